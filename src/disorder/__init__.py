@@ -1,0 +1,29 @@
+"""Does your model read, or does it only count words?
+
+    import disorder
+    run = disorder.audit(model, "data.jsonl")
+    print(run.verdict)
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from disorder.audit import audit
+    from disorder.data import read
+    from disorder.errors import DisorderError
+    from disorder.report import Run, read_run
+
+__all__ = ["DisorderError", "Run", "audit", "read", "read_run"]
+__version__ = "0.1.0"
+
+_HOMES = {"audit": "audit", "read": "data", "DisorderError": "errors", "Run": "report", "read_run": "report"}
+
+
+def __getattr__(name: str) -> Any:
+    """Load public names when they are first used, so that `import disorder` stays quick."""
+    if name in _HOMES:
+        return getattr(import_module(f"disorder.{_HOMES[name]}"), name)
+    raise AttributeError(f"module 'disorder' has no attribute {name!r}")

@@ -1,0 +1,63 @@
+"""The command line: one thin file a verb. The user's mistake is one line and exit code 2; anything else is our bug."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+import click
+import typer
+
+from disorder import __version__
+from disorder.cli import audit, perturb, report
+from disorder.cli import list as list_verb
+from disorder.errors import DisorderError
+
+app = typer.Typer(
+    name="disorder",
+    help="Does your model read, or does it only count words?",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+app.command("audit")(audit.audit)
+app.command("perturb")(perturb.perturb)
+app.command("list")(list_verb.list_parts)
+app.command("report")(report.report)
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"disorder {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _options(
+    version: bool = typer.Option(False, "--version", callback=_version, is_eager=True, help="Print the version."),
+) -> None:
+    """Does your model read, or does it only count words?"""
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """Run the command line and exit."""
+    try:
+        code = app(arguments, standalone_mode=False)
+    except DisorderError as error:
+        _fail(str(error))
+    except click.ClickException as error:
+        _fail(error.format_message())
+    except (KeyboardInterrupt, click.Abort):
+        print("\nstopped", file=sys.stderr)  # noqa: T201
+        sys.exit(130)
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(0)
+    sys.exit(code if isinstance(code, int) else 0)
+
+
+def _fail(message: str) -> None:
+    line = " ".join(message.split())
+    print(f"disorder: {line}", file=sys.stderr)  # noqa: T201
+    sys.exit(2)

@@ -1,0 +1,46 @@
+"""How far is it? A bar with a running score on a terminal, plain lines elsewhere; always on standard error."""
+
+from __future__ import annotations
+
+import time
+from types import TracebackType
+
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
+
+EVERY = 10.0  # seconds between plain lines
+
+
+class Bar:
+    """Listens to an audit and shows how far it is."""
+
+    def __init__(self, *, quiet: bool = False) -> None:
+        self.console = Console(stderr=True)
+        self.quiet = quiet
+        self._tasks: dict[str, TaskID] = {}
+        self._last = time.monotonic()
+        self._progress = Progress(
+            TextColumn("{task.description:<22}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn(),
+            TextColumn("{task.fields[note]}"), console=self.console,
+            disable=quiet or not self.console.is_terminal,
+        )  # fmt: skip
+
+    def __enter__(self) -> Bar:
+        self._progress.start()
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self._progress.stop()
+
+    def __call__(self, stage: str, done: int, total: int, note: str) -> None:
+        """One step of a stage."""
+        if self.quiet:
+            return
+        if self.console.is_terminal:
+            if stage not in self._tasks:
+                self._tasks[stage] = self._progress.add_task(stage, total=total, note="")
+            fields = {"note": note} if note else {}
+            self._progress.update(self._tasks[stage], completed=done, **fields)  # type: ignore[arg-type]
+        elif done == total and not note or time.monotonic() - self._last > EVERY:
+            self._last = time.monotonic()
+            self.console.print(f"{stage}: {done:,} of {total:,} {note}".rstrip(), highlight=False, markup=False)

@@ -1,0 +1,63 @@
+"""`disorder perturb`: write broken texts to a file, to look at or to use elsewhere."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections import Counter
+from pathlib import Path
+from typing import IO, Annotated, cast
+
+import typer
+
+from disorder import types
+from disorder.cli._options import Columns, DataDir, Fidelity, Seed, Short, TaskName, mapping
+
+
+def perturb(
+    data: Annotated[str, typer.Argument(help="Data spec: builtin, FILE.jsonl, mnli:matched, hf:NAME:SPLIT")],
+    with_: Annotated[str, typer.Option("--with", help="Transformation, e.g. derange or shuffle_ngrams:n=2+reverse")],
+    out: Annotated[Path, typer.Option(help="File to write, one JSON object a line; - for standard output")],
+    q: Annotated[int, typer.Option(help="Variants of each example", min=1)] = 1,
+    seed: Seed = 0,
+    fidelity: Fidelity = "paper",
+    short: Short = "skip",
+    columns: Columns = "",
+    task: TaskName = None,
+    data_dir: DataDir = None,
+) -> None:
+    """Break the texts of DATA and write one JSON object a variant.
+
+    Each line holds id, transformation, variant, text_a, text_b, label, positions_a, positions_b.
+    """
+    from disorder.audit import broken
+
+    skips: Counter[str] = Counter()
+    n_used = n_written = 0
+    lines = broken(
+        data, with_, q=q, seed=seed, fidelity=cast("types.Fidelity", fidelity), short=short, columns=mapping("--columns", columns), task=task,
+        data_dir=data_dir, skips=skips,
+    )  # fmt: skip
+    file = sys.stdout if str(out) == "-" else _open(out)
+    try:
+        for record in lines:
+            n_used += record["variant"] == 0
+            n_written += 1
+            file.write(json.dumps(record, ensure_ascii=False) + "\n")
+    finally:
+        if file is not sys.stdout:
+            file.close()
+    say = typer.echo
+    say(f"{n_used:,} examples used, {n_written:,} variants written to {out}", err=True)
+    for reason, count in skips.most_common():
+        say(f"left out: {count:,} ({reason})", err=True)
+
+
+def _open(path: Path) -> IO[str]:
+    from disorder.errors import DisorderError
+
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        return path.open("w", encoding="utf-8", errors="surrogatepass", newline="\n")
+    except OSError as error:
+        raise DisorderError(f"--out {path} cannot be written ({error.strerror or error})") from None

@@ -1,0 +1,21 @@
+"""`disorder report`: show a finished run again, and draw its page anew."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+
+def report(run: Annotated[Path, typer.Argument(help="Run folder")]) -> None:
+    """Print the scores of RUN and write its report.html again."""
+    from rich.console import Console
+
+    from disorder.report import read_run
+    from disorder.report.html import write_report
+    from disorder.report.terminal import show
+
+    found = read_run(run)
+    write_report(run, found)
+    show(found, Console(), folder=str(run))

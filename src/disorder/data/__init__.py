@@ -1,0 +1,10 @@
+"""Where do examples come from? Files, the hub, the papers' named sets, and the data that is built in.
+
+`read` loads a dataset to audit; `stream` hands examples on one by one. Both count every row they leave out, by reason.
+"""
+
+from __future__ import annotations
+
+from disorder.data._read import Source, read, stream
+
+__all__ = ["Source", "read", "stream"]

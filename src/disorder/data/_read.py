@@ -1,0 +1,140 @@
+"""How does a data spec become examples? `builtin`, a file, `hf:…`, or the name of a paper's dataset."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from hashlib import blake2b
+from pathlib import Path
+
+from disorder.data import builtin, hf
+from disorder.data._examples import Reader, Row
+from disorder.data.files import READERS, reader_for
+from disorder.data.tasks import BUILTIN, KNOWN, SETS, guess_task
+from disorder.errors import BadData, BadModel, UnknownName
+from disorder.registry import parts
+from disorder.types import Dataset, Example, Task
+
+
+@dataclass(frozen=True)
+class Source:
+    """What a spec was found to mean: the rows, and what is known of them before they are read."""
+
+    name: str
+    rows: Iterator[Row]
+    task: Task | None = None
+    group_by: Sequence[str] = ()
+
+
+def read(
+    spec: str,
+    *,
+    columns: Mapping[str, str] | None = None,
+    data_dir: str | None = None,
+    task: str | None = None,
+    group_by: Sequence[str] = (),
+) -> Dataset:
+    """Load a dataset to audit: examples sorted by id, so that nothing depends on the order of the rows."""
+    source, reader = _open(spec, columns, data_dir, task, group_by)
+    examples = sorted(reader.examples(source.rows), key=lambda example: example.id)
+    if not examples:
+        raise BadData(f"{spec}: no example can be used{_because(reader.skipped)}")
+    known = source.task or guess_task(
+        source.name, {example.label for example in examples}, is_pair=examples[0].text_b is not None
+    )
+    for example in examples:
+        check_label(spec, known, example)
+    return Dataset(source.name, known, examples, dict(sorted(reader.skipped.items())), fingerprint(examples))
+
+
+def stream(
+    spec: str,
+    *,
+    columns: Mapping[str, str] | None = None,
+    data_dir: str | None = None,
+    task: str | None = None,
+) -> tuple[Task | None, Reader, Iterator[Example]]:
+    """Hand on examples one by one in their own order; also the task, where it is known, and the reader that counts."""
+    source, reader = _open(spec, columns, data_dir, task, ())
+    return source.task, reader, reader.examples(source.rows)
+
+
+def fingerprint(examples: Sequence[Example]) -> str:
+    """A hash of the examples, whatever the order they were read in."""
+    hashed = blake2b(digest_size=16)
+    for example in examples:
+        parts_ = (example.id, example.text_a, "\1" if example.text_b is None else example.text_b, example.label)
+        hashed.update("\0".join(parts_).encode("utf-8", "surrogatepass") + b"\n")
+    return hashed.hexdigest()
+
+
+def check_label(spec: str, task: Task, example: Example) -> None:
+    """Raise when an example's label is none that the task knows."""
+    if task.labels and example.label not in task.labels:
+        raise BadData(f"{spec}: label {example.label!r} (id {example.id}) is none of {', '.join(task.labels)}")
+    if task.is_regression:
+        try:
+            float(example.label)
+        except ValueError:
+            raise BadData(f"{spec}: label {example.label!r} (id {example.id}) is not a number") from None
+
+
+def _open(
+    spec: str, columns: Mapping[str, str] | None, data_dir: str | None, task: str | None, group_by: Sequence[str]
+) -> tuple[Source, Reader]:
+    source = _source(spec, data_dir)
+    if task is not None:
+        if task not in KNOWN:
+            raise UnknownName("task", task, KNOWN)
+        source = replace(source, task=KNOWN[task])
+    names = source.task.labels if source.task else ()
+    return source, Reader(spec, dict(columns or {}), names, [*dict.fromkeys([*source.group_by, *group_by])])
+
+
+def _source(spec: str, data_dir: str | None) -> Source:
+    name, _, address = spec.partition(":")
+    if name == "builtin":
+        known = BUILTIN[builtin.parse(address)[0]]
+        return Source(spec, builtin.builtin(address), known, ("needs",))
+    if name == "hf" and address:
+        return Source(spec, hf.hf(address))
+    if name in SETS:
+        return _named(name, address, data_dir)
+    path = Path(spec)
+    if path.suffix.lower() in {*READERS, ".gz"} or path.exists():
+        return Source(path.name.split(".")[0], reader_for(path)(path))
+    plugins = {key: entry for key, entry in parts("data").items() if not entry.is_built_in}
+    if name in plugins:
+        return Source(spec, plugins[name].function(address))
+    raise UnknownName("data", spec, ["builtin", *SETS, *plugins, "FILE.jsonl", "FILE.csv", "hf:NAME/CONFIG:SPLIT"])
+
+
+def _named(name: str, split: str, data_dir: str | None) -> Source:
+    """A paper's dataset: from the local data folder if it is there, else from the hub."""
+    named = SETS[name]
+    split = split or named.usual
+    hub_split, stems = named.splits.get(split, (split, (split,)))
+    folder = data_dir or os.environ.get("DISORDER_DATA")
+    title = f"{name}:{split}"
+    for stem in stems if folder else ():
+        for suffix in (".jsonl.gz", ".jsonl", ".csv", ".tsv", ".parquet"):
+            path = Path(str(folder)) / name / f"{stem}{suffix}"
+            if path.exists():
+                return Source(title, reader_for(path)(path), named.task)
+    if folder and split not in named.splits:
+        raise UnknownName(f"split of {name}", split, named.splits)
+    return Source(title, _from_hub(title, f"{named.hub}:{hub_split}", folder), named.task)
+
+
+def _from_hub(title: str, address: str, folder: str | None) -> Iterator[Row]:
+    try:
+        yield from hf.hf(address)
+    except (BadData, BadModel) as error:
+        where = f"not in {folder}" if folder else "DISORDER_DATA is not set"
+        raise BadData(f"{title}: {where}, and {error}. Put the file there, or name one of your own") from None
+
+
+def _because(skipped: Mapping[str, int]) -> str:
+    reasons = ", ".join(f"{count} with {reason}" for reason, count in sorted(skipped.items()))
+    return f" ({reasons})" if reasons else " (it is empty)"

@@ -1,0 +1,118 @@
+"""Files with one example a row: JSONL, CSV, TSV, Parquet; `.gz` too. Read row by row, never whole."""
+
+from __future__ import annotations
+
+import csv as csv_module
+import gzip
+import json
+import zlib
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import IO, Any
+
+from disorder.data._examples import Row
+from disorder.errors import BadData
+from disorder.registry import data
+
+MAX_FIELD = 2**31 - 1
+BOM = b"\xef\xbb\xbf"
+
+
+@data(form="FILE.jsonl")
+def jsonl(path: Path) -> Iterator[Row]:
+    """One JSON object a line (`.jsonl`, `.ndjson`, also `.gz`)."""
+    for number, line in _lines(path):
+        if line.strip():
+            try:
+                yield f"line {number}", json.loads(line)
+            except json.JSONDecodeError as error:
+                raise BadData(f"{path}, line {number}: broken JSON ({error.msg}, column {error.colno})") from None
+            except RecursionError:
+                raise BadData(f"{path}, line {number}: broken JSON (nested too deep)") from None
+
+
+@data(form="FILE.csv")
+def csv(path: Path) -> Iterator[Row]:
+    """Comma-separated values with a header (`.csv`, also `.gz`)."""
+    return _table(path, delimiter=",", quoting=csv_module.QUOTE_MINIMAL)
+
+
+@data(form="FILE.tsv")
+def tsv(path: Path) -> Iterator[Row]:
+    """Tab-separated values with a header; quotes are text, as in GLUE's files (`.tsv`, also `.gz`)."""
+    return _table(path, delimiter="\t", quoting=csv_module.QUOTE_NONE)
+
+
+@data(form="FILE.parquet")
+def parquet(path: Path) -> Iterator[Row]:
+    """An Apache Parquet file."""
+    import pyarrow
+    import pyarrow.parquet
+
+    try:
+        with pyarrow.parquet.ParquetFile(path) as file:
+            number = 0
+            for batch in file.iter_batches(1024):
+                for row in batch.to_pylist():
+                    number += 1
+                    yield f"row {number}", row
+    except (pyarrow.ArrowException, OSError) as error:
+        raise BadData(f"{path}: not a readable Parquet file ({str(error).splitlines()[0]})") from None
+
+
+READERS = {".jsonl": jsonl, ".ndjson": jsonl, ".csv": csv, ".tsv": tsv, ".parquet": parquet}
+
+
+def reader_for(path: Path) -> Any:
+    """The reader that a file's name asks for."""
+    suffixes = [suffix.lower() for suffix in path.suffixes]
+    suffix = suffixes[-2] if len(suffixes) > 1 and suffixes[-1] == ".gz" else (suffixes or [""])[-1]
+    if suffix not in READERS:
+        raise BadData(f"{path}: cannot tell the format; use {', '.join(READERS)} (text formats also with .gz)")
+    return READERS[suffix]
+
+
+def _table(path: Path, *, delimiter: str, quoting: int) -> Iterator[Row]:
+    before = csv_module.field_size_limit(MAX_FIELD)
+    text = (line for _, line in _lines(path))
+    try:
+        rows = csv_module.reader(text, delimiter=delimiter, quoting=quoting, strict=True)  # type: ignore[arg-type]
+        header = next(rows, None)
+        if header is None:
+            return
+        if len(set(header)) < len(header):
+            raise BadData(f"{path}: a column name stands twice in the header")
+        for cells in rows:
+            if cells:
+                yield f"line {rows.line_num}", _record(path, rows.line_num, header, cells)
+    except csv_module.Error as error:
+        raise BadData(f"{path}, line {rows.line_num}: {error}") from None
+    finally:
+        csv_module.field_size_limit(before)
+
+
+def _record(path: Path, line: int, header: list[str], cells: list[str]) -> dict[str, str]:
+    if len(cells) != len(header):
+        raise BadData(f"{path}, line {line}: {len(cells)} columns where the header has {len(header)}")
+    return dict(zip(header, cells, strict=True))
+
+
+def _lines(path: Path) -> Iterable[tuple[int, str]]:
+    """Numbered lines as text; a wrong encoding, a cut-off archive or a missing file is one clear error."""
+    number = 0
+    try:
+        with _open(path) as file:
+            for number, raw in enumerate(file, start=1):
+                yield number, (raw.removeprefix(BOM) if number == 1 else raw).decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise BadData(f"{path}, line {number}: not UTF-8 (byte {error.start + 1}); save the file as UTF-8") from None
+    except FileNotFoundError:
+        raise BadData(f"{path}: no such file") from None
+    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+        raise BadData(f"{path}: damaged gzip file after line {number} ({error})") from None
+    except OSError as error:
+        raise BadData(f"{path}: cannot be read ({error.strerror or error})") from None
+
+
+def _open(path: Path) -> IO[bytes]:
+    return gzip.open(path, "rb") if path.suffix.lower() == ".gz" else path.open("rb")  # type: ignore[return-value]

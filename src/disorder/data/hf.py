@@ -1,0 +1,74 @@
+"""Datasets on the Hugging Face hub, or in a local folder that the `datasets` library can read; streamed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from disorder.data._examples import Row
+from disorder.errors import BadData, MissingPackage
+from disorder.registry import data
+
+PAIRS = (
+    ("premise", "hypothesis"), ("sentence1", "sentence2"), ("question1", "question2"), ("question", "sentence"),
+    ("question", "context"), ("sentence", None), ("text", None),
+)  # fmt: skip
+
+
+@data(form="hf:NAME[/CONFIG]:SPLIT", needs="datasets")
+def hf(address: str) -> Iterator[Row]:
+    """A dataset of the Hugging Face hub, or a folder or cache of one; text columns with the usual names are found."""
+    dataset, path = _load(address), address
+    try:
+        for number, row in enumerate(dataset, start=1):
+            yield f"row {number}", _plain(row, dataset.features)
+    except (ValueError, OSError, UnicodeDecodeError) as error:
+        raise BadData(f"hf:{path}: {_first_line(error)}") from None
+
+
+def _load(address: str) -> Any:
+    try:
+        import datasets
+    except ImportError as error:
+        raise MissingPackage("hf: data", "datasets", "hf") from error
+    path, _, split = address.rpartition(":")
+    if not path:
+        raise BadData(f"hf:{address}: name the split too, as in hf:NAME/CONFIG:validation")
+    last: Exception | None = None
+    for name, config in _readings(path):
+        try:
+            return datasets.load_dataset(name, config, split=split, streaming=True)
+        except (FileNotFoundError, ValueError, OSError, ConnectionError) as error:
+            last = last or error
+    raise BadData(f"hf:{address} cannot be loaded: {_first_line(last)}") from None
+
+
+def _readings(path: str) -> list[tuple[str, str | None]]:
+    """How NAME[/CONFIG] may be meant: a folder, owner/name, owner/name/config, or name/config."""
+    if Path(path).is_dir():
+        return [(path, None)]
+    parts = path.split("/")
+    if len(parts) == 2:
+        return [(path, None), (parts[0], parts[1])]
+    return [("/".join(parts[:-1]), parts[-1])] if len(parts) > 2 else [(path, None)]
+
+
+def _plain(row: dict[str, Any], features: Any) -> dict[str, Any]:
+    """The row with class numbers as names and the usual text columns as text_a, text_b."""
+    plain = dict(row)
+    names = getattr((features or {}).get("label"), "names", None)
+    if names and isinstance(row.get("label"), int) and row["label"] >= 0:
+        plain["label"] = names[row["label"]]
+    if "answers" in row and "label" not in row:
+        plain["label"] = "answerable" if row["answers"]["text"] else "unanswerable"
+    for first, second in PAIRS:
+        if "text_a" not in row and first in row and (second is None or second in row):
+            plain["text_a"] = plain.pop(first)
+            plain |= {} if second is None else {"text_b": plain.pop(second)}
+            break
+    return plain
+
+
+def _first_line(error: Exception | None) -> str:
+    return (str(error).splitlines() or [type(error).__name__])[0]

@@ -1,0 +1,40 @@
+"""What do the answers say? One file a question; every number is a `Score` with an interval by example."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+
+from disorder.errors import NothingToMeasure
+from disorder.measure.omega import omega_at
+from disorder.measure._references import references
+from disorder.measure.wos import dev_r, is_simple
+from disorder.registry import parts
+from disorder.types import Outcomes, Score
+
+__all__ = ["CURVE", "ORIGINAL", "dev_r", "is_simple", "omega_at", "references", "scores"]
+
+ORIGINAL = "original"
+CURVE = tuple(f"0.{i}" for i in range(1, 10))
+
+
+def scores(
+    outcomes: Outcomes, *, keeps_words: bool = True, thresholds: Iterable[str] = CURVE
+) -> Iterator[tuple[str, Score | str]]:
+    """Every metric that applies: its name with its score, or with the reason why there is nothing to measure."""
+    is_drawn = outcomes.answers.shape[1] > 1
+    asked = {"texts"} if outcomes.transformation == ORIGINAL else {"texts", "variants"}
+    asked |= ({"permutations"} if is_drawn else set()) | ({"order"} if keeps_words and "variants" in asked else set())
+    on = "numbers" if outcomes.task.is_regression else "labels"
+    for name, entry in parts("metric").items():
+        if entry.facts["of"] in asked and entry.facts["on"] == on:
+            yield name, _score(entry.function, outcomes)
+    if is_drawn and on == "labels":
+        for x in thresholds:
+            yield f"omega@{x}", _score(omega_at, outcomes, x)
+
+
+def _score(function: Callable[..., Score], outcomes: Outcomes, *extra: str) -> Score | str:
+    try:
+        return function(outcomes, *extra)
+    except NothingToMeasure as reason:
+        return str(reason)

@@ -1,0 +1,89 @@
+"""How sure is a number? Wilson for shares of examples, a bootstrap over examples for everything else.
+
+The unit is the example: its variants are a cluster and are never resampled on their own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import lru_cache
+from math import sqrt
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from disorder.errors import NothingToMeasure
+from disorder.rng import generator
+from disorder.types import Bools, Floats, Ints, Score
+
+Z = 1.959963984540054  # two-sided 95 %
+N_RESAMPLES = 1000
+BLOCK = 4_000_000  # numbers held at once
+
+
+def share(claims: Bools | Ints, *, skipped: int = 0) -> Score:
+    """The share of examples for which a claim holds, with Wilson's interval."""
+    n = _counted(claims)
+    value = int(np.count_nonzero(claims)) / n
+    low, high = wilson(value, n)
+    return Score(value, low, high, n, skipped)
+
+
+def wilson(value: float, n: int) -> tuple[float, float]:
+    """Wilson's 95 % interval for a share of n independent examples."""
+    centre = (value + Z * Z / (2 * n)) / (1 + Z * Z / n)
+    half = Z * sqrt(value * (1 - value) / n + Z * Z / (4 * n * n)) / (1 + Z * Z / n)
+    low, high = max(0.0, centre - half), min(1.0, centre + half)
+    return (0.0 if value == 0 else low), (1.0 if value == 1 else high)
+
+
+def mean(values: Floats, *, skipped: int = 0, bounded: bool = True) -> Score:
+    """The mean of one number an example, with a percentile bootstrap over examples.
+
+    Where every example has the same extreme value of a bounded number, resampling sees no doubt at all; Wilson's
+    interval for that many examples is given instead.
+    """
+    n = _counted(values)
+    value = float(np.mean(values))
+    if bounded and (values == values[0]).all() and values[0] in (0.0, 1.0):
+        return Score(float(values[0]), *wilson(float(values[0]), n), n, skipped)
+    low, high = np.percentile(np.concatenate([w @ values for w in _weights(n)]), (2.5, 97.5))
+    return Score(value, float(low), float(high), n, skipped)
+
+
+def resampled(statistic: Callable[[Ints], Floats], n: int) -> tuple[float, float]:
+    """A percentile interval for any statistic of resampled example numbers (a block of resamples × n)."""
+    values = np.concatenate([statistic(block) for block in _resamples(n)])
+    low, high = np.nanpercentile(values, (2.5, 97.5))
+    return float(low), float(high)
+
+
+def _counted(values: NDArray[Any]) -> int:
+    if len(values) == 0:
+        raise NothingToMeasure("no example to measure")
+    return len(values)
+
+
+def _weights(n: int) -> Iterator[Floats]:
+    """How often each resample takes each example, as shares, some resamples at a time."""
+    return iter([_held_weights(n)]) if n * N_RESAMPLES <= BLOCK * 2 else (_shares(block, n) for block in _resamples(n))
+
+
+@lru_cache(maxsize=4)
+def _held_weights(n: int) -> Floats:
+    return np.concatenate([_shares(block, n) for block in _resamples(n)])
+
+
+def _shares(block: Ints, n: int) -> Floats:
+    shifted = block + np.arange(len(block))[:, None] * n
+    return np.bincount(shifted.ravel(), minlength=len(block) * n).reshape(len(block), n) / n
+
+
+def _resamples(n: int) -> Iterator[Ints]:
+    """Example numbers drawn with replacement; the same for every score of n examples, so that scores can be compared."""
+    rng, left = generator(0, "bootstrap", str(n)), N_RESAMPLES
+    while left:
+        size = min(left, max(1, BLOCK // n))
+        yield rng.integers(n, size=(size, n))
+        left -= size

@@ -1,0 +1,39 @@
+"""How undecided is the model on permutations that it still answers right? UNLI's Figure 2, in nats."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from disorder.errors import NothingToMeasure
+from disorder.measure._interval import mean
+from disorder.measure.acceptance import flipped, right_first
+from disorder.registry import metric
+from disorder.types import Bools, Floats, Outcomes, Score
+
+
+@metric(better="high", paper="UNLI", of="permutations")
+def entropy_c(outcomes: Outcomes) -> Score:
+    """Mean entropy over accepted permutations, of examples first answered right."""
+    return _entropy(outcomes, right_first(outcomes))
+
+
+@metric(better="high", paper="UNLI", of="permutations")
+def entropy_f(outcomes: Outcomes) -> Score:
+    """Mean entropy over accepted permutations, of examples first answered wrong and flipped."""
+    return _entropy(outcomes, flipped(outcomes))
+
+
+def _entropy(outcomes: Outcomes, group: Bools) -> Score:
+    kept = group & (outcomes.n_accepted > 0)
+    if not kept.any():
+        raise NothingToMeasure("no permutation was accepted")
+    return mean(accepted_entropy(outcomes)[kept], skipped=outcomes.n_skipped, bounded=False)
+
+
+def accepted_entropy(outcomes: Outcomes) -> Floats:
+    """Mean entropy of each example's accepted permutations, NaN where there are none."""
+    p = np.nan_to_num(outcomes.answers)
+    nats = -(p * np.log(np.where(p > 0, p, 1.0))).sum(axis=2)
+    accepted = outcomes.label == outcomes.gold[:, None]
+    with np.errstate(invalid="ignore"):
+        return np.asarray(np.where(accepted, nats, 0).sum(axis=1) / accepted.sum(axis=1))

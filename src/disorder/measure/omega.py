@@ -1,0 +1,51 @@
+"""For how many examples do enough permutations still get the gold label? Ω of UnNatural Language Inference (2021).
+
+Ω_x counts examples whose accepted share exceeds x, strictly; shares are compared as fractions, so that 34 of 100 is not
+"more than 0.34" by rounding.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+from disorder.errors import BadSetting
+from disorder.measure._interval import share
+from disorder.registry import metric
+from disorder.types import Bools, Outcomes, Score
+
+
+@metric(better="near accuracy × chance", paper="UNLI", of="permutations")
+def omega_max(outcomes: Outcomes) -> Score:
+    """Share of examples with at least one permutation that gets the gold label."""
+    return share(outcomes.n_accepted > 0, skipped=outcomes.n_skipped)
+
+
+@metric(better="low", paper="UNLI", of="permutations")
+def omega_rand(outcomes: Outcomes) -> Score:
+    """Share of examples whose permutations get the gold label more often than by chance (released: more than 0.34)."""
+    three_way = len(outcomes.task.labels) == 3
+    chance = Fraction(1, len(outcomes.task.labels))
+    threshold = Fraction("0.34") if outcomes.fidelity == "released" and three_way else chance
+    return share(exceeds(outcomes, threshold), skipped=outcomes.n_skipped)
+
+
+@metric(better="low", paper="UNLI", of="permutations")
+def omega_all(outcomes: Outcomes) -> Score:
+    """Share of examples all of whose permutations get the gold label (the papers' Ω_1.0)."""
+    return share(outcomes.n_accepted == outcomes.n_variants, skipped=outcomes.n_skipped)
+
+
+def omega_at(outcomes: Outcomes, x: str) -> Score:
+    """Ω_x for a threshold written as a decimal, e.g. "0.5"."""
+    try:
+        threshold = Fraction(x)
+    except (ValueError, ZeroDivisionError):
+        raise BadSetting("omega", x=x, need="a share between 0 and 1") from None
+    if not 0 <= threshold <= 1:
+        raise BadSetting("omega", x=x, need="a share between 0 and 1")
+    return share(exceeds(outcomes, threshold), skipped=outcomes.n_skipped)
+
+
+def exceeds(outcomes: Outcomes, threshold: Fraction) -> Bools:
+    """Which examples have an accepted share above the threshold."""
+    return outcomes.n_accepted * threshold.denominator > outcomes.n_variants * threshold.numerator

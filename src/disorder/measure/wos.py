@@ -1,0 +1,58 @@
+"""How sensitive is a model to word order, from 0 (not at all) to 1 (falls to chance)? Out of Order (Pham et al., 2021).
+
+Measured on dev-r: examples whose broken text is one sentence of more than three words, that the model answers right, with
+classes balanced by random removal. Every step is counted.
+"""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+
+from disorder.errors import NothingToMeasure
+from disorder.measure._interval import mean
+from disorder.registry import metric
+from disorder.rng import digest
+from disorder.types import Bools, Fidelity, Outcomes, Score
+
+SENTENCE_END = re.compile(r"[.!?][\"'”’)\]]*\s+(?=[\"'“‘(\[]*[A-Z0-9])|[。！？](?=.)")
+N_TOKENS = 3  # a text must have more
+
+
+@metric(better="near 1 where the task needs order", paper="OOO", of="order")
+def wos(outcomes: Outcomes) -> Score:
+    """Word-Order Sensitivity (1 − p)/(1 − chance), with p the accuracy on broken texts of dev-r."""
+    chance = 1 / len(outcomes.task.labels)
+    if chance == 1:
+        raise NothingToMeasure("the data has a single label")
+    kept = dev_r(outcomes)[-1][1]
+    if not kept.any():
+        raise NothingToMeasure("no balanced set of right answers is left")
+    p = mean(outcomes.acceptance[kept], skipped=outcomes.n_skipped + int((~kept).sum()))
+    value, low, high = ((1 - x) / (1 - chance) for x in (p.value, p.high, p.low))
+    return Score(value, low, high, p.n, p.skipped)
+
+
+def is_simple(text: str, *, language: str, fidelity: Fidelity) -> bool:
+    """Whether a text passes the first filter: one sentence of more than three words (released: any number of sentences)."""
+    n_tokens = len(text) if language == "zh" else len(text.split())
+    return n_tokens > N_TOKENS and (fidelity == "released" or not SENTENCE_END.search(text.strip()))
+
+
+def dev_r(outcomes: Outcomes) -> list[tuple[str, Bools]]:
+    """The three filtering steps: their names and the examples that are left after each."""
+    right = outcomes.is_simple & outcomes.is_right
+    return [("one sentence", outcomes.is_simple), ("right", right), ("balanced", _balanced(outcomes, right))]
+
+
+def _balanced(outcomes: Outcomes, right: Bools) -> Bools:
+    """Random removal keyed by example, so that the same examples stay whatever the order of the data."""
+    classes = range(len(outcomes.task.labels))
+    n_kept = min(int((right & (outcomes.gold == label)).sum()) for label in classes)
+    kept = np.zeros(len(outcomes), dtype=bool)
+    for label in classes:
+        members = np.flatnonzero(right & (outcomes.gold == label)).tolist()
+        members.sort(key=lambda i: digest(outcomes.seed, "dev-r", str(outcomes.example[i])))
+        kept[members[:n_kept]] = True
+    return kept

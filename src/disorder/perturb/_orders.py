@@ -1,0 +1,112 @@
+"""Which orders of n things keep a rule, and how are some drawn uniformly, all at once?
+
+Few things: every order is listed once and rows are picked from the list, so counts are exact. Many: random orders are
+drawn in bulk and those that break the rule are thrown away, which leaves the rest uniform.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import lru_cache
+from itertools import permutations
+from math import factorial
+
+import numpy as np
+from numpy.random import Generator
+
+from disorder.types import Bools, Ints
+
+LISTED = 7  # 7! = 5,040 rows are listed; from 8 on, orders are drawn
+MAX_ROUNDS = 64  # bulk draws before a rule counts as too tight for these words
+BULK = 2_000_000  # numbers in one bulk draw
+
+Rule = Callable[[Ints], Bools]
+
+
+@lru_cache(maxsize=LISTED + 1)
+def all_orders(n: int) -> Ints:
+    """Every order of n things, one a row."""
+    rows = np.array(list(permutations(range(n))), dtype=np.int64).reshape(factorial(n), n)
+    rows.setflags(write=False)
+    return rows
+
+
+def n_derangements(n: int) -> int:
+    """How many orders of n things leave nothing in place (1, 0, 1, 2, 9, 44, 265, …)."""
+    count = 1
+    for i in range(1, n + 1):
+        count = i * count + (-1) ** i
+    return count
+
+
+def distinct_orders(n: int, count: int, rng: Generator, *, rule: Rule) -> tuple[Ints, int | None]:
+    """Up to `count` distinct orders that keep `rule`, uniformly; and how many exist, if that is known exactly."""
+    if n <= LISTED:
+        kept = all_orders(n)[rule(all_orders(n))]
+        picks = rng.permutation(len(kept))[:count]
+        return kept[picks], len(kept)
+    rows = np.empty((0, n), dtype=np.int64)
+    for _ in range(MAX_ROUNDS):
+        drawn = random_orders(n, _bulk(n, 3 * (count - len(rows)) + 8), rng)
+        rows = without_repeats(np.concatenate([rows, drawn[rule(drawn)]]))
+        if len(rows) >= count:
+            return rows[:count], None
+    return rows, None
+
+
+def some_orders(n: int, count: int, rng: Generator, *, rule: Rule) -> Ints:
+    """`count` orders that keep `rule`, drawn independently (repeats allowed); none if none is found."""
+    if n <= LISTED:
+        kept = all_orders(n)[rule(all_orders(n))]
+        return kept[rng.integers(len(kept), size=count)] if len(kept) else kept
+    rows = np.empty((0, n), dtype=np.int64)
+    for _ in range(MAX_ROUNDS):
+        drawn = random_orders(n, _bulk(n, 2 * (count - len(rows)) + 8), rng)
+        rows = np.concatenate([rows, drawn[rule(drawn)]])[:count]
+        if len(rows) == count:
+            return rows
+    return rows
+
+
+def random_orders(n: int, count: int, rng: Generator) -> Ints:
+    """`count` uniform orders of n things."""
+    return np.argsort(rng.random((count, n)), axis=1)
+
+
+def no_fixed_point(rows: Ints) -> Bools:
+    """Nothing stands where it stood."""
+    return np.asarray((rows != np.arange(rows.shape[1])).all(axis=1))
+
+
+def differs(kinds: Ints) -> Rule:
+    """The words read in the new order are not the same text as before."""
+    return lambda rows: np.asarray((kinds[rows] != kinds).any(axis=1))
+
+
+def no_old_bigram(kinds: Ints) -> Rule:
+    """No two neighbours were neighbours, in this order, as words: equal words count as equal."""
+    if len(kinds) < 2:
+        return lambda rows: np.zeros(len(rows), dtype=bool)
+    size = int(kinds.max(initial=0)) + 1
+    old = np.unique(kinds[:-1] * size + kinds[1:])
+
+    def rule(rows: Ints) -> Bools:
+        return np.asarray(~np.isin(kinds[rows[:, :-1]] * size + kinds[rows[:, 1:]], old).any(axis=1))
+
+    return rule
+
+
+def expand(runs: Ints, orders: Ints) -> Ints:
+    """Word positions for orders of runs: word i is in run `runs[i]`, and words in a run keep their order."""
+    ranks = np.argsort(orders, axis=1)
+    return np.argsort(ranks[:, runs], axis=1, kind="stable")
+
+
+def _bulk(n: int, wanted: int) -> int:
+    return max(1, min(wanted, BULK // max(n, 1)))
+
+
+def without_repeats(rows: Ints) -> Ints:
+    """The rows in the order they came, each once."""
+    first = np.unique(rows, axis=0, return_index=True)[1]
+    return rows[np.sort(first)]

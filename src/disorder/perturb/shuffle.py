@@ -1,0 +1,26 @@
+"""Shuffle until nothing of the old word order is left, not even one pair of neighbours.
+
+BERT & Family Eat Word Salad (Gupta et al., 2021). The released code forgot the rule about neighbours.
+"""
+
+from __future__ import annotations
+
+from numpy.random import Generator
+
+from disorder.perturb._ending import ending, reorder
+from disorder.perturb._orders import differs, distinct_orders, no_old_bigram
+from disorder.registry import transformation
+from disorder.types import Fidelity, Rows, Sentence
+
+
+@transformation(
+    keeps="words", destroys="order and every bigram", paper="WS", draws=10, suites=("salad", "full"),
+    words={"released": "nltk"},
+)  # fmt: skip
+def shuffle(sentence: Sentence, rng: Generator, count: int, *, fidelity: Fidelity = "paper") -> Rows:
+    """Shuffle so that no two neighbours of the text stand together again; the final punctuation stays."""
+    n = len(sentence) - len(ending(sentence, fidelity))
+    kinds = sentence.kinds[:n]
+    rule = no_old_bigram(kinds) if fidelity == "paper" else differs(kinds)
+    orders, available = distinct_orders(n, count, rng, rule=rule)
+    return reorder(sentence, orders, fidelity, available=available)

@@ -1,0 +1,18 @@
+"""Chinese words: a segmenter, where `simple` would cut at every character."""
+
+from __future__ import annotations
+
+from disorder.errors import MissingPackage
+from disorder.perturb.words._sentence import sentence_of, spans_of
+from disorder.registry import words
+from disorder.types import Sentence
+
+
+@words(language="zh", needs="rjieba")
+def jieba(text: str) -> Sentence:
+    """Words of the jieba segmenter (through rjieba); joined again without spaces."""
+    try:
+        import rjieba
+    except ImportError as error:
+        raise MissingPackage("words=jieba", "rjieba", "nlp") from error
+    return sentence_of(text, spans_of(text, [word for word in rjieba.cut(text) if word.strip()]))

@@ -1,0 +1,7 @@
+"""What does the model answer? One file a kind of model; each maps texts to label probabilities."""
+
+from __future__ import annotations
+
+from disorder.predict._load import Aligned, load
+
+__all__ = ["Aligned", "load"]

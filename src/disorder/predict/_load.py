@@ -1,0 +1,78 @@
+"""How does a model spec become a predictor, and how do its labels meet the data's?"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from disorder.errors import BadModel
+from disorder.predict._answers import checked
+from disorder.predict.python import as_predictor
+from disorder.registry import part
+from disorder.types import Floats, Predictor, Task, Texts
+
+
+def load(model: Any, *, task: Task, labels: Mapping[str, str] | None = None, batch_size: int | None = None) -> Aligned:
+    """A predictor whose columns are the task's labels, from a spec or from any Python object that can answer."""
+    if isinstance(model, str):
+        name, _, address = model.partition(":")
+        predictor: Predictor = part("model", name).function(address, task=task)
+    else:
+        name, predictor = getattr(model, "__name__", type(model).__name__), as_predictor(model, task=task)
+    if batch_size is not None and hasattr(predictor, "batch_size"):
+        predictor.batch_size = batch_size
+    title = model if isinstance(model, str) else name
+    return Aligned(predictor, title, task.labels, _columns(title, predictor.labels, task, labels or {}))
+
+
+@dataclass
+class Aligned:
+    """A predictor seen through the task's labels: columns reordered, or added up where several mean one label."""
+
+    predictor: Predictor
+    name: str
+    labels: tuple[str, ...]
+    columns: Floats | None
+
+    @property
+    def fingerprint(self) -> str:
+        """A hash of the model itself."""
+        return self.predictor.fingerprint
+
+    def __call__(self, texts: Sequence[Texts], /) -> Floats:
+        """Probabilities of the task's labels, one row a text."""
+        answers = checked(self.name, self.predictor(texts), len(texts), self.predictor.labels)
+        return answers if self.columns is None else answers @ self.columns
+
+
+def _columns(name: str, given: Sequence[str], task: Task, renamed: Mapping[str, str]) -> Floats | None:
+    """The matrix that turns the model's columns into the task's; None for regression."""
+    if task.is_regression:
+        if len(given) > 1:
+            raise BadModel(f"{name} gives {len(given)} labels, but the task {task.name} asks for one number")
+        return None
+    for label in renamed:
+        if label not in given:
+            raise BadModel(f"--labels names {label!r}, which is no label of {name}; it has {', '.join(given) or 'none'}")
+    wanted = {label.lower(): i for i, label in enumerate(task.labels)}
+    matrix = np.zeros((len(given), len(task.labels)))
+    for row, label in enumerate(given):
+        target = renamed.get(label, label).lower()
+        if target not in wanted:
+            raise BadModel(_mismatch(name, label, given, task))
+        matrix[row, wanted[target]] = 1
+    missing = [label for label, total in zip(task.labels, matrix.sum(axis=0), strict=True) if not total]
+    if missing:
+        raise BadModel(f"{name} never answers {missing[0]!r}; it has {', '.join(given)}")
+    return matrix
+
+
+def _mismatch(name: str, label: str, given: Sequence[str], task: Task) -> str:
+    example = ",".join(f"{mine}={theirs}" for mine, theirs in zip(given, task.labels, strict=False))
+    return (
+        f"{name} answers {label!r}, but the data's labels are {', '.join(task.labels)}. "
+        f'Say what is what: --labels "{example}"'
+    )

@@ -1,0 +1,34 @@
+"""The papers' Model A: one answer to everything."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from disorder.errors import BadModel
+from disorder.registry import model
+from disorder.types import Floats, Predictor, Task, Texts
+
+
+@model(form="always:LABEL")
+def always(address: str, *, task: Task) -> Predictor:
+    """Answers LABEL whatever it is asked (the papers' Model A with the reject label)."""
+    label = address or task.reject_label
+    if label not in task.labels:
+        raise BadModel(f"always:{address}: need one of {', '.join(task.labels) or '(the task has no labels)'}")
+    return Always(task.labels, f"always:{label}", task.labels.index(str(label)))
+
+
+@dataclass
+class Always:
+    """A predictor with one answer."""
+
+    labels: tuple[str, ...]
+    fingerprint: str
+    answer: int
+
+    def __call__(self, texts: Sequence[Texts], /) -> Floats:
+        """The same certain answer for every text."""
+        return np.tile(np.eye(len(self.labels))[self.answer], (len(texts), 1))

@@ -1,0 +1,8 @@
+"""What does a person see? The run folder, the verdict, a table in the terminal, and one HTML page."""
+
+from __future__ import annotations
+
+from disorder.report.run import Record, Run, Samples, read_run, write_run
+from disorder.report.verdict import verdict
+
+__all__ = ["Record", "Run", "Samples", "read_run", "verdict", "write_run"]

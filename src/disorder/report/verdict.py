@@ -1,0 +1,64 @@
+"""What is the answer in one sentence? Decided on the interval, not on the point."""
+
+from __future__ import annotations
+
+from disorder.report.run import Record, Run
+
+BAG, MOSTLY = 0.8, 0.5  # shares of what order could take away that survive its loss
+MAIN = "derange"
+
+
+def verdict(run: Run) -> str:
+    """One sentence, then one for each group where scores were split."""
+    if run.chance is None:
+        return _of_numbers(run)
+    main = next((t for t in [MAIN, *run.transformations] if run.score(t, "accuracy")), None)
+    if main is None:
+        return "No verdict: no transformation could be applied to any example."
+    lines = [_sentence(run, main, "all")]
+    lines += [f"{group}: {_sentence(run, main, group, brief=True)}" for group in run.groups]
+    return "\n".join(line for line in lines if line)
+
+
+def kept(run: Run, transformation: str, group: str) -> Record | None:
+    """The score that says how many right answers survive: P_c where there are permutations, else agreement."""
+    return run.score(transformation, "p_c", group) or run.score(transformation, "agreement", group)
+
+
+def _sentence(run: Run, transformation: str, group: str, *, brief: bool = False) -> str:
+    record = kept(run, transformation, group)
+    if record is None or run.chance is None:
+        return "" if brief else "No verdict: the model answered no example right."
+    low, high = ((bound - run.chance) / (1 - run.chance) if run.chance < 1 else 1.0 for bound in (record.low, record.high))
+    name = behaviour(low, high)
+    what = "right answers" if record.metric == "p_c" else "answers"
+    figures = f"{record.value:.2f} [{record.low:.2f}, {record.high:.2f}]"
+    if brief:
+        return f"{name}; {figures} of the {what} survive"
+    return f"{name[0].upper()}{name[1:]}: {figures} of its {what} survive {_loss(transformation)}; chance is {run.chance:.2f}."
+
+
+def behaviour(low: float, high: float) -> str:
+    """The name for an interval of the surviving share, 0 at chance and 1 for a bag of words."""
+    if low >= BAG:
+        return "behaves like a bag of words"
+    if low >= MOSTLY:
+        return "leans on words more than on their order"
+    if high <= 1 - BAG:
+        return "reads word order"
+    if high <= MOSTLY:
+        return "reads word order in part"
+    return "lies between a bag of words and a reader"
+
+
+def _loss(transformation: str) -> str:
+    return "when every word is moved" if transformation == MAIN else f"under {transformation}"
+
+
+def _of_numbers(run: Run) -> str:
+    whole = run.score("original", "spearman")
+    broken = next((r for t in run.transformations if (r := run.score(t, "spearman"))), None)
+    if whole is None or broken is None:
+        return "No verdict: rank correlation could not be measured."
+    figures = f"{broken.value:.2f} [{broken.low:.2f}, {broken.high:.2f}]"
+    return f"Rank correlation with gold goes from {whole.value:.2f} to {figures} under {broken.transformation}."

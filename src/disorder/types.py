@@ -1,0 +1,317 @@
+"""The nouns: what flows from stage to stage. Example → Sentence → Rows → Variants → Outcomes → Score.
+
+A text is broken by choosing its words by position, never by editing strings: see `Rows`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, Literal, Protocol, runtime_checkable
+
+import numpy as np
+from numpy.typing import NDArray
+
+Ints = NDArray[np.int64]
+Bools = NDArray[np.bool_]
+Floats = NDArray[np.float64]
+Texts = tuple[str, str | None]
+Fidelity = Literal["paper", "released"]
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """One row of data; `groups` holds the extra columns that scores may be split by."""
+
+    id: str
+    text_a: str
+    text_b: str | None
+    label: str
+    groups: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def texts(self) -> Texts:
+        """What the model is asked."""
+        return self.text_a, self.text_b
+
+
+@dataclass(frozen=True)
+class Task:
+    """What a dataset asks: its labels, which text the papers break, and what an honest answer to nonsense would be."""
+
+    name: str
+    labels: tuple[str, ...] = ()
+    breaks: Literal["a", "b"] = "a"
+    reject_label: str | None = None
+    default_label: str | None = None
+    language: str = "en"
+
+    @property
+    def is_regression(self) -> bool:
+        """Whether gold labels are numbers."""
+        return not self.labels
+
+    @property
+    def chance(self) -> float:
+        """Accuracy of a uniform guess."""
+        return 1 / len(self.labels)
+
+
+@dataclass(frozen=True)
+class Dataset:
+    """Examples ready to be asked about, with what was left out and why (reason → rows)."""
+
+    name: str
+    task: Task
+    examples: Sequence[Example]
+    skipped: Mapping[str, int] = field(default_factory=dict)
+    fingerprint: str = ""
+
+
+@dataclass(frozen=True, eq=False)
+class Sentence:
+    """A text cut into words, keeping enough to rebuild it exactly.
+
+    Words are `text[starts[i]:ends[i]]`. `is_spaced` is False for scripts written without spaces.
+    """
+
+    text: str
+    starts: Ints
+    ends: Ints
+    is_punctuation: Bools
+    is_spaced: Bools
+
+    def __len__(self) -> int:
+        return len(self.starts)
+
+    @cached_property
+    def words(self) -> list[str]:
+        """The words as strings."""
+        return [self.text[i:j] for i, j in zip(self.starts.tolist(), self.ends.tolist(), strict=True)]
+
+    @cached_property
+    def body(self) -> Ints:
+        """Positions before the final run of punctuation."""
+        spoken = np.flatnonzero(~self.is_punctuation)
+        return np.arange(spoken[-1] + 1 if len(spoken) else 0)
+
+    @cached_property
+    def tail(self) -> Ints:
+        """Positions of the final run of punctuation."""
+        return np.arange(len(self.body), len(self))
+
+    @cached_property
+    def movable(self) -> Ints:
+        """Positions of words that are not punctuation."""
+        return np.flatnonzero(~self.is_punctuation)
+
+    @cached_property
+    def kinds(self) -> Ints:
+        """A number for each distinct word, ignoring case: equal words share it."""
+        return np.unique([word.casefold() for word in self.words], return_inverse=True)[1].astype(np.int64)
+
+    def select(self, positions: Ints) -> Sentence:
+        """The sentence made of these positions, for the next step of a chain."""
+        return Sentence(
+            self.text, self.starts[positions], self.ends[positions],
+            self.is_punctuation[positions], self.is_spaced[positions],
+        )  # fmt: skip
+
+    @cached_property
+    def _pieces(self) -> tuple[list[str], Bools, Bools]:
+        """Each word glued, after its own gap, and after a space; and which marks cling to a neighbour."""
+        n, starts, ends = len(self), self.starts.tolist(), self.ends.tolist()
+        gaps = [self.text[i:j] for i, j in zip([0, *ends], [*starts, len(self.text)], strict=True)]
+        pieces = self.words + [gap + word for gap, word in zip(gaps[:n], self.words, strict=True)]
+        pieces += [" " + word for word in self.words]
+        opens = np.array([gap == "" for gap in gaps], dtype=bool)
+        clings_left = self.is_punctuation & opens[:-1] & (np.arange(n) > 0)
+        clings_right = self.is_punctuation & opens[1:] & ~clings_left & (np.arange(n) < n - 1)
+        return pieces, clings_left, clings_right
+
+    def render(self, positions: Ints, *, spaced: bool = False, lower: bool = False) -> list[str]:
+        """Texts for rows of positions.
+
+        Neighbours that were neighbours keep the gap they had, so the identity row gives the text back to the letter;
+        other words get one space (none in scripts without spaces), and punctuation clings as it did. `spaced` puts a
+        single space everywhere, as the papers' released code does.
+        """
+        if not len(self) or not positions.shape[1]:
+            return [self.text if not len(self) else ""] * len(positions)
+        if spaced:
+            words = [word.lower() for word in self.words] if lower else self.words
+            return [" ".join([words[i] for i in row]) for row in positions.tolist()]
+        pieces, suffix = self._pieces[0], self.text[int(self.ends[-1]) :]
+        last = positions[:, -1] == len(self) - 1
+        texts = ["".join([pieces[i] for i in row]) for row in (positions + self.joints(positions)).tolist()]
+        texts = [text + suffix if ends else text for text, ends in zip(texts, last.tolist(), strict=True)]
+        return [text.lower() for text in texts] if lower else texts
+
+    def joints(self, positions: Ints) -> Ints:
+        """How each word joins the one before: 0 glued, n with the gap it had, 2n with a space (n = words)."""
+        n, (_, clings_left, clings_right) = len(self), self._pieces
+        before, after = positions[:, :-1], positions[:, 1:]
+        apart = self.is_spaced[before] & self.is_spaced[after] & ~clings_left[after] & ~clings_right[before]
+        inner = np.where(after == before + 1, n, np.where(apart, 2 * n, 0))
+        first = np.where(positions[:, :1] == 0, n, 0)
+        return np.concatenate([first, inner], axis=1)
+
+
+@dataclass(frozen=True, eq=False)
+class Rows:
+    """Variants of one sentence: a matrix of word positions, one variant a row.
+
+    `available` says how many distinct variants exist, where that is known exactly; None means more than were asked for.
+    `is_shared` marks a single row that stands for every variant (a text left alone, a transformation with one outcome).
+    """
+
+    sentence: Sentence
+    positions: Ints
+    available: int | None = None
+    is_shared: bool = False
+    is_spaced_out: bool = False
+    is_lowered: bool = False
+
+    def __len__(self) -> int:
+        return len(self.positions)
+
+    def texts(self) -> list[str]:
+        """The variants as strings."""
+        return self.sentence.render(self.positions, spaced=self.is_spaced_out, lower=self.is_lowered)
+
+
+@dataclass(frozen=True, eq=False)
+class Pair:
+    """The one or two sentences of an example."""
+
+    a: Sentence
+    b: Sentence | None
+
+
+@dataclass(frozen=True, eq=False)
+class Variants:
+    """All broken versions of one example: `a` and `b` hold one row a variant, or a row that all share."""
+
+    a: Rows
+    b: Rows | None
+
+    def __len__(self) -> int:
+        return min((len(rows) for rows in self.sides if not rows.is_shared), default=1)
+
+    @property
+    def sides(self) -> list[Rows]:
+        """The one or two texts."""
+        return [self.a] if self.b is None else [self.a, self.b]
+
+    @property
+    def available(self) -> int | None:
+        """How many distinct variants exist on the side that has fewest, where that is known."""
+        return min((rows.available for rows in self.sides if rows.available is not None), default=None)
+
+    def texts(self) -> list[Texts]:
+        """What the model is asked, one entry a variant."""
+        n = len(self)
+        first = self.a.texts()
+        second: Sequence[str | None] = [None] if self.b is None else self.b.texts()
+        return [(first[i % len(first)], second[i % len(second)]) for i in range(n)]
+
+    def positions(self) -> Iterator[tuple[list[int], list[int] | None]]:
+        """Word positions of both texts, one entry a variant."""
+        first = self.a.positions.tolist()
+        second: Sequence[list[int] | None] = [None] if self.b is None else self.b.positions.tolist()
+        for i in range(len(self)):
+            yield first[i % len(first)], second[i % len(second)]
+
+
+@runtime_checkable
+class Predictor(Protocol):
+    """Anything that maps texts to label probabilities (one column a label), or to one number for regression."""
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """What its columns mean; empty for regression."""
+
+    @property
+    def fingerprint(self) -> str:
+        """A hash of the model itself; empty when there is none to trust."""
+
+    def __call__(self, texts: Sequence[Texts], /) -> Floats:
+        """Probabilities, one row a text (or pair)."""
+
+
+@dataclass(frozen=True, eq=False)
+class Outcomes:
+    """What a model answered on one transformation: E examples × q variants × m labels.
+
+    `answers` is NaN where an example has fewer than q variants. For regression m = 1 and `gold` holds numbers.
+    `is_simple` marks examples whose broken text is one sentence of more than three words (the first dev-r filter).
+    """
+
+    transformation: str
+    task: Task
+    example: NDArray[np.str_]
+    gold: NDArray[Any]
+    original: Floats
+    answers: Floats
+    is_simple: Bools
+    n_skipped: int = 0
+    seed: int = 0
+    fidelity: Fidelity = "paper"
+    is_copy: bool = False
+
+    def __len__(self) -> int:
+        return len(self.example)
+
+    @cached_property
+    def original_label(self) -> Ints:
+        """The answer to the whole text, as a label number."""
+        return np.asarray(self.original.argmax(axis=1))
+
+    @cached_property
+    def is_right(self) -> Bools:
+        """Whether the whole text got the gold label."""
+        return np.asarray(self.original_label == self.gold)
+
+    @cached_property
+    def is_asked(self) -> Bools:
+        """Which of the q variants exist (E × q)."""
+        return ~np.isnan(self.answers[:, :, 0])
+
+    @cached_property
+    def label(self) -> Ints:
+        """The answer to each variant as a label number, −1 where there is none (E × q)."""
+        return np.where(self.is_asked, np.nan_to_num(self.answers, nan=-1.0).argmax(axis=2), -1)
+
+    @cached_property
+    def n_variants(self) -> Ints:
+        """How many variants each example has."""
+        return np.asarray(self.is_asked.sum(axis=1))
+
+    @cached_property
+    def n_accepted(self) -> Ints:
+        """How many variants of each example got its gold label."""
+        return np.asarray((self.label == self.gold[:, None]).sum(axis=1))
+
+    @cached_property
+    def acceptance(self) -> Floats:
+        """Share of each example's variants that got its gold label."""
+        return self.n_accepted / self.n_variants
+
+    def take(self, keep: Bools | Ints) -> Outcomes:
+        """The same outcomes for some examples only; skips are not carried over."""
+        return Outcomes(
+            self.transformation, self.task, self.example[keep], self.gold[keep], self.original[keep],
+            self.answers[keep], self.is_simple[keep], 0, self.seed, self.fidelity, self.is_copy,
+        )  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Score:
+    """A number with its interval, how many examples it rests on, and how many were left out."""
+
+    value: float
+    low: float
+    high: float
+    n: int
+    skipped: int = 0
