@@ -271,7 +271,7 @@ def broken(
     data_dir: str | None = None,
     skips: Counter[str] | None = None,
 ) -> Iterator[dict[str, Any]]:
-    """Broken texts as `disorder perturb` writes them, one by one; reasons for leaving examples out are added to `skips`."""
+    """Broken texts as `disorder perturb` writes them, one by one; examples left out are counted in `skips` by reason."""
     _check(Settings(q=q, fidelity=fidelity, short=short))
     chosen = parse(transformation, fidelity=fidelity)
     known, reader, examples = data_stage.stream(data, columns=columns, data_dir=data_dir, task=task)

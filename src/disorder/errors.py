@@ -47,5 +47,5 @@ class MissingPackage(DisorderError):
         super().__init__(f'{part} needs the package {package!r}: pip install "disorder[{extra}]"')
 
 
-class DoesNotApply(Exception):  # noqa: N818 - not an error: the example is skipped and counted under the reason
-    """A part cannot be used on this example; never shown as a failure."""
+class DoesNotApply(Exception):
+    """A part cannot be used on this example, which is skipped and counted under the reason; never shown as a failure."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import sys
 
-import click
 import typer
 
 from disorder import __version__
@@ -46,9 +45,9 @@ def main(arguments: list[str] | None = None) -> None:
         code = app(arguments, standalone_mode=False)
     except DisorderError as error:
         _fail(str(error))
-    except click.ClickException as error:
+    except typer.TyperException as error:
         _fail(error.format_message())
-    except (KeyboardInterrupt, click.Abort):
+    except (KeyboardInterrupt, typer.Abort):
         print("\nstopped", file=sys.stderr)  # noqa: T201
         sys.exit(130)
     except BrokenPipeError:

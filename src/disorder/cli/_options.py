@@ -10,7 +10,7 @@ from disorder.errors import DisorderError
 
 Columns = Annotated[str, typer.Option(help="Which columns are which: premise=text_a,hypothesis=text_b,gold=label")]
 DataDir = Annotated[str | None, typer.Option(help="Folder with the papers' datasets (else DISORDER_DATA)")]
-TaskName = Annotated[str | None, typer.Option("--task", help="Treat the data as this known task (see: disorder list data)")]
+TaskName = Annotated[str | None, typer.Option("--task", help="Treat the data as this known task (disorder list data)")]
 Seed = Annotated[int, typer.Option(help="Seed of every draw")]
 Fidelity = Annotated[str, typer.Option(help="paper: as described; released: as the authors' code does")]
 Short = Annotated[

@@ -29,7 +29,9 @@ class Bar:
         self._progress.start()
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
         self._progress.stop()
 
     def __call__(self, stage: str, done: int, total: int, note: str) -> None:
@@ -41,6 +43,6 @@ class Bar:
                 self._tasks[stage] = self._progress.add_task(stage, total=total, note="")
             fields = {"note": note} if note else {}
             self._progress.update(self._tasks[stage], completed=done, **fields)  # type: ignore[arg-type]
-        elif done == total and not note or time.monotonic() - self._last > EVERY:
+        elif (done == total and not note) or time.monotonic() - self._last > EVERY:
             self._last = time.monotonic()
             self.console.print(f"{stage}: {done:,} of {total:,} {note}".rstrip(), highlight=False, markup=False)

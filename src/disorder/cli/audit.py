@@ -16,10 +16,16 @@ QUICK = 1000  # examples of the built-in data when no data is named
 
 
 def audit(
-    model: Annotated[str, typer.Argument(help="Model spec: builtin, hf:FOLDER, onnx:FOLDER, bow, python:MODULE:FUNCTION")] = "builtin",
-    data: Annotated[str | None, typer.Argument(help="Data spec: builtin, FILE.jsonl, mnli:matched, hf:NAME:SPLIT")] = None,
+    model: Annotated[
+        str, typer.Argument(help="Model spec: builtin, hf:FOLDER, onnx:FOLDER, bow, python:MODULE:FUNCTION")
+    ] = "builtin",
+    data: Annotated[
+        str | None, typer.Argument(help="Data spec: builtin, FILE.jsonl, mnli:matched, hf:NAME:SPLIT")
+    ] = None,
     suite: Annotated[str, typer.Option(help="Set of transformations: order, salad, full")] = "order",
-    with_: Annotated[list[str] | None, typer.Option("--with", help="Transformation instead of a suite; can be repeated")] = None,
+    with_: Annotated[
+        list[str] | None, typer.Option("--with", help="Transformation instead of a suite; can be repeated")
+    ] = None,
     q: Annotated[int, typer.Option(help="Permutations of each example")] = 100,
     seed: Seed = 0,
     limit: Annotated[int | None, typer.Option(help="Audit this many examples, drawn at random by seed")] = None,

@@ -35,8 +35,8 @@ def perturb(
     skips: Counter[str] = Counter()
     n_used = n_written = 0
     lines = broken(
-        data, with_, q=q, seed=seed, fidelity=cast("types.Fidelity", fidelity), short=short, columns=mapping("--columns", columns), task=task,
-        data_dir=data_dir, skips=skips,
+        data, with_, q=q, seed=seed, fidelity=cast("types.Fidelity", fidelity), short=short,
+        columns=mapping("--columns", columns), task=task, data_dir=data_dir, skips=skips,
     )  # fmt: skip
     file = sys.stdout if str(out) == "-" else _open(out)
     try:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 
 from disorder.errors import NothingToMeasure
-from disorder.measure.omega import omega_at
 from disorder.measure._references import references
+from disorder.measure.omega import omega_at
 from disorder.measure.wos import dev_r, is_simple
 from disorder.registry import parts
 from disorder.types import Outcomes, Score

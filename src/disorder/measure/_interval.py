@@ -81,7 +81,7 @@ def _shares(block: Ints, n: int) -> Floats:
 
 
 def _resamples(n: int) -> Iterator[Ints]:
-    """Example numbers drawn with replacement; the same for every score of n examples, so that scores can be compared."""
+    """Example numbers drawn with replacement; the same for all scores of n examples, so that they can be compared."""
     rng, left = generator(0, "bootstrap", str(n)), N_RESAMPLES
     while left:
         size = min(left, max(1, BLOCK // n))

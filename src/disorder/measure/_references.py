@@ -1,6 +1,7 @@
-"""How would the papers' imaginary models score on the same examples? UNLI's Models A, B and C, from the same whole-text answers.
+"""How would the papers' imaginary models score on the same examples, given the same answers to whole texts?
 
-A takes every broken text for meaningless and rejects it; B guesses uniformly; C is a bag of words and never changes its answer.
+UNLI's Model A takes every broken text for meaningless and rejects it; B guesses uniformly; C is a bag of words and never
+changes its answer.
 """
 
 from __future__ import annotations

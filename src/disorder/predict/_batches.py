@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 
-from disorder.types import Ints
-
 import numpy as np
+
+from disorder.types import Ints
 
 TOKEN_BUDGET = 8192
 

@@ -1,4 +1,4 @@
-"""Which numbers do the report's pictures need? Small tables, kept in run.json, so that a report can be drawn again from it alone."""
+"""Which numbers do the report's pictures need? Small tables in run.json, so that a report can be drawn again from it alone."""
 
 from __future__ import annotations
 

@@ -48,7 +48,7 @@ def _top(score: Any, mask: Bools) -> Ints:
 
 def _shown(kind: str, outcomes: Outcomes, i: int, example: Example, variants: Variants) -> dict[str, Any]:
     labels = outcomes.task.labels
-    order = np.argsort(-np.nan_to_num(outcomes.answers[i]).max(axis=1), kind="stable")[:PER_EXAMPLE]
+    order = _versions(kind, outcomes, i)
     return {
         "kind": kind,
         "transformation": outcomes.transformation,
@@ -61,6 +61,13 @@ def _shown(kind: str, outcomes: Outcomes, i: int, example: Example, variants: Va
         "accepted": round(float(outcomes.acceptance[i]), 3),
         "variants": [_variant(outcomes, i, int(k), variants) for k in order if k < len(variants)],
     }
+
+
+def _versions(kind: str, outcomes: Outcomes, i: int) -> Ints:
+    """The broken versions that show the kind best, surest answers first."""
+    accepted = outcomes.label[i] == outcomes.gold[i]
+    fits = ~accepted if kind == "noticed" else accepted
+    return np.lexsort((-np.nan_to_num(outcomes.answers[i]).max(axis=1), ~fits))[:PER_EXAMPLE]
 
 
 def _variant(outcomes: Outcomes, i: int, k: int, variants: Variants) -> dict[str, Any]:

@@ -29,6 +29,9 @@ def _sentence(run: Run, transformation: str, group: str, *, brief: bool = False)
     record = kept(run, transformation, group)
     if record is None or run.chance is None:
         return "" if brief else "No verdict: the model answered no example right."
+    whole = run.score("original", "accuracy", group)
+    if whole is None or whole.low <= run.chance:
+        return _guesses(whole, run.chance, brief=brief)
     low, high = ((bound - run.chance) / (1 - run.chance) if run.chance < 1 else 1.0 for bound in (record.low, record.high))
     name = behaviour(low, high)
     what = "right answers" if record.metric == "p_c" else "answers"
@@ -36,6 +39,14 @@ def _sentence(run: Run, transformation: str, group: str, *, brief: bool = False)
     if brief:
         return f"{name}; {figures} of the {what} survive"
     return f"{name[0].upper()}{name[1:]}: {figures} of its {what} survive {_loss(transformation)}; chance is {run.chance:.2f}."
+
+
+def _guesses(whole: Record | None, chance: float, *, brief: bool) -> str:
+    """What to say when the whole texts are answered no better than by chance: there is no skill that could be lost."""
+    figures = "" if whole is None else f", {whole.value:.2f} [{whole.low:.2f}, {whole.high:.2f}]"
+    if brief:
+        return f"no better than chance on whole texts{figures}"
+    return f"No verdict on reading: accuracy on whole texts{figures} is not above chance ({chance:.2f})."
 
 
 def behaviour(low: float, high: float) -> str:

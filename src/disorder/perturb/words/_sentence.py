@@ -10,7 +10,6 @@ import numpy as np
 
 from disorder.types import Sentence
 
-
 # Kana; Han with its extensions and compatibility forms
 UNSPACED = ((0x3040, 0x30FF), (0x3400, 0x9FFF), (0xF900, 0xFAFF), (0x20000, 0x3FFFF))
 

@@ -1,0 +1,112 @@
+"""What do the scores look like? Pictures as plain SVG, drawn from run.json alone: no script, readable in print and grey."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from disorder.report.run import Run
+
+BLUE, ORANGE, GREY = "#0b5fa5", "#e08a00", "#555555"
+FONT = "Helvetica, Arial, sans-serif"
+WIDTH, HEIGHT = 460, 220
+Table = list[dict[str, Any]]
+
+
+def forest(run: Run, metric: str) -> str:
+    """A score of every transformation with its interval, and chance as a line."""
+    rows: Table = [
+        {"name": r.transformation, "value": r.value, "low": r.low, "high": r.high}
+        for r in run.scores
+        if r.metric == metric and r.group == "all"
+    ]
+    names = [row["name"] for row in rows]
+    y = {"field": "name", "type": "nominal", "sort": names, "title": None, "axis": {"labelLimit": 220}}
+    x = {"field": "value", "type": "quantitative", "scale": {"domain": [0, 1]}, "title": metric}
+    span = {"y": y, "x": x | {"field": "low"}, "x2": {"field": "high"}}
+    layers: Table = [
+        {"mark": {"type": "rule", "size": 2, "color": BLUE}, "encoding": span},
+        {"mark": {"type": "point", "filled": True, "size": 60, "color": BLUE}, "encoding": {"y": y, "x": x}},
+    ]
+    if run.chance is not None:
+        layers.append(_line({"x": {"datum": run.chance}}))
+    return _svg({"data": {"values": rows}, "layer": layers, "height": {"step": 24}})
+
+
+def omega_curve(run: Run, transformation: str) -> str:
+    """Ω_x over x, beside the reference models at their Ω_max and what a bag of words would give."""
+    points = run.figures[transformation]["omega"]
+    rows: Table = [{"x": x, "share": y, "model": "this model"} for x, y in points]
+    accuracy = run.score(transformation, "accuracy_used")
+    if accuracy is not None:
+        rows += [{"x": x, "share": accuracy.value, "model": "bag of words (C)"} for x, _ in points]
+    encoding = {
+        "x": {"field": "x", "type": "quantitative", "title": "threshold x", "scale": {"domain": [0, 1]}},
+        "y": {"field": "share", "type": "quantitative", "title": "Ω_x: share of examples", "scale": {"domain": [0, 1]}},
+        **_two("model", ["this model", "bag of words (C)"], dash=True),
+    }
+    layers: Table = [{"mark": {"type": "line", "interpolate": "step-after"}, "encoding": encoding}]
+    if run.chance is not None:
+        layers.append(_line({"x": {"datum": run.chance}}))
+    return _svg({"data": {"values": rows}, "layer": layers})
+
+
+def acceptance(run: Run, transformation: str) -> str:
+    """How many examples have each share of accepted permutations, by whether the whole text was answered right."""
+    table = run.figures[transformation]["acceptance"]
+    names = {"right": "answered right", "wrong": "answered wrong"}
+    rows = [
+        {"from": i / len(counts), "to": (i + 1) / len(counts), "examples": count, "whole text": names[name]}
+        for name, counts in table.items()
+        for i, count in enumerate(counts)
+    ]
+    return _bars(rows, "examples", "whole text", list(names.values()), "share of permutations that get the gold label")
+
+
+def confidence(run: Run, transformation: str) -> str:
+    """How sure the model is of its answers, on whole and on broken texts."""
+    table = run.figures[transformation]["confidence"]
+    names = {"before": "whole texts", "after": "broken texts"}
+    rows = [
+        {"from": i / len(shares), "to": (i + 1) / len(shares), "share": share, "asked": names[name]}
+        for name, shares in table.items()
+        for i, share in enumerate(shares)
+    ]
+    return _bars(rows, "share", "asked", list(names.values()), "probability of the answer given")
+
+
+def _bars(rows: Table, y: str, group: str, names: list[str], title: str) -> str:
+    """Two histograms, one above the other, so that neither hides the other and no colour is needed."""
+    x = {"field": "from", "type": "quantitative", "title": title, "scale": {"domain": [0, 1]}, "bin": {"binned": True}}
+    header = {"labelOrient": "top", "labelAnchor": "start", "labelFontSize": 12}
+    encoding = {
+        "x": x,
+        "x2": {"field": "to"},
+        "y": {"field": y, "type": "quantitative", "title": y},
+        "row": {"field": group, "type": "nominal", "sort": names, "title": None, "header": header},
+        "color": _two(group, names)["color"] | {"legend": None},
+    }
+    return _svg({"data": {"values": rows}, "mark": {"type": "bar"}, "encoding": encoding, "height": 90})
+
+
+def _two(field: str, names: list[str], *, dash: bool = False) -> dict[str, Any]:
+    """Colours for two series that differ in lightness too; dashes where they are lines."""
+    legend = {"title": None, "orient": "top"}
+    colours = {"domain": names, "range": [BLUE, ORANGE]}
+    channels: dict[str, Any] = {"color": {"field": field, "type": "nominal", "scale": colours, "legend": legend}}
+    if dash:
+        scale = {"domain": names, "range": [[1, 0], [6, 3]]}
+        channels["strokeDash"] = {"field": field, "type": "nominal", "scale": scale, "legend": legend}
+    return channels
+
+
+def _line(encoding: dict[str, Any]) -> dict[str, Any]:
+    return {"mark": {"type": "rule", "strokeDash": [2, 3], "color": GREY}, "encoding": encoding}
+
+
+def _svg(spec: dict[str, Any]) -> str:
+    import vl_convert
+
+    config = {"font": FONT, "axis": {"labelFontSize": 12, "titleFontSize": 12, "grid": True}, "view": {"stroke": None}}
+    svg: str = vl_convert.vegalite_to_svg(json.dumps({"width": WIDTH, "height": HEIGHT, "config": config} | spec))
+    return svg

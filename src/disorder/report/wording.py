@@ -1,0 +1,85 @@
+"""Which words and figures do terminal and page share? Titles, intervals, what was left out, how to run it again."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Sequence
+
+from disorder.report.run import Record, Run
+
+COLUMNS = {
+    "accuracy": "accuracy",
+    "agreement": "same answer",
+    "wos": "WOS",
+    "confidence": "confidence",
+    "spearman": "Spearman",
+}
+PERMUTATION_METRICS = {
+    "omega_max": "Ω_max",
+    "omega_rand": "Ω_rand",
+    "omega_all": "Ω_1.0",
+    "p_c": "P_c",
+    "p_f": "P_f",
+    "entropy_c": "entropy, D_c",
+    "entropy_f": "entropy, D_f",
+}
+MEANINGS = {
+    "accuracy": "share of texts given the gold label",
+    "agreement": "share of broken texts whose answer is the one the whole text got (for copies: the default label)",
+    "wos": "word-order sensitivity: 0 when order is ignored, 1 when accuracy falls to chance",
+    "confidence": "mean probability of the answer given",
+    "spearman": "rank correlation with the gold numbers",
+    "omega_max": "share of examples with at least one permutation that gets the gold label",
+    "omega_rand": "share of examples whose permutations get the gold label more often than by chance",
+    "omega_all": "share of examples all of whose permutations get the gold label",
+    "p_c": "share of permutations that get the gold label, of examples first answered right (D_c)",
+    "p_f": "the same, of examples first answered wrong and flipped by some permutation (D_f)",
+    "entropy_c": "mean entropy in nats over accepted permutations, of examples first answered right",
+    "entropy_f": "the same, of examples first answered wrong and flipped",
+}
+
+
+def interval(record: Record) -> str:
+    """A value with its bounds."""
+    return f"{record.value:.3f} [{record.low:.2f}, {record.high:.2f}]"
+
+
+def spread(record: Record) -> str:
+    """A value with the larger half of its interval."""
+    half = max(record.high - record.value, record.value - record.low)
+    return f"{record.value:.3f} ±{half:.3f}".replace("±0.", "±.")
+
+
+def main_transformation(run: Run) -> str:
+    """The transformation whose permutation scores are shown first."""
+    measured = [t for t in run.transformations if run.score(t, "omega_max")]
+    return "derange" if "derange" in measured else next(iter(measured), "")
+
+
+def left_out(run: Run) -> Sequence[str]:
+    """One line for each reason why examples were left out."""
+    return [
+        f"left out of {'the data' if name == 'data' else name}: {count:,} ({reason})"
+        for name, reasons in run.skips.items()
+        for reason, count in sorted(reasons.items(), key=lambda item: (-item[1], item[0]))
+    ]
+
+
+def command(run: Run) -> str:
+    """The command that repeats a run."""
+    words = ["disorder", "audit", run.model, run.data]
+    for spec in run.transformations:
+        words += ["--with", spec]
+    words += ["--q", str(run.settings["q"]), "--seed", str(run.seed)]
+    for name in ("limit", "task", "data_dir"):
+        if run.settings.get(name) is not None:
+            words += [f"--{name.replace('_', '-')}", str(run.settings[name])]
+    for name, usual in (("fidelity", "paper"), ("short", "skip")):
+        if run.settings[name] != usual:
+            words += [f"--{name}", run.settings[name]]
+    for name in ("columns", "labels"):
+        if run.settings[name]:
+            words += [f"--{name}", ",".join(f"{k}={v}" for k, v in run.settings[name].items())]
+    for column in run.settings["group_by"]:
+        words += ["--group-by", column]
+    return shlex.join(words)
