@@ -17,7 +17,7 @@ import numpy as np
 
 from disorder import data as data_stage
 from disorder.errors import BadSetting, DisorderError, DoesNotApply
-from disorder.measure import CURVE, ORIGINAL, dev_r, is_simple, references, scores
+from disorder.measure import CURVE, ORIGINAL, dev_r, is_simple, references, scores, threshold
 from disorder.perturb import Transformation, parse, suite
 from disorder.predict import Aligned, load
 from disorder.report import Record, Run, Samples, verdict, write_run
@@ -154,7 +154,7 @@ class _Audit:
     def _record(
         self, outcomes: Outcomes, used: Sequence[Example], everything: Sequence[Example], *, keeps_words: bool
     ) -> None:
-        thresholds = sorted({*CURVE, *self.settings.omega}, key=float)
+        thresholds = sorted({*CURVE, *self.settings.omega}, key=threshold)
         for group, mask, n_all in _groups(used, everything):
             part = outcomes if group == "all" else replace(outcomes.take(mask), n_skipped=n_all - int(mask.sum()))
             for name, score in scores(part, keeps_words=keeps_words, thresholds=thresholds):
@@ -208,7 +208,8 @@ class _Audit:
             parts = np.split(self.predictor(texts), bounds)
             if samples:
                 samples.write([self.dataset.examples[i] for i in block], variants, parts)
-            used, answers = used + block, answers + parts
+            used.extend(block)
+            answers.extend(parts)
             asked += len(texts)
             accepted += self._n_gold(block, parts)
             note = "" if self.dataset.task.is_regression else f"accuracy so far {accepted / asked:.3f}"
@@ -232,15 +233,19 @@ class _Audit:
         """Examples with their variants, enough at a time to keep the model busy."""
         block: list[int] = []
         variants: list[Variants] = []
+        n_texts = 0
         for i, example in enumerate(self.dataset.examples):
             try:
-                variants.append(self._break(transformation, example))
-                block.append(i)
+                broken_example = self._break(transformation, example)
             except DoesNotApply as reason:
                 skips[str(reason)] += 1
-            if sum(map(len, variants)) >= BLOCK:
+                continue
+            block.append(i)
+            variants.append(broken_example)
+            n_texts += len(broken_example)
+            if n_texts >= BLOCK:
                 yield block, variants
-                block, variants = [], []
+                block, variants, n_texts = [], [], 0
         if block:
             yield block, variants
 
@@ -305,6 +310,8 @@ def _check(settings: Settings) -> None:
         raise BadSetting("audit", fidelity=settings.fidelity, need="paper or released")
     if settings.short not in ("skip", "use"):
         raise BadSetting("audit", short=settings.short, need="skip or use")
+    for x in settings.omega:
+        threshold(x)
 
 
 def _limited(dataset: Dataset, settings: Settings) -> Dataset:

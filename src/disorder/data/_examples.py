@@ -17,6 +17,7 @@ NO_LABEL = {"", "-1", "-", "-1.0", "hidden", "none", "nan"}
 NO_LABEL_REASON = "no gold label"
 EMPTY_REASON = "empty text"
 REPEATED_REASON = "repeated row"
+INVALID_REASON = "half a character (a lone surrogate)"
 
 
 @dataclass
@@ -59,6 +60,8 @@ class Reader:
         text_a, text_b = self._text(row["text_a"], where), self._text(row.get("text_b"), where)
         if self._is_pair is None:
             self._is_pair = text_b is not None
+        if not self._is_pair and _has_words(text_b):
+            raise BadData(f"{self.source}, {where}: has a second text, but the rows before it have none")
         label = self._label(row["label"], where)
         if label is None:
             self.skipped[NO_LABEL_REASON] += 1
@@ -70,6 +73,9 @@ class Reader:
         text_b = text_b if self._is_pair else None
         name = self._name(row) or _content(text_a, text_b, label).hex()[:12]
         groups = {column: self._group(row, column, where) for column in self.group_by}
+        if not _is_valid(name, text_a, text_b or "", label, *groups.values()):
+            self.skipped[INVALID_REASON] += 1
+            return None
         return Example(name, text_a, text_b, label, groups)
 
     def _name(self, row: Mapping[str, Any]) -> str:
@@ -119,6 +125,15 @@ class Reader:
 
 def _has_words(text: str | None) -> bool:
     return text is not None and not text.isspace() and text != ""
+
+
+def _is_valid(*texts: str) -> bool:
+    """Whether the texts can be written as UTF-8; JSON can spell halves of characters that no file or model can hold."""
+    try:
+        "".join(texts).encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def _content(text_a: str, text_b: str | None, label: str) -> bytes:

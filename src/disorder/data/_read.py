@@ -102,7 +102,7 @@ def _source(spec: str, data_dir: str | None) -> Source:
     if name in SETS:
         return _named(name, address, data_dir)
     path = Path(spec)
-    if path.suffix.lower() in {*READERS, ".gz"} or path.exists():
+    if path.suffix.lower() in {*READERS, ".gz"} or os.path.exists(path):  # pathlib raises on a name that is too long
         return Source(path.name.split(".")[0], reader_for(path)(path))
     plugins = {key: entry for key, entry in parts("data").items() if not entry.is_built_in}
     if name in plugins:

@@ -27,8 +27,8 @@ def jsonl(path: Path) -> Iterator[Row]:
                 yield f"line {number}", json.loads(line)
             except json.JSONDecodeError as error:
                 raise BadData(f"{path}, line {number}: broken JSON ({error.msg}, column {error.colno})") from None
-            except RecursionError:
-                raise BadData(f"{path}, line {number}: broken JSON (nested too deep)") from None
+            except (RecursionError, ValueError):  # not a mistake of form: Python has limits of its own
+                raise BadData(f"{path}, line {number}: broken JSON (nested too deep, or a number too long)") from None
 
 
 @data(form="FILE.csv")

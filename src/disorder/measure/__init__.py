@@ -6,12 +6,12 @@ from collections.abc import Callable, Iterable, Iterator
 
 from disorder.errors import NothingToMeasure
 from disorder.measure._references import references
-from disorder.measure.omega import omega_at
+from disorder.measure.omega import omega_at, threshold
 from disorder.measure.wos import dev_r, is_simple
 from disorder.registry import parts
 from disorder.types import Outcomes, Score
 
-__all__ = ["CURVE", "ORIGINAL", "dev_r", "is_simple", "omega_at", "references", "scores"]
+__all__ = ["CURVE", "ORIGINAL", "dev_r", "is_simple", "omega_at", "references", "scores", "threshold"]
 
 ORIGINAL = "original"
 CURVE = tuple(f"0.{i}" for i in range(1, 10))

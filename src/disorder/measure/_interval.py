@@ -49,7 +49,7 @@ def mean(values: Floats, *, skipped: int = 0, bounded: bool = True) -> Score:
     if bounded and (values == values[0]).all() and values[0] in (0.0, 1.0):
         return Score(float(values[0]), *wilson(float(values[0]), n), n, skipped)
     low, high = np.percentile(np.concatenate([w @ values for w in _weights(n)]), (2.5, 97.5))
-    return Score(value, float(low), float(high), n, skipped)
+    return Score(value, min(float(low), value), max(float(high), value), n, skipped)  # equal numbers differ in the last bit
 
 
 def resampled(statistic: Callable[[Ints], Floats], n: int) -> tuple[float, float]:

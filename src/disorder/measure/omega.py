@@ -25,8 +25,8 @@ def omega_rand(outcomes: Outcomes) -> Score:
     """Share of examples whose permutations get the gold label more often than by chance (released: more than 0.34)."""
     three_way = len(outcomes.task.labels) == 3
     chance = Fraction(1, len(outcomes.task.labels))
-    threshold = Fraction("0.34") if outcomes.fidelity == "released" and three_way else chance
-    return share(exceeds(outcomes, threshold), skipped=outcomes.n_skipped)
+    limit = Fraction("0.34") if outcomes.fidelity == "released" and three_way else chance
+    return share(exceeds(outcomes, limit), skipped=outcomes.n_skipped)
 
 
 @metric(better="low", paper="UNLI", of="permutations")
@@ -37,15 +37,20 @@ def omega_all(outcomes: Outcomes) -> Score:
 
 def omega_at(outcomes: Outcomes, x: str) -> Score:
     """Ω_x for a threshold written as a decimal, e.g. "0.5"."""
+    return share(exceeds(outcomes, threshold(x)), skipped=outcomes.n_skipped)
+
+
+def threshold(x: str) -> Fraction:
+    """The share that a user wrote."""
     try:
-        threshold = Fraction(x)
+        found = Fraction(x)
     except (ValueError, ZeroDivisionError):
-        raise BadSetting("omega", x=x, need="a share between 0 and 1") from None
-    if not 0 <= threshold <= 1:
+        found = Fraction(-1)
+    if not 0 <= found <= 1:
         raise BadSetting("omega", x=x, need="a share between 0 and 1")
-    return share(exceeds(outcomes, threshold), skipped=outcomes.n_skipped)
+    return found
 
 
-def exceeds(outcomes: Outcomes, threshold: Fraction) -> Bools:
-    """Which examples have an accepted share above the threshold."""
-    return outcomes.n_accepted * threshold.denominator > outcomes.n_variants * threshold.numerator
+def exceeds(outcomes: Outcomes, limit: Fraction) -> Bools:
+    """Which examples have an accepted share above the limit."""
+    return outcomes.n_accepted * limit.denominator > outcomes.n_variants * limit.numerator

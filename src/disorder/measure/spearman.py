@@ -14,9 +14,11 @@ from disorder.types import Floats, Ints, Outcomes, Score
 def spearman(outcomes: Outcomes) -> Score:
     """Spearman's rank correlation with gold, averaged over variants."""
     gold = outcomes.gold.astype(float)
-    answers = outcomes.answers[:, :, 0]
     if len(gold) < 3 or np.ptp(gold) == 0:
         raise NothingToMeasure("rank correlation needs three examples and gold numbers that differ")
+    # an example with fewer variants goes through its own again: a missing answer has no rank
+    turns = np.arange(outcomes.answers.shape[1]) % outcomes.n_variants[:, None]
+    answers = np.take_along_axis(outcomes.answers[:, :, 0], turns, axis=1)
 
     def statistic(picks: Ints) -> Floats:
         return np.asarray(np.mean([correlation(gold[picks], column[picks]) for column in answers.T], axis=0))

@@ -36,7 +36,8 @@ def wos(outcomes: Outcomes) -> Score:
 
 def is_simple(text: str, *, language: str, fidelity: Fidelity) -> bool:
     """Whether a text passes the first filter: one sentence of more than three words (released: any number of sentences)."""
-    n_tokens = len(text) if language == "zh" else len(text.split())
+    # the released code cuts at every single space, so that a trailing or double one adds a token: Table A4 depends on it
+    n_tokens = len(text) if language == "zh" else len(text.split(" " if fidelity == "released" else None))
     return n_tokens > N_TOKENS and (fidelity == "released" or not SENTENCE_END.search(text.strip()))
 
 

@@ -158,7 +158,11 @@ def _then(variants: Variants, step: Step, task: Task, count: int, seed: int, key
 
 
 def _variant(variants: Variants, k: int) -> tuple[Pair, Rows, Rows | None]:
-    a, *rest = [_replace(rows, rows.positions[[0 if rows.is_shared else k]]) for rows in variants.sides]
+    only = len(variants) == 1  # then it stands for every variant that a later step draws
+    a, *rest = [
+        replace(rows, positions=rows.positions[[0 if rows.is_shared else k]], is_shared=rows.is_shared or only)
+        for rows in variants.sides
+    ]
     b = rest[0] if rest else None
     return Pair(_view(a), None if b is None else _view(b)), a, b
 

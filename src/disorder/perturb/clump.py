@@ -45,9 +45,10 @@ def _every(n: int, length: int, rng: Generator) -> Ints:
 
 
 def _drawn(n: int, length: int, count: int, rng: Generator) -> Ints:
-    """Distinct rows, each with its own random start of the run."""
-    rows = np.empty((0, n), dtype=np.int64)
-    while len(rows) < count:
+    """Distinct rows, each with its own random start of the run; fewer when no new ones turn up."""
+    rows, before = np.empty((0, n), dtype=np.int64), -1
+    while before < len(rows) < count:
+        before = len(rows)
         starts, repeats = np.unique(rng.integers(n - length + 1, size=count), return_counts=True)
         drawn = [
             _units(n, length, int(start), derangements(n - length + 1, int(times), rng)[0])

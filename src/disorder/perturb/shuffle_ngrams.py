@@ -23,6 +23,7 @@ def shuffle_ngrams(sentence: Sentence, rng: Generator, count: int, *, n: int = 1
     if n < 1:
         raise BadSetting("shuffle_ngrams", n=n, need="1 or more")
     body = sentence.body
+    n = min(n, max(1, len(body)))
     runs = body // n
     kinds = sentence.kinds[body]
 

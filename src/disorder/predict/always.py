@@ -16,8 +16,10 @@ from disorder.types import Floats, Predictor, Task, Texts
 def always(address: str, *, task: Task) -> Predictor:
     """Answers LABEL whatever it is asked (the papers' Model A with the reject label)."""
     label = address or task.reject_label
+    if not task.labels:
+        raise BadModel(f"always answers a label, but the task {task.name} asks for a number")
     if label not in task.labels:
-        raise BadModel(f"always:{address}: need one of {', '.join(task.labels) or '(the task has no labels)'}")
+        raise BadModel(f"always:{address}: name one of {', '.join(task.labels)}")
     return Always(task.labels, f"always:{label}", task.labels.index(str(label)))
 
 

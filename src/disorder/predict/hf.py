@@ -23,8 +23,10 @@ def hf(address: str, *, task: Task) -> Predictor:
     try:
         import torch
         from transformers import AutoModelForSequenceClassification, AutoTokenizer
+        from transformers.utils import logging
     except ImportError as error:
         raise MissingPackage(f"hf:{address}", "transformers", "hf") from error
+    logging.disable_progress_bar()
     try:
         tokenizer = AutoTokenizer.from_pretrained(address)
         network = AutoModelForSequenceClassification.from_pretrained(address, dtype=torch.float32, use_safetensors=True)

@@ -16,8 +16,10 @@ from disorder.types import Floats, Predictor, Task, Texts
 @model(form="uniform[:SEED]")
 def uniform(address: str, *, task: Task) -> Predictor:
     """Guesses a label uniformly at random, by a hash of the text (the papers' Model B)."""
-    if not task.labels or (address and not address.isdecimal()):
-        raise BadModel(f"uniform:{address}: need a task with labels, and a whole number as seed")
+    if not task.labels:
+        raise BadModel(f"uniform guesses labels, but the task {task.name} asks for a number")
+    if address and not address.isdecimal():
+        raise BadModel(f"uniform:{address}: the seed must be a whole number")
     return Uniform(task.labels, f"uniform:{address or 0}", int(address or 0))
 
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from disorder.report.run import Record, Run
 
-BAG, MOSTLY = 0.8, 0.5  # shares of what order could take away that survive its loss
+# Share of the skill above chance that survives the loss of word order: 1 for a bag of words, 0 for a model at chance
+BAG, HALF, READER = 0.8, 0.5, 0.2
 MAIN = "derange"
 
 
@@ -53,11 +54,11 @@ def behaviour(low: float, high: float) -> str:
     """The name for an interval of the surviving share, 0 at chance and 1 for a bag of words."""
     if low >= BAG:
         return "behaves like a bag of words"
-    if low >= MOSTLY:
+    if low >= HALF:
         return "leans on words more than on their order"
-    if high <= 1 - BAG:
+    if high <= READER:
         return "reads word order"
-    if high <= MOSTLY:
+    if high <= HALF:
         return "reads word order in part"
     return "lies between a bag of words and a reader"
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from collections.abc import Sequence
 from functools import lru_cache
@@ -10,6 +11,7 @@ import numpy as np
 
 from disorder.types import Sentence
 
+SURROGATE = re.compile("[\ud800-\udfff]")
 # Kana; Han with its extensions and compatibility forms
 UNSPACED = ((0x3040, 0x30FF), (0x3400, 0x9FFF), (0xF900, 0xFAFF), (0x20000, 0x3FFFF))
 
@@ -18,8 +20,8 @@ UNSPACED = ((0x3040, 0x30FF), (0x3400, 0x9FFF), (0xF900, 0xFAFF), (0x20000, 0x3F
 def class_of(char: str) -> str:
     """One letter a character.
 
-    s space, d digit, w letter or mark, z letter of a script without spaces, a apostrophe, h hyphen, n dot or comma,
-    p other punctuation, e emoji and other symbols.
+    s space, d digit, w letter, m mark or joiner, z letter of a script without spaces, a apostrophe, h hyphen, n dot or
+    comma, p other punctuation, e emoji and other symbols.
     """
     if char.isspace():
         return "s"
@@ -27,7 +29,9 @@ def class_of(char: str) -> str:
         if char in chars:
             return letter
     category = unicodedata.category(char)
-    if category in ("So", "Sk", "Sc", "Sm", "Cf", "Cc", "Cs", "Co", "Cn"):
+    if category in ("Mn", "Mc", "Me", "Cf"):
+        return "m"
+    if category in ("So", "Sk", "Sc", "Sm", "Cc", "Cs", "Co", "Cn"):
         return "e"
     if category.startswith("P"):
         return "p"
@@ -56,6 +60,11 @@ def sentence_of(text: str, spans: Sequence[tuple[int, int]]) -> Sentence:
     if not spaced.all():
         spaced &= ~punctuation
     return Sentence(text, bounds[:, 0], bounds[:, 1], punctuation, spaced)
+
+
+def without_surrogates(text: str) -> str:
+    """The text with halves of surrogate pairs replaced, letter for letter; for tokenizers that take valid Unicode only."""
+    return SURROGATE.sub("\ufffd", text)
 
 
 def spans_of(text: str, words: Sequence[str]) -> list[tuple[int, int]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from disorder.errors import MissingPackage
-from disorder.perturb.words._sentence import sentence_of, spans_of
+from disorder.perturb.words._sentence import sentence_of, spans_of, without_surrogates
 from disorder.registry import words
 from disorder.types import Sentence
 
@@ -15,4 +15,5 @@ def jieba(text: str) -> Sentence:
         import rjieba
     except ImportError as error:
         raise MissingPackage("words=jieba", "rjieba", "nlp") from error
-    return sentence_of(text, spans_of(text, [word for word in rjieba.cut(text) if word.strip()]))
+    valid = without_surrogates(text)
+    return sentence_of(text, spans_of(valid, [word for word in rjieba.cut(valid) if word.strip()]))

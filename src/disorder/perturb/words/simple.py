@@ -8,8 +8,9 @@ from disorder.perturb.words._sentence import class_of, sentence_of
 from disorder.registry import words
 from disorder.types import Sentence
 
-# Over the string of character classes: words may hold inner apostrophes and hyphens, and dots or commas between digits.
-WORD = re.compile(r"[wd]+(?:[ah][wd]+|(?<=d)n(?=d)[wd]+)*|z|e+|[ahnp]")
+# Over the string of character classes: words may hold inner apostrophes and hyphens, and dots or commas between digits;
+# marks and joiners (accents, emoji's variation selectors, Persian's half space) stay with what they follow.
+WORD = re.compile(r"[wdm]+(?:[ah][wdm]+|(?<=d)n(?=d)[wdm]+)*|zm*|e[em]*|[ahnp]")
 
 
 @words(language="any")

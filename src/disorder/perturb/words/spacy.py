@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from disorder.errors import MissingPackage
-from disorder.perturb.words._sentence import sentence_of
+from disorder.perturb.words._sentence import sentence_of, without_surrogates
 from disorder.registry import words
 from disorder.types import Sentence
 
@@ -19,7 +19,7 @@ def spacy(text: str) -> Sentence:
 
     Extra white space is a token there and counts as a word: the paper's 6,655 examples depend on it.
     """
-    tokens = list(_tokenizer()(text))
+    tokens = list(_tokenizer()(without_surrogates(text)))
     sentence = sentence_of(text, [(token.idx, token.idx + len(token.text)) for token in tokens])
     is_punct = np.array([token.is_punct for token in tokens], dtype=bool)
     return Sentence(text, sentence.starts, sentence.ends, is_punct, sentence.is_spaced)

@@ -1,0 +1,65 @@
+"""Which texts come with the tool, and how many more can be had? A small grammar writes them, labels included.
+
+Half of each task is decided by words alone (`needs="words"`), half by their order (`needs="order"`), so the right
+outcome of an audit is known beforehand. The output depends on nothing but the task and the split.
+"""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Callable, Iterator
+from itertools import count, islice
+
+from disorder.errors import BadSetting, UnknownName
+
+from . import acceptability, nli, sentiment
+from .draw import Draw
+from .example import Group, Maker
+from .surface import words
+
+MAKERS: dict[str, Callable[[int], list[Maker]]] = {
+    "nli": nli.makers,
+    "sentiment": sentiment.makers,
+    "acceptability": acceptability.makers,
+}
+N_TEST = {"nli": 4200, "sentiment": 1200, "acceptability": 1200}
+N_TRAIN = 60_000
+SPLITS = ("test", "train")
+PATIENCE = 10_000
+
+
+def rows(task: str, split: str, n: int | None = None) -> Iterator[dict[str, str | None]]:
+    """The first `n` examples of a split, as plain dictionaries; fewer are always a prefix of more."""
+    if task not in MAKERS:
+        raise UnknownName("task of the grammar", task, MAKERS)
+    if split not in SPLITS:
+        raise UnknownName("split of the grammar", split, SPLITS)
+    wanted = n if n is not None else N_TEST[task] if split == "test" else N_TRAIN
+    for i, row in enumerate(islice(_stream(task, split), wanted)):
+        yield {"id": f"{task}-{split}-{i:05d}", **row}
+
+
+def _stream(task: str, split: str) -> Iterator[dict[str, str | None]]:
+    draw = Draw(f"{task}/{split}")
+    seen: set[tuple[str, str | None]] = set()
+    for block in count():
+        for make in MAKERS[task](block):
+            for example in _fresh(make, draw, split, seen):
+                yield example._asdict()
+
+
+def _fresh(make: Maker, draw: Draw, split: str, seen: set[tuple[str, str | None]]) -> Group:
+    for _ in range(PATIENCE):
+        group = make(draw)
+        keys = {(example.text_a, example.text_b) for example in group}
+        if all(_split_of(example.text_a) == split for example in group) and not keys & seen:
+            seen |= keys
+            return group
+    raise BadSetting("grammar", n_found=len(seen), need="fewer rows: it has hardly any new ones left")
+
+
+def _split_of(text: str) -> str:
+    # By checksum, so that the splits never share a text, however many rows are asked for; of the sorted words, so that
+    # anagrams stay together.
+    bag = " ".join(sorted(words(text)))
+    return SPLITS[zlib.crc32(bag.encode()) & 1]

@@ -1,0 +1,136 @@
+"""The report: verdicts decided on intervals, texts shown as texts, and everything drawn from run.json alone."""
+
+from __future__ import annotations
+
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+from rich.console import Console
+
+from disorder.audit import audit
+from disorder.report import read_run
+from disorder.report.html import page, visible, write_report
+from disorder.report.run import Record, Run
+from disorder.report.terminal import show
+from disorder.report.verdict import behaviour, verdict
+from disorder.report.wording import command
+
+HOSTILE = [
+    "<script>alert(1)</script> is what the old man said to her",
+    "the </style></title><img src=x onerror=alert(1)> picture fell off the wall",
+    "a\x00b \x1b[31mred\x1b[0m words that are not quite what they seem",
+    "\u202eright to left override turns this sentence round for you",
+]
+
+
+def answers(pairs: list[str]) -> list[list[float]]:
+    return [[0.9, 0.1] if len(text) % 2 else [0.2, 0.8] for text in pairs]
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> Run:
+    rows = [f'{{"text_a": {_json(text)}, "label": "{label}"}}' for text in HOSTILE for label in ("<b>x</b>", "y")]
+    rows += [f'{{"text_a": "the {i} dogs saw nine small cats in a garden", "label": "y"}}' for i in range(20)]
+    (tmp_path / "data.jsonl").write_text("\n".join(rows), encoding="utf-8")
+    return audit(answers, str(tmp_path / "data.jsonl"), q=5, out=tmp_path / "run")
+
+
+def _json(text: str) -> str:
+    import json
+
+    return json.dumps(text)
+
+
+class Tags(HTMLParser):
+    def __init__(self) -> None:
+        super().__init__()
+        self.names: list[str] = []
+        self.attributes: list[tuple[str, str | None]] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.names.append(tag)
+        self.attributes += attrs
+
+
+def test_untrusted_texts_show_as_text(run: Run) -> None:
+    html = page(run)
+    tags = Tags()
+    tags.feed(html)
+    assert "script" not in tags.names
+    assert "img" not in tags.names
+    assert not [name for name, _ in tags.attributes if name.startswith("on")]
+    assert "&lt;script&gt;" in html
+    assert not {"\x00", "\x1b", "\u202e"} & set(html)
+
+
+def test_page_needs_no_network(run: Run) -> None:
+    tags = Tags()
+    tags.feed(page(run))
+    links = [value for name, value in tags.attributes if name in ("src", "href", "xlink:href", "action")]
+    assert [link for link in links if not str(link).startswith("#")] == []
+    assert {"link", "iframe", "object"}.isdisjoint(tags.names)
+    assert "default-src 'none'" in page(run)
+
+
+def test_report_is_drawn_from_the_run_folder_alone(run: Run, tmp_path: Path) -> None:
+    write_report(tmp_path / "run", run)
+    first = (tmp_path / "run" / "report.html").read_bytes()
+    write_report(tmp_path / "run", read_run(tmp_path / "run"))
+    assert (tmp_path / "run" / "report.html").read_bytes() == first
+
+
+def test_terminal_fits_eighty_columns_and_starts_with_the_verdict(run: Run) -> None:
+    console = Console(width=80, record=True, file=open("/dev/null", "w"))  # noqa: SIM115
+    show(run, console)
+    text = console.export_text()
+    assert text.strip().startswith(run.verdict.split("\n")[0][:30])
+    assert max(map(len, text.splitlines())) <= 80
+    assert "…" not in text
+    console.file.close()
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "name"),
+    [
+        (0.8, 1.0, "behaves like a bag of words"),
+        (0.79, 1.0, "leans on words more than on their order"),
+        (0.0, 0.2, "reads word order"),
+        (0.1, 0.45, "reads word order in part"),
+        (0.3, 0.7, "lies between a bag of words and a reader"),
+    ],
+)
+def test_behaviour_is_decided_on_the_interval(low: float, high: float, name: str) -> None:
+    assert behaviour(low, high) == name
+
+
+def made(p_c: tuple[float, float, float], accuracy: tuple[float, float, float]) -> Run:
+    run = Run(
+        model="m", data="d", task="nli", labels=["a", "b"], chance=0.5, transformations=["derange"], seed=0, n_examples=9,
+        settings={"q": 100}, started="", n_available=9,
+    )  # fmt: skip
+    for name, metric, (value, low, high) in (
+        ("original", "accuracy", accuracy), ("derange", "accuracy", p_c), ("derange", "p_c", p_c),
+    ):  # fmt: skip
+        run.scores.append(Record(transformation=name, metric=metric, value=value, low=low, high=high, n=9, skipped=0))
+    return run
+
+
+def test_verdict_names_a_bag_of_words() -> None:
+    assert verdict(made((0.97, 0.95, 0.99), (0.9, 0.85, 0.95))).startswith("Behaves like a bag of words: 0.97")
+
+
+def test_no_verdict_on_a_model_that_guesses() -> None:
+    assert verdict(made((0.5, 0.45, 0.55), (0.5, 0.4, 0.6))).startswith("No verdict on reading")
+
+
+def test_command_repeats_the_run(run: Run, tmp_path: Path) -> None:
+    words = command(run).split()
+    assert words[:2] == ["disorder", "audit"]
+    assert words.count("--with") == len(run.transformations)
+    again = audit(answers, str(tmp_path / "data.jsonl"), q=5, transformations=run.transformations)
+    assert again.scores == run.scores
+
+
+def test_visible_shows_controls() -> None:
+    assert visible("a\x00\x1b\u202eb") == "a␀␛⟨U+202E⟩b"

@@ -1,0 +1,254 @@
+"""Does every registered part keep its promise? Built-in parts and plugins run through the same tests."""
+
+from __future__ import annotations
+
+import importlib.util
+import re
+import time
+from dataclasses import asdict
+from typing import Any
+
+import numpy as np
+import pytest
+from conftest import NLI, SHARED, example, outcomes
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from disorder.errors import DoesNotApply, MissingPackage, NothingToMeasure
+from disorder.perturb import Transformation, parse
+from disorder.perturb.words import split
+from disorder.predict import load
+from disorder.registry import STAGES, Part, parts
+from disorder.types import Example, Outcomes, Score, Task, Variants
+
+SECONDS = 20.0  # a part that hangs never ends; one that crawls is a bug too
+TEXTS = {
+    "empty": "",
+    "one word": "a",
+    "equal words": "a a a",
+    "one word and a mark": "Yes.",
+    "four equal words": "a a a a",
+    "emoji": "👩‍👩‍👧 hugs 👩‍❤️‍👨 and 🏳️‍🌈 again ❤️",
+    "right to left": "הכלב רדף אחרי החתול, بسرعة كبيرة!",
+    "Chinese": "我喜欢吃苹果，你呢？",
+    "NUL": "a\0b c \0 d",
+    "marks only": "... ?! --",
+    "spaces only": " \t\r\n ",
+    "sentence": '  "The dog, it seems, saw 3.5 well-known cats."  ',
+    "lone surrogate": "half \ud83d of an emoji is here today",
+    "10,000 words": " ".join(f"w{i}" for i in range(10_000)),
+    "10,000 equal words": " ".join(["a"] * 10_000),
+}
+FIDELITIES = ("paper", "released")
+ALL_PARTS = [entry for kind in STAGES for entry in parts(kind).values()]
+FORMATS = r"[^{}]*"  # anything: only the shape of the sentence is held
+
+
+def names(kind: str) -> list[str]:
+    return list(parts(kind))
+
+
+def break_it(transformation: Transformation, what: Example, *, q: int = 5, seed: int = 0) -> Variants | None:
+    """The variants, or None when the transformation says that it does not apply."""
+    try:
+        return transformation.apply(what, task=NLI, q=q, seed=seed, short="use")
+    except DoesNotApply:
+        return None
+    except MissingPackage as missing:
+        pytest.skip(str(missing))
+
+
+@pytest.mark.parametrize("entry", ALL_PARTS, ids=lambda e: f"{e.kind}-{e.name}")
+def test_every_part_says_in_a_sentence_what_it_does(entry: Part) -> None:
+    assert entry.summary
+    assert entry.summary[0].isupper()
+    assert entry.summary.endswith(".")
+    assert not re.search(r"\.\s+[A-Z]", entry.summary), "one sentence, not two"
+
+
+@pytest.mark.parametrize("kind", STAGES)
+def test_every_kind_has_parts(kind: str) -> None:
+    assert names(kind)
+
+
+@pytest.mark.parametrize("fidelity", FIDELITIES)
+@pytest.mark.parametrize("name", names("transformation"))
+class TestTransformation:
+    @pytest.mark.parametrize("text", TEXTS.values(), ids=TEXTS.keys())
+    def test_it_ends_with_valid_positions_or_does_not_apply(self, name: str, fidelity: Any, text: str) -> None:
+        for what in (example(text), example(text, text)):
+            began = time.process_time()
+            variants = break_it(parse(name, fidelity=fidelity), what)
+            assert time.process_time() - began < SECONDS
+            if variants is not None:
+                assert 1 <= len(variants) <= 5
+                assert len(variants.texts()) == len(list(variants.positions())) == len(variants)
+                for rows in variants.sides:
+                    assert rows.positions.dtype == np.int64
+                    assert ((rows.positions >= 0) & (rows.positions < len(rows.sentence))).all()
+
+    def test_the_same_seed_gives_the_same_texts(self, name: str, fidelity: Any) -> None:
+        pair = example("The quick brown fox jumps over the lazy dog today.", "A slow red hen sits under one happy old cat.")
+        before = asdict(pair)
+        results = [break_it(parse(name, fidelity=fidelity), pair) for _ in range(2)]
+        assert results[0] is not None
+        assert results[1] is not None
+        assert results[0].texts() == results[1].texts()
+        assert list(results[0].positions()) == list(results[1].positions())
+        assert asdict(pair) == before
+
+    def test_seeds_matter_just_where_chance_is_at_work(self, name: str, fidelity: Any) -> None:
+        transformation = parse(name, fidelity=fidelity)
+        pair = example("The quick brown fox jumps over the lazy dog today.", "A slow red hen sits under one happy old cat.")
+        texts = {str([] if (v := break_it(transformation, pair, seed=seed)) is None else v.texts()) for seed in range(5)}
+        is_fixed = transformation.is_deterministic or transformation.spec == "derange:fidelity=released"
+        assert (len(texts) == 1) == is_fixed
+
+    def test_ids_matter_as_seeds_do(self, name: str, fidelity: Any) -> None:
+        transformation = parse(name, fidelity=fidelity)
+        text = "The quick brown fox jumps over the lazy dog today."
+        texts = [break_it(transformation, example(text, text, name=i)) for i in ("x", "y")]
+        is_fixed = transformation.is_deterministic or transformation.spec == "derange:fidelity=released"
+        assert (texts[0].texts() == texts[1].texts()) == is_fixed  # type: ignore[union-attr]
+
+
+def check_split(splitter: str, text: str) -> None:
+    try:
+        sentence = split(text, words=splitter)
+    except MissingPackage as missing:
+        pytest.skip(str(missing))
+    starts, ends = sentence.starts.tolist(), sentence.ends.tolist()
+    assert all(start < end for start, end in zip(starts, ends, strict=True))
+    assert all(end <= start for end, start in zip(ends, starts[1:], strict=False))
+    covered = {i for start, end in zip(starts, ends, strict=True) for i in range(start, end)}
+    assert all(char.isspace() or i in covered for i, char in enumerate(text))
+    assert sentence.render(np.arange(len(sentence))[None, :]) == [text]
+    assert len(sentence.is_punctuation) == len(sentence.is_spaced) == len(sentence) == len(sentence.words)
+
+
+ANY_TEXT = st.one_of(
+    st.text(max_size=60),
+    st.text(st.sampled_from("ab .,'\"`-?!(“”’…\n\t\r1我の️👩‍\u0301שa\0"), max_size=60),
+    st.lists(st.sampled_from(["it's", "3.5", "e.g.", "``", "''", '"', "cannot", "--", "我们", "❤️", "\u00a0", "a/b"])).map(" ".join),
+)
+
+
+@pytest.mark.parametrize("splitter", names("words"))
+class TestWords:
+    @pytest.mark.parametrize("text", TEXTS.values(), ids=TEXTS.keys())
+    def test_words_cover_the_text(self, splitter: str, text: str) -> None:
+        check_split(splitter, text)
+
+    @settings(max_examples=200)
+    @given(text=ANY_TEXT)
+    def test_any_text_can_be_rebuilt(self, splitter: str, text: str) -> None:
+        check_split(splitter, text)
+
+
+def random_outcomes(seed: int, *, n: int, q: int, numbers: bool = False) -> Outcomes:
+    rng = np.random.default_rng(seed)
+    if numbers:
+        return Outcomes(
+            "derange", Task("sts", ()), np.array([f"e{i}" for i in range(n)]), rng.random(n), rng.random((n, 1)),
+            rng.random((n, q, 1)), np.ones(n, dtype=bool),
+        )  # fmt: skip
+    return outcomes(rng.integers(3, size=n), rng.integers(3, size=n), rng.integers(3, size=(n, q)), sure=0.7)
+
+
+def numbers_of(metric: str) -> bool:
+    return bool(parts("metric")[metric].facts["on"] == "numbers")
+
+
+@pytest.mark.parametrize("metric", names("metric"))
+class TestMetric:
+    @pytest.mark.parametrize("q", [1, 2, 7])
+    @pytest.mark.parametrize("n", [1, 2, 3, 8, 50])
+    def test_a_score_lies_in_its_interval_and_rests_on_examples(self, metric: str, n: int, q: int) -> None:
+        for seed in range(5):
+            try:
+                score: Score = parts("metric")[metric].function(random_outcomes(seed, n=n, q=q, numbers=numbers_of(metric)))
+            except NothingToMeasure as reason:
+                assert str(reason)
+                continue
+            assert np.isfinite([score.low, score.value, score.high]).all()
+            assert score.low <= score.value <= score.high
+            assert 0 < score.n <= n
+
+    @pytest.mark.parametrize("q", [1, 7])
+    def test_no_example_is_an_error_and_not_a_zero(self, metric: str, q: int) -> None:
+        nothing = random_outcomes(0, n=3, q=q, numbers=numbers_of(metric)).take(np.zeros(3, dtype=bool))
+        with pytest.raises(NothingToMeasure):
+            parts("metric")[metric].function(nothing)
+
+    def test_the_order_of_examples_does_not_matter(self, metric: str) -> None:
+        """Values are equal; an interval by resampling may differ by its chance, one by formula may not."""
+        given = random_outcomes(1, n=60, q=7, numbers=numbers_of(metric))
+        turned = given.take(np.random.default_rng(2).permutation(60))
+        scores = [parts("metric")[metric].function(each) for each in (given, turned)]
+        assert scores[0].value == pytest.approx(scores[1].value, abs=1e-12)
+        assert (scores[0].n, scores[0].skipped) == (scores[1].n, scores[1].skipped)
+        width = scores[0].high - scores[0].low
+        assert scores[0].low == pytest.approx(scores[1].low, abs=0.15 * width)
+        assert scores[0].high == pytest.approx(scores[1].high, abs=0.15 * width)
+
+    def test_skipped_examples_are_carried_along(self, metric: str) -> None:
+        given = random_outcomes(1, n=60, q=7, numbers=numbers_of(metric))
+        more = Outcomes(**{name: getattr(given, name) for name in given.__dataclass_fields__} | {"n_skipped": 11})
+        score, with_skips = (parts("metric")[metric].function(each) for each in (given, more))
+        assert with_skips.skipped == score.skipped + 11
+
+
+OFFLINE_MODELS = {"always": "always:neutral", "uniform": "uniform", "python": "python:conftest_model:answer"}
+MINILM = SHARED / "models" / "minilm-mnli"
+
+
+def model_spec(name: str) -> str:
+    """A spec that loads this model without a network, or a skip."""
+    if name == "hf":
+        if not MINILM.is_dir():
+            pytest.skip(f"needs the model in {MINILM}")
+        if not importlib.util.find_spec("transformers"):
+            pytest.skip("needs transformers")
+        return f"hf:{MINILM}"
+    if name in ("builtin", "bow"):
+        from disorder.predict.builtin import MODELS
+
+        if not (MODELS / "nli").is_dir():
+            pytest.skip(f"needs the built-in models in {MODELS}")
+        return name
+    if name == "onnx":
+        from disorder.predict.builtin import MODELS
+
+        if not (MODELS / "nli").is_dir():
+            pytest.skip(f"needs the built-in models in {MODELS}")
+        return f"onnx:{MODELS / 'nli'}"
+    if name not in OFFLINE_MODELS:
+        pytest.skip(f"no way is known to load {name} offline")
+    return OFFLINE_MODELS[name]
+
+
+@pytest.fixture
+def model_module(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A module with a model in it, in the folder that the user works in."""
+    (tmp_path / "conftest_model.py").write_text("def answer(texts):\n    return [[0.5, 0.3, 0.2] for _ in texts]\n")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(str(tmp_path))
+
+
+@pytest.mark.usefixtures("model_module")
+@pytest.mark.parametrize("name", names("model"))
+class TestModel:
+    def test_it_answers_each_text_with_probabilities_whatever_stands_beside_it(self, name: str) -> None:
+        model = load(model_spec(name), task=NLI)
+        texts = [("A dog barks.", "An animal is loud."), ("我", "你"), ("", ""), ("a\0b", "👩‍👩‍👧"), ("w " * 900, "w " * 900)]
+        together = model(texts)
+        assert together.shape == (5, 3)
+        assert (together >= 0).all()
+        np.testing.assert_allclose(together.sum(axis=1), 1, atol=1e-6)
+        apart = np.concatenate([model([text]) for text in reversed(texts)])[::-1]
+        np.testing.assert_allclose(together, apart, atol=1e-5)
+
+    def test_it_has_a_fingerprint_that_stays(self, name: str) -> None:
+        first, second = (load(model_spec(name), task=NLI).fingerprint for _ in range(2))
+        assert first
+        assert first == second
