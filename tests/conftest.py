@@ -54,7 +54,7 @@ def jsonl(tmp_path: Path) -> Callable[..., Path]:
 
 def pairs(n: int, labels: tuple[str, ...] = NLI.labels, *, n_words: int = 9) -> list[dict[str, str]]:
     """Rows of made-up pairs with distinct words, so that every word order is another text."""
-    words = "ant bee cat dog eel fox gnu hen ibis jay koi lynx".split()
+    words = ["ant", "bee", "cat", "dog", "eel", "fox", "gnu", "hen", "ibis", "jay", "koi", "lynx"]
     return [
         {
             "id": f"e{i:04d}",
@@ -80,7 +80,7 @@ def outcomes(
     sure: float = 1.0,
     **more: Any,
 ) -> Outcomes:
-    """Outcomes of a model that answers label numbers, each with probability `sure`; −1 is a variant that is not there."""
+    """Outcomes of a model that answers label numbers, with probability `sure`; −1 is a variant that is not there."""
     m = len(labels)
     table = np.vstack([np.eye(m) * sure + (1 - np.eye(m)) * (1 - sure) / (m - 1), np.full((1, m), np.nan)])
     first, second = np.array(list(original), dtype=int), np.array([list(row) for row in answers], dtype=int)

@@ -1,4 +1,4 @@
-"""Does the code keep to its own picture? Stages do not know each other, files and functions stay small, imports light."""
+"""Does the code keep to its own picture? Stages do not know each other, files stay small, imports light."""
 
 from __future__ import annotations
 
@@ -54,7 +54,9 @@ def test_a_stage_knows_no_other_stage(path: Path) -> None:
 def test_the_test_would_see_a_stranger(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "measure" / "x.py"
     path.parent.mkdir()
-    path.write_text("def f():\n    from disorder.data import read\n    from disorder import audit\n    from . import omega\n")
+    path.write_text(
+        "def f():\n    from disorder.data import read\n    from disorder import audit\n    from . import omega\n"
+    )
     monkeypatch.setitem(globals(), "SOURCE", tmp_path)
     assert list(imported(path)) == ["disorder.data", "disorder.audit", "disorder.measure"]
 

@@ -7,12 +7,14 @@ import random
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
+from zlib import crc32
 
+import numpy as np
 import pyarrow.parquet as pq
 import pytest
-from conftest import NLI, pairs
 from scipy.stats import binom
 
+from conftest import NLI, pairs
 from disorder import read_run
 from disorder.audit import audit, broken
 from disorder.data import read
@@ -27,8 +29,8 @@ SAMPLES = {"example", "transformation", "variant", "side", "positions_a", "posit
 
 def bag(texts: Sequence[tuple[str, str]]) -> list[str]:
     """A model that sees the sorted words alone."""
-    words = ["".join(sorted(a.lower().replace(".", "").split() + b.lower().replace(".", "").split())) for a, b in texts]
-    return [NLI.labels[sum(map(ord, word)) % 3] for word in words]
+    bags = [" ".join(sorted(f"{a} {b}".lower().replace(".", "").split())) for a, b in texts]
+    return [NLI.labels[crc32(words.encode()) % 3] for words in bags]
 
 
 def classifier(rows: Sequence[dict[str, str]]) -> Any:
@@ -84,6 +86,14 @@ class TestSameBytes:
             made.append(files_of(tmp_path / f"run{number}"))
         assert made[0] == made[1]
 
+    def test_a_limit_is_a_random_draw_by_seed(self, jsonl: Write, tmp_path: Path) -> None:
+        path, drawn = str(jsonl(pairs(40))), []
+        for seed in (0, 1):
+            audit("uniform", path, limit=12, seed=seed, transformations=["sort"], out=tmp_path / f"run{seed}")
+            drawn.append(pq.read_table(tmp_path / f"run{seed}" / "examples.parquet")["id"].to_pylist())
+        assert drawn[0] != drawn[1]
+        assert all(ids != [f"e{i:04d}" for i in range(12)] for ids in drawn)
+
     def test_another_seed_draws_others(self, jsonl: Write) -> None:
         path = str(jsonl(pairs(40)))
         runs = [audit("uniform", path, q=3, limit=12, seed=seed, transformations=["derange"]) for seed in (0, 0, 1)]
@@ -95,15 +105,16 @@ class TestSameBytes:
 class TestKnownModels:
     def test_a_bag_of_words_keeps_every_answer(self, jsonl: Write) -> None:
         run = audit(bag, str(jsonl(pairs(60))), q=10)
-        for spec in ("derange",):
-            accuracy = run.score(spec, "accuracy_used")
-            assert accuracy is not None
-            assert 0 < accuracy.value < 1
-            for metric in ("omega_max", "omega_rand", "omega_all", "omega@0.5"):
-                assert run.score(spec, metric).value == accuracy.value  # type: ignore[union-attr]
-            assert run.score(spec, "p_c").value == 1  # type: ignore[union-attr]
-            assert run.score(spec, "p_f") is None
-        assert {r.transformation for r in run.scores if r.metric == "agreement" and r.value == 1} == set(run.transformations)
+        accuracy = run.score("derange", "accuracy_used")
+        assert accuracy is not None
+        assert 0 < accuracy.value < 1
+        for metric in ("omega_max", "omega_rand", "omega_all", "omega@0.5"):
+            assert run.score("derange", metric).value == accuracy.value  # type: ignore[union-attr]
+        assert run.score("derange", "p_c").value == 1  # type: ignore[union-attr]
+        assert run.score("derange", "p_f") is None
+        assert {r.transformation for r in run.scores if r.metric == "agreement" and r.value == 1} == set(
+            run.transformations
+        )
         omitted = {(o.transformation, o.metric): o.reason for o in run.omitted}
         assert omitted["derange", "p_f"] == "no wrong answer was flipped by a permutation"
         assert run.score("derange", "wos").value == 0  # type: ignore[union-attr]
@@ -136,8 +147,18 @@ class TestKnownModels:
             assert record.n == n
             assert low / n <= record.value <= high / n, metric
 
+    def test_progress_is_told_with_a_running_accuracy(self, jsonl: Write) -> None:
+        told: list[tuple[str, int, int, str]] = []
+        path = str(jsonl(pairs(6)))
+        audit("always:neutral", path, q=2, transformations=["derange"], listen=lambda *step: told.append(step))
+        assert told[0] == ("original", 6, 6, "")
+        assert ("derange", 6, 6, "accuracy so far 0.333") in told
+
     def test_a_regression_is_measured_by_rank(self, jsonl: Write) -> None:
-        rows = [{"id": str(i), "text_a": "w " * (i + 3), "text_b": f"one two three {i}", "label": i + 0.5} for i in range(20)]
+        rows = [
+            {"id": str(i), "text_a": "w " * (i + 3), "text_b": f"one two three {i}", "label": i + 0.5}
+            for i in range(20)
+        ]
 
         def length(texts: Sequence[tuple[str, str]]) -> list[float]:
             return [float(len(a)) for a, _ in texts]
@@ -170,11 +191,23 @@ class TestRunFolder:
         assert "git" in raw
         assert raw["skips"]["data"] == {"no gold label": 1}
         assert raw["n_predictions"] == 12 + 12 * 4 + 12
-        assert all(set(r) == {"transformation", "metric", "group", "value", "low", "high", "n", "skipped"} for r in raw["scores"])
+        assert all(
+            set(r) == {"transformation", "metric", "group", "value", "low", "high", "n", "skipped"}
+            for r in raw["scores"]
+        )
         assert all(r["low"] <= r["value"] <= r["high"] and r["n"] > 0 for r in raw["scores"])
         metrics = {r["metric"] for r in raw["scores"] if r["transformation"] == "derange"}
-        assert {"accuracy", "accuracy_used", "omega_max", "omega_rand", "omega_all", "omega@0.5", "agreement", "confidence"} <= metrics
-        assert read_run(tmp_path / "run") == run
+        assert {
+            "accuracy",
+            "accuracy_used",
+            "omega_max",
+            "omega_rand",
+            "omega_all",
+            "omega@0.5",
+            "agreement",
+            "confidence",
+        } <= metrics
+        assert read_run(tmp_path / "run").model_dump_json() == run.model_dump_json()
 
     def test_samples_say_what_was_asked_and_answered(self, jsonl: Write, tmp_path: Path) -> None:
         path, spec = str(jsonl(pairs(5))), "derange"
@@ -198,8 +231,6 @@ class TestRunFolder:
         audit("uniform", path, q=2, transformations=["derange"], out=tmp_path / "run")
         texts = {row["id"]: row["text_b"] for row in pq.read_table(tmp_path / "run" / "examples.parquet").to_pylist()}
         wanted = {(r["id"], r["variant"]): r["text_b"] for r in broken(path, "derange", q=2)}
-        import numpy as np
-
         for row in pq.read_table(tmp_path / "run" / "samples" / "01-derange.parquet").to_pylist():
             rebuilt = split(texts[row["example"]]).render(np.array([row["positions_b"]]))[0]
             assert rebuilt == wanted[row["example"], row["variant"]]
@@ -213,7 +244,7 @@ class TestRunFolder:
                 raise RuntimeError("out of memory")
             return ["neutral"] * len(texts)
 
-        with pytest.raises(RuntimeError, match="^out of memory$"):
+        with pytest.raises(RuntimeError, match=r"^out of memory$"):
             audit(crashes, str(jsonl(pairs(5))), q=2, out=tmp_path / "run")
         run = read_run(tmp_path / "run")
         assert run.status == "failed"
@@ -241,7 +272,8 @@ class TestMistakes:
     @pytest.mark.parametrize(
         ("settings", "error"),
         [
-            ({"q": 0}, BadSetting), ({"limit": 0}, BadSetting), ({"fidelity": "exact"}, BadSetting), ({"short": "no"}, BadSetting),
+            ({"q": 0}, BadSetting), ({"limit": 0}, BadSetting), ({"fidelity": "exact"}, BadSetting),
+            ({"short": "no"}, BadSetting),
             ({"omega": ["half"]}, BadSetting), ({"omega": ["2"]}, BadSetting), ({"suite": "ordr"}, UnknownName),
             ({"transformations": ["derang"]}, UnknownName), ({"labels": {"LABEL_9": "neutral"}}, BadModel),
             ({"transformations": ["shuffle_ngrams:n=0"]}, BadSetting), ({"group_by": ["genre"]}, DisorderError),
@@ -258,12 +290,19 @@ class TestMistakes:
 
     def test_nothing_that_can_be_broken_is_an_error_with_the_reason(self, jsonl: Write) -> None:
         rows = [{"id": str(i), "text_a": "Yes.", "label": label} for i, label in enumerate("xy")]
-        with pytest.raises(DisorderError, match="no example can be broken as asked: no other order of its words exists"):
+        with pytest.raises(
+            DisorderError, match="no example can be broken as asked: no other order of its words exists"
+        ):
             audit("uniform", str(jsonl(rows)), transformations=["derange"])
 
     def test_short_texts_are_skipped_with_the_reason_or_used_as_they_are(self, jsonl: Write) -> None:
-        rows = [{"id": "1", "text_a": "a b c d", "label": "x"}, {"id": "2", "text_a": "a b c d e f g h i", "label": "y"}]
-        skipped, used = (audit("uniform", str(jsonl(rows)), q=20, transformations=["derange"], short=s) for s in ("skip", "use"))
+        rows = [
+            {"id": "1", "text_a": "a b c d", "label": "x"},
+            {"id": "2", "text_a": "a b c d e f g h i", "label": "y"},
+        ]
+        skipped, used = (
+            audit("uniform", str(jsonl(rows)), q=20, transformations=["derange"], short=s) for s in ("skip", "use")
+        )
         assert skipped.skips["derange"] == {"9 distinct variants exist, 20 asked for": 1}
         assert skipped.score("derange", "accuracy").n == 1  # type: ignore[union-attr]
         assert used.score("derange", "accuracy").n == 2  # type: ignore[union-attr]

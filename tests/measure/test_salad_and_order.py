@@ -10,11 +10,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from conftest import outcomes
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import spearmanr
 
+from conftest import outcomes
 from disorder.data.tasks import SETS
 from disorder.errors import NothingToMeasure
 from disorder.measure import dev_r, is_simple
@@ -81,6 +81,11 @@ class TestWos:
         assert (score.n, score.skipped) == (4, 3)
         assert score.low <= score.value <= score.high
 
+    def test_chance_is_a_third_for_three_labels(self) -> None:
+        """One example a label; 2 of 3 shuffles right for each: p = 2/3, s = (1 − 2/3)/(1 − 1/3) = 1/2."""
+        score = wos(outcomes([0, 1, 2], [0, 1, 2], [[0, 0, 1], [1, 1, 2], [2, 2, 0]]))
+        assert score.value == pytest.approx(1 / 2)
+
     def test_the_same_examples_stay_whatever_their_order(self) -> None:
         given_ = self.made(*[[0, 0]] * 7)
         kept = {str(name) for name in given_.example[dev_r(given_)[-1][1]]}
@@ -138,7 +143,7 @@ def test_step_1_of_dev_r_gives_the_counts_of_table_a4(shared_data: Path, name: s
 
 
 def test_step_1_of_cola_in_table_a4_needs_the_one_sentence_test_too(shared_data: Path) -> None:
-    """287/675 in the paper. "> 3 tokens" alone leaves 288/679; spaCy's rule finds five texts of two sentences in them."""
+    """287/675 in the paper. "> 3 tokens" alone leaves 288/679; five of those are two sentences by spaCy's rule."""
     spacy = pytest.importorskip("spacy", reason="needs spaCy")
     assert simple_counts(shared_data, "cola", "released") == {"unacceptable": 288, "acceptable": 679}
     pipeline = spacy.blank("en")
@@ -171,7 +176,10 @@ class TestSpearman:
         assert spearman(numbers(x.tolist(), [[v] for v in y])).value == pytest.approx(expected, abs=1e-12)
 
     def test_tied_values_share_their_mean_rank(self) -> None:
-        assert ranks(np.array([[10.0, 20.0, 10.0, 5.0], [1.0, 1.0, 1.0, 1.0]])).tolist() == [[2.5, 4, 2.5, 1], [2.5] * 4]
+        assert ranks(np.array([[10.0, 20.0, 10.0, 5.0], [1.0, 1.0, 1.0, 1.0]])).tolist() == [
+            [2.5, 4, 2.5, 1],
+            [2.5] * 4,
+        ]
 
     def test_it_is_averaged_over_variants(self) -> None:
         """One variant keeps the order (1), the other turns it round (−1)."""

@@ -7,8 +7,8 @@ from math import log
 
 import numpy as np
 import pytest
-from conftest import outcomes
 
+from conftest import outcomes
 from disorder.errors import BadSetting, NothingToMeasure
 from disorder.measure import omega_at, references, scores
 from disorder.measure.acceptance import p_c, p_f
@@ -17,8 +17,8 @@ from disorder.measure.entropy import entropy_c, entropy_f
 from disorder.measure.omega import omega_all, omega_max, omega_rand
 from disorder.types import Outcomes
 
-# Figure 1's setting: six examples, three first answered right (gold 0, answer 0) and three wrong (gold 0, answer 1), with
-# n = 6 permutations each. A permutation is accepted when it gets label 0.
+# Figure 1's setting: six examples, three first answered right (gold 0, answer 0) and three wrong (gold 0, answer 1),
+# with n = 6 permutations each. A permutation is accepted when it gets label 0.
 #                  accepted   s
 FIGURE_1 = [
     [0, 0, 0, 0, 0, 0],  # 6   1     right

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter
-from itertools import permutations
+from itertools import pairwise, permutations
 
 import numpy as np
 import pytest
-from conftest import NLI, example
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import chisquare
 
+from conftest import NLI, example
 from disorder.perturb import parse
 from disorder.perturb._orders import all_orders, expand, n_derangements, no_fixed_point, no_old_bigram, random_orders
 from disorder.perturb.derange import derangements
@@ -55,7 +55,7 @@ def test_derange_puts_each_word_in_each_other_place_equally_often_where_orders_a
 
 @pytest.mark.parametrize(("text", "n_valid"), [("a b c d", 11), ("a b c d e", 53)])
 def test_shuffle_is_uniform_over_the_orders_without_an_old_bigram(text: str, n_valid: int) -> None:
-    """The number of orders of n things without any i, i + 1 in a row is 1, 1, 3, 11, 53 for n = 1 … 5 (OEIS A000255)."""
+    """Orders of n things without any i, i + 1 in a row: 1, 1, 3, 11, 53 for n = 1 … 5 (OEIS A000255)."""
     counts = draw("shuffle", text, N_DRAWS)
     assert len(counts) == n_valid
     assert chisquare(list(counts.values())).pvalue > P
@@ -83,12 +83,12 @@ def test_expand_keeps_runs_together() -> None:
 @given(st.lists(st.sampled_from("abc"), min_size=1, max_size=6))
 def test_the_bigram_rule_agrees_with_looking(words: list[str]) -> None:
     kinds = np.array([ord(word) - ord("a") for word in words])
-    old = set(zip(words, words[1:], strict=False))
+    old = set(pairwise(words))
     orders = all_orders(len(words))
     if len(words) == 1:
         assert not no_old_bigram(kinds)(orders).any()
         return
-    seen = [not old & {(words[i], words[j]) for i, j in zip(p, p[1:], strict=False)} for p in permutations(range(len(words)))]
+    seen = [not old & {(words[i], words[j]) for i, j in pairwise(p)} for p in permutations(range(len(words)))]
     assert no_old_bigram(kinds)(orders).tolist() == seen
 
 

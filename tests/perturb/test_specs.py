@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from conftest import NLI, example
 
+from conftest import NLI, example
 from disorder.errors import BadSetting, DisorderError, UnknownName
 from disorder.perturb import parse, suite
 from disorder.perturb.words import split
@@ -97,7 +97,9 @@ def test_a_bad_value_is_named_with_what_would_work(spec: str, message: str) -> N
     assert message in str(caught.value)
 
 
-@pytest.mark.parametrize("spec", ["shuffle_ngrams:n", "shuffle_ngrams:n=", "derange:=2", "derange::", "derange:side=a,,b"])
+@pytest.mark.parametrize(
+    "spec", ["shuffle_ngrams:n", "shuffle_ngrams:n=", "derange:=2", "derange::", "derange:side=a,,b"]
+)
 def test_settings_are_written_as_key_and_value(spec: str) -> None:
     with pytest.raises(DisorderError):
         parse(spec)
@@ -123,7 +125,11 @@ def test_unknown_kinds_and_parts() -> None:
 @pytest.mark.parametrize(
     ("splitter", "text", "words"),
     [
-        ("simple", "Don't panic: it's 3.5 well-known dogs.", ["Don't", "panic", ":", "it's", "3.5", "well-known", "dogs", "."]),
+        (
+            "simple",
+            "Don't panic: it's 3.5 well-known dogs.",
+            ["Don't", "panic", ":", "it's", "3.5", "well-known", "dogs", "."],
+        ),
         ("simple", "我们去 Paris。", ["我", "们", "去", "Paris", "。"]),
         ("simple", "👩‍👩‍👧 hugs 👩‍❤️‍👨", ["👩‍👩‍👧", "hugs", "👩‍❤️‍👨"]),
         ("simple", "I ❤️ you", ["I", "❤️", "you"]),

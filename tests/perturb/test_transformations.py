@@ -2,24 +2,30 @@
 
 from __future__ import annotations
 
+import itertools
 import random
 from collections import Counter
 
 import numpy as np
 import pytest
-from conftest import NLI, SHARED, example
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
+from conftest import NLI, SHARED, example
 from disorder.audit import broken
+from disorder.data import read
 from disorder.errors import BadSetting, DoesNotApply
 from disorder.perturb import parse
 from disorder.perturb.derange import released_orders
-from disorder.types import Example, Texts, Variants
+from disorder.types import Texts, Variants
 
 SENTENCE = "The old dog, it seems, saw nine small cats near here."
-WORDS = st.lists(st.sampled_from("a b c d e f g h i j A the dog".split()), min_size=2, max_size=14)
-MANY_WORDS = st.lists(st.sampled_from("a b c d e f g h i j k l m n".split()), min_size=5, max_size=14)
+WORDS = st.lists(
+    st.sampled_from(["a", "b", "c", "d", "e", "f", "g", "h", "i", "j", "A", "the", "dog"]), min_size=2, max_size=14
+)
+MANY_WORDS = st.lists(
+    st.sampled_from(["a", "b", "c", "d", "e", "f", "g", "h", "i", "j", "k", "l", "m", "n"]), min_size=5, max_size=14
+)
 
 
 def apply(spec: str, text_a: str, text_b: str | None = None, *, q: int = 10, seed: int = 0) -> Variants:
@@ -31,7 +37,7 @@ def texts(spec: str, text_a: str, text_b: str | None = None, *, q: int = 10) -> 
 
 
 def bigrams(words: list[str]) -> set[tuple[str, str]]:
-    return set(zip(words, words[1:], strict=False))
+    return set(itertools.pairwise(words))
 
 
 class TestDerange:
@@ -52,7 +58,7 @@ class TestDerange:
         assert len(variants) == variants.available == n_orders
 
     def test_too_few_orders_are_a_counted_skip_that_names_both_numbers(self) -> None:
-        with pytest.raises(DoesNotApply, match="^9 distinct variants exist, 10 asked for$"):
+        with pytest.raises(DoesNotApply, match=r"^9 distinct variants exist, 10 asked for$"):
             parse("derange").apply(example("a b c d"), task=NLI, q=10, seed=0)
 
     @pytest.mark.parametrize("text", ["", "a", "Yes.", "?!"])
@@ -95,7 +101,7 @@ class TestDerangeAsReleased:
     def test_it_is_the_documented_algorithm(self) -> None:
         pytest.importorskip("spacy", reason="needs spaCy")
         state = random.getstate()
-        words = "The old dog , it seems , saw nine small cats near here .".split()
+        words = ["The", "old", "dog", ",", "it", "seems", ",", "saw", "nine", "small", "cats", "near", "here", "."]
         movable = [i for i, word in enumerate(words) if word not in ",."]
         expected = []
         for seed in range(100):
@@ -114,8 +120,6 @@ class TestDerangeAsReleased:
         skips: Counter[str] = Counter()
         transformation = parse("derange:fidelity=released")
         n_used = 0
-        from disorder.data import read
-
         dataset = read(path)
         assert len(dataset.examples) == 9815
         for each in dataset.examples:
@@ -250,7 +254,9 @@ def is_clump_order(row: list[int], start: int, length: int) -> bool:
 
 class TestPairs:
     def test_copy_sort_puts_the_sorted_first_text_second(self) -> None:
-        assert texts("copy_sort", "The cat and a Bat sat.", "No.") == [("The cat and a Bat sat.", "a and Bat cat sat The.")]
+        assert texts("copy_sort", "The cat and a Bat sat.", "No.") == [
+            ("The cat and a Bat sat.", "a and Bat cat sat The.")
+        ]
         assert parse("copy_sort").is_copy
 
     def test_swap_texts(self) -> None:
@@ -281,16 +287,13 @@ class TestChains:
 
     def test_every_variant_of_the_first_step_is_broken_again(self) -> None:
         first, chained = texts("derange", "a b c d e f"), texts("derange+reverse", "a b c d e f")
-        assert [(" ".join(reversed(text.split())), None) for text, _ in first] != []
-        assert sorted(" ".join(reversed(text.split())) for text, _ in chained) != []
-        assert len(chained) == len(first) == 10
-        again = parse("derange").apply(Example("1", "a b c d e f", None, "x"), task=NLI, q=10, seed=0)
-        assert [text for text, _ in chained] == [" ".join(reversed(text.split())) for text, _ in again.texts()]
+        assert len(first) == 10
+        assert [text for text, _ in chained] == [" ".join(reversed(text.split())) for text, _ in first]
 
     def test_one_variant_then_many(self) -> None:
         chained = texts("reverse+derange", "a b c d e f")
         assert len(set(chained)) == 10
-        backwards = "f e d c b a".split()
+        backwards = ["f", "e", "d", "c", "b", "a"]
         assert all(word != old for text, _ in chained for word, old in zip(text.split(), backwards, strict=True))
 
     def test_a_single_draw_of_both_texts_then_many_of_one(self) -> None:
@@ -309,6 +312,6 @@ class TestChains:
 def test_broken_texts_can_be_rebuilt_from_positions(jsonl: object) -> None:
     path = jsonl([{"id": "1", "text_a": SENTENCE, "text_b": "So she did it twice.", "label": "neutral"}])  # type: ignore[operator]
     for record in broken(str(path), "derange:words=spaces", q=5):
-        words = "The old dog, it seems, saw nine small cats near here".split() + ["."]
+        words = ["The", "old", "dog,", "it", "seems,", "saw", "nine", "small", "cats", "near", "here", "."]
         spaced = " ".join(words[i] for i in record["positions_a"])
         assert record["text_a"] == spaced.removesuffix(" .") + "."

@@ -39,17 +39,20 @@ def from_pipeline_output(name: str, answers: Sequence[Any], labels: Sequence[str
     columns = {label: i for i, label in enumerate(labels)}
     array = np.zeros((len(answers), len(labels)))
     for row, answer in enumerate(answers):
-        scored = {answer: 1.0} if isinstance(answer, str) else _scores(answer)
-        for label, score in scored.items():
+        for label, score in _scores(name, answer).items():
             if label not in columns:
                 raise BadModel(f"{name}: answered {label!r}, which is none of {', '.join(labels)}")
             array[row, columns[label]] = score
     return array
 
 
-def _scores(answer: Any) -> dict[str, float]:
-    if isinstance(answer, dict) and set(answer) == {"label", "score"}:
-        return {answer["label"]: answer["score"]}
-    if isinstance(answer, list):
-        return {item["label"]: item["score"] for item in answer}
-    return dict(answer)
+def _scores(name: str, answer: Any) -> dict[str, float]:
+    if isinstance(answer, str):
+        return {answer: 1.0}
+    try:
+        if isinstance(answer, dict) and set(answer) == {"label", "score"}:
+            answer = [answer]
+        pairs = [(item["label"], item["score"]) for item in answer] if isinstance(answer, list) else answer.items()
+        return {label: float(score) for label, score in pairs}
+    except (AttributeError, KeyError, TypeError, ValueError):
+        raise BadModel(f"{name}: cannot read the answer {answer!r}; need a label, or scores by label") from None

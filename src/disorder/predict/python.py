@@ -62,6 +62,8 @@ class Function:
     def __call__(self, texts: Sequence[Texts], /) -> Floats:
         """Probabilities, whatever form the function answers in."""
         answers = self.function([a if b is None else (a, b) for a, b in texts])
+        if not hasattr(answers, "__len__"):
+            raise BadModel(f"python: answers must be a list or an array, one entry a text; got {type(answers).__name__}")
         if len(answers) and isinstance(answers[0], str | dict | list) and not _is_numbers(answers[0]):
             return from_pipeline_output("python", answers, self.labels)
         return checked("python", answers, len(texts), self.labels)

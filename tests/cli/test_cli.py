@@ -1,0 +1,216 @@
+"""Does the command line do as it says? Exit codes, one-line errors, pure JSON, quick help."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from conftest import pairs
+from disorder import __version__
+from disorder.cli import main
+
+Write = Callable[..., Path]
+KEYS = ["id", "transformation", "variant", "text_a", "text_b", "label", "positions_a", "positions_b"]
+
+
+Run = Callable[..., tuple[int, str, str]]
+
+
+@pytest.fixture
+def run(capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
+    """Run a command in an empty folder; gives exit code, standard output and standard error."""
+    monkeypatch.chdir(tmp_path)
+
+    def go(*arguments: object) -> tuple[int, str, str]:
+        with pytest.raises(SystemExit) as stopped:
+            main([str(argument) for argument in arguments])
+        out, err = capsys.readouterr()
+        return int(stopped.value.code or 0), out, err
+
+    return go
+
+
+def test_version_and_help(run: Run) -> None:
+    assert run("--version") == (0, f"disorder {__version__}\n", "")
+    code, out, _ = run("--help")
+    assert code == 0
+    for verb in ("audit", "perturb", "list", "report"):
+        assert verb in out
+        assert run(verb, "--help")[0] == 0
+
+
+@pytest.mark.parametrize(
+    ("kind", "name"),
+    [
+        ("transformations", "derange"),
+        ("metrics", "omega_max"),
+        ("models", "uniform"),
+        ("data", "mnli"),
+        ("words", "simple"),
+    ],
+)
+def test_list(run: Run, kind: str, name: str) -> None:
+    code, out, err = run("list", kind)
+    assert (code, err) == (0, "")
+    assert name in out
+
+
+class TestMistakes:
+    @pytest.mark.parametrize(
+        ("arguments", "message"),
+        [
+            (
+                ["perturb", "DATA", "--with", "derang", "--out", "o"],
+                "unknown transformation 'derang'; did you mean 'derange'?",
+            ),
+            (["perturb", "DATA", "--with", "shuffle_ngrams:n=0", "--out", "o"], "n=0 does not work; need 1 or more"),
+            (["perturb", "DATA", "--with", "derange", "--out", "o", "--q", "0"], "--q"),
+            (["perturb", "missing.jsonl", "--with", "derange", "--out", "o"], "missing.jsonl: no such file"),
+            (
+                ["perturb", "DATA", "--with", "derange", "--out", "/proc/no/file"],
+                "--out /proc/no/file cannot be written",
+            ),
+            (["perturb", "DATA", "--with", "derange"], "--out"),
+            (["perturb", "DATA", "--with", "derange", "--out", "o", "--columns", "x"], "--columns 'x': write it as"),
+            (["perturb", "DATA", "--with", "derange", "--out", "o", "--fidelity", "x"], "fidelity='x' does not work"),
+            (["audit", "unifrom", "DATA"], "unknown model 'unifrom'; did you mean 'uniform'?"),
+            (["audit", "uniform", "bultin"], "did you mean 'builtin'?"),
+            (["audit", "uniform", "DATA", "--suite", "ordr"], "unknown suite 'ordr'; did you mean 'order'?"),
+            (["audit", "uniform", "DATA", "--q", "0"], "q=0 does not work"),
+            (["audit", "uniform", "DATA", "--q", "many"], "--q"),
+            (["audit", "uniform", "DATA", "--omega", "half"], "omega: x='half' does not work"),
+            (["audit", "uniform", "DATA", "--batch-size", "0"], "--batch-size"),
+            (["audit", "uniform", "DATA", "--labels", "x=y"], "--labels names 'x'"),
+            (["audit", "uniform", "DATA", "--out", "/proc/no/run"], "/proc/no/run"),
+            (["list", "metric"], "unknown kind of part 'metric'; did you mean 'metrics'?"),
+            (["report", "nowhere"], "nowhere is no run folder"),
+            (["audti"], "audti"),
+            (["audit", "--nonsense"], "--nonsense"),
+        ],
+    )
+    def test_each_is_one_line_and_exit_code_2(self, run: Run, jsonl: Write, arguments: list[str], message: str) -> None:
+        path = str(jsonl(pairs(6)))
+        code, out, err = run(*[path if argument == "DATA" else argument for argument in arguments])
+        assert code == 2
+        assert out == ""
+        assert message in err
+        assert err.startswith("disorder: ")
+        assert err.count("\n") == 1
+
+    def test_a_mistake_leaves_no_traceback_in_a_real_shell(self, tmp_path: Path) -> None:
+        command = [sys.executable, "-m", "disorder", "audit", "uniform", "nothing.csv"]
+        done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, check=False)
+        assert done.returncode == 2
+        assert done.stdout == ""
+        assert done.stderr == "disorder: nothing.csv: no such file\n"
+
+    def test_our_own_bug_does_show_its_traceback(self, jsonl: Write, monkeypatch: pytest.MonkeyPatch) -> None:
+        def crash(*_: object, **__: object) -> None:
+            raise ZeroDivisionError("ours")
+
+        monkeypatch.setattr("disorder.audit.broken", crash)
+        with pytest.raises(ZeroDivisionError, match="ours"):
+            main(["perturb", str(jsonl(pairs(3))), "--with", "derange", "--out", "-"])
+
+
+class TestPerturb:
+    def test_it_writes_the_documented_keys_a_line_a_variant(self, run: Run, jsonl: Write, tmp_path: Path) -> None:
+        code, out, err = run(
+            "perturb", jsonl(pairs(4)), "--with", "derange", "--q", 3, "--out", tmp_path / "new" / "o.jsonl"
+        )
+        assert (code, out) == (0, "")
+        assert err.startswith("4 examples used, 12 variants written to ")
+        records = [json.loads(line) for line in (tmp_path / "new" / "o.jsonl").read_text(encoding="utf-8").splitlines()]
+        assert all(list(record) == KEYS for record in records)
+        assert [(r["id"], r["variant"]) for r in records] == [(f"e{i:04d}", k) for i in range(4) for k in range(3)]
+        assert {r["transformation"] for r in records} == {"derange"}
+
+    def test_standard_output_holds_nothing_else(self, run: Run, jsonl: Write) -> None:
+        code, out, err = run("perturb", jsonl(pairs(2)), "--with", "reverse", "--out", "-")
+        assert code == 0
+        assert [json.loads(line)["variant"] for line in out.splitlines()] == [0, 0]
+        assert "2 examples used" in err
+
+    def test_its_output_is_data_again(self, run: Run, jsonl: Write, tmp_path: Path) -> None:
+        run("perturb", jsonl(pairs(4)), "--with", "derange", "--q", 3, "--out", tmp_path / "o.jsonl")
+        code, _, err = run("perturb", tmp_path / "o.jsonl", "--with", "reverse", "--out", tmp_path / "again.jsonl")
+        assert code == 0
+        assert err.startswith("12 examples used, 12 variants written")
+
+    def test_what_is_left_out_is_said(self, run: Run, jsonl: Write) -> None:
+        rows = [
+            {"id": "s", "text_a": "Yes.", "text_b": "No.", "label": "x"},
+            {"text_a": "x", "text_b": "y", "label": None},
+        ]
+        err = run("perturb", jsonl([*pairs(2), *rows]), "--with", "derange", "--out", "-")[2]
+        assert "left out: 1 (no other order of its words exists)" in err
+        assert "left out: 1 (no gold label)" in err
+
+    def test_the_same_command_writes_the_same_bytes(self, run: Run, jsonl: Write) -> None:
+        arguments = ("perturb", jsonl(pairs(5)), "--with", "derange", "--q", 4, "--out", "-", "--seed")
+        outs = {run(*arguments, seed)[1] for seed in (1, 1, 2)}
+        assert len(outs) == 2
+
+    def test_columns(self, run: Run, jsonl: Write) -> None:
+        path = jsonl([{"s": "one two three", "gold": "x"}])
+        out = run("perturb", path, "--with", "reverse", "--columns", "s=text_a, gold=label", "--out", "-")[1]
+        assert json.loads(out)["text_a"] == "three two one"
+
+
+class TestAudit:
+    def test_json_is_run_json_and_nothing_else(self, run: Run, jsonl: Write, tmp_path: Path) -> None:
+        arguments = ("audit", "uniform", jsonl(pairs(12)), "--q", 3, "--with", "derange", "--out", tmp_path / "run")
+        code, out, _ = run(*arguments, "--json")
+        assert code == 0
+        assert json.loads(out) == json.loads((tmp_path / "run" / "run.json").read_text(encoding="utf-8"))
+        assert json.loads(out)["status"] == "done"
+
+    def test_without_out_it_makes_a_folder_of_its_own_each_time(self, run: Run, jsonl: Write, tmp_path: Path) -> None:
+        for _ in range(2):
+            assert run("audit", "uniform", jsonl(pairs(6)), "--q", 2, "--with", "sort", "--json")[0] == 0
+        folders = sorted((tmp_path / "runs").iterdir())
+        assert len(folders) == 2
+        assert all((folder / "run.json").exists() for folder in folders)
+
+    def test_settings_reach_the_run(self, run: Run, jsonl: Write) -> None:
+        transformations = ("--with", "sort", "--with", "reverse")
+        others = ("--q", 2, "--seed", 4, "--limit", 5, "--omega", "0.25, 0.95", "--short", "use")
+        raw = json.loads(run("audit", "uniform", jsonl(pairs(9)), *transformations, *others, "--json")[1])
+        assert raw["transformations"] == ["sort", "reverse"]
+        assert (raw["seed"], raw["n_examples"]) == (4, 5)
+        assert raw["settings"]["omega"] == ["0.25", "0.95"]
+        assert raw["settings"]["short"] == "use"
+
+    def test_a_used_folder_is_refused(self, run: Run, jsonl: Write, tmp_path: Path) -> None:
+        arguments = (
+            "audit",
+            "uniform",
+            jsonl(pairs(6)),
+            "--q",
+            2,
+            "--with",
+            "sort",
+            "--json",
+            "--out",
+            tmp_path / "run",
+        )
+        assert run(*arguments)[0] == 0
+        code, out, err = run(*arguments)
+        assert (code, out) == (2, "")
+        assert "holds a run already" in err
+
+
+def test_help_is_quick() -> None:
+    """The best of three, for a machine that is shared."""
+    seconds = []
+    for _ in range(3):
+        began = time.perf_counter()
+        subprocess.run([sys.executable, "-m", "disorder", "--help"], capture_output=True, check=True)
+        seconds.append(time.perf_counter() - began)
+    assert min(seconds) < 1.0
