@@ -176,7 +176,7 @@ class _Audit:
         task, settings = self.dataset.task, self.settings
         gold = [float(e.label) if task.is_regression else task.labels.index(e.label) for e in examples]
         broken = [e.text_b if task.breaks == "b" and e.text_b is not None else e.text_a for e in examples]
-        simple = [is_simple(text, language=task.language, fidelity=settings.fidelity) for text in broken]
+        simple = [is_simple(text, task=task, fidelity=settings.fidelity) for text in broken]
         return Outcomes(
             name, task, np.array([e.id for e in examples]), np.array(gold), original, _padded(answers),
             np.array(simple, dtype=bool), sum(skips.values()), settings.seed, settings.fidelity, is_copy,
@@ -257,7 +257,7 @@ class _Audit:
 def read_data(data: str | Dataset, settings: Settings) -> Dataset:
     """The dataset that a spec names, or the one given."""
     if isinstance(data, Dataset):
-        return data
+        return replace(data, examples=sorted(data.examples, key=lambda example: example.id))
     return data_stage.read(
         data, columns=settings.columns, data_dir=settings.data_dir, task=settings.task, group_by=settings.group_by
     )

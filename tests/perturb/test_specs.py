@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from conftest import NLI, example
@@ -41,11 +43,11 @@ def test_fidelity_reaches_the_parts_that_know_it() -> None:
 
 
 def test_each_paper_has_its_splitter() -> None:
-    assert parse("derange").splitter == "simple"
-    assert parse("derange:fidelity=released").splitter == "spacy"
-    assert parse("reverse:fidelity=released").splitter == "nltk"
-    assert parse("shuffle_ngrams").splitter == "spaces"
-    assert parse("shuffle_ngrams:words=simple").splitter == "simple"
+    assert parse("derange").splitter_for(NLI) == "simple"
+    assert parse("derange:fidelity=released").splitter_for(NLI) == "spacy"
+    assert parse("reverse:fidelity=released").splitter_for(NLI) == "nltk"
+    assert parse("shuffle_ngrams").splitter_for(NLI) == "spaces"
+    assert parse("shuffle_ngrams:words=simple").splitter_for(NLI) == "simple"
 
 
 def test_draws_follow_the_spec_then_the_paper_then_the_run() -> None:
@@ -161,3 +163,15 @@ def test_gaps_follow_the_words(text: str, reversed_text: str) -> None:
     """Words that were not neighbours get one space, none in Chinese; marks cling to a neighbour as they did."""
     made = parse("reverse").apply(example(text), task=NLI, q=1, seed=0).texts()
     assert made == [(reversed_text, None)]
+
+
+def test_chinese_is_never_cut_at_spaces() -> None:
+    chinese = replace(NLI, language="zh")
+    assert parse("shuffle_ngrams").splitter_for(chinese) == "simple"
+    assert parse("shuffle_ngrams:words=spaces").splitter_for(chinese) == "spaces"
+
+
+@pytest.mark.parametrize("spec", ["swap_texts:side=a", "copy_sort:side=b"])
+def test_a_side_that_would_have_no_effect_is_refused(spec: str) -> None:
+    with pytest.raises(BadSetting, match="always takes both texts"):
+        parse(spec)

@@ -104,7 +104,7 @@ def guess_task(name: str, labels: Iterable[str], *, is_pair: bool) -> Task:
     """A task for a file: that of a known set with the same labels, else one that only knows its labels."""
     found = sorted(set(labels))
     breaks: Literal["a", "b"] = "b" if is_pair else "a"
-    if found and all(_is_number(label) for label in found) and any("." in label for label in found):
+    if found and all(_is_number(label) for label in found) and any(float(label) % 1 for label in found):
         return Task(name, (), breaks)
     for known in KNOWN.values():
         if known.labels and set(found) <= set(known.labels) and len(found) > 1:

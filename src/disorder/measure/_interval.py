@@ -41,12 +41,12 @@ def wilson(value: float, n: int) -> tuple[float, float]:
 def mean(values: Floats, *, skipped: int = 0, bounded: bool = True) -> Score:
     """The mean of one number an example, with a percentile bootstrap over examples.
 
-    Where every example has the same extreme value of a bounded number, resampling sees no doubt at all; Wilson's
-    interval for that many examples is given instead.
+    Where every example has the same extreme value of a bounded number, or there is one only, resampling sees no doubt at
+    all; Wilson's interval for that many examples is given instead.
     """
     n = _counted(values)
     value = float(np.mean(values))
-    if bounded and (values == values[0]).all() and values[0] in (0.0, 1.0):
+    if bounded and (n == 1 or ((values == values[0]).all() and values[0] in (0.0, 1.0))):
         return Score(float(values[0]), *wilson(float(values[0]), n), n, skipped)
     low, high = np.percentile(np.concatenate([w @ values for w in _weights(n)]), (2.5, 97.5))
     return Score(value, min(float(low), value), max(float(high), value), n, skipped)  # equal numbers differ in the last bit

@@ -14,9 +14,10 @@ from disorder.errors import NothingToMeasure
 from disorder.measure._interval import mean
 from disorder.registry import metric
 from disorder.rng import digest
-from disorder.types import Bools, Fidelity, Outcomes, Score
+from disorder.types import Bools, Fidelity, Outcomes, Score, Task
 
-SENTENCE_END = re.compile(r"[.!?][\"'”’)\]]*\s+(?=[\"'“‘(\[]*[A-Z0-9])|[。！？](?=.)")
+SENTENCE_END = re.compile(r"(\S*)[.!?…][\"'”’)\]]*\s+(?=\S)|[。！？](?=.)")
+TITLES = {"mr", "mrs", "ms", "dr", "st", "prof", "rev", "gen", "gov", "sen", "rep", "jr", "sr", "vs", "etc", "inc", "co"}
 N_TOKENS = 3  # a text must have more
 
 
@@ -34,11 +35,24 @@ def wos(outcomes: Outcomes) -> Score:
     return Score(value, low, high, p.n, p.skipped)
 
 
-def is_simple(text: str, *, language: str, fidelity: Fidelity) -> bool:
-    """Whether a text passes the first filter: one sentence of more than three words (released: any number of sentences)."""
-    # the released code cuts at every single space, so that a trailing or double one adds a token: Table A4 depends on it
-    n_tokens = len(text) if language == "zh" else len(text.split(" " if fidelity == "released" else None))
-    return n_tokens > N_TOKENS and (fidelity == "released" or not SENTENCE_END.search(text.strip()))
+def is_simple(text: str, *, task: Task, fidelity: Fidelity) -> bool:
+    """Whether a text passes the first filter: one sentence of more than three words.
+
+    The released code tests for one sentence in CoLA alone, and cuts at every single space, so that a trailing or double
+    one adds a token: Table A4's counts depend on both.
+    """
+    released = fidelity == "released"
+    n_tokens = len(text) if task.language == "zh" else len(text.split(" " if released else None))
+    return n_tokens > N_TOKENS and ((released and task.name != "cola") or is_one_sentence(text))
+
+
+def is_one_sentence(text: str) -> bool:
+    """Whether no mark inside the text ends a sentence; titles and initials do not."""
+    for end in SENTENCE_END.finditer(text.strip()):
+        word = (end[1] or "").lstrip("\"'“‘([").lower()
+        if word not in TITLES and not (len(word) == 1 and word.isalpha()) and "." not in word:
+            return False
+    return True
 
 
 def dev_r(outcomes: Outcomes) -> list[tuple[str, Bools]]:

@@ -105,10 +105,10 @@ class Transformation:
         """Whether it has a single variant."""
         return all(step.part.facts["deterministic"] for step in self.steps)
 
-    @property
-    def splitter(self) -> str:
-        """How texts are cut into words: as the first step asks."""
-        return self.steps[0].splitter
+    def splitter_for(self, task: Task) -> str:
+        """How texts are cut into words: as the first step asks, but never at spaces where a language has none."""
+        first = self.steps[0]
+        return "simple" if task.language == "zh" and first.words is None and first.splitter == "spaces" else first.splitter
 
     def count(self, q: int) -> int:
         """How many variants of an example it makes when the run asks for q."""
@@ -116,8 +116,9 @@ class Transformation:
 
     def apply(self, example: Example, *, task: Task, q: int, seed: int, short: str = "skip") -> Variants:
         """Break one example; raises `DoesNotApply` with the reason when that cannot be done."""
-        second = None if example.text_b is None else split(example.text_b, words=self.splitter)
-        pair, count = Pair(split(example.text_a, words=self.splitter), second), self.count(q)
+        words = self.splitter_for(task)
+        second = None if example.text_b is None else split(example.text_b, words=words)
+        pair, count = Pair(split(example.text_a, words=words), second), self.count(q)
         variants = self.steps[0].apply(pair, task, self.steps[0].count(q), seed, example.id)
         for number, step in enumerate(self.steps[1:], start=1):
             variants = _then(variants, step, task, count, seed, f"{example.id}\0{number}")
@@ -200,10 +201,13 @@ def _step(segment: str, fidelity: Fidelity | None) -> Step:
     name, _, text = segment.partition(":")
     found = part("transformation", name)
     given = _settings(segment, text)
+    given_names = set(given)
     shared = {key: given.pop(key, None) for key in ("side", "words", "q")}
     side = shared["side"] or found.facts["side"]
     if side not in SIDES or (name == "drop_text" and side not in "ab"):
         raise BadSetting(name, side=side, need=" or ".join(SIDES[: 2 if name == "drop_text" else None]))
+    if "side" in given_names and found.facts["scope"] == "pair" and "side" not in found.settings:
+        raise BadSetting(name, side=side, need="no side: it always takes both texts")
     if shared["words"]:
         part("words", shared["words"])
     if "fidelity" in found.settings and fidelity:

@@ -39,7 +39,10 @@ def from_pipeline_output(name: str, answers: Sequence[Any], labels: Sequence[str
     columns = {label: i for i, label in enumerate(labels)}
     array = np.zeros((len(answers), len(labels)))
     for row, answer in enumerate(answers):
-        for label, score in _scores(name, answer).items():
+        scores = _scores(name, answer)
+        if len(scores) == 1 < len(labels) and sum(scores.values()) < 1 - 1e-3:
+            raise BadModel(f"{name}: answered with its top label only; ask it for the scores of all (top_k=None)")
+        for label, score in scores.items():
             if label not in columns:
                 raise BadModel(f"{name}: answered {label!r}, which is none of {', '.join(labels)}")
             array[row, columns[label]] = score
