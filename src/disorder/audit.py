@@ -1,61 +1,52 @@
-"""The pipeline: read → perturb → predict → measure → report. The only file that joins the stages."""
+"""The pipeline: read → perturb → predict → measure → report. This file joins the stages; ask.py is its inner loop."""
 
 from __future__ import annotations
 
-import platform
-import subprocess
+import tempfile
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
-from datetime import UTC, datetime
-from importlib.metadata import version
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from disorder import data as data_stage
-from disorder.errors import BadSetting, DisorderError, DoesNotApply
-from disorder.measure import CURVE, ORIGINAL, dev_r, is_simple, references, scores, threshold
+from disorder.ask import Answered, Asker, Block
+from disorder.engine import engine
+from disorder.errors import DisorderError, UnknownName
+from disorder.measure import (
+    CURTAILED,
+    CURVE,
+    ORIGINAL,
+    Anytime,
+    StopRule,
+    is_simple,
+    references,
+    scores,
+    step_counts,
+    threshold,
+    thresholds_of,
+    values_of,
+)
 from disorder.perturb import Transformation, parse, suite
-from disorder.predict import Aligned, load
-from disorder.report import Record, Run, Samples, verdict, write_run
+from disorder.predict import Aligned, choose_precision, default_folder, load
+from disorder.registry import parts as registered
+from disorder.report import Parts, Record, Run, read_run, verdict, write_run
 from disorder.report.figures import figures
-from disorder.report.run import Omitted, write_examples
+from disorder.report.run import Omitted, new_run, write_examples
+from disorder.report.samples import answers_of, storable
 from disorder.report.telling import telling
 from disorder.rng import digest
-from disorder.types import Bools, Dataset, Example, Fidelity, Floats, Outcomes, Task, Variants
+from disorder.settings import Settings
+from disorder.types import Bools, Costs, Dataset, Example, Floats, Ints, Outcomes, Variants
 
-BLOCK = 8192  # texts asked at once; fixed, so that files do not depend on the batch size
-PACKAGES = ("disorder", "numpy", "onnxruntime", "tokenizers")
+BLOCK = 4096  # texts in a block: what a crash can cost; fixed, so that files do not depend on the batch size
+CURTAILED_BLOCK = 512  # examples in a block whose variants are asked in rounds
+LARGE = 64 * 1024**2  # bytes of answers above which they are kept in a file
 Listener = Callable[[str, int, int, str], None]
-
-
-@dataclass(frozen=True)
-class Settings:
-    """What an audit was asked to do, beside its model and data."""
-
-    suite: str = "order"
-    transformations: Sequence[str] = ()
-    q: int = 100
-    seed: int = 0
-    limit: int | None = None
-    fidelity: Fidelity = "paper"
-    short: str = "skip"
-    omega: Sequence[str] = ()
-    columns: Mapping[str, str] = field(default_factory=dict)
-    labels: Mapping[str, str] = field(default_factory=dict)
-    group_by: Sequence[str] = ()
-    task: str | None = None
-    data_dir: str | None = None
-    batch_size: int | None = None
-
-    def plan(self) -> list[Transformation]:
-        """The transformations to apply, each once."""
-        specs = list(self.transformations) or suite(self.suite)
-        parsed = [parse(spec, fidelity=self.fidelity) for spec in specs]
-        return list({transformation.spec: transformation for transformation in parsed}.values())
 
 
 def audit(
@@ -72,12 +63,51 @@ def audit(
     `out`, a run folder is written there. Settings are those of `disorder audit`: suite, q, seed, limit, …
     """
     chosen = Settings(**settings)
-    _check(chosen)
-    plan = chosen.plan()
-    dataset = _limited(read_data(data, chosen), chosen)
-    predictor = load(model, task=dataset.task, labels=chosen.labels, batch_size=chosen.batch_size)
-    run = _new_run(predictor, data, dataset, plan, chosen)
-    return _Audit(dataset, predictor, plan, chosen, run, _folder(out), listen or (lambda *_: None)).go()
+    chosen.check()
+    folder = None if out is None else _new_folder(Path(out))
+    return _audit(model, data, chosen, folder, listen)
+
+
+def resume(out: str | Path, *, listen: Listener | None = None) -> Run:
+    """Go on with a run that was stopped; finished parts are kept, and the scores are those of a run in one go."""
+    before = read_run(Path(out))
+    if before.status == "done":
+        return before
+    chosen = Settings(**before.settings, seed=before.seed, transformations=before.transformations)
+    return _audit(before.model, before.data, chosen, Path(out), listen, before)
+
+
+def _audit(
+    model: Any, data: str | Dataset, chosen: Settings, folder: Path | None, listen: Listener | None, before: Run | None = None
+) -> Run:
+    if folder is None:
+        with tempfile.TemporaryDirectory() as temporary:
+            return _audit(model, data, chosen, Path(temporary), listen)
+    plan = _plan(chosen)
+    dataset = _limited(_read(data, chosen), chosen)
+    decided_at = thresholds_of(_requested(chosen) or (), dataset.task, chosen.fidelity) if chosen.curtail else []
+    loaded, notes = _loaded(model, dataset, chosen)
+    name = data if isinstance(data, str) else data.name
+    run = new_run(loaded.name, name, dataset, [t.spec for t in plan], _recorded(chosen), chosen.seed)
+    run.notes = notes
+    run.hashes = {"data": dataset.fingerprint, "model": loaded.fingerprint}
+    if before is not None and before.hashes != run.hashes:
+        changed = [name for name in run.hashes if run.hashes[name] != before.hashes.get(name)]
+        raise DisorderError(f"--resume: the {' and the '.join(changed)} changed since the run began; start a new one")
+    asker = Asker(
+        partial(_again, loaded), dataset.task, chosen.q, chosen.seed, chosen.fidelity, chosen.short, decided_at
+    )
+    if chosen.engine != "local":
+        asker = replace(asker, load=partial(_loader, model, dataset.task, chosen, loaded.precision))
+    return _Audit(dataset, asker, plan, chosen, run, folder, listen or (lambda *_: None)).go()
+
+
+def _again(loaded: Aligned) -> Aligned:
+    return loaded
+
+
+def _itself(asker: Asker) -> Asker:
+    return asker
 
 
 @dataclass
@@ -85,61 +115,78 @@ class _Audit:
     """One audit under way."""
 
     dataset: Dataset
-    predictor: Aligned
+    asker: Asker
     plan: list[Transformation]
     settings: Settings
     run: Run
-    folder: Path | None
+    folder: Path
     listen: Listener
+    costs: Costs = field(default_factory=Costs)
 
     def go(self) -> Run:
         began = time.perf_counter()
-        self._save()
+        write_run(self.folder, self.run)
+        self.parts = Parts.open(self.folder)
+        self.numbers = {storable(example.id): i for i, example in enumerate(self.dataset.examples)}
         try:
             self._measure_all()
         except BaseException as error:
             self.run.status, self.run.error = "failed", f"{type(error).__name__}: {error}"
-            self._save()
+            self._finish(began)
             raise
-        self.run.status, self.run.seconds = "done", round(time.perf_counter() - began, 3)
-        self.run.verdict = verdict(self.run)
-        self._save()
+        self.run.status, self.run.verdict = "done", verdict(self.run)
+        self._finish(began)
         return self.run
 
-    def _save(self) -> None:
-        if self.folder:
-            write_run(self.folder, self.run)
+    def _finish(self, began: float) -> None:
+        self.run.seconds = round(time.perf_counter() - began, 3)
+        self.run.notes = list(dict.fromkeys([*self.run.notes, *self.parts.notes]))
+        self.run.n_predictions = int(self.costs["asked"])
+        self.run.profile = {name: round(float(cost), 3) for name, cost in sorted(self.costs.items())}
+        write_run(self.folder, self.run)
 
     def _measure_all(self) -> None:
         examples = self.dataset.examples
-        if self.folder:
-            write_examples(self.folder, examples)
-        original = self._ask_original(examples)
-        whole = self._outcomes(ORIGINAL, examples, original, [answer[None, :] for answer in original], Counter(), False)
-        self._record(whole, examples, examples, keeps_words=False)
+        write_examples(self.folder, examples)
+        _, original, _ = self._ask(0, ORIGINAL, 1)
+        original = original[:, 0]
+        whole = self._outcomes(ORIGINAL, examples, original, original[:, None], 0)
+        self._record(whole, examples, keeps_words=False)
         for number, transformation in enumerate(self.plan, start=1):
             self._measure(number, transformation, original)
-        if not self.run.task or all(record.transformation == ORIGINAL for record in self.run.scores):
-            reasons = Counter(reason for skips in self.run.skips.values() for reason in skips)
+        if all(record.transformation == ORIGINAL for record in self.run.scores):
+            reasons = {reason for skips in self.run.skips.values() for reason in skips}
             raise DisorderError(f"no example can be broken as asked: {', '.join(sorted(reasons)) or 'no data'}")
 
     def _measure(self, number: int, transformation: Transformation, original: Floats) -> None:
-        used, answers, skips = self._ask(number, transformation)
-        self.run.skips[transformation.spec] = dict(sorted(skips.items()))
-        if not used:
+        spec = transformation.spec
+        used, answers, skips = self._ask(number, spec, transformation.count(self.settings.q), original)
+        self.run.skips[spec] = dict(sorted(skips.items()))
+        if not used.any():
             return
-        examples = [self.dataset.examples[i] for i in used]
-        outcomes = self._outcomes(transformation.spec, examples, original[used], answers, skips, transformation.is_copy)
-        self._record(outcomes, examples, self.dataset.examples, keeps_words=transformation.keeps_words)
-        if not outcomes.task.is_regression:
+        examples = [example for example, kept in zip(self.dataset.examples, used, strict=True) if kept]
+        outcomes = self._outcomes(spec, examples, original[used], answers[used], sum(skips.values()))
+        outcomes = replace(outcomes, is_copy=transformation.is_copy, n_planned=self._planned(spec, examples))
+        self._record(outcomes, examples, keeps_words=transformation.keeps_words)
+        if stopped := self.run.stopped.get(spec):
+            record = self.run.score(spec, stopped["metric"])
+            if record is not None:
+                record.low, record.high = stopped["low"], stopped["high"]
+        if not outcomes.task.is_regression and not self.asker.decided_at:
             self._describe(outcomes, transformation, examples)
-        self._save()
+        write_run(self.folder, self.run)
+
+    def _planned(self, spec: str, examples: Sequence[Example]) -> Ints | None:
+        """How many variants each example has, where not all were asked."""
+        if not self.asker.decided_at:
+            return None
+        return np.array([len(self.asker.broken(spec, example)) for example in examples])
 
     def _describe(self, outcomes: Outcomes, transformation: Transformation, examples: Sequence[Example]) -> None:
         """What the report shows beside the scores: reference models, filters, curves, telling examples."""
         spec = transformation.spec
         if transformation.keeps_words:
-            self.run.dev_r[spec] = _step_counts(outcomes)
+            self.run.dev_r[spec] = step_counts(outcomes)
         for name, reference in references(outcomes).items():
             measured = scores(reference, keeps_words=transformation.keeps_words, thresholds=())
             records = [Record.of(spec, metric, "all", s) for metric, s in measured if not isinstance(s, str)]
@@ -147,17 +194,16 @@ class _Audit:
         self.run.figures[spec] = figures(outcomes)
 
         def rebuild(i: int) -> Variants:
-            return self._break(transformation, examples[i])
+            return self.asker.broken(spec, examples[i])
 
         self.run.telling.extend(telling(outcomes, examples, rebuild))
 
-    def _record(
-        self, outcomes: Outcomes, used: Sequence[Example], everything: Sequence[Example], *, keeps_words: bool
-    ) -> None:
-        thresholds = sorted({*CURVE, *self.settings.omega}, key=threshold)
-        for group, mask, n_all in _groups(used, everything):
+    def _record(self, outcomes: Outcomes, used: Sequence[Example], *, keeps_words: bool) -> None:
+        thresholds = sorted({*CURVE, *self.settings.omega}, key=float)
+        only = _requested(self.settings) if outcomes.transformation != ORIGINAL else None
+        for group, mask, n_all in _groups(used, self.dataset.examples):
             part = outcomes if group == "all" else replace(outcomes.take(mask), n_skipped=n_all - int(mask.sum()))
-            for name, score in scores(part, keeps_words=keeps_words, thresholds=thresholds):
+            for name, score in scores(part, keeps_words=keeps_words, thresholds=thresholds, only=only):
                 if isinstance(score, str):
                     omitted = Omitted(transformation=outcomes.transformation, metric=name, group=group, reason=score)
                     self.run.omitted.append(omitted)
@@ -165,153 +211,131 @@ class _Audit:
                     self.run.scores.append(Record.of(outcomes.transformation, name, group, score))
 
     def _outcomes(
-        self,
-        name: str,
-        examples: Sequence[Example],
-        original: Floats,
-        answers: Sequence[Floats],
-        skips: Counter[str],
-        is_copy: bool,
+        self, name: str, examples: Sequence[Example], original: Floats, answers: Floats, n_skipped: int
     ) -> Outcomes:
         task, settings = self.dataset.task, self.settings
         gold = [float(e.label) if task.is_regression else task.labels.index(e.label) for e in examples]
         broken = [e.text_b if task.breaks == "b" and e.text_b is not None else e.text_a for e in examples]
         simple = [is_simple(text, task=task, fidelity=settings.fidelity) for text in broken]
+        q = max(1, int((~np.isnan(answers[:, :, 0])).sum(axis=1).max(initial=1)))
         return Outcomes(
-            name, task, np.array([e.id for e in examples]), np.array(gold), original, _padded(answers),
-            np.array(simple, dtype=bool), sum(skips.values()), settings.seed, settings.fidelity, is_copy,
+            name, task, np.array([e.id for e in examples]), np.array(gold), original, answers[:, :q],
+            np.array(simple, dtype=bool), n_skipped, settings.seed, settings.fidelity,
         )  # fmt: skip
 
-    def _ask_original(self, examples: Sequence[Example]) -> Floats:
-        answers = []
-        for start in range(0, len(examples), BLOCK):
-            answers.append(self.predictor([e.texts for e in examples[start : start + BLOCK]]))
-            self.listen(ORIGINAL, min(start + BLOCK, len(examples)), len(examples), "")
-        self.run.n_predictions += len(examples)
-        stacked = np.concatenate(answers)
-        if self.folder:
-            samples = Samples(self.folder, 0, ORIGINAL, self.dataset.task.labels)
-            samples.write(examples, [None] * len(examples), [row[None, :] for row in stacked])
-            samples.close()
-        return stacked
-
-    def _ask(self, number: int, transformation: Transformation) -> tuple[list[int], list[Floats], Counter[str]]:
-        """Which examples were used, the answers to their variants, and why others were not."""
-        used: list[int] = []
-        answers: list[Floats] = []
-        skips: Counter[str] = Counter()
-        samples = self.folder and Samples(self.folder, number, transformation.spec, self.dataset.task.labels)
-        accepted = asked = 0
-        for block, variants in self._blocks(transformation, skips):
-            texts = [text for group in variants for text in group.texts()]
-            bounds = np.cumsum([len(group) for group in variants])[:-1]
-            parts = np.split(self.predictor(texts), bounds)
-            if samples:
-                samples.write([self.dataset.examples[i] for i in block], variants, parts)
-            used.extend(block)
-            answers.extend(parts)
-            asked += len(texts)
-            accepted += self._n_gold(block, parts)
-            note = "" if self.dataset.task.is_regression else f"accuracy so far {accepted / asked:.3f}"
-            self.listen(transformation.spec, block[-1] + 1, len(self.dataset.examples), note)
-        self.listen(transformation.spec, len(self.dataset.examples), len(self.dataset.examples), "")
-        if samples:
-            samples.close()
-        self.run.n_predictions += asked
+    def _ask(self, number: int, spec: str, count: int, original: Floats | None = None) -> tuple[Bools, Floats, Counter[str]]:
+        """Which examples were used, their answers (examples × variants × labels), and why others were not."""
+        n, width = len(self.dataset.examples), max(1, len(self.dataset.task.labels))
+        answers, skips, used, done = _array((n, count, width)), Counter[str](), np.zeros(n, dtype=bool), 0
+        watch = _Watch(self.settings.stop_when, self.dataset, original)
+        for block, answered in self._in_order(list(self._blocks(number, spec, count))):
+            rows, variants, probabilities = answers_of(answered.table)
+            places = np.array([self.numbers[row] for row in rows], dtype=np.int64)
+            answers[places, variants] = probabilities
+            used[places] = True
+            skips.update(answered.skips)
+            done += len(block.examples)
+            self.listen(spec, done, n, self._note(places, probabilities))
+            if watch.is_enough(np.unique(places), answers):
+                self.run.stopped[spec] = watch.summary(done)
+                break
+        self.listen(spec, n, n, "")
         return used, answers, skips
 
-    def _n_gold(self, block: Sequence[int], parts: Sequence[Floats]) -> int:
+    def _in_order(self, blocks: list[Block]) -> Iterator[tuple[Block, Answered]]:
+        """Blocks with their answers: finished parts from disk, the others asked; written as they come, handed on in order."""
+        missing = [block for block in blocks if self.parts.read(block.part) is None]
+        run = engine(self.settings.engine, address=self.settings.address, workers=self.settings.workers)
+        results = run(partial(_itself, self.asker), missing)
+        early: dict[str, Answered] = {}
+        asked = {block.part for block in missing}
+        for block in blocks:
+            if block.part in asked:
+                while block.part not in early:
+                    answered = next(results)
+                    self._keep(answered)
+                    early[answered.part] = answered
+                yield block, early.pop(block.part)
+            else:
+                finished = self.parts.read(block.part)
+                assert finished is not None
+                self.costs["resumed"] += finished[0].num_rows
+                yield block, Answered(block.part, *finished, {})
+
+    def _keep(self, answered: Answered) -> None:
+        began = time.perf_counter()
+        self.parts.write(answered.part, answered.table, answered.skips)
+        self.costs.add(answered.counts)
+        self.costs["write"] += time.perf_counter() - began
+
+    def _blocks(self, number: int, spec: str, count: int) -> Iterator[Block]:
+        """The examples in parts of a fixed size."""
+        size = CURTAILED_BLOCK if self.asker.decided_at and count > 1 else max(1, BLOCK // count)
+        name = "".join(char if char.isalnum() else "-" for char in spec)
+        examples = self.dataset.examples
+        for index, start in enumerate(range(0, len(examples), size)):
+            yield Block(f"{number:02d}-{name}-{index:05d}.parquet", spec, examples[start : start + size])
+
+    def _note(self, places: Ints, probabilities: Floats) -> str:
         task = self.dataset.task
-        if task.is_regression:
-            return 0
-        gold = [task.labels.index(self.dataset.examples[i].label) for i in block]
-        return sum(int((part.argmax(axis=1) == label).sum()) for part, label in zip(parts, gold, strict=True))
-
-    def _blocks(
-        self, transformation: Transformation, skips: Counter[str]
-    ) -> Iterator[tuple[list[int], list[Variants]]]:
-        """Examples with their variants, enough at a time to keep the model busy."""
-        block: list[int] = []
-        variants: list[Variants] = []
-        n_texts = 0
-        for i, example in enumerate(self.dataset.examples):
-            try:
-                broken_example = self._break(transformation, example)
-            except DoesNotApply as reason:
-                skips[str(reason)] += 1
-                continue
-            block.append(i)
-            variants.append(broken_example)
-            n_texts += len(broken_example)
-            if n_texts >= BLOCK:
-                yield block, variants
-                block, variants, n_texts = [], [], 0
-        if block:
-            yield block, variants
-
-    def _break(self, transformation: Transformation, example: Example) -> Variants:
-        chosen = self.settings
-        return transformation.apply(example, task=self.dataset.task, q=chosen.q, seed=chosen.seed, short=chosen.short)
+        if task.is_regression or not len(places):
+            return ""
+        gold = np.array([task.labels.index(self.dataset.examples[i].label) for i in places])
+        return f"accuracy {float((probabilities.argmax(axis=1) == gold).mean()):.3f}"
 
 
-def read_data(data: str | Dataset, settings: Settings) -> Dataset:
-    """The dataset that a spec names, or the one given."""
-    if isinstance(data, Dataset):
-        return replace(data, examples=sorted(data.examples, key=lambda example: example.id))
-    return data_stage.read(
-        data, columns=settings.columns, data_dir=settings.data_dir, task=settings.task, group_by=settings.group_by
-    )
+class _Watch:
+    """Looks on as answers come, and says when the interval asked for is narrow enough."""
+
+    def __init__(self, text: str | None, dataset: Dataset, original: Floats | None) -> None:
+        self.rule = StopRule.parse(text) if text and original is not None else None
+        self.sequence, self.dataset, self.original = Anytime(), dataset, original
+
+    def is_enough(self, places: Ints, answers: Floats) -> bool:
+        """Take in the examples just answered."""
+        if self.rule is None or self.original is None or not len(places):
+            return False
+        labels = self.dataset.task.labels
+        gold = np.array([labels.index(self.dataset.examples[i].label) for i in places])
+        self.sequence.update(values_of(self.rule.metric, gold, self.original[places], answers[places]))
+        return self.sequence.width < self.rule.width
+
+    def summary(self, n_examples: int) -> dict[str, Any]:
+        """Where it stopped, with the interval that holds however often one looked."""
+        assert self.rule is not None
+        low, high = self.sequence.interval
+        return {"metric": self.rule.metric, "low": low, "high": high, "n_examples": n_examples}
 
 
-def broken(
-    data: str,
-    transformation: str,
-    *,
-    q: int = 1,
-    seed: int = 0,
-    fidelity: Fidelity = "paper",
-    short: str = "skip",
-    columns: Mapping[str, str] | None = None,
-    task: str | None = None,
-    data_dir: str | None = None,
-    skips: Counter[str] | None = None,
-) -> Iterator[dict[str, Any]]:
-    """Broken texts as `disorder perturb` writes them, one by one; examples left out are counted in `skips` by reason."""
-    _check(Settings(q=q, fidelity=fidelity, short=short))
-    chosen = parse(transformation, fidelity=fidelity)
-    known, reader, examples = data_stage.stream(data, columns=columns, data_dir=data_dir, task=task)
-    skips = Counter() if skips is None else skips
-    for example in examples:
-        asked = known or Task("", breaks="a" if example.text_b is None else "b")
-        try:
-            variants = chosen.apply(example, task=asked, q=q, seed=seed, short=short)
-        except DoesNotApply as reason:
-            skips[str(reason)] += 1
-            continue
-        yield from _lines(example, chosen.spec, variants)
-    skips.update(reader.skipped)
-
-
-def _lines(example: Example, spec: str, variants: Variants) -> Iterator[dict[str, Any]]:
-    texts = zip(variants.texts(), variants.positions(), strict=True)
-    for k, ((text_a, text_b), (positions_a, positions_b)) in enumerate(texts):
-        yield {
-            "id": example.id, "transformation": spec, "variant": k, "text_a": text_a, "text_b": text_b,
-            "label": example.label, "positions_a": positions_a, "positions_b": positions_b,
-        }  # fmt: skip
-
-
-def _check(settings: Settings) -> None:
-    if settings.q < 1:
-        raise BadSetting("audit", q=settings.q, need="1 or more")
-    if settings.limit is not None and settings.limit < 1:
-        raise BadSetting("audit", limit=settings.limit, need="1 or more")
-    if settings.fidelity not in ("paper", "released"):
-        raise BadSetting("audit", fidelity=settings.fidelity, need="paper or released")
-    if settings.short not in ("skip", "use"):
-        raise BadSetting("audit", short=settings.short, need="skip or use")
+def _plan(settings: Settings) -> list[Transformation]:
+    """The transformations to apply, each once."""
     for x in settings.omega:
         threshold(x)
+    specs = list(settings.transformations) or suite(settings.suite)
+    parsed = [parse(spec, fidelity=settings.fidelity) for spec in specs]
+    return list({transformation.spec: transformation for transformation in parsed}.values())
+
+
+def _requested(settings: Settings) -> list[str] | None:
+    """The scores asked for; None means all that apply."""
+    names = list(settings.score) or (list(CURTAILED) if settings.curtail else [])
+    known = registered("metric")
+    for name in names:
+        if name not in known and not name.startswith("omega@"):
+            raise UnknownName("metric", name, known)
+    return names or None
+
+
+def _read(data: str | Dataset, settings: Settings) -> Dataset:
+    """The dataset, sorted by id; in random order where any part of it must be a random one."""
+    dataset = data if isinstance(data, Dataset) else data_stage.read(
+        data, columns=settings.columns, data_dir=settings.data_dir, task=settings.task, group_by=settings.group_by
+    )  # fmt: skip
+
+    def key(example: Example) -> bytes | str:
+        return digest(settings.seed, "order", example.id) if settings.stop_when else example.id
+
+    return replace(dataset, examples=sorted(dataset.examples, key=key))
 
 
 def _limited(dataset: Dataset, settings: Settings) -> Dataset:
@@ -319,16 +343,33 @@ def _limited(dataset: Dataset, settings: Settings) -> Dataset:
     if settings.limit is None or settings.limit >= len(dataset.examples):
         return dataset
     drawn = sorted(dataset.examples, key=lambda example: digest(settings.seed, "limit", example.id))[: settings.limit]
+    kept = {example.id for example in drawn}
     skipped = {**dataset.skipped, "not drawn (--limit)": len(dataset.examples) - len(drawn)}
-    return replace(dataset, examples=sorted(drawn, key=lambda example: example.id), skipped=skipped)
+    return replace(dataset, examples=[e for e in dataset.examples if e.id in kept], skipped=skipped)
 
 
-def _folder(out: str | Path | None) -> Path | None:
-    if out is None:
-        return None
-    folder = Path(out)
+def _loaded(model: Any, dataset: Dataset, settings: Settings) -> tuple[Aligned, list[str]]:
+    """The model in the precision asked for, and what the user should know about it."""
+    precision = settings.precision
+    notes: list[str] = []
+    if precision == "auto":
+        texts = [example.texts for example in dataset.examples]
+        precision, note = choose_precision(partial(_loader, model, dataset.task, settings), texts, settings.agree)
+        notes.append(note)
+    loaded = _loader(model, dataset.task, settings, precision)
+    return loaded, [*notes, *loaded.notes]
+
+
+def _loader(model: Any, task: Any, settings: Settings, precision: str) -> Aligned:
+    folder = None if settings.cache == "off" else Path(settings.cache) if settings.cache else default_folder()
+    return load(
+        model, task=task, labels=settings.labels, batch_size=settings.batch_size, precision=precision, cache=folder
+    )
+
+
+def _new_folder(folder: Path) -> Path:
     if (folder / "run.json").exists():
-        raise DisorderError(f"{folder} holds a run already; choose another --out")
+        raise DisorderError(f"{folder} holds a run already; choose another --out, or go on with --resume {folder}")
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -336,45 +377,17 @@ def _folder(out: str | Path | None) -> Path | None:
     return folder
 
 
-def _new_run(
-    predictor: Aligned, data: str | Dataset, dataset: Dataset, plan: list[Transformation], settings: Settings
-) -> Run:
-    names = [entry.name for entry in fields(settings) if entry.name not in ("seed", "transformations")]
-    return Run(
-        model=predictor.name,
-        data=data if isinstance(data, str) else data.name,
-        task=dataset.task.name,
-        labels=list(dataset.task.labels),
-        chance=None if dataset.task.is_regression else dataset.task.chance,
-        transformations=[transformation.spec for transformation in plan],
-        settings={name: getattr(settings, name) for name in names},
-        seed=settings.seed,
-        started=datetime.now(UTC).isoformat(timespec="seconds"),
-        n_examples=len(dataset.examples),
-        n_available=len(dataset.examples) + sum(dataset.skipped.values()),
-        versions={name: version(name) for name in PACKAGES} | {"python": platform.python_version()},
-        git=_git(),
-        hashes={"data": dataset.fingerprint, "model": predictor.fingerprint},
-        skips={"data": dict(dataset.skipped)},
-    )
+def _recorded(settings: Settings) -> dict[str, Any]:
+    return {name: value for name, value in asdict(settings).items() if name not in ("seed", "transformations")}
 
 
-def _git() -> str | None:
-    """The commit of the folder the user works in, if it is a repository."""
-    try:
-        done = subprocess.run(["git", "rev-parse", "HEAD"], capture_output=True, text=True, timeout=5, check=False)
-    except (OSError, subprocess.TimeoutExpired):
-        return None
-    return done.stdout.strip() or None
-
-
-def _padded(answers: Sequence[Floats]) -> Floats:
-    """Answers as examples × variants × labels, NaN where an example has fewer variants."""
-    q = max(len(part) for part in answers)
-    out = np.full((len(answers), q, answers[0].shape[1]), np.nan)
-    for i, part in enumerate(answers):
-        out[i, : len(part)] = part
-    return out
+def _array(shape: tuple[int, int, int]) -> Floats:
+    """Room for answers, NaN so far; in a file where it would be large."""
+    if 4 * shape[0] * shape[1] * shape[2] <= LARGE:
+        return np.full(shape, np.nan, dtype=np.float32)
+    array: Floats = np.memmap(tempfile.TemporaryFile(), dtype=np.float32, shape=shape)  # noqa: SIM115
+    array[:] = np.nan
+    return array
 
 
 def _groups(used: Sequence[Example], everything: Sequence[Example]) -> Iterator[tuple[str, Bools, int]]:
@@ -385,12 +398,3 @@ def _groups(used: Sequence[Example], everything: Sequence[Example]) -> Iterator[
             mask = np.array([example.groups[column] == value for example in used], dtype=bool)
             if mask.any():
                 yield f"{column}={value}", mask, sum(example.groups[column] == value for example in everything)
-
-
-def _step_counts(outcomes: Outcomes) -> dict[str, dict[str, int]]:
-    """How many examples of each label the steps of dev-r leave."""
-    steps = [("used", np.ones(len(outcomes), dtype=bool)), *dev_r(outcomes)]
-    return {
-        step: {label: int((kept & (outcomes.gold == i)).sum()) for i, label in enumerate(outcomes.task.labels)}
-        for step, kept in steps
-    }

@@ -5,6 +5,7 @@ A text is broken by choosing its words by position, never by editing strings: se
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -246,6 +247,7 @@ class Outcomes:
 
     `answers` is NaN where an example has fewer than q variants. For regression m = 1 and `gold` holds numbers.
     `is_simple` marks examples whose broken text is one sentence of more than three words (the first dev-r filter).
+    `n_planned` is set when asking stopped early: how many variants each example would have.
     """
 
     transformation: str
@@ -259,6 +261,7 @@ class Outcomes:
     seed: int = 0
     fidelity: Fidelity = "paper"
     is_copy: bool = False
+    n_planned: Ints | None = None
 
     def __len__(self) -> int:
         return len(self.example)
@@ -285,8 +288,8 @@ class Outcomes:
 
     @cached_property
     def n_variants(self) -> Ints:
-        """How many variants each example has."""
-        return np.asarray(self.is_asked.sum(axis=1))
+        """How many variants each example has (also those that curtailment left unasked)."""
+        return np.asarray(self.is_asked.sum(axis=1)) if self.n_planned is None else self.n_planned
 
     @cached_property
     def n_accepted(self) -> Ints:
@@ -303,7 +306,24 @@ class Outcomes:
         return Outcomes(
             self.transformation, self.task, self.example[keep], self.gold[keep], self.original[keep],
             self.answers[keep], self.is_simple[keep], 0, self.seed, self.fidelity, self.is_copy,
+            None if self.n_planned is None else self.n_planned[keep],
         )  # fmt: skip
+
+
+class Costs(defaultdict[str, float]):
+    """What was spent, by name: seconds and counts that add up."""
+
+    def __init__(self, given: Mapping[str, float] | None = None) -> None:
+        super().__init__(float, given or {})
+
+    def add(self, more: Mapping[str, float]) -> None:
+        """Add another bill to this one."""
+        for name, cost in more.items():
+            self[name] += cost
+
+    def since(self, before: Mapping[str, float]) -> dict[str, float]:
+        """What was spent after an earlier copy of this bill."""
+        return {name: cost - before.get(name, 0.0) for name, cost in self.items()}
 
 
 @dataclass(frozen=True, slots=True)

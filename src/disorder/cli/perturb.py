@@ -30,7 +30,7 @@ def perturb(
 
     Each line holds id, transformation, variant, text_a, text_b, label, positions_a, positions_b.
     """
-    from disorder.audit import broken
+    from disorder.ask import broken
 
     skips: Counter[str] = Counter()
     n_used = n_written = 0

@@ -2,23 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 
 from disorder.errors import NothingToMeasure
+from disorder.measure._anytime import Anytime, StopRule, values_of
+from disorder.measure._curtail import CURTAILED, thresholds_of
 from disorder.measure._references import references
 from disorder.measure.omega import omega_at, threshold
-from disorder.measure.wos import dev_r, is_simple
+from disorder.measure.wos import dev_r, is_simple, step_counts
 from disorder.registry import parts
 from disorder.types import Outcomes, Score
 
-__all__ = ["CURVE", "ORIGINAL", "dev_r", "is_simple", "omega_at", "references", "scores", "threshold"]
+__all__ = [
+    "CURTAILED", "CURVE", "ORIGINAL", "Anytime", "StopRule", "dev_r", "is_simple", "omega_at", "references", "scores",
+    "step_counts", "threshold", "thresholds_of", "values_of",
+]  # fmt: skip
 
 ORIGINAL = "original"
 CURVE = tuple(f"0.{i}" for i in range(1, 10))
 
 
 def scores(
-    outcomes: Outcomes, *, keeps_words: bool = True, thresholds: Iterable[str] = CURVE
+    outcomes: Outcomes, *, keeps_words: bool = True, thresholds: Iterable[str] = CURVE, only: Collection[str] | None = None
 ) -> Iterator[tuple[str, Score | str]]:
     """Every metric that applies: its name with its score, or with the reason why there is nothing to measure."""
     is_drawn = outcomes.answers.shape[1] > 1
@@ -26,10 +31,10 @@ def scores(
     asked |= ({"permutations"} if is_drawn else set()) | ({"order"} if keeps_words and "variants" in asked else set())
     on = "numbers" if outcomes.task.is_regression else "labels"
     for name, entry in parts("metric").items():
-        if entry.facts["of"] in asked and entry.facts["on"] == on:
+        if entry.facts["of"] in asked and entry.facts["on"] == on and (only is None or name in only):
             yield name, _score(entry.function, outcomes)
     if is_drawn and on == "labels":
-        for x in thresholds:
+        for x in thresholds if only is None else [name[6:] for name in sorted(only) if name.startswith("omega@")]:
             yield f"omega@{x}", _score(omega_at, outcomes, x)
 
 

@@ -12,4 +12,4 @@ from disorder.types import Outcomes, Score
 @metric(better="low on broken texts", paper="WS, OOO", of="texts")
 def confidence(outcomes: Outcomes) -> Score:
     """Mean probability of the answer given."""
-    return mean(np.nanmean(outcomes.answers.max(axis=2), axis=1), skipped=outcomes.n_skipped)
+    return mean(np.nanmean(outcomes.answers.max(axis=2), axis=1, dtype=np.float64), skipped=outcomes.n_skipped)

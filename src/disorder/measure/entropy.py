@@ -32,7 +32,7 @@ def _entropy(outcomes: Outcomes, group: Bools) -> Score:
 
 def accepted_entropy(outcomes: Outcomes) -> Floats:
     """Mean entropy of each example's accepted permutations, NaN where there are none."""
-    p = np.nan_to_num(outcomes.answers)
+    p = np.nan_to_num(outcomes.answers).astype(np.float64)
     nats = -(p * np.log(np.where(p > 0, p, 1.0))).sum(axis=2)
     accepted = outcomes.label == outcomes.gold[:, None]
     with np.errstate(invalid="ignore"):

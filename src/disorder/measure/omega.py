@@ -9,6 +9,7 @@ from __future__ import annotations
 from fractions import Fraction
 
 from disorder.errors import BadSetting
+from disorder.measure._curtail import rand_threshold
 from disorder.measure._interval import share
 from disorder.registry import metric
 from disorder.types import Bools, Outcomes, Score
@@ -23,10 +24,7 @@ def omega_max(outcomes: Outcomes) -> Score:
 @metric(better="low", paper="UNLI", of="permutations")
 def omega_rand(outcomes: Outcomes) -> Score:
     """Share of examples whose permutations get the gold label more often than by chance (released: more than 0.34)."""
-    three_way = len(outcomes.task.labels) == 3
-    chance = Fraction(1, len(outcomes.task.labels))
-    limit = Fraction("0.34") if outcomes.fidelity == "released" and three_way else chance
-    return share(exceeds(outcomes, limit), skipped=outcomes.n_skipped)
+    return share(exceeds(outcomes, rand_threshold(outcomes.task, outcomes.fidelity)), skipped=outcomes.n_skipped)
 
 
 @metric(better="low", paper="UNLI", of="permutations")

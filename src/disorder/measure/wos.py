@@ -61,6 +61,15 @@ def dev_r(outcomes: Outcomes) -> list[tuple[str, Bools]]:
     return [("one sentence", outcomes.is_simple), ("right", right), ("balanced", _balanced(outcomes, right))]
 
 
+def step_counts(outcomes: Outcomes) -> dict[str, dict[str, int]]:
+    """How many examples of each label every step leaves."""
+    steps = [("used", np.ones(len(outcomes), dtype=bool)), *dev_r(outcomes)]
+    return {
+        step: {label: int((kept & (outcomes.gold == i)).sum()) for i, label in enumerate(outcomes.task.labels)}
+        for step, kept in steps
+    }
+
+
 def _balanced(outcomes: Outcomes, right: Bools) -> Bools:
     """Random removal keyed by example, so that the same examples stay whatever the order of the data."""
     classes = range(len(outcomes.task.labels))

@@ -9,7 +9,7 @@ import numpy as np
 
 from disorder.types import Ints
 
-TOKEN_BUDGET = 8192
+TOKEN_BUDGET = 16384  # tokens in a batch: enough to keep a CPU or a small GPU busy
 
 
 def by_length(lengths: Sequence[int], *, batch_size: int | None = None) -> Iterator[Ints]:

@@ -2,30 +2,50 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from disorder.errors import BadModel
 from disorder.predict._answers import checked
+from disorder.predict._cache import Cache, key_of
 from disorder.predict.python import as_predictor
 from disorder.registry import part
-from disorder.types import Floats, Predictor, Task, Texts
+from disorder.types import Costs, Floats, Predictor, Task, Texts
 
 
-def load(model: Any, *, task: Task, labels: Mapping[str, str] | None = None, batch_size: int | None = None) -> Aligned:
+def load(
+    model: Any,
+    *,
+    task: Task,
+    labels: Mapping[str, str] | None = None,
+    batch_size: int | None = None,
+    precision: str = "fp32",
+    cache: Path | None = None,
+) -> Aligned:
     """A predictor whose columns are the task's labels, from a spec or from any Python object that can answer."""
     if isinstance(model, str):
         name, _, address = model.partition(":")
         predictor: Predictor = part("model", name).function(address, task=task)
     else:
         name, predictor = getattr(model, "__name__", type(model).__name__), as_predictor(model, task=task)
+    title = model if isinstance(model, str) else name
     if batch_size is not None and hasattr(predictor, "batch_size"):
         predictor.batch_size = batch_size
-    title = model if isinstance(model, str) else name
-    return Aligned(predictor, title, task.labels, _columns(title, predictor.labels, task, labels or {}))
+    if precision != "fp32":
+        _set_precision(title, predictor, precision)
+    kept = Cache(cache) if cache and predictor.fingerprint and getattr(predictor, "is_costly", False) else None
+    return Aligned(predictor, title, task.labels, _columns(title, predictor.labels, task, labels or {}), precision, kept)
+
+
+def _set_precision(name: str, predictor: Any, precision: str) -> None:
+    if not hasattr(predictor, "use_precision"):
+        raise BadModel(f"{name} runs in one precision only; --precision {precision} is for hf: models")
+    predictor.use_precision(precision)
 
 
 @dataclass
@@ -36,6 +56,9 @@ class Aligned:
     name: str
     labels: tuple[str, ...]
     columns: Floats | None
+    precision: str = "fp32"
+    cache: Cache | None = None
+    counts: Costs = field(default_factory=Costs)
 
     @property
     def fingerprint(self) -> str:
@@ -44,8 +67,37 @@ class Aligned:
 
     def __call__(self, texts: Sequence[Texts], /) -> Floats:
         """Probabilities of the task's labels, one row a text."""
-        answers = checked(self.name, self.predictor(texts), len(texts), self.predictor.labels)
+        answers = self._fresh(texts) if self.cache is None else self._kept(texts, self.cache)
         return answers if self.columns is None else answers @ self.columns
+
+    @property
+    def notes(self) -> list[str]:
+        """What the user should know about how the model is run."""
+        found = [*getattr(self.predictor, "notes", []), *(self.cache.notes if self.cache else [])]
+        return list(dict.fromkeys(found))
+
+    def _kept(self, texts: Sequence[Texts], cache: Cache) -> Floats:
+        """Answers from the cache, and from the model where there are none."""
+        keys = [key_of(self.fingerprint, self.precision, text) for text in texts]
+        began = time.perf_counter()
+        answers = cache.get(keys, max(1, len(self.predictor.labels)))
+        missing = np.flatnonzero(np.isnan(answers[:, 0])).tolist()
+        self.counts["cached"] += len(texts) - len(missing)
+        self.counts["cache"] += time.perf_counter() - began
+        if missing:
+            fresh = self._fresh([texts[i] for i in missing]).astype(np.float32).astype(np.float64)
+            cache.put([keys[i] for i in missing], fresh)
+            answers[missing] = fresh
+        return answers
+
+    def _fresh(self, texts: Sequence[Texts]) -> Floats:
+        began, assembled = time.perf_counter(), getattr(self.predictor, "assembling", 0.0)
+        answers = checked(self.name, self.predictor(texts), len(texts), self.predictor.labels)
+        assembling = getattr(self.predictor, "assembling", 0.0) - assembled
+        self.counts["assemble"] += assembling
+        self.counts["forward"] += time.perf_counter() - began - assembling
+        self.counts["asked"] += len(texts)
+        return answers
 
 
 def _columns(name: str, given: Sequence[str], task: Task, renamed: Mapping[str, str]) -> Floats | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import time
 from collections.abc import Sequence
 from hashlib import blake2b
 from pathlib import Path
@@ -14,6 +15,7 @@ import numpy as np
 from disorder.errors import BadModel
 from disorder.predict._answers import softmax
 from disorder.predict._batches import by_length
+from disorder.predict._tokens import WordTokens
 from disorder.registry import model
 from disorder.types import Floats, Predictor, Task, Texts
 
@@ -27,28 +29,39 @@ def onnx(address: str, *, task: Task) -> Predictor:
 class Onnx:
     """An ONNX classifier; inputs of equal length run together, without padding."""
 
+    is_costly = True
+
     def __init__(self, folder: Path, *, batch_size: int | None = None) -> None:
         config = _config(folder)
         names = config.get("id2label", {})
         self.labels = tuple(names[key] for key in sorted(names, key=int))
         self.batch_size = batch_size
-        self.tokenizer = _tokenizer(folder, int(config.get("max_length", config.get("max_position_embeddings", 512))))
+        max_length = int(config.get("max_length", config.get("max_position_embeddings", 512)))
+        self.tokens = WordTokens(_tokenizer(folder, max_length), max_length)
+        self.notes = self.tokens.notes
+        self.assembling = 0.0
         self.session = _session(folder / "model.onnx")
         self.fingerprint = "onnx:" + _hash(folder)
         self._inputs = [entry.name for entry in self.session.get_inputs()]
 
     def __call__(self, texts: Sequence[Texts], /) -> Floats:
         """Probabilities, one row a text (one number a text for a model with a single output)."""
-        encoded = self.tokenizer.encode_batch_fast([a if b is None else (a, b) for a, b in texts])
+        began = time.perf_counter()
+        encoded = self.tokens.encode(texts)
         logits = np.empty((len(texts), max(1, len(self.labels))))
-        for batch in by_length([len(e.ids) for e in encoded], batch_size=self.batch_size):
-            logits[batch] = self.session.run(None, self._feed([encoded[i] for i in batch]))[0]
+        feeds = [
+            (batch, self._feed([encoded[i] for i in batch]))
+            for batch in by_length([len(e.ids) for e in encoded], batch_size=self.batch_size)
+        ]
+        self.assembling += time.perf_counter() - began
+        for batch, feed in feeds:
+            logits[batch] = self.session.run(None, feed)[0]
         return logits if len(self.labels) < 2 else softmax(logits)
 
     def _feed(self, encoded: Sequence[Any]) -> dict[str, Any]:
         columns = {
             "input_ids": [e.ids for e in encoded],
-            "attention_mask": [e.attention_mask for e in encoded],
+            "attention_mask": [[1] * len(e.ids) for e in encoded],
             "token_type_ids": [e.type_ids for e in encoded],
         }
         return {name: np.array(columns[name], dtype=np.int64) for name in self._inputs if name in columns}

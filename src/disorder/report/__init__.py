@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from disorder.report.run import Record, Run, Samples, read_run, write_run
+from disorder.report.run import Record, Run, read_run, write_run
+from disorder.report.samples import Parts
 from disorder.report.verdict import verdict
 
-__all__ = ["Record", "Run", "Samples", "read_run", "verdict", "write_run"]
+__all__ = ["Parts", "Record", "Run", "read_run", "verdict", "write_run"]

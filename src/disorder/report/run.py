@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import json
-import os
-from collections.abc import Sequence
+import platform
+import subprocess
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any, Literal
 
@@ -12,10 +15,12 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from pydantic import BaseModel, Field, ValidationError
 
-from disorder.errors import BadData, DisorderError
-from disorder.types import Example, Floats, Score, Variants
+from disorder.errors import BadData
+from disorder.report.samples import storable, write_atomically
+from disorder.types import Dataset, Example, Score
 
 SCHEMA_VERSION = 1
+PACKAGES = ("disorder", "numpy", "onnxruntime", "tokenizers")
 DIGITS = 6  # scores are rounded, so that the last bits of a sum do not show
 
 
@@ -68,6 +73,9 @@ class Run(BaseModel):
     n_examples: int
     n_available: int
     n_predictions: int = 0
+    profile: dict[str, float] = Field(default_factory=dict)
+    notes: list[str] = Field(default_factory=list)
+    stopped: dict[str, dict[str, Any]] = Field(default_factory=dict)
     versions: dict[str, str] = Field(default_factory=dict)
     git: str | None = None
     hashes: dict[str, str] = Field(default_factory=dict)
@@ -92,20 +100,41 @@ class Run(BaseModel):
         return list(dict.fromkeys(record.group for record in self.scores if record.group != "all"))
 
 
+def new_run(
+    model: str, data: str, dataset: Dataset, transformations: Sequence[str], settings: Mapping[str, Any], seed: int
+) -> Run:
+    """A run that has just begun."""
+    return Run(
+        model=model,
+        data=data,
+        task=dataset.task.name,
+        labels=list(dataset.task.labels),
+        chance=None if dataset.task.is_regression else dataset.task.chance,
+        transformations=list(transformations),
+        settings=dict(settings),
+        seed=seed,
+        started=datetime.now(UTC).isoformat(timespec="seconds"),
+        n_examples=len(dataset.examples),
+        n_available=len(dataset.examples) + sum(dataset.skipped.values()),
+        versions={name: version(name) for name in PACKAGES} | {"python": platform.python_version()},
+        git=_git(),
+        skips={"data": dict(dataset.skipped)},
+    )
+
+
+def _git() -> str | None:
+    """The commit of the folder the user works in, if it is a repository."""
+    try:
+        done = subprocess.run(["git", "rev-parse", "HEAD"], capture_output=True, text=True, timeout=5, check=False)
+    except (OSError, subprocess.TimeoutExpired):
+        return None
+    return done.stdout.strip() or None
+
+
 def write_run(folder: Path, run: Run) -> None:
-    """Write run.json in one step: a reader sees the old file or the new one, never half of it."""
+    """Write run.json in one step."""
     text = json.dumps(run.model_dump(), indent=1, ensure_ascii=False, allow_nan=False) + "\n"
     write_atomically(folder / "run.json", text.encode("utf-8", "backslashreplace"))
-
-
-def write_atomically(path: Path, content: bytes) -> None:
-    """Write a file beside its place, then move it there."""
-    beside = path.with_name(f".{path.name}.{os.getpid()}")
-    try:
-        beside.write_bytes(content)
-        beside.replace(path)
-    except OSError as error:
-        raise DisorderError(f"{path} cannot be written ({error.strerror or error})") from None
 
 
 def read_run(folder: Path) -> Run:
@@ -126,78 +155,13 @@ def write_examples(folder: Path, examples: Sequence[Example]) -> None:
     """Write the examples of a run, so that its texts can be rebuilt from positions anywhere."""
     table = pa.table(
         {
-            "id": [e.id for e in examples],
-            "text_a": [_storable(e.text_a) for e in examples],
-            "text_b": pa.array([None if e.text_b is None else _storable(e.text_b) for e in examples], pa.string()),
+            "id": [storable(e.id) for e in examples],
+            "text_a": [storable(e.text_a) for e in examples],
+            "text_b": pa.array([None if e.text_b is None else storable(e.text_b) for e in examples], pa.string()),
             "label": [e.label for e in examples],
             "groups": pa.array([list(e.groups.items()) for e in examples], pa.map_(pa.string(), pa.string())),
         }
     )
-    pq.write_table(table, folder / "examples.parquet")
-
-
-def _storable(text: str) -> str:
-    """Lone surrogates cannot be stored as UTF-8."""
-    return text.encode("utf-8", "replace").decode("utf-8")
-
-
-SAMPLE = pa.schema(
-    [
-        ("example", pa.string()),
-        ("transformation", pa.dictionary(pa.int32(), pa.string())),
-        ("variant", pa.int32()),
-        ("side", pa.dictionary(pa.int32(), pa.string())),
-        ("positions_a", pa.list_(pa.int32())),
-        ("positions_b", pa.list_(pa.int32())),
-        ("label", pa.dictionary(pa.int32(), pa.string())),
-        ("probabilities", pa.list_(pa.float32())),
-    ]
-)
-
-
-class Samples:
-    """Writes a row a variant, block by block, to one file a transformation."""
-
-    def __init__(self, folder: Path, number: int, transformation: str, labels: Sequence[str]) -> None:
-        name = "".join(char if char.isalnum() else "-" for char in transformation)
-        (folder / "samples").mkdir(exist_ok=True)
-        self.path = folder / "samples" / f"{number:02d}-{name}.parquet"
-        self.transformation, self.labels = transformation, labels
-        self._writer = pq.ParquetWriter(self.path.with_suffix(".part"), SAMPLE, compression="zstd")
-
-    def write(self, examples: Sequence[Example], variants: Sequence[Variants | None], answers: Sequence[Floats]) -> None:
-        """Add all variants of some examples; None stands for the whole text."""
-        rows = [row for group in zip(examples, variants, answers, strict=True) for row in self._rows(*group)]
-        self._writer.write_table(pa.Table.from_pylist(rows, schema=SAMPLE))
-
-    def close(self) -> None:
-        """Finish the file and give it its name."""
-        self._writer.close()
-        self.path.with_suffix(".part").replace(self.path)
-
-    def _rows(self, example: Example, variants: Variants | None, answers: Floats) -> list[dict[str, Any]]:
-        positions = [(None, None)] if variants is None else variants.positions()
-        side = "none" if variants is None else _side(variants)
-        return [
-            {
-                "example": _storable(example.id),
-                "transformation": self.transformation,
-                "variant": k,
-                "side": side,
-                "positions_a": a if side in ("a", "both") else None,
-                "positions_b": b if side in ("b", "both") else None,
-                "label": self.labels[int(answer.argmax())] if self.labels else None,
-                "probabilities": answer.tolist(),
-            }
-            for k, ((a, b), answer) in enumerate(zip(positions, answers, strict=True))
-        ]
-
-
-def _side(variants: Variants) -> str:
-    """Which texts differ from the original."""
-    changed = [name for name, rows in zip("ab", variants.sides, strict=False) if not _is_whole(rows.positions)]
-    return {0: "none", 1: "".join(changed)}.get(len(changed), "both")
-
-
-def _is_whole(positions: Any) -> bool:
-    return len(positions) == 1 and positions[0].tolist() == list(range(positions.shape[1])) and positions.shape[1] > 0
+    sink = pa.BufferOutputStream()
+    pq.write_table(table, sink)
+    write_atomically(folder / "examples.parquet", sink.getvalue().to_pybytes())

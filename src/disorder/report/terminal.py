@@ -12,6 +12,7 @@ from rich.text import Text
 from disorder.report.run import Record, Run
 from disorder.report.wording import COLUMNS, PERMUTATION_METRICS, interval, left_out, main_transformation, spread
 
+SECONDS = ("draw", "assemble", "forward", "cache", "write")
 KEY = (
     "WOS: word-order sensitivity, 0 = order ignored, 1 = falls to chance. Ω_max, Ω_rand: share of examples with one "
     "permutation that gets the gold label, with more than by chance. P_c, P_f: share of such permutations, for examples "
@@ -19,7 +20,7 @@ KEY = (
 )
 
 
-def show(run: Run, console: Console, *, folder: str | None = None) -> None:
+def show(run: Run, console: Console, *, folder: str | None = None, profile: bool = False) -> None:
     """Print a finished run."""
     first, *rest = run.verdict.split("\n")
     console.print()
@@ -35,6 +36,8 @@ def show(run: Run, console: Console, *, folder: str | None = None) -> None:
     console.print(Text(KEY, style="dim"))
     for line in left_out(run):
         console.print(Text(line))
+    for line in [*run.notes, *stopped_early(run), *(spent(run) if profile else [])]:
+        console.print(Text(line))
     if folder:
         console.print(Text(f"\nReport: {folder}/report.html", style="bold"), soft_wrap=True)
 
@@ -43,6 +46,26 @@ def about(run: Run) -> str:
     """What was audited, in one line."""
     of = f" of {run.n_available:,}" if run.n_available > run.n_examples else ""
     return f"{run.model} on {run.data}: {run.n_examples:,}{of} examples, q = {run.settings['q']}, seed {run.seed}"
+
+
+def stopped_early(run: Run) -> list[str]:
+    """What --stop-when and --curtail saved."""
+    lines = [
+        f"{spec}: stopped after {s['n_examples']:,} examples, {s['metric']} in [{s['low']:.3f}, {s['high']:.3f}]"
+        for spec, s in run.stopped.items()
+    ]
+    if saved := run.profile.get("saved"):
+        asked = run.profile.get("asked", 0) + run.profile.get("cached", 0)
+        lines.append(f"curtailed: {saved / (saved + asked):.2f} of the questions were decided without asking")
+    return lines
+
+
+def spent(run: Run) -> list[str]:
+    """Where the time went, and how many questions the model was asked."""
+    total = max(run.seconds, 1e-9)
+    shares = [f"{name} {run.profile.get(name, 0):.2f} s ({run.profile.get(name, 0) / total:.0%})" for name in SECONDS]
+    counts = [f"{name} {int(run.profile.get(name, 0)):,}" for name in ("asked", "saved", "cached", "resumed")]
+    return [f"time: {run.seconds:.2f} s: {', '.join(shares)}", f"questions: {', '.join(counts)}"]
 
 
 def _scores(run: Run, group: str) -> Table:

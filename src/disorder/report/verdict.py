@@ -15,10 +15,20 @@ def verdict(run: Run) -> str:
         return _of_numbers(run)
     main = next((t for t in [MAIN, *run.transformations] if run.score(t, "accuracy")), None)
     if main is None:
-        return "No verdict: no transformation could be applied to any example."
+        return _of_omega(run)
     lines = [_sentence(run, main, "all")]
     lines += [f"{group}: {_sentence(run, main, group, brief=True)}" for group in run.groups]
     return "\n".join(line for line in lines if line)
+
+
+def _of_omega(run: Run) -> str:
+    """When asking stopped as soon as Ω was decided, it is all there is to say."""
+    measured = next((r for r in run.scores if r.metric.startswith("omega") and r.group == "all"), None)
+    whole = run.score("original", "accuracy")
+    if measured is None or whole is None:
+        return "No verdict: no transformation could be applied to any example."
+    figures = f"{measured.value:.2f} [{measured.low:.2f}, {measured.high:.2f}]"
+    return f"{measured.metric} is {figures} under {measured.transformation}; accuracy on whole texts is {whole.value:.2f}."
 
 
 def kept(run: Run, transformation: str, group: str) -> Record | None:

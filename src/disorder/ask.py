@@ -1,0 +1,193 @@
+"""One block of examples: broken, asked, and written down as a table. The inner loop of an audit, which any worker can run.
+
+Under curtailment the variants of all examples in a block are asked in rounds, and an example leaves as soon as every requested
+score is decided for it.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from disorder import data as data_stage
+from disorder.errors import DoesNotApply
+from disorder.measure import ORIGINAL
+from disorder.perturb import Transformation, parse
+from disorder.predict import Aligned
+from disorder.report.samples import sample_table
+from disorder.settings import Settings
+from disorder.types import Bools, Costs, Example, Fidelity, Floats, Ints, Task, Texts, Variants
+
+ROUNDS = (1, 1, 1, 1, 2, 2, 4, 4, 8)  # variants asked in a round; the last size is repeated
+
+
+@dataclass(frozen=True)
+class Block:
+    """Some examples under one transformation, and the part that their samples go to."""
+
+    part: str
+    transformation: str
+    examples: Sequence[Example]
+
+
+@dataclass
+class Answered:
+    """A block's samples, the examples it left out by reason, and what it cost."""
+
+    part: str
+    table: pa.Table
+    skips: dict[str, int]
+    counts: dict[str, float]
+
+
+@dataclass
+class Asker:
+    """Breaks and asks blocks with one loaded model."""
+
+    load: Callable[[], Aligned]
+    task: Task
+    q: int
+    seed: int
+    fidelity: Fidelity
+    short: str
+    decided_at: Sequence[Any] = ()  # thresholds of the requested scores; empty: ask everything
+    _parsed: dict[str, Transformation] = field(default_factory=dict)
+
+    @cached_property
+    def predictor(self) -> Aligned:
+        """The model, loaded when it is first needed."""
+        return self.load()
+
+    def __call__(self, block: Block) -> Answered:
+        """Break and ask one block."""
+        costs = Costs()
+        before = dict(self.predictor.counts)
+        skips: Counter[str] = Counter()
+        used, variants = self._broken(block, skips, costs)
+        answers = self._answers(used, variants, costs)
+        costs.add(self.predictor.counts.since(before))
+        began = time.perf_counter()
+        table = sample_table(block.transformation, self.task.labels, used, variants, answers)
+        costs["write"] += time.perf_counter() - began
+        return Answered(block.part, table, dict(sorted(skips.items())), dict(costs))
+
+    def transformation(self, spec: str) -> Transformation:
+        """The transformation of a spec, parsed once."""
+        if spec not in self._parsed:
+            self._parsed[spec] = parse(spec, fidelity=self.fidelity)
+        return self._parsed[spec]
+
+    def broken(self, spec: str, example: Example) -> Variants:
+        """All variants of one example."""
+        return self.transformation(spec).apply(example, task=self.task, q=self.q, seed=self.seed, short=self.short)
+
+    def _broken(
+        self, block: Block, skips: Counter[str], costs: Costs
+    ) -> tuple[list[Example], list[Variants | None]]:
+        if block.transformation == ORIGINAL:
+            return list(block.examples), [None] * len(block.examples)
+        began, used, variants = time.perf_counter(), [], []
+        for example in block.examples:
+            try:
+                variants.append(self.broken(block.transformation, example))
+                used.append(example)
+            except DoesNotApply as reason:
+                skips[str(reason)] += 1
+        costs["draw"] += time.perf_counter() - began
+        return used, list(variants)
+
+    def _answers(
+        self, used: Sequence[Example], variants: Sequence[Variants | None], costs: Costs
+    ) -> list[Floats]:
+        texts = [[e.texts] if v is None else v.texts() for e, v in zip(used, variants, strict=True)]
+        if not self.decided_at or all(len(group) == 1 for group in texts):
+            return _split(self.predictor([text for group in texts for text in group]), texts) if texts else []
+        gold = [self.task.labels.index(example.label) for example in used]
+        answers = self._in_rounds(texts, np.array(gold))
+        costs["saved"] += sum(map(len, texts)) - sum(map(len, answers))
+        return answers
+
+    def _in_rounds(self, texts: Sequence[list[Texts]], gold: Ints) -> list[Floats]:
+        """Ask a few variants of every undecided example at a time."""
+        answers: list[list[Floats]] = [[] for _ in texts]
+        totals = np.array([len(group) for group in texts])
+        asked, accepted = np.zeros(len(texts), dtype=np.int64), np.zeros(len(texts), dtype=np.int64)
+        for size in _rounds(int(totals.max())):
+            alive = np.flatnonzero(~self._is_decided(accepted, asked, totals)).tolist()
+            if not alive:
+                break
+            groups = [texts[i][asked[i] : asked[i] + size] for i in alive]
+            for i, part in zip(alive, _split(self.predictor([t for g in groups for t in g]), groups), strict=True):
+                answers[i].append(part)
+                asked[i] += len(part)
+                accepted[i] += int((part.argmax(axis=1) == gold[i]).sum())
+        return [np.concatenate(parts) for parts in answers]
+
+    def _is_decided(self, accepted: Ints, asked: Ints, totals: Ints) -> Bools:
+        """Whether no further answer can change a requested score of an example."""
+        decided = np.ones(len(totals), dtype=bool)
+        for threshold in self.decided_at:
+            needed = totals * threshold.numerator // threshold.denominator + 1 if threshold < 1 else totals
+            decided &= (accepted >= needed) | (accepted + totals - asked < needed)
+        return decided
+
+
+def _rounds(total: int) -> Iterator[int]:
+    left = total
+    for size in ROUNDS:
+        yield min(size, left)
+        left -= min(size, left)
+        if not left:
+            return
+    while left:
+        yield min(ROUNDS[-1], left)
+        left -= min(ROUNDS[-1], left)
+
+
+def _split(answers: Floats, groups: Sequence[Sequence[Texts]]) -> list[Floats]:
+    return np.split(answers, np.cumsum([len(group) for group in groups])[:-1])
+
+
+def broken(
+    data: str,
+    transformation: str,
+    *,
+    q: int = 1,
+    seed: int = 0,
+    fidelity: Fidelity = "paper",
+    short: str = "skip",
+    columns: Mapping[str, str] | None = None,
+    task: str | None = None,
+    data_dir: str | None = None,
+    skips: Counter[str] | None = None,
+) -> Iterator[dict[str, Any]]:
+    """Broken texts as `disorder perturb` writes them, one by one; examples left out are counted in `skips` by reason."""
+    Settings(q=q, fidelity=fidelity, short=short).check()
+    chosen = parse(transformation, fidelity=fidelity)
+    known, reader, examples = data_stage.stream(data, columns=columns, data_dir=data_dir, task=task)
+    skips = Counter() if skips is None else skips
+    for example in examples:
+        asked = known or Task("", breaks="a" if example.text_b is None else "b")
+        try:
+            variants = chosen.apply(example, task=asked, q=q, seed=seed, short=short)
+        except DoesNotApply as reason:
+            skips[str(reason)] += 1
+            continue
+        yield from _lines(example, chosen.spec, variants)
+    skips.update(reader.skipped)
+
+
+def _lines(example: Example, spec: str, variants: Variants) -> Iterator[dict[str, Any]]:
+    texts = zip(variants.texts(), variants.positions(), strict=True)
+    for k, ((text_a, text_b), (positions_a, positions_b)) in enumerate(texts):
+        yield {
+            "id": example.id, "transformation": spec, "variant": k, "text_a": text_a, "text_b": text_b,
+            "label": example.label, "positions_a": positions_a, "positions_b": positions_b,
+        }  # fmt: skip

@@ -1,0 +1,203 @@
+"""What did the model answer to each variant? Parquet parts, a row a variant, written whole or not at all.
+
+A part is named before it is asked, so a run that was killed knows which parts it has. A journal keeps a checksum of each;
+a part that does not match is asked again.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from hashlib import blake2b
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from disorder.errors import DisorderError
+from disorder.types import Example, Floats, Rows, Variants
+
+JOURNAL = "journal.jsonl"
+NAMES = pa.dictionary(pa.int32(), pa.string())
+POSITIONS = pa.list_(pa.int32())
+SCHEMA = pa.schema(
+    [
+        ("example", NAMES), ("transformation", NAMES), ("variant", pa.int32()), ("side", NAMES),
+        ("positions_a", POSITIONS), ("positions_b", POSITIONS), ("label", NAMES), ("probabilities", pa.list_(pa.float32())),
+    ]
+)  # fmt: skip
+
+
+def sample_table(
+    transformation: str,
+    labels: Sequence[str],
+    examples: Sequence[Example],
+    variants: Sequence[Variants | None],
+    answers: Sequence[Floats],
+) -> pa.Table:
+    """The variants of some examples with the answers to them; None stands for whole texts."""
+    counts = [len(part) for part in answers]
+    stacked = np.concatenate(answers).astype(np.float32) if answers else np.empty((0, max(1, len(labels))), np.float32)
+    sides = [_side(group) for group in variants]
+    columns = [
+        _repeated([storable(e.id) for e in examples], counts),
+        _constant(transformation, sum(counts)),
+        pa.array(np.concatenate([np.arange(n) for n in counts]) if counts else [], pa.int32()),
+        _repeated(sides, counts),
+        _lists([_positions(v, side, "a", n) for v, side, n in zip(variants, sides, counts, strict=True)]),
+        _lists([_positions(v, side, "b", n) for v, side, n in zip(variants, sides, counts, strict=True)]),
+        _labels(labels, stacked),
+        _matrix(stacked),
+    ]
+    return pa.Table.from_arrays(columns, schema=SCHEMA)
+
+
+def answers_of(table: pa.Table) -> tuple[list[str], Any, Any]:
+    """The example and variant number of every row, and the probabilities as a matrix."""
+    n = table.num_rows
+    examples = table["example"].cast(pa.string()).to_pylist()
+    flat = table["probabilities"].combine_chunks().flatten().to_numpy()
+    return examples, table["variant"].to_numpy(), flat.reshape(n, -1) if n else flat.reshape(0, 1)
+
+
+def storable(text: str) -> str:
+    """Lone surrogates cannot be stored as UTF-8."""
+    return text.encode("utf-8", "replace").decode("utf-8")
+
+
+@dataclass
+class Parts:
+    """The parts of a run folder."""
+
+    folder: Path
+    known: dict[str, dict[str, Any]] = field(default_factory=dict)
+    notes: list[str] = field(default_factory=list)
+
+    @classmethod
+    def open(cls, folder: Path) -> Parts:
+        """The parts that a folder has so far; a line cut off by a crash is not one."""
+        (folder / "samples").mkdir(exist_ok=True)
+        parts = cls(folder / "samples")
+        for line in _lines(parts.folder / JOURNAL):
+            parts.known[line["part"]] = line
+        return parts
+
+    def read(self, name: str) -> tuple[pa.Table, dict[str, int]] | None:
+        """A finished part with the examples it left out, or None when it has to be asked (again)."""
+        entry = self.known.get(name)
+        if entry is None:
+            return None
+        try:
+            content = (self.folder / name).read_bytes()
+        except OSError:
+            content = b""
+        if _checksum(content) != entry["checksum"]:
+            self.notes.append(f"{name} is damaged; it is asked again")
+            return None
+        return pq.read_table(pa.BufferReader(content), schema=SCHEMA), entry["skips"]
+
+    def write(self, name: str, table: pa.Table, skips: Mapping[str, int]) -> None:
+        """Add a part: the file first, then its line in the journal."""
+        sink = pa.BufferOutputStream()
+        pq.write_table(table, sink, compression="zstd")
+        content = sink.getvalue().to_pybytes()
+        entry = {"part": name, "checksum": _checksum(content), "skips": dict(sorted(skips.items())), "rows": table.num_rows}
+        write_atomically(self.folder / name, content)
+        line = (json.dumps(entry, ensure_ascii=False) + "\n").encode("utf-8", "backslashreplace")
+        try:
+            with (self.folder / JOURNAL).open("ab") as file:
+                file.write(line)
+        except OSError as error:
+            raise _cannot_write(self.folder / JOURNAL, error) from None
+        self.known[name] = entry
+
+
+def write_atomically(path: Path, content: bytes) -> None:
+    """Write a file beside its place, then move it there: a reader sees the old one or the new one, never half of it."""
+    beside = path.with_name(f".{path.name}.{os.getpid()}")
+    try:
+        beside.write_bytes(content)
+        beside.replace(path)
+    except OSError as error:
+        beside.unlink(missing_ok=True)
+        raise _cannot_write(path, error) from None
+
+
+def _cannot_write(path: Path, error: OSError) -> DisorderError:
+    why = error.strerror or str(error)
+    return DisorderError(f"{path} cannot be written ({why}); what is finished is kept: make room, then --resume")
+
+
+def _lines(path: Path) -> Iterator[dict[str, Any]]:
+    if not path.exists():
+        return
+    for line in path.read_bytes().split(b"\n"):
+        try:
+            entry = json.loads(line)
+        except ValueError:
+            continue
+        if isinstance(entry, dict) and {"part", "checksum", "skips"} <= set(entry):
+            yield entry
+
+
+def _checksum(content: bytes) -> str:
+    return blake2b(content, digest_size=16).hexdigest()
+
+
+def _side(variants: Variants | None) -> str:
+    """Which texts differ from the original."""
+    if variants is None:
+        return "none"
+    changed = [name for name, rows in zip("ab", variants.sides, strict=False) if not _is_whole(rows)]
+    return {0: "none", 1: "".join(changed)}.get(len(changed), "both")
+
+
+def _is_whole(rows: Rows) -> bool:
+    n = rows.positions.shape[1]
+    return rows.is_shared and n == len(rows.sentence) > 0 and bool((rows.positions[0] == np.arange(n)).all())
+
+
+def _positions(variants: Variants | None, side: str, name: str, n: int) -> tuple[Any, int]:
+    """The position rows of one text, or None for each variant where the text is whole."""
+    if variants is None or side not in (name, "both"):
+        return None, n
+    rows = variants.a if name == "a" else variants.b
+    assert rows is not None
+    return (np.tile(rows.positions, (n, 1)) if rows.is_shared else rows.positions[:n]), n
+
+
+def _lists(groups: Sequence[tuple[Any, int]]) -> pa.Array:
+    """One list array from matrices of positions, without going through Python lists."""
+    lengths = [np.full(n, 0 if matrix is None else matrix.shape[1]) for matrix, n in groups]
+    offsets = np.concatenate([[0], np.cumsum(np.concatenate(lengths))]) if lengths else np.zeros(1)
+    values = [matrix.ravel() for matrix, _ in groups if matrix is not None]
+    mask = np.concatenate([np.full(n, matrix is None) for matrix, n in groups]) if groups else np.zeros(0, dtype=bool)
+    flat = np.concatenate(values).astype(np.int32) if values else np.empty(0, np.int32)
+    return pa.ListArray.from_arrays(pa.array(offsets.astype(np.int32)), pa.array(flat), mask=pa.array(mask))
+
+
+def _repeated(names: Sequence[str], counts: Sequence[int]) -> pa.Array:
+    known = list(dict.fromkeys(names))
+    numbers = {name: i for i, name in enumerate(known)}
+    indices = np.repeat(np.array([numbers[name] for name in names], dtype=np.int32), counts)
+    return pa.DictionaryArray.from_arrays(pa.array(indices, pa.int32()), pa.array(known, pa.string()))
+
+
+def _constant(name: str, n: int) -> pa.Array:
+    return pa.DictionaryArray.from_arrays(pa.array(np.zeros(n, dtype=np.int32)), pa.array([name], pa.string()))
+
+
+def _labels(labels: Sequence[str], answers: Any) -> pa.Array:
+    if not labels:
+        return pa.nulls(len(answers), NAMES)
+    indices = pa.array(answers.argmax(axis=1).astype(np.int32) if len(answers) else [], pa.int32())
+    return pa.DictionaryArray.from_arrays(indices, pa.array(list(labels), pa.string()))
+
+
+def _matrix(answers: Any) -> pa.Array:
+    offsets = np.arange(len(answers) + 1, dtype=np.int32) * answers.shape[1]
+    return pa.ListArray.from_arrays(pa.array(offsets), pa.array(answers.ravel()))
