@@ -16,7 +16,8 @@ from scipy.stats import binom
 
 from conftest import NLI, pairs
 from disorder import read_run
-from disorder.audit import audit, broken
+from disorder.ask import broken
+from disorder.audit import audit
 from disorder.data import read
 from disorder.errors import BadModel, BadSetting, DisorderError, UnknownName
 from disorder.perturb.words import split
@@ -47,7 +48,7 @@ def classifier(rows: Sequence[dict[str, str]]) -> Any:
 def files_of(folder: Path) -> dict[str, bytes]:
     """What must not change: the scores of run.json, and every sample."""
     scores = json.loads((folder / "run.json").read_text())["scores"]
-    samples = {path.name: path.read_bytes() for path in sorted((folder / "samples").iterdir())}
+    samples = {path.name: path.read_bytes() for path in sorted((folder / "samples").glob("*.parquet"))}
     return {"scores": json.dumps(scores).encode(), **samples}
 
 
@@ -212,7 +213,7 @@ class TestRunFolder:
     def test_samples_say_what_was_asked_and_answered(self, jsonl: Write, tmp_path: Path) -> None:
         path, spec = str(jsonl(pairs(5))), "derange"
         audit("uniform", path, q=3, transformations=[spec, "reverse"], out=tmp_path / "run")
-        samples = pq.read_table(tmp_path / "run" / "samples" / "01-derange.parquet").to_pylist()
+        samples = pq.read_table(tmp_path / "run" / "samples" / "01-derange-00000.parquet").to_pylist()
         assert set(samples[0]) == SAMPLES
         assert len(samples) == 15
         records = list(broken(path, spec, q=3))
@@ -223,7 +224,7 @@ class TestRunFolder:
             answer = model([(record["text_a"], record["text_b"])])[0]
             assert row["probabilities"] == answer.tolist()
             assert row["label"] == NLI.labels[int(answer.argmax())]
-        reverse = pq.read_table(tmp_path / "run" / "samples" / "02-reverse.parquet").to_pylist()
+        reverse = pq.read_table(tmp_path / "run" / "samples" / "02-reverse-00000.parquet").to_pylist()
         assert {(row["side"], row["positions_a"]) for row in reverse} == {("b", None)}
 
     def test_texts_can_be_rebuilt_from_a_run(self, jsonl: Write, tmp_path: Path) -> None:
@@ -231,7 +232,7 @@ class TestRunFolder:
         audit("uniform", path, q=2, transformations=["derange"], out=tmp_path / "run")
         texts = {row["id"]: row["text_b"] for row in pq.read_table(tmp_path / "run" / "examples.parquet").to_pylist()}
         wanted = {(r["id"], r["variant"]): r["text_b"] for r in broken(path, "derange", q=2)}
-        for row in pq.read_table(tmp_path / "run" / "samples" / "01-derange.parquet").to_pylist():
+        for row in pq.read_table(tmp_path / "run" / "samples" / "01-derange-00000.parquet").to_pylist():
             rebuilt = split(texts[row["example"]]).render(np.array([row["positions_b"]]))[0]
             assert rebuilt == wanted[row["example"], row["variant"]]
 

@@ -199,7 +199,7 @@ class _Audit:
         self.run.telling.extend(telling(outcomes, examples, rebuild))
 
     def _record(self, outcomes: Outcomes, used: Sequence[Example], *, keeps_words: bool) -> None:
-        thresholds = sorted({*CURVE, *self.settings.omega}, key=float)
+        thresholds = sorted({*CURVE, *self.settings.omega}, key=threshold)
         only = _requested(self.settings) if outcomes.transformation != ORIGINAL else None
         for group, mask, n_all in _groups(used, self.dataset.examples):
             part = outcomes if group == "all" else replace(outcomes.take(mask), n_skipped=n_all - int(mask.sum()))
@@ -227,6 +227,7 @@ class _Audit:
         """Which examples were used, their answers (examples × variants × labels), and why others were not."""
         n, width = len(self.dataset.examples), max(1, len(self.dataset.task.labels))
         answers, skips, used, done = _array((n, count, width)), Counter[str](), np.zeros(n, dtype=bool), 0
+        n_right = n_asked = 0
         watch = _Watch(self.settings.stop_when, self.dataset, original)
         for block, answered in self._in_order(list(self._blocks(number, spec, count))):
             rows, variants, probabilities = answers_of(answered.table)
@@ -235,7 +236,9 @@ class _Audit:
             used[places] = True
             skips.update(answered.skips)
             done += len(block.examples)
-            self.listen(spec, done, n, self._note(places, probabilities))
+            n_asked, n_right = n_asked + len(places), n_right + self._n_gold(places, probabilities)
+            note = f"accuracy so far {n_right / n_asked:.3f}" if n_asked and self.dataset.task.labels else ""
+            self.listen(spec, done, n, note if spec != ORIGINAL else "")
             if watch.is_enough(np.unique(places), answers):
                 self.run.stopped[spec] = watch.summary(done)
                 break
@@ -276,12 +279,12 @@ class _Audit:
         for index, start in enumerate(range(0, len(examples), size)):
             yield Block(f"{number:02d}-{name}-{index:05d}.parquet", spec, examples[start : start + size])
 
-    def _note(self, places: Ints, probabilities: Floats) -> str:
+    def _n_gold(self, places: Ints, probabilities: Floats) -> int:
         task = self.dataset.task
-        if task.is_regression or not len(places):
-            return ""
-        gold = np.array([task.labels.index(self.dataset.examples[i].label) for i in places])
-        return f"accuracy {float((probabilities.argmax(axis=1) == gold).mean()):.3f}"
+        if task.is_regression:
+            return 0
+        gold = np.array([task.labels.index(self.dataset.examples[i].label) for i in places], dtype=np.int64)
+        return int((probabilities.argmax(axis=1) == gold).sum())
 
 
 class _Watch:

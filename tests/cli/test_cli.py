@@ -114,7 +114,7 @@ class TestMistakes:
         def crash(*_: object, **__: object) -> None:
             raise ZeroDivisionError("ours")
 
-        monkeypatch.setattr("disorder.audit.broken", crash)
+        monkeypatch.setattr("disorder.ask.broken", crash)
         with pytest.raises(ZeroDivisionError, match="ours"):
             main(["perturb", str(jsonl(pairs(3))), "--with", "derange", "--out", "-"])
 

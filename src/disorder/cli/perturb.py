@@ -11,11 +11,11 @@ from typing import IO, Annotated, cast
 import typer
 
 from disorder import types
-from disorder.cli._options import Columns, DataDir, Fidelity, Seed, Short, TaskName, mapping
+from disorder.cli._options import Columns, DataDir, Fidelity, Seed, Short, SomeData, TaskName, mapping
 
 
 def perturb(
-    data: Annotated[str, typer.Argument(help="Data spec: builtin, FILE.jsonl, mnli:matched, hf:NAME:SPLIT")],
+    data: SomeData,
     with_: Annotated[str, typer.Option("--with", help="Transformation, e.g. derange or shuffle_ngrams:n=2+reverse")],
     out: Annotated[Path, typer.Option(help="File to write, one JSON object a line; - for standard output")],
     q: Annotated[int, typer.Option(help="Variants of each example", min=1)] = 1,
