@@ -40,6 +40,42 @@ def shared_data() -> Path:
     return SHARED / "data"
 
 
+@pytest.fixture(scope="session")
+def shared(shared_data: Path) -> Path:
+    """The shared folder itself, with its models."""
+    return shared_data.parent
+
+
+@pytest.fixture(autouse=True)
+def _own_cache(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
+    """No test reads or fills the user's prediction cache."""
+    monkeypatch.setenv("DISORDER_CACHE", str(tmp_path_factory.mktemp("cache")))
+
+
+@pytest.fixture(scope="session")
+def tiny_bert(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a small BERT classifier of random weights and a WordPiece tokenizer made from the built-in data."""
+    torch = pytest.importorskip("torch", reason="needs torch")
+    transformers = pytest.importorskip("transformers", reason="needs transformers")
+    from disorder.data import read
+
+    folder = tmp_path_factory.mktemp("tiny-bert")
+    texts = [text for e in read("builtin").examples[:600] for text in (e.text_a, str(e.text_b))]
+    words = sorted({word.strip(".,;:!?'").lower() for text in texts for word in text.split()} - {""})
+    vocabulary = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *".,;:!?'-", *words]
+    (folder / "vocab.txt").write_text("\n".join(vocabulary), encoding="utf-8")
+    tokenizer = transformers.BertTokenizerFast(vocab={word: i for i, word in enumerate(vocabulary)})
+    tokenizer.save_pretrained(folder)
+    torch.manual_seed(0)
+    config = transformers.BertConfig(
+        vocab_size=len(vocabulary), hidden_size=32, num_hidden_layers=2, num_attention_heads=4, intermediate_size=64,
+        max_position_embeddings=64, num_labels=3, id2label=dict(enumerate(("contradiction", "entailment", "neutral"))),
+        label2id={"contradiction": 0, "entailment": 1, "neutral": 2}, initializer_range=0.5,
+    )  # fmt: skip
+    transformers.BertForSequenceClassification(config).save_pretrained(folder)
+    return folder
+
+
 @pytest.fixture
 def jsonl(tmp_path: Path) -> Callable[..., Path]:
     """Write rows as a JSONL file and give its path."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import socket
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, TypeVar
@@ -75,12 +76,24 @@ def _result(ray: Any, reference: Any) -> Any:
         raise
 
 
+def _check_reachable(address: str | None) -> None:
+    """Fail at once where nothing listens; Ray itself would try for minutes."""
+    host, _, port = (address or "").rpartition(":")
+    if not host or not port.isdecimal():
+        return
+    try:
+        socket.create_connection((host, int(port)), timeout=5).close()
+    except OSError as error:
+        raise DisorderError(f"--engine ray: no cluster at {address} ({error.strerror or error})") from None
+
+
 def _connected(address: str | None) -> Any:
     try:
         import ray
     except ImportError as error:
         raise MissingPackage("--engine ray", "ray", "ray") from error
     if not ray.is_initialized():
+        _check_reachable(address)
         try:
             ray.init(address=address, log_to_driver=False, include_dashboard=False, logging_level="error")
         except (ConnectionError, ValueError, RuntimeError) as error:

@@ -57,7 +57,7 @@ class Cache:
         """Keep answers; nothing is kept any more once the disk is full."""
         if self._base is None:
             return
-        now = int(time.time())
+        now = time.time_ns()
         values = [row.tobytes() for row in answers.astype("<f4")]
         rows = [(key, value, crc32(key + value), now) for key, value in zip(keys, values, strict=True)]
         try:

@@ -23,7 +23,7 @@ from disorder.predict._answers import softmax
 from disorder.registry import model
 from disorder.types import Floats, Ints, Predictor, Task, Texts
 
-N_FEATURES = 2**16
+N_FEATURES = 2**18
 WORD = re.compile(r"\w+(?:['’]\w+)?")
 
 
@@ -92,7 +92,7 @@ def features(a: frozenset[str], b: frozenset[str] | None) -> Ints:
 
 
 def fit(
-    rows: Iterable[Mapping[str, Any]], labels: Sequence[str], *, epochs: int = 8, rate: float = 0.5, decay: float = 1e-6
+    rows: Iterable[Mapping[str, Any]], labels: Sequence[str], *, epochs: int = 5, rate: float = 1.0, decay: float = 1e-6
 ) -> Bow:
     """Train on rows with text_a, text_b and label, by AdaGrad over a seeded order of the rows."""
     data = [(row["text_a"], row["text_b"], labels.index(row["label"])) for row in rows]

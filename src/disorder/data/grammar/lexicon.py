@@ -208,9 +208,7 @@ JUDGING = shades("praised: applauded, commended, acclaimed\ncriticised: condemne
 COMPETING = shades("won: dominated\nlost: forfeited\nwatched: observed, witnessed\nmissed: skipped")
 LEARNING = shades("studied: learned, practised\ntaught:\nneglected: abandoned")
 PETTING = shades("stroked: petted, patted, caressed\nignored: disregarded\nscolded: reprimanded\nchased: pursued")
-WALKING = shades(
-    "ran: sprinted, raced, dashed, jogged\nwalked: strolled, marched, wandered, ambled\nstood: waited, lingered"
-)
+WALKING = shades("ran: sprinted, raced, dashed, jogged\nwalked: strolled, marched, wandered, ambled\nstood: waited, lingered")
 PERFORMING = shades("sang: crooned, warbled\ndanced: waltzed\nslept: dozed, napped, snoozed\nwept: sobbed, cried")
 TRAVELLING = kinds("flew:\nsailed: cruised\ndrove: motored\ncycled: pedalled\nhitchhiked:")
 GRAZING = shades("ran: raced, galloped, bolted\nslept: dozed, napped, snoozed\nate: grazed, munched\nswam: paddled")

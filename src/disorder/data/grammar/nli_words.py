@@ -68,9 +68,7 @@ FRAMES = (
     Frame(lex.TRAVELLING, GOAL, (), (lex.WILL, lex.SECRECY), (lex.WEATHER,)),
     Frame(lex.WALKING, None, (), (lex.MOOD, lex.NOISE), OUTSIDE, character=CALM),
     Frame(lex.PERFORMING, None, (), (lex.NOISE,), INSIDE),
-    Frame(
-        lex.GRAZING, None, (), (lex.NOISE,), OUTSIDE, (lex.ANIMALS,), (lex.COAT, lex.HUNGER, lex.YOUTH), (HERD_FACT,)
-    ),
+    Frame(lex.GRAZING, None, (), (lex.NOISE,), OUTSIDE, (lex.ANIMALS,), (lex.COAT, lex.HUNGER, lex.YOUTH), (HERD_FACT,)),
 )
 WITHOUT_ARTICLE = (lex.STUDIES, GOAL)
 

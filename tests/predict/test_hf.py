@@ -1,0 +1,112 @@
+"""Does a transformers folder answer as transformers itself would: right labels, pairs as pairs, no padding?"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from disorder.audit import audit
+from disorder.data import read
+from disorder.data.tasks import BUILTIN
+from disorder.errors import BadModel
+from disorder.predict import choose_precision, load
+from disorder.types import Floats, Texts
+
+torch = pytest.importorskip("torch", reason="needs torch")
+transformers = pytest.importorskip("transformers", reason="needs transformers")
+
+NLI = BUILTIN["nli"]
+PAIRS: list[Texts] = [example.texts for example in read("builtin").examples[:40]]
+
+
+def by_hand(folder: Path, texts: list[Texts]) -> Floats:
+    """One text at a time, as the transformers documentation does it; columns in the task's order."""
+    tokenizer = transformers.AutoTokenizer.from_pretrained(folder)
+    network = transformers.AutoModelForSequenceClassification.from_pretrained(folder).eval()
+    columns = [network.config.label2id[label] for label in NLI.labels]
+    rows = []
+    with torch.inference_mode():
+        for a, b in texts:
+            logits = network(**tokenizer(a, b, return_tensors="pt", truncation=True, max_length=64)).logits[0]
+            rows.append(logits.softmax(-1).numpy()[columns])
+    return np.array(rows)
+
+
+def test_answers_are_those_of_transformers(tiny_bert: Path) -> None:
+    made = load(f"hf:{tiny_bert}", task=NLI)(PAIRS)
+    assert np.allclose(made, by_hand(tiny_bert, PAIRS), atol=1e-5)
+    assert len(set(made.argmax(axis=1).tolist())) > 1
+
+
+def test_long_texts_are_cut_as_the_tokenizer_cuts_them(tiny_bert: Path) -> None:
+    long: list[Texts] = [(" ".join(str(a) for a, _ in PAIRS[:8]), "the nurse sang"), ("the nurse", " ".join(str(b) for _, b in PAIRS[:8]))]
+    assert np.allclose(load(f"hf:{tiny_bert}", task=NLI)(long), by_hand(tiny_bert, long), atol=1e-5)
+
+
+@pytest.mark.parametrize("batch_size", [1, 3, 64])
+def test_the_batch_size_changes_no_answer(tiny_bert: Path, batch_size: int) -> None:
+    usual = load(f"hf:{tiny_bert}", task=NLI)(PAIRS)
+    assert np.allclose(load(f"hf:{tiny_bert}", task=NLI, batch_size=batch_size)(PAIRS), usual, atol=1e-6)
+
+
+def test_a_pipeline_is_taken_apart(tiny_bert: Path) -> None:
+    pipeline = transformers.pipeline("text-classification", model=str(tiny_bert), device="cpu")
+    assert np.allclose(load(pipeline, task=NLI)(PAIRS), by_hand(tiny_bert, PAIRS), atol=1e-5)
+
+
+def test_a_batch_that_does_not_fit_is_halved(tiny_bert: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    predictor: Any = load(f"hf:{tiny_bert}", task=NLI)
+    usual = predictor(PAIRS)
+    network = predictor.predictor.network
+
+    def small(**inputs: Any) -> Any:
+        if len(inputs["input_ids"]) > 2:
+            raise torch.OutOfMemoryError("too much")
+        return network(**inputs)
+
+    small.device = network.device  # type: ignore[attr-defined]
+    monkeypatch.setattr(predictor.predictor, "network", small)
+    assert np.allclose(predictor(PAIRS), usual, atol=1e-6)
+    assert any("did not fit" in note for note in predictor.notes)
+
+
+@pytest.mark.parametrize("precision", ["bf16", "int8"])
+@pytest.mark.filterwarnings("ignore:.*quantiz.*", "ignore:.*deprecated.*")
+def test_other_precisions_answer_nearly_the_same(tiny_bert: Path, precision: str) -> None:
+    usual = load(f"hf:{tiny_bert}", task=NLI)(PAIRS)
+    other = load(f"hf:{tiny_bert}", task=NLI, precision=precision)(PAIRS)
+    assert 0 < abs(other - usual).max() < 0.3
+    assert (other.argmax(axis=1) == usual.argmax(axis=1)).mean() > 0.7
+
+
+@pytest.mark.filterwarnings("ignore:.*quantiz.*", "ignore:.*deprecated.*")
+def test_auto_precision_stays_with_fp32_when_answers_must_not_differ_and_none_is_faster(tiny_bert: Path) -> None:
+    def loader(precision: str) -> Any:
+        return load(f"hf:{tiny_bert}", task=NLI, precision=precision)
+
+    chosen, note = choose_precision(loader, PAIRS, 1.0)
+    assert chosen in ("fp32", "bf16", "int8")
+    assert note.startswith(f"precision {chosen}")
+
+
+def test_precision_is_for_models_that_have_one() -> None:
+    with pytest.raises(BadModel, match="one precision only"):
+        load("uniform", task=NLI, precision="bf16")
+
+
+def test_the_second_audit_asks_nothing(tiny_bert: Path, tmp_path: Path) -> None:
+    settings = {"limit": 20, "q": 5, "transformations": ["derange"], "cache": str(tmp_path / "cache")}
+    first = audit(f"hf:{tiny_bert}", "builtin", **settings)
+    second = audit(f"hf:{tiny_bert}", "builtin", **settings)
+    assert first.n_predictions == 20 * 6
+    assert second.n_predictions == 0
+    assert second.profile["cached"] == 20 * 6
+    assert second.scores == first.scores
+
+
+def test_a_folder_that_is_no_model_is_one_line(tmp_path: Path) -> None:
+    with pytest.raises(BadModel, match="cannot be loaded"):
+        load(f"hf:{tmp_path}", task=NLI)
