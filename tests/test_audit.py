@@ -14,6 +14,7 @@ import pyarrow.parquet as pq
 import pytest
 from scipy.stats import binom
 
+import disorder
 from conftest import NLI, pairs
 from disorder import read_run
 from disorder.ask import broken
@@ -313,3 +314,61 @@ class TestMistakes:
         examples = [Example(row["id"], row["text_a"], row["text_b"], row["label"]) for row in pairs(9)]
         run = audit("uniform", Dataset("mine", NLI, examples), q=3, transformations=["derange"])
         assert (run.data, run.n_examples) == ("mine", 9)
+
+
+class TestPublicName:
+    def test_disorder_audit_can_be_called_again_and_again(self, jsonl: Write) -> None:
+        path = str(jsonl(pairs(6)))
+        runs = [disorder.audit("always:neutral", path, q=2, transformations=["derange"]) for _ in range(2)]
+        assert runs[0].scores == runs[1].scores
+
+
+class TestReview:
+    """Each of these was wrong once."""
+
+    def test_an_explicit_fidelity_wins_over_that_of_the_run(self, jsonl: Write, tmp_path: Path) -> None:
+        path = str(jsonl(pairs(4)))
+        audit("uniform", path, q=3, transformations=["derange:fidelity=paper"], fidelity="released", out=tmp_path / "a")
+        audit("uniform", path, q=3, transformations=["derange"], out=tmp_path / "b")
+        name = "samples/01-derange-00000.parquet"
+        assert pq.read_table(tmp_path / "a" / name).equals(pq.read_table(tmp_path / "b" / name))
+
+    def test_a_transformation_that_breaks_no_order_gives_no_verdict_on_reading(self, jsonl: Write) -> None:
+        run = audit(bag, str(jsonl(pairs(12))), transformations=["drop_text"])
+        assert "reads" not in run.verdict.lower()
+        assert "agreement is" in run.verdict
+
+    def test_a_constant_answer_gives_no_verdict(self, jsonl: Write) -> None:
+        rows = [row | {"label": "neutral" if i else "entailment"} for i, row in enumerate(pairs(60))]
+        run = audit("always:neutral", str(jsonl(rows)), q=3, task="mnli", transformations=["derange"])
+        assert run.verdict.startswith("No verdict on reading")
+
+    def test_stopping_early_watches_the_score_that_is_reported(self) -> None:
+        for fidelity in ("paper", "released"):
+            run = audit("uniform", "builtin", limit=600, q=20, transformations=["derange"], fidelity=fidelity,
+                        stop_when="width(p_c) < 0.1")  # fmt: skip
+            record = run.score("derange" if fidelity == "paper" else "derange:fidelity=released", "p_c")
+            assert record is not None
+            assert record.low <= record.value <= record.high
+
+    def test_all_decided_by_the_first_question(self, jsonl: Write) -> None:
+        rows = [row | {"label": "neutral"} for row in pairs(5)]
+        settings: dict[str, Any] = {"task": "mnli", "transformations": ["derange"], "curtail": True, "score": ["omega_max"]}
+        run = audit("always:neutral", str(jsonl(rows)), **settings)
+        assert run.score("derange", "omega_max").value == 1  # type: ignore[union-attr]
+
+    @pytest.mark.parametrize("settings", [{"curtail": True}, {"stop_when": "width(accuracy) < 0.1"}])
+    def test_savings_are_for_labels(self, jsonl: Write, settings: dict[str, Any]) -> None:
+        rows = [{"id": str(i), "text_a": "one two three four", "text_b": "a b c d", "label": i + 0.5} for i in range(5)]
+        with pytest.raises(DisorderError, match="asks for numbers"):
+            audit(lambda texts: [0.0] * len(texts), str(jsonl(rows)), **settings)
+
+    def test_the_filter_looks_at_the_text_that_is_broken(self, jsonl: Write) -> None:
+        rows = [
+            {"id": str(i), "text_a": f"word {i}", "text_b": f"one two three four {i}", "label": "xy"[i % 2]}
+            for i in range(10)
+        ]
+        specs = ["reverse:side=a", "reverse:side=b"]
+        run = audit(lambda texts: [[0.5, 0.5]] * len(texts), str(jsonl(rows)), transformations=specs)
+        assert run.dev_r["reverse:side=a"]["one sentence"] == {"x": 0, "y": 0}
+        assert run.dev_r["reverse:side=b"]["one sentence"] == {"x": 5, "y": 5}

@@ -10,7 +10,8 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -20,11 +21,13 @@ from disorder import data as data_stage
 from disorder.errors import DoesNotApply
 from disorder.measure import ORIGINAL
 from disorder.perturb import Transformation, parse
-from disorder.predict import Aligned
+from disorder.predict import Aligned, choose_precision, default_folder, load
 from disorder.report.samples import sample_table
+from disorder.rng import digest
 from disorder.settings import Settings
-from disorder.types import Bools, Costs, Example, Fidelity, Floats, Ints, Task, Texts, Variants
+from disorder.types import Bools, Costs, Dataset, Example, Fidelity, Floats, Ints, Task, Texts, Variants
 
+N_SAMPLED = 200  # examples that a precision is tried on
 ROUNDS = (1, 1, 1, 1, 2, 2, 4, 4, 8)  # variants asked in a round; the last size is repeated
 
 
@@ -55,7 +58,6 @@ class Asker:
     task: Task
     q: int
     seed: int
-    fidelity: Fidelity
     short: str
     decided_at: Sequence[Any] = ()  # thresholds of the requested scores; empty: ask everything
     _parsed: dict[str, Transformation] = field(default_factory=dict)
@@ -81,7 +83,7 @@ class Asker:
     def transformation(self, spec: str) -> Transformation:
         """The transformation of a spec, parsed once."""
         if spec not in self._parsed:
-            self._parsed[spec] = parse(spec, fidelity=self.fidelity)
+            self._parsed[spec] = parse(spec)
         return self._parsed[spec]
 
     def broken(self, spec: str, example: Example) -> Variants:
@@ -153,6 +155,40 @@ def _rounds(total: int) -> Iterator[int]:
 
 def _split(answers: Floats, groups: Sequence[Sequence[Texts]]) -> list[Floats]:
     return np.split(answers, np.cumsum([len(group) for group in groups])[:-1])
+
+
+def loaded_model(
+    model: Any, dataset: Dataset, plan: list[Transformation], settings: Settings
+) -> tuple[Aligned, list[str]]:
+    """The model in the precision asked for, and what the user should know about it."""
+    precision = settings.precision
+    notes: list[str] = []
+    if precision == "auto":
+        texts = _sampled(dataset, plan[0], settings)
+        precision, note = choose_precision(partial(load_model, model, dataset.task, settings), texts, settings.agree)
+        notes.append(note)
+    loaded = load_model(model, dataset.task, settings, precision)
+    return loaded, [*notes, *loaded.notes]
+
+
+def _sampled(dataset: Dataset, transformation: Transformation, settings: Settings) -> list[Texts]:
+    """Whole and broken texts of a few examples, such as the audit will ask."""
+    texts: list[Texts] = []
+    for example in sorted(dataset.examples, key=lambda example: digest(settings.seed, "precision", example.id))[:N_SAMPLED]:
+        texts.append(example.texts)
+        try:
+            texts += transformation.apply(example, task=dataset.task, q=2, seed=settings.seed, short="use").texts()
+        except DoesNotApply:
+            continue
+    return texts
+
+
+def load_model(model: Any, task: Any, settings: Settings, precision: str) -> Aligned:
+    """The model in one precision, with its cache."""
+    folder = None if settings.cache == "off" else Path(settings.cache) if settings.cache else default_folder()
+    return load(
+        model, task=task, labels=settings.labels, batch_size=settings.batch_size, precision=precision, cache=folder
+    )
 
 
 def broken(

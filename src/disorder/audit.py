@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import tempfile
 import time
 from collections import Counter
@@ -9,13 +10,14 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from functools import partial
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import numpy as np
 
-from disorder import data as data_stage
-from disorder.ask import Answered, Asker, Block
-from disorder.engine import engine
+from disorder.ask import Answered, Asker, Block, load_model, loaded_model
+from disorder.data import groups, select
+from disorder.engine import Engine, engine
 from disorder.errors import DisorderError, UnknownName
 from disorder.measure import (
     CURTAILED,
@@ -32,14 +34,13 @@ from disorder.measure import (
     values_of,
 )
 from disorder.perturb import Transformation, parse, suite
-from disorder.predict import Aligned, choose_precision, default_folder, load
+from disorder.predict import Aligned
 from disorder.registry import parts as registered
 from disorder.report import Parts, Record, Run, read_run, verdict, write_run
 from disorder.report.figures import figures
 from disorder.report.run import Omitted, new_run, write_examples
 from disorder.report.samples import answers_of, storable
 from disorder.report.telling import telling
-from disorder.rng import digest
 from disorder.settings import Settings
 from disorder.types import Bools, Costs, Dataset, Example, Floats, Ints, Outcomes, Variants
 
@@ -83,23 +84,30 @@ def _audit(
     if folder is None:
         with tempfile.TemporaryDirectory() as temporary:
             return _audit(model, data, chosen, Path(temporary), listen)
-    plan = _plan(chosen)
-    dataset = _limited(_read(data, chosen), chosen)
-    decided_at = thresholds_of(_requested(chosen) or (), dataset.task, chosen.fidelity) if chosen.curtail else []
-    loaded, notes = _loaded(model, dataset, chosen)
+    plan = _plan(chosen) if before is None else [parse(spec) for spec in before.transformations]
+    requested = _requested(chosen)
+    rule = StopRule.parse(chosen.stop_when) if chosen.stop_when else None
+    dataset = select(data, chosen)
+    if dataset.task.is_regression and (chosen.curtail or rule):
+        raise DisorderError(f"--{'curtail' if chosen.curtail else 'stop-when'} is for labels; {dataset.name} asks for numbers")
+    decided_at = thresholds_of(requested or (), dataset.task, chosen.fidelity) if chosen.curtail else []
+    loaded, notes = loaded_model(model, dataset, plan, chosen)
+    chosen = replace(chosen, precision=loaded.precision)
     name = data if isinstance(data, str) else data.name
     run = new_run(loaded.name, name, dataset, [t.spec for t in plan], _recorded(chosen), chosen.seed)
     run.notes = notes
+    run.breaks_order = [transformation.spec for transformation in plan if transformation.keeps_words]
     run.hashes = {"data": dataset.fingerprint, "model": loaded.fingerprint}
     if before is not None and before.hashes != run.hashes:
         changed = [name for name in run.hashes if run.hashes[name] != before.hashes.get(name)]
         raise DisorderError(f"--resume: the {' and the '.join(changed)} changed since the run began; start a new one")
-    asker = Asker(
-        partial(_again, loaded), dataset.task, chosen.q, chosen.seed, chosen.fidelity, chosen.short, decided_at
-    )
+    if before is not None:
+        run.started, run.seconds, run.n_predictions = before.started, before.seconds, before.n_predictions
+    asker = Asker(partial(_again, loaded), dataset.task, chosen.q, chosen.seed, chosen.short, decided_at)
     if chosen.engine != "local":
-        asker = replace(asker, load=partial(_loader, model, dataset.task, chosen, loaded.precision))
-    return _Audit(dataset, asker, plan, chosen, run, folder, listen or (lambda *_: None)).go()
+        asker = replace(asker, load=partial(load_model, model, dataset.task, chosen, loaded.precision))
+    started = engine(chosen.engine, address=chosen.address, workers=chosen.workers, make=partial(_itself, asker))
+    return _Audit(dataset, asker, plan, chosen, run, folder, listen or (lambda *_: None), started, requested, rule).go()
 
 
 def _again(loaded: Aligned) -> Aligned:
@@ -121,6 +129,9 @@ class _Audit:
     run: Run
     folder: Path
     listen: Listener
+    engine: Engine
+    requested: list[str] | None
+    rule: StopRule | None
     costs: Costs = field(default_factory=Costs)
 
     def go(self) -> Run:
@@ -134,14 +145,16 @@ class _Audit:
             self.run.status, self.run.error = "failed", f"{type(error).__name__}: {error}"
             self._finish(began)
             raise
+        finally:
+            self.engine.close()
         self.run.status, self.run.verdict = "done", verdict(self.run)
         self._finish(began)
         return self.run
 
     def _finish(self, began: float) -> None:
-        self.run.seconds = round(time.perf_counter() - began, 3)
+        self.run.seconds = round(self.run.seconds + time.perf_counter() - began, 3)
         self.run.notes = list(dict.fromkeys([*self.run.notes, *self.parts.notes]))
-        self.run.n_predictions = int(self.costs["asked"])
+        self.run.n_predictions += int(self.costs["asked"])
         self.run.profile = {name: round(float(cost), 3) for name, cost in sorted(self.costs.items())}
         write_run(self.folder, self.run)
 
@@ -150,7 +163,7 @@ class _Audit:
         write_examples(self.folder, examples)
         _, original, _ = self._ask(0, ORIGINAL, 1)
         original = original[:, 0]
-        whole = self._outcomes(ORIGINAL, examples, original, original[:, None], 0)
+        whole = self._outcomes(ORIGINAL, examples, original, original[:, None], 0, ())
         self._record(whole, examples, keeps_words=False)
         for number, transformation in enumerate(self.plan, start=1):
             self._measure(number, transformation, original)
@@ -160,13 +173,14 @@ class _Audit:
 
     def _measure(self, number: int, transformation: Transformation, original: Floats) -> None:
         spec = transformation.spec
-        used, answers, skips = self._ask(number, spec, transformation.count(self.settings.q), original)
+        used, answers, skips = self._ask(number, spec, transformation.count(self.settings.q), transformation, original)
         self.run.skips[spec] = dict(sorted(skips.items()))
         if not used.any():
             return
         examples = [example for example, kept in zip(self.dataset.examples, used, strict=True) if kept]
-        outcomes = self._outcomes(spec, examples, original[used], answers[used], sum(skips.values()))
-        outcomes = replace(outcomes, is_copy=transformation.is_copy, n_planned=self._planned(spec, examples))
+        sides = transformation.broken_sides(self.dataset.task, is_pair=examples[0].text_b is not None)
+        outcomes = self._outcomes(spec, examples, original[used], answers[used], sum(skips.values()), sides)
+        outcomes = replace(outcomes, is_copy=transformation.is_copy, n_planned=self._planned(transformation, examples))
         self._record(outcomes, examples, keeps_words=transformation.keeps_words)
         if stopped := self.run.stopped.get(spec):
             record = self.run.score(spec, stopped["metric"])
@@ -176,11 +190,13 @@ class _Audit:
             self._describe(outcomes, transformation, examples)
         write_run(self.folder, self.run)
 
-    def _planned(self, spec: str, examples: Sequence[Example]) -> Ints | None:
+    def _planned(self, transformation: Transformation, examples: Sequence[Example]) -> Ints | None:
         """How many variants each example has, where not all were asked."""
         if not self.asker.decided_at:
             return None
-        return np.array([len(self.asker.broken(spec, example)) for example in examples])
+        if self.settings.short == "skip":
+            return np.full(len(examples), transformation.count(self.settings.q))
+        return np.array([len(self.asker.broken(transformation.spec, example)) for example in examples])
 
     def _describe(self, outcomes: Outcomes, transformation: Transformation, examples: Sequence[Example]) -> None:
         """What the report shows beside the scores: reference models, filters, curves, telling examples."""
@@ -200,8 +216,8 @@ class _Audit:
 
     def _record(self, outcomes: Outcomes, used: Sequence[Example], *, keeps_words: bool) -> None:
         thresholds = sorted({*CURVE, *self.settings.omega}, key=threshold)
-        only = _requested(self.settings) if outcomes.transformation != ORIGINAL else None
-        for group, mask, n_all in _groups(used, self.dataset.examples):
+        only = self.requested if outcomes.transformation != ORIGINAL else None
+        for group, mask, n_all in groups(used, self.dataset.examples):
             part = outcomes if group == "all" else replace(outcomes.take(mask), n_skipped=n_all - int(mask.sum()))
             for name, score in scores(part, keeps_words=keeps_words, thresholds=thresholds, only=only):
                 if isinstance(score, str):
@@ -211,24 +227,37 @@ class _Audit:
                     self.run.scores.append(Record.of(outcomes.transformation, name, group, score))
 
     def _outcomes(
-        self, name: str, examples: Sequence[Example], original: Floats, answers: Floats, n_skipped: int
+        self,
+        name: str,
+        examples: Sequence[Example],
+        original: Floats,
+        answers: Floats,
+        n_skipped: int,
+        sides: Sequence[str],
     ) -> Outcomes:
         task, settings = self.dataset.task, self.settings
         gold = [float(e.label) if task.is_regression else task.labels.index(e.label) for e in examples]
-        broken = [e.text_b if task.breaks == "b" and e.text_b is not None else e.text_a for e in examples]
-        simple = [is_simple(text, task=task, fidelity=settings.fidelity) for text in broken]
+        texts = [[str(e.text_a if side == "a" else e.text_b) for side in sides] for e in examples]
+        simple = [all(is_simple(text, task=task, fidelity=settings.fidelity) for text in broken) for broken in texts]
         q = max(1, int((~np.isnan(answers[:, :, 0])).sum(axis=1).max(initial=1)))
         return Outcomes(
             name, task, np.array([e.id for e in examples]), np.array(gold), original, answers[:, :q],
             np.array(simple, dtype=bool), n_skipped, settings.seed, settings.fidelity,
         )  # fmt: skip
 
-    def _ask(self, number: int, spec: str, count: int, original: Floats | None = None) -> tuple[Bools, Floats, Counter[str]]:
+    def _ask(
+        self,
+        number: int,
+        spec: str,
+        count: int,
+        transformation: Transformation | None = None,
+        original: Floats | None = None,
+    ) -> tuple[Bools, Floats, Counter[str]]:
         """Which examples were used, their answers (examples × variants × labels), and why others were not."""
         n, width = len(self.dataset.examples), max(1, len(self.dataset.task.labels))
         answers, skips, used, done = _array((n, count, width)), Counter[str](), np.zeros(n, dtype=bool), 0
         n_right = n_asked = 0
-        watch = _Watch(self.settings.stop_when, self.dataset, original)
+        sequence = Anytime()
         for block, answered in self._in_order(list(self._blocks(number, spec, count))):
             rows, variants, probabilities = answers_of(answered.table)
             places = np.array([self.numbers[row] for row in rows], dtype=np.int64)
@@ -239,17 +268,41 @@ class _Audit:
             n_asked, n_right = n_asked + len(places), n_right + self._n_gold(places, probabilities)
             note = f"accuracy so far {n_right / n_asked:.3f}" if n_asked and self.dataset.task.labels else ""
             self.listen(spec, done, n, note if spec != ORIGINAL else "")
-            if watch.is_enough(np.unique(places), answers):
-                self.run.stopped[spec] = watch.summary(done)
-                break
+            if self.rule and transformation and original is not None and len(places):
+                self._watch(sequence, self.rule, transformation, np.unique(places), original, answers)
+                if sequence.width < self.rule.width:
+                    self._stop(spec, sequence, self.rule, done, skips)
+                    break
         self.listen(spec, n, n, "")
         return used, answers, skips
+
+    def _watch(
+        self,
+        sequence: Anytime,
+        rule: StopRule,
+        transformation: Transformation,
+        places: Ints,
+        original: Floats,
+        answers: Floats,
+    ) -> None:
+        """Take the examples just answered into the confidence sequence."""
+        examples = [self.dataset.examples[i] for i in places.tolist()]
+        outcomes = self._outcomes(transformation.spec, examples, original[places], answers[places], 0, ())
+        sequence.update(values_of(rule.metric, replace(outcomes, is_copy=transformation.is_copy)))
+
+    def _stop(self, spec: str, sequence: Anytime, rule: StopRule, done: int, skips: Counter[str]) -> None:
+        """Note where asking stopped, with the interval that holds however often one looked."""
+        low, high = sequence.interval
+        self.run.stopped[spec] = {"metric": rule.metric, "low": low, "high": high, "n_examples": done}
+        if left := len(self.dataset.examples) - done:
+            skips["not asked (--stop-when)"] = left
+        note = f"--stop-when: only the interval of {rule.metric} holds at any time; the others are those of a fixed sample"
+        self.run.notes = list(dict.fromkeys([*self.run.notes, note]))
 
     def _in_order(self, blocks: list[Block]) -> Iterator[tuple[Block, Answered]]:
         """Blocks with their answers: finished parts from disk, the others asked; written as they come, handed on in order."""
         missing = [block for block in blocks if self.parts.read(block.part) is None]
-        run = engine(self.settings.engine, address=self.settings.address, workers=self.settings.workers)
-        results = run(partial(_itself, self.asker), missing)
+        results = self.engine(missing)
         early: dict[str, Answered] = {}
         asked = {block.part for block in missing}
         for block in blocks:
@@ -287,29 +340,6 @@ class _Audit:
         return int((probabilities.argmax(axis=1) == gold).sum())
 
 
-class _Watch:
-    """Looks on as answers come, and says when the interval asked for is narrow enough."""
-
-    def __init__(self, text: str | None, dataset: Dataset, original: Floats | None) -> None:
-        self.rule = StopRule.parse(text) if text and original is not None else None
-        self.sequence, self.dataset, self.original = Anytime(), dataset, original
-
-    def is_enough(self, places: Ints, answers: Floats) -> bool:
-        """Take in the examples just answered."""
-        if self.rule is None or self.original is None or not len(places):
-            return False
-        labels = self.dataset.task.labels
-        gold = np.array([labels.index(self.dataset.examples[i].label) for i in places])
-        self.sequence.update(values_of(self.rule.metric, gold, self.original[places], answers[places]))
-        return self.sequence.width < self.rule.width
-
-    def summary(self, n_examples: int) -> dict[str, Any]:
-        """Where it stopped, with the interval that holds however often one looked."""
-        assert self.rule is not None
-        low, high = self.sequence.interval
-        return {"metric": self.rule.metric, "low": low, "high": high, "n_examples": n_examples}
-
-
 def _plan(settings: Settings) -> list[Transformation]:
     """The transformations to apply, each once."""
     for x in settings.omega:
@@ -324,50 +354,11 @@ def _requested(settings: Settings) -> list[str] | None:
     names = list(settings.score) or (list(CURTAILED) if settings.curtail else [])
     known = registered("metric")
     for name in names:
-        if name not in known and not name.startswith("omega@"):
+        if name.startswith("omega@"):
+            threshold(name.removeprefix("omega@"))
+        elif name not in known:
             raise UnknownName("metric", name, known)
     return names or None
-
-
-def _read(data: str | Dataset, settings: Settings) -> Dataset:
-    """The dataset, sorted by id; in random order where any part of it must be a random one."""
-    dataset = data if isinstance(data, Dataset) else data_stage.read(
-        data, columns=settings.columns, data_dir=settings.data_dir, task=settings.task, group_by=settings.group_by
-    )  # fmt: skip
-
-    def key(example: Example) -> bytes | str:
-        return digest(settings.seed, "order", example.id) if settings.stop_when else example.id
-
-    return replace(dataset, examples=sorted(dataset.examples, key=key))
-
-
-def _limited(dataset: Dataset, settings: Settings) -> Dataset:
-    """A random part of the data, the same whatever the order of its rows."""
-    if settings.limit is None or settings.limit >= len(dataset.examples):
-        return dataset
-    drawn = sorted(dataset.examples, key=lambda example: digest(settings.seed, "limit", example.id))[: settings.limit]
-    kept = {example.id for example in drawn}
-    skipped = {**dataset.skipped, "not drawn (--limit)": len(dataset.examples) - len(drawn)}
-    return replace(dataset, examples=[e for e in dataset.examples if e.id in kept], skipped=skipped)
-
-
-def _loaded(model: Any, dataset: Dataset, settings: Settings) -> tuple[Aligned, list[str]]:
-    """The model in the precision asked for, and what the user should know about it."""
-    precision = settings.precision
-    notes: list[str] = []
-    if precision == "auto":
-        texts = [example.texts for example in dataset.examples]
-        precision, note = choose_precision(partial(_loader, model, dataset.task, settings), texts, settings.agree)
-        notes.append(note)
-    loaded = _loader(model, dataset.task, settings, precision)
-    return loaded, [*notes, *loaded.notes]
-
-
-def _loader(model: Any, task: Any, settings: Settings, precision: str) -> Aligned:
-    folder = None if settings.cache == "off" else Path(settings.cache) if settings.cache else default_folder()
-    return load(
-        model, task=task, labels=settings.labels, batch_size=settings.batch_size, precision=precision, cache=folder
-    )
 
 
 def _new_folder(folder: Path) -> Path:
@@ -393,11 +384,11 @@ def _array(shape: tuple[int, int, int]) -> Floats:
     return array
 
 
-def _groups(used: Sequence[Example], everything: Sequence[Example]) -> Iterator[tuple[str, Bools, int]]:
-    """Each group with which used examples are in it, and how many examples it has in all."""
-    yield "all", np.ones(len(used), dtype=bool), len(everything)
-    for column in everything[0].groups:
-        for value in sorted({example.groups[column] for example in everything}):
-            mask = np.array([example.groups[column] == value for example in used], dtype=bool)
-            if mask.any():
-                yield f"{column}={value}", mask, sum(example.groups[column] == value for example in everything)
+class _Module(ModuleType):
+    """Lets `disorder.audit(...)` work although importing this file puts the module, not the function, under that name."""
+
+    def __call__(self, *arguments: Any, **settings: Any) -> Run:
+        return audit(*arguments, **settings)
+
+
+sys.modules[__name__].__class__ = _Module

@@ -335,3 +335,6 @@ class Score:
     high: float
     n: int
     skipped: int = 0
+
+    def __post_init__(self) -> None:
+        assert self.low <= self.value <= self.high, f"{self.value} is not in [{self.low}, {self.high}]"

@@ -68,5 +68,5 @@ def _kill_a_worker(killed: list[int]) -> None:
 def test_an_unknown_cluster_is_one_line() -> None:
     if ray.is_initialized():
         ray.shutdown()
-    with pytest.raises(DisorderError, match="no cluster at 127.0.0.1:1"):
+    with pytest.raises(DisorderError, match=r"no cluster at 127\.0\.0\.1:1"):
         audit("uniform", "builtin", limit=10, q=2, engine="ray", address="127.0.0.1:1")

@@ -115,11 +115,14 @@ def test_a_resumed_run_asks_no_finished_block_again(place: Path, monkeypatch: py
     with pytest.raises(KeyboardInterrupt):
         audit("python:slow_model:answer", "data.jsonl", q=40, transformations=SPECS, out="run", listen=stop)
     assert read_run(Path("run")).status == "failed"
+    before = read_run(Path("run")).n_predictions
+    assert before >= 400 + 2 * BLOCK - 200  # the whole texts and two blocks were answered
     run = resume("run")
     assert run.status == "done"
     n_texts = 400 * (1 + 40 + 10 + 1)
-    assert n_texts - run.n_predictions >= 400 + 2 * BLOCK - 200  # at least the whole texts and two blocks were kept
-    assert run.profile["resumed"] + run.n_predictions == n_texts
+    assert run.n_predictions == n_texts  # none was asked twice
+    assert run.profile["asked"] == n_texts - before
+    assert run.profile["resumed"] == before
     assert resume("run").scores == run.scores  # a finished run is simply read
 
 

@@ -90,13 +90,20 @@ def test_gathered_tokens_are_the_real_ones(name: str, a: str, b: str | None) -> 
 
 def test_a_tokenizer_that_joins_words_is_noticed() -> None:
     tokenizer = Tokenizer(models.BPE(unk_token="[UNK]"))  # no pre-tokenizer: merges cross spaces
-    tokenizer.train_from_iterator(["a b a b the dogs the dogs"] * 50, trainers.BpeTrainer(vocab_size=60, special_tokens=SPECIALS))
+    trainer = trainers.BpeTrainer(vocab_size=60, special_tokens=SPECIALS)
+    tokenizer.train_from_iterator(["a b a b the dogs the dogs"] * 50, trainer)
     framed(tokenizer, "[CLS] $A [SEP]", "[CLS] $A [SEP] $B [SEP]")
     tokens = WordTokens(tokenizer, MAX_LENGTH)
-    assert not tokens.is_exact
-    assert "tokenised as a whole" in tokens.notes[0]
     texts: list[Texts] = [("a b the dogs", "the dogs a b"), ("the dogs", None)]
     assert [t.ids for t in tokens.encode(texts)] == [tokenizer.encode(*text).ids for text in texts]
+    assert not tokens.is_exact
+    assert "tokenised as a whole" in tokens.notes[0]
+
+
+def test_a_token_with_a_space_in_it_is_noticed() -> None:
+    tokenizer = wordpiece()
+    tokenizer.add_tokens(["new york"])
+    assert not WordTokens(tokenizer, MAX_LENGTH).is_exact
 
 
 def test_permuted_real_pairs_tokenise_the_same(shared: Path) -> None:

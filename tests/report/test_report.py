@@ -107,7 +107,7 @@ def test_behaviour_is_decided_on_the_interval(low: float, high: float, name: str
 def made(p_c: tuple[float, float, float], accuracy: tuple[float, float, float]) -> Run:
     run = Run(
         model="m", data="d", task="nli", labels=["a", "b"], chance=0.5, transformations=["derange"], seed=0, n_examples=9,
-        settings={"q": 100}, started="", n_available=9,
+        breaks_order=["derange"], settings={"q": 100}, started="", n_available=9,
     )  # fmt: skip
     for name, metric, (value, low, high) in (
         ("original", "accuracy", accuracy), ("derange", "accuracy", p_c), ("derange", "p_c", p_c),

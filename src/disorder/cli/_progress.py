@@ -14,15 +14,14 @@ EVERY = 10.0  # seconds between plain lines
 class Bar:
     """Listens to an audit and shows how far it is."""
 
-    def __init__(self, *, quiet: bool = False) -> None:
+    def __init__(self) -> None:
         self.console = Console(stderr=True)
-        self.quiet = quiet
         self._tasks: dict[str, TaskID] = {}
         self._last = time.monotonic()
         self._progress = Progress(
             TextColumn("{task.description:<22}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn(),
             TextColumn("{task.fields[note]}"), console=self.console,
-            disable=quiet or not self.console.is_terminal,
+            disable=not self.console.is_terminal,
         )  # fmt: skip
 
     def __enter__(self) -> Bar:
@@ -36,8 +35,6 @@ class Bar:
 
     def __call__(self, stage: str, done: int, total: int, note: str) -> None:
         """One step of a stage."""
-        if self.quiet:
-            return
         if self.console.is_terminal:
             if stage not in self._tasks:
                 self._tasks[stage] = self._progress.add_task(stage, total=total, note="")

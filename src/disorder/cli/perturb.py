@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import sys
 from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Annotated, cast
 
@@ -12,6 +14,7 @@ import typer
 
 from disorder import types
 from disorder.cli._options import Columns, DataDir, Fidelity, Seed, Short, SomeData, TaskName, mapping
+from disorder.errors import DisorderError
 
 
 def perturb(
@@ -38,26 +41,33 @@ def perturb(
         data, with_, q=q, seed=seed, fidelity=cast("types.Fidelity", fidelity), short=short,
         columns=mapping("--columns", columns), task=task, data_dir=data_dir, skips=skips,
     )  # fmt: skip
-    file = sys.stdout if str(out) == "-" else _open(out)
-    try:
+    with _written(out) as file:
         for record in lines:
             n_used += record["variant"] == 0
             n_written += 1
             file.write(json.dumps(record, ensure_ascii=False) + "\n")
-    finally:
-        if file is not sys.stdout:
-            file.close()
     say = typer.echo
     say(f"{n_used:,} examples used, {n_written:,} variants written to {out}", err=True)
     for reason, count in skips.most_common():
         say(f"left out: {count:,} ({reason})", err=True)
 
 
-def _open(path: Path) -> IO[str]:
-    from disorder.errors import DisorderError
-
+@contextmanager
+def _written(path: Path) -> Iterator[IO[str]]:
+    """A file that takes its name only when all is written; nothing is touched when something fails."""
+    if str(path) == "-":
+        yield sys.stdout
+        return
+    beside = path.with_name(f".{path.name}.part")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        return path.open("w", encoding="utf-8", errors="surrogatepass", newline="\n")
+        with beside.open("w", encoding="utf-8", errors="surrogatepass", newline="\n") as file:
+            yield file
+        if path.is_file() or not path.exists():
+            beside.replace(path)
+        else:
+            path.write_bytes(beside.read_bytes())
     except OSError as error:
         raise DisorderError(f"--out {path} cannot be written ({error.strerror or error})") from None
+    finally:
+        beside.unlink(missing_ok=True)

@@ -6,5 +6,6 @@
 from __future__ import annotations
 
 from disorder.data._read import Source, read, stream
+from disorder.data._select import groups, select
 
-__all__ = ["Source", "read", "stream"]
+__all__ = ["Source", "groups", "read", "select", "stream"]

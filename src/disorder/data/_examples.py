@@ -13,7 +13,7 @@ from disorder.errors import BadData
 from disorder.types import Example
 
 Row = tuple[str, Mapping[str, Any]]  # where it stands ("line 3"), and its columns
-NO_LABEL = {"", "-1", "-", "-1.0", "hidden", "none", "nan"}
+NO_LABEL = {"", "-1", "-", "-1.0", "nan"}
 NO_LABEL_REASON = "no gold label"
 EMPTY_REASON = "empty text"
 REPEATED_REASON = "repeated row"

@@ -6,7 +6,7 @@ Labels stand in the order of the hub's class numbers. `breaks` is the text that 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from disorder.types import Task
@@ -23,7 +23,6 @@ class NamedSet:
     hub: str
     splits: Mapping[str, tuple[str, tuple[str, ...]]]
     usual: str
-    group_by: tuple[str, ...] = field(default=())
 
 
 def _task(

@@ -3,29 +3,33 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from typing import Protocol, TypeVar
+from typing import Any, Protocol
 
 from disorder.errors import UnknownName
 
-Task = TypeVar("Task")
-Result = TypeVar("Result")
+Worker = Callable[[Any], Any]
 
 
 class Engine(Protocol):
-    """Runs a worker over tasks; results may come in any order."""
+    """Runs workers over tasks; results may come in any order."""
 
-    def __call__(self, make: Callable[[], Callable[[Task], Result]], tasks: Iterable[Task]) -> Iterator[Result]:
-        """Make workers and run the tasks with them."""
+    def __call__(self, tasks: Iterable[Any]) -> Iterator[Any]:
+        """Run the tasks."""
+
+    def close(self) -> None:
+        """Let the workers go."""
 
 
-def engine(name: str, *, address: str | None = None, workers: int | None = None) -> Engine:
-    """The engine of that name."""
+def engine(
+    name: str, *, make: Callable[[], Worker], address: str | None = None, workers: int | None = None
+) -> Engine:
+    """The engine of that name; `make` makes a worker, once for each."""
     if name == "local":
         from disorder.engine.local import Local
 
-        return Local()
+        return Local(make)
     if name == "ray":
         from disorder.engine.ray import Ray
 
-        return Ray(address, workers)
+        return Ray(make, address, workers)
     raise UnknownName("engine", name, ("local", "ray"))

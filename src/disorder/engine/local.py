@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from typing import TypeVar
-
-Task = TypeVar("Task")
-Result = TypeVar("Result")
+from typing import Any
 
 
 class Local:
     """The engine that needs nothing."""
 
-    def __call__(self, make: Callable[[], Callable[[Task], Result]], tasks: Iterable[Task]) -> Iterator[Result]:
+    def __init__(self, make: Callable[[], Callable[[Any], Any]]) -> None:
+        self.worker = make()
+
+    def __call__(self, tasks: Iterable[Any]) -> Iterator[Any]:
         """Run the tasks in order."""
-        worker = make()
         for task in tasks:
-            yield worker(task)
+            yield self.worker(task)
+
+    def close(self) -> None:
+        """Nothing to let go of."""

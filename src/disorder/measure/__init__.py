@@ -26,7 +26,7 @@ def scores(
     outcomes: Outcomes, *, keeps_words: bool = True, thresholds: Iterable[str] = CURVE, only: Collection[str] | None = None
 ) -> Iterator[tuple[str, Score | str]]:
     """Every metric that applies: its name with its score, or with the reason why there is nothing to measure."""
-    is_drawn = outcomes.answers.shape[1] > 1
+    is_drawn = int(outcomes.n_variants.max(initial=1)) > 1
     asked = {"texts"} if outcomes.transformation == ORIGINAL else {"texts", "variants"}
     asked |= ({"permutations"} if is_drawn else set()) | ({"order"} if keeps_words and "variants" in asked else set())
     on = "numbers" if outcomes.task.is_regression else "labels"

@@ -41,15 +41,14 @@ def wilson(value: float, n: int) -> tuple[float, float]:
 def mean(values: Floats, *, skipped: int = 0, bounded: bool = True) -> Score:
     """The mean of one number an example, with a percentile bootstrap over examples.
 
-    Where every example has the same extreme value of a bounded number, or there is one only, resampling sees no doubt at
-    all; Wilson's interval for that many examples is given instead.
+    For numbers in [0, 1] one imagined example at each end joins the resampling (as Agresti and Coull do for shares): without
+    them resampling sees no doubt where all examples agree.
     """
     n = _counted(values)
-    value = float(np.mean(values))
-    if bounded and (n == 1 or ((values == values[0]).all() and values[0] in (0.0, 1.0))):
-        return Score(float(values[0]), *wilson(float(values[0]), n), n, skipped)
-    low, high = np.percentile(np.concatenate([w @ values for w in _weights(n)]), (2.5, 97.5))
-    return Score(value, min(float(low), value), max(float(high), value), n, skipped)  # equal numbers differ in the last bit
+    value = float(np.mean(values, dtype=np.float64))
+    drawn = np.concatenate([values, [0.0, 1.0]]) if bounded else values
+    low, high = np.percentile(np.concatenate([w @ drawn for w in _weights(len(drawn))]), (2.5, 97.5))
+    return Score(value, min(float(low), value), max(float(high), value), n, skipped)
 
 
 def resampled(statistic: Callable[[Ints], Floats], n: int) -> tuple[float, float]:

@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from disorder.errors import NothingToMeasure
 from disorder.measure._interval import mean
 from disorder.registry import metric
-from disorder.types import Ints, Outcomes, Score
+from disorder.types import Floats, Ints, Outcomes, Score
 
 
 @metric(better="near chance", paper="WS")
 def agreement(outcomes: Outcomes) -> Score:
     """Share of broken texts whose answer is unchanged; for copies, the share given the task's default label."""
-    same = outcomes.label == _expected(outcomes)
-    return mean(same.sum(axis=1) / outcomes.n_variants, skipped=outcomes.n_skipped)
+    return mean(unchanged(outcomes), skipped=outcomes.n_skipped)
+
+
+def unchanged(outcomes: Outcomes) -> Floats:
+    """Share of each example's variants with the expected answer."""
+    return np.asarray((outcomes.label == _expected(outcomes)).sum(axis=1) / outcomes.n_variants)
 
 
 def _expected(outcomes: Outcomes) -> Ints | int:

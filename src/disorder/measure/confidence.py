@@ -6,10 +6,15 @@ import numpy as np
 
 from disorder.measure._interval import mean
 from disorder.registry import metric
-from disorder.types import Outcomes, Score
+from disorder.types import Floats, Outcomes, Score
 
 
 @metric(better="low on broken texts", paper="WS, OOO", of="texts")
 def confidence(outcomes: Outcomes) -> Score:
     """Mean probability of the answer given."""
-    return mean(np.nanmean(outcomes.answers.max(axis=2), axis=1, dtype=np.float64), skipped=outcomes.n_skipped)
+    return mean(top_probability(outcomes), skipped=outcomes.n_skipped)
+
+
+def top_probability(outcomes: Outcomes) -> Floats:
+    """Mean probability of the answers to each example's variants."""
+    return np.asarray(np.nanmean(outcomes.answers.max(axis=2), axis=1, dtype=np.float64))

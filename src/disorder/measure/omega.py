@@ -15,7 +15,7 @@ from disorder.registry import metric
 from disorder.types import Bools, Outcomes, Score
 
 
-@metric(better="near accuracy × chance", paper="UNLI", of="permutations")
+@metric(better="near accuracy or below", paper="UNLI", of="permutations")
 def omega_max(outcomes: Outcomes) -> Score:
     """Share of examples with at least one permutation that gets the gold label."""
     return share(outcomes.n_accepted > 0, skipped=outcomes.n_skipped)

@@ -18,6 +18,7 @@ from disorder.types import Bools, Ints
 
 LISTED = 7  # 7! = 5,040 rows are listed; from 8 on, orders are drawn
 MAX_ROUNDS = 64  # bulk draws before a rule counts as too tight for these words
+MENDS = 2_000  # swaps tried to mend one order
 BULK = 2_000_000  # numbers in one bulk draw
 
 _SPREAD = np.random.Generator(np.random.Philox(0)).integers(1, 2**40, size=512)
@@ -41,14 +42,16 @@ def n_derangements(n: int) -> int:
     return count
 
 
-def distinct_orders(n: int, count: int, rng: Generator, *, rule: Rule) -> tuple[Ints, int | None]:
+def distinct_orders(
+    n: int, count: int, rng: Generator, *, rule: Rule, max_rounds: int = MAX_ROUNDS
+) -> tuple[Ints, int | None]:
     """Up to `count` distinct orders that keep `rule`, uniformly; and how many exist, if that is known exactly."""
     if n <= LISTED:
         kept = all_orders(n)[rule(all_orders(n))]
         picks = rng.permutation(len(kept))[:count]
         return kept[picks], len(kept)
     rows = np.empty((0, n), dtype=np.int64)
-    for _ in range(MAX_ROUNDS):
+    for _ in range(max_rounds):
         drawn = random_orders(n, _bulk(n, 3 * (count - len(rows)) + 8), rng)
         rows = without_repeats(np.concatenate([rows, drawn[rule(drawn)]]))
         if len(rows) >= count:
@@ -96,6 +99,41 @@ def no_old_bigram(kinds: Ints) -> Rule:
         return np.asarray(~np.isin(kinds[rows[:, :-1]] * size + kinds[rows[:, 1:]], old).any(axis=1))
 
     return rule
+
+
+def without_old_bigrams(kinds: Ints, count: int, rng: Generator) -> tuple[Ints, int | None]:
+    """Distinct orders with no old bigram: uniform where drawing finds them, else random orders mended by swaps."""
+    rows, available = distinct_orders(len(kinds), count, rng, rule=no_old_bigram(kinds), max_rounds=8)
+    if len(rows) >= count or available is not None:
+        return rows, available
+    size = int(kinds.max()) + 1
+    old = np.unique(kinds[:-1] * size + kinds[1:])
+    mended = [_mended(row, kinds, size, old, rng) for row in random_orders(len(kinds), count - len(rows), rng)]
+    found = [row[None, :] for row in mended if row is not None]
+    return without_repeats(np.concatenate([rows, *found])), None
+
+
+def _mended(row: Ints, kinds: Ints, size: int, old: Ints, rng: Generator) -> Ints | None:
+    """Swap words of a random order until no old bigram is left; None if that is not found."""
+    row = row.copy()
+    bad = _n_old(row, kinds, size, old)
+    for _ in range(MENDS):
+        if not len(bad):
+            return row
+        i, j = int(bad[rng.integers(len(bad))]) + int(rng.integers(2)), int(rng.integers(len(row)))
+        row[[i, j]] = row[[j, i]]
+        after = _n_old(row, kinds, size, old)
+        if len(after) > len(bad):
+            row[[i, j]] = row[[j, i]]
+        else:
+            bad = after
+    return None
+
+
+def _n_old(row: Ints, kinds: Ints, size: int, old: Ints) -> Ints:
+    """Places where an old bigram begins."""
+    now = kinds[row]
+    return np.flatnonzero(np.isin(now[:-1] * size + now[1:], old))
 
 
 def expand(runs: Ints, orders: Ints) -> Ints:

@@ -21,6 +21,7 @@ from disorder.registry import Part, part, parts
 from disorder.rng import generator
 from disorder.types import Example, Fidelity, Ints, Pair, Rows, Sentence, Task, Variants
 
+NONE_EXISTS = "no other order of its words exists"
 SIDES = ("a", "b", "both", "task", "last")
 
 
@@ -110,6 +111,12 @@ class Transformation:
         first = self.steps[0]
         return "simple" if task.language == "zh" and first.words is None and first.splitter == "spaces" else first.splitter
 
+    def broken_sides(self, task: Task, *, is_pair: bool) -> tuple[str, ...]:
+        """Which texts of an example it breaks."""
+        named = {"both": ("a", "b"), "task": (task.breaks,), "last": ("b",)}
+        sides = {side for step in self.steps for side in named.get(step.side, (step.side,))}
+        return tuple(sorted(sides)) if is_pair else ("a",)
+
     def count(self, q: int) -> int:
         """How many variants of an example it makes when the run asks for q."""
         return max(step.count(q) for step in self.steps)
@@ -127,10 +134,11 @@ class Transformation:
 
 def _enough(variants: Variants, count: int, short: str) -> Variants:
     if len(variants) == 0:
-        raise DoesNotApply("no other order of its words exists")
+        raise DoesNotApply(NONE_EXISTS if variants.available == 0 else "no order that keeps the rule was found")
     if len(variants) < count and short == "skip":
         known = variants.available
-        raise DoesNotApply(f"{len(variants) if known is None else known} distinct variants exist, {count} asked for")
+        how_many = f"{len(variants)} distinct variants were found" if known is None else f"{known} distinct variants exist"
+        raise DoesNotApply(f"{how_many}, {count} asked for")
     return _cut(variants)
 
 
@@ -148,7 +156,7 @@ def _then(variants: Variants, step: Step, task: Task, count: int, seed: int, key
     """Apply a later step of a chain to every variant so far (or, if there is one so far, draw all from it)."""
     so_far = len(variants)
     if so_far == 0:
-        raise DoesNotApply("no other order of its words exists")
+        raise DoesNotApply(NONE_EXISTS)
     broken = []
     for k in range(so_far):
         pair, a, b = _variant(variants, k)

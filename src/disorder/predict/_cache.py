@@ -77,13 +77,23 @@ class Cache:
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
             self._base = self._connect()
+        except (OSError, sqlite3.OperationalError) as error:  # locked, no room, no right: the file may be sound
+            self.notes.append(f"no prediction cache: {self.path.parent} cannot be used ({error})")
         except sqlite3.DatabaseError:
-            aside = self.path.with_name(f"{FILE}.damaged-{int(time.time())}")
-            self.notes.append(f"the prediction cache is damaged; it was put aside as {aside.name}")
-            self.path.replace(aside)
+            self._put_aside()
+
+    def _put_aside(self) -> None:
+        """Start afresh beside a file that is no database any more."""
+        name = f"{FILE}.damaged-{time.time_ns()}"
+        try:
+            for suffix in ("-wal", "-shm", ""):
+                beside = self.path.with_name(FILE + suffix)
+                if beside.exists():
+                    beside.replace(self.path.with_name(name + suffix))
             self._base = self._connect()
-        except OSError as error:
-            self.notes.append(f"no prediction cache: {self.path.parent} cannot be used ({error.strerror or error})")
+            self.notes.append(f"the prediction cache is damaged; it was put aside as {name}")
+        except (OSError, sqlite3.DatabaseError) as error:
+            self.notes.append(f"no prediction cache: {error}")
 
     def _connect(self) -> sqlite3.Connection:
         base = sqlite3.connect(self.path, timeout=60)

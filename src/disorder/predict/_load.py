@@ -68,7 +68,9 @@ class Aligned:
     def __call__(self, texts: Sequence[Texts], /) -> Floats:
         """Probabilities of the task's labels, one row a text."""
         answers = self._fresh(texts) if self.cache is None else self._kept(texts, self.cache)
-        return answers if self.columns is None else answers @ self.columns
+        aligned = answers if self.columns is None else answers @ self.columns
+        # What is kept on disk is single precision: round here, once, so that every path decides on the same numbers.
+        return aligned.astype(np.float32).astype(np.float64)
 
     @property
     def notes(self) -> list[str]:

@@ -7,12 +7,16 @@ other than single spaces, always are, so truncation is the tokenizer's own.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from disorder.types import Texts
 
+LONGEST = 24  # mean length of words worth keeping; texts in scripts without spaces would fill the memory
+MAX_KEPT = 200_000
+N_CHECKED = 200  # texts really asked that are tokenised both ways
 PROBES: list[Texts] = [
     ("dogs the Three-legged (barked), didn't they?", "1,000 U.S. don't ended. dollars' it's cost \"Quotes\" end"),
     ("was Größe naïve café, 3.5% of the élan", "İstanbul'da state-of-the-art ... e-mail@x.org a_b http://x.org/y?z=1"),
@@ -36,16 +40,41 @@ class WordTokens:
     def __init__(self, tokenizer: Any, max_length: int) -> None:
         self.tokenizer, self.max_length = tokenizer, max_length
         self.notes: list[str] = []
+        self._n_checked = 0
         self._first: dict[str, list[int]] = {}
         self._later: dict[str, list[int]] = {}
         self._frames: dict[bool, tuple[Encoded, Encoded, Encoded]] = {}
-        self.is_exact = all(self._matches(texts) for pair in PROBES for texts in (pair, (pair[0], None)))
+        self.is_exact = not _joins_words(tokenizer) and self._is_right_on_probes()
         if not self.is_exact:
-            self.notes.append("this tokenizer joins letters across spaces: every text is tokenised as a whole")
+            self._refuse()
 
     def encode(self, texts: Sequence[Texts]) -> list[Encoded]:
         """Token numbers of every text or pair, as the tokenizer itself would give them."""
+        if self.is_exact and self._n_checked < N_CHECKED:
+            self._check(texts[:N_CHECKED])
         return [self._gathered(a, b) or self._whole(a, b) for a, b in texts] if self.is_exact else self._all_whole(texts)
+
+    def _check(self, texts: Sequence[Texts]) -> None:
+        """Try the shortcut on the first texts that are really asked, too."""
+        self._n_checked += len(texts)
+        made = [(self._gathered(a, b), self._whole(a, b)) for a, b in texts]
+        if any(gathered is not None and gathered != whole for gathered, whole in made):
+            self._refuse()
+
+    def _refuse(self) -> None:
+        self.is_exact = False
+        self.notes.append("this tokenizer joins letters across spaces: every text is tokenised as a whole")
+
+    def _is_right_on_probes(self) -> bool:
+        """Compare with real tokenisation, nothing cut off."""
+        cut, longest = self.tokenizer.truncation, self.max_length
+        self.tokenizer.no_truncation()
+        self.max_length = sys.maxsize
+        found = all(self._matches(texts) for pair in PROBES for texts in (pair, (pair[0], None)))
+        self.max_length = longest
+        if cut:
+            self.tokenizer.enable_truncation(**cut)
+        return found
 
     def _matches(self, texts: Texts) -> bool:
         """Whether gathered blocks are the tokens of the whole text."""
@@ -69,8 +98,11 @@ class WordTokens:
 
     def _blocks(self, text: str) -> list[int] | None:
         words = text.split(" ")
-        if not all(words) or len(words) != len(text.split()):
+        if not all(words) or len(words) != len(text.split()) or len(text) > LONGEST * len(words):
             return None
+        if len(self._first) + len(self._later) > MAX_KEPT:
+            self._first.clear()
+            self._later.clear()
         found = list(self._first.get(words[0]) or self._learn_first(words[0]))
         later = self._later
         for word in words[1:]:
@@ -114,6 +146,11 @@ class WordTokens:
     def _all_whole(self, texts: Sequence[Texts]) -> list[Encoded]:
         encodings = self.tokenizer.encode_batch([a if b is None else (a, b) for a, b in texts])
         return [Encoded(encoding.ids, encoding.type_ids) for encoding in encodings]
+
+
+def _joins_words(tokenizer: Any) -> bool:
+    """Whether a token of its own may hold a space, as "new york" would."""
+    return any(" " in token.content for token in tokenizer.get_added_tokens_decoder().values())
 
 
 def _gaps(cuts: list[int], is_pair: bool) -> list[tuple[int, int]]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from hashlib import blake2b
 from pathlib import Path
 from typing import Any
@@ -13,10 +14,12 @@ import numpy as np
 
 from disorder.errors import BadModel, BadSetting, MissingPackage
 from disorder.predict._answers import softmax
-from disorder.predict._batches import by_length
-from disorder.predict._tokens import Encoded, WordTokens
+from disorder.predict._batches import TOKEN_BUDGET, by_length, max_input_length, n_threads
+from disorder.predict._tokens import PROBES, Encoded, WordTokens
 from disorder.registry import model
 from disorder.types import Floats, Predictor, Task, Texts
+
+CPU_BUDGET = 2048  # tokens in a batch on a CPU, where several run side by side
 
 
 @model(form="hf:NAME_OR_FOLDER", needs="transformers, torch")
@@ -34,7 +37,7 @@ def hf(address: str, *, task: Task) -> Predictor:
         network = AutoModelForSequenceClassification.from_pretrained(address, dtype=torch.float32, use_safetensors=True)
     except (OSError, ValueError, KeyError) as error:
         raise BadModel(f"hf:{address} cannot be loaded: {(str(error).splitlines() or [''])[0]}") from None
-    return Transformer(network.to(_device(torch)), tokenizer, f"hf:{_hash(address, network)}")
+    return Transformer(network.to(_device(torch)), tokenizer, f"hf:{_hash(address, network, tokenizer)}")
 
 
 def from_pipeline(pipeline: Any) -> Predictor:
@@ -52,21 +55,24 @@ class Transformer:
         self.batch_size = batch_size
         names = network.config.id2label
         self.labels = tuple(str(names[i]) for i in sorted(names)) if network.config.num_labels > 1 else ()
-        self.max_length = _max_length(network.config, tokenizer)
+        self.max_length = min(max_input_length(_positions(network.config)), tokenizer.model_max_length)
         self.tokens = _word_tokens(tokenizer, self.max_length)
-        self.notes = [] if self.tokens is None else self.tokens.notes
+        self.notes = ["every text is tokenised as a whole"] if self.tokens is None else self.tokens.notes
         self.assembling = 0.0
+        self._pool = _pool() if network.device.type == "cpu" else None
 
     def __call__(self, texts: Sequence[Texts], /) -> Floats:
         """Probabilities, one row a text (one number a text for a regression model)."""
         began = time.perf_counter()
         encoded = self._encode(texts)
         logits = np.empty((len(texts), max(1, len(self.labels))))
-        batches = list(by_length([len(e.ids) for e in encoded], batch_size=self.batch_size))
+        budget = CPU_BUDGET if self._pool else TOKEN_BUDGET
+        batches = list(by_length([len(e.ids) for e in encoded], batch_size=self.batch_size, budget=budget))
         feeds = [self._feed([encoded[i] for i in batch]) for batch in batches]
         self.assembling += time.perf_counter() - began
-        for batch, feed in zip(batches, feeds, strict=True):
-            logits[batch] = self._forward(feed)
+        answers = self._pool.map(self._forward, feeds) if self._pool else map(self._forward, feeds)
+        for batch, part in zip(batches, answers, strict=True):
+            logits[batch] = part
         return softmax(logits) if self.labels else logits
 
     def use_precision(self, precision: str) -> None:
@@ -89,7 +95,7 @@ class Transformer:
                 inputs = {name: torch.from_numpy(array).to(self.network.device) for name, array in feed.items()}
                 logits: Floats = self.network(**inputs).logits.float().cpu().numpy()
                 return logits
-        except torch.OutOfMemoryError:
+        except (torch.OutOfMemoryError, MemoryError):
             n = len(feed["input_ids"])
             if n == 1:
                 raise
@@ -115,6 +121,13 @@ class Transformer:
         return feed
 
 
+def _pool() -> ThreadPoolExecutor:
+    """Batches side by side, each on one thread: quicker on a CPU, and the same bits however many threads there are."""
+    import torch
+
+    return ThreadPoolExecutor(n_threads(), initializer=torch.set_num_threads, initargs=(1,))
+
+
 def _word_tokens(tokenizer: Any, max_length: int) -> WordTokens | None:
     """Tokenising from kept words, for tokenizers that have a fast core."""
     core = getattr(tokenizer, "backend_tokenizer", None)
@@ -122,8 +135,13 @@ def _word_tokens(tokenizer: Any, max_length: int) -> WordTokens | None:
         return None
     own = type(core).from_str(core.to_str())
     own.no_padding()
-    own.enable_truncation(max_length)
-    return WordTokens(own, max_length)
+    own.enable_truncation(max_length, direction=tokenizer.truncation_side)
+    tokens = WordTokens(own, max_length)
+    for a, b in PROBES:  # the fast core must also be all there is to this tokenizer
+        whole = tokenizer(a, b, truncation=True, max_length=max_length)["input_ids"]
+        if tokens.encode([(a, b)])[0].ids != whole:
+            return None
+    return tokens
 
 
 def quantised(network: Any) -> Any:
@@ -133,12 +151,9 @@ def quantised(network: Any) -> Any:
     return torch.ao.quantization.quantize_dynamic(network, {torch.nn.Linear}, dtype=torch.qint8)
 
 
-def _max_length(config: Any, tokenizer: Any) -> int:
-    """The longest input that both model and tokenizer allow (RoBERTa keeps two positions for itself)."""
-    positions = getattr(config, "max_position_embeddings", None) or 512
-    if getattr(config, "model_type", "") in ("roberta", "xlm-roberta", "camembert", "longformer"):
-        positions -= 2
-    return int(min(positions, tokenizer.model_max_length))
+def _positions(config: Any) -> dict[str, Any]:
+    """What a configuration says about positions; its generation defaults (max_length) do not count."""
+    return {name: getattr(config, name, None) for name in ("max_position_embeddings", "model_type")}
 
 
 def _device(torch: Any) -> str:
@@ -147,12 +162,16 @@ def _device(torch: Any) -> str:
     return "mps" if torch.backends.mps.is_available() else "cpu"
 
 
-def _hash(address: str, network: Any) -> str:
-    """A hash of the weights' file where it is local, else the hub's commit."""
+def _hash(address: str, network: Any, tokenizer: Any) -> str:
+    """A hash of weights, configuration and tokenizer where they are local, wherever they lie; else the hub's commit."""
     commit = getattr(network.config, "_commit_hash", None)
     if commit:
         return f"{address}@{commit}"
-    hashed = blake2b(json.dumps(network.config.to_dict(), sort_keys=True, default=str).encode(), digest_size=16)
+    config = {key: value for key, value in network.config.to_dict().items() if key != "_name_or_path"}
+    core = getattr(tokenizer, "backend_tokenizer", None)
+    words = core.to_str() if core is not None else str(sorted(tokenizer.get_vocab().items()))
+    facts = [json.dumps(config, sort_keys=True, default=str), words, str(tokenizer.model_max_length), tokenizer.truncation_side]
+    hashed = blake2b("\0".join(facts).encode(), digest_size=16)
     for path in sorted(Path(address).glob("*.safetensors")):
         with path.open("rb") as file:
             while block := file.read(1 << 22):

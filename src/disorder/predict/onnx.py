@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import json
-import os
 import time
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from hashlib import blake2b
 from pathlib import Path
 from typing import Any
@@ -14,10 +14,12 @@ import numpy as np
 
 from disorder.errors import BadModel
 from disorder.predict._answers import softmax
-from disorder.predict._batches import by_length
+from disorder.predict._batches import by_length, max_input_length, n_threads
 from disorder.predict._tokens import WordTokens
 from disorder.registry import model
 from disorder.types import Floats, Predictor, Task, Texts
+
+BUDGET = 1024  # tokens in a batch; several run side by side
 
 
 @model(form="onnx:FOLDER")
@@ -34,13 +36,14 @@ class Onnx:
     def __init__(self, folder: Path, *, batch_size: int | None = None) -> None:
         config = _config(folder)
         names = config.get("id2label", {})
-        self.labels = tuple(names[key] for key in sorted(names, key=int))
+        self.labels = tuple(names[key] for key in sorted(names, key=int)) if len(names) > 1 else ()
         self.batch_size = batch_size
-        max_length = int(config.get("max_length", config.get("max_position_embeddings", 512)))
+        max_length = max_input_length(config)
         self.tokens = WordTokens(_tokenizer(folder, max_length), max_length)
         self.notes = self.tokens.notes
         self.assembling = 0.0
         self.session = _session(folder / "model.onnx")
+        self._pool = ThreadPoolExecutor(n_threads())
         self.fingerprint = "onnx:" + _hash(folder)
         self._inputs = [entry.name for entry in self.session.get_inputs()]
 
@@ -51,12 +54,16 @@ class Onnx:
         logits = np.empty((len(texts), max(1, len(self.labels))))
         feeds = [
             (batch, self._feed([encoded[i] for i in batch]))
-            for batch in by_length([len(e.ids) for e in encoded], batch_size=self.batch_size)
+            for batch in by_length([len(e.ids) for e in encoded], batch_size=self.batch_size, budget=BUDGET)
         ]
         self.assembling += time.perf_counter() - began
-        for batch, feed in feeds:
-            logits[batch] = self.session.run(None, feed)[0]
+        for (batch, _), answers in zip(feeds, self._pool.map(self._run, [feed for _, feed in feeds]), strict=True):
+            logits[batch] = answers
         return logits if len(self.labels) < 2 else softmax(logits)
+
+    def _run(self, feed: dict[str, Any]) -> Floats:
+        logits: Floats = self.session.run(None, feed)[0]
+        return logits
 
     def _feed(self, encoded: Sequence[Any]) -> dict[str, Any]:
         columns = {
@@ -93,7 +100,7 @@ def _session(path: Path) -> Any:
     if not path.exists():
         raise BadModel(f"onnx:{path.parent}: no model.onnx; export the model there")
     options = onnxruntime.SessionOptions()
-    options.intra_op_num_threads = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else 0
+    options.intra_op_num_threads = 1  # batches run side by side instead: for small models that is quicker
     options.log_severity_level = 3
     return onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
 

@@ -16,7 +16,6 @@ from disorder.report.wording import (
     MEANINGS,
     PERMUTATION_METRICS,
     command,
-    interval,
     left_out,
     main_transformation,
 )
@@ -44,7 +43,7 @@ def page(run: Run) -> str:
         loader=PackageLoader("disorder.report", ""), autoescape=True, undefined=StrictUndefined, trim_blocks=True,
         lstrip_blocks=True,
     )  # fmt: skip
-    environment.filters |= {"visible": visible, "interval": interval}
+    environment.filters["visible"] = visible
     main = main_transformation(run)
     first, *rest = run.verdict.split("\n")
     return environment.get_template("page.html").render(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import platform
 import subprocess
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from importlib.metadata import version
@@ -65,7 +66,9 @@ class Run(BaseModel):
     task: str
     labels: list[str]
     chance: float | None
+    majority: float = 0.0
     transformations: list[str]
+    breaks_order: list[str] = Field(default_factory=list)
     settings: dict[str, Any]
     seed: int
     started: str
@@ -110,6 +113,7 @@ def new_run(
         task=dataset.task.name,
         labels=list(dataset.task.labels),
         chance=None if dataset.task.is_regression else dataset.task.chance,
+        majority=Counter(example.label for example in dataset.examples).most_common(1)[0][1] / len(dataset.examples),
         transformations=list(transformations),
         settings=dict(settings),
         seed=seed,

@@ -82,6 +82,10 @@ class Parts:
         """The parts that a folder has so far; a line cut off by a crash is not one."""
         (folder / "samples").mkdir(exist_ok=True)
         parts = cls(folder / "samples")
+        journal = parts.folder / JOURNAL
+        if journal.exists() and not journal.read_bytes().endswith(b"\n"):
+            with journal.open("ab") as file:  # a line torn by a crash must not swallow the next
+                file.write(b"\n")
         for line in _lines(parts.folder / JOURNAL):
             parts.known[line["part"]] = line
         return parts

@@ -13,17 +13,18 @@ def verdict(run: Run) -> str:
     """One sentence, then one for each group where scores were split."""
     if run.chance is None:
         return _of_numbers(run)
-    main = next((t for t in [MAIN, *run.transformations] if run.score(t, "accuracy")), None)
+    main = next((t for t in [MAIN, *run.breaks_order] if t in run.breaks_order and kept(run, t, "all")), None)
     if main is None:
-        return _of_omega(run)
+        return _of_figures(run)
     lines = [_sentence(run, main, "all")]
     lines += [f"{group}: {_sentence(run, main, group, brief=True)}" for group in run.groups]
     return "\n".join(line for line in lines if line)
 
 
-def _of_omega(run: Run) -> str:
-    """When asking stopped as soon as Ω was decided, it is all there is to say."""
-    measured = next((r for r in run.scores if r.metric.startswith("omega") and r.group == "all"), None)
+def _of_figures(run: Run) -> str:
+    """Where no score speaks of reading (order was not broken, or asking stopped once Ω was decided): the number itself."""
+    broken = [r for r in run.scores if r.transformation != "original" and r.group == "all"]
+    measured = next((r for r in broken if r.metric in ("agreement", "omega_max")), next(iter(broken), None))
     whole = run.score("original", "accuracy")
     if measured is None or whole is None:
         return "No verdict: no transformation could be applied to any example."
@@ -41,8 +42,9 @@ def _sentence(run: Run, transformation: str, group: str, *, brief: bool = False)
     if record is None or run.chance is None:
         return "" if brief else "No verdict: the model answered no example right."
     whole = run.score("original", "accuracy", group)
-    if whole is None or whole.low <= run.chance:
-        return _guesses(whole, run.chance, brief=brief)
+    floor = max(run.chance, run.majority if group == "all" else 0.0)
+    if whole is None or whole.low <= floor:
+        return _guesses(whole, floor, brief=brief)
     low, high = ((bound - run.chance) / (1 - run.chance) if run.chance < 1 else 1.0 for bound in (record.low, record.high))
     name = behaviour(low, high)
     what = "right answers" if record.metric == "p_c" else "answers"
@@ -52,12 +54,12 @@ def _sentence(run: Run, transformation: str, group: str, *, brief: bool = False)
     return f"{name[0].upper()}{name[1:]}: {figures} of its {what} survive {_loss(transformation)}; chance is {run.chance:.2f}."
 
 
-def _guesses(whole: Record | None, chance: float, *, brief: bool) -> str:
+def _guesses(whole: Record | None, floor: float, *, brief: bool) -> str:
     """What to say when the whole texts are answered no better than by chance: there is no skill that could be lost."""
     figures = "" if whole is None else f", {whole.value:.2f} [{whole.low:.2f}, {whole.high:.2f}]"
     if brief:
         return f"no better than chance on whole texts{figures}"
-    return f"No verdict on reading: accuracy on whole texts{figures} is not above chance ({chance:.2f})."
+    return f"No verdict on reading: accuracy on whole texts{figures} is not above that of one constant answer ({floor:.2f})."
 
 
 def behaviour(low: float, high: float) -> str:

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Sequence
+from dataclasses import asdict
+from typing import Any
 
 from disorder.report.run import Record, Run
+from disorder.settings import Settings
 
 COLUMNS = {
     "accuracy": "accuracy",
@@ -66,20 +69,32 @@ def left_out(run: Run) -> Sequence[str]:
 
 
 def command(run: Run) -> str:
-    """The command that repeats a run."""
+    """The command that repeats a run: every setting that differs from its default."""
     words = ["disorder", "audit", run.model, run.data]
     for spec in run.transformations:
         words += ["--with", spec]
     words += ["--q", str(run.settings["q"]), "--seed", str(run.seed)]
-    for name in ("limit", "task", "data_dir"):
-        if run.settings.get(name) is not None:
-            words += [f"--{name.replace('_', '-')}", str(run.settings[name])]
-    for name, usual in (("fidelity", "paper"), ("short", "skip")):
-        if run.settings[name] != usual:
-            words += [f"--{name}", run.settings[name]]
-    for name in ("columns", "labels"):
-        if run.settings[name]:
-            words += [f"--{name}", ",".join(f"{k}={v}" for k, v in run.settings[name].items())]
-    for column in run.settings["group_by"]:
-        words += ["--group-by", column]
+    usual = asdict(Settings())
+    for name, value in run.settings.items():
+        if name not in ("q", "suite") and _as_json(value) != _as_json(usual.get(name)):
+            words += _option(name, value)
     return shlex.join(words)
+
+
+def _as_json(value: Any) -> Any:
+    """Tuples as lists, since run.json knows no tuples."""
+    return list(value) if isinstance(value, tuple) else value
+
+
+def _option(name: str, value: Any) -> list[str]:
+    """One setting as it is typed."""
+    flag = f"--{name.replace('_', '-')}"
+    if isinstance(value, bool):
+        return [flag]
+    if isinstance(value, dict):
+        return [flag, ",".join(f"{key}={to}" for key, to in value.items())]
+    if name == "omega":
+        return [flag, ",".join(value)]
+    if isinstance(value, list | tuple):
+        return [word for item in value for word in (flag, str(item))]
+    return [flag, str(value)]

@@ -1,0 +1,65 @@
+"""Which examples does an audit take, in which order, and in which groups? The same whatever the order of the rows."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from disorder.data._read import read
+from disorder.errors import DisorderError
+from disorder.rng import digest
+from disorder.settings import Settings
+from disorder.types import Bools, Dataset, Example
+
+MAX_GROUPS = 100
+
+
+def select(data: str | Dataset, settings: Settings) -> Dataset:
+    """The dataset that an audit was asked for, limited and in order."""
+    dataset = _limited(_ordered(data, settings), settings)
+    _check_groups(dataset)
+    return dataset
+
+
+def _ordered(data: str | Dataset, settings: Settings) -> Dataset:
+    """The dataset, sorted by id; in random order where any part of it must be a random one."""
+    dataset = data if isinstance(data, Dataset) else read(
+        data, columns=settings.columns, data_dir=settings.data_dir, task=settings.task, group_by=settings.group_by
+    )  # fmt: skip
+
+    def key(example: Example) -> bytes | str:
+        return digest(settings.seed, "order", example.id) if settings.stop_when else example.id
+
+    return replace(dataset, examples=sorted(dataset.examples, key=key))
+
+
+def _limited(dataset: Dataset, settings: Settings) -> Dataset:
+    """A random part of the data, the same whatever the order of its rows."""
+    if settings.limit is None or settings.limit >= len(dataset.examples):
+        return dataset
+    drawn = sorted(dataset.examples, key=lambda example: digest(settings.seed, "limit", example.id))[: settings.limit]
+    kept = {example.id for example in drawn}
+    skipped = {**dataset.skipped, "not drawn (--limit)": len(dataset.examples) - len(drawn)}
+    return replace(dataset, examples=[e for e in dataset.examples if e.id in kept], skipped=skipped)
+
+
+def _check_groups(dataset: Dataset) -> None:
+    """Refuse to split scores by a column with too many values."""
+    for column in dataset.examples[0].groups:
+        n_values = len({example.groups[column] for example in dataset.examples})
+        if n_values > MAX_GROUPS:
+            raise DisorderError(f"--group-by {column}: it has {n_values:,} values; {MAX_GROUPS} at most")
+
+
+def groups(used: Sequence[Example], everything: Sequence[Example]) -> Iterator[tuple[str, Bools, int]]:
+    """Each group with which used examples are in it, and how many examples it has in all."""
+    yield "all", np.ones(len(used), dtype=bool), len(everything)
+    for column in everything[0].groups:
+        counts = Counter(example.groups[column] for example in everything)
+        for value in sorted(counts):
+            mask = np.array([example.groups[column] == value for example in used], dtype=bool)
+            if mask.any():
+                yield f"{column}={value}", mask, counts[value]
