@@ -27,7 +27,9 @@ def _entropy(outcomes: Outcomes, group: Bools) -> Score:
     kept = group & (outcomes.n_accepted > 0)
     if not kept.any():
         raise NothingToMeasure("no permutation was accepted")
-    return mean(accepted_entropy(outcomes)[kept], skipped=outcomes.n_skipped, bounded=False)
+    most = float(np.log(len(outcomes.task.labels)))
+    share = mean(np.minimum(accepted_entropy(outcomes)[kept] / most, 1.0), skipped=outcomes.n_skipped)
+    return Score(share.value * most, share.low * most, share.high * most, share.n, share.skipped)
 
 
 def accepted_entropy(outcomes: Outcomes) -> Floats:

@@ -1,0 +1,67 @@
+"""Is what the pages say still true? Doctests run, links lead somewhere, commands and options exist."""
+
+from __future__ import annotations
+
+import doctest
+import importlib
+import pkgutil
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import disorder
+
+ROOT = Path(__file__).parents[1]
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
+MODULES = [
+    module.name
+    for module in pkgutil.walk_packages(disorder.__path__, "disorder.")
+    if module.name != "disorder.__main__" and not module.name.endswith("engine.ray")
+]
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_doctests(name: str) -> None:
+    module = importlib.import_module(name)
+    assert (module.__doc__ or "").strip(), "a module opens with the question it answers"
+    assert doctest.testmod(module).failed == 0
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_links_lead_somewhere(page: Path) -> None:
+    for target in re.findall(r"\]\(([^)#]+)\)", page.read_text(encoding="utf-8")):
+        assert target.startswith("http") or (page.parent / target).exists(), target
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_commands_and_options_exist(page: Path) -> None:
+    text = page.read_text(encoding="utf-8")
+    for verb, rest in re.findall(r"^\s*(?:\$ )?disorder (\w+)(.*)$", text, flags=re.MULTILINE):
+        shown = subprocess.run([sys.executable, "-m", "disorder", verb, "--help"], capture_output=True, text=True, check=False)
+        assert shown.returncode == 0, verb
+        for option in re.findall(r"(?<=\s)--[a-z-]+", rest.split("#")[0]):
+            assert option in shown.stdout, f"{verb} {option}"
+
+
+def test_the_example_script_runs() -> None:
+    pytest.importorskip("sklearn", reason="needs scikit-learn")
+    script = ROOT / "examples" / "audit_your_classifier.py"
+    done = subprocess.run([sys.executable, str(script)], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert "Behaves like a bag of words" in done.stdout
+
+
+def test_the_five_minute_transformation_works() -> None:
+    code = re.search(r"```python\n(.*?)```", (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8"), flags=re.DOTALL)
+    assert code
+    lines = "\n".join(line.removeprefix("   ") for line in code[1].splitlines())
+    program = lines + (
+        "\nfrom disorder.perturb import parse\nfrom disorder.types import Example, Task\n"
+        "made = parse('swap_neighbours').apply(Example('1', 'one two three four.', None, 'x'), task=Task('t', ('x',)), q=1, seed=0)\n"
+        "assert made.texts() == [('two one four three.', None)], made.texts()\n"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
