@@ -60,7 +60,8 @@ def test_the_five_minute_transformation_works() -> None:
     lines = "\n".join(line.removeprefix("   ") for line in code[1].splitlines())
     program = lines + (
         "\nfrom disorder.perturb import parse\nfrom disorder.types import Example, Task\n"
-        "made = parse('swap_neighbours').apply(Example('1', 'one two three four.', None, 'x'), task=Task('t', ('x',)), q=1, seed=0)\n"
+        "example, task = Example('1', 'one two three four.', None, 'x'), Task('t', ('x',))\n"
+        "made = parse('swap_neighbours').apply(example, task=task, q=1, seed=0)\n"
         "assert made.texts() == [('two one four three.', None)], made.texts()\n"
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)

@@ -38,15 +38,15 @@ def wilson(value: float, n: int) -> tuple[float, float]:
     return (0.0 if value == 0 else low), (1.0 if value == 1 else high)
 
 
-def mean(values: Floats, *, skipped: int = 0, bounded: bool = True) -> Score:
-    """The mean of one number an example, with a percentile bootstrap over examples.
+def mean(values: Floats, *, skipped: int = 0) -> Score:
+    """The mean of one number in [0, 1] an example, with a percentile bootstrap over examples.
 
-    For numbers in [0, 1] one imagined example at each end joins the resampling (as Agresti and Coull do for shares): without
+    One imagined example at each end joins the resampling (as Agresti and Coull do for shares): without
     them resampling sees no doubt where all examples agree.
     """
     n = _counted(values)
     value = float(np.mean(values, dtype=np.float64))
-    drawn = np.concatenate([values, [0.0, 1.0]]) if bounded else values
+    drawn = np.concatenate([values, [0.0, 1.0]])
     low, high = np.percentile(np.concatenate([w @ drawn for w in _weights(len(drawn))]), (2.5, 97.5))
     return Score(value, min(float(low), value), max(float(high), value), n, skipped)
 

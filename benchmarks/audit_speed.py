@@ -1,0 +1,149 @@
+"""What does an audit cost beside the model itself? One real classifier, real pairs, q = 100; CPU time, medians.
+
+python benchmarks/audit_speed.py --rounds 5     (MODEL and DATA say where a transformers folder and a JSONL file are)
+"""
+
+from __future__ import annotations
+
+import gzip
+import json
+import os
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from _measure import main
+
+SHARED = Path(__file__).parents[1].parent / "shared"
+MODEL = os.environ.get("MODEL", str(SHARED / "models" / "minilm-mnli"))
+DATA = os.environ.get("DATA", str(SHARED / "data" / "mnli" / "dev_matched.jsonl.gz"))
+N_PAIRS, Q, BATCH, MAX_LENGTH = 60, 100, 32, 512
+os.environ["HF_HUB_OFFLINE"] = "1"
+
+
+def dataset() -> Any:
+    from disorder.data.tasks import SETS
+    from disorder.types import Dataset, Example
+
+    examples = []
+    with gzip.open(DATA, "rt", encoding="utf-8") as file:
+        for line in file:
+            row = json.loads(line)
+            if min(len(row["text_a"].split()), len(row["text_b"].split())) >= 8:
+                examples.append(Example(row["id"], row["text_a"], row["text_b"], row["label"]))
+            if len(examples) == N_PAIRS:
+                break
+    return Dataset("mnli", SETS["mnli"].task, sorted(examples, key=lambda e: e.id), {}, "benchmark")
+
+
+def texts() -> list[tuple[str, str]]:
+    from disorder.perturb import parse
+
+    data, derange = dataset(), parse("derange")
+    broken = [derange.apply(e, task=data.task, q=Q, seed=0).texts() for e in data.examples]
+    return [*[e.texts for e in data.examples], *[text for group in broken for text in group]]
+
+
+def parts() -> tuple[Any, Any]:
+    import torch
+    from transformers import AutoModelForSequenceClassification, AutoTokenizer
+
+    network = AutoModelForSequenceClassification.from_pretrained(MODEL, dtype=torch.float32).eval()
+    return network, AutoTokenizer.from_pretrained(MODEL)
+
+
+def pipeline() -> Callable[[], object]:
+    from transformers import pipeline as make
+
+    network, tokenizer = parts()
+    classify = make("text-classification", model=network, tokenizer=tokenizer, device="cpu")
+    inputs = [{"text": a, "text_pair": b} for a, b in texts()]
+    return lambda: len(classify(inputs, batch_size=BATCH, top_k=None))
+
+
+def hand_written() -> Callable[[], object]:
+    import torch
+
+    network, tokenizer = parts()
+    pairs = texts()
+
+    def work() -> int:
+        encoded = tokenizer([a for a, _ in pairs], [b for _, b in pairs], truncation=True, max_length=MAX_LENGTH)
+        order = sorted(range(len(pairs)), key=lambda i: len(encoded["input_ids"][i]))
+        with torch.inference_mode():
+            for start in range(0, len(order), BATCH):
+                rows = [{key: encoded[key][i] for key in encoded} for i in order[start : start + BATCH]]
+                network(**tokenizer.pad(rows, return_tensors="pt")).logits.argmax(-1).tolist()
+        return len(pairs)
+
+    return work
+
+
+def disorder_run(precision: str = "fp32", **settings: Any) -> Callable[[], object]:
+    from disorder.audit import audit
+    from disorder.predict import load
+
+    data = dataset()
+    model = load(f"hf:{MODEL}", task=data.task, precision=precision).predictor
+
+    def work() -> dict[str, Any]:
+        run = audit(model, data, transformations=["derange"], q=Q, cache="off", **settings)
+        omega = {r.metric: r.value for r in run.scores if r.metric in ("omega_max", "omega_rand")}
+        return {"asked": run.n_predictions, **omega}
+
+    return work
+
+
+def bare() -> Callable[[], object]:
+    """Forward passes on tensors made beforehand, in the shapes that disorder uses."""
+    from disorder.ask import Asker
+    from disorder.audit import BLOCK
+    from disorder.predict import load
+    from disorder.predict._batches import by_length
+    from disorder.predict.hf import CPU_BUDGET
+
+    data = dataset()
+    model: Any = load(f"hf:{MODEL}", task=data.task).predictor
+    asker = Asker(lambda: model, data.task, Q, 0, "skip")
+    feeds, size = [], max(1, BLOCK // Q)
+    groups = [[e.texts for e in data.examples]]
+    groups += [
+        [text for e in data.examples[start : start + size] for text in asker.broken("derange", e).texts()]
+        for start in range(0, len(data.examples), size)
+    ]
+    for group in groups:
+        encoded = model._encode(group)
+        batches = by_length([len(e.ids) for e in encoded], budget=CPU_BUDGET)
+        feeds.append([model._feed([encoded[i] for i in batch]) for batch in batches])
+    return lambda: sum(len(list(model._pool.map(model._forward, block))) for block in feeds)
+
+
+ARMS = {
+    "a pipeline, batch 32": pipeline,
+    "b hand-written loop": hand_written,
+    "c disorder": disorder_run,
+    "d1 curtailed, Ω_max": lambda: disorder_run(curtail=True, score=["omega_max"]),
+    "d2 curtailed, Ω_max and Ω_rand": lambda: disorder_run(curtail=True, score=["omega_max", "omega_rand"]),
+    "e bare forward passes": bare,
+    "c bf16": lambda: disorder_run("bf16"),
+    "d1 bf16": lambda: disorder_run("bf16", curtail=True, score=["omega_max"]),
+    "d2 bf16": lambda: disorder_run("bf16", curtail=True, score=["omega_max", "omega_rand"]),
+}
+
+
+def report(medians: dict[str, float], facts: dict[str, Any]) -> None:
+    a, e = medians["a pipeline, batch 32"], medians["e bare forward passes"]
+    full = facts["c disorder"]
+    print(f"| {'':32} | CPU s | a ÷ this | this ÷ e | asked | Ω_max | Ω_rand |\n|---|---|---|---|---|---|---|")
+    for name, seconds in medians.items():
+        fact = facts[name] if isinstance(facts[name], dict) else {}
+        row = [fact.get("asked", ""), fact.get("omega_max", ""), fact.get("omega_rand", "")]
+        print(f"| {name:32} | {seconds:6.1f} | {a / seconds:5.2f} | {seconds / e:5.2f} | " + " | ".join(map(str, row)) + " |")
+    for name in ("d1 curtailed, Ω_max", "d2 curtailed, Ω_max and Ω_rand"):
+        shared = {metric: value for metric, value in facts[name].items() if metric.startswith("omega")}
+        assert all(full[metric] == value for metric, value in shared.items()), "curtailment changed a score"
+
+
+if __name__ == "__main__":
+    main(sys.argv[0], ARMS, report)

@@ -1,0 +1,73 @@
+"""How fast are distinct derangements drawn? Against a rejection loop, the released algorithm, and plain random orders.
+
+python benchmarks/permute_speed.py     (needs spaCy for the released algorithm; CPU time, medians of 5)
+"""
+
+from __future__ import annotations
+
+import random
+import statistics
+import time
+from collections.abc import Callable
+
+from disorder.perturb._orders import random_orders
+from disorder.perturb.derange import derangements
+from disorder.rng import generator
+
+Q, LENGTHS, ROUNDS = 100, range(8, 41), 5
+SENTENCES = [" ".join(f"word{i}" for i in range(n)) for n in LENGTHS]
+
+
+def ours() -> None:
+    for n in LENGTHS:
+        derangements(n, Q, generator(0, "derange", str(n)))
+
+
+def unconstrained() -> None:
+    for n in LENGTHS:
+        random_orders(n, Q, generator(0, "derange", str(n)))
+
+
+def rejection() -> None:
+    """The standard library: shuffle until nothing is in place and the order is new."""
+    for n in LENGTHS:
+        draw, found = random.Random(n), set()
+        while len(found) < Q:
+            order = list(range(n))
+            draw.shuffle(order)
+            if all(i != place for place, i in enumerate(order)):
+                found.add(tuple(order))
+
+
+def released() -> None:
+    """As documented: tokenise and shuffle for every permutation, again and again until nothing is at home."""
+    from spacy.lang.en import English
+
+    tokenizer = English().tokenizer
+    for text in SENTENCES:
+        for seed in range(Q):
+            tokens = list(tokenizer(text))
+            order = [i for i, token in enumerate(tokens) if not token.is_punct]
+            draw = random.Random(seed)
+            while any(i == place for place, i in enumerate(order)):
+                draw.shuffle(order)
+            " ".join(tokens[i].text for i in order)
+
+
+def seconds(work: Callable[[], None]) -> float:
+    work()
+    times = []
+    for _ in range(ROUNDS):
+        began = time.process_time()
+        work()
+        times.append(time.process_time() - began)
+    return statistics.median(times)
+
+
+if __name__ == "__main__":
+    times = {work.__name__: seconds(work) for work in (ours, unconstrained, rejection, released)}
+    n_rows = Q * len(LENGTHS)
+    print("| | permutations/s | ours is × faster |\n|---|---|---|")
+    for name, took in times.items():
+        print(f"| {name} | {n_rows / took:,.0f} | {took / times['ours']:.1f} |")
+    print(f"ours ÷ unconstrained: {times['ours'] / times['unconstrained']:.2f}")
