@@ -25,6 +25,8 @@ def entropy_f(outcomes: Outcomes) -> Score:
 
 def _entropy(outcomes: Outcomes, group: Bools) -> Score:
     kept = group & (outcomes.n_accepted > 0)
+    if len(outcomes.task.labels) < 2:
+        raise NothingToMeasure("the data has a single label")
     if not kept.any():
         raise NothingToMeasure("no permutation was accepted")
     most = float(np.log(len(outcomes.task.labels)))
