@@ -10,7 +10,8 @@ import statistics
 import time
 from collections.abc import Callable
 
-from disorder.perturb._orders import random_orders
+import numpy as np
+
 from disorder.perturb.derange import derangements
 from disorder.rng import generator
 
@@ -25,7 +26,7 @@ def ours() -> None:
 
 def unconstrained() -> None:
     for n in LENGTHS:
-        random_orders(n, Q, generator(0, "derange", str(n)))
+        np.argsort(generator(0, "derange", str(n)).random((Q, n)), axis=1)
 
 
 def rejection() -> None:
@@ -70,4 +71,5 @@ if __name__ == "__main__":
     print("| | permutations/s | ours is × faster |\n|---|---|---|")
     for name, took in times.items():
         print(f"| {name} | {n_rows / took:,.0f} | {took / times['ours']:.1f} |")
+    print(f"ours against the 4,805/s that the released generator was measured at elsewhere: × {n_rows / times['ours'] / 4805:.0f}")
     print(f"ours ÷ unconstrained: {times['ours'] / times['unconstrained']:.2f}")

@@ -45,8 +45,9 @@ def audit(
     profile: o.Profile = False,
     as_json: o.Json = False,
 ) -> None:
-    """Break the words of DATA in controlled ways, ask MODEL again, and say how much of its skill survives.
+    """Does MODEL read DATA, or only count its words?
 
+    Breaks the words in controlled ways, asks again, and says with intervals how much of the model's skill survives.
     Without arguments: the built-in model on 1,000 of the built-in examples, offline, in seconds.
     """
     settings = _settings({name: value for name, value in locals().items() if name not in OUTSIDE})

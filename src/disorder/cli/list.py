@@ -21,7 +21,7 @@ KINDS = {
 def list_parts(
     kind: Annotated[str | None, typer.Argument(help=f"One of: {', '.join(KINDS)}")] = None,
 ) -> None:
-    """List what can be used, with a line about each; installed plugins included."""
+    """List transformations, metrics, models, data, plugins."""
     from rich.console import Console
 
     from disorder.errors import UnknownName

@@ -29,7 +29,7 @@ def perturb(
     task: TaskName = None,
     data_dir: DataDir = None,
 ) -> None:
-    """Break the texts of DATA and write one JSON object a variant.
+    """Write the broken texts of DATA to a file.
 
     Each line holds id, transformation, variant, text_a, text_b, label, positions_a, positions_b.
     """

@@ -9,7 +9,7 @@ import typer
 
 
 def report(run: Annotated[Path, typer.Argument(help="Run folder")]) -> None:
-    """Print the scores of RUN and write its report.html again."""
+    """Show RUN again and redraw its report.html."""
     from rich.console import Console
 
     from disorder.report import read_run
