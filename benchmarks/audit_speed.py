@@ -38,11 +38,12 @@ def dataset() -> Any:
 
 
 def texts() -> list[tuple[str, str]]:
+    """Whole and broken pairs, permutation by permutation, as the released code of UNLI goes over the data."""
     from disorder.perturb import parse
 
     data, derange = dataset(), parse("derange")
     broken = [derange.apply(e, task=data.task, q=Q, seed=0).texts() for e in data.examples]
-    return [*[e.texts for e in data.examples], *[text for group in broken for text in group]]
+    return [*[e.texts for e in data.examples], *[group[k] for k in range(Q) for group in broken]]
 
 
 def parts() -> tuple[Any, Any]:
@@ -126,7 +127,6 @@ ARMS = {
     "d1 curtailed, Ω_max": lambda: disorder_run(curtail=True, score=["omega_max"]),
     "d2 curtailed, Ω_max and Ω_rand": lambda: disorder_run(curtail=True, score=["omega_max", "omega_rand"]),
     "e bare forward passes": bare,
-    "c bf16": lambda: disorder_run("bf16"),
     "d1 bf16": lambda: disorder_run("bf16", curtail=True, score=["omega_max"]),
     "d2 bf16": lambda: disorder_run("bf16", curtail=True, score=["omega_max", "omega_rand"]),
 }
