@@ -336,7 +336,7 @@ class TestReview:
     def test_a_transformation_that_breaks_no_order_gives_no_verdict_on_reading(self, jsonl: Write) -> None:
         run = audit(bag, str(jsonl(pairs(12))), transformations=["drop_text"])
         assert "reads" not in run.verdict.lower()
-        assert "agreement is" in run.verdict
+        assert run.verdict.startswith("Same answer is")
 
     def test_a_constant_answer_gives_no_verdict(self, jsonl: Write) -> None:
         rows = [row | {"label": "neutral" if i else "entailment"} for i, row in enumerate(pairs(60))]

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from disorder.ask import Answered, Asker, Block, load_model, loaded_model
-from disorder.data import groups, select
+from disorder.data import groups, rare_labels, select
 from disorder.engine import Engine, engine
 from disorder.errors import DisorderError, UnknownName
 from disorder.measure import (
@@ -38,7 +38,8 @@ from disorder.predict import Aligned
 from disorder.registry import parts as registered
 from disorder.report import Parts, Record, Run, read_run, verdict, write_run
 from disorder.report.figures import figures
-from disorder.report.run import Omitted, new_run, write_examples
+from disorder.report.html import write_report
+from disorder.report.run import Omitted, make_folder, new_run, write_examples
 from disorder.report.samples import answers_of, storable
 from disorder.report.telling import telling
 from disorder.settings import Settings
@@ -52,7 +53,7 @@ Listener = Callable[[str, int, int, str], None]
 
 def audit(
     model: Any = "builtin",
-    data: str | Dataset = "builtin",
+    data: Any = "builtin",
     *,
     out: str | Path | None = None,
     listen: Listener | None = None,
@@ -60,13 +61,19 @@ def audit(
 ) -> Run:
     """Break the words of `data` in controlled ways, ask `model` again, and measure what survives.
 
-    `model` is a spec or anything that can answer: a function, a scikit-learn classifier, a transformers pipeline. With
-    `out`, a run folder is written there. Settings are those of `disorder audit`: suite, q, seed, limit, …
+    `model` is a spec or anything that can answer: a function, a scikit-learn classifier, a transformers pipeline. A function
+    gets a list of texts (of tuples for pairs) and gives label names, or one row of probabilities a text; their columns stand
+    in the order of its attribute `labels`, else of `run.labels`. `data` is a spec, a list of dictionaries or a data frame.
+    With `out`, a run folder is written there. Settings are those of `disorder audit`, see `disorder.settings.Settings`.
     """
     chosen = Settings(**settings)
     chosen.check()
-    folder = None if out is None else _new_folder(Path(out))
-    return _audit(model, data, chosen, folder, listen)
+    if out is None:
+        with tempfile.TemporaryDirectory() as temporary:
+            return _audit(model, data, chosen, Path(temporary), listen)
+    run = _audit(model, data, chosen, _free(Path(out)), listen)
+    write_report(Path(out), run)
+    return run
 
 
 def resume(out: str | Path, *, listen: Listener | None = None) -> Run:
@@ -75,15 +82,14 @@ def resume(out: str | Path, *, listen: Listener | None = None) -> Run:
     if before.status == "done":
         return before
     chosen = Settings(**before.settings, seed=before.seed, transformations=before.transformations)
-    return _audit(before.model, before.data, chosen, Path(out), listen, before)
+    run = _audit(before.model, before.data, chosen, Path(out), listen, before)
+    write_report(Path(out), run)
+    return run
 
 
 def _audit(
-    model: Any, data: str | Dataset, chosen: Settings, folder: Path | None, listen: Listener | None, before: Run | None = None
+    model: Any, data: Any, chosen: Settings, folder: Path, listen: Listener | None, before: Run | None = None
 ) -> Run:
-    if folder is None:
-        with tempfile.TemporaryDirectory() as temporary:
-            return _audit(model, data, chosen, Path(temporary), listen)
     plan = _plan(chosen) if before is None else [parse(spec) for spec in before.transformations]
     requested = _requested(chosen)
     rule = StopRule.parse(chosen.stop_when) if chosen.stop_when else None
@@ -93,9 +99,10 @@ def _audit(
     decided_at = thresholds_of(requested or (), dataset.task, chosen.fidelity) if chosen.curtail else []
     loaded, notes = loaded_model(model, dataset, plan, chosen)
     chosen = replace(chosen, precision=loaded.precision)
-    name = data if isinstance(data, str) else data.name
+    name = data if isinstance(data, str) else dataset.name
     run = new_run(loaded.name, name, dataset, [t.spec for t in plan], _recorded(chosen), chosen.seed)
-    run.notes = notes
+    run.notes = [*rare_labels(dataset), *notes]
+    run.variants = {transformation.spec: transformation.count(chosen.q) for transformation in plan}
     run.breaks_order = [transformation.spec for transformation in plan if transformation.keeps_words]
     run.hashes = {"data": dataset.fingerprint, "model": loaded.fingerprint}
     if before is not None and before.hashes != run.hashes:
@@ -136,6 +143,7 @@ class _Audit:
 
     def go(self) -> Run:
         began = time.perf_counter()
+        make_folder(self.folder)
         write_run(self.folder, self.run)
         self.parts = Parts.open(self.folder)
         self.numbers = {storable(example.id): i for i, example in enumerate(self.dataset.examples)}
@@ -273,7 +281,8 @@ class _Audit:
                 if sequence.width < self.rule.width:
                     self._stop(spec, sequence, self.rule, done, skips)
                     break
-        self.listen(spec, n, n, "")
+        if done < n:
+            self.listen(spec, n, n, "")
         return used, answers, skips
 
     def _watch(
@@ -345,7 +354,7 @@ def _plan(settings: Settings) -> list[Transformation]:
     for x in settings.omega:
         threshold(x)
     specs = list(settings.transformations) or suite(settings.suite)
-    parsed = [parse(spec, fidelity=settings.fidelity) for spec in specs]
+    parsed = [parse(spec, fidelity=settings.fidelity).tried() for spec in specs]
     return list({transformation.spec: transformation for transformation in parsed}.values())
 
 
@@ -361,13 +370,9 @@ def _requested(settings: Settings) -> list[str] | None:
     return names or None
 
 
-def _new_folder(folder: Path) -> Path:
+def _free(folder: Path) -> Path:
     if (folder / "run.json").exists():
         raise DisorderError(f"{folder} holds a run already; choose another --out, or go on with --resume {folder}")
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise DisorderError(f"--out {folder} cannot be made ({error.strerror or error})") from None
     return folder
 
 

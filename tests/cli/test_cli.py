@@ -13,6 +13,7 @@ import pytest
 
 from conftest import pairs
 from disorder import __version__
+from disorder.audit import audit
 from disorder.cli import main
 
 Write = Callable[..., Path]
@@ -214,3 +215,41 @@ def test_help_is_quick() -> None:
         subprocess.run([sys.executable, "-m", "disorder", "--help"], capture_output=True, check=True)
         seconds.append(time.perf_counter() - began)
     assert min(seconds) < 1.0
+
+
+class TestNewcomers:
+    """What somebody typed on the first day, and the line that helps."""
+
+    @pytest.mark.parametrize(
+        ("arguments", "line"),
+        [
+            (["audit", "uniform", "DATA", "--columns", "text_b=textb"], "not 'textb'"),
+            (["audit", "uniform", "DATA", "--columns", "text_a=premise"], "the other way round? --columns premise=text_a"),
+            (["audit", "FOLDER"], "is a folder: write hf:"),
+            (["audit", "DATA"], "the model comes first"),
+            (["audit", "my_module:predict", "DATA"], "write python:my_module:predict"),
+            (["audit", "uniform", "rte", "--data-dir", "FOLDER/nothing"], "no such folder"),
+            (["audit", "uniform", "DATA", "--with", "clump:share=7"], "clump: share=7.0 does not work"),
+            (["report", "DATA"], "is no run folder"),
+        ],
+    )  # fmt: skip
+    def test_a_line_that_says_what_to_do(
+        self, run: Run, jsonl: Write, tmp_path: Path, arguments: list[str], line: str, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.chdir(tmp_path)
+        data = str(jsonl(pairs(6)))
+        code, _, err = run(*[word.replace("DATA", data).replace("FOLDER", str(tmp_path)) for word in arguments])
+        assert code == 2
+        assert line in err
+        assert len(err.strip().splitlines()) == 1
+        assert not (tmp_path / "runs").exists()  # nothing is left behind by a mistake
+
+    def test_a_list_of_dictionaries_is_data(self) -> None:
+        made = audit("always:neutral", pairs(6), q=2, transformations=["derange"])
+        assert made.n_examples == 6
+
+    def test_a_label_that_may_be_a_slip_is_named(self, jsonl: Write) -> None:
+        rows = [dict(row) for row in pairs(40)]
+        rows[0]["label"] = "nuetral"
+        made = audit("uniform", str(jsonl(rows)), q=2, transformations=["derange"])
+        assert any("'nuetral' stands in 1 of 40" in note for note in made.notes)

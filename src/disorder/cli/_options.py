@@ -21,7 +21,7 @@ SomeData = Annotated[str, typer.Argument(help="Data spec: builtin, FILE.jsonl, m
 
 Suite = Annotated[str, _option("Set of transformations: order, salad, full")]
 With = Annotated[list[str] | None, _option("Transformation instead of a suite; can be repeated", "--with")]
-Q = Annotated[int, _option("Permutations of each example")]
+Q = Annotated[int, _option("Permutations of each example (shuffle and shuffle_ngrams draw 10 at most, or :q=N)")]
 Seed = Annotated[int, _option("Seed of every draw")]
 Limit = Annotated[int | None, _option("Audit this many examples, drawn at random by seed")]
 Out = Annotated[Path | None, _option("Run folder (default: runs/DATE-MODEL-DATA)")]

@@ -80,12 +80,9 @@ def _audited(model: str, data: str, folder: Path, settings: dict[str, Any], *, i
     from disorder.audit import audit as start
     from disorder.audit import resume
     from disorder.cli._progress import Bar
-    from disorder.report.html import write_report
 
     with Bar() as bar:
-        run = resume(folder, listen=bar) if is_resumed else start(model, data, out=folder, listen=bar, **settings)
-    write_report(folder, run)
-    return run
+        return resume(folder, listen=bar) if is_resumed else start(model, data, out=folder, listen=bar, **settings)
 
 
 def _new_folder(model: str, data: str) -> Path:

@@ -12,10 +12,14 @@ def report(run: Annotated[Path, typer.Argument(help="Run folder")]) -> None:
     """Show RUN again and redraw its report.html."""
     from rich.console import Console
 
+    from disorder.errors import DisorderError
     from disorder.report import read_run
     from disorder.report.html import write_report
     from disorder.report.terminal import show
 
     found = read_run(run)
+    if found.status != "done":
+        what = f"failed ({found.error})" if found.status == "failed" else "is not finished"
+        raise DisorderError(f"this run {what}; go on with: disorder audit --resume {run}")
     write_report(run, found)
     show(found, Console(), folder=str(run))

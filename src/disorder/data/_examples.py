@@ -14,6 +14,7 @@ from disorder.types import Example
 
 Row = tuple[str, Mapping[str, Any]]  # where it stands ("line 3"), and its columns
 NO_LABEL = {"", "-1", "-", "-1.0", "nan"}
+TARGETS = ("text_a", "text_b", "label", "id")
 NO_LABEL_REASON = "no gold label"
 EMPTY_REASON = "empty text"
 REPEATED_REASON = "repeated row"
@@ -43,9 +44,12 @@ class Reader:
     def _renamed(self, raw: Mapping[str, Any], where: str) -> dict[str, Any]:
         if not isinstance(raw, Mapping):
             raise BadData(f"{self.source}, {where}: expected an object with columns, got {type(raw).__name__}")
-        missing = [column for column in self.columns if column not in raw]
-        if missing:
-            raise BadData(f"{self.source}, {where}: no column {missing[0]!r}; it has {_names(raw)}")
+        for column, target in self.columns.items():
+            if target not in TARGETS:
+                turned = f"; the other way round? --columns {target}={column}" if column in TARGETS else ""
+                raise BadData(f"--columns {column}={target}: a column can be {', '.join(TARGETS)}, not {target!r}{turned}")
+            if column not in raw:
+                raise BadData(f"{self.source}, {where}: no column {column!r}; it has {_names(raw)}")
         row = {key: value for key, value in raw.items() if key not in self.columns}
         row |= {target: raw[column] for column, target in self.columns.items()}
         for needed in ("text_a", "label"):

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from hashlib import blake2b
 from pathlib import Path
+from typing import Any
 
 from disorder.data import builtin, hf
 from disorder.data._examples import Reader, Row
@@ -28,7 +29,7 @@ class Source:
 
 
 def read(
-    spec: str,
+    spec: Any,
     *,
     columns: Mapping[str, str] | None = None,
     data_dir: str | None = None,
@@ -37,6 +38,7 @@ def read(
 ) -> Dataset:
     """Load a dataset to audit: examples sorted by id, so that nothing depends on the order of the rows."""
     source, reader = _open(spec, columns, data_dir, task, group_by)
+    spec = source.name if not isinstance(spec, str) else spec
     examples = sorted(reader.examples(source.rows), key=lambda example: example.id)
     if not examples:
         raise BadData(f"{spec}: no example can be used{_because(reader.skipped)}")
@@ -81,7 +83,7 @@ def check_label(spec: str, task: Task, example: Example) -> None:
 
 
 def _open(
-    spec: str, columns: Mapping[str, str] | None, data_dir: str | None, task: str | None, group_by: Sequence[str]
+    spec: Any, columns: Mapping[str, str] | None, data_dir: str | None, task: str | None, group_by: Sequence[str]
 ) -> tuple[Source, Reader]:
     source = _source(spec, data_dir)
     if task is not None:
@@ -89,10 +91,15 @@ def _open(
             raise UnknownName("task", task, KNOWN)
         source = replace(source, task=KNOWN[task])
     names = source.task.labels if source.task else ()
-    return source, Reader(spec, dict(columns or {}), names, [*dict.fromkeys([*source.group_by, *group_by])])
+    title = spec if isinstance(spec, str) else source.name
+    return source, Reader(title, dict(columns or {}), names, [*dict.fromkeys([*source.group_by, *group_by])])
 
 
-def _source(spec: str, data_dir: str | None) -> Source:
+def _source(spec: Any, data_dir: str | None) -> Source:
+    if not isinstance(spec, str):
+        return Source("data", _rows_of(spec))
+    if data_dir is not None and not Path(data_dir).is_dir():
+        raise BadData(f"--data-dir {data_dir}: no such folder")
     name, _, address = spec.partition(":")
     if name == "builtin":
         known = BUILTIN[builtin.parse(address)[0]]
@@ -108,6 +115,14 @@ def _source(spec: str, data_dir: str | None) -> Source:
     if name in plugins:
         return Source(spec, plugins[name].function(address))
     raise UnknownName("data", spec, ["builtin", *SETS, *plugins, "FILE.jsonl", "FILE.csv", "hf:NAME/CONFIG:SPLIT"])
+
+
+def _rows_of(given: Any) -> Iterator[Row]:
+    """Rows of a data frame, or of a list of dictionaries."""
+    rows = given.to_dict("records") if hasattr(given, "to_dict") else given
+    if not isinstance(rows, list):
+        raise BadData(f"data cannot be a {type(given).__name__}; give a spec, a list of dictionaries or a data frame")
+    return ((f"row {number}", row) for number, row in enumerate(rows, start=1))
 
 
 def _named(name: str, split: str, data_dir: str | None) -> Source:
@@ -131,8 +146,9 @@ def _from_hub(title: str, address: str, folder: str | None) -> Iterator[Row]:
     try:
         yield from hf.hf(address)
     except (BadData, BadModel) as error:
-        where = f"not in {folder}" if folder else "DISORDER_DATA is not set"
-        raise BadData(f"{title}: {where}, and {error}. Put the file there, or name one of your own") from None
+        where = f"not in {folder}" if folder else "neither --data-dir nor DISORDER_DATA says where it is"
+        name, _, split = title.partition(":")
+        raise BadData(f"{title}: {where}, and {error}. Put it there as {name}/{split}.jsonl, or name a file") from None
 
 
 def _because(skipped: Mapping[str, int]) -> str:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -15,19 +16,40 @@ from disorder.settings import Settings
 from disorder.types import Bools, Dataset, Example
 
 MAX_GROUPS = 100
+ENOUGH = 20  # examples before a label counts as rare
 
 
-def select(data: str | Dataset, settings: Settings) -> Dataset:
+def select(data: Any, settings: Settings) -> Dataset:
     """The dataset that an audit was asked for, limited and in order."""
     dataset = _limited(_ordered(data, settings), settings)
     _check_groups(dataset)
     return dataset
 
 
-def _ordered(data: str | Dataset, settings: Settings) -> Dataset:
+def rare_labels(dataset: Dataset) -> list[str]:
+    """A line for each label that so few examples have that it may be a slip."""
+    counts, n = Counter(example.label for example in dataset.examples), len(dataset.examples)
+    if dataset.task.is_regression or n < ENOUGH:
+        return []
+    return [
+        f"label {label!r} stands in {count} of {n:,} examples only; a slip of the pen?"
+        for label, count in sorted(counts.items())
+        if count <= max(1, n // 200)
+    ]
+
+
+def _mapping(columns: Any) -> Mapping[str, str]:
+    """Columns as a mapping; Python users may write them as on the command line."""
+    if not isinstance(columns, str):
+        return dict(columns)
+    return {left.strip(): right.strip() for left, _, right in (item.partition("=") for item in columns.split(","))}
+
+
+def _ordered(data: Any, settings: Settings) -> Dataset:
     """The dataset, sorted by id; in random order where any part of it must be a random one."""
     dataset = data if isinstance(data, Dataset) else read(
-        data, columns=settings.columns, data_dir=settings.data_dir, task=settings.task, group_by=settings.group_by
+        data, columns=_mapping(settings.columns), data_dir=settings.data_dir, task=settings.task,
+        group_by=settings.group_by,
     )  # fmt: skip
 
     def key(example: Example) -> bytes | str:

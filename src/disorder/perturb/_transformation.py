@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -110,6 +111,13 @@ class Transformation:
         """How texts are cut into words: as the first step asks, but never at spaces where a language has none."""
         first = self.steps[0]
         return "simple" if task.language == "zh" and first.words is None and first.splitter == "spaces" else first.splitter
+
+    def tried(self) -> Transformation:
+        """Itself, after a try on one example: a bad setting shows before any data is read."""
+        probe = Example("probe", "one two three four five six.", "seven eight nine ten eleven twelve.", "")
+        with suppress(DoesNotApply):
+            self.apply(probe, task=Task("probe"), q=1, seed=0)
+        return self
 
     def broken_sides(self, task: Task, *, is_pair: bool) -> tuple[str, ...]:
         """Which texts of an example it breaks."""

@@ -14,7 +14,7 @@ from disorder.errors import BadModel
 from disorder.predict._answers import checked
 from disorder.predict._cache import Cache, key_of
 from disorder.predict.python import as_predictor
-from disorder.registry import part
+from disorder.registry import part, parts
 from disorder.types import Costs, Floats, Predictor, Task, Texts
 
 
@@ -30,6 +30,7 @@ def load(
     """A predictor whose columns are the task's labels, from a spec or from any Python object that can answer."""
     if isinstance(model, str):
         name, _, address = model.partition(":")
+        _check_spec(model, name)
         predictor: Predictor = part("model", name).function(address, task=task)
     else:
         name, predictor = getattr(model, "__name__", type(model).__name__), as_predictor(model, task=task)
@@ -40,6 +41,18 @@ def load(
         _set_precision(title, predictor, precision)
     kept = Cache(cache) if cache and predictor.fingerprint and getattr(predictor, "is_costly", False) else None
     return Aligned(predictor, title, task.labels, _columns(title, predictor.labels, task, labels or {}), precision, kept)
+
+
+def _check_spec(spec: str, name: str) -> None:
+    """Say what was probably meant by a spec that names no kind of model."""
+    if name in parts("model"):
+        return
+    if Path(spec).is_dir():
+        raise BadModel(f"{spec} is a folder: write hf:{spec}, or onnx:{spec} for an ONNX export")
+    if Path(spec).is_file():
+        raise BadModel(f"{spec} is a file, and the model comes first: disorder audit MODEL {spec}")
+    if spec.count(":") == 1 and all(word.isidentifier() for word in spec.replace(":", ".").split(".")):
+        raise BadModel(f"unknown model {spec!r}; for a function of yours write python:{spec}")
 
 
 def _set_precision(name: str, predictor: Any, precision: str) -> None:
@@ -116,7 +129,7 @@ def _columns(name: str, given: Sequence[str], task: Task, renamed: Mapping[str, 
     for row, label in enumerate(given):
         target = renamed.get(label, label).lower()
         if target not in wanted:
-            raise BadModel(_mismatch(name, label, given, task))
+            raise BadModel(_mismatch(name, given, task))
         matrix[row, wanted[target]] = 1
     missing = [label for label, total in zip(task.labels, matrix.sum(axis=0), strict=True) if not total]
     if missing:
@@ -124,9 +137,9 @@ def _columns(name: str, given: Sequence[str], task: Task, renamed: Mapping[str, 
     return matrix
 
 
-def _mismatch(name: str, label: str, given: Sequence[str], task: Task) -> str:
-    example = ",".join(f"{mine}={theirs}" for mine, theirs in zip(given, task.labels, strict=False))
-    return (
-        f"{name} answers {label!r}, but the data's labels are {', '.join(task.labels)}. "
-        f'Say what is what: --labels "{example}"'
-    )
+def _mismatch(name: str, given: Sequence[str], task: Task) -> str:
+    both = f"{name} answers {', '.join(given)}; the data's labels are {', '.join(task.labels)}"
+    if len(given) != len(task.labels):
+        return f"{both}. Is it the right model for this data? If labels belong together, say so with --labels"
+    example = ",".join(f"{mine}={theirs}" for mine, theirs in zip(given, task.labels, strict=True))
+    return f'{both}. Say which is which, for instance --labels "{example}"'

@@ -32,6 +32,8 @@ def hf(address: str, *, task: Task) -> Predictor:
     except ImportError as error:
         raise MissingPackage(f"hf:{address}", "transformers", "hf") from error
     logging.disable_progress_bar()
+    if address.startswith(("/", "./", "../", "~")) and not Path(address).is_dir():
+        raise BadModel(f"hf:{address}: no such folder")
     try:
         tokenizer = AutoTokenizer.from_pretrained(address)
         network = AutoModelForSequenceClassification.from_pretrained(address, dtype=torch.float32, use_safetensors=True)

@@ -21,7 +21,11 @@ from disorder.types import Floats, Predictor, Task, Texts
 
 @model(form="python:MODULE:FUNCTION")
 def python(address: str, *, task: Task) -> Predictor:
-    """A function of yours: it gets a list of texts (pairs as tuples) and gives probabilities, label names or score dicts."""
+    """A function of yours: gets a list of texts (pairs as tuples), gives label names, score dicts or rows of probabilities.
+
+    The columns of probabilities stand in the order of its attribute `labels`, else of the data's labels (alphabetical; for the
+    papers' sets as `disorder list data` shows them).
+    """
     module, _, name = address.partition(":")
     if not module or not name:
         raise BadModel(f"python:{address}: write python:MODULE:FUNCTION")
@@ -62,6 +66,8 @@ class Function:
     def __call__(self, texts: Sequence[Texts], /) -> Floats:
         """Probabilities, whatever form the function answers in."""
         answers = self.function([a if b is None else (a, b) for a, b in texts])
+        if isinstance(answers, str):
+            raise BadModel(f"the function gave one string for {len(texts)} texts; it gets a list and must give a list")
         if not hasattr(answers, "__len__"):
             raise BadModel(f"python: answers must be a list or an array, one entry a text; got {type(answers).__name__}")
         if len(answers) and isinstance(answers[0], str | dict | list) and not _is_numbers(answers[0]):

@@ -16,7 +16,7 @@ Table = list[dict[str, Any]]
 def forest(run: Run, metric: str) -> str:
     """A score of every transformation with its interval, and chance as a line."""
     rows: Table = [
-        {"name": r.transformation, "value": r.value, "low": r.low, "high": r.high}
+        {"name": r.transformation.replace("original", "whole texts"), "value": r.value, "low": r.low, "high": r.high}
         for r in run.scores
         if r.metric == metric and r.group == "all"
     ]

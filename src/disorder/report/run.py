@@ -16,7 +16,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from pydantic import BaseModel, Field, ValidationError
 
-from disorder.errors import BadData
+from disorder.errors import BadData, DisorderError
 from disorder.report.samples import storable, write_atomically
 from disorder.types import Dataset, Example, Score
 
@@ -69,6 +69,7 @@ class Run(BaseModel):
     majority: float = 0.0
     transformations: list[str]
     breaks_order: list[str] = Field(default_factory=list)
+    variants: dict[str, int] = Field(default_factory=dict)
     settings: dict[str, Any]
     seed: int
     started: str
@@ -101,6 +102,14 @@ class Run(BaseModel):
     def groups(self) -> list[str]:
         """The groups that scores were split by."""
         return list(dict.fromkeys(record.group for record in self.scores if record.group != "all"))
+
+
+def make_folder(folder: Path) -> None:
+    """Make the folder of a run."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise DisorderError(f"--out {folder} cannot be made ({error.strerror or error})") from None
 
 
 def new_run(
@@ -149,7 +158,7 @@ def read_run(folder: Path) -> Run:
         if raw.get("schema_version") != SCHEMA_VERSION:
             raise BadData(f"{path}: schema version {raw.get('schema_version')}; this disorder reads {SCHEMA_VERSION}")
         return Run.model_validate(raw)
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError):
         raise BadData(f"{folder} is no run folder: it has no run.json") from None
     except (ValueError, ValidationError, AttributeError, OSError) as error:
         raise BadData(f"{path} is damaged: {str(error).splitlines()[0]}") from None

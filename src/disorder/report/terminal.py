@@ -13,11 +13,17 @@ from disorder.report.run import Record, Run
 from disorder.report.wording import COLUMNS, PERMUTATION_METRICS, interval, left_out, main_transformation, spread
 
 SECONDS = ("draw", "assemble", "forward", "cache", "write")
-KEY = (
-    "WOS: word-order sensitivity, 0 = order ignored, 1 = falls to chance. Ω_max, Ω_rand: share of examples with one "
-    "permutation that gets the gold label, with more than by chance. P_c, P_f: share of such permutations, for examples "
-    "first answered right, wrong. Brackets and ± are 95 % intervals over examples."
-)
+LEGEND = {
+    "accuracy": "texts given the gold label; after a number its 95 % interval over examples",
+    "same answer": "broken texts answered as the whole text was",
+    "WOS": "word-order sensitivity: 0 = order ignored, 1 = falls to chance, above 1 = below it",
+    "confidence": "mean probability of the answer given",
+    "Ω_max, Ω_rand, Ω_1.0": "examples with one permutation that gets the gold label, with more than by chance, with all",
+    "P_c, P_f": "permutations that get the gold label, of examples first answered right (D_c), wrong (D_f)",
+    "entropy": "how undecided the answers to those permutations are, in nats",
+    "models A, B, C": "what they would score: A rejects every broken text, B guesses, C is a bag of words",
+    "needs=…": "only examples of the built-in data whose label order decides, or words alone",
+}
 
 
 def show(run: Run, console: Console, *, folder: str | None = None, profile: bool = False) -> None:
@@ -33,10 +39,11 @@ def show(run: Run, console: Console, *, folder: str | None = None, profile: bool
         console.print(_permutations(run))
     for group in run.groups:
         console.print(_scores(run, group))
-    console.print(Text(KEY, style="dim"))
+    for name, meaning in _legend(run):
+        console.print(Text(f"{name}: {meaning}", style="dim"))
     for line in left_out(run):
         console.print(Text(line))
-    for line in [*run.notes, *stopped_early(run), *(spent(run) if profile else [])]:
+    for line in [*_not_measured(run), *run.notes, *stopped_early(run), *(spent(run) if profile else [])]:
         console.print(Text(line))
     if folder:
         console.print(Text(f"\nReport: {folder}/report.html", style="bold"), soft_wrap=True)
@@ -45,7 +52,29 @@ def show(run: Run, console: Console, *, folder: str | None = None, profile: bool
 def about(run: Run) -> str:
     """What was audited, in one line."""
     of = f" of {run.n_available:,}" if run.n_available > run.n_examples else ""
-    return f"{run.model} on {run.data}: {run.n_examples:,}{of} examples, q = {run.settings['q']}, seed {run.seed}"
+    draws = sorted({count for count in run.variants.values() if count > 1}, reverse=True)
+    variants = f", {' or '.join(map(str, draws))} variants of each" if draws else ""
+    return f"{run.model} on {run.data}: {run.n_examples:,}{of} examples{variants}, seed {run.seed}"
+
+
+def _legend(run: Run) -> list[tuple[str, str]]:
+    """What stands in the tables, in a line each."""
+    shown = {r.metric for r in run.scores}
+    present = {"accuracy": "accuracy", "same answer": "agreement", "WOS": "wos", "confidence": "confidence",
+               "Ω_max, Ω_rand, Ω_1.0": "omega_max", "P_c, P_f": "p_c", "entropy": "entropy_c"}  # fmt: skip
+    hidden = {name for name, metric in present.items() if metric not in shown}
+    hidden |= {"models A, B, C"} if not run.references else set()
+    hidden |= set() if any(group.startswith("needs=") for group in run.groups) else {"needs=…"}
+    return [(name, meaning) for name, meaning in LEGEND.items() if name not in hidden]
+
+
+def _not_measured(run: Run) -> list[str]:
+    """Why a score that one would look for is missing."""
+    return [
+        f"not measured: {entry.metric}, {entry.transformation} ({entry.reason})"
+        for entry in run.omitted
+        if entry.group == "all" and entry.metric in ("wos", "p_c")
+    ]
 
 
 def stopped_early(run: Run) -> list[str]:
@@ -72,7 +101,7 @@ def _scores(run: Run, group: str) -> Table:
     """One row a transformation."""
     present = [metric for metric in COLUMNS if any(r.metric == metric and r.group == group for r in run.scores)]
     table = Table(box=SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
-    table.add_column("all examples" if group == "all" else group)
+    table.add_column("all examples" if group == "all" else group, overflow="fold")
     table.add_column("n", justify="right")
     for metric in present:
         table.add_column(COLUMNS[metric], justify="right", no_wrap=True)

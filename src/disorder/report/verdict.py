@@ -7,6 +7,7 @@ from disorder.report.run import Record, Run
 # Share of the skill above chance that survives the loss of word order: 1 for a bag of words, 0 for a model at chance
 BAG, HALF, READER = 0.8, 0.5, 0.2
 MAIN = "derange"
+TITLES = {"agreement": "same answer", "omega_max": "Ω_max", "omega_rand": "Ω_rand", "omega_all": "Ω_1.0"}
 
 
 def verdict(run: Run) -> str:
@@ -29,7 +30,8 @@ def _of_figures(run: Run) -> str:
     if measured is None or whole is None:
         return "No verdict: no transformation could be applied to any example."
     figures = f"{measured.value:.2f} [{measured.low:.2f}, {measured.high:.2f}]"
-    return f"{measured.metric} is {figures} under {measured.transformation}; accuracy on whole texts is {whole.value:.2f}."
+    name = TITLES.get(measured.metric, measured.metric).capitalize()
+    return f"{name} is {figures} under {measured.transformation}; accuracy on whole texts is {whole.value:.2f}."
 
 
 def kept(run: Run, transformation: str, group: str) -> Record | None:
@@ -56,10 +58,13 @@ def _sentence(run: Run, transformation: str, group: str, *, brief: bool = False)
 
 def _guesses(whole: Record | None, floor: float, *, brief: bool) -> str:
     """What to say when the whole texts are answered no better than by chance: there is no skill that could be lost."""
-    figures = "" if whole is None else f", {whole.value:.2f} [{whole.low:.2f}, {whole.high:.2f}]"
+    figures = "" if whole is None else f" {whole.value:.2f} [{whole.low:.2f}, {whole.high:.2f}]"
+    is_open = whole is not None and whole.value > floor
     if brief:
-        return f"no better than chance on whole texts{figures}"
-    return f"No verdict on reading: accuracy on whole texts{figures} is not above that of one constant answer ({floor:.2f})."
+        return f"accuracy on whole texts{figures} is {'not yet surely' if is_open else 'not'} above chance"
+    if is_open:
+        return f"Too few examples for a verdict: accuracy{figures} cannot be told from one constant answer ({floor:.2f})."
+    return f"No verdict on reading: accuracy{figures} on whole texts is not above that of one constant answer ({floor:.2f})."
 
 
 def behaviour(low: float, high: float) -> str:
@@ -72,7 +77,9 @@ def behaviour(low: float, high: float) -> str:
         return "reads word order"
     if high <= HALF:
         return "reads word order in part"
-    return "lies between a bag of words and a reader"
+    if low > READER and high < BAG:
+        return "lies between a bag of words and a reader"
+    return "cannot be told yet from so few examples"
 
 
 def _loss(transformation: str) -> str:

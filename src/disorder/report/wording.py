@@ -48,9 +48,14 @@ def interval(record: Record) -> str:
 
 
 def spread(record: Record) -> str:
-    """A value with the larger half of its interval."""
-    half = max(record.high - record.value, record.value - record.low)
-    return f"{record.value:.3f} ±{half:.3f}".replace("±0.", "±.")
+    """A value with its bounds, as short as it can be said."""
+    low, high = (_short(bound) for bound in (record.low, record.high))
+    return f"{record.value:.3f} {low}–{high}"
+
+
+def _short(bound: float) -> str:
+    """Two decimals without what goes without saying: .07, 1, 1.05."""
+    return {"0.00": "0", "1.00": "1"}.get(f"{bound:.2f}", f"{bound:.2f}".replace("0.", ".", 1) if bound < 1 else f"{bound:.2f}")
 
 
 def main_transformation(run: Run) -> str:
