@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
@@ -111,3 +113,16 @@ def test_the_second_audit_asks_nothing(tiny_bert: Path, tmp_path: Path) -> None:
 def test_a_folder_that_is_no_model_is_one_line(tmp_path: Path) -> None:
     with pytest.raises(BadModel, match="cannot be loaded"):
         load(f"hf:{tmp_path}", task=NLI)
+
+
+def _audited(folder: str, cache: str) -> list[dict[str, Any]]:
+    run = audit(f"hf:{folder}", "builtin", limit=40, q=8, transformations=["derange"], cache=cache)
+    assert run.notes == []
+    return [record.model_dump() for record in run.scores]
+
+
+def test_two_audits_at_once_on_one_cache_are_both_right(tiny_bert: Path, tmp_path: Path) -> None:
+    alone = _audited(str(tiny_bert), "off")
+    with ProcessPoolExecutor(2, mp_context=get_context("spawn")) as pool:
+        both = list(pool.map(_audited, [str(tiny_bert)] * 2, [str(tmp_path / "cache")] * 2))
+    assert both == [alone, alone]
