@@ -211,7 +211,7 @@ class _Audit:
         spec = transformation.spec
         if transformation.keeps_words:
             self.run.dev_r[spec] = step_counts(outcomes)
-        for name, reference in references(outcomes).items():
+        for name, reference in references(outcomes):
             measured = scores(reference, keeps_words=transformation.keeps_words, thresholds=())
             records = [Record.of(spec, metric, "all", s) for metric, s in measured if not isinstance(s, str)]
             self.run.references.setdefault(name, []).extend(records)

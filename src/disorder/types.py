@@ -284,7 +284,7 @@ class Outcomes:
     @cached_property
     def label(self) -> Ints:
         """The answer to each variant as a label number, −1 where there is none (E × q)."""
-        return np.where(self.is_asked, np.nan_to_num(self.answers, nan=-1.0).argmax(axis=2), -1)
+        return np.where(self.is_asked, np.nan_to_num(self.answers, nan=-1.0).argmax(axis=2), -1).astype(np.int16)
 
     @cached_property
     def n_variants(self) -> Ints:

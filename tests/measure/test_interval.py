@@ -76,8 +76,8 @@ def test_the_unit_is_the_example_and_not_its_permutations() -> None:
 def test_blocks_do_not_change_the_interval(monkeypatch: pytest.MonkeyPatch) -> None:
     values = np.random.default_rng(0).random(300)
     whole = mean(values)
-    _interval._held_weights.cache_clear()
+    _interval._held_counts.cache_clear()
     monkeypatch.setattr(_interval, "BLOCK", 30_000)
     again = mean(values)
     assert (again.value, again.low, again.high) == pytest.approx((whole.value, whole.low, whole.high), rel=1e-12)
-    _interval._held_weights.cache_clear()
+    _interval._held_counts.cache_clear()

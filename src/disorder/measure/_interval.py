@@ -19,7 +19,8 @@ from disorder.types import Bools, Floats, Ints, Score
 
 Z = 1.959963984540054  # two-sided 95 %
 N_RESAMPLES = 1000
-BLOCK = 4_000_000  # numbers held at once
+BLOCK = 200_000  # numbers held at once
+HELD = 10_000  # examples up to which resamples are kept
 
 
 def share(claims: Bools | Ints, *, skipped: int = 0) -> Score:
@@ -66,17 +67,19 @@ def _counted(values: NDArray[Any]) -> int:
 
 def _weights(n: int) -> Iterator[Floats]:
     """How often each resample takes each example, as shares, some resamples at a time."""
-    return iter([_held_weights(n)]) if n * N_RESAMPLES <= BLOCK * 2 else (_shares(block, n) for block in _resamples(n))
+    blocks = _held_counts(n) if n <= HELD else (_counts(block, n) for block in _resamples(n))
+    return (block / n for block in blocks)
 
 
 @lru_cache(maxsize=4)
-def _held_weights(n: int) -> Floats:
-    return np.concatenate([_shares(block, n) for block in _resamples(n)])
+def _held_counts(n: int) -> list[NDArray[np.uint8]]:
+    """Counts are small: a byte each, so that they can be kept for the other scores of n examples."""
+    return [_counts(block, n) for block in _resamples(n)]
 
 
-def _shares(block: Ints, n: int) -> Floats:
+def _counts(block: Ints, n: int) -> NDArray[np.uint8]:
     shifted = block + np.arange(len(block))[:, None] * n
-    return np.bincount(shifted.ravel(), minlength=len(block) * n).reshape(len(block), n) / n
+    return np.bincount(shifted.ravel(), minlength=len(block) * n).reshape(len(block), n).astype(np.uint8)
 
 
 def _resamples(n: int) -> Iterator[Ints]:

@@ -6,7 +6,9 @@ changes its answer.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -14,29 +16,30 @@ from disorder.rng import generator
 from disorder.types import Outcomes
 
 
-def references(outcomes: Outcomes) -> dict[str, Outcomes]:
-    """Outcomes of the reference models, by name."""
-    models = {"B: guesses": _guesses(outcomes), "C: bag of words": _unchanged(outcomes)}
-    if outcomes.task.reject_label is None:
-        return models
-    return {"A: rejects": _rejects(outcomes), **models}
+def references(outcomes: Outcomes) -> Iterator[tuple[str, Outcomes]]:
+    """The reference models by name with their outcomes, one after another: each is as large as the outcomes themselves."""
+    if outcomes.task.reject_label is not None:
+        yield "A: rejects", _rejects(outcomes)
+    yield "B: guesses", _guesses(outcomes)
+    yield "C: bag of words", _unchanged(outcomes)
 
 
 def _rejects(outcomes: Outcomes) -> Outcomes:
     assert outcomes.task.reject_label is not None
-    answer = np.eye(len(outcomes.task.labels))[outcomes.task.labels.index(outcomes.task.reject_label)]
+    answer = np.eye(len(outcomes.task.labels), dtype=np.float32)[outcomes.task.labels.index(outcomes.task.reject_label)]
     return _answering(outcomes, np.broadcast_to(answer, outcomes.answers.shape))
 
 
 def _guesses(outcomes: Outcomes) -> Outcomes:
     m = len(outcomes.task.labels)
     picks = [generator(outcomes.seed, "guess", str(i)).integers(m, size=outcomes.answers.shape[1]) for i in outcomes.example]
-    return _answering(outcomes, np.eye(m)[np.array(picks, dtype=np.int64).reshape(outcomes.answers.shape[:2])])
+    answers = np.eye(m, dtype=np.float32)[np.array(picks, dtype=np.int64).reshape(outcomes.answers.shape[:2])]
+    return _answering(outcomes, answers)
 
 
 def _unchanged(outcomes: Outcomes) -> Outcomes:
     return _answering(outcomes, np.broadcast_to(outcomes.original[:, None, :], outcomes.answers.shape))
 
 
-def _answering(outcomes: Outcomes, answers: np.ndarray[tuple[int, ...], np.dtype[np.float64]]) -> Outcomes:
-    return replace(outcomes, answers=np.where(outcomes.is_asked[:, :, None], answers, np.nan))
+def _answering(outcomes: Outcomes, answers: Any) -> Outcomes:
+    return replace(outcomes, answers=np.where(outcomes.is_asked[:, :, None], answers, np.float32(np.nan)))

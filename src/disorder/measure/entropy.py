@@ -10,6 +10,8 @@ from disorder.measure.acceptance import flipped, right_first
 from disorder.registry import metric
 from disorder.types import Bools, Floats, Outcomes, Score
 
+PART = 256  # examples at a time, so that memory stays flat
+
 
 @metric(better="high", paper="UNLI", of="permutations")
 def entropy_c(outcomes: Outcomes) -> Score:
@@ -36,8 +38,13 @@ def _entropy(outcomes: Outcomes, group: Bools) -> Score:
 
 def accepted_entropy(outcomes: Outcomes) -> Floats:
     """Mean entropy of each example's accepted permutations, NaN where there are none."""
-    p = np.nan_to_num(outcomes.answers).astype(np.float64)
-    nats = -(p * np.log(np.where(p > 0, p, 1.0))).sum(axis=2)
+    parts = [slice(start, start + PART) for start in range(0, len(outcomes), PART)]
     accepted = outcomes.label == outcomes.gold[:, None]
     with np.errstate(invalid="ignore"):
-        return np.asarray(np.where(accepted, nats, 0).sum(axis=1) / accepted.sum(axis=1))
+        sums = [np.where(accepted[part], _nats(outcomes.answers[part]), 0).sum(axis=1) for part in parts]
+        return np.asarray(np.concatenate(sums) / accepted.sum(axis=1))
+
+
+def _nats(answers: Floats) -> Floats:
+    p = np.nan_to_num(answers).astype(np.float64)
+    return np.asarray(-(p * np.log(np.where(p > 0, p, 1.0))).sum(axis=2))
