@@ -80,6 +80,7 @@ def resume(out: str | Path, *, listen: Listener | None = None) -> Run:
     """Go on with a run that was stopped; finished parts are kept, and the scores are those of a run in one go."""
     before = read_run(Path(out))
     if before.status == "done":
+        write_report(Path(out), before)  # it may have been killed after the last score
         return before
     chosen = Settings(**before.settings, seed=before.seed, transformations=before.transformations)
     run = _audit(before.model, before.data, chosen, Path(out), listen, before)

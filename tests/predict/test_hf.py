@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
 from pathlib import Path
@@ -14,7 +15,7 @@ from disorder.audit import audit
 from disorder.data import read
 from disorder.data.tasks import BUILTIN
 from disorder.errors import BadModel
-from disorder.predict import choose_precision, load
+from disorder.predict import Aligned, choose_precision, load
 from disorder.types import Floats, Texts
 
 torch = pytest.importorskip("torch", reason="needs torch")
@@ -85,13 +86,43 @@ def test_other_precisions_answer_nearly_the_same(tiny_bert: Path, precision: str
     assert (other.argmax(axis=1) == usual.argmax(axis=1)).mean() > 0.7
 
 
-@pytest.mark.filterwarnings("ignore:.*quantiz.*", "ignore:.*deprecated.*")
-def test_auto_precision_stays_with_fp32_when_answers_must_not_differ_and_none_is_faster(tiny_bert: Path) -> None:
-    def loader(precision: str) -> Any:
-        return load(f"hf:{tiny_bert}", task=NLI, precision=precision)
+class Stub:
+    """Answers by the length of a text; `n_wrong` of them otherwise, and after a wait."""
 
-    chosen, note = choose_precision(loader, PAIRS, 1.0)
-    assert chosen in ("fp32", "bf16", "int8")
+    labels = ("x", "y")
+    fingerprint = "stub"
+
+    def __init__(self, seconds: float, n_wrong: int) -> None:
+        self.seconds, self.n_wrong = seconds, n_wrong
+
+    def __call__(self, texts: list[Texts], /) -> Floats:
+        time.sleep(self.seconds)
+        answers = np.array([len(a) % 2 for a, _ in texts])
+        answers[: self.n_wrong] = 1 - answers[: self.n_wrong]
+        return np.eye(2)[answers]
+
+
+@pytest.mark.parametrize(
+    ("bf16", "int8", "agree", "chosen"),
+    [
+        ((0.02, 0), (0.04, 0), 0.99, "bf16"),  # the fastest that agrees
+        ((0.02, 5), (0.04, 0), 0.99, "int8"),  # faster, but 5 of 100 answers differ
+        ((0.02, 5), (0.04, 0), 0.90, "bf16"),  # which a looser bound allows
+        ((0.02, 5), (0.04, 5), 0.99, "fp32"),  # none agrees
+        ((0.10, 0), (0.10, 0), 0.99, "fp32"),  # none is faster
+    ],
+)
+def test_auto_precision_takes_the_fastest_that_agrees(
+    bf16: tuple[float, int], int8: tuple[float, int], agree: float, chosen: str
+) -> None:
+    speeds = {"fp32": (0.08, 0), "bf16": bf16, "int8": int8}
+    texts: list[Texts] = [("w" * i, None) for i in range(100)]
+
+    def loader(precision: str) -> Aligned:
+        return Aligned(Stub(*speeds[precision]), "stub", ("x", "y"), np.eye(2), precision)
+
+    found, note = choose_precision(loader, texts, agree)
+    assert found == chosen
     assert note.startswith(f"precision {chosen}")
 
 
