@@ -26,7 +26,10 @@ from disorder.predict.uniform import Uniform
 from disorder.types import Dataset, Example
 
 Write = Callable[..., Path]
-SAMPLES = {"example", "transformation", "variant", "side", "positions_a", "positions_b", "label", "probabilities"}
+SAMPLES = {
+    "example", "transformation", "variant", "side", "positions_a", "positions_b", "label", "probabilities", "written_a",
+    "written_b",
+}  # fmt: skip
 
 
 def bag(texts: Sequence[tuple[str, str]]) -> list[str]:

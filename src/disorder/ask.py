@@ -18,6 +18,7 @@ import numpy as np
 import pyarrow as pa
 
 from disorder import data as data_stage
+from disorder.context import Surroundings
 from disorder.errors import DoesNotApply
 from disorder.measure import ORIGINAL
 from disorder.perturb import Transformation, parse
@@ -60,6 +61,8 @@ class Asker:
     seed: int
     short: str
     decided_at: Sequence[Any] = ()  # thresholds of the requested scores; empty: ask everything
+    words: Sequence[str] = ()  # of the data, for transformations that write words of their own
+    data_dir: str | None = None
     _parsed: dict[str, Transformation] = field(default_factory=dict)
 
     @cached_property
@@ -88,7 +91,17 @@ class Asker:
 
     def broken(self, spec: str, example: Example) -> Variants:
         """All variants of one example."""
-        return self.transformation(spec).apply(example, task=self.task, q=self.q, seed=self.seed, short=self.short)
+        [variants] = self._variants(spec, [example])
+        if isinstance(variants, DoesNotApply):
+            raise variants
+        return variants
+
+    def _variants(self, spec: str, examples: Sequence[Example]) -> Iterator[Variants | DoesNotApply]:
+        chosen = self.transformation(spec)
+        context = Surroundings(self.predictor, self.words, self.data_dir) if chosen.needs - {"tags"} else None
+        return chosen.apply_all(
+            examples, task=self.task, q=self.q, seed=self.seed, short=self.short, context=context
+        )
 
     def _broken(
         self, block: Block, skips: Counter[str], costs: Costs
@@ -96,12 +109,13 @@ class Asker:
         if block.transformation == ORIGINAL:
             return list(block.examples), [None] * len(block.examples)
         began, used, variants = time.perf_counter(), [], []
-        for example in block.examples:
-            try:
-                variants.append(self.broken(block.transformation, example))
+        found = self._variants(block.transformation, block.examples)
+        for example, broken in zip(block.examples, found, strict=True):
+            if isinstance(broken, DoesNotApply):
+                skips[str(broken)] += 1
+            else:
+                variants.append(broken)
                 used.append(example)
-            except DoesNotApply as reason:
-                skips[str(reason)] += 1
         costs["draw"] += time.perf_counter() - began
         return used, list(variants)
 
