@@ -18,11 +18,13 @@ import numpy as np
 import pyarrow as pa
 
 from disorder import data as data_stage
+from disorder.cache import default_folder
 from disorder.context import Surroundings
 from disorder.errors import DoesNotApply
 from disorder.measure import ORIGINAL
 from disorder.perturb import Transformation, parse
-from disorder.predict import Aligned, choose_precision, default_folder, load
+from disorder.perturb.words import split
+from disorder.predict import Aligned, choose_precision, load
 from disorder.report.samples import sample_table
 from disorder.rng import digest
 from disorder.settings import Settings
@@ -64,6 +66,19 @@ class Asker:
     words: Sequence[str] = ()  # of the data, for transformations that write words of their own
     data_dir: str | None = None
     _parsed: dict[str, Transformation] = field(default_factory=dict)
+
+    @classmethod
+    def of(
+        cls,
+        load: Callable[[], Aligned],
+        dataset: Dataset,
+        plan: Sequence[Transformation],
+        settings: Settings,
+        decided_at: Sequence[Any] = (),
+    ) -> Asker:
+        """An asker for these examples and settings."""
+        words = words_of(dataset) if any("vocabulary" in transformation.needs for transformation in plan) else ()
+        return cls(load, dataset.task, settings.q, settings.seed, settings.short, decided_at, words, settings.data_dir)
 
     @cached_property
     def predictor(self) -> Aligned:
@@ -109,6 +124,7 @@ class Asker:
         if block.transformation == ORIGINAL:
             return list(block.examples), [None] * len(block.examples)
         began, used, variants = time.perf_counter(), [], []
+        before = dict(self.predictor.counts)
         found = self._variants(block.transformation, block.examples)
         for example, broken in zip(block.examples, found, strict=True):
             if isinstance(broken, DoesNotApply):
@@ -116,7 +132,8 @@ class Asker:
             else:
                 variants.append(broken)
                 used.append(example)
-        costs["draw"] += time.perf_counter() - began
+        asked = self.predictor.counts.since(before)  # importance asks the model, which has its own bill
+        costs["draw"] += time.perf_counter() - began - sum(asked.get(name, 0.0) for name in ("assemble", "forward", "cache"))
         return used, list(variants)
 
     def _answers(
@@ -178,16 +195,25 @@ def loaded_model(
     precision = settings.precision
     notes: list[str] = []
     if precision == "auto":
-        texts = _sampled(dataset, plan[0], settings)
+        texts = _sampled(dataset, plan, settings)
         precision, note = choose_precision(partial(load_model, model, dataset.task, settings), texts, settings.agree)
         notes.append(note)
     loaded = load_model(model, dataset.task, settings, precision)
+    if any("importance" in transformation.needs for transformation in plan):
+        notes.append(loaded.how_importance)
     return loaded, [*notes, *loaded.notes]
 
 
-def _sampled(dataset: Dataset, transformation: Transformation, settings: Settings) -> list[Texts]:
-    """Whole and broken texts of a few examples, such as the audit will ask."""
+def words_of(dataset: Dataset) -> list[str]:
+    """The words of letters in a dataset, sorted."""
+    texts = {text for example in dataset.examples for text in example.texts if text is not None}
+    return sorted({word for text in texts for word in split(text).words if word.isalpha()})
+
+
+def _sampled(dataset: Dataset, plan: Sequence[Transformation], settings: Settings) -> list[Texts]:
+    """Whole and broken texts of a few examples, such as the audit will ask; those only that can be broken without a model."""
     texts: list[Texts] = []
+    transformation = next((each for each in plan if not each.needs - {"tags"}), parse("derange"))
     for example in sorted(dataset.examples, key=lambda example: digest(settings.seed, "precision", example.id))[:N_SAMPLED]:
         texts.append(example.texts)
         try:

@@ -111,7 +111,7 @@ def _audit(
         raise DisorderError(f"--resume: the {' and the '.join(changed)} changed since the run began; start a new one")
     if before is not None:
         run.started, run.seconds, run.n_predictions = before.started, before.seconds, before.n_predictions
-    asker = Asker(partial(_again, loaded), dataset.task, chosen.q, chosen.seed, chosen.short, decided_at)
+    asker = Asker.of(partial(_again, loaded), dataset, plan, chosen, decided_at)
     if chosen.engine != "local":
         asker = replace(asker, load=partial(load_model, model, dataset.task, chosen, loaded.precision))
     started = engine(chosen.engine, address=chosen.address, workers=chosen.workers, make=partial(_itself, asker))

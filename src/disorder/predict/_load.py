@@ -13,7 +13,8 @@ import numpy as np
 from disorder.errors import BadModel
 from disorder.predict._answers import checked
 from disorder.predict._cache import Cache, key_of
-from disorder.predict._importance import importance
+from disorder.predict._importance import MAX_KEPT, how, importance
+from disorder.predict._importance import key_of as pair_key
 from disorder.predict.python import as_predictor
 from disorder.registry import part, parts
 from disorder.types import Costs, Floats, Pair, Predictor, Task, Texts
@@ -73,6 +74,7 @@ class Aligned:
     precision: str = "fp32"
     cache: Cache | None = None
     counts: Costs = field(default_factory=Costs)
+    weighed: dict[tuple[object, ...], list[Floats]] = field(default_factory=dict)
 
     @property
     def fingerprint(self) -> str:
@@ -99,8 +101,32 @@ class Aligned:
         return words()
 
     def importance(self, pairs: Sequence[Pair]) -> list[list[Floats]]:
-        """How much the loss hangs on each word, texts of a pair apart: by gradient where there is one, else leaving it out."""
-        return importance(self, pairs)
+        """How much the loss hangs on each word, texts of a pair apart: by gradient where there is one, else leaving it out.
+
+        Kept, since several transformations ask it of the same pairs.
+        """
+        keys = [pair_key(pair) for pair in pairs]
+        known = {key: self.weighed[key] for key in keys if key in self.weighed}
+        missing = {key: pair for key, pair in zip(keys, pairs, strict=True) if key not in known}
+        if missing:
+            known |= zip(missing, self._weigh(list(missing.values())), strict=True)
+        if len(self.weighed) + len(missing) > MAX_KEPT:
+            self.weighed.clear()
+        self.weighed |= known
+        return [known[key] for key in keys]
+
+    def _weigh(self, pairs: Sequence[Pair]) -> list[list[Floats]]:
+        began, before = time.perf_counter(), dict(self.counts)
+        found = importance(self, pairs)
+        if self.counts.get("asked") == before.get("asked"):  # gradients: a pass forward and one back
+            self.counts["forward"] += time.perf_counter() - began
+            self.counts["asked"] += len(pairs)
+        return found
+
+    @property
+    def how_importance(self) -> str:
+        """A line that says how the importance of words is found with this model."""
+        return how(self)
 
     @property
     def notes(self) -> list[str]:
