@@ -129,13 +129,14 @@ class Sentence:
 
     @cached_property
     def _pieces(self) -> tuple[list[str], Bools, Bools]:
-        """Each word glued, after its own gap, and after a space; and which marks cling to a neighbour."""
+        """Each word glued, after its own gap, and after a space; and which marks and clitics ('s) cling to a neighbour."""
         n, starts, ends = len(self), self.starts.tolist(), self.ends.tolist()
         gaps = [self.text[i:j] for i, j in zip([0, *ends], [*starts, len(self.text)], strict=True)]
         pieces = self.words + [gap + word for gap, word in zip(gaps[:n], self.words, strict=True)]
         pieces += [" " + word for word in self.words]
         opens = np.array([gap == "" for gap in gaps], dtype=bool)
-        clings_left = self.is_punctuation & opens[:-1] & (np.arange(n) > 0)
+        is_clitic = np.array([word[0] in "'’" for word in self.words], dtype=bool)
+        clings_left = (self.is_punctuation | is_clitic) & opens[:-1] & (np.arange(n) > 0)
         clings_right = self.is_punctuation & opens[1:] & ~clings_left & (np.arange(n) < n - 1)
         return pieces, clings_left, clings_right
 
@@ -144,11 +145,11 @@ class Sentence:
 
         Neighbours that were neighbours keep the gap they had, so the identity row gives the text back to the letter;
         other words get one space (none in scripts without spaces), and punctuation clings as it did. `spaced` puts a
-        single space everywhere, as the papers' released code does.
+        single space everywhere, as the papers' released code does (but in scripts without spaces).
         """
         if not len(self) or not positions.shape[1]:
             return [self.text if not len(self) else ""] * len(positions)
-        if spaced:
+        if spaced and self.is_spaced.all():
             words = [word.lower() for word in self.words] if lower else self.words
             return [" ".join([words[i] for i in row]) for row in positions.tolist()]
         pieces, suffix = self._pieces[0], self.text[int(self.ends[-1]) :]

@@ -131,7 +131,7 @@ class Transformation:
         asked = [step for step in self.steps if step.words]
         particular = [step for step in self.steps if step.needs & {"tags", "importance"}]
         name = (asked or particular or self.steps)[0].splitter
-        if task.language == "zh" and not asked and name in OF_ENGLISH:
+        if task.language == "zh" and not asked and (name in OF_ENGLISH or "tags" in self.needs):
             return "jieba" if "tags" in self.needs else "simple"
         return name
 

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from disorder.errors import UnknownName
-from disorder.types import Bools
+from disorder.types import Bools, Ints
 
 UNIVERSAL = (
     "ADJ", "ADP", "ADV", "AUX", "CCONJ", "DET", "INTJ", "NOUN", "NUM", "PART", "PRON", "PROPN", "PUNCT", "SCONJ", "SYM",
@@ -48,3 +48,8 @@ def classes_named(text: str) -> frozenset[str]:
 def is_of(tags: NDArray[np.str_], classes: frozenset[str]) -> Bools:
     """Which words belong to one of the classes, by its universal or its older name."""
     return np.array([tag in classes or OLDER.get(tag) in classes for tag in tags.tolist()], dtype=bool)
+
+
+def tokens_at(token_starts: Ints, places: Ints) -> Ints:
+    """Which token of a tagger each place in the text lies in (or follows)."""
+    return np.maximum(np.searchsorted(token_starts, places, side="right") - 1, 0)

@@ -6,8 +6,11 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any
 
+import numpy as np
+
 from disorder.errors import BadSetting, DisorderError, MissingPackage
-from disorder.perturb.tags._classes import Tags
+from disorder.perturb.tags._classes import Tags, tokens_at
+from disorder.perturb.words import split
 from disorder.registry import tagger
 from disorder.types import Sentence
 
@@ -22,7 +25,14 @@ def nltk(sentences: Sequence[Sentence], *, model: str = "") -> list[Tags]:
     if model:
         raise BadSetting("tagger", tagger=f"nltk:{model}", need="nltk alone: it has one model")
     tag, classes = _tagger()
-    return [Tags.of([classes[found] for _, found in tag(sentence.words)]) for sentence in sentences]
+    return [_tags(sentence, tag, classes) for sentence in sentences]
+
+
+def _tags(sentence: Sentence, tag: Any, classes: dict[str, str]) -> Tags:
+    """Classes of NLTK's own tokens; a word cut otherwise (don't) has that of the token it begins in."""
+    tokens = split(sentence.text, words="nltk")
+    names = np.array([classes[found] for _, found in tag(tokens.words)] or ["X"], dtype="U5")
+    return Tags(names[tokens_at(tokens.starts, sentence.starts)])
 
 
 @lru_cache(maxsize=1)
@@ -39,7 +49,6 @@ def _tagger() -> tuple[Any, dict[str, str]]:
     except LookupError:
         raise DisorderError(f"tagger=nltk needs NLTK's data: python -m nltk.downloader {PACKAGES} (or set NLTK_DATA)") from None
     classes: dict[str, str] = _Classes({tag: FINER.get(tag, NEWER.get(name, name)) for tag, name in mapped.items()})
-
     return trained.tag, classes
 
 

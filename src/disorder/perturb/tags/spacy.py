@@ -9,9 +9,10 @@ from typing import Any
 import numpy as np
 
 from disorder.errors import DisorderError, MissingPackage
-from disorder.perturb.tags._classes import Tags
+from disorder.perturb.tags._classes import Tags, tokens_at
+from disorder.perturb.words._sentence import without_surrogates
 from disorder.registry import tagger
-from disorder.types import Sentence
+from disorder.types import Ints, Sentence
 
 USUAL = "en_core_web_sm"
 INSTALL = f"install one with python -m spacy download {USUAL}"
@@ -21,44 +22,44 @@ UNUSED = ("ner", "lemmatizer", "textcat", "entity_linker")
 @tagger(language="any", needs="spacy and a model")
 def spacy(sentences: Sequence[Sentence], *, model: str = "") -> list[Tags]:
     """Any spaCy pipeline, by name or folder (spacy:NAME); without a name, the English one that is installed."""
-    pipeline, make = _pipeline(model)
-    documents = (make(pipeline.vocab, words=_safe(sentence.words), spaces=_spaces(sentence)) for sentence in sentences)
-    return [_tags(document) for document in pipeline.pipe(documents, batch_size=256)]
+    pipeline = _pipeline(model)
+    documents = (pipeline.tokenizer(without_surrogates(sentence.text)) for sentence in sentences)
+    tagged = pipeline.pipe(documents, batch_size=256)
+    return [_tags(sentence, document) for sentence, document in zip(sentences, tagged, strict=True)]
 
 
-def _tags(document: Any) -> Tags:
+def _tags(sentence: Sentence, document: Any) -> Tags:
+    names = [token.pos_ if token.pos_ not in ("", "SPACE") else "X" for token in document]
     is_head = np.zeros(len(document), dtype=bool)
     if document.has_annotation("DEP"):
         is_head[[chunk.root.i for chunk in document.noun_chunks]] = True
-    return Tags.of([token.pos_ if token.pos_ not in ("", "SPACE") else "X" for token in document], is_head)
+    tokens = _tokens(sentence, document)
+    return Tags(np.array(names, dtype="U5")[tokens], is_head[tokens])
 
 
-def _safe(words: Sequence[str]) -> list[str]:
-    """Words that can be stored as UTF-8."""
-    return [word.encode("utf-8", "replace").decode("utf-8") or "?" for word in words]
-
-
-def _spaces(sentence: Sentence) -> list[bool]:
-    """Whether white space follows each word."""
-    if not len(sentence):
-        return []
-    return [*(sentence.starts[1:] > sentence.ends[:-1]).tolist(), False]
+def _tokens(sentence: Sentence, document: Any) -> Ints:
+    """The pipeline's token for each word; for one that holds several (don't, well-known), the one that governs the others."""
+    starts = np.array([token.idx for token in document], dtype=np.int64)
+    first, last = tokens_at(starts, sentence.starts), tokens_at(starts, sentence.ends - 1)
+    tokens = first.copy()
+    if document.has_annotation("DEP"):
+        for i in np.flatnonzero(last > first).tolist():
+            tokens[i] = document[int(first[i]) : int(last[i]) + 1].root.i
+    return tokens
 
 
 @lru_cache(maxsize=4)
-def _pipeline(model: str) -> tuple[Any, Any]:
+def _pipeline(model: str) -> Any:
     try:
         import spacy
-        from spacy.tokens import Doc
     except ImportError as error:
         raise MissingPackage("tagger=spacy", "spacy", "nlp") from error
     name = model or _installed(spacy)
     try:
-        pipeline = spacy.load(name, exclude=list(UNUSED))
+        return spacy.load(name, exclude=list(UNUSED))
     except (OSError, ValueError) as error:
         first = (str(error).splitlines() or [""])[0]
         raise DisorderError(f"tagger=spacy:{name} cannot be loaded ({first}); {INSTALL}") from None
-    return pipeline, Doc
 
 
 def _installed(spacy: Any) -> str:
