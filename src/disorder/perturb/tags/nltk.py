@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from disorder.errors import BadSetting, DisorderError, MissingPackage
+from disorder.errors import BadSetting, MissingData, MissingPackage
 from disorder.perturb.tags._classes import Tags, tokens_at
 from disorder.perturb.words import split
 from disorder.registry import tagger
@@ -47,7 +47,7 @@ def _tagger() -> tuple[Any, dict[str, str]]:
         mapped = tagset_mapping("en-ptb", "universal")
         trained = PerceptronTagger()
     except LookupError:
-        raise DisorderError(f"tagger=nltk needs NLTK's data: python -m nltk.downloader {PACKAGES} (or set NLTK_DATA)") from None
+        raise MissingData(f"tagger=nltk needs NLTK's data: python -m nltk.downloader {PACKAGES} (or set NLTK_DATA)") from None
     classes: dict[str, str] = _Classes({tag: FINER.get(tag, NEWER.get(name, name)) for tag, name in mapped.items()})
     return trained.tag, classes
 

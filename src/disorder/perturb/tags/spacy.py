@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from disorder.errors import DisorderError, MissingPackage
+from disorder.errors import MissingData, MissingPackage
 from disorder.perturb.tags._classes import Tags, tokens_at
 from disorder.perturb.words._sentence import without_surrogates
 from disorder.registry import tagger
@@ -59,12 +59,12 @@ def _pipeline(model: str) -> Any:
         return spacy.load(name, exclude=list(UNUSED))
     except (OSError, ValueError) as error:
         first = (str(error).splitlines() or [""])[0]
-        raise DisorderError(f"tagger=spacy:{name} cannot be loaded ({first}); {INSTALL}") from None
+        raise MissingData(f"tagger=spacy:{name} cannot be loaded ({first}); {INSTALL}") from None
 
 
 def _installed(spacy: Any) -> str:
     """The usual English pipeline, or else the first English one that is installed."""
     names = sorted(name for name in spacy.util.get_installed_models() if name.startswith("en"))
     if not names:
-        raise DisorderError(f"tagger=spacy found no English pipeline; {INSTALL}, or name one: tagger=spacy:FOLDER")
+        raise MissingData(f"tagger=spacy found no English pipeline; {INSTALL}, or name one: tagger=spacy:FOLDER")
     return USUAL if USUAL in names else str(names[0])
