@@ -13,6 +13,7 @@ import types
 import typing
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from importlib.metadata import entry_points
 from typing import Any, TypeVar
 
@@ -52,7 +53,7 @@ class Part:
         """Whether it ships with disorder."""
         return self.function.__module__.split(".")[0] == "disorder"
 
-    @property
+    @cached_property
     def settings(self) -> dict[str, Any]:
         """Its keyword-only settings with their defaults."""
         return {
@@ -94,10 +95,11 @@ def parts(kind: str) -> dict[str, Part]:
 
 def part(kind: str, name: str) -> Part:
     """The part of that name, or an error that says which names exist."""
-    known = parts(kind)
-    if name not in known:
-        raise UnknownName(kind, name, known)
-    return known[name]
+    if kind not in _loaded or name not in _parts[kind]:
+        known = parts(kind)
+        if name not in known:
+            raise UnknownName(kind, name, known)
+    return _parts[kind][name]
 
 
 def _load(kind: str) -> None:

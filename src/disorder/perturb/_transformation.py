@@ -36,7 +36,7 @@ class Step:
     q: int | None
     tagger: str | None = None
 
-    @property
+    @cached_property
     def spec(self) -> str:
         """Its canonical name: settings that differ from the defaults, in alphabetical order."""
         own = {name: value for name, value in self.settings.items() if value != self.part.settings[name]}
@@ -51,7 +51,7 @@ class Step:
         fidelity = self.settings.get("fidelity", "paper")
         return self.words or self.part.facts["words"].get(fidelity, "simple")
 
-    @property
+    @cached_property
     def needs(self) -> frozenset[str]:
         """What it must know beside the text."""
         return frozenset(self.part.facts["needs"])
