@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 from pathlib import Path
@@ -17,7 +17,6 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from disorder import data as data_stage
 from disorder.context import Surroundings
 from disorder.errors import DoesNotApply
 from disorder.measure import ORIGINAL
@@ -26,7 +25,7 @@ from disorder.predict import Aligned, choose_precision, default_folder, load
 from disorder.report.samples import sample_table
 from disorder.rng import digest
 from disorder.settings import Settings
-from disorder.types import Bools, Costs, Dataset, Example, Fidelity, Floats, Ints, Task, Texts, Variants
+from disorder.types import Bools, Costs, Dataset, Example, Floats, Ints, Task, Texts, Variants
 
 N_SAMPLED = 200  # examples that a precision is tried on
 ROUNDS = (1, 1, 1, 1, 2, 2, 4, 4, 8)  # variants asked in a round; the last size is repeated
@@ -203,41 +202,3 @@ def load_model(model: Any, task: Any, settings: Settings, precision: str) -> Ali
     return load(
         model, task=task, labels=settings.labels, batch_size=settings.batch_size, precision=precision, cache=folder
     )
-
-
-def broken(
-    data: str,
-    transformation: str,
-    *,
-    q: int = 1,
-    seed: int = 0,
-    fidelity: Fidelity = "paper",
-    short: str = "skip",
-    columns: Mapping[str, str] | None = None,
-    task: str | None = None,
-    data_dir: str | None = None,
-    skips: Counter[str] | None = None,
-) -> Iterator[dict[str, Any]]:
-    """Broken texts as `disorder perturb` writes them, one by one; examples left out are counted in `skips` by reason."""
-    Settings(q=q, fidelity=fidelity, short=short).check()
-    chosen = parse(transformation, fidelity=fidelity)
-    known, reader, examples = data_stage.stream(data, columns=columns, data_dir=data_dir, task=task)
-    skips = Counter() if skips is None else skips
-    for example in examples:
-        asked = known or Task("", breaks="a" if example.text_b is None else "b")
-        try:
-            variants = chosen.apply(example, task=asked, q=q, seed=seed, short=short)
-        except DoesNotApply as reason:
-            skips[str(reason)] += 1
-            continue
-        yield from _lines(example, chosen.spec, variants)
-    skips.update(reader.skipped)
-
-
-def _lines(example: Example, spec: str, variants: Variants) -> Iterator[dict[str, Any]]:
-    texts = zip(variants.texts(), variants.positions(), strict=True)
-    for k, ((text_a, text_b), (positions_a, positions_b)) in enumerate(texts):
-        yield {
-            "id": example.id, "transformation": spec, "variant": k, "text_a": text_a, "text_b": text_b,
-            "label": example.label, "positions_a": positions_a, "positions_b": positions_b,
-        }  # fmt: skip

@@ -154,6 +154,7 @@ def transformation(
     words: Mapping[str, str] | None = None,
     needs: tuple[Need, ...] = (),
     tagger: Mapping[str, str] | None = None,
+    shows: tuple[str, ...] = (),
 ) -> Callable[[F], F]:
     """Register a way to break a text.
 
@@ -162,11 +163,13 @@ def transformation(
     variant. `copies` marks those that copy one text into the other, which ask for the default label. `words` names the
     splitter for each fidelity when the paper fixes one. `needs` says what the text alone does not hold: with "tags" and
     "importance" the sentence carries them, by `tagger` for each language where it matters; with "vocabulary" and "training
-    data" the function takes a `Context` as its fourth argument.
+    data" the function takes a `Context` as its fourth argument. `shows` names settings that the canonical spec always spells
+    out, because their default says too little.
     """
     facts: dict[str, Any] = {"keeps": keeps, "destroys": destroys, "paper": paper, "scope": scope, "side": side}
     facts |= {"draws": 1 if deterministic else draws, "deterministic": deterministic, "copies": copies}
     facts |= {"suites": suites, "words": words or {}, "needs": needs, "tagger": TAGGERS | dict(tagger or {})}
+    facts |= {"shows": shows}
     return lambda function: register("transformation", function, **facts)
 
 

@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any
 
-from disorder.errors import BadSetting, DisorderError, MissingPackage
+from disorder.errors import BadSetting, MissingPackage, MissingResource
 from disorder.perturb.tags._classes import Tags
 from disorder.registry import tagger
 from disorder.types import Sentence
 
-PACKAGES = "averaged_perceptron_tagger_eng universal_tagset"
+INSTALL = "python -m nltk.downloader averaged_perceptron_tagger_eng universal_tagset (or set NLTK_DATA)"
 FINER = {"NNP": "PROPN", "NNPS": "PROPN", "MD": "AUX", "CC": "CCONJ", "RP": "PART", "TO": "PART", "POS": "PART", "UH": "INTJ"}
 NEWER = {"CONJ": "CCONJ", "PRT": "PART", ".": "PUNCT"}
 
@@ -37,7 +37,7 @@ def _tagger() -> tuple[Any, dict[str, str]]:
         mapped = tagset_mapping("en-ptb", "universal")
         trained = PerceptronTagger()
     except LookupError:
-        raise DisorderError(f"tagger=nltk needs NLTK's data: python -m nltk.downloader {PACKAGES} (or set NLTK_DATA)") from None
+        raise MissingResource(f"tagger=nltk needs NLTK's data: {INSTALL}") from None
     classes: dict[str, str] = _Classes({tag: FINER.get(tag, NEWER.get(name, name)) for tag, name in mapped.items()})
 
     return trained.tag, classes

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from disorder.errors import DisorderError, MissingPackage
+from disorder.errors import MissingPackage, MissingResource
 from disorder.perturb.tags._classes import Tags
 from disorder.registry import tagger
 from disorder.types import Sentence
@@ -57,7 +57,7 @@ def _pipeline(model: str) -> tuple[Any, Any]:
         pipeline = spacy.load(name, exclude=list(UNUSED))
     except (OSError, ValueError) as error:
         first = (str(error).splitlines() or [""])[0]
-        raise DisorderError(f"tagger=spacy:{name} cannot be loaded ({first}); {INSTALL}") from None
+        raise MissingResource(f"tagger=spacy:{name} cannot be loaded ({first}); {INSTALL}") from None
     return pipeline, Doc
 
 
@@ -65,5 +65,5 @@ def _installed(spacy: Any) -> str:
     """The usual English pipeline, or else the first English one that is installed."""
     names = sorted(name for name in spacy.util.get_installed_models() if name.startswith("en"))
     if not names:
-        raise DisorderError(f"tagger=spacy found no English pipeline; {INSTALL}, or name one: tagger=spacy:FOLDER")
+        raise MissingResource(f"tagger=spacy found no English pipeline; {INSTALL}, or name one: tagger=spacy:FOLDER")
     return USUAL if USUAL in names else str(names[0])
