@@ -1,8 +1,8 @@
 """How many texts a second does each transformation break? One variant of each text, first time and again.
 
 DATA=mnli.jsonl.gz [MODEL=hf:FOLDER] [TRAIN=mnli-train.jsonl.gz] python benchmarks/throughput.py
-(CPU time, medians of 5; "again" is a second transformation of the same texts: nothing is split or tagged twice. Without DATA, the
-built-in pairs; MODEL is asked by those that look for important words, TRAIN teaches pbsmt, which is left out without it.)
+(CPU time, medians of 5; "again" is a second transformation of the same texts: nothing is split or tagged twice. Without DATA
+the built-in pairs; MODEL is asked by those that look for important words; TRAIN teaches pbsmt, which is left out without it.)
 """
 
 from __future__ import annotations
