@@ -29,6 +29,8 @@ settings.register_profile(
 settings.load_profile("disorder")
 
 SHARED = Path(__file__).parents[1].parent / "shared"
+if (SHARED / "nltk_data").is_dir():
+    os.environ.setdefault("NLTK_DATA", str(SHARED / "nltk_data"))
 NLI = Task("toy", ("entailment", "neutral", "contradiction"), "b", "neutral", "entailment")
 CHINESE = replace(NLI, language="zh")
 if (SHARED / "nltk_data").is_dir():

@@ -17,8 +17,8 @@ from scipy.stats import binom
 import disorder
 from conftest import NLI, pairs
 from disorder import read_run
-from disorder.ask import broken
 from disorder.audit import audit
+from disorder.broken import broken
 from disorder.data import read
 from disorder.errors import BadModel, BadSetting, DisorderError, UnknownName
 from disorder.perturb.words import split

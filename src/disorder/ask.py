@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 from pathlib import Path
@@ -17,18 +17,17 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from disorder import data as data_stage
 from disorder.cache import default_folder
 from disorder.context import Surroundings
+from disorder.data import vocabulary
 from disorder.errors import DoesNotApply
 from disorder.measure import ORIGINAL
 from disorder.perturb import Transformation, parse
-from disorder.perturb.words import split
 from disorder.predict import Aligned, choose_precision, load
 from disorder.report.samples import sample_table
 from disorder.rng import digest
 from disorder.settings import Settings
-from disorder.types import Bools, Costs, Dataset, Example, Fidelity, Floats, Ints, Task, Texts, Variants
+from disorder.types import Bools, Costs, Dataset, Example, Floats, Ints, Task, Texts, Variants
 
 N_SAMPLED = 200  # examples that a precision is tried on
 ROUNDS = (1, 1, 1, 1, 2, 2, 4, 4, 8)  # variants asked in a round; the last size is repeated
@@ -77,7 +76,7 @@ class Asker:
         decided_at: Sequence[Any] = (),
     ) -> Asker:
         """An asker for these examples and settings."""
-        words = words_of(dataset) if any("vocabulary" in transformation.needs for transformation in plan) else ()
+        words = vocabulary(dataset) if any("vocabulary" in transformation.needs for transformation in plan) else ()
         return cls(load, dataset.task, settings.q, settings.seed, settings.short, decided_at, words, settings.data_dir)
 
     @cached_property
@@ -204,12 +203,6 @@ def loaded_model(
     return loaded, [*notes, *loaded.notes]
 
 
-def words_of(dataset: Dataset) -> list[str]:
-    """The words of letters in a dataset, sorted."""
-    texts = {text for example in dataset.examples for text in example.texts if text is not None}
-    return sorted({word for text in texts for word in split(text).words if word.isalpha()})
-
-
 def _sampled(dataset: Dataset, plan: Sequence[Transformation], settings: Settings) -> list[Texts]:
     """Whole and broken texts of a few examples, such as the audit will ask; those only that can be broken without a model."""
     texts: list[Texts] = []
@@ -229,41 +222,3 @@ def load_model(model: Any, task: Any, settings: Settings, precision: str) -> Ali
     return load(
         model, task=task, labels=settings.labels, batch_size=settings.batch_size, precision=precision, cache=folder
     )
-
-
-def broken(
-    data: str,
-    transformation: str,
-    *,
-    q: int = 1,
-    seed: int = 0,
-    fidelity: Fidelity = "paper",
-    short: str = "skip",
-    columns: Mapping[str, str] | None = None,
-    task: str | None = None,
-    data_dir: str | None = None,
-    skips: Counter[str] | None = None,
-) -> Iterator[dict[str, Any]]:
-    """Broken texts as `disorder perturb` writes them, one by one; examples left out are counted in `skips` by reason."""
-    Settings(q=q, fidelity=fidelity, short=short).check()
-    chosen = parse(transformation, fidelity=fidelity)
-    known, reader, examples = data_stage.stream(data, columns=columns, data_dir=data_dir, task=task)
-    skips = Counter() if skips is None else skips
-    for example in examples:
-        asked = known or Task("", breaks="a" if example.text_b is None else "b")
-        try:
-            variants = chosen.apply(example, task=asked, q=q, seed=seed, short=short)
-        except DoesNotApply as reason:
-            skips[str(reason)] += 1
-            continue
-        yield from _lines(example, chosen.spec, variants)
-    skips.update(reader.skipped)
-
-
-def _lines(example: Example, spec: str, variants: Variants) -> Iterator[dict[str, Any]]:
-    texts = zip(variants.texts(), variants.positions(), strict=True)
-    for k, ((text_a, text_b), (positions_a, positions_b)) in enumerate(texts):
-        yield {
-            "id": example.id, "transformation": spec, "variant": k, "text_a": text_a, "text_b": text_b,
-            "label": example.label, "positions_a": positions_a, "positions_b": positions_b,
-        }  # fmt: skip

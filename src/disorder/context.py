@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from disorder import data as data_stage
+from disorder.errors import DisorderError
 from disorder.predict import Aligned
 from disorder.types import Example, Floats, Pair
 
@@ -14,9 +15,16 @@ from disorder.types import Example, Floats, Pair
 class Surroundings:
     """The `Context` of a run: the model that is audited, words of its data, and where data lies."""
 
-    predictor: Aligned
+    model: Aligned | None
     words: Sequence[str] = ()
     data_dir: str | None = None
+
+    @property
+    def predictor(self) -> Aligned:
+        """The model, or an error that says one is missing."""
+        if self.model is None:
+            raise DisorderError("this transformation asks a model which words matter: name one with --model")
+        return self.model
 
     def pieces(self, text: str) -> list[tuple[int, int]]:
         """Where the model's own tokens lie in a text."""

@@ -13,6 +13,7 @@ import types
 import typing
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from importlib.metadata import entry_points
 from typing import Any, TypeVar
 
@@ -52,7 +53,7 @@ class Part:
         """Whether it ships with disorder."""
         return self.function.__module__.split(".")[0] == "disorder"
 
-    @property
+    @cached_property
     def settings(self) -> dict[str, Any]:
         """Its keyword-only settings with their defaults."""
         return {
@@ -94,10 +95,11 @@ def parts(kind: str) -> dict[str, Part]:
 
 def part(kind: str, name: str) -> Part:
     """The part of that name, or an error that says which names exist."""
-    known = parts(kind)
-    if name not in known:
-        raise UnknownName(kind, name, known)
-    return known[name]
+    if kind not in _loaded or name not in _parts[kind]:
+        known = parts(kind)
+        if name not in known:
+            raise UnknownName(kind, name, known)
+    return _parts[kind][name]
 
 
 def _load(kind: str) -> None:
@@ -152,6 +154,7 @@ def transformation(
     words: Mapping[str, str] | None = None,
     needs: tuple[Need, ...] = (),
     tagger: Mapping[str, str] | None = None,
+    shows: tuple[str, ...] = (),
 ) -> Callable[[F], F]:
     """Register a way to break a text.
 
@@ -160,11 +163,13 @@ def transformation(
     variant. `copies` marks those that copy one text into the other, which ask for the default label. `words` names the
     splitter for each fidelity when the paper fixes one. `needs` says what the text alone does not hold: with "tags" and
     "importance" the sentence carries them, by `tagger` for each language where it matters; with "vocabulary" and "training
-    data" the function takes a `Context` as its fourth argument.
+    data" the function takes a `Context` as its fourth argument. `shows` names settings that the canonical spec always spells
+    out, because their default says too little.
     """
     facts: dict[str, Any] = {"keeps": keeps, "destroys": destroys, "paper": paper, "scope": scope, "side": side}
     facts |= {"draws": 1 if deterministic else draws, "deterministic": deterministic, "copies": copies}
     facts |= {"suites": suites, "words": words or {}, "needs": needs, "tagger": TAGGERS | dict(tagger or {})}
+    facts |= {"shows": shows}
     return lambda function: register("transformation", function, **facts)
 
 

@@ -36,13 +36,15 @@ class Step:
     q: int | None
     tagger: str | None = None
 
-    @property
+    @cached_property
     def spec(self) -> str:
         """Its canonical name: settings that differ from the defaults, in alphabetical order."""
-        own = {name: value for name, value in self.settings.items() if value != self.part.settings[name]}
+        usual, shown = self.part.settings, self.part.facts["shows"]
+        own = {name: value for name, value in self.settings.items() if value != usual[name] or name in shown}
+        own |= {name: usual[name] for name in shown if name not in own}
         shared = {"side": self.side, "words": self.words, "q": self.q, "tagger": self.tagger}
-        usual = {"side": self.part.facts["side"], "words": None, "q": None, "tagger": None}
-        own |= {name: value for name, value in shared.items() if value != usual[name]}
+        unshared = {"side": self.part.facts["side"], "words": None, "q": None, "tagger": None}
+        own |= {name: value for name, value in shared.items() if value != unshared[name]}
         return self.part.name + "".join(f"{':,'[i > 0]}{k}={v}" for i, (k, v) in enumerate(sorted(own.items())))
 
     @property
@@ -51,7 +53,7 @@ class Step:
         fidelity = self.settings.get("fidelity", "paper")
         return self.words or self.part.facts["words"].get(fidelity, "simple")
 
-    @property
+    @cached_property
     def needs(self) -> frozenset[str]:
         """What it must know beside the text."""
         return frozenset(self.part.facts["needs"])
@@ -210,7 +212,7 @@ class Transformation:
 
     def _given(self, context: Context | None) -> Context:
         if context is None:
-            raise DisorderError(f"{self.spec} asks a model which words matter: name one (disorder perturb --model)")
+            raise DisorderError(f"{self.spec} asks a model which words matter, and none is given")
         return context
 
 

@@ -15,7 +15,7 @@ from disorder.types import Fidelity, Rows, Sentence
 
 @transformation(
     keeps="the other words and their order", destroys="a word class", paper="NDSC", side="both", deterministic=True,
-    words={"paper": "nltk", "released": "nltk"}, needs=("tags",),
+    words={"paper": "nltk", "released": "nltk"}, needs=("tags",), shows=("tags",),
 )  # fmt: skip
 def drop_pos(
     sentence: Sentence, rng: Generator, count: int, *, tags: str = "NOUN", fidelity: Fidelity = "paper"

@@ -15,7 +15,7 @@ from disorder.types import Fidelity, Rows, Sentence
 
 @transformation(
     keeps="some word classes and their order", destroys="all other words", paper="NDSC", side="both", deterministic=True,
-    words={"paper": "nltk", "released": "nltk"}, needs=("tags",),
+    words={"paper": "nltk", "released": "nltk"}, needs=("tags",), shows=("tags",),
 )  # fmt: skip
 def keep_pos(
     sentence: Sentence, rng: Generator, count: int, *, tags: str = "NOUN+VERB", fidelity: Fidelity = "paper"
