@@ -111,9 +111,13 @@ class Asker:
             raise variants
         return variants
 
+    @cached_property
+    def _surroundings(self) -> Surroundings:
+        return Surroundings(self.predictor, self.words, self.data_dir)
+
     def _variants(self, spec: str, examples: Sequence[Example]) -> Iterator[Variants | DoesNotApply]:
         chosen = self.transformation(spec)
-        context = Surroundings(self.predictor, self.words, self.data_dir) if chosen.needs - {"tags"} else None
+        context = self._surroundings if chosen.needs - {"tags"} else None
         return chosen.apply_all(
             examples, task=self.task, q=self.q, seed=self.seed, short=self.short, context=context
         )
@@ -249,10 +253,11 @@ def broken(
     chosen = parse(transformation, fidelity=fidelity)
     known, reader, examples = data_stage.stream(data, columns=columns, data_dir=data_dir, task=task)
     skips = Counter() if skips is None else skips
+    context = Surroundings(data_dir=data_dir) if "training data" in chosen.needs else None
     for example in examples:
         asked = known or Task("", breaks="a" if example.text_b is None else "b")
         try:
-            variants = chosen.apply(example, task=asked, q=q, seed=seed, short=short)
+            variants = chosen.apply(example, task=asked, q=q, seed=seed, short=short, context=context)
         except DoesNotApply as reason:
             skips[str(reason)] += 1
             continue

@@ -34,7 +34,9 @@ def perturb(
     Each line holds id, transformation, variant, text_a, text_b, label, positions_a, positions_b.
     """
     from disorder.ask import broken
+    from disorder.cli._progress import News
 
+    News.show()
     skips: Counter[str] = Counter()
     n_used = n_written = 0
     lines = broken(
