@@ -18,7 +18,7 @@ from disorder.types import Context, Pair, Rows, Sentence, Variants
 
 
 @transformation(
-    keeps="the first text, phrases that go with the label", destroys="the second text, grammar, sense", paper="WS",
+    keeps="the first text, phrases that go with the label", destroys="the second text, often grammar and sense", paper="WS",
     scope="pair", deterministic=True, needs=("training data",),
 )  # fmt: skip
 def pbsmt(
