@@ -110,9 +110,13 @@ class Asker:
             raise variants
         return variants
 
+    @cached_property
+    def _surroundings(self) -> Surroundings:
+        return Surroundings(self.predictor, self.words, self.data_dir)
+
     def _variants(self, spec: str, examples: Sequence[Example]) -> Iterator[Variants | DoesNotApply]:
         chosen = self.transformation(spec)
-        context = Surroundings(self.predictor, self.words, self.data_dir) if chosen.needs - {"tags"} else None
+        context = self._surroundings if chosen.needs - {"tags"} else None
         return chosen.apply_all(
             examples, task=self.task, q=self.q, seed=self.seed, short=self.short, context=context
         )

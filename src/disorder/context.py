@@ -11,33 +11,32 @@ from disorder.predict import Aligned
 from disorder.types import Example, Floats, Pair
 
 
-@dataclass
+@dataclass(eq=False)  # what is learned from its data is kept as long as itself
 class Surroundings:
-    """The `Context` of a run: the model that is audited, words of its data, and where data lies."""
+    """The `Context` of a run: the model that is audited (if there is one), words of its data, and where data lies."""
 
-    model: Aligned | None
+    predictor: Aligned | None = None
     words: Sequence[str] = ()
     data_dir: str | None = None
 
-    @property
-    def predictor(self) -> Aligned:
-        """The model, or an error that says one is missing."""
-        if self.model is None:
-            raise DisorderError("this transformation asks a model which words matter: name one with --model")
-        return self.model
-
     def pieces(self, text: str) -> list[tuple[int, int]]:
         """Where the model's own tokens lie in a text."""
-        return self.predictor.pieces(text)
+        return self._model.pieces(text)
 
     def importance(self, pairs: Sequence[Pair]) -> list[list[Floats]]:
         """How much the model's loss hangs on each word of each text."""
-        return self.predictor.importance(pairs)
+        return self._model.importance(pairs)
 
     def vocabulary(self) -> Sequence[str]:
         """The whole words among the model's tokens, or the words of the data for a model that does not show its own."""
-        return self.predictor.vocabulary() or self.words
+        return self._model.vocabulary() or self.words
 
     def training(self, spec: str) -> Iterator[Example]:
         """The examples of a data spec."""
         yield from data_stage.stream(spec, data_dir=self.data_dir)[2]
+
+    @property
+    def _model(self) -> Aligned:
+        if self.predictor is None:
+            raise DisorderError("this transformation asks a model which words matter: name one with --model")
+        return self.predictor

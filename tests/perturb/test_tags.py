@@ -96,7 +96,7 @@ def test_older_classes_contain_the_newer_ones() -> None:
     assert is_of(names, classes_named("ADP")).tolist() == [False, False, False, False, False, True, True]
 
 
-def test_mistakes_say_what_would_work(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_mistakes_say_what_would_work() -> None:
     with pytest.raises(UnknownName, match="unknown word class 'NUON'; did you mean 'NOUN'"):
         classes_named("NUON")
     with pytest.raises(UnknownName, match="unknown tagger 'spacey'; did you mean 'spacy'"):
@@ -118,7 +118,7 @@ def test_missing_data_of_nltk_says_how_to_get_it(monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr(data, "path", [])
     nltk._tagger.cache_clear()
     try:
-        with pytest.raises(MissingData, match="nltk.downloader averaged_perceptron_tagger_eng"):
+        with pytest.raises(MissingData, match=r"nltk\.downloader averaged_perceptron_tagger_eng"):
             tagged([split("never seen before")], tagger="nltk")
     finally:
         nltk._tagger.cache_clear()

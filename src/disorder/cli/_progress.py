@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import logging
+import sys
 import time
 from types import TracebackType
 
@@ -43,3 +45,19 @@ class Bar:
         elif (done == total and not note) or time.monotonic() - self._last > EVERY:
             self._last = time.monotonic()
             self.console.print(f"{stage}: {done:,} of {total:,} {note}".rstrip(), highlight=False, markup=False)
+
+
+class News(logging.Handler):
+    """Shows what a part says while it does something long, such as training a translator."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """One line, through the bar where there is one."""
+        sys.stderr.write(f"{record.getMessage()}\n")
+
+    @classmethod
+    def show(cls) -> None:
+        """Listen from now on."""
+        logger = logging.getLogger("disorder")
+        logger.setLevel(logging.INFO)
+        if not any(isinstance(handler, cls) for handler in logger.handlers):
+            logger.addHandler(cls())

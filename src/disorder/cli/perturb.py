@@ -42,8 +42,10 @@ def perturb(
     Each line holds id, transformation, variant, text_a, text_b, label, positions_a, positions_b.
     """
     from disorder.broken import Tally, broken
+    from disorder.cli._progress import News
     from disorder.perturb import suite as suite_named
 
+    News.show()
     if bool(with_) == bool(suite):
         raise DisorderError("say how to break the texts, with --with TRANSFORMATION or with --suite NAME")
     tally, used = Tally(), Counter[str]()
@@ -60,6 +62,8 @@ def perturb(
 
 def _say(tally: Tally, used: Counter[str], out: Path) -> None:
     """What was written, removed and left out, a line each on standard error."""
+    if not used:
+        typer.echo(f"0 examples used, 0 variants written to {out}", err=True)
     for spec in used:
         name = f"{spec}: " if len(used) > 1 else ""
         typer.echo(f"{name}{used[spec]:,} examples used, {tally.written[spec]:,} variants written to {out}", err=True)
