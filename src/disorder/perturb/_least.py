@@ -50,7 +50,11 @@ def rewritten(sentence: Sentence, words: list[str]) -> str:
     for i in range(1, len(words)):
         apart = " " if sentence.is_spaced[i - 1] and sentence.is_spaced[i] else ""
         is_next = ends[i - 1] <= starts[i]
-        found += [_gap(text[ends[i - 1] : starts[i]], apart) if is_next else apart, words[i]]
+        gap = _gap(text[ends[i - 1] : starts[i]], apart) if is_next else apart
+        is_new = words[i - 1 : i + 1] != sentence.words[i - 1 : i + 1]
+        if is_new and words[i - 1][-1].isalnum() and words[i][0].isalnum():
+            gap = gap or apart  # a word in the place of a mark does not cling as the mark did
+        found += [gap, words[i]]
     return "".join(found) + _gap(text[ends[-1] :], "")
 
 

@@ -17,12 +17,14 @@ from disorder.errors import BadModel
 from disorder.types import Floats, Sentence
 
 TARGETS = "targets"  # beside a batch's inputs: the gold answers
-Score = Callable[[dict[str, Any]], Floats]
+TELLING = 1e-3  # of its largest possible size: less is what rounding leaves
+Calls = list[tuple[Any, Any, Any]]  # each time words were embedded: tokens, embeddings, gradients
+Differentiate = Callable[[dict[str, Any]], Calls]
 
 
 @contextmanager
-def watching(network: Any) -> Iterator[Score]:
-    """A function that scores every token of a batch; while it can be used, the network's own gradients are off."""
+def watching(network: Any) -> Iterator[Differentiate]:
+    """A function that differentiates the loss of a batch by its embeddings; meanwhile the network's own gradients are off."""
     seen = threading.local()  # batches may run side by side
 
     def keep(_layer: Any, given: tuple[Any, ...], named: dict[str, Any], embedded: Any) -> Any:
@@ -37,7 +39,7 @@ def watching(network: Any) -> Iterator[Score]:
     for parameter in frozen:
         parameter.requires_grad_(False)
     try:
-        yield lambda feed: _token_scores(network, feed, seen)
+        yield lambda feed: _differentiated(network, feed, seen)
     finally:
         for hook in hooks:
             hook.remove()
@@ -67,8 +69,30 @@ def by_word(scores: Floats, spans: Any, sentence: Sentence) -> Floats:
     return np.asarray(scores @ shares)
 
 
-def _token_scores(network: Any, feed: dict[str, Any], seen: Any) -> Floats:
-    """One number a token (inputs × length)."""
+def token_scores(calls: Calls, ids: Any) -> Floats:
+    """Embedding · gradient, one number a token (inputs × length)."""
+    import torch
+
+    asked = torch.from_numpy(ids)
+    scores = torch.zeros(asked.shape)
+    for embedded, leaf, gradient in calls:
+        scores += _placed((leaf * gradient).sum(-1).cpu(), embedded.cpu(), asked)
+    found: Floats = scores.double().numpy()
+    return found
+
+
+def is_telling(calls: Calls) -> bool:
+    """Whether the loss depends on how long an embedding is, which is all that embedding · gradient can see.
+
+    It does not where each embedding is normalised on its own before anything is added to it, as in DeBERTa.
+    """
+    return any(
+        bool((leaf * gradient).sum(-1).abs().max() > TELLING * (leaf.norm(dim=-1) * gradient.norm(dim=-1)).max())
+        for _, leaf, gradient in calls
+    )
+
+
+def _differentiated(network: Any, feed: dict[str, Any], seen: Any) -> Calls:
     import torch
 
     with torch.inference_mode(False), torch.enable_grad():
@@ -80,12 +104,8 @@ def _token_scores(network: Any, feed: dict[str, Any], seen: Any) -> Floats:
             raise BadModel("this network does not show its word embeddings")
         loss = _loss(logits, torch.from_numpy(feed[TARGETS])).sum()
         gradients = torch.autograd.grad(loss, [leaf for _, leaf in calls], allow_unused=True)
-    scores = torch.zeros(inputs["input_ids"].shape)
-    for (ids, leaf), gradient in zip(calls, gradients, strict=True):
-        if gradient is not None:
-            scores += _placed((leaf.detach() * gradient).sum(-1).cpu(), ids.cpu(), inputs["input_ids"].cpu())
-    found: Floats = scores.double().numpy()
-    return found
+    found = zip(calls, gradients, strict=True)
+    return [(ids, leaf.detach(), gradient) for (ids, leaf), gradient in found if gradient is not None]
 
 
 def _loss(logits: Any, targets: Any) -> Any:
@@ -100,7 +120,8 @@ def _placed(scores: Any, embedded: Any, asked: Any) -> Any:
     import torch
 
     n = asked.shape[1]
-    for ids, found in ((embedded, scores), (embedded.T, scores.T)):
+    ways = ((embedded, scores), (embedded.T, scores.T)) if embedded.dim() == scores.dim() == 2 else ()
+    for ids, found in ways:
         if len(ids) != len(asked) or ids.shape[1] < n:
             continue
         if torch.equal(ids[:, :n], asked):

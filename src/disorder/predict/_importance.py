@@ -23,7 +23,10 @@ if TYPE_CHECKING:
 MAX_KEPT = 200_000  # pairs whose importance is remembered
 Weigh = Callable[[Sequence[Pair], Floats], list[list[Floats]]]
 BY_GRADIENT = "importance of words: embedding times gradient of the gold label's loss"
-BY_LEAVING_OUT = "importance of words: change of the gold label's loss when the word is left out (no gradients to be had)"
+BY_LEAVING_OUT = (
+    "importance of words: change of the gold label's loss when the word is left out "
+    "(the model shows no gradients at its word embeddings, or none that tell words apart)"
+)
 
 
 def importance(aligned: Aligned, pairs: Sequence[Pair]) -> list[list[Floats]]:

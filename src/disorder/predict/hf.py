@@ -17,11 +17,11 @@ import numpy as np
 from disorder.errors import BadModel, BadSetting, MissingPackage
 from disorder.predict._answers import softmax
 from disorder.predict._batches import TOKEN_BUDGET, by_length, max_input_length, n_threads
-from disorder.predict._gradients import TARGETS, by_word, watching
+from disorder.predict._gradients import TARGETS, by_word, is_telling, token_scores, watching
 from disorder.predict._tokens import PROBES, Encoded, WordTokens
 from disorder.predict._vocabulary import Spans, token_spans, whole_words
 from disorder.registry import model
-from disorder.types import Floats, Ints, Pair, Predictor, Sentence, Task, Texts
+from disorder.types import Floats, Ints, Pair, Predictor, Task, Texts
 
 Run = Callable[[dict[str, Any]], Floats]
 CPU_BUDGET = 2048  # tokens in a batch on a CPU, where several run side by side
@@ -86,12 +86,13 @@ class Transformer:
         """Whether the importance of words can be had from gradients; tried on one text."""
         if not getattr(self.tokenizer, "is_fast", False):
             return False
-        probe = Pair(_one_word("Yes"), _one_word("no"))
+        feed = self._feed(self.tokenizer(*PROBES[0], truncation=True, max_length=self.max_length).encodings)
         try:
-            self.importance([probe], np.ones((1, max(1, len(self.labels)))))
+            with watching(self._exact) as differentiate:
+                calls = differentiate(feed | {TARGETS: np.eye(1, max(1, len(self.labels)))})
+                return bool(token_scores(calls, feed["input_ids"]).any()) and is_telling(calls)
         except (BadModel, NotImplementedError):
             return False
-        return True
 
     def importance(self, pairs: Sequence[Pair], targets: Floats, /) -> list[list[Floats]]:
         """Embedding · gradient of the loss, summed over each word's tokens, one array a text; words cut off get 0.
@@ -102,7 +103,11 @@ class Transformer:
         batches = self._batches(encoded, share=0.5)
         feeds = [self._feed([encoded[i] for i in batch]) | {TARGETS: targets[batch]} for batch in batches]
         found: list[list[Floats]] = [[] for _ in pairs]
-        with watching(self._exact) as score:
+        with watching(self._exact) as differentiate:
+
+            def score(feed: dict[str, Any]) -> Floats:
+                return token_scores(differentiate(feed), feed["input_ids"])
+
             for batch, scores in zip(batches, self._each(partial(self._fitting, score), feeds), strict=True):
                 for i, row in zip(batch.tolist(), scores, strict=True):
                     found[i] = _by_side(row, encoded[i], pairs[i])
@@ -204,11 +209,6 @@ def _by_side(scores: Floats, encoded: Any, pair: Pair) -> list[Floats]:
     owners = np.array([-1 if owner is None else owner for owner in encoded.sequence_ids])
     spans = np.array(encoded.offsets)
     return [by_word(scores[owners == i], spans[owners == i], side) for i, side in enumerate(pair.sides)]
-
-
-def _one_word(text: str) -> Sentence:
-    no = np.zeros(1, dtype=bool)
-    return Sentence(text, np.array([0]), np.array([len(text)]), no, ~no)
 
 
 def _pool() -> ThreadPoolExecutor:
