@@ -14,12 +14,10 @@ import numpy as np
 
 from disorder.errors import BadModel, BadSetting, MissingPackage
 from disorder.predict._answers import softmax
-from disorder.predict._batches import TOKEN_BUDGET, by_length, max_input_length, n_threads
+from disorder.predict._batches import by_length, max_input_length, n_threads, token_budget
 from disorder.predict._tokens import PROBES, Encoded, WordTokens
 from disorder.registry import model
 from disorder.types import Floats, Predictor, Task, Texts
-
-CPU_BUDGET = 2048  # tokens in a batch on a CPU, where several run side by side
 
 
 @model(form="hf:NAME_OR_FOLDER", needs="transformers, torch")
@@ -62,14 +60,14 @@ class Transformer:
         self.notes = ["every text is tokenised as a whole"] if self.tokens is None else self.tokens.notes
         self.assembling = 0.0
         self._pool = _pool() if network.device.type == "cpu" else None
+        self.budget = token_budget(network.config, self.max_length, _device_memory(network))
 
     def __call__(self, texts: Sequence[Texts], /) -> Floats:
         """Probabilities, one row a text (one number a text for a regression model)."""
         began = time.perf_counter()
         encoded = self._encode(texts)
         logits = np.empty((len(texts), max(1, len(self.labels))))
-        budget = CPU_BUDGET if self._pool else TOKEN_BUDGET
-        batches = list(by_length([len(e.ids) for e in encoded], batch_size=self.batch_size, budget=budget))
+        batches = list(by_length([len(e.ids) for e in encoded], batch_size=self.batch_size, budget=self.budget))
         feeds = [self._feed([encoded[i] for i in batch]) for batch in batches]
         self.assembling += time.perf_counter() - began
         answers = self._pool.map(self._forward, feeds) if self._pool else map(self._forward, feeds)
@@ -89,22 +87,30 @@ class Transformer:
             raise BadSetting("audit", precision=precision, need="fp32, bf16, int8 or auto")
 
     def _forward(self, feed: dict[str, Any]) -> Floats:
-        """Logits of one batch; a batch that does not fit in memory is halved."""
+        """Logits of one batch; one that does not fit in memory is halved, and so are those to come."""
+        try:
+            return self._logits(feed)
+        except (RuntimeError, MemoryError) as error:
+            if not _is_out_of_memory(error) or len(feed["input_ids"]) == 1:
+                raise
+        return self._in_halves(feed)  # not inside `except`, where the tensors of the batch that failed are still held
+
+    def _logits(self, feed: dict[str, Any]) -> Floats:
         import torch
 
-        try:
-            with torch.inference_mode():
-                inputs = {name: torch.from_numpy(array).to(self.network.device) for name, array in feed.items()}
-                logits: Floats = self.network(**inputs).logits.float().cpu().numpy()
-                return logits
-        except (torch.OutOfMemoryError, MemoryError):
-            n = len(feed["input_ids"])
-            if n == 1:
-                raise
-            self.notes.append(f"a batch of {n} did not fit in memory; smaller ones are used")
-            self.batch_size = max(1, n // 2)
-            halves = [{name: array[part] for name, array in feed.items()} for part in (slice(n // 2), slice(n // 2, n))]
-            return np.concatenate([self._forward(half) for half in halves])
+        with torch.inference_mode():
+            inputs = {name: torch.from_numpy(array).to(self.network.device) for name, array in feed.items()}
+            logits: Floats = self.network(**inputs).logits.float().cpu().numpy()
+            return logits
+
+    def _in_halves(self, feed: dict[str, Any]) -> Floats:
+        n, length = feed["input_ids"].shape
+        self.notes.append(f"a batch of {n} texts did not fit in memory; smaller ones are used")
+        if self.batch_size:
+            self.batch_size = min(self.batch_size, n // 2)
+        self.budget = min(self.budget, n * length // 2)
+        halves = [{name: array[part] for name, array in feed.items()} for part in (slice(n // 2), slice(n // 2, n))]
+        return np.concatenate([self._forward(half) for half in halves])
 
     def _encode(self, texts: Sequence[Texts]) -> list[Encoded]:
         if self.tokens is not None:
@@ -162,6 +168,27 @@ def _device(torch: Any) -> str:
     if torch.cuda.is_available():
         return "cuda"
     return "mps" if torch.backends.mps.is_available() else "cpu"
+
+
+def _device_memory(network: Any) -> int | None:
+    """Bytes that the network's device has beside its weights; None on a CPU, where batches are small anyway."""
+    import torch
+
+    kind = network.device.type
+    if kind not in ("cuda", "mps"):
+        return None
+    cuda = kind == "cuda"
+    total = torch.cuda.get_device_properties(network.device).total_memory if cuda else torch.mps.recommended_max_memory()
+    weights: int = sum(weight.nbytes for weight in network.parameters())
+    return max(0, int(total) - weights)
+
+
+def _is_out_of_memory(error: RuntimeError | MemoryError) -> bool:
+    """CUDA has an error of its own for it; the CPU and MPS say it in words."""
+    import torch
+
+    said = str(error).lower()
+    return isinstance(error, MemoryError | torch.OutOfMemoryError) or "out of memory" in said or "can't allocate memory" in said
 
 
 def _hash(address: str, network: Any, tokenizer: Any) -> str:
