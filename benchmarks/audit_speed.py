@@ -102,7 +102,6 @@ def bare() -> Callable[[], object]:
     from disorder.audit import BLOCK
     from disorder.predict import load
     from disorder.predict._batches import by_length
-    from disorder.predict.hf import CPU_BUDGET
 
     data = dataset()
     model: Any = load(f"hf:{MODEL}", task=data.task).predictor
@@ -115,7 +114,7 @@ def bare() -> Callable[[], object]:
     ]
     for group in groups:
         encoded = model._encode(group)
-        batches = by_length([len(e.ids) for e in encoded], budget=CPU_BUDGET)
+        batches = by_length([len(e.ids) for e in encoded], budget=model.budget)
         feeds.append([model._feed([encoded[i] for i in batch]) for batch in batches])
     return lambda: sum(len(list(model._pool.map(model._forward, block))) for block in feeds)
 
@@ -132,13 +131,22 @@ ARMS = {
 }
 
 
+def agreement() -> float:
+    """How many of all single answers, whole and broken, bf16 gives as fp32 does; not timed."""
+    from disorder.predict import load
+
+    task, asked = dataset().task, texts()
+    exact, rounded = (load(f"hf:{MODEL}", task=task, precision=precision)(asked) for precision in ("fp32", "bf16"))
+    return float((exact.argmax(axis=1) == rounded.argmax(axis=1)).mean())
+
+
 def report(medians: dict[str, float], facts: dict[str, Any]) -> None:
     a, e = medians["a pipeline, batch 32"], medians["e bare forward passes"]
-    full = facts["c disorder"]
-    print(f"| {'':32} | CPU s | a ÷ this | this ÷ e | asked | Ω_max | Ω_rand |\n|---|---|---|---|---|---|---|")
+    full, agree = facts["c disorder"], f"{agreement():.4f}"
+    print(f"| {'':32} | CPU s | a ÷ this | this ÷ e | asked | Ω_max | Ω_rand | answers as in fp32 |\n" + "|---" * 8 + "|")
     for name, seconds in medians.items():
         fact = facts[name] if isinstance(facts[name], dict) else {}
-        row = [fact.get("asked", ""), fact.get("omega_max", ""), fact.get("omega_rand", "")]
+        row = [fact.get("asked", ""), fact.get("omega_max", ""), fact.get("omega_rand", ""), agree if "bf16" in name else ""]
         print(f"| {name:32} | {seconds:6.1f} | {a / seconds:5.2f} | {seconds / e:5.2f} | " + " | ".join(map(str, row)) + " |")
     for name in ("d1 curtailed, Ω_max", "d2 curtailed, Ω_max and Ω_rand"):
         shared = {metric: value for metric, value in facts[name].items() if metric.startswith("omega")}

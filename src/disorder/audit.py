@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from disorder.answers import room, together
 from disorder.ask import Answered, Asker, Block, load_model, loaded_model
 from disorder.data import groups, rare_labels, select
 from disorder.engine import Engine, engine
@@ -35,7 +36,7 @@ from disorder.measure import (
 from disorder.perturb import Transformation, parse
 from disorder.plan import planned, requested_scores
 from disorder.predict import Aligned
-from disorder.report import Parts, Record, Run, read_run, verdict, write_run
+from disorder.report import Parts, Record, Run, place, read_run, verdict, write_run
 from disorder.report.figures import figures
 from disorder.report.html import write_report
 from disorder.report.run import Omitted, make_folder, new_run, write_examples
@@ -46,7 +47,6 @@ from disorder.types import Bools, Costs, Dataset, Example, Floats, Ints, Outcome
 
 BLOCK = 4096  # texts in a block: what a crash can cost; fixed, so that files do not depend on the batch size
 CURTAILED_BLOCK = 512  # examples in a block whose variants are asked in rounds
-LARGE = 64 * 1024**2  # bytes of answers above which they are kept in a file
 Listener = Callable[[str, int, int, str], None]
 
 
@@ -63,27 +63,30 @@ def audit(
     `model` is a spec or anything that can answer: a function, a scikit-learn classifier, a transformers pipeline. A function
     gets a list of texts (of tuples for pairs) and gives label names, or one row of probabilities a text; their columns stand
     in the order of its attribute `labels`, else of `run.labels`. `data` is a spec, a list of dictionaries or a data frame.
-    With `out`, a run folder is written there. Settings are those of `disorder audit`, see `disorder.settings.Settings`.
+    With `out`, a run folder is written there, on disk or at an address like s3://bucket/run. Settings are those of
+    `disorder audit`, see `disorder.settings.Settings`.
     """
     chosen = Settings(**settings)
     chosen.check()
     if out is None:
         with tempfile.TemporaryDirectory() as temporary:
             return _audit(model, data, chosen, Path(temporary), listen)
-    run = _audit(model, data, chosen, _free(Path(out)), listen)
-    write_report(Path(out), run)
+    folder = _free(place(out))
+    run = _audit(model, data, chosen, folder, listen)
+    write_report(folder, run)
     return run
 
 
 def resume(out: str | Path, *, listen: Listener | None = None) -> Run:
     """Go on with a run that was stopped; finished parts are kept, and the scores are those of a run in one go."""
-    before = read_run(Path(out))
+    folder = place(out)
+    before = read_run(folder)
     if before.status == "done":
-        write_report(Path(out), before)  # it may have been killed after the last score
+        write_report(folder, before)  # it may have been killed after the last score
         return before
     chosen = Settings(**before.settings, seed=before.seed, transformations=before.transformations)
-    run = _audit(before.model, before.data, chosen, Path(out), listen, before)
-    write_report(Path(out), run)
+    run = _audit(before.model, before.data, chosen, folder, listen, before)
+    write_report(folder, run)
     return run
 
 
@@ -187,7 +190,7 @@ class _Audit:
             return
         examples = [example for example, kept in zip(self.dataset.examples, used, strict=True) if kept]
         sides = transformation.broken_sides(self.dataset.task, is_pair=examples[0].text_b is not None)
-        outcomes = self._outcomes(spec, examples, original[used], answers[used], sum(skips.values()), sides)
+        outcomes = self._outcomes(spec, examples, original[used], together(answers, used), sum(skips.values()), sides)
         outcomes = replace(outcomes, is_copy=transformation.is_copy, n_planned=self._planned(transformation, examples))
         self._record(outcomes, examples, keeps_words=transformation.keeps_words)
         if stopped := self.run.stopped.get(spec):
@@ -263,7 +266,7 @@ class _Audit:
     ) -> tuple[Bools, Floats, Counter[str]]:
         """Which examples were used, their answers (examples × variants × labels), and why others were not."""
         n, width = len(self.dataset.examples), max(1, len(self.dataset.task.labels))
-        answers, skips, used, done = _array((n, count, width)), Counter[str](), np.zeros(n, dtype=bool), 0
+        answers, skips, used, done = room((n, count, width)), Counter[str](), np.zeros(n, dtype=bool), 0
         n_right = n_asked = 0
         sequence = Anytime()
         for block, answered in self._in_order(list(self._blocks(number, spec, count))):
@@ -357,15 +360,6 @@ def _free(folder: Path) -> Path:
 
 def _recorded(settings: Settings) -> dict[str, Any]:
     return {name: value for name, value in asdict(settings).items() if name not in ("seed", "transformations")}
-
-
-def _array(shape: tuple[int, int, int]) -> Floats:
-    """Room for answers, NaN so far; in a file where it would be large."""
-    if 4 * shape[0] * shape[1] * shape[2] <= LARGE:
-        return np.full(shape, np.nan, dtype=np.float32)
-    array: Floats = np.memmap(tempfile.TemporaryFile(), dtype=np.float32, shape=shape)  # noqa: SIM115
-    array[:] = np.nan
-    return array
 
 
 class _Module(ModuleType):

@@ -331,7 +331,10 @@ class Outcomes:
     @cached_property
     def label(self) -> Ints:
         """The answer to each variant as a label number, −1 where there is none (E × q)."""
-        return np.where(self.is_asked, np.nan_to_num(self.answers, nan=-1.0).argmax(axis=2), -1).astype(np.int16)
+        labels: Any = np.full(self.answers.shape[:2], -1, dtype=np.int16)
+        for row, answers in enumerate(self.answers):  # example by example, so that nothing as large as the answers is made
+            labels[row] = np.where(self.is_asked[row], np.nan_to_num(answers, nan=-1.0).argmax(axis=1), -1)
+        return np.asarray(labels)
 
     @cached_property
     def n_variants(self) -> Ints:

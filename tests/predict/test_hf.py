@@ -16,6 +16,7 @@ from disorder.data import read
 from disorder.data.tasks import BUILTIN
 from disorder.errors import BadModel
 from disorder.predict import Aligned, choose_precision, load
+from disorder.predict._batches import CPU_BUDGET, GPU_BUDGETS, token_budget
 from disorder.types import Floats, Texts
 
 torch = pytest.importorskip("torch", reason="needs torch")
@@ -61,20 +62,60 @@ def test_a_pipeline_is_taken_apart(tiny_bert: Path) -> None:
     assert np.allclose(load(pipeline, task=NLI)(PAIRS), by_hand(tiny_bert, PAIRS), atol=1e-5)
 
 
-def test_a_batch_that_does_not_fit_is_halved(tiny_bert: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    predictor: Any = load(f"hf:{tiny_bert}", task=NLI)
+@pytest.mark.parametrize(
+    "error",
+    [
+        torch.OutOfMemoryError("too much"),
+        RuntimeError("[enforce fail at alloc_cpu.cpp:127] DefaultCPUAllocator: can't allocate memory"),
+        RuntimeError("MPS backend out of memory (MPS allocated: 9 GB)"),
+    ],
+)
+@pytest.mark.parametrize("batch_size", [None, 8])
+def test_a_batch_that_does_not_fit_is_halved(
+    tiny_bert: Path, monkeypatch: pytest.MonkeyPatch, error: RuntimeError, batch_size: int | None
+) -> None:
+    predictor: Any = load(f"hf:{tiny_bert}", task=NLI, batch_size=batch_size)
     usual = predictor(PAIRS)
-    network = predictor.predictor.network
+    network, failed = predictor.predictor.network, []
 
     def small(**inputs: Any) -> Any:
         if len(inputs["input_ids"]) > 2:
-            raise torch.OutOfMemoryError("too much")
+            failed.append(len(inputs["input_ids"]))
+            raise error
         return network(**inputs)
 
     small.device = network.device  # type: ignore[attr-defined]
     monkeypatch.setattr(predictor.predictor, "network", small)
     assert np.allclose(predictor(PAIRS), usual, atol=1e-6)
     assert any("did not fit" in note for note in predictor.notes)
+    n_failed = len(failed)
+    assert n_failed
+    predictor(PAIRS)
+    assert len(failed) == n_failed  # the next batches are small from the start
+
+
+def test_another_failure_is_not_taken_for_lack_of_memory(tiny_bert: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    predictor: Any = load(f"hf:{tiny_bert}", task=NLI)
+
+    def broken(**_: Any) -> Any:
+        raise RuntimeError("shapes cannot be multiplied")
+
+    broken.device = predictor.predictor.network.device  # type: ignore[attr-defined]
+    monkeypatch.setattr(predictor.predictor, "network", broken)
+    with pytest.raises(RuntimeError, match="multiplied"):
+        predictor(PAIRS)
+
+
+def test_the_batch_is_found_from_model_and_memory() -> None:
+    base = transformers.BertConfig()
+    large = transformers.BertConfig(hidden_size=2048, num_attention_heads=32, intermediate_size=8192)
+    gigabyte = 1024**3
+    assert token_budget(base, 512, None) == CPU_BUDGET
+    found = [token_budget(base, 512, n * gigabyte) for n in (0, 1, 2, 4, 16, 80)]
+    assert found == sorted(found)
+    assert (found[0], found[-1]) == GPU_BUDGETS
+    assert token_budget(large, 512, 4 * gigabyte) < token_budget(base, 512, 4 * gigabyte)
+    assert token_budget(base, 512, 2 * gigabyte) == token_budget(base, 512, 2 * gigabyte - 4096)  # a few bytes change nothing
 
 
 @pytest.mark.parametrize("precision", ["bf16", "int8"])

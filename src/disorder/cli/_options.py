@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -24,8 +23,8 @@ With = Annotated[list[str] | None, _option("Transformation instead of a suite; c
 Q = Annotated[int, _option("Permutations of each example (shuffle and shuffle_ngrams draw 10 at most, or :q=N)")]
 Seed = Annotated[int, _option("Seed of every draw")]
 Limit = Annotated[int | None, _option("Audit this many examples, drawn at random by seed")]
-Out = Annotated[Path | None, _option("Run folder (default: runs/DATE-MODEL-DATA)")]
-Resume = Annotated[Path | None, _option("Go on with a run that was stopped")]
+Out = Annotated[str | None, _option("Run folder, or an address like s3://… (default: runs/DATE-MODEL-DATA)")]
+Resume = Annotated[str | None, _option("Go on with a run that was stopped")]
 Fidelity = Annotated[str, _option("paper: as described; released: as the authors' code does")]
 Short = Annotated[str, _option("Examples with fewer than q distinct variants: skip them, or use those there are")]
 

@@ -53,7 +53,7 @@ def audit(
     settings = _settings({name: value for name, value in locals().items() if name not in OUTSIDE})
     if data is None and limit is None:
         settings["limit"] = QUICK
-    folder = resume or out or _new_folder(model, data or "builtin")
+    folder = resume or out or str(_new_folder(model, data or "builtin"))
     run = _audited(model, data or "builtin", folder, settings, is_resumed=resume is not None)
     if as_json:
         sys.stdout.write(json.dumps(run.model_dump(), ensure_ascii=False) + "\n")
@@ -62,7 +62,7 @@ def audit(
 
         from disorder.report.terminal import show
 
-        show(run, Console(), folder=str(folder), profile=profile)
+        show(run, Console(), folder=folder, profile=profile)
 
 
 def _settings(given: dict[str, Any]) -> dict[str, Any]:
@@ -76,7 +76,7 @@ def _settings(given: dict[str, Any]) -> dict[str, Any]:
     return given
 
 
-def _audited(model: str, data: str, folder: Path, settings: dict[str, Any], *, is_resumed: bool) -> Any:
+def _audited(model: str, data: str, folder: str, settings: dict[str, Any], *, is_resumed: bool) -> Any:
     from disorder.audit import audit as start
     from disorder.audit import resume
     from disorder.cli._progress import Bar, News

@@ -2,24 +2,24 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
 
-def report(run: Annotated[Path, typer.Argument(help="Run folder")]) -> None:
+def report(run: Annotated[str, typer.Argument(help="Run folder, or its address on shared storage")]) -> None:
     """Show RUN again and redraw its report.html."""
     from rich.console import Console
 
     from disorder.errors import DisorderError
-    from disorder.report import read_run
+    from disorder.report import place, read_run
     from disorder.report.html import write_report
     from disorder.report.terminal import show
 
-    found = read_run(run)
+    folder = place(run)
+    found = read_run(folder)
     if found.status != "done":
         what = f"failed ({found.error})" if found.status == "failed" else "is not finished"
         raise DisorderError(f"this run {what}; go on with: disorder audit --resume {run}")
-    write_report(run, found)
+    write_report(folder, found)
     show(found, Console(), folder=str(run))

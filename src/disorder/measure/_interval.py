@@ -20,7 +20,7 @@ from disorder.types import Bools, Floats, Ints, Score
 Z = 1.959963984540054  # two-sided 95 %
 N_RESAMPLES = 1000
 BLOCK = 200_000  # numbers held at once
-HELD = 10_000  # examples up to which resamples are kept
+HELD = 1_000  # examples up to which resamples are kept: at 1,000 bytes an example, more would be seen in the memory
 
 
 def share(claims: Bools | Ints, *, skipped: int = 0) -> Score:

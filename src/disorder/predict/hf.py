@@ -16,7 +16,7 @@ import numpy as np
 
 from disorder.errors import BadModel, BadSetting, MissingPackage
 from disorder.predict._answers import softmax
-from disorder.predict._batches import TOKEN_BUDGET, by_length, max_input_length, n_threads
+from disorder.predict._batches import by_length, max_input_length, n_threads, token_budget
 from disorder.predict._gradients import TARGETS, by_word, is_telling, token_scores, watching
 from disorder.predict._tokens import PROBES, Encoded, WordTokens
 from disorder.predict._vocabulary import Spans, token_spans, whole_words
@@ -24,7 +24,6 @@ from disorder.registry import model
 from disorder.types import Floats, Ints, Pair, Predictor, Task, Texts
 
 Run = Callable[[dict[str, Any]], Floats]
-CPU_BUDGET = 2048  # tokens in a batch on a CPU, where several run side by side
 
 
 @model(form="hf:NAME_OR_FOLDER", needs="transformers, torch")
@@ -68,6 +67,7 @@ class Transformer:
         self.assembling = 0.0
         self._pool = _pool() if network.device.type == "cpu" else None
         self._unquantised: Any = None
+        self.budget = token_budget(network.config, self.max_length, _device_memory(network))
 
     def __call__(self, texts: Sequence[Texts], /) -> Floats:
         """Probabilities, one row a text (one number a text for a regression model)."""
@@ -153,7 +153,7 @@ class Transformer:
 
     def _batches(self, encoded: Sequence[Any], *, share: float = 1.0) -> list[Ints]:
         """Inputs of equal length, as many as a share of the usual memory holds."""
-        budget = int(share * (CPU_BUDGET if self._pool else TOKEN_BUDGET))
+        budget = int(share * self.budget)
         return list(by_length([len(e.ids) for e in encoded], batch_size=self.batch_size, budget=budget))
 
     def _forward(self, feed: dict[str, Any]) -> Floats:
@@ -168,19 +168,22 @@ class Transformer:
             return logits
 
     def _fitting(self, run: Run, feed: dict[str, Any]) -> Floats:
-        """What `run` makes of one batch; a batch that does not fit in memory is halved."""
-        import torch
-
+        """What `run` makes of one batch; one that does not fit in memory is halved, and so are those to come."""
         try:
             return run(feed)
-        except (torch.OutOfMemoryError, MemoryError):
-            n = len(feed["input_ids"])
-            if n == 1:
+        except (RuntimeError, MemoryError) as error:
+            if not _is_out_of_memory(error) or len(feed["input_ids"]) == 1:
                 raise
-            self.notes.append(f"a batch of {n} did not fit in memory; smaller ones are used")
-            self.batch_size = max(1, n // 2)
-            halves = [{name: array[part] for name, array in feed.items()} for part in (slice(n // 2), slice(n // 2, n))]
-            return np.concatenate([self._fitting(run, half) for half in halves])
+        return self._in_halves(run, feed)  # not inside `except`, where the tensors of the batch that failed are still held
+
+    def _in_halves(self, run: Run, feed: dict[str, Any]) -> Floats:
+        n, length = feed["input_ids"].shape
+        self.notes.append(f"a batch of {n} texts did not fit in memory; smaller ones are used")
+        if self.batch_size:
+            self.batch_size = min(self.batch_size, n // 2)
+        self.budget = min(self.budget, n * length // 2)
+        halves = [{name: array[part] for name, array in feed.items()} for part in (slice(n // 2), slice(n // 2, n))]
+        return np.concatenate([self._fitting(run, half) for half in halves])
 
     def _encode(self, texts: Sequence[Texts]) -> list[Encoded]:
         if self.tokens is not None:
@@ -250,6 +253,27 @@ def _device(torch: Any) -> str:
     if torch.cuda.is_available():
         return "cuda"
     return "mps" if torch.backends.mps.is_available() else "cpu"
+
+
+def _device_memory(network: Any) -> int | None:
+    """Bytes that the network's device has beside its weights; None on a CPU, where batches are small anyway."""
+    import torch
+
+    kind = network.device.type
+    if kind not in ("cuda", "mps"):
+        return None
+    cuda = kind == "cuda"
+    total = torch.cuda.get_device_properties(network.device).total_memory if cuda else torch.mps.recommended_max_memory()
+    weights: int = sum(weight.nbytes for weight in network.parameters())
+    return max(0, int(total) - weights)
+
+
+def _is_out_of_memory(error: RuntimeError | MemoryError) -> bool:
+    """CUDA has an error of its own for it; the CPU and MPS say it in words."""
+    import torch
+
+    said = str(error).lower()
+    return isinstance(error, MemoryError | torch.OutOfMemoryError) or "out of memory" in said or "can't allocate memory" in said
 
 
 def _hash(address: str, network: Any, tokenizer: Any) -> str:

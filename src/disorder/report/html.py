@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from disorder.report import charts
+from disorder.report.place import write_atomically
 from disorder.report.run import Record, Run
-from disorder.report.samples import write_atomically
 from disorder.report.telling import KINDS
 from disorder.report.terminal import about
 from disorder.report.wording import (

@@ -17,7 +17,8 @@ import pyarrow.parquet as pq
 from pydantic import BaseModel, Field, ValidationError
 
 from disorder.errors import BadData, DisorderError
-from disorder.report.samples import storable, write_atomically
+from disorder.report.place import write_atomically
+from disorder.report.samples import storable
 from disorder.types import Dataset, Example, Score
 
 SCHEMA_VERSION = 1

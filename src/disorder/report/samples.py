@@ -7,7 +7,6 @@ a part that does not match is asked again.
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import blake2b
@@ -18,7 +17,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from disorder.errors import DisorderError
+from disorder.report.place import add_line, is_on_disk, write_atomically
 from disorder.types import Example, Floats, Rows, Variants
 
 JOURNAL = "journal.jsonl"
@@ -86,11 +85,10 @@ class Parts:
         (folder / "samples").mkdir(exist_ok=True)
         parts = cls(folder / "samples")
         journal = parts.folder / JOURNAL
-        if journal.exists() and not journal.read_bytes().endswith(b"\n"):
-            with journal.open("ab") as file:  # a line torn by a crash must not swallow the next
-                file.write(b"\n")
-        for line in _lines(parts.folder / JOURNAL):
-            parts.known[line["part"]] = line
+        content = journal.read_bytes() if journal.exists() else b""
+        if content and not content.endswith(b"\n") and is_on_disk(journal):
+            add_line(journal, b"\n", content)  # a line torn by a crash must not swallow the next
+        parts.known = {entry["part"]: entry for entry in _entries(content)}
         return parts
 
     def read(self, name: str) -> tuple[pa.Table, dict[str, int]] | None:
@@ -114,35 +112,16 @@ class Parts:
         content = sink.getvalue().to_pybytes()
         entry = {"part": name, "checksum": _checksum(content), "skips": dict(sorted(skips.items())), "rows": table.num_rows}
         write_atomically(self.folder / name, content)
-        line = (json.dumps(entry, ensure_ascii=False) + "\n").encode("utf-8", "backslashreplace")
-        try:
-            with (self.folder / JOURNAL).open("ab") as file:
-                file.write(line)
-        except OSError as error:
-            raise _cannot_write(self.folder / JOURNAL, error) from None
+        add_line(self.folder / JOURNAL, _line(entry), b"".join(map(_line, self.known.values())))
         self.known[name] = entry
 
 
-def write_atomically(path: Path, content: bytes) -> None:
-    """Write a file beside its place, then move it there: a reader sees the old one or the new one, never half of it."""
-    beside = path.with_name(f".{path.name}.{os.getpid()}")
-    try:
-        beside.write_bytes(content)
-        beside.replace(path)
-    except OSError as error:
-        beside.unlink(missing_ok=True)
-        raise _cannot_write(path, error) from None
+def _line(entry: Mapping[str, Any]) -> bytes:
+    return (json.dumps(entry, ensure_ascii=False) + "\n").encode("utf-8", "backslashreplace")
 
 
-def _cannot_write(path: Path, error: OSError) -> DisorderError:
-    why = error.strerror or str(error)
-    return DisorderError(f"{path} cannot be written ({why}); what is finished is kept: make room, then --resume")
-
-
-def _lines(path: Path) -> Iterator[dict[str, Any]]:
-    if not path.exists():
-        return
-    for line in path.read_bytes().split(b"\n"):
+def _entries(content: bytes) -> Iterator[dict[str, Any]]:
+    for line in content.split(b"\n"):
         try:
             entry = json.loads(line)
         except ValueError:
