@@ -101,7 +101,7 @@ def _two(field: str, names: list[str], *, dash: bool = False) -> dict[str, Any]:
 
 
 def _line(encoding: dict[str, Any]) -> dict[str, Any]:
-    return {"mark": {"type": "rule", "strokeDash": [2, 3], "color": GREY}, "encoding": encoding}
+    return {"mark": {"type": "rule", "aria": False, "strokeDash": [2, 3], "color": GREY}, "encoding": encoding}
 
 
 def _svg(spec: dict[str, Any]) -> str:
