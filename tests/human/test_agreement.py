@@ -99,7 +99,8 @@ def random_ratings(seed: int, *, n_annotators: int, missing: float) -> tuple[Int
     rng = np.random.default_rng(seed)
     n_items, n_labels = int(rng.integers(2, 40)), int(rng.integers(2, 6))
     truth = rng.integers(n_labels, size=(n_items, 1))
-    ratings = np.where(rng.random((n_items, n_annotators)) < rng.random(), truth, rng.integers(n_labels, size=(n_items, n_annotators)))
+    noise, shape = rng.integers(n_labels, size=(n_items, n_annotators)), (n_items, n_annotators)
+    ratings = np.where(rng.random(shape) < rng.random(), truth, noise)
     return np.where(rng.random(ratings.shape) < missing, -1, ratings), n_labels
 
 
@@ -141,9 +142,10 @@ def test_alpha_as_the_package_krippendorff_on_random_tables() -> None:
         data = np.where(ratings.T < 0, np.nan, ratings.T)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            return float(package.alpha(reliability_data=data, level_of_measurement="nominal", value_domain=list(range(n_labels))))
+            return float(package.alpha(data, level_of_measurement="nominal", value_domain=list(range(n_labels))))
 
-    done = [compared(krippendorff_alpha, theirs, *random_ratings(i, n_annotators=2 + i % 4, missing=0.25)) for i in range(N_TABLES)]
+    tables = [random_ratings(i, n_annotators=2 + i % 4, missing=0.25) for i in range(N_TABLES)]
+    done = [compared(krippendorff_alpha, theirs, *table) for table in tables]
     assert sum(done) > 0.95 * N_TABLES
 
 

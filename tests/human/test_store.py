@@ -11,7 +11,7 @@ import threading
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given as given_any
 from hypothesis import strategies as st
 
 from disorder.errors import BadData
@@ -109,8 +109,10 @@ def test_a_damaged_file_is_one_line(tmp_path: Path) -> None:
         Store(tmp_path).answer("ann", "i1", 1, "neutral", 1.0)
 
 
-@given(st.lists(st.tuples(st.sampled_from(["answer", "undo"]), st.integers(0, 2), st.integers(1, 3)), max_size=25))
-def test_whatever_comes_in_whatever_order(tmp_path_factory: pytest.TempPathFactory, requests: list[tuple[str, int, int]]) -> None:
+@given_any(st.lists(st.tuples(st.sampled_from(["answer", "undo"]), st.integers(0, 2), st.integers(1, 3)), max_size=25))
+def test_whatever_comes_in_whatever_order(
+    tmp_path_factory: pytest.TempPathFactory, requests: list[tuple[str, int, int]]
+) -> None:
     """At most one answer of an item counts, attempts are numbered without gaps, and nothing stored is ever lost."""
     store, n_stored = Store(tmp_path_factory.mktemp("store")), 0
     for what, item, attempt in requests:

@@ -16,6 +16,7 @@ from disorder.types import Floats, Ints, Score
 
 NO_ANSWER, TIE = -1, -2
 MIN_VOTES = 3
+SAME = "all answers are the same label"
 
 
 def cohen_kappa(ratings: Ints, n_labels: int) -> Score:
@@ -34,7 +35,7 @@ def fleiss_kappa(ratings: Ints, n_labels: int) -> Score:
     used = n_answers == usual
     _need(int(used.sum()), "items that got two or more answers")
     counts, imagined = _counts(ratings[used], n_labels), _imagined(ratings[used], n_labels, usual)
-    return _scored(_fleiss_parts(counts), _fleiss_parts(imagined), _fleiss, skipped=int((~used).sum()), same="all answers are the same label")
+    return _scored(_fleiss_parts(counts), _fleiss_parts(imagined), _fleiss, skipped=int((~used).sum()), same=SAME)
 
 
 def krippendorff_alpha(ratings: Ints, n_labels: int) -> Score:
@@ -43,7 +44,7 @@ def krippendorff_alpha(ratings: Ints, n_labels: int) -> Score:
     used = counts.sum(axis=1) >= 2
     _need(int(used.sum()), "items that got two or more answers")
     imagined = _imagined(ratings[used], n_labels, _usual((ratings >= 0).sum(axis=1)))
-    return _scored(_coincidences(counts[used]), _coincidences(imagined), _alpha, skipped=int((~used).sum()), same="all answers are the same label")
+    return _scored(_coincidences(counts[used]), _coincidences(imagined), _alpha, skipped=int((~used).sum()), same=SAME)
 
 
 def majority(ratings: Ints, n_labels: int) -> Ints:
@@ -140,4 +141,4 @@ def _alpha(coincidences: Floats) -> Floats:
     n = totals.sum(axis=1)
     disagreed = n - np.trace(coincidences, axis1=1, axis2=2)
     expected = (n**2 - (totals**2).sum(axis=1)) / (n - 1)
-    return 1 - disagreed / np.where(np.isclose(expected, 0.0, rtol=0, atol=1e-9), np.nan, expected)
+    return np.asarray(1 - disagreed / np.where(np.isclose(expected, 0.0, rtol=0, atol=1e-9), np.nan, expected))

@@ -1,7 +1,7 @@
 """Where are the answers kept? SQLite in the task folder: one transaction an answer, nothing is ever deleted.
 
-An answer is known by (annotator, item, attempt), so a request that comes twice is stored once. Undoing marks an answer as undone;
-the next answer to that item is a new attempt. What counts is the one answer of an item that is not undone.
+An answer is known by (annotator, item, attempt), so a request that comes twice is stored once. Undoing marks an answer as
+undone; the next answer to that item is a new attempt. What counts is the one answer of an item that is not undone.
 """
 
 from __future__ import annotations

@@ -22,6 +22,8 @@ WHOLE = "original"
 TASK, ITEMS, KEY, INSTRUCTIONS = "task.json", "items.jsonl", "key.jsonl", "instructions.md"
 ANNOTATORS, ANSWERS = "annotators.json", "answers.sqlite"
 SECRET = (KEY, ANNOTATORS)
+RESERVED = ("all", "majority", "model")  # evaluators in the scores that are no annotators
+MAX_NAME = 60
 
 Kind = Literal["label", "valid"]
 Line = TypeVar("Line", bound=BaseModel)
@@ -110,6 +112,11 @@ def read_instructions(folder: Path) -> str:
         return ""
     except (OSError, UnicodeDecodeError) as error:
         raise BadData(f"{folder / INSTRUCTIONS} cannot be read ({error})") from None
+
+
+def can_be_named(name: str) -> bool:
+    """Whether an annotator can be called so."""
+    return bool(name) and len(name) <= MAX_NAME and name.isprintable() and name.strip() == name and name not in RESERVED
 
 
 def order_for(annotator: str, items: Sequence[Item], seed: int) -> list[Item]:

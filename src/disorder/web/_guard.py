@@ -104,6 +104,7 @@ class Guard:
     host: str = "127.0.0.1"
     is_good: IsGood | None = None
     hosts: frozenset[str] = field(default=frozenset())
+    hint: str = "open the address that was printed when the server started"
 
     def __post_init__(self) -> None:
         self.hosts = self.hosts or allowed_hosts(self.host)
@@ -150,12 +151,12 @@ class Guard:
         if "token" in asked:
             if self.is_good(asked["token"]):
                 return asked["token"], True
-            raise Refused(403, "wrong token; open the address that was printed when the server started")
+            raise Refused(403, f"wrong token; {self.hint}")
         bearer = [value.removeprefix("Bearer ") for value in headers.get("authorization", [])]
         for token in [*bearer, *_cookies(headers, cookie_name(scope))]:
             if self.is_good(token):
                 return token, False
-        raise Refused(403, "a token is needed; open the address that was printed when the server started")
+        raise Refused(403, f"a token is needed; {self.hint}")
 
 
 def check_path(scope: Message) -> None:

@@ -9,6 +9,7 @@ import socket
 import sys
 import threading
 import webbrowser
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from disorder.errors import DisorderError, MissingPackage
@@ -61,24 +62,30 @@ def serve(
     token: str | None = None,
     name: str = "disorder view",
     is_opened: bool = False,
+    links: Mapping[str, str] | None = None,
+    hint: str = Guard.hint,
 ) -> None:
     """Serve `app` behind the guard until Ctrl-C; port 0 takes a free one.
 
-    `token` is what the printed address carries; `is_good` decides which tokens are let in (see `Guard`).
+    `token` is what the printed address carries; `is_good` decides which tokens are let in (see `Guard`). `links` prints a
+    personal address for each name and token instead; `hint` is what somebody with no good token is told to do.
     """
     import uvicorn
 
     if not is_loopback(host) and is_good is None:
         raise DisorderError(f"{name}: --host {host} can be reached from other machines, which takes a token")
     listening = listen(host, port)
-    shown = address(host, listening.getsockname()[1], token)
+    taken = listening.getsockname()[1]
+    shown = address(host, taken, token)
     _log_to_terminal()
-    _say(f"{name}: {shown}")
+    _say(f"{name}: {shown}" if not links else f"{name}: a personal link for each")
+    for who, personal in (links or {}).items():
+        _say(f"  {who}: {address(host, taken, personal)}")
     _say("Ctrl-C stops it.")
     if is_opened:
         threading.Timer(0.5, webbrowser.open, [shown]).start()
     config = uvicorn.Config(
-        Guard(app, host, is_good), log_config=None, access_log=False, server_header=False, proxy_headers=False,
+        Guard(app, host, is_good, hint=hint), log_config=None, access_log=False, server_header=False, proxy_headers=False,
         timeout_graceful_shutdown=2, ws="none",
     )  # fmt: skip
     try:
