@@ -17,7 +17,7 @@ test-browser: $(VENV)/installed-browser chromium
 	$(BIN)/python -m pytest -m browser tests/browser
 
 chromium:
-	@command -v chromium chromium-browser google-chrome >/dev/null && exit 0; \
+	@for name in chromium chromium-browser google-chrome; do command -v $$name >/dev/null && exit 0; done; \
 	if command -v apt-get >/dev/null && [ "$$(id -u)" = 0 ]; then \
 		apt-get update --quiet --quiet && DEBIAN_FRONTEND=noninteractive apt-get install --quiet --quiet --yes --no-install-recommends chromium fonts-dejavu-core; \
 	else \
