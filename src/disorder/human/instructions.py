@@ -36,7 +36,7 @@ LABELLING = """\
 # {question}
 
 You will see {n} {things}, one at a time. Some may be hard or impossible to understand: read them as well as you can, put the
-words together to the best of your abilities, and give the answer that fits best. There is no answer "I do not know".
+words together to the best of your abilities, and always choose the answer that fits best.
 
 {labels}
 

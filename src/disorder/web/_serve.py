@@ -105,6 +105,7 @@ def listen(host: str, port: int) -> socket.socket:
         listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         listening.bind((bare, port))
+        listening.listen()  # before the address is printed: who comes at once waits, and is not turned away
     except (OSError, OverflowError) as error:
         listening.close()
         raise DisorderError(_why_not(host, port, error)) from None

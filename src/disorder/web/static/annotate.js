@@ -84,8 +84,8 @@ function replace(text) {
 document.addEventListener("keydown", (event) => {
   if (event.ctrlKey || event.metaKey || event.altKey || event.repeat || !shortcutsAreOn()) return;
   const key = event.key.length === 1 ? event.key.toLowerCase() : event.key;
-  const button = [...document.querySelectorAll("button[data-keys]")].find((one) => one.dataset.keys.split(" ").includes(key));
-  if (!button || key === "") return;
+  const button = [...document.querySelectorAll("[data-keys]")].find((one) => one.dataset.keys.split(" ").includes(key));
+  if (!button || (key === "Enter" && document.activeElement !== document.body)) return; // Enter is for what has the focus
   event.preventDefault();
   button.click();
 });
