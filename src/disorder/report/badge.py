@@ -7,7 +7,7 @@ from html import escape
 from disorder.report.gating import Decision
 
 GREEN, RED, GREY = "#1a7f37", "#b3261e", "#444c56"  # each with white text at more than 4.5 : 1
-LETTER, MARGIN, HEIGHT = 6.6, 7, 20
+LETTER, MARGIN, HEIGHT = 6.0, 7, 20
 LABEL = "word order"
 
 
