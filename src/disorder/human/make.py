@@ -5,6 +5,7 @@ Each example is shown once: whoever has read a text whole can no longer be asked
 
 from __future__ import annotations
 
+import os
 import secrets
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -73,7 +74,7 @@ def make(
     """
     _check(kind, n, annotators)
     _check_free(out)
-    is_run = Path(source).is_dir()
+    is_run = os.path.isdir(source)  # pathlib raises on a name that is too long
     if is_run:
         pool = from_run(Path(source), transformations, seed=seed, is_accepted_only=accepted)
     else:

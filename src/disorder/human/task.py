@@ -24,6 +24,7 @@ ANNOTATORS, ANSWERS = "annotators.json", "answers.sqlite"
 SECRET = (KEY, ANNOTATORS)
 RESERVED = ("all", "majority", "model")  # evaluators in the scores that are no annotators
 MAX_NAME = 60
+MIN_TOKEN = 16  # letters; a link that can be guessed is no personal link
 
 Kind = Literal["label", "valid"]
 Line = TypeVar("Line", bound=BaseModel)
@@ -101,7 +102,14 @@ def read_key(folder: Path) -> list[Key]:
 def read_annotators(folder: Path) -> list[Annotator]:
     """Who has a personal link."""
     path = folder / ANNOTATORS
-    return [_validated(Annotator, entry, str(path)) for entry in _json(path, f"{path} is missing")]
+    people = [_validated(Annotator, entry, str(path)) for entry in _json(path, f"{path} is missing")]
+    names, tokens = ([getattr(person, field) for person in people] for field in ("name", "token"))
+    if len(set(names)) < len(people) or len(set(tokens)) < len(people):
+        raise BadData(f"{path}: two annotators have the same name or token")
+    for person in people:
+        if len(person.token) < MIN_TOKEN or not can_be_named(person.name):
+            raise BadData(f"{path}: {person.name!r} needs a name that is not taken, and a token of {MIN_TOKEN} or more letters")
+    return people
 
 
 def read_instructions(folder: Path) -> str:
