@@ -63,8 +63,11 @@ def seen() -> Seen:
 
 
 @pytest.fixture
-def new_page(browser: Any, seen: Seen) -> Iterator[Callable[..., Any]]:
-    """Make a page with a profile of its own: `new_page(width=390)`; several stand for several people."""
+def new_page(browser: Any, seen: Seen, serve: Callable[..., Server]) -> Iterator[Callable[..., Any]]:
+    """Make a page with a profile of its own: `new_page(width=390)`; several stand for several people.
+
+    It needs `serve` only so that pages close before the servers that they still ask.
+    """
     contexts = []
 
     def make(*, width: int = 1280, height: int = 900, **settings: Any) -> Any:

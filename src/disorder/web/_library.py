@@ -82,16 +82,16 @@ class Library:
         samples = found.folder / "samples"
         if not self.is_inside(samples) or not samples.is_dir():
             return []
-        names = sorted(entry.name for entry in os.scandir(samples) if _is_part(entry))
+        with os.scandir(samples) as entries:
+            names = sorted(entry.name for entry in entries if _is_part(entry))
         return [samples / name for name in names if not (samples / name).is_symlink() or self.is_inside(samples / name)]
 
     def has_links(self, found: Found) -> bool:
         """Whether anything in a run folder is a symbolic link; such a run is only read file by file, never as a whole."""
         names = ("run.json", "examples.parquet", "samples")
         samples = found.folder / "samples"
-        return any((found.folder / name).is_symlink() for name in names) or (
-            samples.is_dir() and any(entry.is_symlink() for entry in os.scandir(samples))
-        )
+        inner = list(samples.iterdir()) if samples.is_dir() else []
+        return any(path.is_symlink() for path in [*(found.folder / name for name in names), *inner])
 
     def examples(self, found: Found) -> Path | None:
         """The file of a run's examples."""

@@ -11,6 +11,7 @@ from fastapi.responses import JSONResponse, Response
 
 from disorder.errors import BadData, DisorderError
 from disorder.measure import ORIGINAL
+from disorder.report import Run
 from disorder.report import html as report_html
 from disorder.report.terminal import about
 from disorder.report.wording import command, left_out, main_transformation
@@ -38,6 +39,7 @@ def viewer(root: Path) -> FastAPI:
     library = Library(root)
     samples = Samples(library)
     app = new_app()
+    app.state.root = library.root
     serve_static(app)
 
     def run_of(id: str) -> Found:
@@ -116,7 +118,7 @@ def _run_page(library: Library, samples: Samples, found: Found, asked: dict[str,
     choices: list[str] = []
     try:
         choices = samples.transformations(found)
-        filters = _filters(asked, choices, main_transformation(run))
+        filters = _filters(asked, run, choices)
         total, rows = samples.page(found, filters)
     except BadData as error:
         filters, problem = Filters(ORIGINAL), str(error)
@@ -131,16 +133,14 @@ def _run_page(library: Library, samples: Samples, found: Found, asked: dict[str,
     }  # fmt: skip
 
 
-def _filters(asked: dict[str, str], choices: list[str], usual: str) -> Filters:
-    """What the form asks for; a transformation or an order that does not exist becomes the usual one."""
-    wanted = asked.get("transformation", "")
-    others = [name for name in choices if name != ORIGINAL]
-    usual = usual if usual in choices else next(iter(others), ORIGINAL)
+def _filters(asked: dict[str, str], run: Run, choices: list[str]) -> Filters:
+    """What the form asks for; a name that is not there becomes the usual one, or any."""
+    others = [name for name in [main_transformation(run), *choices] if name in choices and name != ORIGINAL]
     return Filters(
-        transformation=wanted if wanted in choices else usual,
-        label=asked.get("label", ""),
+        transformation=_named(asked, "transformation", choices) or next(iter(others), ORIGINAL),
+        label=_named(asked, "label", run.labels),
         whole=asked.get("whole", "") if asked.get("whole") in ("right", "wrong") else "",
-        group=asked.get("group", ""),
+        group=_named(asked, "group", run.groups),
         least=_number(asked, "least"),
         most=_number(asked, "most"),
         shortest=_whole_number(asked, "shortest"),
@@ -149,6 +149,12 @@ def _filters(asked: dict[str, str], choices: list[str], usual: str) -> Filters:
         order=asked.get("order", "data") if asked.get("order") in ORDERS else "data",
         page=max(1, _whole_number(asked, "page") or 1),
     )
+
+
+def _named(asked: dict[str, str], name: str, known: Sequence[str]) -> str:
+    """The one of some names that was asked for; pages carry them with control characters made visible."""
+    wanted = asked.get(name, "")
+    return next((value for value in known if wanted in (value, report_html.visible(value))), "")
 
 
 def _number(asked: dict[str, str], name: str) -> float | None:
