@@ -248,4 +248,4 @@ def _counts(key: Sequence[Key]) -> dict[str, dict[str, int]]:
         "label": [entry.label for entry in key],
         "length": [entry.length for entry in key],
     }
-    return {name: dict(Counter(values).most_common()) for name, values in columns.items() if values}
+    return {name: dict(Counter(sorted(values)).most_common()) for name, values in columns.items() if values}

@@ -86,8 +86,8 @@ def serve_task(folder: Path, *, host: str = "127.0.0.1", port: int = 8766) -> No
     """Serve a task folder until Ctrl-C, after printing the personal links."""
     require_web("human serve")
     desk = Desk(folder)
-    links = {annotator.name: annotator.token for annotator in read_annotators(folder)}
     app = annotation(desk)
+    links = {annotator.name: annotator.token for annotator in read_annotators(folder)}
     serve(
         app, host=host, port=port, is_good=lambda token: desk.who(token) is not None, name="disorder human",
         links=links, hint=HINT,
@@ -102,7 +102,7 @@ def annotation(desk: Desk) -> FastAPI:
     app = new_app()
     serve_static(app)
     store = Store(desk.folder)
-    _ = desk.orders, store.answers()
+    _ = desk.task, desk.orders, store.answers()
 
     def page(function: Callable[[Desk, Store, str], Response]) -> Callable[[Request], Awaitable[Response]]:
         async def endpoint(request: Request) -> Response:
