@@ -17,7 +17,10 @@ FILES = sorted(SOURCE.rglob("*.py"))
 STAGES = ("data", "perturb", "predict", "measure", "report")
 SHARED = {"disorder", "disorder.types", "disorder.errors", "disorder.registry", "disorder.rng", "disorder.settings"}
 STAGE_FILES = [path for path in FILES if path.relative_to(SOURCE).parts[0] in STAGES]
-HEAVY = ("torch", "transformers", "datasets", "spacy", "nltk", "pyarrow", "onnxruntime", "sklearn", "scipy", "altair")
+HEAVY = (
+    "torch", "transformers", "datasets", "spacy", "nltk", "pyarrow", "onnxruntime", "sklearn", "scipy", "altair", "fastapi",
+    "uvicorn", "duckdb",
+)  # fmt: skip
 JOINING = ("draw", "make")  # files of human/ that join stages
 MAX_FILE, MAX_FUNCTION = 400, 60
 

@@ -9,7 +9,7 @@ import typer
 
 
 def view(
-    folder: Annotated[Path, typer.Argument(metavar="[DIR]", help="Folder that run folders lie in")] = Path("runs"),
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="Folder that run folders lie in")] = Path("runs"),
     port: Annotated[int, typer.Option(help="Port to listen on; 0 takes a free one", min=0, max=65535)] = 8765,
     host: Annotated[str, typer.Option(help="Address to listen on; other machines can reach any but the default")] = "127.0.0.1",
     token: Annotated[str | None, typer.Option(help="Token to ask for (made where --host needs one)")] = None,
