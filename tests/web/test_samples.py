@@ -90,6 +90,11 @@ def test_filters_find_what_plain_python_finds(asked: tuple[Samples, Found, Plain
     ]
 
 
+def test_an_example_is_found_by_its_id(asked: tuple[Samples, Found, Plain]) -> None:
+    samples, found, rows = asked
+    assert samples.page(found, Filters("original", text=rows[5]["id"].upper()))[0] == 1
+
+
 def test_pages_follow_each_other_without_gap_or_overlap(asked: tuple[Samples, Found, Plain]) -> None:
     samples, found, rows = asked
     total = samples.page(found, Filters("derange"))[0]

@@ -259,7 +259,7 @@ def _text_sql(filters: Filters, values: dict[str, Any]) -> str:
     parts = []
     if filters.text:
         values["text"] = filters.text.lower()
-        parts.append("(contains(lower(text_a), $text) or contains(lower(coalesce(text_b, '')), $text) or id = $text)")
+        parts.append("(contains(lower(text_a), $text) or contains(lower(coalesce(text_b, '')), $text) or lower(id) = $text)")
     if filters.group:
         values["group_name"], _, values["group_value"] = filters.group.partition("=")
         parts.append("groups[$group_name] = $group_value")

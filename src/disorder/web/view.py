@@ -42,18 +42,6 @@ def viewer(root: Path) -> FastAPI:
     app.state.root = library.root
     serve_static(app)
 
-    def run_of(id: str) -> Found:
-        found = library.find(id)
-        if found is None:
-            raise HTTPException(404, "no such run")
-        return found
-
-    def sound(id: str) -> Found:
-        found = run_of(id)
-        if found.run is None:
-            raise HTTPException(404, f"this run cannot be read: {report_html.visible(found.problem)}")
-        return found
-
     @app.get("/")
     def runs(sort: str = "started", order: str = "desc") -> Response:
         rows = show.listed(library.all(), sort, is_descending=order == "desc")
@@ -62,38 +50,50 @@ def viewer(root: Path) -> FastAPI:
             root=str(library.root), is_cut=library.is_cut,
         )  # fmt: skip
 
+    _add_run(app, library, samples)
+    _add_comparison(app, library, samples)
+    return app
+
+
+def _add_run(app: FastAPI, library: Library, samples: Samples) -> None:
+    """The pages of one run."""
+
     @app.get("/run/{id}")
     def run(id: str, request: Request) -> Response:
-        found = run_of(id)
+        found = _found(library, id)
         if found.run is None:
             return html("damaged.html", found=found)
         return html("run.html", **_run_page(library, samples, found, dict(request.query_params)))
 
     @app.get("/run/{id}/report")
     def report(id: str) -> Response:
-        found = sound(id)
-        assert found.run is not None
-        page = report_html.page(found.run).encode("utf-8", "replace")
+        run = _sound(library, id).run
+        assert run is not None
+        page = report_html.page(run).encode("utf-8", "replace")
         return Response(page, media_type="text/html; charset=utf-8", headers={"content-security-policy": REPORT_POLICY})
 
     @app.get("/run/{id}/picture/{name}")
     def picture(id: str, name: str) -> Response:
-        return Response(show.picture(sound(id), name), media_type="image/svg+xml")
+        return Response(show.picture(_sound(library, id), name), media_type="image/svg+xml")
 
     @app.get("/run/{id}/progress")
     def how_far(id: str) -> Response:
-        return JSONResponse(progress(library, sound(id)))
+        return JSONResponse(progress(library, _sound(library, id)))
 
     @app.get("/run/{id}/example/{number}")
     def example(id: str, number: int, transformation: str = "", which: str = "all", page: int = 1) -> Response:
-        found = sound(id)
+        found = _sound(library, id)
         row = samples.example(found, number)
         if row is None:
             raise HTTPException(404, "no such example")
         return html("example.html", **_example_page(samples, found, row, transformation, which, page))
 
+
+def _add_comparison(app: FastAPI, library: Library, samples: Samples) -> None:
+    """The pages of several runs."""
+
     def several(run: Sequence[str]) -> list[Found]:
-        chosen = [sound(id) for id in dict.fromkeys(run)]
+        chosen = [_sound(library, id) for id in dict.fromkeys(run)]
         if not 2 <= len(chosen) <= MOST_COMPARED:
             raise DisorderError(f"choose 2 to {MOST_COMPARED} runs in the list, then Compare")
         return chosen
@@ -107,7 +107,20 @@ def viewer(root: Path) -> FastAPI:
         chosen = several(run)
         return html("paired.html", chosen=chosen, is_part=is_part, **_paired(library, chosen, transformation))
 
-    return app
+
+def _found(library: Library, id: str) -> Found:
+    found = library.find(id)
+    if found is None:
+        raise HTTPException(404, "no such run")
+    return found
+
+
+def _sound(library: Library, id: str) -> Found:
+    """A run that can be read."""
+    found = _found(library, id)
+    if found.run is None:
+        raise HTTPException(404, f"this run cannot be read: {report_html.visible(found.problem)}")
+    return found
 
 
 def _run_page(library: Library, samples: Samples, found: Found, asked: dict[str, str]) -> dict[str, Any]:
