@@ -1,16 +1,28 @@
 # make demo: set everything up in .venv and audit the built-in model.   make test: set everything up and run every check.
+# make test-browser: the same for the pages, in a real Chromium.
 PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 SOURCES := $(shell find src examples -type f -not -name '*.pyc' -not -path '*/__pycache__*') pyproject.toml constraints.txt
 
-.PHONY: demo test lint clean
+.PHONY: demo test test-browser chromium lint clean
 
 demo: $(VENV)/installed
 	$(BIN)/disorder audit
 
 test: $(VENV)/installed-all lint
 	$(BIN)/python -m pytest -n 2 --dist worksteal
+
+test-browser: $(VENV)/installed-browser chromium
+	$(BIN)/python -m pytest -m browser tests/browser
+
+chromium:
+	@for name in chromium chromium-browser google-chrome; do command -v $$name >/dev/null && exit 0; done; \
+	if command -v apt-get >/dev/null && [ "$$(id -u)" = 0 ]; then \
+		apt-get update --quiet --quiet && DEBIAN_FRONTEND=noninteractive apt-get install --quiet --quiet --yes --no-install-recommends chromium fonts-dejavu-core; \
+	else \
+		echo "The browser tests need Chromium: install it (Debian: sudo apt-get install chromium), then make test-browser" >&2; exit 1; \
+	fi
 
 lint: $(VENV)/installed-all
 	$(BIN)/ruff check .
@@ -28,6 +40,10 @@ $(VENV)/installed-all: $(SOURCES) | $(VENV)/bin/python
 	$(BIN)/python -m pip install --quiet -c constraints.txt ".[all]" --group dev
 	$(BIN)/python -m pip install --quiet --no-deps ./examples/disorder-stutter
 	touch $@ $(VENV)/installed
+
+$(VENV)/installed-browser: $(VENV)/installed-all
+	$(BIN)/python -m pip install --quiet -c constraints.txt --group browser
+	touch $@
 
 clean:
 	rm -rf $(VENV) build dist

@@ -17,7 +17,11 @@ FILES = sorted(SOURCE.rglob("*.py"))
 STAGES = ("data", "perturb", "predict", "measure", "report")
 SHARED = {"disorder"} | {f"disorder.{name}" for name in ("cache", "errors", "registry", "rng", "settings", "types")}
 STAGE_FILES = [path for path in FILES if path.relative_to(SOURCE).parts[0] in STAGES]
-HEAVY = ("torch", "transformers", "datasets", "spacy", "nltk", "pyarrow", "onnxruntime", "sklearn", "scipy", "altair")
+HEAVY = (
+    "torch", "transformers", "datasets", "spacy", "nltk", "pyarrow", "onnxruntime", "sklearn", "scipy", "altair", "fastapi",
+    "uvicorn", "duckdb",
+)  # fmt: skip
+JOINING = ("draw", "make")  # files of human/ that join stages
 MAX_FILE, MAX_FUNCTION = 400, 60
 
 
@@ -49,6 +53,21 @@ def test_a_stage_knows_no_other_stage(path: Path) -> None:
     home = f"disorder.{path.relative_to(SOURCE).parts[0]}"
     strangers = {name for name in imported(path) if name not in SHARED and f"{name}.".startswith(f"{home}.") is False}
     assert not strangers
+
+
+@pytest.mark.parametrize("path", [p for p in FILES if p.parent == SOURCE / "human" and p.stem not in JOINING], ids=name_of)
+def test_only_drawing_joins_stages_for_people(path: Path) -> None:
+    known = ("disorder.human", "disorder.measure", "disorder.report")
+    assert not {name for name in imported(path) if name not in SHARED and not name.startswith(known)}
+
+
+def test_what_serves_people_cannot_read_the_key() -> None:
+    text = (SOURCE / "web" / "annotate.py").read_text(encoding="utf-8")
+    names = {node.id for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Name)}
+    names |= {alias.name for node in ast.walk(ast.parse(text)) if isinstance(node, ast.ImportFrom) for alias in node.names}
+    assert "read_items" in names
+    assert not names & {"read_key", "Key", "KEY", "read_ratings", "score"}
+    assert "key.jsonl" not in text
 
 
 def test_the_test_would_see_a_stranger(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -39,8 +39,9 @@ def test_links_lead_somewhere(page: Path) -> None:
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_commands_and_options_exist(page: Path) -> None:
     text = page.read_text(encoding="utf-8")
-    for verb, rest in re.findall(r"^\s*(?:\$ )?disorder (\w+)(.*)$", text, flags=re.MULTILINE):
-        shown = subprocess.run([sys.executable, "-m", "disorder", verb, "--help"], capture_output=True, text=True, check=False)
+    for verb, rest in re.findall(r"^\s*(?:\$ )?disorder (human \w+|\w+)(.*)$", text, flags=re.MULTILINE):
+        command = [sys.executable, "-m", "disorder", *verb.split(), "--help"]
+        shown = subprocess.run(command, capture_output=True, text=True, check=False)
         assert shown.returncode == 0, verb
         for option in re.findall(r"(?<=\s)--[a-z-]+", rest.split("#")[0]):
             assert option in shown.stdout, f"{verb} {option}"

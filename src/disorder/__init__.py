@@ -12,14 +12,19 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from disorder.audit import audit
+    from disorder.compare import compare
     from disorder.data import read
     from disorder.errors import DisorderError
+    from disorder.gate import gate
     from disorder.report import Run, read_run
 
-__all__ = ["DisorderError", "Run", "audit", "read", "read_run"]
+__all__ = ["DisorderError", "Run", "audit", "compare", "gate", "read", "read_run"]
 __version__ = "0.1.0"
 
-_HOMES = {"audit": "audit", "read": "data", "DisorderError": "errors", "Run": "report", "read_run": "report"}
+_HOMES = {
+    "audit": "audit", "compare": "compare", "gate": "gate", "read": "data", "DisorderError": "errors", "Run": "report",
+    "read_run": "report",
+}  # fmt: skip
 
 
 def __getattr__(name: str) -> Any:

@@ -8,7 +8,7 @@ import sys
 import typer
 
 from disorder import __version__
-from disorder.cli import audit, perturb, report
+from disorder.cli import audit, compare, gate, human, perturb, report, view
 from disorder.cli import list as list_verb
 from disorder.errors import DisorderError
 
@@ -25,6 +25,10 @@ app.command("audit")(audit.audit)
 app.command("perturb")(perturb.perturb)
 app.command("list")(list_verb.list_parts)
 app.command("report")(report.report)
+app.command("compare")(compare.compare)
+app.command("gate")(gate.gate)
+app.command("view")(view.view)
+app.add_typer(human.app, name="human")
 
 
 def _version(wanted: bool) -> None:

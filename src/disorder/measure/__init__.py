@@ -6,7 +6,10 @@ from collections.abc import Callable, Collection, Iterable, Iterator
 
 from disorder.errors import NothingToMeasure
 from disorder.measure._anytime import Anytime, StopRule, values_of
+from disorder.measure._by_example import by_example
 from disorder.measure._curtail import CURTAILED, thresholds_of
+from disorder.measure._interval import mean, share
+from disorder.measure._paired import difference_of, holm
 from disorder.measure._references import references
 from disorder.measure.omega import omega_at, threshold
 from disorder.measure.wos import dev_r, is_simple, step_counts
@@ -14,8 +17,9 @@ from disorder.registry import parts
 from disorder.types import Outcomes, Score
 
 __all__ = [
-    "CURTAILED", "CURVE", "ORIGINAL", "Anytime", "StopRule", "dev_r", "is_simple", "omega_at", "references", "scores",
-    "step_counts", "threshold", "thresholds_of", "values_of",
+    "CURTAILED", "CURVE", "ORIGINAL", "Anytime", "StopRule", "by_example", "dev_r", "difference_of", "holm",
+    "is_simple", "mean", "omega_at", "references", "scores", "share", "step_counts", "threshold", "thresholds_of",
+    "values_of",
 ]  # fmt: skip
 
 ORIGINAL = "original"

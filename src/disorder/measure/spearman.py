@@ -18,9 +18,7 @@ def spearman(outcomes: Outcomes) -> Score:
     gold = outcomes.gold.astype(float)
     if len(gold) < 3 or np.ptp(gold) == 0:
         raise NothingToMeasure("rank correlation needs three examples and gold numbers that differ")
-    # an example with fewer variants goes through its own again: a missing answer has no rank
-    turns = np.arange(outcomes.answers.shape[1]) % outcomes.n_variants[:, None]
-    answers = np.take_along_axis(outcomes.answers[:, :, 0], turns, axis=1)
+    answers = numbers(outcomes)
 
     def statistic(picks: Ints) -> Floats:
         return np.asarray(np.mean([correlation(gold[picks], column[picks]) for column in answers.T], axis=0))
@@ -31,6 +29,12 @@ def spearman(outcomes: Outcomes) -> Score:
     answers = answers[:, :ENOUGH]
     low, high = resampled(statistic, len(gold))
     return Score(value, min(low, value), max(high, value), len(gold), outcomes.n_skipped)
+
+
+def numbers(outcomes: Outcomes) -> Floats:
+    """Answers as examples × variants; an example with fewer variants goes through its own again: a missing one has no rank."""
+    turns = np.arange(outcomes.answers.shape[1]) % outcomes.n_variants[:, None]
+    return np.asarray(np.take_along_axis(outcomes.answers[:, :, 0], turns, axis=1))
 
 
 def correlation(x: Floats, y: Floats) -> Floats:

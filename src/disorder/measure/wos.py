@@ -14,7 +14,7 @@ from disorder.errors import NothingToMeasure
 from disorder.measure._interval import mean
 from disorder.registry import metric
 from disorder.rng import digest
-from disorder.types import Bools, Fidelity, Outcomes, Score, Task
+from disorder.types import Bools, Fidelity, Ints, Outcomes, Score, Task
 
 SENTENCE_END = re.compile(r"(\S*)[.!?…][\"'”’)\]]*\s+(?=\S)|[。！？](?=.)")
 TITLES = {"mr", "mrs", "ms", "dr", "st", "prof", "rev", "gen", "gov", "sen", "rep", "jr", "sr", "vs", "etc", "inc", "co"}
@@ -76,7 +76,12 @@ def _balanced(outcomes: Outcomes, right: Bools) -> Bools:
     n_kept = min(int((right & (outcomes.gold == label)).sum()) for label in classes)
     kept = np.zeros(len(outcomes), dtype=bool)
     for label in classes:
-        members = np.flatnonzero(right & (outcomes.gold == label)).tolist()
-        members.sort(key=lambda i: digest(outcomes.seed, "dev-r", str(outcomes.example[i])))
+        members = by_digest(outcomes, np.flatnonzero(right & (outcomes.gold == label)))
         kept[members[:n_kept]] = True
     return kept
+
+
+def by_digest(outcomes: Outcomes, members: Ints) -> Ints:
+    """Example numbers in the order in which they are kept."""
+    keys = [digest(outcomes.seed, "dev-r", str(outcomes.example[i])) for i in members.tolist()]
+    return members[sorted(range(len(keys)), key=keys.__getitem__)]

@@ -1,0 +1,133 @@
+"""`disorder human`: can people do what the model does? Make a blind task, collect answers, score them."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, cast
+
+import typer
+
+from disorder.cli._options import Columns, DataDir, Seed, mapping
+
+if TYPE_CHECKING:
+    from disorder.human.make import Made
+    from disorder.human.task import Kind
+
+app = typer.Typer(rich_markup_mode=None)
+
+
+@app.callback(invoke_without_command=True)
+def _help(context: typer.Context) -> None:
+    """Can people do what the model does? Make a blind task, collect answers, score them."""
+    if context.invoked_subcommand is None:
+        typer.echo(context.get_help())
+
+
+Folder = Annotated[Path, typer.Argument(help="Task folder, as disorder human make writes it")]
+
+
+@app.command()
+def make(
+    source: Annotated[
+        str, typer.Argument(metavar="RUN|DATA", help="Run folder, or data spec: builtin, FILE.jsonl, mnli:matched")
+    ],
+    out: Annotated[Path, typer.Option(help="Task folder to write")],
+    task: Annotated[str, typer.Option(help="label: give the label; valid: is this a sentence?")] = "label",
+    n: Annotated[int, typer.Option("--n", help="Items, evenly over D_c and D_f, labels, short and long texts")] = 200,
+    seed: Seed = 0,
+    with_: Annotated[
+        list[str] | None, typer.Option("--with", help="Transformation (of the run); can be repeated")
+    ] = None,
+    accepted: Annotated[
+        bool, typer.Option("--accepted/--all", help="From a run: only broken texts that got the gold label, or any")
+    ] = True,
+    whole: Annotated[
+        bool | None, typer.Option("--whole/--no-whole", help="Mix in as many whole texts (default: unless labelling a run)")
+    ] = None,
+    annotators: Annotated[str, typer.Option(help="Names, with commas between; each gets a personal link")] = "a,b,c",
+    columns: Columns = "",
+    data_dir: DataDir = None,
+) -> None:
+    """Draw a blind, balanced sample from a run or from data.
+
+    Each example is shown once. The key (gold labels, originals, the model's answers) lies in a file of its own, which is never
+    served. The same seed draws the same sample; the links are new each time.
+    """
+    from disorder.human.make import make as start
+
+    names = [name.strip() for name in annotators.split(",")]
+    made = start(
+        source, out, kind=cast("Kind", task), n=n, seed=seed, transformations=with_ or (), accepted=accepted, whole=whole,
+        annotators=names, columns=mapping("--columns", columns), data_dir=data_dir,
+    )  # fmt: skip
+    _tell(made)
+
+
+def _tell(made: Made) -> None:
+    typer.echo(f"{made.task.n_items:,} items written to {made.folder}")
+    for name, counts in made.counts.items():
+        typer.echo(f"  {name + ':':<8} {', '.join(f'{value} {count:,}' for value, count in counts.items())}")
+    for note in made.task.notes:
+        typer.echo(note)
+    typer.echo(f"Read and edit {made.folder}/instructions.md, then: disorder human serve {made.folder}")
+
+
+@app.command()
+def serve(
+    folder: Folder,
+    host: Annotated[str, typer.Option(help="Address to listen on; 0.0.0.0 lets other machines in")] = "127.0.0.1",
+    port: Annotated[int, typer.Option(help="Port to listen on; 0 takes a free one")] = 8766,
+) -> None:
+    """Serve the annotation page and print each annotator's personal link."""
+    from disorder.web.annotate import serve_task
+
+    serve_task(folder, host=host, port=port)
+
+
+@app.command()
+def export(
+    folder: Folder,
+    out: Annotated[Path, typer.Option(help="File to write, .csv or .jsonl; - for CSV on standard output")],
+    what: Annotated[str, typer.Option(help="answers that count, items to show, or history with what was undone")] = "answers",
+) -> None:
+    """Write answers, or the items for a crowd platform, to a file."""
+    from disorder.human.exchange import export as start
+
+    n, named = start(folder, out, what=what), "answers, also those undone," if what == "history" else what
+    typer.echo(f"{n:,} {named} written to {'standard output' if str(out) == '-' else out}", err=True)
+
+
+@app.command("import")
+def import_(
+    folder: Folder,
+    file: Annotated[Path, typer.Argument(help="CSV or JSONL with the columns item, annotator, answer (and seconds)")],
+) -> None:
+    """Take in answers that were given elsewhere: all of a file, or none.
+
+    Importing a file twice is harmless.
+    """
+    from disorder.human.exchange import import_answers
+
+    n_new, n_known = import_answers(folder, file)
+    typer.echo(f"{n_new:,} answers imported" + (f", {n_known:,} were there before" if n_known else ""))
+
+
+@app.command()
+def score(
+    folder: Folder,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the scores as JSON and nothing else")] = False,
+) -> None:
+    """Score the answers: accuracy, macro F1, majority, agreement, and the gap to the model."""
+    from disorder.human.score import score as start
+
+    scores = start(folder)
+    if as_json:
+        sys.stdout.write(json.dumps(scores.model_dump(), ensure_ascii=False) + "\n")
+    else:
+        from rich.console import Console
+
+        from disorder.human.tables import show
+
+        show(scores, Console())

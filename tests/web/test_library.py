@@ -1,0 +1,108 @@
+"""Are all runs found, none lost to a damaged one, and nothing outside the folder ever read?"""
+
+from __future__ import annotations
+
+import os
+import shutil
+from pathlib import Path
+
+import pytest
+from asking import ask
+
+import disorder
+from conftest import pairs
+from disorder.errors import DisorderError
+from disorder.web._guard import Guard
+from disorder.web._library import Library
+from disorder.web.view import viewer
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with one finished run."""
+    folder = tmp_path_factory.mktemp("library")
+    disorder.audit("uniform", pairs(12), q=4, transformations=["derange"], cache="off", out=folder / "good")
+    return folder
+
+
+@pytest.fixture
+def folder(made: Path, tmp_path: Path) -> Path:
+    return Path(shutil.copytree(made, tmp_path / "runs"))
+
+
+def test_runs_are_found_at_any_depth_and_ids_stay(folder: Path) -> None:
+    shutil.copytree(folder / "good", folder / "deep" / "er" / "copy")
+    first, second = Library(folder).all(), Library(folder).all()
+    assert [found.name for found in first] == ["deep/er/copy", "good"]
+    assert [found.id for found in first] == [found.id for found in second]
+    assert len({found.id for found in first}) == 2
+    assert [found.name for found in Library(folder / "good").all()] == ["good"]
+
+
+@pytest.mark.parametrize(
+    ("content", "reason"),
+    [(b"", "damaged"), (b"{", "damaged"), (b"[]", "damaged"), (b'"run"', "damaged"), (b"{}", "schema version None"),
+     (b'{"schema_version": 99}', "schema version 99"), (b'{"schema_version": 1}', "damaged"), (b"\xff\xfe\x00", "damaged")],
+)  # fmt: skip
+def test_a_damaged_run_is_listed_with_the_reason(folder: Path, content: bytes, reason: str) -> None:
+    (folder / "bad").mkdir()
+    (folder / "bad" / "run.json").write_bytes(content)
+    bad, good = Library(folder).all()
+    assert (bad.run, good.problem) == (None, "")
+    assert good.run is not None
+    assert reason in bad.problem
+    app = Guard(viewer(folder))
+    assert reason in ask(app, "/").text
+    assert reason in ask(app, f"/run/{bad.id}").text
+    assert ask(app, f"/run/{bad.id}/progress").status == 404
+
+
+def test_links_that_leave_the_folder_are_not_followed(folder: Path, made: Path, tmp_path: Path) -> None:
+    shutil.copytree(made / "good", tmp_path / "secret")
+    (folder / "linked").symlink_to(tmp_path / "secret")
+    (folder / "half").mkdir()
+    (folder / "half" / "run.json").symlink_to(tmp_path / "secret" / "run.json")
+    library = Library(folder)
+    assert [(found.name, found.run is None) for found in library.all()] == [("good", False), ("half", True)]
+    good = library.all()[0]
+    n_parts = len(library.parts(good))
+    (folder / "good" / "samples" / "99-x-00000.parquet").symlink_to(next((tmp_path / "secret" / "samples").glob("0*.parquet")))
+    assert len(library.parts(good)) == n_parts
+    assert library.has_links(good)
+    shutil.rmtree(folder / "good" / "samples")
+    (folder / "good" / "samples").symlink_to(tmp_path / "secret" / "samples")
+    (folder / "good" / "examples.parquet").unlink()
+    (folder / "good" / "examples.parquet").symlink_to(tmp_path / "secret" / "examples.parquet")
+    assert library.parts(good) == []
+    assert library.examples(good) is None
+    page = ask(Guard(viewer(folder)), f"/run/{good.id}")
+    assert page.status == 200
+    assert "e0000" not in page.text
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs named pipes")
+def test_a_pipe_named_like_a_run_does_not_hang_the_list(folder: Path) -> None:
+    (folder / "pipe").mkdir()
+    os.mkfifo(folder / "pipe" / "run.json")
+    assert [found.run is None for found in Library(folder).all()] == [False, True]
+
+
+def test_a_run_seen_again_is_read_again_only_when_it_changed(folder: Path) -> None:
+    library = Library(folder)
+    first = library.all()[0]
+    assert library.find(first.id) is first
+    path = folder / "good" / "run.json"
+    path.write_text(path.read_text().replace('"status": "done"', '"status": "failed"'))
+    again = library.find(first.id)
+    assert again is not None
+    assert again.run is not None
+    assert again.run.status == "failed"
+
+
+def test_no_folder_is_one_clear_line(tmp_path: Path) -> None:
+    with pytest.raises(DisorderError, match="is no folder; name one that run folders lie in"):
+        Library(tmp_path / "nothing")
+
+
+def test_an_empty_folder_says_how_to_make_a_run(tmp_path: Path) -> None:
+    assert "disorder audit --out" in ask(Guard(viewer(tmp_path)), "/").text
