@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from conftest import pairs
 
+from conftest import pairs
 from disorder.audit import audit, resume
 from disorder.cli import main
 from disorder.errors import DisorderError
