@@ -116,7 +116,7 @@ class Asker:
 
     def _variants(self, spec: str, examples: Sequence[Example]) -> Iterator[Variants | DoesNotApply]:
         chosen = self.transformation(spec)
-        context = self._surroundings if chosen.needs - {"tags"} else None
+        context = self._surroundings if chosen.asks_others else None
         return chosen.apply_all(
             examples, task=self.task, q=self.q, seed=self.seed, short=self.short, context=context
         )
@@ -210,7 +210,7 @@ def loaded_model(
 def _sampled(dataset: Dataset, plan: Sequence[Transformation], settings: Settings) -> list[Texts]:
     """Whole and broken texts of a few examples, such as the audit will ask; those only that can be broken without a model."""
     texts: list[Texts] = []
-    transformation = next((each for each in plan if not each.needs - {"tags"}), parse("derange"))
+    transformation = next((each for each in plan if not each.asks_others), parse("derange"))
     for example in sorted(dataset.examples, key=lambda example: digest(settings.seed, "precision", example.id))[:N_SAMPLED]:
         texts.append(example.texts)
         try:

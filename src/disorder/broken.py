@@ -63,10 +63,12 @@ def broken(
     chosen = [parse(spec, fidelity=fidelity).tried() for spec in specs]
     tally = Tally() if tally is None else tally
     known, reader, examples = data_stage.stream(data, columns=columns, data_dir=data_dir, task=task)
+    context, stream = Surroundings(data_dir=data_dir), iter(examples)
     if model is not None:  # whose labels must meet those of the data: all rows are looked at first
-        known = data_stage.read(data, columns=columns, data_dir=data_dir, task=task).task
-        model = load_model(model, known, Settings(), "fp32")
-    context, stream = Surroundings(model, data_dir=data_dir), iter(examples)
+        dataset = data_stage.read(data, columns=columns, data_dir=data_dir, task=task)
+        known = dataset.task
+        loaded = load_model(model, known, Settings(), "fp32")
+        context = Surroundings(loaded, data_stage.vocabulary(dataset), data_dir)
     while chunk := list(islice(stream, CHUNK)):
         asked = known or Task("", breaks="a" if chunk[0].text_b is None else "b")
         for transformation in chosen:

@@ -15,7 +15,7 @@ from disorder.data import read
 from disorder.data.tasks import KNOWN, guess_task
 from disorder.errors import BadData, DisorderError, DoesNotApply, UnknownName
 from disorder.human.task import WHOLE
-from disorder.perturb import Transformation, parse
+from disorder.perturb import Transformation, parse, stored_texts
 from disorder.report import read_run
 from disorder.report.run import Run
 from disorder.report.wording import main_transformation
@@ -55,6 +55,7 @@ class Pool:
     variants: dict[str, dict[str, list[tuple[int, str]]]] = field(default_factory=dict)
     folder: Path | None = None
     _parsed: dict[str, Transformation] = field(default_factory=dict)
+    _stored: dict[str, dict[str, list[dict[str, Any]]]] = field(default_factory=dict)
 
     def show(self, name: str, transformation: str, group: str | None) -> Shown | None:
         """The text of one example under one transformation, or None where it cannot be broken."""
@@ -63,15 +64,28 @@ class Pool:
             answer = self.originals.get(name)
             return Shown(example, WHOLE, example.texts, group, None, answer, answer)
         try:
-            texts = self.broken(example, transformation).texts()
+            texts = self.texts(example, transformation)
         except DoesNotApply:
             return None
         known = self.variants.get(transformation, {}).get(name)
         rng = generator(self.seed, "human variant", transformation, name)
-        variant, answer = known[int(rng.integers(len(known)))] if known else (int(rng.integers(len(texts))), None)
-        if texts[variant] == example.texts:
+        variant, answer = known[int(rng.integers(len(known)))] if known else (int(rng.choice(list(texts))), None)
+        if variant not in texts or texts[variant] == example.texts:
             return None
         return Shown(example, transformation, texts[variant], group, variant, answer, self.originals.get(name))
+
+    def texts(self, example: Example, transformation: str) -> Mapping[int, Texts]:
+        """The broken texts of one example by variant: drawn again, or as stored where another model or data was asked."""
+        chosen = self._parsed.setdefault(transformation, parse(transformation))
+        if self.folder is None or not chosen.asks_others:
+            return dict(enumerate(self.broken(example, transformation).texts()))
+        if transformation not in self._stored:
+            self._stored[transformation] = _stored(self.folder, transformation)
+        rows = self._stored[transformation][example.id]
+        found = {row["variant"]: stored_texts(chosen, example, self.task, row) for row in rows}
+        if None in found.values():
+            raise DisorderError(f"{transformation}: its words are tokens of {self.model}, so its texts cannot be shown")
+        return {variant: texts for variant, texts in found.items() if texts is not None}
 
     def broken(self, example: Example, transformation: str) -> Any:
         """All variants of one example."""
@@ -92,7 +106,11 @@ class Pool:
 
     def check(self, shown: Sequence[Shown]) -> None:
         """Raise unless every broken text is the one that the model was asked."""
-        drawn = {(s.example.id, s.transformation, s.variant): s for s in shown if s.variant is not None}
+        drawn = {
+            (s.example.id, s.transformation, s.variant): s
+            for s in shown
+            if s.variant is not None and not parse(s.transformation).asks_others
+        }
         for name, transformation, variant, *stored in _positions(self.folder, drawn) if self.folder else ():
             if (name, transformation, variant) not in drawn:
                 continue
@@ -181,6 +199,15 @@ def _positions(folder: Path, drawn: Iterable[tuple[str, str, int]]) -> Iterator[
     names, specs, _ = zip(*drawn, strict=True) if drawn else ((), (), ())
     columns = ["example", "transformation", "variant", "positions_a", "positions_b"]
     return _samples(folder, set(specs), columns, examples=set(names))
+
+
+def _stored(folder: Path, transformation: str) -> dict[str, list[dict[str, Any]]]:
+    """The stored variants of every example under one transformation."""
+    columns = ["example", "variant", "positions_a", "positions_b", "written_a", "written_b"]
+    found: dict[str, list[dict[str, Any]]] = {}
+    for row in _samples(folder, {transformation}, columns):
+        found.setdefault(row[0], []).append(dict(zip(columns, row, strict=True)))
+    return found
 
 
 def _samples(

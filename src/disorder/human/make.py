@@ -35,7 +35,7 @@ from disorder.human.task import (
     can_be_named,
     write_folder,
 )
-from disorder.perturb import suite
+from disorder.perturb import parse, suite
 from disorder.rng import generator
 from disorder.types import Example, Task
 
@@ -78,7 +78,7 @@ def make(
     if is_run:
         pool = from_run(Path(source), transformations, seed=seed, is_accepted_only=accepted)
     else:
-        usual = suite("salad") if kind == "valid" else []
+        usual = [spec for spec in suite("salad") if not parse(spec).asks_others] if kind == "valid" else []
         pool = from_data(source, transformations or usual, seed=seed, columns=columns or {}, data_dir=data_dir)
         if not transformations:
             pool.drop_copies()

@@ -24,7 +24,7 @@ from disorder.types import Bools, Floats, Ints, Score
 
 FAMILIES = {
     "lexical": ("sort", "reverse", "shuffle", "copy_sort"),
-    "gradient": ("replace", "repeat", "drop", "copy_one"),
+    "gradient": ("replace_least", "repeat_most", "drop_least", "copy_one"),
 }
 NO_MODEL = "no model answered these texts"
 

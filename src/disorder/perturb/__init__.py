@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from disorder.perturb._spec import parse
+from disorder.perturb._stored import stored_texts
 from disorder.perturb._suites import suite, suites
 from disorder.perturb._transformation import Transformation
 
-__all__ = ["Transformation", "parse", "suite", "suites"]
+__all__ = ["Transformation", "parse", "stored_texts", "suite", "suites"]

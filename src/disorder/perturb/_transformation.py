@@ -114,6 +114,11 @@ class Transformation:
         return frozenset().union(cut, *(step.needs for step in self.steps))
 
     @property
+    def asks_others(self) -> bool:
+        """Whether it asks a model or other data, so that its texts cannot be drawn again from the text and the seed."""
+        return bool(self.needs - {"tags"})
+
+    @property
     def is_copy(self) -> bool:
         """Whether it copies one text into the other, so that agreement is with the default label."""
         return any(step.part.facts["copies"] for step in self.steps)

@@ -14,7 +14,7 @@ import numpy as np
 
 from disorder.data.tasks import KNOWN
 from disorder.errors import DisorderError, DoesNotApply
-from disorder.perturb import Transformation, parse
+from disorder.perturb import Transformation, parse, stored_texts
 from disorder.perturb.words import split
 from disorder.report import Run
 from disorder.types import Example, Rows, Sentence, Task, Variants
@@ -39,6 +39,8 @@ def rebuilt(run: Run, spec: str, example: Example, rows: Sequence[Mapping[str, A
         transformation = parse(spec)
         side = rows[0]["side"] if rows else "a"
         task = _task(run, side)
+        if transformation.asks_others:
+            return [_stored(transformation, task, example, row) for row in rows], "pieces" not in transformation.needs
         variants = transformation.apply(
             example, task=task, q=run.settings["q"], seed=run.seed, short=run.settings["short"]
         )
@@ -82,6 +84,23 @@ def _version(variants: Variants, row: Mapping[str, Any]) -> Version:
         words.append(_words(rows.sentence, _row(rows, k)))
     originals = [_words(rows.sentence, range(len(rows.sentence))) for rows in variants.sides]
     return Version(k, [*texts], words, originals, changed[: len(texts)])
+
+
+def _stored(transformation: Transformation, task: Task, example: Example, row: Mapping[str, Any]) -> Version:
+    """A version as it was stored; words that were written have come from nowhere."""
+    texts = stored_texts(transformation, example, task, row)
+    if texts is None:
+        return _from_positions(None, None, example, [row])[0]
+    wholes = [split(text) for text in example.texts if text is not None]
+    words: list[list[Word]] = []
+    for name, whole, text in zip("ab", wholes, texts, strict=False):
+        positions = row[f"positions_{name}"]
+        source = wholes[0] if transformation.is_copy else whole
+        is_fit = positions is not None and max(positions, default=-1) < len(source)
+        words.append(_words(source, positions) if is_fit else [(word, i) for i, word in enumerate(split(str(text)).words, 1)])
+    originals = [_words(whole, range(len(whole))) for whole in wholes]
+    changed = [row[f"positions_{name}"] is not None or row[f"written_{name}"] is not None for name in "ab"]
+    return Version(row["variant"], list(texts[: len(wholes)]), words, originals, changed[: len(wholes)])
 
 
 def _from_positions(
