@@ -155,6 +155,7 @@ def transformation(
     needs: tuple[Need, ...] = (),
     tagger: Mapping[str, str] | None = None,
     shows: tuple[str, ...] = (),
+    single: bool | None = None,
 ) -> Callable[[F], F]:
     """Register a way to break a text.
 
@@ -164,12 +165,13 @@ def transformation(
     splitter for each fidelity when the paper fixes one. `needs` says what the text alone does not hold: with "tags" and
     "importance" the sentence carries them, by `tagger` for each language where it matters; with "vocabulary" and "training
     data" the function takes a `Context` as its fourth argument. `shows` names settings that the canonical spec always spells
-    out, because their default says too little.
+    out, because their default says too little. `single` says whether single texts can be broken, which those that take a
+    whole pair usually cannot.
     """
     facts: dict[str, Any] = {"keeps": keeps, "destroys": destroys, "paper": paper, "scope": scope, "side": side}
     facts |= {"draws": 1 if deterministic else draws, "deterministic": deterministic, "copies": copies}
     facts |= {"suites": suites, "words": words or {}, "needs": needs, "tagger": TAGGERS | dict(tagger or {})}
-    facts |= {"shows": shows}
+    facts |= {"shows": shows, "single": scope == "sentence" if single is None else single}
     return lambda function: register("transformation", function, **facts)
 
 

@@ -84,7 +84,7 @@ def _about(entry: Part, show_example: Callable[[str], str]) -> list[str]:
     needs = " and ".join(facts["needs"])
     about = [
         f"keeps {facts['keeps']} · destroys {facts['destroys']}",
-        f"applies to {'pairs' if facts['scope'] == 'pair' else 'single texts and pairs'}",
+        f"applies to {'single texts and pairs' if facts['single'] else 'pairs'}",
         f"breaks {SIDES.get(facts['side'], facts['side'])}",
         f"needs {needs}" if needs else "",
         f"paper {facts['paper']}" if facts["paper"] else "",

@@ -19,7 +19,7 @@ from disorder.types import Context, Pair, Rows, Sentence, Variants
 
 @transformation(
     keeps="the first text, phrases that go with the label", destroys="the second text, often grammar and sense", paper="WS",
-    scope="pair", deterministic=True, needs=("training data",),
+    scope="pair", deterministic=True, needs=("training data",), single=True,
 )  # fmt: skip
 def pbsmt(
     pair: Pair, rng: Generator, count: int, context: Context | None, *,

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from disorder.errors import BadModel
+from disorder.kept import Kept
 from disorder.predict._answers import checked
 from disorder.predict._cache import Cache, key_of
 from disorder.predict._importance import MAX_KEPT, how, importance
@@ -74,7 +75,7 @@ class Aligned:
     precision: str = "fp32"
     cache: Cache | None = None
     counts: Costs = field(default_factory=Costs)
-    weighed: dict[tuple[object, ...], list[Floats]] = field(default_factory=dict)
+    weighed: Kept[tuple[object, ...], list[Floats]] = field(default_factory=lambda: Kept(MAX_KEPT))
 
     @property
     def fingerprint(self) -> str:
@@ -106,14 +107,7 @@ class Aligned:
         Kept, since several transformations ask it of the same pairs.
         """
         keys = [pair_key(pair) for pair in pairs]
-        known = {key: self.weighed[key] for key in keys if key in self.weighed}
-        missing = {key: pair for key, pair in zip(keys, pairs, strict=True) if key not in known}
-        if missing:
-            known |= zip(missing, self._weigh(list(missing.values())), strict=True)
-        if len(self.weighed) + len(missing) > MAX_KEPT:
-            self.weighed.clear()
-        self.weighed |= known
-        return [known[key] for key in keys]
+        return self.weighed(keys, lambda missing: self._weigh([pairs[i] for i in missing]))
 
     def _weigh(self, pairs: Sequence[Pair]) -> list[list[Floats]]:
         began, before = time.perf_counter(), dict(self.counts)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from disorder.perturb._kept import Kept
+from disorder.kept import Kept
 from disorder.perturb.tags._classes import Tags, classes_named, is_of
 from disorder.registry import part
 from disorder.types import Sentence

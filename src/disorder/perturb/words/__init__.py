@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from disorder.perturb._kept import Kept
+from disorder.kept import Kept
 from disorder.registry import part
 from disorder.types import Sentence
 
