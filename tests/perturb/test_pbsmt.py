@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from conftest import NLI
-from disorder.ask import broken
+from disorder.broken import broken
 from disorder.cache import default_folder
 from disorder.context import Surroundings
 from disorder.errors import BadSetting, DisorderError, DoesNotApply, MissingPackage
