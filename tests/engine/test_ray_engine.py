@@ -42,17 +42,21 @@ def test_a_hugging_face_folder_scores_the_same_when_a_worker_is_killed(cluster: 
     spec = f"hf:{tiny_bert}"
     local = audit(spec, "builtin", **SETTINGS)
     killed: list[int] = []
-    thread = threading.Thread(target=_kill_a_worker, args=(killed,))
+    is_over = threading.Event()
+    thread = threading.Thread(target=_kill_a_worker, args=(killed, is_over))
     thread.start()
-    spread = audit(spec, "builtin", engine="ray", workers=2, **SETTINGS)
-    thread.join()
+    try:
+        spread = audit(spec, "builtin", engine="ray", workers=2, **SETTINGS)
+    finally:
+        is_over.set()
+        thread.join()
     assert killed
     assert spread.scores == local.scores
 
 
-def _kill_a_worker(killed: list[int]) -> None:
-    """SIGKILL the first actor process that shows up."""
-    for _ in range(200):
+def _kill_a_worker(killed: list[int], is_over: threading.Event) -> None:
+    """SIGKILL the first actor process that is seen at work."""
+    while not is_over.is_set():
         for entry in Path("/proc").iterdir():
             try:
                 name = (entry / "cmdline").read_bytes() if entry.name.isdecimal() else b""
@@ -62,7 +66,7 @@ def _kill_a_worker(killed: list[int]) -> None:
                 os.kill(int(entry.name), signal.SIGKILL)
                 killed.append(int(entry.name))
                 return
-        time.sleep(0.05)
+        time.sleep(0.01)
 
 
 def test_an_unknown_cluster_is_one_line() -> None:
