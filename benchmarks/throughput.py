@@ -1,6 +1,6 @@
 """How many texts a second does each transformation break? One variant of each text, first time and again.
 
-DATA=mnli.jsonl.gz [MODEL=hf:FOLDER] [TRAIN=mnli-train.jsonl.gz] python benchmarks/throughput.py
+DATA=mnli.jsonl.gz [MODEL=hf:FOLDER] [TRAIN=mnli-train.jsonl.gz] python benchmarks/throughput.py [NAME...]
 (CPU time, medians of 5; "again" is a second transformation of the same texts: nothing is split or tagged twice. Without DATA
 the built-in pairs; MODEL is asked by those that look for important words; TRAIN teaches pbsmt, which is left out without it.)
 """
@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import statistics
+import sys
 import time
 from collections.abc import Sequence
 
@@ -54,6 +55,8 @@ def main() -> None:
     context = Surroundings(model, vocabulary(data))
     print("| transformation | texts/s | again, texts/s |\n| --- | ---: | ---: |")
     for name, part in parts("transformation").items():
+        if sys.argv[1:] and name not in sys.argv[1:]:
+            continue
         spec = name
         if "training data" in part.facts["needs"]:
             if "TRAIN" not in os.environ:
