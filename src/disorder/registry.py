@@ -26,6 +26,8 @@ STAGES = {
     "metric": "disorder.measure",
     "model": "disorder.predict",
     "data": "disorder.data",
+    "network": "disorder.predict.networks",
+    "recipe": "disorder.train",
 }
 PLUGINS = "disorder"
 
@@ -188,3 +190,13 @@ def model(*, form: str, needs: str = "") -> Callable[[F], F]:
 def data(*, form: str, needs: str = "") -> Callable[[F], F]:
     """Register a reader of rows; `form` shows the spec a user types."""
     return lambda function: register("data", function, form=form, needs=needs, name=form.split(":")[0].split("[")[0])
+
+
+def network(*, paper: str = "", lr: float = 1e-3, epochs: int = 8) -> Callable[[F], F]:
+    """Register a network that can be trained from nothing; `lr` and `epochs` are what it learns well with."""
+    return lambda function: register("network", function, paper=paper, lr=lr, epochs=epochs)
+
+
+def recipe(*, paper: str = "") -> Callable[[F], F]:
+    """Register a way to train: which inputs, which loss, in which phases."""
+    return lambda function: register("recipe", function, paper=paper)

@@ -8,7 +8,7 @@ import sys
 import typer
 
 from disorder import __version__
-from disorder.cli import audit, perturb, report
+from disorder.cli import audit, perturb, report, train
 from disorder.cli import list as list_verb
 from disorder.errors import DisorderError
 
@@ -25,6 +25,7 @@ app.command("audit")(audit.audit)
 app.command("perturb")(perturb.perturb)
 app.command("list")(list_verb.list_parts)
 app.command("report")(report.report)
+app.command("train")(train.train)
 
 
 def _version(wanted: bool) -> None:
