@@ -16,6 +16,7 @@ SOURCE = Path(disorder.__file__).parent
 FILES = sorted(SOURCE.rglob("*.py"))
 STAGES = ("data", "perturb", "predict", "measure", "report")
 SHARED = {"disorder", "disorder.types", "disorder.errors", "disorder.registry", "disorder.rng", "disorder.settings"}
+JOINERS = {"train": ("data", "perturb", "predict", "measure")}  # folders that join stages, and which
 STAGE_FILES = [path for path in FILES if path.relative_to(SOURCE).parts[0] in STAGES]
 HEAVY = ("torch", "transformers", "datasets", "spacy", "nltk", "pyarrow", "onnxruntime", "sklearn", "scipy", "altair")
 MAX_FILE, MAX_FUNCTION = 400, 60
@@ -49,6 +50,14 @@ def test_a_stage_knows_no_other_stage(path: Path) -> None:
     home = f"disorder.{path.relative_to(SOURCE).parts[0]}"
     strangers = {name for name in imported(path) if name not in SHARED and f"{name}.".startswith(f"{home}.") is False}
     assert not strangers
+
+
+@pytest.mark.parametrize("folder", JOINERS)
+def test_a_joining_folder_knows_the_stages_it_says(folder: str) -> None:
+    homes = [f"disorder.{name}" for name in (folder, *JOINERS[folder])]
+    for path in sorted((SOURCE / folder).rglob("*.py")):
+        strangers = {n for n in imported(path) if n not in SHARED and not any(f"{n}.".startswith(f"{h}.") for h in homes)}
+        assert not strangers, path
 
 
 def test_the_test_would_see_a_stranger(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

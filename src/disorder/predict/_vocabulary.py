@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from disorder.registry import part
 
 PADDING, UNKNOWN, FIRST = 0, 1, 2
-LOCAL = ("simple", "spaces")  # splitters whose words depend on nothing beyond the nearest spaces
+LOCAL = ("simple",)  # splitters whose words depend on nothing beyond the nearest spaces
 
 
 @dataclass

@@ -27,7 +27,7 @@ class Progress:
     step: int = 0  # within the epoch
     loss: float = 0.0  # summed over the rows of the epoch so far
     n_rows: int = 0
-    best: float | None = None
+    best: list[float] | None = None  # dev score, then minus the dev loss: what decides which epoch is best
     best_epoch: int = 0
     waited: int = 0
     seconds: float = 0.0

@@ -20,7 +20,7 @@ from disorder.train._batches import epoch, grouped, in_order, tensors
 from disorder.train._checkpoint import Checkpoints, Progress, optimizer_tensors, restore_optimizer
 from disorder.train._devices import OneDevice
 from disorder.train._learner import Learner, number
-from disorder.train._plan import Inputs, Phase
+from disorder.train._plan import Inputs, Phase, cross_entropy, squared_error
 from disorder.train._settings import LoopSettings
 from disorder.types import Floats, Ints, Texts
 
@@ -142,14 +142,15 @@ class _Run:
     def _judge(self) -> None:
         """The dev score of the epoch; the best epoch's weights are kept."""
         progress = self.loop.progress
-        score = self.devices.same(dev_score(self.learner, self.phase.dev, is_regression=not self.phase.labels))
+        score, cost = self.devices.same(dev_score(self.learner, self.phase.dev, is_regression=not self.phase.labels))
         loss = progress.loss / progress.n_rows
-        record = {"phase": self.phase.name, "epoch": progress.epoch + 1, "loss": round(loss, 6), "dev": round(score, 6)}
+        record = {"phase": self.phase.name, "epoch": progress.epoch + 1, "loss": round(loss, 6), "dev": round(score, 6),
+                  "dev_loss": round(cost, 6)}  # fmt: skip
         progress.curve.append(record)
         metric = "accuracy" if self.phase.labels else "spearman"
         self._say(len(self.phase.train), f"loss {loss:.3f}, dev {metric} {score:.3f}")
-        if progress.best is None or score > progress.best:
-            progress.best, progress.best_epoch, progress.waited = score, progress.epoch + 1, 0
+        if progress.best is None or [score, -cost] > progress.best:
+            progress.best, progress.best_epoch, progress.waited = [score, -cost], progress.epoch + 1, 0
             self.loop.best = {name: value.detach().clone() for name, value in self.learner.network.state_dict().items()}
         else:
             progress.waited += 1
@@ -209,13 +210,17 @@ def answers(learner: Learner, texts: Sequence[Texts]) -> Floats:
     return logits
 
 
-def dev_score(learner: Learner, dev: Inputs, *, is_regression: bool) -> float:
-    """Accuracy, or Spearman's correlation for numbers (−1 where every answer is the same)."""
+def dev_score(learner: Learner, dev: Inputs, *, is_regression: bool) -> tuple[float, float]:
+    """Accuracy, or Spearman's correlation for numbers (−1 where every answer is the same); and the loss, for ties."""
+    import torch
+
     found: NDArray[Any] = answers(learner, dev.texts)
+    loss = squared_error if is_regression else cross_entropy
+    cost = float(loss(torch.from_numpy(found), torch.from_numpy(dev.targets), None))
     if not is_regression:
-        return float((found.argmax(axis=1) == dev.targets).mean())
+        return float((found.argmax(axis=1) == dev.targets).mean()), cost
     value = float(correlation(found.T, dev.targets[None, :].astype(float))[0])
-    return -1.0 if np.isnan(value) else value
+    return (-1.0 if np.isnan(value) else value), cost
 
 
 @contextmanager

@@ -29,6 +29,7 @@ from disorder.types import Dataset, Example, Outcomes, Score, Task
 
 HELD_OUT, MOST_HELD_OUT = 10, 2000  # without --dev: one example in ten, 2,000 at most
 CHECKPOINTS = "checkpoints"
+FROM_PYTHON = "rows given from Python"
 
 
 @dataclass(frozen=True)
@@ -47,9 +48,9 @@ class Request:
     """All that was asked for; the same words in Python, on the command line and in training.json."""
 
     recipe: str = "plain"
-    data: str = "builtin:nli:train"
+    data: Any = "builtin:nli:train"
     model: str = "bilstm"
-    dev: str | None = None
+    dev: Any = None
     on: Sequence[str] = ()
     settings: Mapping[str, Any] = field(default_factory=dict)
     limit: int | None = None
@@ -97,6 +98,8 @@ def resume(out: str | Path, *, listen: Listener | None = None) -> Trained:
     record = read_record(Path(out))
     if record["status"] == "done":
         raise DisorderError(f"{out}: this training is done; its model is {record['spec']}")
+    if FROM_PYTHON in _sources(Request(**record["request"])).values():
+        raise DisorderError(f"{out}: its data was {FROM_PYTHON} and is not kept; only a training on a data spec can go on")
     return _train(check(Request(**record["request"])), Path(out), listen or _silent, is_resumed=True)
 
 
@@ -174,9 +177,10 @@ def held_out(data: Dataset, seed: int) -> tuple[Dataset, Dataset]:
 def new_record(checked: Checked, job: Job) -> Record:
     """What is known when training begins."""
     request = checked.request
+    names = {name: given if isinstance(given, str | None) else FROM_PYTHON for name, given in _sources(request).items()}
     return {
         "status": "started",
-        "request": {**request.__dict__, "on": list(request.on), "settings": dict(request.settings)},
+        "request": {**request.__dict__, **names, "on": list(request.on), "settings": dict(request.settings)},
         "on": list(checked.on),
         "n_train": len(job.train.examples),
         "n_dev": len(job.dev.examples),
@@ -184,6 +188,10 @@ def new_record(checked: Checked, job: Job) -> Record:
         "hashes": {"data": job.train.fingerprint, "dev": job.dev.fingerprint},
         "versions": versions(),
     }
+
+
+def _sources(request: Request) -> dict[str, Any]:
+    return {"data": request.data, "dev": request.dev}
 
 
 def final_score(loop: Loop, phase: Phase) -> tuple[str, Score]:
