@@ -69,6 +69,8 @@ def train(
     }  # fmt: skip
     folder = resume or out or _new_folder(model, str(data), "models")
     trained = _trained(recipe, data, folder, asked, is_resumed=resume is not None)
+    if trained is None:
+        return
     if as_json:
         sys.stdout.write(json.dumps(trained.record, ensure_ascii=False) + "\n")
         return
@@ -86,13 +88,15 @@ def settings_of(given: list[str] | None) -> dict[str, str]:
     return {name.strip(): value.strip() for name, _, value in pairs}
 
 
-def _trained(recipe: Any, data: Any, folder: Path, asked: dict[str, Any], *, is_resumed: bool) -> Trained:
+def _trained(recipe: Any, data: Any, folder: Path, asked: dict[str, Any], *, is_resumed: bool) -> Trained | None:
+    """The trained model; nothing in the other processes of several, which have nothing to say."""
     from disorder.cli._progress import EpochBar
-    from disorder.train import resume
+    from disorder.train import is_first_process, resume
     from disorder.train import train as start
 
     with EpochBar() as bar:
-        return resume(folder, listen=bar) if is_resumed else start(recipe, data, out=folder, listen=bar, **asked)
+        done = resume(folder, listen=bar) if is_resumed else start(recipe, data, out=folder, listen=bar, **asked)
+    return done if is_first_process() else None
 
 
 def show(trained: Trained, console: Console) -> None:

@@ -107,6 +107,11 @@ def devices(device: str | None, precision: str) -> OneDevice:
     return SeveralDevices(device, precision) if launched else OneDevice(device, precision)
 
 
+def is_first_process() -> bool:
+    """Whether this process speaks and writes for all that a launcher started."""
+    return os.environ.get("RANK", "0") == "0"
+
+
 def _best(torch: Any) -> str:
     if torch.cuda.is_available():
         return "cuda"

@@ -18,7 +18,7 @@ from disorder.registry import Part, part
 from disorder.rng import digest
 from disorder.settings import Settings
 from disorder.train._checkpoint import Checkpoints
-from disorder.train._devices import OneDevice, devices
+from disorder.train._devices import OneDevice, devices, is_first_process
 from disorder.train._folder import Record, read_record, versions, write_card, write_record
 from disorder.train._learner import Start, make, start
 from disorder.train._loop import Listener, Loop, answers, fresh_draws
@@ -88,7 +88,7 @@ def train(
     request = Request(recipe, data, **asked)
     checked = check(request)
     folder = Path(out)
-    if (folder / "training.json").exists():
+    if is_first_process() and (folder / "training.json").exists():
         raise DisorderError(f"{folder} holds a training already; choose another --out, or go on with --resume {folder}")
     return _train(checked, folder, listen or _silent, is_resumed=False)
 
@@ -133,7 +133,7 @@ def _train(checked: Checked, folder: Path, listen: Listener, *, is_resumed: bool
         _finish(record, loop, job, score, folder, time.perf_counter() - began)
         loop.checkpoints.clear()
     place.wait()
-    return Trained(folder, str(record["spec"]), score[0], score[1], record)
+    return Trained(folder, f"{loop.learner.form}:{folder}", score[0], score[1], record)
 
 
 def _loop(checked: Checked, phases: Sequence[Phase], folder: Path, place: OneDevice, listen: Listener) -> Loop:
