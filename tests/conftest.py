@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,8 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, settings
 
-from disorder.types import Example, Outcomes, Task
+from disorder.perturb.words import split
+from disorder.types import Example, Floats, Outcomes, Pair, Task
 
 os.environ.setdefault("HF_HUB_OFFLINE", "1")
 os.environ.setdefault("HF_DATASETS_OFFLINE", "1")
@@ -27,7 +29,12 @@ settings.register_profile(
 settings.load_profile("disorder")
 
 SHARED = Path(__file__).parents[1].parent / "shared"
+if (SHARED / "nltk_data").is_dir():
+    os.environ.setdefault("NLTK_DATA", str(SHARED / "nltk_data"))
 NLI = Task("toy", ("entailment", "neutral", "contradiction"), "b", "neutral", "entailment")
+CHINESE = replace(NLI, language="zh")
+if (SHARED / "nltk_data").is_dir():
+    os.environ.setdefault("NLTK_DATA", str(SHARED / "nltk_data"))
 
 Rows = Iterable[Mapping[str, Any]]
 
@@ -100,6 +107,23 @@ def pairs(n: int, labels: tuple[str, ...] = NLI.labels, *, n_words: int = 9) -> 
         }
         for i in range(n)
     ]
+
+
+class Surroundings:
+    """What a transformation may ask for, without a model: longer words matter more, and training pairs are made up."""
+
+    def pieces(self, text: str) -> list[tuple[int, int]]:
+        sentence = split(text)
+        return list(zip(sentence.starts.tolist(), sentence.ends.tolist(), strict=True))
+
+    def importance(self, pairs: Sequence[Pair]) -> list[list[Floats]]:
+        return [[(side.ends - side.starts).astype(np.float64) for side in pair.sides] for pair in pairs]
+
+    def vocabulary(self) -> Sequence[str]:
+        return ["ant", "bee", "cat", "dog", "eel", "fox", "gnu", "hen"]
+
+    def training(self, spec: str) -> Iterator[Example]:
+        yield from (Example(row["id"], row["text_a"], row["text_b"], row["label"]) for row in pairs(60))
 
 
 def example(text_a: str, text_b: str | None = None, *, name: str = "1") -> Example:

@@ -17,8 +17,8 @@ from scipy.stats import binom
 import disorder
 from conftest import NLI, pairs
 from disorder import read_run
-from disorder.ask import broken
 from disorder.audit import audit
+from disorder.broken import broken
 from disorder.data import read
 from disorder.errors import BadModel, BadSetting, DisorderError, UnknownName
 from disorder.perturb.words import split
@@ -26,7 +26,10 @@ from disorder.predict.uniform import Uniform
 from disorder.types import Dataset, Example
 
 Write = Callable[..., Path]
-SAMPLES = {"example", "transformation", "variant", "side", "positions_a", "positions_b", "label", "probabilities"}
+SAMPLES = {
+    "example", "transformation", "variant", "side", "positions_a", "positions_b", "label", "probabilities", "written_a",
+    "written_b",
+}  # fmt: skip
 
 
 def bag(texts: Sequence[tuple[str, str]]) -> list[str]:

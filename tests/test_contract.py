@@ -13,8 +13,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from conftest import NLI, SHARED, example, outcomes
-from disorder.errors import DoesNotApply, MissingPackage, NothingToMeasure
+from conftest import CHINESE, NLI, SHARED, Surroundings, example, outcomes
+from disorder.errors import DoesNotApply, MissingData, MissingPackage, NothingToMeasure
 from disorder.perturb import Transformation, parse
 from disorder.perturb.words import split
 from disorder.predict import load
@@ -40,7 +40,35 @@ TEXTS = {
     "10,000 words": " ".join(f"w{i}" for i in range(10_000)),
     "1,000 equal words": " ".join(["a"] * 1000),
 }
+CHINESE_TEXTS = {
+    "empty": "",
+    "one character": "我",
+    "one word": "苹果",
+    "equal characters": "哈哈哈哈",
+    "one word and a mark": "好。",
+    "marks only": "……？！——",
+    "sentence": "因为下雨，小明和小红没去北京的公园；他们在家看书。",
+    "mixed": "我用iPhone 15给Mary打了3.5次电话，OK？",
+    "traditional": "雖然他很累，但是他還是來了。",
+    "spaced": "我 喜欢 吃 苹果 。",
+    "lone surrogate": "一半\ud83d的表情在这里",
+    "1,000 words": "天地玄黄" * 500,
+}
+TASKS = {"en": NLI, "zh": CHINESE}
+CASES = [
+    pytest.param(language, text, id=f"{language}-{name}")
+    for language, texts in (("en", TEXTS), ("zh", CHINESE_TEXTS))
+    for name, text in texts.items()
+]
+PAIRS = {
+    "en": (
+        "The quick brown fox and the wolf jump over the lazy dog near a farm today.",
+        "A slow red hen and her small chicks sit under one happy old cat near the barn.",
+    ),
+    "zh": ("小明和小红昨天在北京的公园里看见了三只白色的猫。", "张伟和李娜明天从上海坐火车去北京看他们的老朋友。"),
+}
 FIDELITIES = ("paper", "released")
+SURROUNDINGS = Surroundings()
 ALL_PARTS = [entry for kind in STAGES for entry in parts(kind).values()]
 
 
@@ -48,13 +76,21 @@ def names(kind: str) -> list[str]:
     return list(parts(kind))
 
 
-def break_it(transformation: Transformation, what: Example, *, q: int = 5, seed: int = 0) -> Variants | None:
-    """The variants, or None when the transformation says that it does not apply."""
+def specs() -> list[str]:
+    """Every transformation; those that learn from other data get some."""
+    needs = {name: entry.facts["needs"] for name, entry in parts("transformation").items()}
+    return [f"{name}:train=made up" if "training data" in needs[name] else name for name in needs]
+
+
+def break_it(
+    transformation: Transformation, what: Example, *, language: str = "en", q: int = 5, seed: int = 0
+) -> Variants | None:
+    """The variants, or None when the transformation says that it does not apply; skipped where its tools are missing."""
     try:
-        return transformation.apply(what, task=NLI, q=q, seed=seed, short="use")
+        return transformation.apply(what, task=TASKS[language], q=q, seed=seed, short="use", context=SURROUNDINGS)
     except DoesNotApply:
         return None
-    except MissingPackage as missing:
+    except (MissingPackage, MissingData) as missing:
         pytest.skip(str(missing))
 
 
@@ -71,15 +107,22 @@ def test_every_kind_has_parts(kind: str) -> None:
     assert names(kind)
 
 
+def is_fixed(transformation: Transformation) -> bool:
+    """Whether chance plays no part."""
+    return transformation.is_deterministic or transformation.spec == "derange:fidelity=released"
+
+
 @pytest.mark.parametrize("fidelity", FIDELITIES)
-@pytest.mark.parametrize("name", names("transformation"))
+@pytest.mark.parametrize("name", specs())
 class TestTransformation:
-    @pytest.mark.parametrize("text", TEXTS.values(), ids=TEXTS.keys())
-    def test_it_ends_with_valid_positions_or_does_not_apply(self, name: str, fidelity: Any, text: str) -> None:
+    @pytest.mark.parametrize(("language", "text"), CASES)
+    def test_it_ends_with_valid_positions_or_does_not_apply(
+        self, name: str, fidelity: Any, language: str, text: str
+    ) -> None:
         is_long = len(text) > 1000  # one pair says enough, and costs the time
         for what in [example(text, text)] if is_long else [example(text), example(text, text)]:
             began = time.process_time()
-            variants = break_it(parse(name, fidelity=fidelity), what)
+            variants = break_it(parse(name, fidelity=fidelity), what, language=language)
             assert time.process_time() - began < SECONDS
             if variants is not None:
                 assert 1 <= len(variants) <= 5
@@ -88,35 +131,47 @@ class TestTransformation:
                     assert rows.positions.dtype == np.int64
                     assert ((rows.positions >= 0) & (rows.positions < len(rows.sentence))).all()
 
-    def test_the_same_seed_gives_the_same_texts(self, name: str, fidelity: Any) -> None:
-        pair = example(
-            "The quick brown fox jumps over the lazy dog today.", "A slow red hen sits under one happy old cat."
-        )
+    @pytest.mark.parametrize("language", TASKS)
+    def test_the_same_seed_gives_the_same_texts(self, name: str, fidelity: Any, language: str) -> None:
+        pair = example(*PAIRS[language])
         before = asdict(pair)
-        results = [break_it(parse(name, fidelity=fidelity), pair) for _ in range(2)]
+        results = [break_it(parse(name, fidelity=fidelity), pair, language=language) for _ in range(2)]
         assert results[0] is not None
         assert results[1] is not None
         assert results[0].texts() == results[1].texts()
         assert list(results[0].positions()) == list(results[1].positions())
         assert asdict(pair) == before
 
-    def test_seeds_matter_just_where_chance_is_at_work(self, name: str, fidelity: Any) -> None:
+    @pytest.mark.parametrize("language", TASKS)
+    def test_seeds_matter_just_where_chance_is_at_work(self, name: str, fidelity: Any, language: str) -> None:
         transformation = parse(name, fidelity=fidelity)
-        pair = example(
-            "The quick brown fox jumps over the lazy dog today.", "A slow red hen sits under one happy old cat."
-        )
-        texts = {
-            str([] if (v := break_it(transformation, pair, seed=seed)) is None else v.texts()) for seed in range(5)
-        }
-        is_fixed = transformation.is_deterministic or transformation.spec == "derange:fidelity=released"
-        assert (len(texts) == 1) == is_fixed
+        pair = example(*PAIRS[language])
+        broken = [break_it(transformation, pair, language=language, seed=seed) for seed in range(5)]
+        texts = {str([] if variants is None else variants.texts()) for variants in broken}
+        assert (len(texts) == 1) == is_fixed(transformation)
 
-    def test_ids_matter_as_seeds_do(self, name: str, fidelity: Any) -> None:
+    @pytest.mark.parametrize("language", TASKS)
+    def test_ids_matter_as_seeds_do(self, name: str, fidelity: Any, language: str) -> None:
         transformation = parse(name, fidelity=fidelity)
-        text = "The quick brown fox jumps over the lazy dog today."
-        texts = [break_it(transformation, example(text, text, name=i)) for i in ("x", "y")]
-        is_fixed = transformation.is_deterministic or transformation.spec == "derange:fidelity=released"
-        assert (texts[0].texts() == texts[1].texts()) == is_fixed  # type: ignore[union-attr]
+        pairs = [example(*PAIRS[language], name=str(i)) for i in range(5)]
+        broken = [break_it(transformation, pair, language=language) for pair in pairs]
+        texts = {str([] if variants is None else variants.texts()) for variants in broken}
+        assert (len(texts) == 1) == is_fixed(transformation)
+
+    @pytest.mark.parametrize("language", TASKS)
+    def test_what_keeps_the_words_keeps_every_letter(self, name: str, fidelity: Any, language: str) -> None:
+        transformation = parse(name, fidelity=fidelity)
+        variants = break_it(transformation, example(*PAIRS[language]), language=language)
+        if not transformation.keeps_words or variants is None:
+            return
+        for made in variants.texts():
+            for old, new in zip(PAIRS[language], made, strict=True):
+                assert letters(str(new)) == letters(old)
+
+
+def letters(text: str) -> list[str]:
+    """The letters and marks of a text, whatever their order and case."""
+    return sorted("".join(text.lower().split()))
 
 
 def check_split(splitter: str, text: str) -> None:

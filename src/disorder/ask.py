@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 from pathlib import Path
@@ -17,15 +17,17 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from disorder import data as data_stage
+from disorder.cache import default_folder
+from disorder.context import Surroundings
+from disorder.data import vocabulary
 from disorder.errors import DoesNotApply
 from disorder.measure import ORIGINAL
 from disorder.perturb import Transformation, parse
-from disorder.predict import Aligned, choose_precision, default_folder, load
+from disorder.predict import Aligned, choose_precision, load
 from disorder.report.samples import sample_table
 from disorder.rng import digest
 from disorder.settings import Settings
-from disorder.types import Bools, Costs, Dataset, Example, Fidelity, Floats, Ints, Task, Texts, Variants
+from disorder.types import Bools, Costs, Dataset, Example, Floats, Ints, Task, Texts, Variants
 
 N_SAMPLED = 200  # examples that a precision is tried on
 ROUNDS = (1, 1, 1, 1, 2, 2, 4, 4, 8)  # variants asked in a round; the last size is repeated
@@ -60,7 +62,22 @@ class Asker:
     seed: int
     short: str
     decided_at: Sequence[Any] = ()  # thresholds of the requested scores; empty: ask everything
+    words: Sequence[str] = ()  # of the data, for transformations that write words of their own
+    data_dir: str | None = None
     _parsed: dict[str, Transformation] = field(default_factory=dict)
+
+    @classmethod
+    def of(
+        cls,
+        load: Callable[[], Aligned],
+        dataset: Dataset,
+        plan: Sequence[Transformation],
+        settings: Settings,
+        decided_at: Sequence[Any] = (),
+    ) -> Asker:
+        """An asker for these examples and settings."""
+        words = vocabulary(dataset) if any("vocabulary" in transformation.needs for transformation in plan) else ()
+        return cls(load, dataset.task, settings.q, settings.seed, settings.short, decided_at, words, settings.data_dir)
 
     @cached_property
     def predictor(self) -> Aligned:
@@ -88,7 +105,21 @@ class Asker:
 
     def broken(self, spec: str, example: Example) -> Variants:
         """All variants of one example."""
-        return self.transformation(spec).apply(example, task=self.task, q=self.q, seed=self.seed, short=self.short)
+        [variants] = self._variants(spec, [example])
+        if isinstance(variants, DoesNotApply):
+            raise variants
+        return variants
+
+    @cached_property
+    def _surroundings(self) -> Surroundings:
+        return Surroundings(self.predictor, self.words, self.data_dir)
+
+    def _variants(self, spec: str, examples: Sequence[Example]) -> Iterator[Variants | DoesNotApply]:
+        chosen = self.transformation(spec)
+        context = self._surroundings if chosen.needs - {"tags"} else None
+        return chosen.apply_all(
+            examples, task=self.task, q=self.q, seed=self.seed, short=self.short, context=context
+        )
 
     def _broken(
         self, block: Block, skips: Counter[str], costs: Costs
@@ -96,13 +127,16 @@ class Asker:
         if block.transformation == ORIGINAL:
             return list(block.examples), [None] * len(block.examples)
         began, used, variants = time.perf_counter(), [], []
-        for example in block.examples:
-            try:
-                variants.append(self.broken(block.transformation, example))
+        before = dict(self.predictor.counts)
+        found = self._variants(block.transformation, block.examples)
+        for example, broken in zip(block.examples, found, strict=True):
+            if isinstance(broken, DoesNotApply):
+                skips[str(broken)] += 1
+            else:
+                variants.append(broken)
                 used.append(example)
-            except DoesNotApply as reason:
-                skips[str(reason)] += 1
-        costs["draw"] += time.perf_counter() - began
+        asked = self.predictor.counts.since(before)  # importance asks the model, which has its own bill
+        costs["draw"] += time.perf_counter() - began - sum(asked.get(name, 0.0) for name in ("assemble", "forward", "cache"))
         return used, list(variants)
 
     def _answers(
@@ -164,16 +198,19 @@ def loaded_model(
     precision = settings.precision
     notes: list[str] = []
     if precision == "auto":
-        texts = _sampled(dataset, plan[0], settings)
+        texts = _sampled(dataset, plan, settings)
         precision, note = choose_precision(partial(load_model, model, dataset.task, settings), texts, settings.agree)
         notes.append(note)
     loaded = load_model(model, dataset.task, settings, precision)
+    if any("importance" in transformation.needs for transformation in plan):
+        notes.append(loaded.how_importance)
     return loaded, [*notes, *loaded.notes]
 
 
-def _sampled(dataset: Dataset, transformation: Transformation, settings: Settings) -> list[Texts]:
-    """Whole and broken texts of a few examples, such as the audit will ask."""
+def _sampled(dataset: Dataset, plan: Sequence[Transformation], settings: Settings) -> list[Texts]:
+    """Whole and broken texts of a few examples, such as the audit will ask; those only that can be broken without a model."""
     texts: list[Texts] = []
+    transformation = next((each for each in plan if not each.needs - {"tags"}), parse("derange"))
     for example in sorted(dataset.examples, key=lambda example: digest(settings.seed, "precision", example.id))[:N_SAMPLED]:
         texts.append(example.texts)
         try:
@@ -189,41 +226,3 @@ def load_model(model: Any, task: Any, settings: Settings, precision: str) -> Ali
     return load(
         model, task=task, labels=settings.labels, batch_size=settings.batch_size, precision=precision, cache=folder
     )
-
-
-def broken(
-    data: str,
-    transformation: str,
-    *,
-    q: int = 1,
-    seed: int = 0,
-    fidelity: Fidelity = "paper",
-    short: str = "skip",
-    columns: Mapping[str, str] | None = None,
-    task: str | None = None,
-    data_dir: str | None = None,
-    skips: Counter[str] | None = None,
-) -> Iterator[dict[str, Any]]:
-    """Broken texts as `disorder perturb` writes them, one by one; examples left out are counted in `skips` by reason."""
-    Settings(q=q, fidelity=fidelity, short=short).check()
-    chosen = parse(transformation, fidelity=fidelity)
-    known, reader, examples = data_stage.stream(data, columns=columns, data_dir=data_dir, task=task)
-    skips = Counter() if skips is None else skips
-    for example in examples:
-        asked = known or Task("", breaks="a" if example.text_b is None else "b")
-        try:
-            variants = chosen.apply(example, task=asked, q=q, seed=seed, short=short)
-        except DoesNotApply as reason:
-            skips[str(reason)] += 1
-            continue
-        yield from _lines(example, chosen.spec, variants)
-    skips.update(reader.skipped)
-
-
-def _lines(example: Example, spec: str, variants: Variants) -> Iterator[dict[str, Any]]:
-    texts = zip(variants.texts(), variants.positions(), strict=True)
-    for k, ((text_a, text_b), (positions_a, positions_b)) in enumerate(texts):
-        yield {
-            "id": example.id, "transformation": spec, "variant": k, "text_a": text_a, "text_b": text_b,
-            "label": example.label, "positions_a": positions_a, "positions_b": positions_b,
-        }  # fmt: skip

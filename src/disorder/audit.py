@@ -18,9 +18,8 @@ import numpy as np
 from disorder.ask import Answered, Asker, Block, load_model, loaded_model
 from disorder.data import groups, rare_labels, select
 from disorder.engine import Engine, engine
-from disorder.errors import DisorderError, UnknownName
+from disorder.errors import DisorderError
 from disorder.measure import (
-    CURTAILED,
     CURVE,
     ORIGINAL,
     Anytime,
@@ -33,9 +32,9 @@ from disorder.measure import (
     thresholds_of,
     values_of,
 )
-from disorder.perturb import Transformation, parse, suite
+from disorder.perturb import Transformation, parse
+from disorder.plan import planned, requested_scores
 from disorder.predict import Aligned
-from disorder.registry import parts as registered
 from disorder.report import Parts, Record, Run, read_run, verdict, write_run
 from disorder.report.figures import figures
 from disorder.report.html import write_report
@@ -91,8 +90,8 @@ def resume(out: str | Path, *, listen: Listener | None = None) -> Run:
 def _audit(
     model: Any, data: Any, chosen: Settings, folder: Path, listen: Listener | None, before: Run | None = None
 ) -> Run:
-    plan = _plan(chosen) if before is None else [parse(spec) for spec in before.transformations]
-    requested = _requested(chosen)
+    plan, left_out = planned(chosen) if before is None else ([parse(spec) for spec in before.transformations], [])
+    requested = requested_scores(chosen)
     rule = StopRule.parse(chosen.stop_when) if chosen.stop_when else None
     dataset = select(data, chosen)
     if dataset.task.is_regression and (chosen.curtail or rule):
@@ -102,7 +101,7 @@ def _audit(
     chosen = replace(chosen, precision=loaded.precision)
     name = data if isinstance(data, str) else dataset.name
     run = new_run(loaded.name, name, dataset, [t.spec for t in plan], _recorded(chosen), chosen.seed)
-    run.notes = [*rare_labels(dataset), *notes]
+    run.notes = [*rare_labels(dataset), *left_out, *notes]
     run.variants = {transformation.spec: transformation.count(chosen.q) for transformation in plan}
     run.breaks_order = [transformation.spec for transformation in plan if transformation.keeps_words]
     run.hashes = {"data": dataset.fingerprint, "model": loaded.fingerprint}
@@ -111,7 +110,7 @@ def _audit(
         raise DisorderError(f"--resume: the {' and the '.join(changed)} changed since the run began; start a new one")
     if before is not None:
         run.started, run.seconds, run.n_predictions = before.started, before.seconds, before.n_predictions
-    asker = Asker(partial(_again, loaded), dataset.task, chosen.q, chosen.seed, chosen.short, decided_at)
+    asker = Asker.of(partial(_again, loaded), dataset, plan, chosen, decided_at)
     if chosen.engine != "local":
         asker = replace(asker, load=partial(load_model, model, dataset.task, chosen, loaded.precision))
     started = engine(chosen.engine, address=chosen.address, workers=chosen.workers, make=partial(_itself, asker))
@@ -348,27 +347,6 @@ class _Audit:
             return 0
         gold = np.array([task.labels.index(self.dataset.examples[i].label) for i in places], dtype=np.int64)
         return int((probabilities.argmax(axis=1) == gold).sum())
-
-
-def _plan(settings: Settings) -> list[Transformation]:
-    """The transformations to apply, each once."""
-    for x in settings.omega:
-        threshold(x)
-    specs = list(settings.transformations) or suite(settings.suite)
-    parsed = [parse(spec, fidelity=settings.fidelity).tried() for spec in specs]
-    return list({transformation.spec: transformation for transformation in parsed}.values())
-
-
-def _requested(settings: Settings) -> list[str] | None:
-    """The scores asked for; None means all that apply."""
-    names = list(settings.score) or (list(CURTAILED) if settings.curtail else [])
-    known = registered("metric")
-    for name in names:
-        if name.startswith("omega@"):
-            threshold(name.removeprefix("omega@"))
-        elif name not in known:
-            raise UnknownName("metric", name, known)
-    return names or None
 
 
 def _free(folder: Path) -> Path:

@@ -47,5 +47,9 @@ class MissingPackage(DisorderError):
         super().__init__(f'{part} needs the package {package!r}: pip install "disorder[{extra}]"')
 
 
+class MissingData(DisorderError):
+    """A part needs data or a model of an installed package that is not there."""
+
+
 class DoesNotApply(Exception):
     """A part cannot be used on this example, which is skipped and counted under the reason; never shown as a failure."""

@@ -13,6 +13,7 @@ import types
 import typing
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from importlib.metadata import entry_points
 from typing import Any, TypeVar
 
@@ -23,6 +24,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 STAGES = {
     "transformation": "disorder.perturb",
     "words": "disorder.perturb.words",
+    "tagger": "disorder.perturb.tags",
     "metric": "disorder.measure",
     "model": "disorder.predict",
     "data": "disorder.data",
@@ -30,6 +32,8 @@ STAGES = {
     "recipe": "disorder.train",
 }
 PLUGINS = "disorder"
+TAGGERS = {"en": "nltk", "zh": "jieba"}  # language → tagger, unless a transformation or the user names another
+Need = typing.Literal["tags", "importance", "vocabulary", "training data"]
 
 
 @dataclass(frozen=True)
@@ -51,7 +55,7 @@ class Part:
         """Whether it ships with disorder."""
         return self.function.__module__.split(".")[0] == "disorder"
 
-    @property
+    @cached_property
     def settings(self) -> dict[str, Any]:
         """Its keyword-only settings with their defaults."""
         return {
@@ -93,10 +97,11 @@ def parts(kind: str) -> dict[str, Part]:
 
 def part(kind: str, name: str) -> Part:
     """The part of that name, or an error that says which names exist."""
-    known = parts(kind)
-    if name not in known:
-        raise UnknownName(kind, name, known)
-    return known[name]
+    if kind not in _loaded or name not in _parts[kind]:
+        known = parts(kind)
+        if name not in known:
+            raise UnknownName(kind, name, known)
+    return _parts[kind][name]
 
 
 def _load(kind: str) -> None:
@@ -149,22 +154,35 @@ def transformation(
     copies: bool = False,
     suites: tuple[str, ...] = (),
     words: Mapping[str, str] | None = None,
+    needs: tuple[Need, ...] = (),
+    tagger: Mapping[str, str] | None = None,
+    shows: tuple[str, ...] = (),
 ) -> Callable[[F], F]:
     """Register a way to break a text.
 
     `side` is the text broken unless the user says otherwise ("task": the one the task names; "last": the second of a
     pair). `draws` is how many variants the paper draws (None: the run's q); a deterministic one has a single
     variant. `copies` marks those that copy one text into the other, which ask for the default label. `words` names the
-    splitter for each fidelity when the paper fixes one.
+    splitter for each fidelity when the paper fixes one. `needs` says what the text alone does not hold: with "tags" and
+    "importance" the sentence carries them, by `tagger` for each language where it matters; with "vocabulary" and "training
+    data" the function takes a `Context` as its fourth argument. `shows` names settings that the canonical spec always spells
+    out, because their default says too little.
     """
     facts: dict[str, Any] = {"keeps": keeps, "destroys": destroys, "paper": paper, "scope": scope, "side": side}
     facts |= {"draws": 1 if deterministic else draws, "deterministic": deterministic, "copies": copies}
-    return lambda function: register("transformation", function, **facts, suites=suites, words=words or {})
+    facts |= {"suites": suites, "words": words or {}, "needs": needs, "tagger": TAGGERS | dict(tagger or {})}
+    facts |= {"shows": shows}
+    return lambda function: register("transformation", function, **facts)
 
 
 def words(*, language: str, needs: str = "") -> Callable[[F], F]:
     """Register a way to split a text into words."""
     return lambda function: register("words", function, language=language, needs=needs)
+
+
+def tagger(*, language: str, needs: str) -> Callable[[F], F]:
+    """Register a way to find word classes."""
+    return lambda function: register("tagger", function, language=language, needs=needs)
 
 
 def metric(

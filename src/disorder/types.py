@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, Literal, Protocol, runtime_checkable
 
@@ -74,7 +74,9 @@ class Dataset:
 class Sentence:
     """A text cut into words, keeping enough to rebuild it exactly.
 
-    Words are `text[starts[i]:ends[i]]`. `is_spaced` is False for scripts written without spaces.
+    Words are `text[starts[i]:ends[i]]`. `is_spaced` is False for scripts written without spaces. What only some
+    transformations need is filled in for those: the universal word class of each word and whether it heads a noun
+    phrase (`tags`, `is_head`), and how much the model's answer hangs on it (`importance`).
     """
 
     text: str
@@ -82,6 +84,9 @@ class Sentence:
     ends: Ints
     is_punctuation: Bools
     is_spaced: Bools
+    tags: NDArray[np.str_] | None = None
+    is_head: Bools | None = None
+    importance: Floats | None = None
 
     def __len__(self) -> int:
         return len(self.starts)
@@ -117,17 +122,21 @@ class Sentence:
         return Sentence(
             self.text, self.starts[positions], self.ends[positions],
             self.is_punctuation[positions], self.is_spaced[positions],
+            None if self.tags is None else self.tags[positions],
+            None if self.is_head is None else self.is_head[positions],
+            None if self.importance is None else self.importance[positions],
         )  # fmt: skip
 
     @cached_property
     def _pieces(self) -> tuple[list[str], Bools, Bools]:
-        """Each word glued, after its own gap, and after a space; and which marks cling to a neighbour."""
+        """Each word glued, after its own gap, and after a space; and which marks and clitics ('s) cling to a neighbour."""
         n, starts, ends = len(self), self.starts.tolist(), self.ends.tolist()
         gaps = [self.text[i:j] for i, j in zip([0, *ends], [*starts, len(self.text)], strict=True)]
         pieces = self.words + [gap + word for gap, word in zip(gaps[:n], self.words, strict=True)]
         pieces += [" " + word for word in self.words]
         opens = np.array([gap == "" for gap in gaps], dtype=bool)
-        clings_left = self.is_punctuation & opens[:-1] & (np.arange(n) > 0)
+        is_clitic = np.array([word[0] in "'’" for word in self.words], dtype=bool)
+        clings_left = (self.is_punctuation | is_clitic) & opens[:-1] & (np.arange(n) > 0)
         clings_right = self.is_punctuation & opens[1:] & ~clings_left & (np.arange(n) < n - 1)
         return pieces, clings_left, clings_right
 
@@ -136,11 +145,11 @@ class Sentence:
 
         Neighbours that were neighbours keep the gap they had, so the identity row gives the text back to the letter;
         other words get one space (none in scripts without spaces), and punctuation clings as it did. `spaced` puts a
-        single space everywhere, as the papers' released code does.
+        single space everywhere, as the papers' released code does (but in scripts without spaces).
         """
         if not len(self) or not positions.shape[1]:
             return [self.text if not len(self) else ""] * len(positions)
-        if spaced:
+        if spaced and self.is_spaced.all():
             words = [word.lower() for word in self.words] if lower else self.words
             return [" ".join([words[i] for i in row]) for row in positions.tolist()]
         pieces, suffix = self._pieces[0], self.text[int(self.ends[-1]) :]
@@ -165,6 +174,7 @@ class Rows:
 
     `available` says how many distinct variants exist, where that is known exactly; None means more than were asked for.
     `is_shared` marks a single row that stands for every variant (a text left alone, a transformation with one outcome).
+    The few transformations that write words of their own put whole texts in `written`; they have no positions.
     """
 
     sentence: Sentence
@@ -173,21 +183,56 @@ class Rows:
     is_shared: bool = False
     is_spaced_out: bool = False
     is_lowered: bool = False
+    written: tuple[str, ...] | None = None
 
     def __len__(self) -> int:
         return len(self.positions)
 
+    @classmethod
+    def of_texts(cls, sentence: Sentence, texts: Sequence[str], *, is_shared: bool = False) -> Rows:
+        """Variants that are texts of their own."""
+        return cls(sentence, np.empty((len(texts), 0), dtype=np.int64), is_shared=is_shared, written=tuple(texts))
+
+    def take(self, chosen: slice | Ints) -> Rows:
+        """Some of the variants."""
+        written = None if self.written is None else tuple(np.array(self.written, dtype=object)[chosen].tolist())
+        return replace(self, positions=self.positions[chosen], written=written)
+
     def texts(self) -> list[str]:
         """The variants as strings."""
+        if self.written is not None:
+            return list(self.written)
         return self.sentence.render(self.positions, spaced=self.is_spaced_out, lower=self.is_lowered)
 
 
 @dataclass(frozen=True, eq=False)
 class Pair:
-    """The one or two sentences of an example."""
+    """The one or two sentences of an example, and its gold label."""
 
     a: Sentence
     b: Sentence | None
+    label: str = ""
+
+    @property
+    def sides(self) -> list[Sentence]:
+        """The one or two sentences."""
+        return [self.a] if self.b is None else [self.a, self.b]
+
+
+class Context(Protocol):
+    """What the few transformations that need more than the text may ask for; the pipeline gives it."""
+
+    def pieces(self, text: str) -> list[tuple[int, int]]:
+        """Where the audited model's own tokens lie in a text."""
+
+    def importance(self, pairs: Sequence[Pair]) -> list[list[Floats]]:
+        """How much the model's loss hangs on each word of each text."""
+
+    def vocabulary(self) -> Sequence[str]:
+        """Words to draw from."""
+
+    def training(self, spec: str) -> Iterator[Example]:
+        """The examples of a data spec."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -196,6 +241,7 @@ class Variants:
 
     a: Rows
     b: Rows | None
+    label: str = ""
 
     def __len__(self) -> int:
         return min((len(rows) for rows in self.sides if not rows.is_shared), default=1)
@@ -217,10 +263,11 @@ class Variants:
         second: Sequence[str | None] = [None] if self.b is None else self.b.texts()
         return [(first[i % len(first)], second[i % len(second)]) for i in range(n)]
 
-    def positions(self) -> Iterator[tuple[list[int], list[int] | None]]:
-        """Word positions of both texts, one entry a variant."""
-        first = self.a.positions.tolist()
-        second: Sequence[list[int] | None] = [None] if self.b is None else self.b.positions.tolist()
+    def positions(self) -> Iterator[tuple[list[int] | None, list[int] | None]]:
+        """Word positions of both texts, one entry a variant; None for a text that was written, or is not there."""
+        first, second = (
+            [None] if rows is None or rows.written is not None else rows.positions.tolist() for rows in (self.a, self.b)
+        )
         for i in range(len(self)):
             yield first[i % len(first)], second[i % len(second)]
 

@@ -115,7 +115,7 @@ class TestMistakes:
         def crash(*_: object, **__: object) -> None:
             raise ZeroDivisionError("ours")
 
-        monkeypatch.setattr("disorder.ask.broken", crash)
+        monkeypatch.setattr("disorder.broken.broken", crash)
         with pytest.raises(ZeroDivisionError, match="ours"):
             main(["perturb", str(jsonl(pairs(3))), "--with", "derange", "--out", "-"])
 

@@ -14,8 +14,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from disorder.ask import broken
 from disorder.audit import audit
+from disorder.broken import broken
 from disorder.data import read
 from disorder.errors import DisorderError
 from disorder.perturb import suite

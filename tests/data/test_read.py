@@ -14,7 +14,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from conftest import pairs
-from disorder.ask import broken
+from disorder.broken import broken
 from disorder.data import read, stream
 from disorder.errors import BadData, DisorderError, UnknownName
 

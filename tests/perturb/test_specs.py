@@ -111,7 +111,9 @@ def test_suites() -> None:
     assert suite("order") == [
         "derange", "reverse", "shuffle_ngrams:n=1", "shuffle_ngrams:n=2", "shuffle_ngrams:n=3", "sort",
     ]  # fmt: skip
-    assert suite("salad") == ["copy_sort", "reverse", "shuffle", "sort"]
+    assert suite("salad") == [
+        "copy_one", "copy_sort", "drop_least", "repeat_most", "replace_least", "reverse", "shuffle", "sort",
+    ]  # fmt: skip
     assert {*suite("order"), *suite("salad")} <= set(suite("full"))
     with pytest.raises(UnknownName, match="did you mean 'order'"):
         suite("ordre")

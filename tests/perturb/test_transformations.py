@@ -12,7 +12,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from conftest import NLI, SHARED, example
-from disorder.ask import broken
+from disorder.broken import broken
 from disorder.data import read
 from disorder.errors import BadSetting, DoesNotApply
 from disorder.perturb import parse

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import logging
+import sys
 import time
 from types import TracebackType
 
@@ -54,3 +56,19 @@ class EpochBar(Bar):
     def __call__(self, stage: str, done: int, total: int, note: str) -> None:
         """One step of an epoch; the dev score is the news at its end."""
         self._show(stage, done, total, note, is_news="dev" in note)
+
+
+class News(logging.Handler):
+    """Shows what a part says while it does something long, such as training a translator."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """One line, through the bar where there is one."""
+        sys.stderr.write(f"{record.getMessage()}\n")
+
+    @classmethod
+    def show(cls) -> None:
+        """Listen from now on."""
+        logger = logging.getLogger("disorder")
+        logger.setLevel(logging.INFO)
+        if not any(isinstance(handler, cls) for handler in logger.handlers):
+            logger.addHandler(cls())

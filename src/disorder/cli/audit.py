@@ -79,8 +79,9 @@ def _settings(given: dict[str, Any]) -> dict[str, Any]:
 def _audited(model: str, data: str, folder: Path, settings: dict[str, Any], *, is_resumed: bool) -> Any:
     from disorder.audit import audit as start
     from disorder.audit import resume
-    from disorder.cli._progress import Bar
+    from disorder.cli._progress import Bar, News
 
+    News.show()
     with Bar() as bar:
         return resume(folder, listen=bar) if is_resumed else start(model, data, out=folder, listen=bar, **settings)
 

@@ -1,4 +1,4 @@
-"""`disorder list`: which transformations, metrics, models, data, word splitters, recipes and networks are there?"""
+"""`disorder list`: which transformations, metrics, models, data, taggers, splitters, recipes and networks are there?"""
 
 from __future__ import annotations
 
@@ -7,29 +7,37 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from rich.console import Console
+
+    from disorder.registry import Part
 
 PAPERS = (
     "UNLI: UnNatural Language Inference · OOO: Out of Order · WS: BERT & Family Eat Word Salad · NDSC: NLI Data Sanity Check"
 )
-SIDES = {"both": "both texts", "task": "the text that the task names", "last": "the second text of a pair", "a": "text_a"}
+COMMON = "All understand side=a|b|both|task|last, words=SPLITTER, q=N, those with word classes tagger=TAGGER; chains: A+B."
 UNSET = {"lr": "by model", "epochs": "by model", "vectors": "learned"}
+SIDES = {"both": "both texts", "task": "the text that the task names", "last": "the second text of a pair", "a": "text_a"}
 KINDS = {
     "suites": ("transformation", ()),
-    "transformations": ("transformation", ("keeps", "destroys", "paper")),
+    "transformations": ("transformation", ()),
     "metrics": ("metric", ("better", "paper")),
     "models": ("model", ("form", "needs")),
     "data": ("data", ("form", "needs")),
     "words": ("words", ("language", "needs")),
+    "taggers": ("tagger", ("language", "needs")),
     "recipes": ("recipe", ("paper",)),
     "networks": ("network", ("paper", "lr", "epochs")),
 }
+INDENT = 29
+SHOWN = ("The old man saw Anna and her dog near the lake.", "Anna and the old man met by a lake.")
 
 
 def list_parts(
     kind: Annotated[str | None, typer.Argument(help=f"One of: {', '.join(KINDS)}")] = None,
 ) -> None:
-    """List transformations, metrics, models, data, recipes, plugins."""
+    """List transformations, metrics, models, data, plugins."""
     from rich.console import Console
 
     from disorder.errors import UnknownName
@@ -44,35 +52,83 @@ def list_parts(
 
 
 def _print(console: Console, name: str) -> None:
-    from rich.markup import escape
-
     from disorder.registry import parts
 
     registered, shown = KINDS[name]
     if name == "suites":
         _print_suites(console)
         return
+    show_example = _live() if name == "transformations" else None
+    if show_example:
+        _line(console, "", f"examples are made now, from: {' | '.join(SHOWN)}")
     for key, entry in parts(registered).items():
-        facts = " · ".join(f"{fact} {entry.facts[fact]}" for fact in shown if entry.facts.get(fact) and fact != "form")
-        settings = ", ".join(f"{k}={v}" for k, v in entry.settings.items() if k not in ("task",))
         head = entry.facts.get("form", key) if name in ("models", "data") else key
-        console.print(f"  {escape(head):<26} {escape(entry.summary)}", highlight=False)
-        if registered == "transformation":
-            facts = f"breaks {SIDES.get(entry.facts['side'], entry.facts['side'])} · {facts}"
-        is_set = settings and registered in ("transformation", "recipe", "network")
-        for line in (f"settings: {settings}" if is_set else "", facts):
+        _line(console, head, entry.summary)
+        facts = [f"{fact} {entry.facts[fact]}" for fact in shown if entry.facts.get(fact) and fact != "form"]
+        settings = _settings(entry) if registered in ("recipe", "network") else ""
+        for line in _about(entry, show_example) if show_example else [settings, " · ".join(facts)]:
             if line:
-                console.print(f"  {'':<26} [dim]{escape(line)}[/dim]", highlight=False)
+                _line(console, "", line)
     if name == "transformations":
-        console.print(f"  [dim]All understand side=a|b|both|task|last, words=SPLITTER, q=N; chains: A+B. {PAPERS}[/dim]")
+        _line(console, "", f"{COMMON} {PAPERS}", indent=2)
     if name == "recipes":
         _print_shared(console)
     if name == "data":
-        from disorder.data.tasks import SETS
+        _print_sets(console)
 
-        for key, named in SETS.items():
-            labels = ", ".join(named.task.labels) or "a number"
-            console.print(f"  {key + ':' + '|'.join(named.splits):<26} {labels}", highlight=False)
+
+def _line(console: Console, head: str, text: str, *, indent: int = INDENT) -> None:
+    from rich.markup import escape
+
+    style = ("", "") if head else ("[dim]", "[/dim]")
+    console.print(f"  {escape(head):<{indent - 2}}{style[0]}{escape(text)}{style[1]}", highlight=False)
+
+
+def _about(entry: Part, show_example: Callable[[str], str]) -> list[str]:
+    """What a transformation keeps, destroys, applies to and needs, its settings, and an example made now."""
+    facts = entry.facts
+    needs = " and ".join(facts["needs"])
+    about = [
+        f"keeps {facts['keeps']} · destroys {facts['destroys']}",
+        f"applies to {'pairs' if facts['scope'] == 'pair' else 'single texts and pairs'}",
+        f"breaks {SIDES.get(facts['side'], facts['side'])}",
+        f"needs {needs}" if needs else "",
+        f"paper {facts['paper']}" if facts["paper"] else "",
+    ]
+    return [" · ".join(filter(None, about)), _settings(entry), show_example(entry.name)]
+
+
+def _settings(entry: Part) -> str:
+    settings = ", ".join(f"{name}={value}" for name, value in entry.settings.items() if name != "task")
+    return f"settings: {settings}" if settings else ""
+
+
+def _live() -> Callable[[str], str]:
+    """What shows a transformation at work on one pair, with the built-in bag of words where a model is asked."""
+    from disorder.context import Surroundings
+    from disorder.data import read, vocabulary
+    from disorder.errors import DoesNotApply, MissingData, MissingPackage
+    from disorder.perturb import parse
+    from disorder.predict import load
+    from disorder.types import Example
+
+    builtin = read("builtin")
+    pair = Example("example", *SHOWN, "entailment")
+    context = Surroundings(load("builtin:bow", task=builtin.task), vocabulary(builtin))
+
+    def show(name: str) -> str:
+        transformation = parse(name)
+        if "training data" in transformation.needs:
+            return "example: it learns from data of yours first, see docs/pbsmt.md"
+        try:
+            variants = transformation.apply(pair, task=builtin.task, q=1, seed=0, context=context)
+        except (DoesNotApply, MissingPackage, MissingData) as reason:
+            return f"example: {reason}"
+        [(a, b)] = variants.texts()[:1]
+        changed = [text or "(empty)" for text, was in zip((a, b), pair.texts, strict=True) if text != was]
+        return f"example: {' | '.join(changed) or 'the text itself'}"
+
+    return show
 
 
 def _print_shared(console: Console) -> None:
@@ -81,13 +137,19 @@ def _print_shared(console: Console) -> None:
 
     for title, settings in (("All understand", LoopSettings()), ("Networks also", WordSettings())):
         told = ", ".join(f"{name}={UNSET.get(name) if value is None else value}" for name, value in vars(settings).items())
-        console.print(f"  [dim]{title}: {told}[/dim]", highlight=False)
+        _line(console, "", f"{title}: {told}", indent=2)
+
+
+def _print_sets(console: Console) -> None:
+    from disorder.data.tasks import SETS
+
+    for key, named in SETS.items():
+        labels = ", ".join(named.task.labels) or "a number"
+        _line(console, f"{key}:{'|'.join(named.splits)}", labels)
 
 
 def _print_suites(console: Console) -> None:
-    from disorder.perturb import suite
-    from disorder.registry import parts
+    from disorder.perturb import suite, suites
 
-    names = sorted({name for entry in parts("transformation").values() for name in entry.facts["suites"]})
-    for name in names:
-        console.print(f"  {name:<26} {', '.join(suite(name))}", highlight=False)
+    for name in suites():
+        _line(console, name, ", ".join(suite(name)))

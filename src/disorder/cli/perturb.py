@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, Annotated, cast
+from typing import IO, TYPE_CHECKING, Annotated, cast
 
 import typer
 
@@ -16,11 +16,18 @@ from disorder import types
 from disorder.cli._options import Columns, DataDir, Fidelity, Seed, Short, SomeData, TaskName, mapping
 from disorder.errors import DisorderError
 
+if TYPE_CHECKING:
+    from disorder.broken import Tally
+
 
 def perturb(
     data: SomeData,
-    with_: Annotated[str, typer.Option("--with", help="Transformation, e.g. derange or shuffle_ngrams:n=2+reverse")],
     out: Annotated[Path, typer.Option(help="File to write, one JSON object a line; - for standard output")],
+    with_: Annotated[
+        list[str] | None,
+        typer.Option("--with", help="Transformation, e.g. derange or shuffle_ngrams:n=2+reverse; can be repeated"),
+    ] = None,
+    suite: Annotated[str | None, typer.Option(help="Set of transformations instead, e.g. alldrop")] = None,
     q: Annotated[int, typer.Option(help="Variants of each example", min=1)] = 1,
     seed: Seed = 0,
     fidelity: Fidelity = "paper",
@@ -28,28 +35,46 @@ def perturb(
     columns: Columns = "",
     task: TaskName = None,
     data_dir: DataDir = None,
+    model: Annotated[str | None, typer.Option(help="Model whose important words are sought (drop_least and its kin)")] = None,
 ) -> None:
     """Write the broken texts of DATA to a file.
 
     Each line holds id, transformation, variant, text_a, text_b, label, positions_a, positions_b.
     """
-    from disorder.ask import broken
+    from disorder.broken import Tally, broken
+    from disorder.cli._progress import News
+    from disorder.perturb import suite as suite_named
 
-    skips: Counter[str] = Counter()
-    n_used = n_written = 0
+    News.show()
+    if bool(with_) == bool(suite):
+        raise DisorderError("say how to break the texts, with --with TRANSFORMATION or with --suite NAME")
+    tally, used = Tally(), Counter[str]()
     lines = broken(
-        data, with_, q=q, seed=seed, fidelity=cast("types.Fidelity", fidelity), short=short,
-        columns=mapping("--columns", columns), task=task, data_dir=data_dir, skips=skips,
+        data, with_ or suite_named(str(suite)), q=q, seed=seed, fidelity=cast("types.Fidelity", fidelity), short=short,
+        columns=mapping("--columns", columns), task=task, data_dir=data_dir, model=model, tally=tally,
     )  # fmt: skip
     with _written(out) as file:
         for record in lines:
-            n_used += record["variant"] == 0
-            n_written += 1
+            used[record["transformation"]] += record["variant"] == 0
             file.write(json.dumps(record, ensure_ascii=False) + "\n")
-    say = typer.echo
-    say(f"{n_used:,} examples used, {n_written:,} variants written to {out}", err=True)
-    for reason, count in skips.most_common():
-        say(f"left out: {count:,} ({reason})", err=True)
+    _say(tally, used, out)
+
+
+def _say(tally: Tally, used: Counter[str], out: Path) -> None:
+    """What was written, removed and left out, a line each on standard error."""
+    if not used:
+        typer.echo(f"0 examples used, 0 variants written to {out}", err=True)
+    for spec in used:
+        name = f"{spec}: " if len(used) > 1 else ""
+        typer.echo(f"{name}{used[spec]:,} examples used, {tally.written[spec]:,} variants written to {out}", err=True)
+        removed = {side: n for side, n in tally.removed[spec].items() if n > 0}
+        if removed:
+            counts = " and ".join(f"{n:,} from text_{side}" for side, n in sorted(removed.items()))
+            typer.echo(f"{name}words removed: {counts}", err=True)
+    for spec, reasons in tally.skips.items():
+        for reason, count in reasons.most_common():
+            name = f"{spec}: " if len(used) > 1 or spec == "data" else ""
+            typer.echo(f"{name}left out: {count:,} ({reason})", err=True)
 
 
 @contextmanager

@@ -6,6 +6,6 @@
 from __future__ import annotations
 
 from disorder.data._read import Source, read, stream
-from disorder.data._select import groups, rare_labels, select
+from disorder.data._select import groups, rare_labels, select, vocabulary
 
-__all__ = ["Source", "groups", "rare_labels", "read", "select", "stream"]
+__all__ = ["Source", "groups", "rare_labels", "read", "select", "stream", "vocabulary"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -24,6 +25,13 @@ def select(data: Any, settings: Settings) -> Dataset:
     dataset = _limited(_ordered(data, settings), settings)
     _check_groups(dataset)
     return dataset
+
+
+def vocabulary(dataset: Dataset) -> list[str]:
+    """The words of the data in alphabetical order (characters, where words are not set apart)."""
+    word = re.compile(r"[^\W\d_]" if dataset.task.language == "zh" else r"[^\W\d_]+")
+    texts = (text for example in dataset.examples for text in example.texts if text)
+    return sorted({found.lower() for text in texts for found in word.findall(text)})
 
 
 def rare_labels(dataset: Dataset) -> list[str]:

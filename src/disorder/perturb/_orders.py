@@ -7,6 +7,7 @@ drawn in bulk and those that break the rule are thrown away, which leaves the re
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import lru_cache
 from itertools import permutations
 from math import factorial
@@ -98,13 +99,8 @@ def no_old_bigram(kinds: Ints) -> Rule:
     """No two neighbours were neighbours, in this order, as words: equal words count as equal."""
     if len(kinds) < 2:
         return lambda rows: np.zeros(len(rows), dtype=bool)
-    size = int(kinds.max(initial=0)) + 1
-    old = np.unique(kinds[:-1] * size + kinds[1:])
-
-    def rule(rows: Ints) -> Bools:
-        return np.asarray(~np.isin(kinds[rows[:, :-1]] * size + kinds[rows[:, 1:]], old).any(axis=1))
-
-    return rule
+    old = Bigrams.of(kinds)
+    return lambda rows: np.asarray(~old.hold(kinds[rows[:, :-1]], kinds[rows[:, 1:]]).any(axis=1))
 
 
 def without_old_bigrams(kinds: Ints, count: int, rng: Generator) -> tuple[Ints, int | None]:
@@ -112,34 +108,52 @@ def without_old_bigrams(kinds: Ints, count: int, rng: Generator) -> tuple[Ints, 
     rows, available = distinct_orders(len(kinds), count, rng, rule=no_old_bigram(kinds), max_rounds=8)
     if len(rows) >= count or available is not None:
         return rows, available
-    size = int(kinds.max()) + 1
-    old = np.unique(kinds[:-1] * size + kinds[1:])
-    mended = [_mended(row, kinds, size, old, rng) for row in random_orders(len(kinds), count - len(rows), rng)]
+    old = Bigrams.of(kinds)
+    mended = [mended_order(row, kinds, kinds, old, rng) for row in random_orders(len(kinds), count - len(rows), rng)]
     found = [row[None, :] for row in mended if row is not None]
     return without_repeats(np.concatenate([rows, *found])), None
 
 
-def _mended(row: Ints, kinds: Ints, size: int, old: Ints, rng: Generator) -> Ints | None:
-    """Swap words of a random order until no old bigram is left; None if that is not found."""
+@dataclass(frozen=True)
+class Bigrams:
+    """The pairs of neighbours in a text, as words."""
+
+    size: int
+    pairs: Ints
+
+    @classmethod
+    def of(cls, kinds: Ints) -> Bigrams:
+        """Those of a text whose words have these numbers."""
+        size = int(kinds.max(initial=0)) + 1
+        return cls(size, np.unique(kinds[:-1] * size + kinds[1:]))
+
+    def hold(self, before: Ints, after: Ints) -> Bools:
+        """Which of these pairs are among them."""
+        return np.isin(before * self.size + after, self.pairs)
+
+
+def mended_order(row: Ints, firsts: Ints, lasts: Ints, old: Bigrams, rng: Generator) -> Ints | None:
+    """Swap things of a random order until none makes an old bigram with the next; None if that is not found.
+
+    Things are words, or runs of words that begin with `firsts` and end with `lasts`.
+    """
+
+    def bad_places() -> Ints:
+        return np.flatnonzero(old.hold(lasts[row[:-1]], firsts[row[1:]]))
+
     row = row.copy()
-    bad = _n_old(row, kinds, size, old)
+    bad = bad_places()
     for _ in range(MENDS):
         if not len(bad):
             return row
         i, j = int(bad[rng.integers(len(bad))]) + int(rng.integers(2)), int(rng.integers(len(row)))
         row[[i, j]] = row[[j, i]]
-        after = _n_old(row, kinds, size, old)
+        after = bad_places()
         if len(after) > len(bad):
             row[[i, j]] = row[[j, i]]
         else:
             bad = after
     return None
-
-
-def _n_old(row: Ints, kinds: Ints, size: int, old: Ints) -> Ints:
-    """Places where an old bigram begins."""
-    now = kinds[row]
-    return np.flatnonzero(np.isin(now[:-1] * size + now[1:], old))
 
 
 def expand(runs: Ints, orders: Ints) -> Ints:
@@ -154,9 +168,17 @@ def _bulk(n: int, wanted: int) -> int:
 
 def without_repeats(rows: Ints) -> Ints:
     """The rows in the order they came, each once."""
+    return rows[_first_of_each(rows)]
+
+
+def read_once(rows: Ints, kinds: Ints) -> Ints:
+    """The rows in the order they came, each reading once: equal words count as equal."""
+    return rows[_first_of_each(kinds[rows])]
+
+
+def _first_of_each(rows: Ints) -> Ints | slice:
     # Rows with different sums are different: one number a row usually settles it, without sorting whole rows.
     sums = rows @ _SPREAD[: rows.shape[1]] if rows.shape[1] <= len(_SPREAD) else None
     if sums is not None and len(set(sums.tolist())) == len(rows):
-        return rows
-    first = np.unique(rows, axis=0, return_index=True)[1]
-    return rows[np.sort(first)]
+        return slice(None)
+    return np.sort(np.unique(rows, axis=0, return_index=True)[1])

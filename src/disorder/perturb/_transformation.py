@@ -1,29 +1,28 @@
-"""How does a spec such as `drop_text:side=b+reverse` become broken texts?
-
-A transformation is one registered part with its settings, or a chain of them joined by `+`. Every part also understands
-`side=`, `words=` and `q=`, which are settled here and not in the parts.
-"""
+"""How is an example broken? Cut into words, given what the transformation needs to know of them, and broken step by step."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
 
-from disorder.errors import BadSetting, DisorderError, DoesNotApply
+from disorder.errors import DisorderError, DoesNotApply
+from disorder.perturb._chain import NONE_EXISTS, then
 from disorder.perturb._rows import untouched
+from disorder.perturb.tags import tagged
 from disorder.perturb.words import split
-from disorder.registry import Part, part, parts
+from disorder.perturb.words._sentence import sentence_of
+from disorder.registry import Part
 from disorder.rng import generator
-from disorder.types import Example, Fidelity, Ints, Pair, Rows, Sentence, Task, Variants
+from disorder.types import Context, Example, Floats, Pair, Rows, Sentence, Task, Variants
 
-NONE_EXISTS = "no other order of its words exists"
-SIDES = ("a", "b", "both", "task", "last")
+PIECES = "pieces"  # the words are the audited model's own tokens
+OF_ENGLISH = ("spaces", "spacy", "nltk")  # splitters that find no words where there are no spaces
+GIVEN = {"vocabulary", "training data"}  # needs that a function asks its context for
 
 
 @dataclass(frozen=True)
@@ -35,14 +34,17 @@ class Step:
     side: str
     words: str | None
     q: int | None
+    tagger: str | None = None
 
-    @property
+    @cached_property
     def spec(self) -> str:
         """Its canonical name: settings that differ from the defaults, in alphabetical order."""
-        own = {name: value for name, value in self.settings.items() if value != self.part.settings[name]}
-        shared = {"side": self.side, "words": self.words, "q": self.q}
-        usual = {"side": self.part.facts["side"], "words": None, "q": None}
-        own |= {name: value for name, value in shared.items() if value != usual[name]}
+        usual, shown = self.part.settings, self.part.facts["shows"]
+        own = {name: value for name, value in self.settings.items() if value != usual[name] or name in shown}
+        own |= {name: usual[name] for name in shown if name not in own}
+        shared = {"side": self.side, "words": self.words, "q": self.q, "tagger": self.tagger}
+        unshared = {"side": self.part.facts["side"], "words": None, "q": None, "tagger": None}
+        own |= {name: value for name, value in shared.items() if value != unshared[name]}
         return self.part.name + "".join(f"{':,'[i > 0]}{k}={v}" for i, (k, v) in enumerate(sorted(own.items())))
 
     @property
@@ -51,26 +53,33 @@ class Step:
         fidelity = self.settings.get("fidelity", "paper")
         return self.words or self.part.facts["words"].get(fidelity, "simple")
 
+    @cached_property
+    def needs(self) -> frozenset[str]:
+        """What it must know beside the text."""
+        return frozenset(self.part.facts["needs"])
+
     def count(self, q: int) -> int:
         """How many variants it draws when the run asks for q."""
         if self.part.facts["deterministic"]:
             return 1
         return self.q or min(q, self.part.facts["draws"] or q)
 
-    def apply(self, pair: Pair, task: Task, count: int, seed: int, key: str) -> Variants:
+    def apply(self, pair: Pair, task: Task, count: int, seed: int, key: str, context: Context | None) -> Variants:
         """Break one example."""
         function, settings = self.part.function, dict(self.settings)
+        if self.needs & GIVEN:
+            function = partial(_with_context, function, context)
         if self.part.facts["scope"] == "pair":
             if "side" in self.part.settings:
                 settings["side"] = self.side
             broken: Variants = function(pair, generator(seed, self.spec, key), count, **settings)
-            return broken
+            return replace(broken, label=pair.label)
         rows: dict[str, Rows] = {}
         for side in self.sides(pair, task):
             sentence = pair.a if side == "a" else pair.b
             rows[side] = function(sentence, generator(seed, self.spec, key, side), count, **settings)
         second = None if pair.b is None else rows.get("b", untouched(pair.b))
-        return Variants(rows.get("a", untouched(pair.a)), second)
+        return Variants(rows.get("a", untouched(pair.a)), second, pair.label)
 
     def sides(self, pair: Pair, task: Task) -> tuple[str, ...]:
         """Which texts of this example are broken."""
@@ -79,6 +88,12 @@ class Step:
                 raise DoesNotApply("there is no second text")
             return ("a",)
         return {"both": ("a", "b"), "task": (task.breaks,), "last": ("b",)}.get(self.side, (self.side,))
+
+
+def _with_context(
+    function: Any, context: Context | None, broken: Any, rng: np.random.Generator, count: int, **settings: Any
+) -> Any:
+    return function(broken, rng, count, context, **settings)
 
 
 @dataclass(frozen=True)
@@ -91,6 +106,12 @@ class Transformation:
     def spec(self) -> str:
         """The canonical name, as run files record it."""
         return "+".join(step.spec for step in self.steps)
+
+    @cached_property
+    def needs(self) -> frozenset[str]:
+        """What it must know beside the text."""
+        cut = {PIECES} if any(step.splitter == PIECES for step in self.steps) else set()
+        return frozenset().union(cut, *(step.needs for step in self.steps))
 
     @property
     def is_copy(self) -> bool:
@@ -108,15 +129,24 @@ class Transformation:
         return all(step.part.facts["deterministic"] for step in self.steps)
 
     def splitter_for(self, task: Task) -> str:
-        """How texts are cut into words: as the first step asks, but never at spaces where a language has none."""
-        first = self.steps[0]
-        return "simple" if task.language == "zh" and first.words is None and first.splitter == "spaces" else first.splitter
+        """How texts are cut into words: as the user says, or the step that is particular about them, or the first step."""
+        asked = [step for step in self.steps if step.words]
+        particular = [step for step in self.steps if step.needs & {"tags", "importance"}]
+        name = (asked or particular or self.steps)[0].splitter
+        if task.language == "zh" and not asked and (name in OF_ENGLISH or "tags" in self.needs):
+            return "jieba" if "tags" in self.needs else "simple"
+        return name
+
+    def tagger_for(self, task: Task) -> str:
+        """Which tagger finds the word classes: the one asked for, or the usual one of the language."""
+        step = next(step for step in self.steps if "tags" in step.needs)
+        return str(step.tagger or step.part.facts["tagger"].get(task.language, "spacy"))
 
     def tried(self) -> Transformation:
-        """Itself, after a try on one example: a bad setting shows before any data is read."""
+        """Itself, after a try on one example: a bad setting or a missing package shows before any data is read."""
         probe = Example("probe", "one two three four five six.", "seven eight nine ten eleven twelve.", "")
         with suppress(DoesNotApply):
-            self.apply(probe, task=Task("probe"), q=1, seed=0)
+            self.apply(probe, task=Task("probe"), q=1, seed=0, context=_Trial())
         return self
 
     def broken_sides(self, task: Task, *, is_pair: bool) -> tuple[str, ...]:
@@ -129,15 +159,66 @@ class Transformation:
         """How many variants of an example it makes when the run asks for q."""
         return max(step.count(q) for step in self.steps)
 
-    def apply(self, example: Example, *, task: Task, q: int, seed: int, short: str = "skip") -> Variants:
+    def apply(
+        self, example: Example, *, task: Task, q: int, seed: int, short: str = "skip", context: Context | None = None
+    ) -> Variants:
         """Break one example; raises `DoesNotApply` with the reason when that cannot be done."""
-        words = self.splitter_for(task)
-        second = None if example.text_b is None else split(example.text_b, words=words)
-        pair, count = Pair(split(example.text_a, words=words), second), self.count(q)
-        variants = self.steps[0].apply(pair, task, self.steps[0].count(q), seed, example.id)
+        [broken] = self.apply_all([example], task=task, q=q, seed=seed, short=short, context=context)
+        if isinstance(broken, DoesNotApply):
+            raise broken
+        return broken
+
+    def apply_all(
+        self, examples: Sequence[Example], *, task: Task, q: int, seed: int, short: str = "skip", context: Context | None = None
+    ) -> Iterator[Variants | DoesNotApply]:
+        """Break many examples, what they need found for all at once; gives the reason where one cannot be broken."""
+        for example, pair in zip(examples, self._pairs(examples, task, context), strict=True):
+            try:
+                yield self._broken(example.id, pair, task, q, seed, short, context)
+            except DoesNotApply as reason:
+                yield reason
+
+    def _broken(
+        self, key: str, pair: Pair, task: Task, q: int, seed: int, short: str, context: Context | None
+    ) -> Variants:
+        count, cut = self.count(q), partial(self._cut, task=task, context=context)
+        variants = self.steps[0].apply(pair, task, self.steps[0].count(q), seed, key, context)
         for number, step in enumerate(self.steps[1:], start=1):
-            variants = _then(variants, step, task, count, seed, f"{example.id}\0{number}")
+            wanted = count if len(variants) == 1 else 1
+
+            def apply(view: Pair, k: int, step: Step = step, number: int = number, wanted: int = wanted) -> Variants:
+                return step.apply(view, task, wanted, seed, f"{key}\0{number}\0{k}", context)
+
+            variants = then(variants, apply, cut)
         return _enough(variants, count, short)
+
+    def _cut(self, text: str, *, task: Task, context: Context | None) -> Sentence:
+        name = self.splitter_for(task)
+        if name != PIECES:
+            return split(text, words=name)
+        return sentence_of(text, self._given(context).pieces(text))
+
+    def _pairs(self, examples: Sequence[Example], task: Task, context: Context | None) -> list[Pair]:
+        """The examples cut into words, with word classes and importance where a step needs them."""
+        cut = partial(self._cut, task=task, context=context)
+        pairs = [Pair(cut(e.text_a), None if e.text_b is None else cut(e.text_b), e.label) for e in examples]
+        if "tags" in self.needs:
+            tags = iter(tagged([side for pair in pairs for side in pair.sides], tagger=self.tagger_for(task)))
+            pairs = [Pair(next(tags), None if pair.b is None else next(tags), pair.label) for pair in pairs]
+        if "importance" in self.needs:
+            weights = self._given(context).importance(pairs)
+            pairs = [_weighed(pair, found) for pair, found in zip(pairs, weights, strict=True)]
+        return pairs
+
+    def _given(self, context: Context | None) -> Context:
+        if context is None:
+            raise DisorderError(f"{self.spec} asks a model which words matter, and none is given")
+        return context
+
+
+def _weighed(pair: Pair, importance: Sequence[Floats]) -> Pair:
+    a, *b = [replace(side, importance=found) for side, found in zip(pair.sides, importance, strict=True)]
+    return Pair(a, b[0] if b else None, pair.label)
 
 
 def _enough(variants: Variants, count: int, short: str) -> Variants:
@@ -147,100 +228,22 @@ def _enough(variants: Variants, count: int, short: str) -> Variants:
         known = variants.available
         how_many = f"{len(variants)} distinct variants were found" if known is None else f"{known} distinct variants exist"
         raise DoesNotApply(f"{how_many}, {count} asked for")
-    return _cut(variants)
+    a, *b = [rows if rows.is_shared else rows.take(slice(len(variants))) for rows in variants.sides]
+    return Variants(a, b[0] if b else None, variants.label)
 
 
-def _cut(variants: Variants) -> Variants:
-    """Both sides with the same number of rows, where both have several."""
-    a, *b = [rows if rows.is_shared else _replace(rows, rows.positions[: len(variants)]) for rows in variants.sides]
-    return Variants(a, b[0] if b else None)
+class _Trial:
+    """What a transformation is given when it is only tried."""
 
+    def pieces(self, text: str) -> list[tuple[int, int]]:
+        sentence = split(text)
+        return list(zip(sentence.starts.tolist(), sentence.ends.tolist(), strict=True))
 
-def _replace(rows: Rows, positions: Ints) -> Rows:
-    return replace(rows, positions=positions)
+    def importance(self, pairs: Sequence[Pair]) -> list[list[Floats]]:
+        return [[np.arange(len(side), dtype=np.float64) for side in pair.sides] for pair in pairs]
 
+    def vocabulary(self) -> Sequence[str]:
+        return ["word"]
 
-def _then(variants: Variants, step: Step, task: Task, count: int, seed: int, key: str) -> Variants:
-    """Apply a later step of a chain to every variant so far (or, if there is one so far, draw all from it)."""
-    so_far = len(variants)
-    if so_far == 0:
-        raise DoesNotApply(NONE_EXISTS)
-    broken = []
-    for k in range(so_far):
-        pair, a, b = _variant(variants, k)
-        part_of = step.apply(pair, task, count if so_far == 1 else 1, seed, f"{key}\0{k}")
-        broken.append([_compose(rows, pair, a, b) for rows in part_of.sides])
-    a, *rest = [_stack(side) for side in zip(*broken, strict=True)]
-    return Variants(a, rest[0] if rest else None)
-
-
-def _variant(variants: Variants, k: int) -> tuple[Pair, Rows, Rows | None]:
-    only = len(variants) == 1  # then it stands for every variant that a later step draws
-    a, *rest = [
-        replace(rows, positions=rows.positions[[0 if rows.is_shared else k]], is_shared=rows.is_shared or only)
-        for rows in variants.sides
-    ]
-    b = rest[0] if rest else None
-    return Pair(_view(a), None if b is None else _view(b)), a, b
-
-
-def _view(rows: Rows) -> Sentence:
-    return rows.sentence.select(rows.positions[0])
-
-
-def _compose(after: Rows, pair: Pair, a: Rows, b: Rows | None) -> Rows:
-    """Positions in the original sentence of what a later step chose from a view of it."""
-    before = a if after.sentence is pair.a else b
-    assert before is not None
-    spaced, lowered = before.is_spaced_out or after.is_spaced_out, before.is_lowered or after.is_lowered
-    positions = before.positions[0][after.positions]
-    is_shared = before.is_shared and after.is_shared
-    return Rows(before.sentence, positions, after.available, is_shared, spaced, lowered)
-
-
-def _stack(rows: Sequence[Rows]) -> Rows:
-    """One `Rows` of many."""
-    if len({r.positions.shape[1] for r in rows}) > 1:
-        raise DoesNotApply("its variants differ in length")
-    first = rows[0]
-    return first if first.is_shared else _replace(first, np.concatenate([r.positions for r in rows]))
-
-
-def parse(spec: str, *, fidelity: Fidelity | None = None) -> Transformation:
-    """The transformation a spec names; `fidelity` is used by every part that has one and was not told otherwise."""
-    names = "|".join(map(re.escape, parts("transformation")))
-    segments = re.split(rf"\+(?=(?:{names})(?:[:+]|$))", spec.strip())
-    return Transformation(tuple(_step(segment, fidelity) for segment in segments))
-
-
-def _step(segment: str, fidelity: Fidelity | None) -> Step:
-    name, _, text = segment.partition(":")
-    found = part("transformation", name)
-    given = _settings(segment, text)
-    given_names = set(given)
-    shared = {key: given.pop(key, None) for key in ("side", "words", "q")}
-    side = shared["side"] or found.facts["side"]
-    if side not in SIDES or (name == "drop_text" and side not in "ab"):
-        raise BadSetting(name, side=side, need=" or ".join(SIDES[: 2 if name == "drop_text" else None]))
-    if "side" in given_names and found.facts["scope"] == "pair" and "side" not in found.settings:
-        raise BadSetting(name, side=side, need="no side: it always takes both texts")
-    if shared["words"]:
-        part("words", shared["words"])
-    if "fidelity" in found.settings and fidelity:
-        given.setdefault("fidelity", fidelity)
-    return Step(found, found.bind(given), side, shared["words"], _count(name, shared["q"]))
-
-
-def _settings(segment: str, text: str) -> dict[str, str]:
-    pairs = [item.partition("=") for item in text.split(",") if item]
-    if any(not equals or not value for _, equals, value in pairs):
-        raise DisorderError(f"transformation {segment!r}: write settings as name:key=value,key=value")
-    return {key.strip(): value.strip() for key, _, value in pairs}
-
-
-def _count(name: str, q: str | None) -> int | None:
-    if q is None:
-        return None
-    if not q.isdecimal() or int(q) < 1:
-        raise BadSetting(name, q=q, need="a whole number of variants, 1 or more")
-    return int(q)
+    def training(self, spec: str) -> Iterator[Example]:
+        raise DoesNotApply("it is only tried")

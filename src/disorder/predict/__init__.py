@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from disorder.predict._cache import default_folder
 from disorder.predict._load import Aligned, load
 from disorder.predict._precision import choose_precision
 
-__all__ = ["Aligned", "choose_precision", "default_folder", "load"]
+__all__ = ["Aligned", "choose_precision", "load"]

@@ -31,7 +31,7 @@ def max_input_length(config: Mapping[str, Any]) -> int:
     """The longest input a model's configuration allows (RoBERTa and its kin keep two positions for themselves)."""
     if config.get("max_length"):
         return int(config["max_length"])
-    positions = int(config.get("max_position_embeddings") or 512)
+    positions = max(0, int(config.get("max_position_embeddings") or 0)) or 512  # XLNet says −1: no limit
     return positions - 2 if config.get("model_type") in ("roberta", "xlm-roberta", "camembert", "longformer") else positions
 
 

@@ -6,7 +6,6 @@ is put aside, and a full disk ends caching but not the run.
 
 from __future__ import annotations
 
-import os
 import sqlite3
 import time
 from collections.abc import Sequence
@@ -23,12 +22,6 @@ MAX_BYTES = 2 * 1024**3
 CHUNK = 500  # keys in one query
 TABLE = """CREATE TABLE IF NOT EXISTS predictions
            (key BLOB PRIMARY KEY, value BLOB NOT NULL, checksum INTEGER NOT NULL, used INTEGER NOT NULL) WITHOUT ROWID"""
-
-
-def default_folder() -> Path:
-    """DISORDER_CACHE, or the user's cache folder."""
-    base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
-    return Path(os.environ.get("DISORDER_CACHE") or Path(base) / "disorder")
 
 
 class Cache:

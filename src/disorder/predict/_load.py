@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -13,9 +13,11 @@ import numpy as np
 from disorder.errors import BadModel
 from disorder.predict._answers import checked
 from disorder.predict._cache import Cache, key_of
+from disorder.predict._importance import MAX_KEPT, how, importance
+from disorder.predict._importance import key_of as pair_key
 from disorder.predict.python import as_predictor
 from disorder.registry import part, parts
-from disorder.types import Costs, Floats, Predictor, Task, Texts
+from disorder.types import Costs, Floats, Pair, Predictor, Task, Texts
 
 
 def load(
@@ -72,6 +74,7 @@ class Aligned:
     precision: str = "fp32"
     cache: Cache | None = None
     counts: Costs = field(default_factory=Costs)
+    weighed: dict[tuple[object, ...], list[Floats]] = field(default_factory=dict)
 
     @property
     def fingerprint(self) -> str:
@@ -84,6 +87,46 @@ class Aligned:
         aligned = answers if self.columns is None else answers @ self.columns
         # What is kept on disk is single precision: round here, once, so that every path decides on the same numbers.
         return aligned.astype(np.float32).astype(np.float64)
+
+    def pieces(self, text: str) -> list[tuple[int, int]]:
+        """Where the model's own tokens lie in a text."""
+        find: Callable[[str], list[tuple[int, int]]] | None = getattr(self.predictor, "pieces", None)
+        if find is None:
+            raise BadModel(f"{self.name} does not show its tokens; fidelity=released and words=pieces need an hf: model")
+        return find(text)
+
+    def vocabulary(self) -> Sequence[str]:
+        """The whole words that the model has a token for; empty when it does not say."""
+        words: Callable[[], Sequence[str]] = getattr(self.predictor, "vocabulary", tuple)
+        return words()
+
+    def importance(self, pairs: Sequence[Pair]) -> list[list[Floats]]:
+        """How much the loss hangs on each word, texts of a pair apart: by gradient where there is one, else leaving it out.
+
+        Kept, since several transformations ask it of the same pairs.
+        """
+        keys = [pair_key(pair) for pair in pairs]
+        known = {key: self.weighed[key] for key in keys if key in self.weighed}
+        missing = {key: pair for key, pair in zip(keys, pairs, strict=True) if key not in known}
+        if missing:
+            known |= zip(missing, self._weigh(list(missing.values())), strict=True)
+        if len(self.weighed) + len(missing) > MAX_KEPT:
+            self.weighed.clear()
+        self.weighed |= known
+        return [known[key] for key in keys]
+
+    def _weigh(self, pairs: Sequence[Pair]) -> list[list[Floats]]:
+        began, before = time.perf_counter(), dict(self.counts)
+        found = importance(self, pairs)
+        if self.counts.get("asked") == before.get("asked"):  # gradients: a pass forward and one back
+            self.counts["forward"] += time.perf_counter() - began
+            self.counts["asked"] += len(pairs)
+        return found
+
+    @property
+    def how_importance(self) -> str:
+        """A line that says how the importance of words is found with this model."""
+        return how(self)
 
     @property
     def notes(self) -> list[str]:

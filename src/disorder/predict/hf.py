@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from copy import deepcopy
+from functools import cached_property, partial
 from hashlib import blake2b
 from pathlib import Path
 from typing import Any
@@ -15,10 +17,13 @@ import numpy as np
 from disorder.errors import BadModel, BadSetting, MissingPackage
 from disorder.predict._answers import softmax
 from disorder.predict._batches import TOKEN_BUDGET, by_length, max_input_length, n_threads
+from disorder.predict._gradients import TARGETS, by_word, is_telling, token_scores, watching
+from disorder.predict._pieces import Spans, token_spans, whole_words
 from disorder.predict._tokens import PROBES, Encoded, WordTokens
 from disorder.registry import model
-from disorder.types import Floats, Predictor, Task, Texts
+from disorder.types import Floats, Ints, Pair, Predictor, Task, Texts
 
+Run = Callable[[dict[str, Any]], Floats]
 CPU_BUDGET = 2048  # tokens in a batch on a CPU, where several run side by side
 
 
@@ -62,20 +67,74 @@ class Transformer:
         self.notes = ["every text is tokenised as a whole"] if self.tokens is None else self.tokens.notes
         self.assembling = 0.0
         self._pool = _pool() if network.device.type == "cpu" else None
+        self._unquantised: Any = None
 
     def __call__(self, texts: Sequence[Texts], /) -> Floats:
         """Probabilities, one row a text (one number a text for a regression model)."""
         began = time.perf_counter()
         encoded = self._encode(texts)
         logits = np.empty((len(texts), max(1, len(self.labels))))
-        budget = CPU_BUDGET if self._pool else TOKEN_BUDGET
-        batches = list(by_length([len(e.ids) for e in encoded], batch_size=self.batch_size, budget=budget))
+        batches = self._batches(encoded)
         feeds = [self._feed([encoded[i] for i in batch]) for batch in batches]
         self.assembling += time.perf_counter() - began
-        answers = self._pool.map(self._forward, feeds) if self._pool else map(self._forward, feeds)
-        for batch, part in zip(batches, answers, strict=True):
+        for batch, part in zip(batches, self._each(self._forward, feeds), strict=True):
             logits[batch] = part
         return softmax(logits) if self.labels else logits
+
+    @cached_property
+    def has_gradients(self) -> bool:
+        """Whether the importance of words can be had from gradients; tried on one text."""
+        if not getattr(self.tokenizer, "is_fast", False):
+            return False
+        feed = self._feed(self.tokenizer(*PROBES[0], truncation=True, max_length=self.max_length).encodings)
+        try:
+            with watching(self._exact) as differentiate:
+                calls = differentiate(feed | {TARGETS: np.eye(1, max(1, len(self.labels)))})
+                return bool(token_scores(calls, feed["input_ids"]).any()) and is_telling(calls)
+        except (BadModel, NotImplementedError):
+            return False
+
+    def importance(self, pairs: Sequence[Pair], targets: Floats, /) -> list[list[Floats]]:
+        """Embedding · gradient of the loss, summed over each word's tokens, one array a text; words cut off get 0.
+
+        `targets` holds a row for each pair: 1 for every label of the model's own that means the gold one, or the gold number.
+        """
+        encoded = [self._encoding(pair) for pair in pairs]
+        batches = self._batches(encoded, share=0.5)
+        feeds = [self._feed([encoded[i] for i in batch]) | {TARGETS: targets[batch]} for batch in batches]
+        found: list[list[Floats]] = [[] for _ in pairs]
+        with watching(self._exact) as differentiate:
+
+            def score(feed: dict[str, Any]) -> Floats:
+                return token_scores(differentiate(feed), feed["input_ids"])
+
+            for batch, scores in zip(batches, self._each(partial(self._fitting, score), feeds), strict=True):
+                for i, row in zip(batch.tolist(), scores, strict=True):
+                    found[i] = _by_side(row, encoded[i], pairs[i])
+        return found
+
+    def pieces(self, text: str) -> Spans:
+        """Where the tokenizer's own tokens lie in a text."""
+        if not getattr(self.tokenizer, "is_fast", False):
+            raise BadModel("this model's tokenizer does not say where its tokens lie: it has no fast form")
+        return token_spans(self.tokenizer, text)
+
+    def vocabulary(self) -> Sequence[str]:
+        """The whole words among the tokenizer's tokens."""
+        return self._words
+
+    @cached_property
+    def _words(self) -> list[str]:
+        return whole_words(self.tokenizer)
+
+    @cached_property
+    def _exact(self) -> Any:
+        """The network in single precision, whatever the answers are computed in: gradients need it."""
+        import torch
+
+        network = self._unquantised or self.network
+        is_exact = all(weights.dtype is torch.float32 for weights in network.parameters())
+        return network if is_exact else deepcopy(network).float()
 
     def use_precision(self, precision: str) -> None:
         """Run in another number format from now on; int8 quantises the linear layers for the CPU."""
@@ -84,19 +143,36 @@ class Transformer:
         if precision == "bf16":
             self.network = self.network.to(torch.bfloat16)
         elif precision == "int8":
-            self.network = quantised(self.network)
+            self._unquantised, self.network = self.network, quantised(self.network)
         else:
             raise BadSetting("audit", precision=precision, need="fp32, bf16, int8 or auto")
 
+    def _each(self, run: Run, feeds: Sequence[dict[str, Any]]) -> Iterator[Floats]:
+        """What `run` makes of every batch, side by side on a CPU."""
+        return self._pool.map(run, feeds) if self._pool else map(run, feeds)
+
+    def _batches(self, encoded: Sequence[Any], *, share: float = 1.0) -> list[Ints]:
+        """Inputs of equal length, as many as a share of the usual memory holds."""
+        budget = int(share * (CPU_BUDGET if self._pool else TOKEN_BUDGET))
+        return list(by_length([len(e.ids) for e in encoded], batch_size=self.batch_size, budget=budget))
+
     def _forward(self, feed: dict[str, Any]) -> Floats:
-        """Logits of one batch; a batch that does not fit in memory is halved."""
+        return self._fitting(self._logits, feed)
+
+    def _logits(self, feed: dict[str, Any]) -> Floats:
+        import torch
+
+        with torch.inference_mode():
+            inputs = {name: torch.from_numpy(array).to(self.network.device) for name, array in feed.items()}
+            logits: Floats = self.network(**inputs).logits.float().cpu().numpy()
+            return logits
+
+    def _fitting(self, run: Run, feed: dict[str, Any]) -> Floats:
+        """What `run` makes of one batch; a batch that does not fit in memory is halved."""
         import torch
 
         try:
-            with torch.inference_mode():
-                inputs = {name: torch.from_numpy(array).to(self.network.device) for name, array in feed.items()}
-                logits: Floats = self.network(**inputs).logits.float().cpu().numpy()
-                return logits
+            return run(feed)
         except (torch.OutOfMemoryError, MemoryError):
             n = len(feed["input_ids"])
             if n == 1:
@@ -104,7 +180,7 @@ class Transformer:
             self.notes.append(f"a batch of {n} did not fit in memory; smaller ones are used")
             self.batch_size = max(1, n // 2)
             halves = [{name: array[part] for name, array in feed.items()} for part in (slice(n // 2), slice(n // 2, n))]
-            return np.concatenate([self._forward(half) for half in halves])
+            return np.concatenate([self._fitting(run, half) for half in halves])
 
     def _encode(self, texts: Sequence[Texts]) -> list[Encoded]:
         if self.tokens is not None:
@@ -115,12 +191,24 @@ class Transformer:
         types = given.get("token_type_ids") or [[0] * len(ids) for ids in given["input_ids"]]
         return [Encoded(ids, kinds) for ids, kinds in zip(given["input_ids"], types, strict=True)]
 
-    def _feed(self, encoded: Sequence[Encoded]) -> dict[str, Any]:
+    def _encoding(self, pair: Pair) -> Any:
+        """One input with where its tokens come from, cut off where the model's answers cut it off."""
+        second = None if pair.b is None else pair.b.text
+        return self.tokenizer(pair.a.text, second, truncation=True, max_length=self.max_length).encodings[0]
+
+    def _feed(self, encoded: Sequence[Any]) -> dict[str, Any]:
         ids = np.array([e.ids for e in encoded], dtype=np.int64)
         feed = {"input_ids": ids, "attention_mask": np.ones_like(ids)}
         if "token_type_ids" in self.tokenizer.model_input_names:
             feed["token_type_ids"] = np.array([e.type_ids for e in encoded], dtype=np.int64)
         return feed
+
+
+def _by_side(scores: Floats, encoded: Any, pair: Pair) -> list[Floats]:
+    """Scores of an input's tokens as scores of the words of its texts."""
+    owners = np.array([-1 if owner is None else owner for owner in encoded.sequence_ids])
+    spans = np.array(encoded.offsets)
+    return [by_word(scores[owners == i], spans[owners == i], side) for i, side in enumerate(pair.sides)]
 
 
 def _pool() -> ThreadPoolExecutor:

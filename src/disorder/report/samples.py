@@ -28,6 +28,7 @@ SCHEMA = pa.schema(
     [
         ("example", NAMES), ("transformation", NAMES), ("variant", pa.int32()), ("side", NAMES),
         ("positions_a", POSITIONS), ("positions_b", POSITIONS), ("label", NAMES), ("probabilities", pa.list_(pa.float32())),
+        ("written_a", pa.string()), ("written_b", pa.string()),
     ]
 )  # fmt: skip
 
@@ -52,6 +53,8 @@ def sample_table(
         _lists([_positions(v, side, "b", n) for v, side, n in zip(variants, sides, counts, strict=True)]),
         _labels(labels, stacked),
         _matrix(stacked),
+        _texts([_written(v, "a", n) for v, n in zip(variants, counts, strict=True)]),
+        _texts([_written(v, "b", n) for v, n in zip(variants, counts, strict=True)]),
     ]
     return pa.Table.from_arrays(columns, schema=SCHEMA)
 
@@ -162,7 +165,8 @@ def _side(variants: Variants | None) -> str:
 
 def _is_whole(rows: Rows) -> bool:
     n = rows.positions.shape[1]
-    return rows.is_shared and n == len(rows.sentence) > 0 and bool((rows.positions[0] == np.arange(n)).all())
+    is_all = rows.is_shared and rows.written is None and n == len(rows.sentence) > 0
+    return is_all and bool((rows.positions[0] == np.arange(n)).all())
 
 
 def _positions(variants: Variants | None, side: str, name: str, n: int) -> tuple[Any, int]:
@@ -171,7 +175,21 @@ def _positions(variants: Variants | None, side: str, name: str, n: int) -> tuple
         return None, n
     rows = variants.a if name == "a" else variants.b
     assert rows is not None
+    if rows.written is not None:
+        return None, n
     return (np.tile(rows.positions, (n, 1)) if rows.is_shared else rows.positions[:n]), n
+
+
+def _written(variants: Variants | None, name: str, n: int) -> list[str | None]:
+    """The texts of one side where a transformation wrote them, None where positions say it all."""
+    rows = None if variants is None else variants.a if name == "a" else variants.b
+    if rows is None or rows.written is None:
+        return [None] * n
+    return [storable(rows.written[i % len(rows.written)]) for i in range(n)]
+
+
+def _texts(groups: Sequence[Sequence[str | None]]) -> pa.Array:
+    return pa.array([text for group in groups for text in group], pa.string())
 
 
 def _lists(groups: Sequence[tuple[Any, int]]) -> pa.Array:

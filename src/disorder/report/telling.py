@@ -83,5 +83,7 @@ def _variant(outcomes: Outcomes, i: int, k: int, variants: Variants) -> dict[str
 def _words(rows: Rows, k: int) -> list[list[Any]]:
     """The words of one broken text, each with the place it came from (None: it did not move)."""
     sentence: Sentence = rows.sentence
+    if rows.written is not None:
+        return [[word, None] for word in rows.texts()[0 if rows.is_shared else k].split()[:LONGEST]]
     positions = rows.positions[0 if rows.is_shared else k].tolist()
     return [[sentence.words[p], None if p == place else p + 1] for place, p in enumerate(positions[:LONGEST])]

@@ -2,11 +2,20 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
+from disorder.perturb._kept import Kept
 from disorder.registry import part
 from disorder.types import Sentence
 
+_kept: Kept[tuple[str, str], Sentence] = Kept()
+
 
 def split(text: str, *, words: str = "simple") -> Sentence:
-    """Cut `text` with the splitter registered as `words`."""
-    sentence: Sentence = part("words", words).function(text)
-    return sentence
+    """Cut `text` with the splitter registered as `words`; what a slower splitter of another package found is kept."""
+    splitter = part("words", words)
+    if not splitter.facts["needs"]:
+        sentence: Sentence = splitter.function(text)
+        return sentence
+    [kept] = _kept([(words, text)], lambda _: [splitter.function(text)])
+    return replace(kept)  # a copy, so that what is worked out of a sentence goes with it

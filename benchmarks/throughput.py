@@ -1,0 +1,68 @@
+"""How many texts a second does each transformation break? One variant of each text, first time and again.
+
+DATA=mnli.jsonl.gz [MODEL=hf:FOLDER] [TRAIN=mnli-train.jsonl.gz] python benchmarks/throughput.py
+(CPU time, medians of 5; "again" is a second transformation of the same texts: nothing is split or tagged twice. Without DATA
+the built-in pairs; MODEL is asked by those that look for important words; TRAIN teaches pbsmt, which is left out without it.)
+"""
+
+from __future__ import annotations
+
+import os
+import statistics
+import time
+from collections.abc import Sequence
+
+from disorder.context import Surroundings
+from disorder.data import read, vocabulary
+from disorder.perturb import Transformation, parse, tags, words
+from disorder.perturb._kept import Kept
+from disorder.predict import load
+from disorder.registry import parts
+from disorder.types import Dataset, Example
+
+N, ROUNDS = 300, 5
+Timed = tuple[float, float]
+
+
+def forget() -> None:
+    """As in a fresh process: nothing is known of any text."""
+    words._kept, tags._kept = Kept(), Kept()
+
+
+def seconds(transformation: Transformation, data: Dataset, examples: Sequence[Example], context: Surroundings) -> float:
+    began = time.process_time()
+    for variants in transformation.apply_all(examples, task=data.task, q=1, seed=0, short="use", context=context):
+        if not isinstance(variants, Exception):
+            variants.texts()
+    return time.process_time() - began
+
+
+def timed(spec: str, data: Dataset, context: Surroundings) -> Timed:
+    transformation, examples = parse(spec), data.examples[:N]
+    seconds(transformation, data, examples[:10], context)  # whatever is loaded on first use
+    first, again = [], []
+    for _ in range(ROUNDS):
+        forget()
+        first.append(seconds(transformation, data, examples, context))
+        again.append(seconds(transformation, data, examples, context))
+    return statistics.median(first), statistics.median(again)
+
+
+def main() -> None:
+    data = read(os.environ.get("DATA", "builtin"))
+    model = load(os.environ.get("MODEL", "builtin:bow"), task=data.task)
+    context = Surroundings(model, vocabulary(data))
+    print("| transformation | texts/s | again, texts/s |\n| --- | ---: | ---: |")
+    for name, part in parts("transformation").items():
+        spec = name
+        if "training data" in part.facts["needs"]:
+            if "TRAIN" not in os.environ:
+                continue
+            spec = f"{name}:train={os.environ['TRAIN']}"
+        first, again = timed(spec, data, context)
+        n = 2 * len(data.examples[:N])
+        print(f"| `{spec}` | {n / first:,.0f} | {n / again:,.0f} |", flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,42 @@
+"""What will be asked, and what will be measured? Settled from the settings before any data is read."""
+
+from __future__ import annotations
+
+from disorder.errors import BadSetting, MissingData, MissingPackage, UnknownName
+from disorder.measure import CURTAILED, ORIGINAL, threshold
+from disorder.perturb import Transformation, parse, suite
+from disorder.registry import parts
+from disorder.settings import Settings
+
+TOLERANT = "full"  # the suite of all that can be done here
+
+
+def planned(settings: Settings) -> tuple[list[Transformation], list[str]]:
+    """The transformations to apply, each once, and notes on those of the full suite that cannot be done here."""
+    for x in settings.omega:
+        threshold(x)
+    found, missing = dict[str, Transformation](), dict[str, list[str]]()
+    for spec in list(settings.transformations) or suite(settings.suite):
+        try:
+            transformation = parse(spec, fidelity=settings.fidelity).tried()
+            found[transformation.spec] = transformation
+        except (MissingPackage, MissingData) as reason:
+            if settings.transformations or settings.suite != TOLERANT:
+                raise
+            missing.setdefault(str(reason), []).append(spec)
+    found.pop(ORIGINAL, None)  # it is asked in any case
+    if not found:
+        raise BadSetting("audit", transformations=ORIGINAL, need="a transformation that breaks the text")
+    return list(found.values()), [f"left out: {', '.join(specs)}; {reason}" for reason, specs in missing.items()]
+
+
+def requested_scores(settings: Settings) -> list[str] | None:
+    """The scores asked for; None means all that apply."""
+    names = list(settings.score) or (list(CURTAILED) if settings.curtail else [])
+    known = parts("metric")
+    for name in names:
+        if name.startswith("omega@"):
+            threshold(name.removeprefix("omega@"))
+        elif name not in known:
+            raise UnknownName("metric", name, known)
+    return names or None
