@@ -27,7 +27,7 @@ from disorder.predict import Aligned, choose_precision, load
 from disorder.report.samples import sample_table
 from disorder.rng import digest
 from disorder.settings import Settings
-from disorder.types import Bools, Costs, Dataset, Example, Floats, Ints, Task, Texts, Variants
+from disorder.types import Bools, Costs, Dataset, Example, Floats, Ints, Task, Texts, Variants, answer_of
 
 N_SAMPLED = 200  # examples that a precision is tried on
 ROUNDS = (1, 1, 1, 1, 2, 2, 4, 4, 8)  # variants asked in a round; the last size is repeated
@@ -163,7 +163,7 @@ class Asker:
             for i, part in zip(alive, _split(self.predictor([t for g in groups for t in g]), groups), strict=True):
                 answers[i].append(part)
                 asked[i] += len(part)
-                accepted[i] += int((part.argmax(axis=1) == gold[i]).sum())
+                accepted[i] += int((answer_of(part) == gold[i]).sum())
         return [np.concatenate(parts) for parts in answers]
 
     def _is_decided(self, accepted: Ints, asked: Ints, totals: Ints) -> Bools:

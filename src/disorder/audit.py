@@ -42,7 +42,7 @@ from disorder.report.run import Omitted, make_folder, new_run, write_examples
 from disorder.report.samples import answers_of, storable
 from disorder.report.telling import telling
 from disorder.settings import Settings
-from disorder.types import Bools, Costs, Dataset, Example, Floats, Ints, Outcomes, Variants
+from disorder.types import Bools, Costs, Dataset, Example, Floats, Ints, Outcomes, Variants, answer_of
 
 BLOCK = 4096  # texts in a block: what a crash can cost; fixed, so that files do not depend on the batch size
 CURTAILED_BLOCK = 512  # examples in a block whose variants are asked in rounds
@@ -346,7 +346,7 @@ class _Audit:
         if task.is_regression:
             return 0
         gold = np.array([task.labels.index(self.dataset.examples[i].label) for i in places], dtype=np.int64)
-        return int((probabilities.argmax(axis=1) == gold).sum())
+        return int((answer_of(probabilities) == gold).sum())
 
 
 def _free(folder: Path) -> Path:

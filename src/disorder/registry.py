@@ -215,6 +215,9 @@ def network(*, paper: str = "", lr: float = 1e-3, epochs: int = 8) -> Callable[[
     return lambda function: register("network", function, paper=paper, lr=lr, epochs=epochs)
 
 
-def recipe(*, paper: str = "") -> Callable[[F], F]:
-    """Register a way to train: which inputs, which loss, in which phases."""
-    return lambda function: register("recipe", function, paper=paper)
+def recipe(*, paper: str = "", positive: tuple[str, ...] = (), shares: tuple[str, ...] = ()) -> Callable[[F], F]:
+    """Register a way to train: which inputs, which loss, in which phases.
+
+    `positive` names settings that must be above 0, `shares` those that must be from 0 to below 1: checked before data is read.
+    """
+    return lambda function: register("recipe", function, paper=paper, positive=positive, shares=shares)

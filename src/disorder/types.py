@@ -19,6 +19,21 @@ Bools = NDArray[np.bool_]
 Floats = NDArray[np.float64]
 Texts = tuple[str, str | None]
 Fidelity = Literal["paper", "released"]
+REFUSED = "invalid"  # the label by which a model says that a text is no text
+
+
+def answer_of(probabilities: Floats) -> Ints:
+    """The label number that each row of probabilities answers; −1 where the model refuses to answer.
+
+    What a row lacks to 1 is the probability of refusing. It has no column: it is none of the task's labels.
+
+    >>> answer_of(np.array([[0.2, 0.8], [0.1, 0.3]])).tolist()
+    [1, -1]
+    """
+    labels = np.asarray(probabilities.argmax(axis=-1))
+    if probabilities.shape[-1] < 2:  # one number, or a single label
+        return labels
+    return np.where(1 - probabilities.sum(axis=-1) > probabilities.max(axis=-1), -1, labels)
 
 
 @dataclass(frozen=True, slots=True)
@@ -315,8 +330,8 @@ class Outcomes:
 
     @cached_property
     def original_label(self) -> Ints:
-        """The answer to the whole text, as a label number."""
-        return np.asarray(self.original.argmax(axis=1))
+        """The answer to the whole text, as a label number; −1 where the model refuses."""
+        return answer_of(self.original)
 
     @cached_property
     def is_right(self) -> Bools:
@@ -330,8 +345,8 @@ class Outcomes:
 
     @cached_property
     def label(self) -> Ints:
-        """The answer to each variant as a label number, −1 where there is none (E × q)."""
-        return np.where(self.is_asked, np.nan_to_num(self.answers, nan=-1.0).argmax(axis=2), -1).astype(np.int16)
+        """The answer to each variant as a label number, −1 where there is none, or the model refuses (E × q)."""
+        return np.where(self.is_asked, answer_of(np.nan_to_num(self.answers, nan=-1.0)), -1).astype(np.int16)
 
     @cached_property
     def n_variants(self) -> Ints:

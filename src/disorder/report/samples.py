@@ -19,7 +19,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from disorder.errors import DisorderError
-from disorder.types import Example, Floats, Rows, Variants
+from disorder.types import REFUSED, Example, Floats, Rows, Variants, answer_of
 
 JOURNAL = "journal.jsonl"
 NAMES = pa.dictionary(pa.int32(), pa.string())
@@ -216,8 +216,10 @@ def _constant(name: str, n: int) -> pa.Array:
 def _labels(labels: Sequence[str], answers: Any) -> pa.Array:
     if not labels:
         return pa.nulls(len(answers), NAMES)
-    indices = pa.array(answers.argmax(axis=1).astype(np.int32) if len(answers) else [], pa.int32())
-    return pa.DictionaryArray.from_arrays(indices, pa.array(list(labels), pa.string()))
+    numbers = answer_of(answers).astype(np.int32) if len(answers) else np.empty(0, np.int32)
+    names = [*labels, REFUSED] if (numbers < 0).any() else list(labels)
+    indices = pa.array(np.where(numbers < 0, len(labels), numbers), pa.int32())
+    return pa.DictionaryArray.from_arrays(indices, pa.array(names, pa.string()))
 
 
 def _matrix(answers: Any) -> pa.Array:

@@ -5,6 +5,7 @@ The loop asks a learner for four things: encode texts, feed a batch, make a new 
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -90,6 +91,25 @@ def make(
     if chosen.address:
         return Fresh.load(chosen.name, Path(chosen.address), labels, is_pair=is_pair, seed=seed)
     return Fresh.make(chosen.name, settings, texts, labels, is_pair=is_pair, seed=seed)
+
+
+def answers_already(chosen: Start, labels: tuple[str, ...]) -> bool:
+    """Whether the model that training starts from was trained on these labels; nothing but its configuration is read."""
+    if not chosen.address or not labels:
+        return False
+    if chosen.name == "hf":
+        from transformers import AutoConfig
+
+        try:
+            names = AutoConfig.from_pretrained(chosen.address).id2label.values()
+        except (OSError, ValueError, KeyError):
+            return False  # loading it will say what is wrong
+    else:
+        try:
+            names = json.loads((Path(chosen.address) / "config.json").read_text(encoding="utf-8"))["labels"]
+        except (OSError, ValueError, KeyError):
+            return False
+    return {label.lower() for label in labels} <= {str(name).lower() for name in names}
 
 
 def number(seed: int, *key: str) -> int:

@@ -66,7 +66,7 @@ class _Run:
         self.network = self.devices.prepare(self.learner.network)
         self.encoded = self.learner.encode(phase.train.texts)
         self.lengths = np.array([self.learner.length(each) for each in self.encoded])
-        self.n_epochs = phase.epochs or self.settings.epochs or self.learner.epochs
+        self.n_epochs = self.settings.epochs or self.learner.epochs if phase.epochs is None else phase.epochs
         self.rate = self.settings.lr or self.learner.lr
         n_batches = -(-len(phase.train) // self.settings.batch_size)
         self.n_steps = self.n_epochs * -(-n_batches // self._group)
@@ -85,7 +85,7 @@ class _Run:
             self.loop.best = dict(kept.get("best", {}))
         while progress.epoch < self.n_epochs and not self._is_settled():
             self._epoch()
-        if self.loop.best:
+        if self.loop.best and not self.phase.keeps_last:
             self.learner.network.load_state_dict(self.loop.best)
         if self.phase.after is not None:
             progress.after |= dict(self.phase.after(self.learner))
@@ -94,7 +94,8 @@ class _Run:
         self.loop.best = {}
 
     def _is_settled(self) -> bool:
-        return bool(self.settings.patience) and self.loop.progress.waited >= self.settings.patience
+        can_settle = bool(self.settings.patience) and not self.phase.keeps_last
+        return can_settle and self.loop.progress.waited >= self.settings.patience
 
     def _epoch(self) -> None:
         progress, key = self.loop.progress, (str(self.index), str(self.loop.progress.epoch))

@@ -14,13 +14,15 @@ from disorder.data import select
 from disorder.errors import BadData, DisorderError
 from disorder.measure import ORIGINAL, scores
 from disorder.perturb import parse
+from disorder.predict._answers import softmax
 from disorder.registry import Part, part
 from disorder.rng import digest
 from disorder.settings import Settings
+from disorder.train._calibrate import write_calibration
 from disorder.train._checkpoint import Checkpoints
 from disorder.train._devices import OneDevice, devices, is_first_process
 from disorder.train._folder import Record, read_record, versions, write_card, write_record
-from disorder.train._learner import Start, make, start
+from disorder.train._learner import Start, answers_already, make, start
 from disorder.train._loop import Listener, Loop, answers, fresh_draws
 from disorder.train._plan import Job, Phase
 from disorder.train._settings import Chosen, choose
@@ -157,7 +159,8 @@ def job_of(checked: Checked) -> Job:
         dev = replace(dev, task=data.task)
     else:
         data, dev = held_out(data, request.seed)
-    return Job(data, dev, request.seed, checked.on)
+    fine_tuned = answers_already(checked.start, data.task.labels)
+    return Job(data, dev, request.seed, checked.on, {}, request.model, fine_tuned, request.data_dir)
 
 
 def held_out(data: Dataset, seed: int) -> tuple[Dataset, Dataset]:
@@ -197,6 +200,7 @@ def _sources(request: Request) -> dict[str, Any]:
 def final_score(loop: Loop, phase: Phase) -> tuple[str, Score]:
     """The dev score of the trained network, with its interval."""
     found, dev = answers(loop.learner, phase.dev.texts), phase.dev
+    found = softmax(found) if phase.labels else found
     names = np.array([str(i) for i in range(len(dev))])
     simple = np.ones(len(dev), dtype=bool)
     asked = Outcomes(ORIGINAL, Task("dev", phase.labels), names, dev.targets, found, found[:, None], simple)
@@ -212,6 +216,7 @@ def _finish(
 ) -> None:
     progress, (metric, value) = loop.progress, score
     loop.learner.save(folder)
+    write_calibration(folder, progress.after)
     numbers = {name: getattr(value, name) for name in ("value", "low", "high", "n")}
     record |= {
         "status": "done", "spec": f"{loop.learner.form}:{folder}", "labels": list(loop.learner.labels),

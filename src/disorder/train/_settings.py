@@ -74,9 +74,19 @@ def choose(given: Mapping[str, Any], recipe: Part, network: Part | None) -> Chos
         if owner is None:
             raise UnknownName(f"setting of {recipe.name}", name, [key for part in owners.values() for key in part.settings])
         sorted_[owner] |= owners[owner].bind({name: value})
+    _check_ranges(recipe, sorted_["recipe"])
     return Chosen(
         LoopSettings(**sorted_["loop"]), WordSettings(**sorted_["words"]), sorted_["network"], sorted_["recipe"]
     )
+
+
+def _check_ranges(recipe: Part, settings: Mapping[str, Any]) -> None:
+    """Raise on a recipe's setting that is out of range, before any data is read."""
+    for name, value in settings.items():
+        if name in recipe.facts["positive"] and not 0 < value < float("inf"):
+            raise BadSetting(recipe.name, need="a number above 0", **{name: value})
+        if name in recipe.facts["shares"] and not 0 <= value < 1:
+            raise BadSetting(recipe.name, need="a share from 0 to below 1", **{name: value})
 
 
 def _need(name: str, value: Any, holds: Any, need: str) -> None:
