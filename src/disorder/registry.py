@@ -215,9 +215,18 @@ def network(*, paper: str = "", lr: float = 1e-3, epochs: int = 8) -> Callable[[
     return lambda function: register("network", function, paper=paper, lr=lr, epochs=epochs)
 
 
-def recipe(*, paper: str = "", positive: tuple[str, ...] = (), shares: tuple[str, ...] = ()) -> Callable[[F], F]:
+def recipe(
+    *,
+    paper: str = "",
+    positive: tuple[str, ...] = (),
+    shares: tuple[str, ...] = (),
+    of_trained: bool = False,
+    breaks: bool = False,
+) -> Callable[[F], F]:
     """Register a way to train: which inputs, which loss, in which phases.
 
     `positive` names settings that must be above 0, `shares` those that must be from 0 to below 1: checked before data is read.
+    `of_trained` marks those that the papers start from a fine-tuned model, `breaks` those that need broken copies.
     """
-    return lambda function: register("recipe", function, paper=paper, positive=positive, shares=shares)
+    facts = {"positive": positive, "shares": shares, "of_trained": of_trained, "breaks": breaks}
+    return lambda function: register("recipe", function, paper=paper, **facts)

@@ -8,7 +8,7 @@ import sys
 import typer
 
 from disorder import __version__
-from disorder.cli import audit, designs, perturb, report, train
+from disorder.cli import audit, cures, designs, perturb, report, train
 from disorder.cli import list as list_verb
 from disorder.errors import DisorderError
 
@@ -27,6 +27,7 @@ app.command("list")(list_verb.list_parts)
 app.command("report")(report.report)
 app.command("train")(train.train)
 app.command("designs")(designs.designs)
+app.command("cures")(cures.cures)
 
 
 def _version(wanted: bool) -> None:

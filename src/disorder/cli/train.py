@@ -28,6 +28,7 @@ Set = Annotated[list[str] | None, o._option("Setting as name=value, e.g. lr=2e-5
 On = Annotated[
     list[str] | None, o._option("Train on this transformation of the texts; can be repeated; original: whole texts", "--on")
 ]
+Asks = Annotated[str | None, o._option("Trained model to ask which words matter (default: --model, if it is trained)")]
 TrainLimit = Annotated[int | None, o._option("Train on this many examples, drawn at random by seed")]
 TrainOut = Annotated[Path | None, o._option("Folder of the trained model (default: models/DATE-MODEL-DATA)")]
 TrainResume = Annotated[Path | None, o._option("Go on with a training that was stopped")]
@@ -43,6 +44,7 @@ def train(
     dev: Dev = None,
     set_: Set = None,
     on: On = None,
+    asks: Asks = None,
     limit: TrainLimit = None,
     seed: o.Seed = 0,
     out: TrainOut = None,
@@ -65,7 +67,7 @@ def train(
         raise DisorderError("train needs a recipe and data, for instance: disorder train plain builtin:nli:train")
     asked = {
         "model": model, "dev": dev, "on": on or (), "settings": settings_of(set_), "limit": limit, "seed": seed,
-        "device": device, "columns": o.mapping("--columns", columns), "task": task, "data_dir": data_dir,
+        "device": device, "columns": o.mapping("--columns", columns), "task": task, "data_dir": data_dir, "asks": asks,
     }  # fmt: skip
     folder = resume or out or _new_folder(model, str(data), "models")
     trained = _trained(recipe, data, folder, asked, is_resumed=resume is not None)
@@ -109,9 +111,30 @@ def show(trained: Trained, console: Console) -> None:
     ]
     for spec, reasons in record["skips"].items():
         lines += [f"{spec}: {n:,} training examples left out ({reason})" for reason, n in reasons.items()]
+    lines += [*_seen(record["after"]), *_fitted(record["after"])]
     lines += [f"\nNext: disorder audit {trained.spec} {_audit_data(record)}"]
     for line in lines:
         console.print(line, highlight=False, markup=False, soft_wrap=True)
+
+
+def _seen(after: dict[str, Any]) -> list[str]:
+    """What the model answers to whole and to broken dev texts, so that a collapse can be seen."""
+    lines = []
+    for name, seen in after.get("answers", {}).items():
+        texts = "whole texts" if name == "original" else f"broken texts ({', '.join(after['broken_by'])})"
+        labels = ", ".join(f"{label} {share:.3f}" for label, share in seen["labels"].items())
+        spread = f"({seen['low']:.3f} to {seen['high']:.3f}, {seen['most']:.3f} at most)"
+        lines.append(f"{texts}: entropy {seen['entropy']:.3f} nats {spread}; answers: {labels}")
+    return lines
+
+
+def _fitted(after: dict[str, Any]) -> list[str]:
+    if "calibration" not in after:
+        return []
+    found, error = after["calibration"], after["ece"]
+    refuses = f"; refuses below {found['threshold']:.3f}" if found["threshold"] is not None else ""
+    said = f"temperature {found['temperature']:.3f} (dev ECE {error['before']:.3f} before, {error['after']:.3f} after){refuses}"
+    return [f"calibration.json: {said}"]
 
 
 def _audit_data(record: dict[str, Any]) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Mapping, Sequence
+from functools import cached_property
 from hashlib import blake2b
 from pathlib import Path
 from typing import Any
@@ -94,7 +95,7 @@ class Scratch:
     is_costly = True
 
     def __init__(self, network: Any, vocabulary: Vocabulary, config: Mapping[str, Any], fingerprint: str) -> None:
-        self.network, self.vocabulary, self.fingerprint = network.eval(), vocabulary, fingerprint
+        self.network, self.known, self.fingerprint = network.eval(), vocabulary, fingerprint
         self.labels, self.is_pair, self.name = tuple(config["labels"]), bool(config["is_pair"]), config["model"]
         self.batch_size: int | None = None
         self.assembling = 0.0
@@ -104,7 +105,7 @@ class Scratch:
     def __call__(self, texts: Sequence[Texts], /) -> Floats:
         """Probabilities, one row a text (one number a text for a regression model)."""
         began = time.perf_counter()
-        encoded = [encode(self.vocabulary, text, self.is_pair, self.name) for text in texts]
+        encoded = [encode(self.known, text, self.is_pair, self.name) for text in texts]
         batches = list(by_size([size(e) for e in encoded], batch_size=self.batch_size))
         feeds = [feed([encoded[i] for i in batch]) for batch in batches]
         self.assembling += time.perf_counter() - began
@@ -113,6 +114,14 @@ class Scratch:
         for batch, part_ in zip(batches, answers, strict=True):
             logits[batch] = part_
         return softmax(logits) if self.labels else logits
+
+    def vocabulary(self) -> Sequence[str]:
+        """The words of letters that it has a number for."""
+        return self._words
+
+    @cached_property
+    def _words(self) -> list[str]:
+        return [word for word in self.known.known if word.isalpha()]
 
     def _forward(self, arrays: Mapping[str, Any]) -> Any:
         import torch

@@ -51,9 +51,11 @@ def _confidence(outcomes: Outcomes) -> dict[str, list[float]]:
 
 def _reliability(outcomes: Outcomes) -> dict[str, list[list[float]]]:
     """How sure, how often right, and how many answers in each bin of certainty, before and after; refusals left out."""
-    before = outcomes.original.max(axis=1), outcomes.original_label, outcomes.gold
-    after = outcomes.answers.max(axis=2), outcomes.label, np.broadcast_to(outcomes.gold[:, None], outcomes.label.shape)
-    return {name: _bins(*(each.ravel() for each in given)) for name, given in (("before", before), ("after", after))}
+    gold = np.broadcast_to(outcomes.gold[:, None], outcomes.label.shape)
+    return {
+        "before": _bins(outcomes.original.max(axis=1), outcomes.original_label, outcomes.gold),
+        "after": _bins(outcomes.answers.max(axis=2), outcomes.label, gold),
+    }
 
 
 def _bins(sure: Floats, label: Ints, gold: Ints) -> list[list[float]]:

@@ -72,6 +72,8 @@ All facts of this training are in `training.json`. Weights are safetensors (a ba
 
 
 def _broken(record: Record) -> str:
+    if record["request"]["recipe"] != "plain":
+        return f"; broken copies by `{'`, `'.join(record['skips'])}`" if record["skips"] else ""
     on = [spec for spec in record["on"] if spec != "original"]
     return f"; texts as `{'` and `'.join(record['on'])}` left them" if on else ""
 

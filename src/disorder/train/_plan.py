@@ -71,15 +71,15 @@ class Phase:
 
 @dataclass
 class Job:
-    """What every recipe is given: the data, what to train on, the seed, and the model that training starts from."""
+    """What every recipe is given: the data, what to train on, the seed, and the models at hand."""
 
     train: Dataset
     dev: Dataset
     seed: int = 0
     on: Sequence[str] = (ORIGINAL,)
     skips: dict[str, dict[str, int]] = field(default_factory=dict)
-    model: str = ""
-    is_fine_tuned: bool = False  # whether that model answers the task's labels already
+    is_fine_tuned: bool = False  # whether the model that training starts from answers the task's labels already
+    asks: str | None = None  # the model that transformations ask which words matter
     data_dir: str | None = None
 
     @property
@@ -124,7 +124,7 @@ class Job:
         """The transformations that a cure breaks texts by: those of `--on`, else the usual ones, else Word Salad's."""
         asked = [spec for spec in self.on if spec != ORIGINAL] or list(usual or ())
         is_pair = self.train.examples[0].text_b is not None
-        return asked or salad(is_pair=is_pair, asks_model=self.is_fine_tuned)
+        return asked or salad(is_pair=is_pair, asks_model=self.asks is not None)
 
     def mixed(self, specs: Sequence[str], *, draw: int = 0) -> Inputs:
         """One broken copy of every training example, by a transformation drawn for it; counted like copies."""
@@ -155,13 +155,13 @@ class Job:
     def _context(self, spec: str) -> Surroundings:
         if parse(spec).needs - {"tags"} == {"training data"}:
             return Surroundings(data_dir=self.data_dir)
-        if not self.is_fine_tuned:
-            raise DisorderError(f"--on {spec} asks a model which words matter: go on from a trained one, --model FORM:FOLDER")
+        if self.asks is None:
+            raise DisorderError(f"--on {spec} asks a model which words matter: name a trained one, --asks FORM:FOLDER")
         return self._surroundings
 
     @cached_property
     def _surroundings(self) -> Surroundings:
-        return Surroundings(load(self.model, task=self.task), vocabulary(self.train), self.data_dir)
+        return Surroundings(load(self.asks, task=self.task), vocabulary(self.train), self.data_dir)
 
 
 def whole(examples: Sequence[Example], task: Task) -> Inputs:

@@ -61,6 +61,7 @@ class Request:
     columns: Mapping[str, str] = field(default_factory=dict)
     task: str | None = None
     data_dir: str | None = None
+    asks: str | None = None
 
 
 @dataclass(frozen=True)
@@ -160,7 +161,8 @@ def job_of(checked: Checked) -> Job:
     else:
         data, dev = held_out(data, request.seed)
     fine_tuned = answers_already(checked.start, data.task.labels)
-    return Job(data, dev, request.seed, checked.on, {}, request.model, fine_tuned, request.data_dir)
+    asks = request.asks or (request.model if fine_tuned else None)
+    return Job(data, dev, request.seed, checked.on, {}, fine_tuned, asks, request.data_dir)
 
 
 def held_out(data: Dataset, seed: int) -> tuple[Dataset, Dataset]:

@@ -16,7 +16,7 @@ from disorder.train._plan import Job, Phase
 EPOCHS = 3
 
 
-@recipe(paper="WS", positive=("lam",))
+@recipe(paper="WS", positive=("lam",), of_trained=True, breaks=True)
 def entropic(job: Job, *, lam: float = 1.0) -> list[Phase]:
     """Three epochs more for a fine-tuned model, with λ times KL(uniform‖p) on broken texts."""
     specs = job.broken_by()

@@ -16,7 +16,7 @@ from disorder.train._plan import Inputs, Job, Phase
 from disorder.types import REFUSED
 
 
-@recipe(paper="WS")
+@recipe(paper="WS", breaks=True)
 def invalid_class(job: Job) -> list[Phase]:
     """Cross-entropy with one more label, `invalid`, for broken texts; dev accuracy counts broken texts too."""
     if REFUSED in job.labels:

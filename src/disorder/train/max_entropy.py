@@ -15,7 +15,7 @@ from disorder.train._plan import Job, Phase
 from disorder.types import Fidelity
 
 
-@recipe(paper="UNLI", positive=("lam",))
+@recipe(paper="UNLI", positive=("lam",), breaks=True)
 def max_entropy(job: Job, *, lam: float = 1.0, fidelity: Fidelity = "paper") -> list[Phase]:
     """Cross-entropy on whole texts minus λ times the entropy on broken ones (released: plus, which collapses)."""
     specs, sign = job.broken_by(["derange"]), 1 if fidelity == "released" else -1

@@ -7,7 +7,7 @@ from disorder.train._calibrate import calibrated
 from disorder.train._plan import Job, Phase
 
 
-@recipe(paper="WS")
+@recipe(paper="WS", of_trained=True)
 def temperature(job: Job, *, learn: bool = True) -> list[Phase]:
     """Plain training (none with learn=false), then a temperature that makes the held-out gold labels most likely."""
     train, after = job.inputs(), calibrated(job)

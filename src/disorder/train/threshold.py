@@ -7,7 +7,7 @@ from disorder.train._calibrate import both, calibrated, observed
 from disorder.train._plan import Job, Phase
 
 
-@recipe(paper="WS")
+@recipe(paper="WS", of_trained=True, breaks=True)
 def threshold(job: Job, *, learn: bool = True) -> list[Phase]:
     """Plain training (none with learn=false), then a temperature and a threshold that tells broken texts apart."""
     specs = job.broken_by()
