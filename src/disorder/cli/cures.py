@@ -32,15 +32,18 @@ Transfer = Annotated[str | None, o._option("Also train this cure on each transfo
 TestLimit = Annotated[int | None, o._option("Test on this many examples, drawn at random")]
 CureJson = Annotated[bool, o._option("Print the results as JSON and nothing else", "--json")]
 TITLES = {
-    ("accuracy", "original"): "accuracy on whole texts",
-    ("refused", "all"): "broken texts refused",
-    ("refused", "original"): "whole texts refused",
-    ("refused", "order=plain"): "plain orders refused",
-    ("refused", "order=rare"): "rare orders refused",
-    ("refused_more", "order=rare"): "rare minus plain",
-    ("accuracy", "all"): "broken texts given the gold label",
-    ("entropy", "all"): "entropy on broken texts",
+    ("accuracy", "original"): "accuracy, whole",
+    ("refused", "all"): "refused, broken",
+    ("refused", "original"): "refused, whole",
+    ("accuracy", "all"): "gold, broken",
+    ("entropy", "all"): "entropy, broken",
 }
+ORDERS = {("refused", f"order={name}"): name for name in ("plain", "passive", "cleft", "fronted", "question")}
+ORDERS[("refused_more", "order=rare")] = "others − plain"
+MEANING = (
+    "accuracy, whole: share of whole texts given the gold label; a refusal is not right. refused: share taken to be invalid. "
+    "gold, broken: share of broken texts that still get the gold label. entropy: as a share of the most there can be."
+)
 Rows = list[list[str]]
 
 
@@ -64,8 +67,8 @@ def cures(
 ) -> None:
     """Train cures against broken texts and compare them (Word Salad, Table 12).
 
-    A cured model refuses broken texts and still answers whole ones, rare word orders among them. Leaves cures.json and cures.md;
-    the same command with the same --out goes on where it was stopped.
+    A cured model refuses broken texts and still answers whole ones, rare word orders among them. The same command with the same
+    --out goes on where it was stopped. Leaves cures.json and cures.md.
     """
     from rich.console import Console
 
@@ -87,6 +90,7 @@ def cures(
         return
     for title, rows in tables.items():
         Console().print(_table(title, rows))
+    Console().print(MEANING, style="dim", highlight=False, markup=False)
     Console().print(f"Models, cures.json and cures.md: {folder}", highlight=False, markup=False, soft_wrap=True)
 
 
@@ -99,12 +103,10 @@ def tables_of(found: list[Finding]) -> dict[str, Rows]:
     groups = [group for group in dict.fromkeys(f.group for f in mixed) if group != "all"]
     tables = {"Cures": _rows(mixed, [(key, "all", title) for key, title in columns.items()])}
     for group in groups:
-        tables[f"Only {group}"] = _rows(mixed, [(key, group, title) for key, title in columns.items() if "order" not in key[1]])
+        tables[f"Only {group}"] = _rows(mixed, [(key, group, title) for key, title in columns.items()])
     tables["Broken texts refused, by transformation"] = _rows(mixed, [(("refused", spec), "all", spec) for spec in specs])
-    orders = [f"order={name}" for name in ("plain", "passive", "cleft", "fronted", "question")]
-    tables["Valid orders refused"] = _rows(
-        mixed, [(("refused", kind), "all", kind.removeprefix("order=")) for kind in orders if kind in kinds]
-    )
+    if "order=plain" in kinds:
+        tables["Valid texts refused, by word order"] = _rows(mixed, [(key, "all", title) for key, title in ORDERS.items()])
     shown = [(("accuracy", "original"), "all", "accuracy"), *((("refused", spec), "all", spec) for spec in specs)]
     tables["Trained on one transformation (rows), share refused of each (columns)"] = _rows(alone, shown)
     return tables
@@ -121,7 +123,7 @@ def _rows(found: list[Finding], columns: list[tuple[tuple[str, str], str, str]])
 
 
 def _cell(finding: Finding | None) -> str:
-    return "" if finding is None else f"{finding.value:.3f} ({finding.low:.3f} to {finding.high:.3f})"
+    return "" if finding is None else f"{finding.value:.3f} {finding.low:.2f}–{finding.high:.2f}".replace("-", "−")
 
 
 def _table(title: str, rows: Rows) -> Table:
@@ -142,7 +144,7 @@ def _write(folder: Path, found: list[Finding], tables: dict[str, Rows]) -> None:
         lines += [f"## {title}", "", f"| {' | '.join(head)} |", "|" + " --- |" * len(head)]
         lines += [f"| {' | '.join(row)} |" for row in rows] + [""]
     n_seeds = len(found[0].by_seed)
-    lines.append(f"Means over {n_seeds} seeds; 95 % intervals over examples. Single seeds are in cures.json.")
+    lines.append(f"Mean over {n_seeds} seed{'s' if n_seeds > 1 else ''}; 95 % intervals over examples. {MEANING}")
     (folder / "cures.md").write_text("\n".join(lines) + "\n", encoding="utf-8")
     cells: list[dict[str, Any]] = [
         {"trained on": f.trained_on, "tested on": f.texts, "refused": f.value}
