@@ -25,13 +25,16 @@ def test_cures_from_the_command_line(
     jsonl: Callable[..., Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     data, out = str(jsonl(pairs(40))), tmp_path / "cures"
-    given = ["cures", data, data, "--model", "convnet", "--on", "reverse", "--on", "sort", "--seeds", "1", "--out", str(out), *SMALL]
+    given = ["cures", data, data, "--model", "convnet", "--on", "reverse", "--on", "sort", "--seeds", "1", *SMALL]
+    given += ["--out", str(out)]
     assert run(*given, "--transfer", "invalid_class") == 0
     shown = capsys.readouterr().out
-    for word in ("threshold", "entropic", "invalid_class", "Trained on one transformation", "others − plain"):
+    for word in ("threshold", "entropic", "invalid_class", "Trained on one transformation"):
         assert word in shown
     assert (out / "transfer.svg").read_text().startswith("<svg")
-    assert (out / "cures.md").read_text().count("| invalid_class |") >= 3
+    page = (out / "cures.md").read_text()
+    assert page.count("| invalid_class |") >= 3
+    assert "others − plain" in page
     records = json.loads((out / "cures.json").read_text())
     assert {"cure", "trained_on", "metric", "texts", "group", "value", "low", "high", "n", "by_seed"} == set(records[0])
     assert run(*given, "--transfer", "invalid_class", "--json") == 0
