@@ -101,8 +101,9 @@ def reliability(run: Run, transformation: str) -> str:
 def heat_map(cells: Table, rows: str, columns: str, value: str) -> str:
     """A share from 0 to 1 for every row and column, as colour and number; dark is high, in grey too."""
     names = {field: list(dict.fromkeys(cell[field] for cell in cells)) for field in (rows, columns)}
-    y = {"field": rows, "type": "nominal", "sort": names[rows], "axis": {"labelLimit": 220}}
-    x = {"field": columns, "type": "nominal", "sort": names[columns], "axis": {"labelLimit": 220, "labelAngle": -40}}
+    y = {"field": rows, "type": "nominal", "sort": names[rows], "axis": {"labelLimit": 220, "grid": False}}
+    turned = {"labelLimit": 220, "labelAngle": -40, "grid": False}
+    x = {"field": columns, "type": "nominal", "sort": names[columns], "axis": turned}
     colour = {"field": value, "type": "quantitative", "scale": {"domain": [0, 1], "scheme": "blues"}}
     light = {"condition": {"test": f"datum['{value}'] > 0.55", "value": "white"}, "value": "black"}
     number = {"text": {"field": value, "type": "quantitative", "format": ".2f"}, "color": light}
