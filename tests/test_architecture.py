@@ -15,7 +15,7 @@ import disorder
 SOURCE = Path(disorder.__file__).parent
 FILES = sorted(SOURCE.rglob("*.py"))
 STAGES = ("data", "perturb", "predict", "measure", "report")
-SHARED = {"disorder"} | {f"disorder.{name}" for name in ("cache", "errors", "registry", "rng", "settings", "types")}
+SHARED = {"disorder"} | {f"disorder.{name}" for name in ("cache", "errors", "refusal", "registry", "rng", "settings", "types")}
 JOINERS = {"train": ("context", "data", "perturb", "predict", "measure")}  # folders that join stages, and which
 STAGE_FILES = [path for path in FILES if path.relative_to(SOURCE).parts[0] in STAGES]
 HEAVY = ("torch", "transformers", "datasets", "spacy", "nltk", "pyarrow", "onnxruntime", "sklearn", "scipy", "altair")

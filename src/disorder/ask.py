@@ -24,10 +24,11 @@ from disorder.errors import DoesNotApply
 from disorder.measure import ORIGINAL
 from disorder.perturb import Transformation, parse
 from disorder.predict import Aligned, choose_precision, load
+from disorder.refusal import answer_of
 from disorder.report.samples import sample_table
 from disorder.rng import digest
 from disorder.settings import Settings
-from disorder.types import Bools, Costs, Dataset, Example, Floats, Ints, Task, Texts, Variants, answer_of
+from disorder.types import Bools, Costs, Dataset, Example, Floats, Ints, Task, Texts, Variants
 
 N_SAMPLED = 200  # examples that a precision is tried on
 ROUNDS = (1, 1, 1, 1, 2, 2, 4, 4, 8)  # variants asked in a round; the last size is repeated

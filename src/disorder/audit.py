@@ -35,6 +35,7 @@ from disorder.measure import (
 from disorder.perturb import Transformation, parse
 from disorder.plan import planned, requested_scores
 from disorder.predict import Aligned
+from disorder.refusal import answer_of
 from disorder.report import Parts, Record, Run, read_run, verdict, write_run
 from disorder.report.figures import figures
 from disorder.report.html import write_report
@@ -42,7 +43,7 @@ from disorder.report.run import Omitted, make_folder, new_run, write_examples
 from disorder.report.samples import answers_of, storable
 from disorder.report.telling import telling
 from disorder.settings import Settings
-from disorder.types import Bools, Costs, Dataset, Example, Floats, Ints, Outcomes, Variants, answer_of
+from disorder.types import Bools, Costs, Dataset, Example, Floats, Ints, Outcomes, Variants
 
 BLOCK = 4096  # texts in a block: what a crash can cost; fixed, so that files do not depend on the batch size
 CURTAILED_BLOCK = 512  # examples in a block whose variants are asked in rounds

@@ -10,8 +10,9 @@ from hypothesis import strategies as st
 from conftest import outcomes
 from disorder.errors import NothingToMeasure
 from disorder.measure.ece import N_BINS, bin_of, calibration_error, ece
+from disorder.refusal import answer_of
 from disorder.report.figures import figures
-from disorder.types import Outcomes, Task, answer_of
+from disorder.types import Outcomes, Task
 
 
 def made(answers: np.ndarray, gold: list[int]) -> Outcomes:

@@ -18,11 +18,12 @@ from disorder.errors import BadData, BadSetting, DisorderError, UnknownName
 from disorder.predict import load
 from disorder.predict._answers import softmax
 from disorder.predict._calibration import calibration_of
+from disorder.refusal import answer_of
 from disorder.train import Job, Trained, train
 from disorder.train._calibrate import fit_temperature, fit_threshold
 from disorder.train._cures import cures
 from disorder.train._mixed import mixed, salad
-from disorder.types import Dataset, Task, answer_of
+from disorder.types import Dataset, Task
 
 torch = pytest.importorskip("torch", reason="needs torch")
 pytest.importorskip("safetensors", reason="needs safetensors")

@@ -17,8 +17,9 @@ from disorder.predict._calibration import Calibration, calibration_of
 from disorder.predict._importance import MAX_KEPT, how, importance
 from disorder.predict._importance import key_of as pair_key
 from disorder.predict.python import as_predictor
+from disorder.refusal import REFUSED
 from disorder.registry import part, parts
-from disorder.types import REFUSED, Costs, Floats, Pair, Predictor, Task, Texts
+from disorder.types import Costs, Floats, Pair, Predictor, Task, Texts
 
 
 def load(

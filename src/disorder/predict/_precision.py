@@ -7,7 +7,8 @@ from collections.abc import Callable, Sequence
 
 from disorder.errors import DisorderError
 from disorder.predict._load import Aligned
-from disorder.types import Floats, Texts, answer_of
+from disorder.refusal import answer_of
+from disorder.types import Floats, Texts
 
 CANDIDATES = ("bf16", "int8")
 WORTH = 1.15  # times faster, or it is not worth the doubt

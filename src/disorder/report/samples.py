@@ -19,7 +19,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from disorder.errors import DisorderError
-from disorder.types import REFUSED, Example, Floats, Rows, Variants, answer_of
+from disorder.refusal import REFUSED, answer_of
+from disorder.types import Example, Floats, Rows, Variants
 
 JOURNAL = "journal.jsonl"
 NAMES = pa.dictionary(pa.int32(), pa.string())

@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from disorder.types import REFUSED, Bools, Example, Floats, Ints, Outcomes, Rows, Sentence, Variants
+from disorder.refusal import REFUSED
+from disorder.types import Bools, Example, Floats, Ints, Outcomes, Rows, Sentence, Variants
 
 PER_KIND = 3
 PER_EXAMPLE = 3

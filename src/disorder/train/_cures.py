@@ -22,6 +22,7 @@ from disorder.measure._interval import mean
 from disorder.perturb import parse
 from disorder.predict import load
 from disorder.predict._calibration import calibration_of
+from disorder.refusal import answer_of
 from disorder.registry import Part, part
 from disorder.settings import Settings
 from disorder.train._designs import _named
@@ -30,7 +31,7 @@ from disorder.train._loop import Listener
 from disorder.train._mixed import mixed, salad
 from disorder.train._run import Request, resume, train
 from disorder.train._settings import LoopSettings
-from disorder.types import Bools, Dataset, Example, Floats, Ints, Task, Texts, answer_of
+from disorder.types import Bools, Dataset, Example, Floats, Ints, Task, Texts
 
 USUAL = ("threshold", "entropic", "invalid_class")
 ALL = "all"  # every transformation together, or every example

@@ -10,10 +10,10 @@ from dataclasses import replace
 import numpy as np
 
 from disorder.errors import BadData
+from disorder.refusal import REFUSED
 from disorder.registry import recipe
 from disorder.train._calibrate import observed
 from disorder.train._plan import Inputs, Job, Phase
-from disorder.types import REFUSED
 
 
 @recipe(paper="WS", breaks=True)
