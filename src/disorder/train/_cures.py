@@ -33,7 +33,7 @@ from disorder.train._run import Request, resume, train
 from disorder.train._settings import LoopSettings
 from disorder.types import Bools, Dataset, Example, Floats, Ints, Task, Texts
 
-USUAL = ("threshold", "entropic", "invalid_class")
+USUAL = ("plain", "threshold", "entropic", "invalid_class")
 ALL = "all"  # every transformation together, or every example
 RARE = {
     frozenset(("entailment", "neutral", "contradiction")): "rare_nli",
