@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 Recipes = Annotated[
     list[str] | None,
-    o._option("Cure to train, with settings as name:key=value; can be repeated (default: plain, threshold, entropic, invalid_class)",
+    o._option("Cure, with settings as name:key=value; can be repeated (default: plain, threshold, entropic, invalid_class)",
               "--recipe"),
 ]  # fmt: skip
 CureOn = Annotated[
