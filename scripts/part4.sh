@@ -93,10 +93,10 @@ entropy() {
     done
     { echo "# Maximum entropy on MNLI (UNLI, Table 5)"; for recipe in plain max_entropy max_entropy-released; do
         printf '\n## %s\n\n' "$recipe"
-        "$PYTHON" scripts/results_table.py --metric accuracy_used --metric omega_max --metric p_c --metric confidence "$MODELS"/entropy/"$recipe"-*-audit
+        "$PYTHON" scripts/results_table.py --metric accuracy_used --metric omega_max --metric p_c --metric confidence "$MODELS"/entropy/"$recipe"-[0-9]*-audit
         "$PYTHON" -c 'import json, sys
 for path in sys.argv[1:]:
-    print(path.split("/")[-2], json.loads(open(path).read())["after"].get("answers", {}).get("broken", "plain: not looked at"))' "$MODELS"/entropy/"$recipe"-[0-9]/training.json
+    print(path.split("/")[-2], json.loads(open(path).read())["after"].get("answers", {}).get("broken", "plain: not looked at"))' "$MODELS"/entropy/"$recipe"-[0-9]*/training.json
     done; } >"$RESULTS/max-entropy.md"
 }
 
@@ -113,7 +113,7 @@ pretask() {
     done
     { echo "# The pre-task (OOO, Table 4)"; for set in rte mrpc sst2; do for recipe in plain order_pretask; do
         printf '\n## %s, %s\n\n' "$set" "$recipe"
-        "$PYTHON" scripts/results_table.py --metric wos --metric accuracy --metric accuracy_used "$MODELS"/pretask/"$set-$recipe"-*-audit
+        "$PYTHON" scripts/results_table.py --metric wos --metric accuracy --metric accuracy_used "$MODELS"/pretask/"$set-$recipe"-[0-9]*-audit
     done; done; } >"$RESULTS/order-pretask.md"
 }
 
@@ -128,7 +128,7 @@ calibration() {
     done
     { echo "# Calibration on MNLI (WS, Tables 8 and 9)"; for recipe in plain label_smoothing focal temperature; do
         printf '\n## %s\n\n' "$recipe"
-        "$PYTHON" scripts/results_table.py --whole --metric ece --metric accuracy --metric agreement "$MODELS"/calibration/"$recipe"-*-audit
+        "$PYTHON" scripts/results_table.py --whole --metric ece --metric accuracy --metric agreement "$MODELS"/calibration/"$recipe"-[0-9]*-audit
     done; } >"$RESULTS/calibration.md"
 }
 
