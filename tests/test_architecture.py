@@ -15,7 +15,10 @@ import disorder
 SOURCE = Path(disorder.__file__).parent
 FILES = sorted(SOURCE.rglob("*.py"))
 STAGES = ("data", "perturb", "predict", "measure", "report")
-SHARED = {"disorder"} | {f"disorder.{name}" for name in ("cache", "errors", "kept", "registry", "rng", "settings", "types")}
+SHARED = {"disorder"} | {
+    f"disorder.{name}" for name in ("cache", "errors", "kept", "refusal", "registry", "rng", "settings", "types")
+}
+JOINERS = {"train": ("context", "data", "perturb", "predict", "measure")}  # folders that join stages, and which
 STAGE_FILES = [path for path in FILES if path.relative_to(SOURCE).parts[0] in STAGES]
 HEAVY = (
     "torch", "transformers", "datasets", "spacy", "nltk", "pyarrow", "onnxruntime", "sklearn", "scipy", "altair", "fastapi",
@@ -68,6 +71,14 @@ def test_what_serves_people_cannot_read_the_key() -> None:
     assert "read_items" in names
     assert not names & {"read_key", "Key", "KEY", "read_ratings", "score"}
     assert "key.jsonl" not in text
+
+
+@pytest.mark.parametrize("folder", JOINERS)
+def test_a_joining_folder_knows_the_stages_it_says(folder: str) -> None:
+    homes = [f"disorder.{name}" for name in (folder, *JOINERS[folder])]
+    for path in sorted((SOURCE / folder).rglob("*.py")):
+        strangers = {n for n in imported(path) if n not in SHARED and not any(f"{n}.".startswith(f"{h}.") for h in homes)}
+        assert not strangers, path
 
 
 def test_the_test_would_see_a_stranger(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -24,6 +24,7 @@ from disorder.errors import DoesNotApply
 from disorder.measure import ORIGINAL
 from disorder.perturb import Transformation, parse
 from disorder.predict import Aligned, choose_precision, load
+from disorder.refusal import answer_of
 from disorder.report.samples import sample_table
 from disorder.rng import digest
 from disorder.settings import Settings
@@ -163,7 +164,7 @@ class Asker:
             for i, part in zip(alive, _split(self.predictor([t for g in groups for t in g]), groups), strict=True):
                 answers[i].append(part)
                 asked[i] += len(part)
-                accepted[i] += int((part.argmax(axis=1) == gold[i]).sum())
+                accepted[i] += int((answer_of(part) == gold[i]).sum())
         return [np.concatenate(parts) for parts in answers]
 
     def _is_decided(self, accepted: Ints, asked: Ints, totals: Ints) -> Bools:

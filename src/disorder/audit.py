@@ -36,6 +36,7 @@ from disorder.measure import (
 from disorder.perturb import Transformation, parse
 from disorder.plan import planned, requested_scores
 from disorder.predict import Aligned
+from disorder.refusal import answer_of
 from disorder.report import Parts, Record, Run, place, read_run, verdict, write_run
 from disorder.report.figures import figures
 from disorder.report.html import write_report
@@ -349,7 +350,7 @@ class _Audit:
         if task.is_regression:
             return 0
         gold = np.array([task.labels.index(self.dataset.examples[i].label) for i in places], dtype=np.int64)
-        return int((probabilities.argmax(axis=1) == gold).sum())
+        return int((answer_of(probabilities) == gold).sum())
 
 
 def _free(folder: Path) -> Path:

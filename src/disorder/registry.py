@@ -28,6 +28,8 @@ STAGES = {
     "metric": "disorder.measure",
     "model": "disorder.predict",
     "data": "disorder.data",
+    "network": "disorder.predict.networks",
+    "recipe": "disorder.train",
 }
 PLUGINS = "disorder"
 TAGGERS = {"en": "nltk", "zh": "jieba"}  # language → tagger, unless a transformation or the user names another
@@ -208,3 +210,25 @@ def model(*, form: str, needs: str = "") -> Callable[[F], F]:
 def data(*, form: str, needs: str = "") -> Callable[[F], F]:
     """Register a reader of rows; `form` shows the spec a user types."""
     return lambda function: register("data", function, form=form, needs=needs, name=form.split(":")[0].split("[")[0])
+
+
+def network(*, paper: str = "", lr: float = 1e-3, epochs: int = 8) -> Callable[[F], F]:
+    """Register a network that can be trained from nothing; `lr` and `epochs` are what it learns well with."""
+    return lambda function: register("network", function, paper=paper, lr=lr, epochs=epochs)
+
+
+def recipe(
+    *,
+    paper: str = "",
+    positive: tuple[str, ...] = (),
+    shares: tuple[str, ...] = (),
+    of_trained: bool = False,
+    breaks: bool = False,
+) -> Callable[[F], F]:
+    """Register a way to train: which inputs, which loss, in which phases.
+
+    `positive` names settings that must be above 0, `shares` those that must be from 0 to below 1: checked before data is read.
+    `of_trained` marks those that the papers start from a fine-tuned model, `breaks` those that need broken copies.
+    """
+    facts = {"positive": positive, "shares": shares, "of_trained": of_trained, "breaks": breaks}
+    return lambda function: register("recipe", function, paper=paper, **facts)

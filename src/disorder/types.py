@@ -14,6 +14,8 @@ from typing import Any, Literal, Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
+from disorder.refusal import answer_of
+
 Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]
 Floats = NDArray[np.float64]
@@ -315,8 +317,8 @@ class Outcomes:
 
     @cached_property
     def original_label(self) -> Ints:
-        """The answer to the whole text, as a label number."""
-        return np.asarray(self.original.argmax(axis=1))
+        """The answer to the whole text, as a label number; −1 where the model refuses."""
+        return answer_of(self.original)
 
     @cached_property
     def is_right(self) -> Bools:
@@ -330,10 +332,10 @@ class Outcomes:
 
     @cached_property
     def label(self) -> Ints:
-        """The answer to each variant as a label number, −1 where there is none (E × q)."""
+        """The answer to each variant as a label number, −1 where there is none, or the model refuses (E × q)."""
         labels: Any = np.full(self.answers.shape[:2], -1, dtype=np.int16)
         for row, answers in enumerate(self.answers):  # example by example, so that nothing as large as the answers is made
-            labels[row] = np.where(self.is_asked[row], np.nan_to_num(answers, nan=-1.0).argmax(axis=1), -1)
+            labels[row] = np.where(self.is_asked[row], answer_of(np.nan_to_num(answers, nan=-1.0)), -1)
         return np.asarray(labels)
 
     @cached_property

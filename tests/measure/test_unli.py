@@ -156,4 +156,4 @@ def test_scores_gives_what_applies_and_says_what_does_not() -> None:
     assert "agreement" in single
     assert "wos" not in dict(scores(outcomes([0], [0], [[0]]), keeps_words=False))
     whole = dict(scores(outcomes([0], [0], [[0]], transformation="original"), keeps_words=False))
-    assert set(whole) == {"accuracy", "confidence"}
+    assert set(whole) == {"accuracy", "confidence", "ece"}

@@ -8,7 +8,7 @@ import sys
 import typer
 
 from disorder import __version__
-from disorder.cli import audit, compare, gate, human, perturb, report, view
+from disorder.cli import audit, compare, cures, designs, gate, human, perturb, report, train, view
 from disorder.cli import list as list_verb
 from disorder.errors import DisorderError
 
@@ -29,6 +29,9 @@ app.command("compare")(compare.compare)
 app.command("gate")(gate.gate)
 app.command("view")(view.view)
 app.add_typer(human.app, name="human")
+app.command("train")(train.train)
+app.command("designs")(designs.designs)
+app.command("cures")(cures.cures)
 
 
 def _version(wanted: bool) -> None:

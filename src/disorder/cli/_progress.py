@@ -37,14 +37,25 @@ class Bar:
 
     def __call__(self, stage: str, done: int, total: int, note: str) -> None:
         """One step of a stage."""
+        self._show(stage, done, total, note, is_news=done == total and not note)
+
+    def _show(self, stage: str, done: int, total: int, note: str, *, is_news: bool) -> None:
         if self.console.is_terminal:
             if stage not in self._tasks:
                 self._tasks[stage] = self._progress.add_task(stage, total=total, note="")
             fields = {"note": note} if note else {}
             self._progress.update(self._tasks[stage], completed=done, **fields)  # type: ignore[arg-type]
-        elif (done == total and not note) or time.monotonic() - self._last > EVERY:
+        elif is_news or time.monotonic() - self._last > EVERY:
             self._last = time.monotonic()
             self.console.print(f"{stage}: {done:,} of {total:,} {note}".rstrip(), highlight=False, markup=False)
+
+
+class EpochBar(Bar):
+    """Listens to a training: one bar, or one line, an epoch."""
+
+    def __call__(self, stage: str, done: int, total: int, note: str) -> None:
+        """One step of an epoch; the dev score is the news at its end."""
+        self._show(stage, done, total, note, is_news="dev" in note)
 
 
 class News(logging.Handler):

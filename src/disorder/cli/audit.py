@@ -86,11 +86,11 @@ def _audited(model: str, data: str, folder: str, settings: dict[str, Any], *, is
         return resume(folder, listen=bar) if is_resumed else start(model, data, out=folder, listen=bar, **settings)
 
 
-def _new_folder(model: str, data: str) -> Path:
-    """A folder name that says what was audited and when, and is not taken."""
+def _new_folder(model: str, data: str, home: str = "runs") -> Path:
+    """A folder name that says what was made of which data and when, and is not taken."""
     words = [Path(spec).name.split(".")[0] if "/" in spec else spec for spec in (model, data)]
     name = "-".join("".join(char if char.isalnum() else "-" for char in word).strip("-") for word in words)
-    first = folder = Path("runs") / f"{datetime.now():%Y%m%d-%H%M%S}-{name}"
+    first = folder = Path(home) / f"{datetime.now():%Y%m%d-%H%M%S}-{name}"
     number = 2
     while folder.exists():
         folder, number = first.with_name(f"{first.name}-{number}"), number + 1

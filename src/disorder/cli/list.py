@@ -1,4 +1,4 @@
-"""`disorder list`: which transformations, metrics, models, data, taggers and word splitters are there?"""
+"""`disorder list`: which transformations, metrics, models, data, taggers, splitters, recipes and networks are there?"""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ PAPERS = (
     "UNLI: UnNatural Language Inference · OOO: Out of Order · WS: BERT & Family Eat Word Salad · NDSC: NLI Data Sanity Check"
 )
 COMMON = "All understand side=a|b|both|task|last, words=SPLITTER, q=N, those with word classes tagger=TAGGER; chains: A+B."
+UNSET = {"lr": "by model", "epochs": "by model", "vectors": "learned"}
 SIDES = {"both": "both texts", "task": "the text that the task names", "last": "the second text of a pair", "a": "text_a"}
 KINDS = {
     "suites": ("transformation", ()),
@@ -26,6 +27,8 @@ KINDS = {
     "data": ("data", ("form", "needs")),
     "words": ("words", ("language", "needs")),
     "taggers": ("tagger", ("language", "needs")),
+    "recipes": ("recipe", ("paper",)),
+    "networks": ("network", ("paper", "lr", "epochs")),
 }
 INDENT = 29
 SHOWN = ("The old man saw Anna and her dog near the lake.", "Anna and the old man met by a lake.")
@@ -62,11 +65,14 @@ def _print(console: Console, name: str) -> None:
         head = entry.facts.get("form", key) if name in ("models", "data") else key
         _line(console, head, entry.summary)
         facts = [f"{fact} {entry.facts[fact]}" for fact in shown if entry.facts.get(fact) and fact != "form"]
-        for line in _about(entry, show_example) if show_example else [" · ".join(facts)]:
+        settings = _settings(entry) if registered in ("recipe", "network") else ""
+        for line in _about(entry, show_example) if show_example else [settings, " · ".join(facts)]:
             if line:
                 _line(console, "", line)
     if name == "transformations":
         _line(console, "", f"{COMMON} {PAPERS}", indent=2)
+    if name == "recipes":
+        _print_shared(console)
     if name == "data":
         _print_sets(console)
 
@@ -89,8 +95,12 @@ def _about(entry: Part, show_example: Callable[[str], str]) -> list[str]:
         f"needs {needs}" if needs else "",
         f"paper {facts['paper']}" if facts["paper"] else "",
     ]
+    return [" · ".join(filter(None, about)), _settings(entry), show_example(entry.name)]
+
+
+def _settings(entry: Part) -> str:
     settings = ", ".join(f"{name}={value}" for name, value in entry.settings.items() if name != "task")
-    return [" · ".join(filter(None, about)), f"settings: {settings}" if settings else "", show_example(entry.name)]
+    return f"settings: {settings}" if settings else ""
 
 
 def _live() -> Callable[[str], str]:
@@ -119,6 +129,15 @@ def _live() -> Callable[[str], str]:
         return f"example: {' | '.join(changed) or 'the text itself'}"
 
     return show
+
+
+def _print_shared(console: Console) -> None:
+    """The settings that every recipe understands."""
+    from disorder.train._settings import LoopSettings, WordSettings
+
+    for title, settings in (("All understand", LoopSettings()), ("Networks also", WordSettings())):
+        told = ", ".join(f"{name}={UNSET.get(name) if value is None else value}" for name, value in vars(settings).items())
+        _line(console, "", f"{title}: {told}", indent=2)
 
 
 def _print_sets(console: Console) -> None:

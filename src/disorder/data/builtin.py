@@ -15,7 +15,7 @@ SPLITS = ("test", "train")
 
 @data(form="builtin[:TASK[:SPLIT]]")
 def builtin(address: str = "") -> Iterator[Row]:
-    """Sentences of our own grammar: nli (the default), sentiment, acceptability; `needs` says whether order decides."""
+    """Sentences of our own grammar: nli (the default), sentiment, acceptability, rare_nli, rare_sentiment (rare orders)."""
     name, split = parse(address)
     for number, row in enumerate(grammar.rows(name, split), start=1):
         yield f"row {number}", row

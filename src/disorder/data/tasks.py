@@ -94,6 +94,8 @@ BUILTIN: dict[str, Task] = {
     "nli": _nli("nli"),
     "sentiment": _task("sentiment", ("negative", "positive"), "a", None, None),
     "acceptability": _task("acceptability", ("unacceptable", "acceptable"), "a", "unacceptable", None),
+    "rare_nli": _nli("rare_nli"),
+    "rare_sentiment": _task("rare_sentiment", ("negative", "positive"), "a", None, None),
 }
 
 KNOWN = {task.name: task for task in [*BUILTIN.values(), *(named.task for named in SETS.values())]}

@@ -18,7 +18,7 @@ def agreement(outcomes: Outcomes) -> Score:
 
 def unchanged(outcomes: Outcomes) -> Floats:
     """Share of each example's variants with the expected answer."""
-    return np.asarray((outcomes.label == _expected(outcomes)).sum(axis=1) / outcomes.n_variants)
+    return np.asarray(((outcomes.label == _expected(outcomes)) & outcomes.is_asked).sum(axis=1) / outcomes.n_variants)
 
 
 def _expected(outcomes: Outcomes) -> Ints | int:

@@ -17,4 +17,7 @@ def confidence(outcomes: Outcomes) -> Score:
 
 def top_probability(outcomes: Outcomes) -> Floats:
     """Mean probability of the answers to each example's variants."""
-    return np.asarray(np.nanmean(outcomes.answers.max(axis=2), axis=1, dtype=np.float64))
+    top = outcomes.answers.max(axis=2)
+    if (outcomes.label < 0).sum() > (~outcomes.is_asked).sum():  # a refusal is an answer too, and has a probability
+        top = np.maximum(top, 1 - outcomes.answers.sum(axis=2))
+    return np.asarray(np.nanmean(top, axis=1, dtype=np.float64))

@@ -14,9 +14,11 @@ from disorder.errors import BadModel
 from disorder.kept import Kept
 from disorder.predict._answers import checked
 from disorder.predict._cache import Cache, key_of
+from disorder.predict._calibration import Calibration, calibration_of
 from disorder.predict._importance import MAX_KEPT, how, importance
 from disorder.predict._importance import key_of as pair_key
 from disorder.predict.python import as_predictor
+from disorder.refusal import REFUSED
 from disorder.registry import part, parts
 from disorder.types import Costs, Floats, Pair, Predictor, Task, Texts
 
@@ -43,7 +45,9 @@ def load(
     if precision != "fp32":
         _set_precision(title, predictor, precision)
     kept = Cache(cache) if cache and predictor.fingerprint and getattr(predictor, "is_costly", False) else None
-    return Aligned(predictor, title, task.labels, _columns(title, predictor.labels, task, labels or {}), precision, kept)
+    columns = _columns(title, predictor.labels, task, labels or {})
+    calibration = calibration_of(model) if isinstance(model, str) and predictor.labels else None
+    return Aligned(predictor, title, task.labels, columns, precision, kept, calibration)
 
 
 def _check_spec(spec: str, name: str) -> None:
@@ -74,17 +78,20 @@ class Aligned:
     columns: Floats | None
     precision: str = "fp32"
     cache: Cache | None = None
+    calibration: Calibration | None = None
     counts: Costs = field(default_factory=Costs)
     weighed: Kept[tuple[object, ...], list[Floats]] = field(default_factory=lambda: Kept(MAX_KEPT))
 
     @property
     def fingerprint(self) -> str:
-        """A hash of the model itself."""
-        return self.predictor.fingerprint
+        """A hash of the model itself, and what its answers are divided by."""
+        heat = f"/{self.calibration.temperature}" if self.calibration and self.predictor.fingerprint else ""
+        return self.predictor.fingerprint + heat
 
     def __call__(self, texts: Sequence[Texts], /) -> Floats:
         """Probabilities of the task's labels, one row a text."""
         answers = self._fresh(texts) if self.cache is None else self._kept(texts, self.cache)
+        answers = answers if self.calibration is None else self.calibration(answers)
         aligned = answers if self.columns is None else answers @ self.columns
         # What is kept on disk is single precision: round here, once, so that every path decides on the same numbers.
         return aligned.astype(np.float32).astype(np.float64)
@@ -126,11 +133,20 @@ class Aligned:
     def notes(self) -> list[str]:
         """What the user should know about how the model is run."""
         found = [*getattr(self.predictor, "notes", []), *(self.cache.notes if self.cache else [])]
+        if self.calibration is not None:
+            found.append(f"logits are divided by the temperature {self.calibration.temperature:.3g} (calibration.json)")
+        if self.refuses:
+            found.append(f"a text that the model calls {REFUSED!r} gets none of the labels: it is accepted by no score")
         return list(dict.fromkeys(found))
+
+    @property
+    def refuses(self) -> bool:
+        """Whether the model can say that a text is none."""
+        return self.columns is not None and bool((self.columns.sum(axis=1) == 0).any())
 
     def _kept(self, texts: Sequence[Texts], cache: Cache) -> Floats:
         """Answers from the cache, and from the model where there are none."""
-        keys = [key_of(self.fingerprint, self.precision, text) for text in texts]
+        keys = [key_of(self.predictor.fingerprint, self.precision, text) for text in texts]
         began = time.perf_counter()
         answers = cache.get(keys, max(1, len(self.predictor.labels)))
         missing = np.flatnonzero(np.isnan(answers[:, 0])).tolist()
@@ -165,6 +181,8 @@ def _columns(name: str, given: Sequence[str], task: Task, renamed: Mapping[str, 
     matrix = np.zeros((len(given), len(task.labels)))
     for row, label in enumerate(given):
         target = renamed.get(label, label).lower()
+        if target == REFUSED and target not in wanted:
+            continue  # no column: what a row then lacks to 1 is the probability of refusing, see `answer_of`
         if target not in wanted:
             raise BadModel(_mismatch(name, given, task))
         matrix[row, wanted[target]] = 1

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 
 from disorder.errors import DisorderError
 from disorder.predict._load import Aligned
+from disorder.refusal import answer_of
 from disorder.types import Floats, Texts
 
 CANDIDATES = ("bf16", "int8")
@@ -23,7 +24,7 @@ def choose_precision(load: Callable[[str], Aligned], texts: Sequence[Texts], agr
             answers, took = _timed(load(precision), sample)
         except DisorderError as error:
             return "fp32", f"precision fp32: {error}"
-        rate = float((answers.argmax(axis=1) == expected.argmax(axis=1)).mean())
+        rate = float((answer_of(answers) == answer_of(expected)).mean())
         if rate >= agree and took * WORTH < seconds:
             best, seconds = precision, took
             note = f"precision {precision}: {rate:.3f} of {len(sample)} sampled answers agree with fp32 (bound {agree})"

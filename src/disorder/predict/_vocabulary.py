@@ -1,41 +1,67 @@
-"""Which tokens does a tokenizer cut a text into, and which of its tokens are whole words?"""
+"""Which words does a network know? Numbers for words: 0 is padding, 1 any word it does not know."""
 
 from __future__ import annotations
 
-from typing import Any
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
 
-Spans = list[tuple[int, int]]
-CONTINUES = "##"  # WordPiece marks what goes on a word; the others mark what begins one
-BEGINS = ("Ġ", "▁")
+from disorder.registry import part
 
-
-def token_spans(tokenizer: Any, text: str) -> Spans:
-    """Where the tokens lie, white space left out; tokens that share a letter (parts of an emoji) are one."""
-    given = tokenizer(text, add_special_tokens=False, return_offsets_mapping=True, truncation=False, verbose=False)
-    spans: Spans = []
-    for start, end in (_trimmed(text, *span) for span in given["offset_mapping"]):
-        if spans and start < spans[-1][1]:
-            spans[-1] = (spans[-1][0], max(end, spans[-1][1]))
-        elif start < end:
-            spans.append((start, end))
-    return spans
+PADDING, UNKNOWN, FIRST = 0, 1, 2
+LOCAL = ("simple",)  # splitters whose words depend on nothing beyond the nearest spaces
 
 
-def whole_words(tokenizer: Any) -> list[str]:
-    """The tokens that are words of letters, without the marks that tokenizers put on them; sorted."""
-    tokens: dict[str, int] = tokenizer.get_vocab()
-    special = set(tokenizer.get_added_vocab()) | set(tokenizer.all_special_tokens)
-    plain = [token for token in tokens if token not in special]
-    if any(token.startswith(CONTINUES) and token != CONTINUES for token in plain):
-        plain = [token for token in plain if not token.startswith(CONTINUES)]
-    else:
-        mark = max(BEGINS, key=lambda mark: sum(token.startswith(mark) for token in plain))
-        plain = [token for token in plain if token.startswith(mark)] or plain
-    words = (tokenizer.decode([tokens[token]]).strip() for token in plain)
-    return sorted({word for word in words if word.isalpha()})
+@dataclass
+class Vocabulary:
+    """Words in the order of their numbers, and how a text is cut into them."""
+
+    known: Sequence[str]
+    words: str = "simple"
+    max_length: int = 128
+    _numbers: dict[str, int] = field(init=False, repr=False)
+    _pieces: dict[str, list[int]] = field(init=False, repr=False, default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self._numbers = {word: number for number, word in enumerate(self.known, start=FIRST)}
+
+    def __len__(self) -> int:
+        return len(self.known) + FIRST
+
+    def encode(self, text: str) -> list[int]:
+        """Word numbers of a text, cut at `max_length`; a text without words is one unknown word."""
+        if self.words in LOCAL:
+            numbers = [number for piece in text.split() for number in self._piece(piece)]
+        else:
+            numbers = self._cut(text)
+        return numbers[: self.max_length] or [UNKNOWN]
+
+    def _piece(self, piece: str) -> list[int]:
+        """Numbers of what stands between two spaces, kept: broken texts say the same words again and again."""
+        found = self._pieces.get(piece)
+        if found is None:
+            found = self._pieces[piece] = self._cut(piece)
+        return found
+
+    def _cut(self, text: str) -> list[int]:
+        return [self._numbers.get(word.lower(), UNKNOWN) for word in words_of(text, self.words)]
 
 
-def _trimmed(text: str, start: int, end: int) -> tuple[int, int]:
-    """A span without the white space at its ends."""
-    piece = text[start:end]
-    return start + len(piece) - len(piece.lstrip()), end - len(piece) + len(piece.rstrip())
+def words_of(text: str, words: str) -> list[str]:
+    """The words of a text by the splitter of that name."""
+    found: list[str] = part("words", words).function(text).words
+    return found
+
+
+def count_words(texts: Iterable[str], words: str) -> Counter[str]:
+    """How often each lower-cased word stands in the texts."""
+    counts: Counter[str] = Counter()
+    if words not in LOCAL:
+        for text in texts:
+            counts.update(word.lower() for word in words_of(text, words))
+        return counts
+    pieces = Counter(piece for text in texts for piece in text.split())
+    for piece, n in pieces.items():
+        for word in words_of(piece, words):
+            counts[word.lower()] += n
+    return counts

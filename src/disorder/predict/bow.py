@@ -29,7 +29,7 @@ WORD = re.compile(r"\w+(?:['’]\w+)?")
 
 @model(form="bow[:FOLDER]")
 def bow(address: str, *, task: Task) -> Predictor:
-    """A bag-of-words classifier that was trained by `fit`; without a folder, the built-in one for the task."""
+    """A bag-of-words classifier that `disorder train --model bow` made; without a folder, the built-in one for the task."""
     if not address:
         from disorder.predict.builtin import folder
 
@@ -52,12 +52,13 @@ class Bow:
     def __call__(self, texts: Sequence[Texts], /) -> Floats:
         """Probabilities, one row a text."""
         logits = [self.weights[features(_bag(a), None if b is None else _bag(b))].sum(axis=0) for a, b in texts]
-        return softmax(np.array(logits).reshape(len(texts), len(self.labels)))
+        answers = np.array(logits).reshape(len(texts), max(1, len(self.labels)))
+        return softmax(answers) if self.labels else answers
 
-    def save(self, folder: Path) -> None:
+    def save(self, folder: Path, *, dtype: type[np.floating[Any]] = np.float16) -> None:
         """Write the model as config.json and weights.npz (no pickle)."""
         folder.mkdir(parents=True, exist_ok=True)
-        np.savez_compressed(folder / "weights.npz", weights=self.weights.astype(np.float16))
+        np.savez_compressed(folder / "weights.npz", weights=self.weights.astype(dtype))
         (folder / "config.json").write_text(json.dumps({"model": "bow", "labels": list(self.labels)}) + "\n")
 
     @classmethod

@@ -18,8 +18,8 @@ from disorder.errors import BadModel, BadSetting, MissingPackage
 from disorder.predict._answers import softmax
 from disorder.predict._batches import by_length, max_input_length, n_threads, token_budget
 from disorder.predict._gradients import TARGETS, by_word, is_telling, token_scores, watching
+from disorder.predict._pieces import Spans, token_spans, whole_words
 from disorder.predict._tokens import PROBES, Encoded, WordTokens
-from disorder.predict._vocabulary import Spans, token_spans, whole_words
 from disorder.registry import model
 from disorder.types import Floats, Ints, Pair, Predictor, Task, Texts
 

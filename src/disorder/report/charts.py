@@ -75,6 +75,43 @@ def confidence(run: Run, transformation: str) -> str:
     return _bars(rows, "share", "asked", list(names.values()), "probability of the answer given")
 
 
+def reliability(run: Run, transformation: str) -> str:
+    """How often answers are right, by how sure they are; on the diagonal certainty is earned."""
+    names = {"before": "whole texts", "after": "broken texts"}
+    rows: Table = [
+        {"sure": sure, "right": right, "answers": n / sum(count for *_, count in points), "asked": names[name]}
+        for name, points in run.figures[transformation]["reliability"].items()
+        for sure, right, n in points
+    ]
+    axis = {"type": "quantitative", "scale": {"domain": [0, 1]}}
+    places = {"x": {"field": "sure", "title": "probability of the answer given", **axis},
+              "y": {"field": "right", "title": "share of right answers", **axis}}  # fmt: skip
+    colour = _two("asked", list(names.values()))
+    size = {"field": "answers", "type": "quantitative", "legend": None, "scale": {"range": [15, 220]}}
+    shape = {"field": "asked", "type": "nominal", "scale": {"domain": list(names.values())}}
+    shape["legend"] = colour["color"]["legend"]
+    diagonal = {"mark": {"type": "rule", "strokeDash": [2, 3], "color": GREY}, "data": {"values": [{}]},
+                "encoding": {"x": {"datum": 0, **axis}, "y": {"datum": 0, **axis}, "x2": {"datum": 1}, "y2": {"datum": 1}}}
+    points = {"mark": {"type": "point", "filled": True, "opacity": 0.9},
+              "encoding": {**places, **colour, "size": size, "shape": shape}}  # fmt: skip
+    lines = {"mark": {"type": "line", "strokeWidth": 1}, "encoding": {**places, **colour}}
+    return svg({"data": {"values": rows}, "layer": [diagonal, lines, points]})
+
+
+def heat_map(cells: Table, rows: str, columns: str, value: str) -> str:
+    """A share from 0 to 1 for every row and column, as colour and number; dark is high, in grey too."""
+    names = {field: list(dict.fromkeys(cell[field] for cell in cells)) for field in (rows, columns)}
+    y = {"field": rows, "type": "nominal", "sort": names[rows], "axis": {"labelLimit": 220, "grid": False}}
+    turned = {"labelLimit": 220, "labelAngle": -40, "grid": False}
+    x = {"field": columns, "type": "nominal", "sort": names[columns], "axis": turned}
+    colour = {"field": value, "type": "quantitative", "scale": {"domain": [0, 1], "scheme": "blues"}}
+    light = {"condition": {"test": f"datum['{value}'] > 0.55", "value": "white"}, "value": "black"}
+    number = {"text": {"field": value, "type": "quantitative", "format": ".2f"}, "color": light}
+    layers = [{"mark": "rect", "encoding": {"x": x, "y": y, "color": colour}},
+              {"mark": {"type": "text", "fontSize": 11}, "encoding": {"x": x, "y": y, **number}}]  # fmt: skip
+    return svg({"data": {"values": cells}, "layer": layers, "width": {"step": 52}, "height": {"step": 26}})
+
+
 def _bars(rows: Table, y: str, group: str, names: list[str], title: str) -> str:
     """Two histograms, one above the other, so that neither hides the other and no colour is needed."""
     x = {"field": "from", "type": "quantitative", "title": title, "scale": {"domain": [0, 1]}, "bin": {"binned": True}}

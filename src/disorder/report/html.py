@@ -12,8 +12,8 @@ from disorder.report.run import Record, Run
 from disorder.report.telling import KINDS
 from disorder.report.terminal import about
 from disorder.report.wording import (
-    COLUMNS,
     MEANINGS,
+    PAGE_COLUMNS,
     PERMUTATION_METRICS,
     command,
     left_out,
@@ -27,6 +27,8 @@ CAPTIONS = {
     "acceptance": "Share of permutations ({main}) that get the gold label, for examples first answered right and wrong. A bag "
     "of words has all of the first at 1 and all of the second at 0.",
     "confidence": "How sure the model is of its answers before and after {main}.",
+    "reliability": "How often answers are right, by how sure they are, before and after {main}; larger points stand for more "
+    "answers. On the dotted line certainty is earned; below it the model is too sure.",
 }
 
 
@@ -48,8 +50,8 @@ def page(run: Run) -> str:
     first, *rest = run.verdict.split("\n")
     return environment.get_template("page.html").render(
         run=run, about=about(run), verdict=first, verdicts=rest, main=main, pictures=_pictures(run, main),
-        tables=[(group, _table(run, group)) for group in ["all", *run.groups]], columns=_present(run, COLUMNS),
-        permutations=_permutations(run, main), meanings=MEANINGS, titles=COLUMNS | PERMUTATION_METRICS, kinds=KINDS,
+        tables=[(group, _table(run, group)) for group in ["all", *run.groups]], columns=_present(run, PAGE_COLUMNS),
+        permutations=_permutations(run, main), meanings=MEANINGS, titles=PAGE_COLUMNS | PERMUTATION_METRICS, kinds=KINDS,
         telling=_telling(run, main), left_out=left_out(run), command=command(run),
     )  # fmt: skip
 
@@ -74,6 +76,8 @@ def _pictures(run: Run, main: str) -> list[dict[str, str]]:
             CAPTIONS["acceptance"]: charts.acceptance(run, main),
             CAPTIONS["confidence"]: charts.confidence(run, main),
         }
+        if "reliability" in run.figures[main]:  # runs of older versions have none
+            pictures[CAPTIONS["reliability"]] = charts.reliability(run, main)
     return [{"svg": svg, "caption": caption.format(score=score.capitalize(), main=main)} for caption, svg in pictures.items()]
 
 

@@ -17,6 +17,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from disorder.refusal import REFUSED, answer_of
 from disorder.report.place import add_line, is_on_disk, write_atomically
 from disorder.types import Example, Floats, Rows, Variants
 
@@ -195,8 +196,10 @@ def _constant(name: str, n: int) -> pa.Array:
 def _labels(labels: Sequence[str], answers: Any) -> pa.Array:
     if not labels:
         return pa.nulls(len(answers), NAMES)
-    indices = pa.array(answers.argmax(axis=1).astype(np.int32) if len(answers) else [], pa.int32())
-    return pa.DictionaryArray.from_arrays(indices, pa.array(list(labels), pa.string()))
+    numbers = answer_of(answers).astype(np.int32) if len(answers) else np.empty(0, np.int32)
+    names = [*labels, REFUSED] if (numbers < 0).any() else list(labels)
+    indices = pa.array(np.where(numbers < 0, len(labels), numbers), pa.int32())
+    return pa.DictionaryArray.from_arrays(indices, pa.array(names, pa.string()))
 
 
 def _matrix(answers: Any) -> pa.Array:

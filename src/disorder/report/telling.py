@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from disorder.types import Bools, Example, Ints, Outcomes, Rows, Sentence, Variants
+from disorder.refusal import REFUSED
+from disorder.types import Bools, Example, Floats, Ints, Outcomes, Rows, Sentence, Variants
 
 PER_KIND = 3
 PER_EXAMPLE = 3
@@ -47,7 +48,6 @@ def _top(score: Any, mask: Bools) -> Ints:
 
 
 def _shown(kind: str, outcomes: Outcomes, i: int, example: Example, variants: Variants) -> dict[str, Any]:
-    labels = outcomes.task.labels
     order = _versions(kind, outcomes, i)
     return {
         "kind": kind,
@@ -56,8 +56,7 @@ def _shown(kind: str, outcomes: Outcomes, i: int, example: Example, variants: Va
         "gold": example.label,
         "text_a": example.text_a,
         "text_b": example.text_b,
-        "answer": labels[int(outcomes.original_label[i])],
-        "confidence": round(float(outcomes.original[i].max()), 3),
+        **_answer(outcomes, int(outcomes.original_label[i]), outcomes.original[i]),
         "accepted": round(float(outcomes.acceptance[i]), 3),
         "variants": [_variant(outcomes, i, int(k), variants) for k in order if k < len(variants)],
     }
@@ -71,13 +70,18 @@ def _versions(kind: str, outcomes: Outcomes, i: int) -> Ints:
 
 
 def _variant(outcomes: Outcomes, i: int, k: int, variants: Variants) -> dict[str, Any]:
-    answer = outcomes.answers[i, k]
     return {
         "variant": k,
         "texts": [_words(rows, k) for rows in variants.sides],
-        "answer": outcomes.task.labels[int(answer.argmax())],
-        "confidence": round(float(answer.max()), 3),
+        **_answer(outcomes, int(outcomes.label[i, k]), outcomes.answers[i, k]),
     }
+
+
+def _answer(outcomes: Outcomes, number: int, probabilities: Floats) -> dict[str, Any]:
+    """The answer by name, and how sure it was; a model that refuses answers none of the labels."""
+    label = REFUSED if number < 0 else outcomes.task.labels[number]
+    sure = 1 - probabilities.sum() if number < 0 else probabilities.max()
+    return {"answer": label, "confidence": round(float(sure), 3)}
 
 
 def _words(rows: Rows, k: int) -> list[list[Any]]:

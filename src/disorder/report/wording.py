@@ -17,6 +17,7 @@ COLUMNS = {
     "confidence": "confidence",
     "spearman": "Spearman",
 }
+PAGE_COLUMNS = COLUMNS | {"ece": "ECE"}  # there is more room on a page than on a terminal
 PERMUTATION_METRICS = {
     "omega_max": "Ω_max",
     "omega_rand": "Ω_rand",
@@ -32,6 +33,7 @@ MEANINGS = {
     "wos": "word-order sensitivity: 0 when order is ignored, 1 when accuracy falls to chance",
     "confidence": "mean probability of the answer given",
     "spearman": "rank correlation with the gold numbers",
+    "ece": "expected calibration error: mean distance between how sure answers are and how often they are right, in 15 bins",
     "omega_max": "share of examples with at least one permutation that gets the gold label",
     "omega_rand": "share of examples whose permutations get the gold label more often than by chance",
     "omega_all": "share of examples all of whose permutations get the gold label",

@@ -1,7 +1,8 @@
 """Which texts come with the tool, and how many more can be had? A small grammar writes them, labels included.
 
 Half of each task is decided by words alone (`needs="words"`), half by their order (`needs="order"`), so the right
-outcome of an audit is known beforehand. The output depends on nothing but the task and the split.
+outcome of an audit is known beforehand. The rare_ sets hold one statement in several valid orders, told apart by `phenomenon`.
+The output depends on nothing but the task and the split.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from itertools import count, islice
 
 from disorder.errors import BadSetting, UnknownName
 
-from . import acceptability, nli, sentiment
+from . import acceptability, nli, rare, sentiment
 from .draw import Draw
 from .example import Group, Maker
 from .surface import words
@@ -21,8 +22,10 @@ MAKERS: dict[str, Callable[[int], list[Maker]]] = {
     "nli": nli.makers,
     "sentiment": sentiment.makers,
     "acceptability": acceptability.makers,
+    "rare_nli": rare.nli_makers,
+    "rare_sentiment": rare.sentiment_makers,
 }
-N_TEST = {"nli": 4200, "sentiment": 1200, "acceptability": 1200}
+N_TEST = {"nli": 4200, "sentiment": 1200, "acceptability": 1200, "rare_nli": 1500, "rare_sentiment": 1500}
 N_TRAIN = 60_000
 SPLITS = ("test", "train")
 PATIENCE = 10_000

@@ -1,0 +1,12 @@
+"""How is a model made better? Data in, trained model out: one loop, one small file a recipe.
+
+This folder joins stages as audit.py does: it reads, breaks, trains and measures, and leaves a folder that can be audited.
+"""
+
+from __future__ import annotations
+
+from disorder.train._devices import is_first_process
+from disorder.train._plan import Inputs, Job, Loss, Phase
+from disorder.train._run import Trained, resume, train
+
+__all__ = ["Inputs", "Job", "Loss", "Phase", "Trained", "is_first_process", "resume", "train"]

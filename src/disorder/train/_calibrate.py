@@ -1,0 +1,108 @@
+"""How sure should a trained model be, and below which certainty should it refuse? Fitted on data that it did not learn from.
+
+Guo et al. (2017) for the temperature; Word Salad (Gupta et al., 2021) for the threshold: a grid over [1/N, 1].
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from disorder.errors import NothingToMeasure
+from disorder.measure import ORIGINAL
+from disorder.measure._interval import mean
+from disorder.measure.ece import calibration_error
+from disorder.predict._answers import softmax
+from disorder.predict._calibration import Calibration
+from disorder.train._learner import Learner
+from disorder.train._loop import answers
+from disorder.train._plan import Inputs, Job
+from disorder.types import Bools, Floats, Ints
+
+N_STEPS = 100  # of the grid
+After = Callable[[Learner], Mapping[str, Any]]
+
+
+def fit_temperature(logits: Floats, targets: Ints) -> float:
+    """By what to divide logits so that the gold labels are most likely."""
+    import torch
+
+    given, gold = torch.from_numpy(logits), torch.from_numpy(targets)
+    heat = torch.zeros(1, dtype=given.dtype, requires_grad=True)  # the logarithm, so that it cannot fall below 0
+    optimizer = torch.optim.LBFGS([heat], lr=0.5, max_iter=100, line_search_fn="strong_wolfe")
+
+    def loss() -> Any:
+        optimizer.zero_grad()
+        cost = torch.nn.functional.cross_entropy(given / heat.exp(), gold)
+        cost.backward()
+        return cost
+
+    optimizer.step(loss)
+    return float(np.clip(np.exp(heat.item()), 0.01, 100.0))  # a model that is never wrong would go to 0
+
+
+def fit_threshold(whole: Floats, is_right: Bools, broken: Floats) -> float:
+    """The top probability below which to refuse: the best mean of right answers to whole texts and broken texts refused.
+
+    `whole` and `broken` are probabilities; a right answer that is refused counts as wrong. The lowest of equally good ones.
+    """
+    grid = np.linspace(1 / whole.shape[1], 1, N_STEPS + 1)
+    sure, unsure = whole.max(axis=1)[is_right], broken.max(axis=1)
+    kept = (sure[None, :] >= grid[:, None]).sum(axis=1) / len(whole)
+    caught = (unsure[None, :] < grid[:, None]).mean(axis=1)
+    return float(grid[int((kept + caught).argmax())])
+
+
+def calibrated(job: Job, specs: Sequence[str] = ()) -> After:
+    """What to do when a phase ends: fit a temperature, and with transformations a threshold that tells their texts apart."""
+
+    def after(learner: Learner) -> dict[str, Any]:
+        dev = job.dev_inputs()
+        logits = answers(learner, dev.texts)
+        right, heat = logits.argmax(axis=1) == dev.targets, fit_temperature(logits, dev.targets)
+        before, now = softmax(logits), softmax(logits / heat)
+        found: dict[str, Any] = {"temperature": heat, "threshold": None}
+        if specs:
+            found["threshold"] = fit_threshold(now, right, softmax(answers(learner, job.dev_broken(specs).texts) / heat))
+        errors = [round(calibration_error(each.max(axis=1), right), 6) for each in (before, now)]
+        return {"calibration": found, "ece": dict(zip(("before", "after"), errors, strict=True))}
+
+    return after
+
+
+def observed(job: Job, specs: Sequence[str]) -> After:
+    """What to do when a phase ends: look at the answers to broken dev texts, so that a collapse can be seen."""
+
+    def after(learner: Learner) -> dict[str, Any]:
+        sets = {ORIGINAL: job.dev_inputs(), "broken": job.dev_broken(specs)}
+        return {"answers": {name: _seen(learner, inputs) for name, inputs in sets.items()}, "broken_by": list(specs)}
+
+    return after
+
+
+def both(*steps: After) -> After:
+    """One after the other."""
+    return lambda learner: {name: value for step in steps for name, value in step(learner).items()}
+
+
+def _seen(learner: Learner, inputs: Inputs) -> dict[str, Any]:
+    """Entropy with its interval, as a share of the most there can be, and how often each label is answered."""
+    found = softmax(answers(learner, inputs.texts))
+    if found.shape[1] < 2:
+        raise NothingToMeasure("the data has a single label")
+    nats = -(found * np.log(np.maximum(found, 1e-300))).sum(axis=1)
+    most = float(np.log(found.shape[1]))
+    share, counts = mean(np.clip(nats / most, 0, 1)), np.bincount(found.argmax(axis=1), minlength=found.shape[1])
+    labels = {label: round(int(n) / len(found), 6) for label, n in zip(learner.labels, counts, strict=True)}
+    interval = {name: round(value * most, 6) for name, value in (("low", share.low), ("high", share.high))}
+    return {"n": len(found), "entropy": round(share.value * most, 6), **interval, "most": round(most, 6), "labels": labels}
+
+
+def write_calibration(folder: Any, after: Mapping[str, Any]) -> None:
+    """Keep what was fitted beside the weights."""
+    if "calibration" in after:
+        Calibration(**after["calibration"]).write(folder)
+
+

@@ -1,0 +1,109 @@
+"""Any encoder of transformers with a head for labels: BERT and its family, by name or from a folder."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from disorder.errors import BadModel
+from disorder.train._learner import number
+from disorder.types import Texts
+
+
+class Encoder:
+    """An AutoModelForSequenceClassification and its tokenizer.
+
+    A model that answers the task's labels already keeps its head (so that a recipe can go on from a fine-tuned one); else the
+    head is new.
+    """
+
+    form = "hf"
+    lr, epochs = 2e-5, 3
+
+    def __init__(self, address: str, labels: tuple[str, ...], max_length: int, *, seed: int) -> None:
+        self.network, self.tokenizer = _loaded(address)
+        self.labels, self.columns = labels, _same_labels(self.network.config, labels)
+        self.max_length = min(max_length, self.tokenizer.model_max_length, _longest(self.network.config))
+        if self.columns is None:
+            self.new_head(labels, is_pair=False, seed=seed)
+
+    def encode(self, texts: Sequence[Texts]) -> list[dict[str, list[int]]]:
+        """Token numbers, and which text a token is of where the model asks for it."""
+        first, second = [a for a, _ in texts], [b for _, b in texts]
+        pairs = None if second[0] is None else second
+        given = self.tokenizer(first, pairs, truncation=True, max_length=self.max_length)
+        names = [name for name in ("input_ids", "token_type_ids") if name in given]
+        return [{name: given[name][i] for name in names} for i in range(len(texts))]
+
+    def length(self, encoded: dict[str, list[int]]) -> int:
+        """Tokens of both texts."""
+        return len(encoded["input_ids"])
+
+    def feed(self, encoded: Sequence[dict[str, list[int]]]) -> dict[str, Any]:
+        """Tokens padded to the longest, and which of them are real."""
+        lengths = np.array([len(each["input_ids"]) for each in encoded])
+        is_real = np.arange(lengths.max())[None, :] < lengths[:, None]
+        arrays = {"attention_mask": is_real.astype(np.int64)}
+        for name in encoded[0]:
+            filler = self.tokenizer.pad_token_id or 0 if name == "input_ids" else 0
+            arrays[name] = np.full(is_real.shape, filler, dtype=np.int64)
+            arrays[name][is_real] = np.concatenate([each[name] for each in encoded])
+        return arrays
+
+    def logits(self, network: Any, given: dict[str, Any]) -> Any:
+        """Logits of a batch, in the order of our labels."""
+        found = network(**given).logits
+        return found if self.columns is None else found[:, self.columns]
+
+    def new_head(self, labels: tuple[str, ...], *, is_pair: bool, seed: int) -> None:
+        """Keep the encoder, draw the rest anew."""
+        import torch
+        from transformers import AutoModelForSequenceClassification
+
+        config = type(self.network.config).from_dict(self.network.config.to_dict())
+        config.num_labels = max(1, len(labels))
+        config.problem_type = "single_label_classification" if labels else "regression"
+        if labels:
+            config.id2label, config.label2id = dict(enumerate(labels)), {label: i for i, label in enumerate(labels)}
+        with torch.random.fork_rng():
+            torch.manual_seed(number(seed, "head", *labels))
+            fresh = AutoModelForSequenceClassification.from_config(config)
+        fresh.base_model.load_state_dict(self.network.base_model.state_dict())
+        self.network, self.labels, self.columns = fresh.float(), labels, None
+
+    def save(self, folder: Path) -> None:
+        """As transformers writes it, in safetensors."""
+        self.network.save_pretrained(folder)
+        self.tokenizer.save_pretrained(folder)
+
+
+def _loaded(address: str) -> tuple[Any, Any]:
+    import torch
+    from transformers import AutoModelForSequenceClassification, AutoTokenizer
+    from transformers.utils import logging
+
+    logging.disable_progress_bar()
+    logging.set_verbosity_error()  # a new head is what is wanted, and no reason to warn
+    try:
+        tokenizer = AutoTokenizer.from_pretrained(address)
+        with torch.random.fork_rng():
+            network = AutoModelForSequenceClassification.from_pretrained(address, dtype=torch.float32, use_safetensors=True)
+    except (OSError, ValueError, KeyError) as error:
+        raise BadModel(f"hf:{address} cannot be loaded: {(str(error).splitlines() or [''])[0]}") from None
+    return network, tokenizer
+
+
+def _same_labels(config: Any, labels: tuple[str, ...]) -> list[int] | None:
+    """Where our labels stand among the model's own, if it has just those."""
+    own = [str(config.id2label[i]).lower() for i in sorted(config.id2label)]
+    wanted = [label.lower() for label in labels]
+    return [own.index(label) for label in wanted] if labels and sorted(own) == sorted(wanted) else None
+
+
+def _longest(config: Any) -> int:
+    from disorder.predict._batches import max_input_length
+
+    return max_input_length({name: getattr(config, name, None) for name in ("max_position_embeddings", "model_type")})

@@ -1,0 +1,27 @@
+"""Can a model be taught to be undecided about permuted texts? UnNatural Language Inference (Sinha et al., 2021), Table 5.
+
+The paper minimises cross-entropy *plus* λ·H(permuted), in its equation and in its code, which makes the model surer: its Ω_max
+of a third is the share of one label. It means minus λ·H. Both are here, and the labels answered show which is which.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from disorder.registry import recipe
+from disorder.train._calibrate import both, calibrated, observed
+from disorder.train._losses import chosen, entropy, gold_loss
+from disorder.train._plan import Job, Phase
+from disorder.types import Fidelity
+
+
+@recipe(paper="UNLI", positive=("lam",), breaks=True)
+def max_entropy(job: Job, *, lam: float = 1.0, fidelity: Fidelity = "paper") -> list[Phase]:
+    """Cross-entropy on whole texts minus λ times the entropy on broken ones (released: plus, which collapses)."""
+    specs, sign = job.broken_by(["derange"]), 1 if fidelity == "released" else -1
+
+    def loss(logits: Any, targets: Any, is_broken: Any) -> Any:
+        return chosen(is_broken, sign * lam * entropy(logits), gold_loss(logits, targets))
+
+    inputs, after = job.copies("original") + job.mixed(specs), both(observed(job, specs), calibrated(job, specs))
+    return [Phase("task", inputs, job.dev_inputs(), job.labels, loss, keeps_last=True, after=after)]

@@ -1,0 +1,15 @@
+"""The plain recipe: how well does the model learn the task itself? Also the corruption experiments, by `--on T`.
+
+`--on derange` trains on one permutation of every example (UNLI, Table 6); `--on original --on drop…` on several copies (NDSC).
+"""
+
+from __future__ import annotations
+
+from disorder.registry import recipe
+from disorder.train._plan import Job, Phase
+
+
+@recipe(paper="UNLI, WS, NDSC")
+def plain(job: Job) -> list[Phase]:
+    """Cross-entropy on the gold labels (squared error for numbers), on whole texts or as `--on` breaks them."""
+    return [Phase("task", job.inputs(), job.dev_inputs(), job.task.labels, job.loss)]

@@ -1,0 +1,57 @@
+"""Can a newcomer compare cures in one command, and see a collapse?"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from conftest import pairs
+from disorder.cli import main
+
+pytest.importorskip("torch", reason="needs torch")
+SMALL = [word for setting in ("width=8", "hidden=8", "epochs=1", "min_count=1") for word in ("--set", setting)]
+
+
+def run(*arguments: str) -> int:
+    with pytest.raises(SystemExit) as stopped:
+        main(list(arguments))
+    return int(str(stopped.value.code))
+
+
+def test_cures_from_the_command_line(
+    jsonl: Callable[..., Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    data, out = str(jsonl(pairs(40))), tmp_path / "cures"
+    given = ["cures", data, data, "--model", "convnet", "--on", "reverse", "--on", "sort", "--seeds", "1", *SMALL]
+    given += ["--out", str(out)]
+    assert run(*given, "--transfer", "invalid_class") == 0
+    shown = capsys.readouterr().out
+    for word in ("threshold", "entropic", "invalid_class", "Trained on one transformation"):
+        assert word in shown
+    assert (out / "transfer.svg").read_text().startswith("<svg")
+    page = (out / "cures.md").read_text()
+    assert page.count("| invalid_class |") >= 3
+    assert "others − plain" in page
+    records = json.loads((out / "cures.json").read_text())
+    assert {"cure", "trained_on", "metric", "texts", "group", "value", "low", "high", "n", "by_seed"} == set(records[0])
+    assert run(*given, "--transfer", "invalid_class", "--json") == 0
+    assert json.loads(capsys.readouterr().out) == records
+
+
+def test_a_slip_is_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run("cures", "builtin:nli:train", "builtin", "--recipe", "invalid_clas", "--out", str(tmp_path / "x")) == 2
+    assert "did you mean 'invalid_class'" in capsys.readouterr().err
+
+
+def test_training_shows_what_broken_texts_are_answered(
+    jsonl: Callable[..., Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    data = str(jsonl(pairs(40)))
+    assert run("train", "max_entropy", data, "--model", "convnet", "--out", str(tmp_path / "m"), *SMALL) == 0
+    shown = capsys.readouterr().out
+    assert "broken texts (derange): entropy" in shown
+    assert "answers: entailment" in shown
+    assert "calibration.json: temperature" in shown
