@@ -202,6 +202,7 @@ def test_training_on_what_a_model_leans_on_asks_the_model_named(plain: Trained, 
     some = replace(reviews, examples=reviews.examples[:60])
     with pytest.raises(DisorderError, match="--asks"):
         train("plain", some, model="bow", on=["drop_least"], out=tmp_path / "n")
+    assert not (tmp_path / "n").exists(), "the next try is not told that a training is there already"
     done = train("plain", some, model="bow", on=["drop_least", "replace_least"], asks=plain.spec, out=tmp_path / "m",
                  settings={"epochs": 1})  # fmt: skip
     assert done.record["request"]["asks"] == plain.spec

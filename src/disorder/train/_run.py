@@ -126,9 +126,9 @@ def _train(checked: Checked, folder: Path, listen: Listener, *, is_resumed: bool
     record = new_record(checked, job)
     if before is not None and before["hashes"] != record["hashes"]:
         raise BadData(f"{folder}: the data has changed since this training began; it cannot go on")
+    phases = checked.recipe.function(job, **checked.chosen.recipe)  # it may say no: nothing is written before
     if place.rank == 0:
         write_record(folder, record)
-    phases = checked.recipe.function(job, **checked.chosen.recipe)
     loop = _loop(checked, phases, folder, place, listen)
     loop.run(phases, is_resumed=is_resumed)
     score = final_score(loop, phases[-1])
