@@ -12,11 +12,11 @@ from typing import IO, TYPE_CHECKING, Annotated, cast
 
 import typer
 
-from disorder import types
 from disorder.cli._options import Columns, DataDir, Fidelity, Seed, Short, SomeData, TaskName, mapping
 from disorder.errors import DisorderError
 
 if TYPE_CHECKING:
+    from disorder import types
     from disorder.broken import Tally
 
 
