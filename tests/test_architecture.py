@@ -16,6 +16,7 @@ SOURCE = Path(disorder.__file__).parent
 FILES = sorted(SOURCE.rglob("*.py"))
 STAGES = ("data", "perturb", "predict", "measure", "report")
 SHARED = {"disorder", "disorder.types", "disorder.errors", "disorder.registry", "disorder.rng", "disorder.settings"}
+JOINING = ("explain",)  # folders that may join stages, as the pipeline files at the top do; no stage may know them
 STAGE_FILES = [path for path in FILES if path.relative_to(SOURCE).parts[0] in STAGES]
 HEAVY = ("torch", "transformers", "datasets", "spacy", "nltk", "pyarrow", "onnxruntime", "sklearn", "scipy", "altair")
 MAX_FILE, MAX_FUNCTION = 400, 60
@@ -49,6 +50,14 @@ def test_a_stage_knows_no_other_stage(path: Path) -> None:
     home = f"disorder.{path.relative_to(SOURCE).parts[0]}"
     strangers = {name for name in imported(path) if name not in SHARED and f"{name}.".startswith(f"{home}.") is False}
     assert not strangers
+
+
+@pytest.mark.parametrize("folder", JOINING)
+def test_only_the_command_line_knows_a_folder_that_joins_stages(folder: str) -> None:
+    home = f"disorder.{folder}"
+    strangers = [name_of(path) for path in FILES if path.relative_to(SOURCE).parts[0] not in (folder, "cli")
+                 and any(f"{name}.".startswith(f"{home}.") for name in imported(path))]  # fmt: skip
+    assert set(strangers) <= {"__init__.py"}
 
 
 def test_the_test_would_see_a_stranger(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -14,12 +14,15 @@ if TYPE_CHECKING:
     from disorder.audit import audit
     from disorder.data import read
     from disorder.errors import DisorderError
+    from disorder.explain import explain
     from disorder.report import Run, read_run
 
-__all__ = ["DisorderError", "Run", "audit", "read", "read_run"]
+__all__ = ["DisorderError", "Run", "audit", "explain", "read", "read_run"]
 __version__ = "0.1.0"
 
-_HOMES = {"audit": "audit", "read": "data", "DisorderError": "errors", "Run": "report", "read_run": "report"}
+_HOMES = {
+    "audit": "audit", "explain": "explain", "read": "data", "DisorderError": "errors", "Run": "report", "read_run": "report"
+}  # fmt: skip
 
 
 def __getattr__(name: str) -> Any:

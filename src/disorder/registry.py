@@ -28,6 +28,7 @@ STAGES = {
     "metric": "disorder.measure",
     "model": "disorder.predict",
     "data": "disorder.data",
+    "explanation": "disorder.explain",
 }
 PLUGINS = "disorder"
 TAGGERS = {"en": "nltk", "zh": "jieba"}  # language → tagger, unless a transformation or the user names another
@@ -206,3 +207,19 @@ def model(*, form: str, needs: str = "") -> Callable[[F], F]:
 def data(*, form: str, needs: str = "") -> Callable[[F], F]:
     """Register a reader of rows; `form` shows the spec a user types."""
     return lambda function: register("data", function, form=form, needs=needs, name=form.split(":")[0].split("[")[0])
+
+
+def explanation(
+    *,
+    asks: str,
+    paper: str = "",
+    on: typing.Literal["labels", "numbers", "any"] = "labels",
+    needs: str = "",
+    usual: bool = True,
+) -> Callable[[F], F]:
+    """Register a way to see what a model leans on; `asks` is the question that stands above its pictures.
+
+    `on` says whether answers must be labels or numbers. `needs` says in words what not every model or machine has. `usual` ones
+    are shown when the user names none.
+    """
+    return lambda function: register("explanation", function, asks=asks, paper=paper, on=on, needs=needs, usual=usual)

@@ -26,6 +26,7 @@ KINDS = {
     "data": ("data", ("form", "needs")),
     "words": ("words", ("language", "needs")),
     "taggers": ("tagger", ("language", "needs")),
+    "explanations": ("explanation", ("asks", "paper", "needs")),
 }
 INDENT = 29
 SHOWN = ("The old man saw Anna and her dog near the lake.", "Anna and the old man met by a lake.")

@@ -7,6 +7,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator
 from disorder.errors import NothingToMeasure
 from disorder.measure._anytime import Anytime, StopRule, values_of
 from disorder.measure._curtail import CURTAILED, thresholds_of
+from disorder.measure._interval import mean, ratio, resampled, share
 from disorder.measure._references import references
 from disorder.measure.omega import omega_at, threshold
 from disorder.measure.wos import dev_r, is_simple, step_counts
@@ -14,8 +15,8 @@ from disorder.registry import parts
 from disorder.types import Outcomes, Score
 
 __all__ = [
-    "CURTAILED", "CURVE", "ORIGINAL", "Anytime", "StopRule", "dev_r", "is_simple", "omega_at", "references", "scores",
-    "step_counts", "threshold", "thresholds_of", "values_of",
+    "CURTAILED", "CURVE", "ORIGINAL", "Anytime", "StopRule", "dev_r", "is_simple", "mean", "omega_at", "ratio", "references",
+    "resampled", "scores", "share", "step_counts", "threshold", "thresholds_of", "values_of",
 ]  # fmt: skip
 
 ORIGINAL = "original"

@@ -30,7 +30,7 @@ def forest(run: Run, metric: str) -> str:
     ]
     if run.chance is not None:
         layers.append(_line({"x": {"datum": run.chance}}))
-    return _svg({"data": {"values": rows}, "layer": layers, "height": {"step": 24}})
+    return svg({"data": {"values": rows}, "layer": layers, "height": {"step": 24}})
 
 
 def omega_curve(run: Run, transformation: str) -> str:
@@ -48,7 +48,7 @@ def omega_curve(run: Run, transformation: str) -> str:
     layers: Table = [{"mark": {"type": "line", "interpolate": "step-after"}, "encoding": encoding}]
     if run.chance is not None:
         layers.append(_line({"x": {"datum": run.chance}}))
-    return _svg({"data": {"values": rows}, "layer": layers})
+    return svg({"data": {"values": rows}, "layer": layers})
 
 
 def acceptance(run: Run, transformation: str) -> str:
@@ -86,7 +86,7 @@ def _bars(rows: Table, y: str, group: str, names: list[str], title: str) -> str:
         "row": {"field": group, "type": "nominal", "sort": names, "title": None, "header": header},
         "color": _two(group, names)["color"] | {"legend": None},
     }
-    return _svg({"data": {"values": rows}, "mark": {"type": "bar"}, "encoding": encoding, "height": 90})
+    return svg({"data": {"values": rows}, "mark": {"type": "bar"}, "encoding": encoding, "height": 90})
 
 
 def _two(field: str, names: list[str], *, dash: bool = False) -> dict[str, Any]:
@@ -104,9 +104,24 @@ def _line(encoding: dict[str, Any]) -> dict[str, Any]:
     return {"mark": {"type": "rule", "strokeDash": [2, 3], "color": GREY}, "encoding": encoding}
 
 
-def _svg(spec: dict[str, Any]) -> str:
+def svg(spec: dict[str, Any]) -> str:
+    """A Vega-Lite picture as SVG, in the style of all our pictures."""
     import vl_convert
 
-    config = {"font": FONT, "axis": {"labelFontSize": 12, "titleFontSize": 12, "grid": True}, "view": {"stroke": None}}
-    svg: str = vl_convert.vegalite_to_svg(json.dumps({"width": WIDTH, "height": HEIGHT, "config": config} | spec))
-    return svg
+    drawn: str = vl_convert.vegalite_to_svg(json.dumps(styled(spec)))
+    return drawn
+
+
+def png(drawn: str) -> bytes:
+    """An SVG as PNG, sharp enough for print."""
+    import vl_convert
+
+    image: bytes = vl_convert.svg_to_png(drawn, scale=3)
+    return image
+
+
+def styled(spec: dict[str, Any]) -> dict[str, Any]:
+    """The picture with our usual size, letters and axes where it does not say otherwise."""
+    letters = {"labelFontSize": 12, "titleFontSize": 12, "labelFont": FONT, "titleFont": FONT}
+    config = {"font": FONT, "axis": letters | {"grid": True}, "legend": letters, "view": {"stroke": None}}
+    return {"width": WIDTH, "height": HEIGHT, "config": config, "background": "white"} | spec
