@@ -10,13 +10,13 @@ from types import ModuleType
 from typing import Any
 
 from disorder.explain._explain import LIMIT, Explanations, explain
-from disorder.explain._result import Explained, Figure, Row, Table, bounds, said
+from disorder.explain._result import Explained, Figure, Row, Table, bounds, said, signed
 from disorder.explain._subject import Broken, Subject
 from disorder.explain._write import about, as_json, check_form, page, write_csvs, write_figures, write_folder
 
 __all__ = [
     "LIMIT", "Broken", "Explained", "Explanations", "Figure", "Row", "Subject", "Table", "about", "as_json", "bounds",
-    "check_form", "explain", "page", "said", "write_csvs", "write_figures", "write_folder",
+    "check_form", "explain", "page", "said", "signed", "write_csvs", "write_figures", "write_folder",
 ]  # fmt: skip
 
 

@@ -61,6 +61,11 @@ def said(score: Score) -> str:
     return f"{score.value:.3f} [{score.low:.3f}, {score.high:.3f}]"
 
 
+def signed(score: Score, scale: float = 1.0) -> str:
+    """A change with its interval, as a sentence holds it."""
+    return f"{score.value * scale:+.3f} [{score.low * scale:+.3f}, {score.high * scale:+.3f}]"
+
+
 def bounds(score: Score) -> Row:
     """A number with its interval, as a row holds it."""
     return {"value": _exact(score.value), "low": _exact(score.low), "high": _exact(score.high), "n": score.n}

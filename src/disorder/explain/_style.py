@@ -66,6 +66,11 @@ def reference(channel: str, value: float, text: str) -> list[Spec]:
     ]  # fmt: skip
 
 
+def joined(x: Spec, y: Spec, more: Spec) -> Spec:
+    """Lines that join the points of a series."""
+    return {"mark": {"type": "line", "opacity": 0.6}, "encoding": {"x": x, "y": y, **more}}
+
+
 def intervals(x: Spec, y: Spec, more: Spec | None = None, *, mark: Spec | None = None) -> list[Spec]:
     """Points with their intervals, up and down; `low` and `high` are columns of the rows."""
     more = more or {}
