@@ -41,7 +41,7 @@ def write_figures(path: Path, result: Explanations) -> list[Path]:
     found = list(figures(result))
     if not found:
         raise DisorderError("--figure: there is no picture to write")
-    paths = [path if len(found) == 1 else path.with_stem(f"{path.stem}-{figure.name}") for _, figure in found]
+    paths = _paths(path, [figure.name for _, figure in found])
     for where, (_, figure) in zip(paths, found, strict=True):
         _write(where, charts.png(figure.svg) if where.suffix == ".png" else figure.svg.encode())
     return paths
@@ -58,10 +58,17 @@ def write_csvs(path: Path, result: Explanations) -> list[Path]:
     found: list[Figure | Table] = [*(figure for _, figure in figures(result)), *tables(result)]
     if not found:
         raise DisorderError("--csv: there is no table to write")
-    paths = [path if len(found) == 1 else path.with_stem(f"{path.stem}-{each.name}") for each in found]
+    paths = _paths(path, [each.name for each in found])
     for where, each in zip(paths, found, strict=True):
         _write(where, as_csv(each.rows))
     return paths
+
+
+def _paths(path: Path, names: Sequence[str]) -> list[Path]:
+    """The file itself for one thing, a file a name for several."""
+    if len(names) == 1:
+        return [path]
+    return [path.with_stem(name if name.startswith(path.stem) else f"{path.stem}-{name}") for name in names]
 
 
 def as_csv(rows: Sequence[Row]) -> bytes:
