@@ -68,7 +68,8 @@ def _paths(path: Path, names: Sequence[str]) -> list[Path]:
     """The file itself for one thing, a file a name for several."""
     if len(names) == 1:
         return [path]
-    return [path.with_stem(name if name.startswith(path.stem) else f"{path.stem}-{name}") for name in names]
+    stem = path.stem
+    return [path.with_stem(name if f"{name}_".startswith(f"{stem}_") else f"{stem}-{name}") for name in names]
 
 
 def as_csv(rows: Sequence[Row]) -> bytes:
