@@ -17,9 +17,11 @@ from disorder.data.grammar import sentiment as grammar
 from disorder.errors import BadData, BadSetting, DisorderError
 from disorder.explain import Subject, explain
 from disorder.explain._attribution import cut, masked, n_words, weighed
+from disorder.explain.gradients import by_gradients
 from disorder.explain.leave_one_out import by_leaving_out
 from disorder.explain.lime import by_lime, coefficients, masks, nearness
 from disorder.predict import load
+from disorder.predict._gradients import by_side
 from disorder.settings import Settings
 from disorder.types import Dataset, Example, Floats, Task, Texts
 
@@ -205,7 +207,7 @@ def test_a_bag_of_words_weighs_words_alike_in_any_order() -> None:
 
 
 def test_the_lexicon_tells_the_label(jsonl: Write) -> None:
-    signs = {"positive": "0.5", "negative": "-1"}
+    signs = {"positive": "0.5", "negative": "-0.9"}
     rows = [{"text_a": word, "label": sign} for label, sign in signs.items() for word in planted(label)]
     data = read("builtin:sentiment")
     data = replace(data, examples=[e for e in data.examples if e.groups["needs"] == "words"])
@@ -220,7 +222,48 @@ def test_the_lexicon_tells_the_label(jsonl: Write) -> None:
 
 def test_mistakes_are_one_line(jsonl: Write) -> None:
     odd = jsonl([{"text_a": "a", "label": "maybe"}, {"text_a": "b", "label": "no"}], "odd.jsonl")
-    for spec, error in (("lime:samples=1", BadSetting), ("lime:n=0", BadSetting), (f"lime:lexicon={odd}", BadData),
-                        ("lime:among=some", DisorderError)):  # fmt: skip
+    lost = jsonl([{"text_a": "a", "label": "1"}, {"text_a": "b", "label": "-1"}], "lost.jsonl")
+    bad = (f"lime:lexicon={odd}", BadData), (f"lime:lexicon={lost}", BadData), ("lime:among=some", DisorderError)
+    for spec, error in (("lime:samples=1", BadSetting), ("lime:n=0", BadSetting), *bad):
         with pytest.raises(error):
             explain("bow", "builtin:sentiment", by=spec, limit=20)
+
+
+def test_integrated_gradients_add_up_to_the_answer_and_are_those_of_the_reference(tiny_bert: Path) -> None:
+    torch = pytest.importorskip("torch")
+    data = read("builtin")
+    about = Subject(load(f"hf:{tiny_bert}", task=data.task), Dataset("x", data.task, data.examples[:4]), Settings(cache="off"))
+    pairs = [cut(e.texts) for e in about.examples]
+    columns = about.original.argmax(axis=1)
+    found = by_gradients(about, pairs, columns, steps=400)
+    model: Any = about.model.predictor
+    for pair, scores, column in zip(pairs, found, columns.tolist(), strict=True):
+        encoded = model.encoding(pair)
+        own = int(about.model.columns[:, column].argmax())
+        ids = torch.tensor([encoded.ids])
+        special = torch.tensor([[owner is None for owner in encoded.sequence_ids]])
+        start = torch.where(special, ids, model.tokenizer.mask_token_id)
+        more = {"token_type_ids": torch.tensor([encoded.type_ids]), "attention_mask": torch.ones_like(ids)}
+        with torch.no_grad():
+            change = [model.network(each, **more).logits.double().softmax(1)[0, own].item() for each in (ids, start)]
+        assert sum(map(np.sum, scores)) == pytest.approx(change[0] - change[1], abs=1e-4)
+        attr = pytest.importorskip("captum.attr", reason="needs captum, the reference")
+
+        def answer(given: Any, more: dict[str, Any] = more) -> Any:
+            return model.network(given, **{k: v.expand(len(given), -1) for k, v in more.items()}).logits.softmax(1)
+
+        walk = attr.LayerIntegratedGradients(answer, model.network.get_input_embeddings())
+        told = walk.attribute(ids, start, target=own, n_steps=400)
+        theirs = by_side(told.sum(-1)[0].double().detach().numpy(), encoded, pair)
+        assert np.concatenate(scores) == pytest.approx(np.concatenate(theirs), abs=1e-5)
+
+
+def test_gradients_of_a_model_without_any_are_one_line() -> None:
+    found = explain("bow", "builtin:sentiment", by=["gradients", "leave_one_out:n=5"], limit=20)
+    assert found.sections[0].reason == "bow shows no gradients; leave_one_out and lime work with every model"
+    assert found.sections[1].found is not None
+
+
+def test_gradients_through_the_page(tiny_bert: Path) -> None:
+    found = explain(f"hf:{tiny_bert}", "builtin", by="gradients:n=4,steps=8,among=all", limit=20)["gradients"]
+    assert found.scores["whole"].n == 4

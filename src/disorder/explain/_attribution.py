@@ -2,7 +2,7 @@
 
 A way to weigh words is a function of the subject, pairs cut into words, and the column of the label that is explained. It
 gives an array for each text of each pair: the number is positive for words that speak for the label. Punctuation is never
-left out and has the number 0.
+left out, and its number does not count.
 """
 
 from __future__ import annotations

@@ -22,13 +22,15 @@ POLARITIES = ("positive", "negative")
 def read_lexicon(spec: str, data_dir: str | None) -> dict[str, str]:
     """Polarity by word, ignoring case; words listed as both, or with the number 0, are left out."""
     found: dict[str, set[str]] = {}
-    for example in stream(spec, data_dir=data_dir)[2]:
+    _, reader, examples = stream(spec, data_dir=data_dir)
+    for example in examples:
         polarity = _polarity(spec, example.label)
         if polarity:
             found.setdefault(example.text_a.casefold(), set()).add(polarity)
     known = {word: polarity.pop() for word, polarity in found.items() if len(polarity) == 1}
-    if not known:
-        raise BadData(f"lexicon={spec}: no word is positive or negative")
+    if set(known.values()) != set(POLARITIES):
+        left = "".join(f"; left out: {count:,} ({reason})" for reason, count in reader.skipped.items())
+        raise BadData(f"lexicon={spec}: need words labelled positive and words labelled negative (−1 counts as no label){left}")
     return known
 
 

@@ -11,7 +11,7 @@ import numpy as np
 from disorder.explain._style import BLUE, FONT, GREY, ORANGE
 from disorder.types import Floats
 
-WIDTH, SIZE, ROW, GAP = 720, 14, 27, 7
+WIDTH, SIZE, ROW, GAP = 720, 14, 27, 10
 NARROW, WIDE = set("iIjltfr.,;:'!|’()[] -"), set("mwMW@%&—")
 
 
@@ -41,7 +41,7 @@ def drawing(lines: Sequence[Line]) -> str:
     most = max((float(np.abs(line.scores).max()) for line in lines), default=0.0) or 1.0
     for line in lines:
         y += 18
-        parts.append(text(0, y, plain(line.heading), size=11, colour=GREY))
+        parts.append(text(1, y, plain(line.heading), size=11, colour=GREY))
         places = list(placed(line.words, line.sides, y + ROW))
         parts += [_weighed(each, score / most) for each, score in zip(places, line.scores.tolist(), strict=True)]
         y = places[-1].y + 12
@@ -63,7 +63,7 @@ def placed(words: Sequence[str], sides: Sequence[str], y: float) -> Iterator[Pla
 def _weighed(place: Placed, share: float) -> str:
     colour, dash = (BLUE, "") if share >= 0 else (ORANGE, ' stroke-dasharray="3 2"')
     size = abs(share)
-    fill = f'fill="{colour}" fill-opacity="{0.75 * size:.3f}" stroke="{colour}" stroke-opacity="{min(1, 0.15 + size):.3f}"'
+    fill = f'fill="{colour}" fill-opacity="{0.75 * size:.3f}" stroke="{colour}" stroke-opacity="{min(1, 2 * size):.3f}"'
     return boxed(place, f"{fill}{dash}", colour="#ffffff" if share > 0.8 else "#111111")
 
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
+from disorder.predict._integrated import integrated_gradients
 from disorder.predict._load import Aligned, load
 from disorder.predict._precision import choose_precision
 
-__all__ = ["Aligned", "choose_precision", "load"]
+__all__ = ["Aligned", "choose_precision", "integrated_gradients", "load"]
