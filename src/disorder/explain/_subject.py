@@ -30,6 +30,14 @@ class Broken:
     outcomes: Outcomes
     skips: dict[str, int]
 
+    def check_positions(self) -> None:
+        """Raise unless every variant chooses words of the text that it stands for, by position."""
+        for example, variants in zip(self.examples, self.variants, strict=True):
+            sides = zip(variants.sides, example.texts, strict=False)
+            if any(rows.written is not None or rows.sentence.text != text for rows, text in sides):
+                name = self.outcomes.transformation
+                raise NothingToMeasure(f"{name} writes words or copies texts; this is for words chosen by position")
+
 
 @dataclass(eq=False)
 class Subject:

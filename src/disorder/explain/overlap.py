@@ -52,12 +52,9 @@ def bleu_of(broken: Broken) -> Floats:
     """BLEU-2, 3 and 4 of every variant with its original, mean of the texts that were broken (examples × variants × 3)."""
     found = np.full((*broken.outcomes.answers.shape[:2], len(ORDERS)), np.nan)
     is_reference = broken.outcomes.fidelity == "released"
-    for i, (example, variants) in enumerate(zip(broken.examples, broken.variants, strict=True)):
-        sides = list(zip(variants.sides, example.texts, strict=False))
-        if any(rows.written is not None or rows.sentence.text != text for rows, text in sides):
-            name = broken.outcomes.transformation
-            raise NothingToMeasure(f"{name} writes words or copies texts; overlap is for words that are chosen by position")
-        moved = [rows for rows, _ in sides if _is_moved(rows)] or variants.sides
+    broken.check_positions()
+    for i, variants in enumerate(broken.variants):
+        moved = [rows for rows in variants.sides if _is_moved(rows)] or variants.sides
         scored = [bleu(rows.sentence, rows.positions, is_reference=is_reference)[:, 1:] for rows in moved]
         n = len(variants)
         found[i, :n] = np.mean([np.broadcast_to(each, (n, len(ORDERS))) for each in scored], axis=0)
