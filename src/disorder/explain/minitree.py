@@ -140,8 +140,8 @@ def _drawn(tags: list[list[tuple[Sentence, Rows]]], learned: Signatures, word: s
     faded = {"condition": {"test": f"datum.is_among_top_{k}", "value": 1}, "value": 0.35}
     encoding = {"x": x, "y": number("value", "share of its neighbours"), **colours("texts", TEXTS), **offset, "opacity": faded}
     caption = (
-        f"The signature of “{chosen}” with radius {radius}: word classes around it in training data, and in all permutations of "
-        f"one text that holds it. The {k} most frequent of each, which are compared, are in full colour."
+        f"The signature of “{chosen}” with radius {radius}: word classes around it in training data, and in all permutations "
+        f"of one text that holds it. The {k} most frequent of each, which are compared, are in full colour."
     )
     return Figure("minitree_signature", caption, data, {"mark": {"type": "bar"}, "encoding": encoding, "width": 620})
 
