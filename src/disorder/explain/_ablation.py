@@ -14,18 +14,17 @@ from disorder.predict import Head, answers_without, n_heads
 from disorder.rng import generator
 from disorder.types import Bools, Example, Floats, Ints, Score
 
-FULL, WITHOUT, RANDOM = "all heads", "without the matching heads", "without random heads"
-KINDS = (FULL, WITHOUT, RANDOM)
+WITHOUT, RANDOM = "without the matching heads", "without random heads"
+KINDS = (WITHOUT, RANDOM)
 
 
 def ablation(
     subject: Subject, examples: Sequence[Example], gold: Ints, heads: Sequence[Head], sets: Mapping[str, Ints], draws: int
 ) -> tuple[Figure, dict[str, Score]]:
-    """Accuracy on each set of examples, with all heads, without these, and without random ones."""
+    """Accuracy on each set of examples (all answered right by the whole model), without these heads and without random ones."""
     right = np.array(list(_asked(subject, examples, gold, [heads, *random_heads(subject, heads, draws)])))
     scores: dict[str, Score] = {}
     for title, places in sets.items():
-        scores[f"{title}, {FULL}"] = share(np.ones(len(places), dtype=bool))  # only examples answered right are in a set
         scores[f"{title}, {WITHOUT}"] = share(right[0, places])
         scores[f"{title}, {RANDOM}"] = spread(right[1:, places].mean(axis=1), len(places))
     rows: list[Row] = [
@@ -63,7 +62,7 @@ def _figure(rows: list[Row], sets: list[str], n: int, draws: int) -> Figure:
     offset = {"xOffset": {"field": "model", "type": "nominal", "sort": list(KINDS)}}
     x, y = name("examples", sets), number("value", "accuracy", domain(0, 1))
     caption = (
-        f"Accuracy with {n} heads zeroed, on examples the whole model answers right: the heads that match words, with Wilson's "
+        f"Accuracy with {n} heads zeroed, on examples the whole model answers right (1.0): heads that match words, with Wilson's "
         f"95 % intervals, against as many other heads drawn at random ({draws} draws: mean, and where 95 % of draws lie)."
     )
     layers = intervals(x, y, colours("model", KINDS, marks="point") | offset)

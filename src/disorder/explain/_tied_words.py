@@ -28,7 +28,8 @@ def drawing(panels: Sequence[Panel]) -> str:
 
 
 def _set(sentence: Sentence, y: float) -> list[Placed]:
-    return list(placed(sentence.words, "a" * len(sentence), y))
+    is_glued = [False, *(sentence.starts[1:] == sentence.ends[:-1]).tolist()]
+    return list(placed(sentence.words, "a" * len(sentence), y, is_glued=is_glued))
 
 
 def _panel(pair: Pair, first: list[Placed], second: list[Placed], ties: Sequence[tuple[int, int]]) -> list[str]:

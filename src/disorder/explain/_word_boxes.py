@@ -48,12 +48,13 @@ def drawing(lines: Sequence[Line]) -> str:
     return svg(parts, y + 4)
 
 
-def placed(words: Sequence[str], sides: Sequence[str], y: float) -> Iterator[Placed]:
-    """Words set side by side, in as many rows as they need; each text of a pair begins a row."""
+def placed(words: Sequence[str], sides: Sequence[str], y: float, *, is_glued: Sequence[bool] = ()) -> Iterator[Placed]:
+    """Words set side by side, in as many rows as they need; each text of a pair begins a row, marks may cling."""
     x = 4.0
     for i, word in enumerate(words):
         shown = plain(word)
         width = width_of(shown)
+        x -= GAP if is_glued and is_glued[i] else 0
         if x > 4 and (x + width > WIDTH - 4 or sides[i] != sides[i - 1]):
             x, y = 4.0, y + ROW + (4 if sides[i] != sides[i - 1] else 0)
         yield Placed(shown, x, y, width)

@@ -27,6 +27,7 @@ from disorder.registry import explanation
 from disorder.rng import digest
 from disorder.types import Bools, Example, Ints, Pair, Score
 
+SHORT = 80  # letters that fit in one row of the drawing
 LIMITS = (0, 1, 2, 3, 4, 15)  # of Table A1
 
 
@@ -143,7 +144,7 @@ def _histogram(winners: Counter[Head], layers: int, width: int) -> Figure:
     rows: list[Row] = [
         {"layer": layer, "head": head, "examples": winners[layer, head]} for layer in range(layers) for head in range(width)
     ]
-    x, y = ({"field": field, "type": "ordinal", "title": field, "axis": {"labelAngle": 0}} for field in ("head", "layer"))
+    x, y = ({"field": field, "type": "ordinal", "title": field, "axis": {"labelAngle": 0, "grid": False}} for field in ("head", "layer"))
     top = max(1, *winners.values(), 1)
     scale = {"scale": {"domain": [0, top], "range": ["#f7fbff", "#08306b"]}, "legend": {"format": "d", "tickMinStep": 1}}
     colour = number("examples", "examples", scale)
@@ -192,11 +193,12 @@ def _counted(title: str, claims: Bools) -> Row:
 
 
 def _drawn(seen: Sequence[Seen]) -> list[Figure]:
-    """The example with the longest words tied exactly, shuffled and whole."""
+    """The example with the longest words tied most exactly, shuffled and whole; one that needs few rows if there is one."""
     matches = [each for each in seen if each.is_match]
     if not matches:
         return []
-    chosen = min(matches, key=lambda each: (each.shuffled.distance + each.whole.distance, -_letters(each), each.example.id))
+    short = [each for each in matches if max(len(side.text) for side in each.whole_pair.sides) <= SHORT] or matches
+    chosen = min(short, key=lambda each: (each.shuffled.distance + each.whole.distance, -_letters(each), each.example.id))
     layer, head = chosen.shuffled.head
     panels = [
         (f"{chosen.example.id} · {texts}", pair, found.ties)
