@@ -126,7 +126,8 @@ def section(wanted: Wanted, subject: Subject) -> Section:
     facts, found, reason = wanted.part.facts, None, ""
     try:
         if not _fits(wanted.part, subject.dataset):
-            raise NothingToMeasure(f"it is for answers that are {facts['on']}; {subject.dataset.name} asks for others")
+            asks = "numbers" if subject.task.is_regression else "labels"
+            raise NothingToMeasure(f"it is for answers that are {facts['on']}; {subject.dataset.name} asks for {asks}")
         found = wanted.part.function(subject, **wanted.settings)
     except CANNOT as error:
         reason = str(error)

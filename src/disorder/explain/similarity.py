@@ -38,7 +38,7 @@ def similarity(subject: Subject, *, n: int = 1, ranges: int = 6) -> Explained:
         f"Share of predictions in each range, for real texts and for {outcomes.transformation}; 95 % intervals over examples."
     )
     finding = (
-        f"predictions change by {signed(change)} on the whole when words are shuffled; rank correlation with gold "
+        f"predictions change by {signed(change)} on average when words are shuffled; rank correlation with gold "
         f"{said(whole)} on real texts, {said(after)} on shuffled ones"
     )
     order = list(dict.fromkeys(row["range"] for row in rows))
