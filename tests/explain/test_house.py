@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import re
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -136,6 +137,17 @@ def test_numbers_where_labels_are_needed_are_said_so(jsonl: Write) -> None:
     path = jsonl([row | {"label": str(i / 10)} for i, row in enumerate(pairs(20))])
     with pytest.raises(DisorderError, match="omega_curve: it is for answers that are labels"):
         explain(lambda texts: [[0.1]] * len(texts), str(path), by="omega_curve", **SMALL)
+
+
+@pytest.mark.usefixtures("added")
+def test_the_explanation_in_the_documentation_works() -> None:
+    page = (Path(__file__).parents[2] / "docs" / "explain.md").read_text(encoding="utf-8")
+    code = re.search(r"## Add an explanation.*?```python\n(.*?)```", page, flags=re.DOTALL)
+    assert code
+    exec(compile(code[1], "explain.md", "exec", dont_inherit=True), {"__name__": "sureness"})
+    found = explain("builtin", by="sureness", **SMALL)["sureness"]
+    assert found.scores["whole"].value > found.scores["broken"].value
+    assert found.figures[0].svg.startswith("<svg")
 
 
 def test_an_unknown_explanation_is_found_before_data_is_read() -> None:
