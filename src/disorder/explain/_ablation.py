@@ -62,8 +62,8 @@ def _figure(rows: list[Row], sets: list[str], n: int, draws: int) -> Figure:
     offset = {"xOffset": {"field": "model", "type": "nominal", "sort": list(KINDS)}}
     x, y = name("examples", sets), number("value", "accuracy", domain(0, 1))
     caption = (
-        f"Accuracy with {n} heads zeroed, on examples the whole model answers right (1.0): heads that match words, with Wilson's "
-        f"95 % intervals, against as many other heads drawn at random ({draws} draws: mean, and where 95 % of draws lie)."
+        f"Accuracy with {n} heads zeroed, on examples the whole model answers right (1.0): heads that match words (Wilson's "
+        f"95 % intervals), and as many other heads drawn at random ({draws} draws: mean, and where 95 % of draws lie)."
     )
     layers = intervals(x, y, colours("model", KINDS, marks="point") | offset)
     return Figure("heads_ablation", caption, rows, {"layer": layers})

@@ -144,7 +144,8 @@ def _histogram(winners: Counter[Head], layers: int, width: int) -> Figure:
     rows: list[Row] = [
         {"layer": layer, "head": head, "examples": winners[layer, head]} for layer in range(layers) for head in range(width)
     ]
-    x, y = ({"field": field, "type": "ordinal", "title": field, "axis": {"labelAngle": 0, "grid": False}} for field in ("head", "layer"))
+    axis = {"labelAngle": 0, "grid": False}
+    x, y = ({"field": field, "type": "ordinal", "title": field, "axis": axis} for field in ("head", "layer"))
     top = max(1, *winners.values(), 1)
     scale = {"scale": {"domain": [0, top], "range": ["#f7fbff", "#08306b"]}, "legend": {"format": "d", "tickMinStep": 1}}
     colour = number("examples", "examples", scale)
