@@ -71,7 +71,7 @@ def minitree(
         f"whole texts score {said(found['score of whole texts'])}, permutations {said(found['score of permutations'])}; "
         f"{_ends(points)}; within an example acceptance changes by {signed(slope, 0.1)} for every 0.1 of the ratio"
     )
-    notes = [note, f"k={k}, radius {radius}, tagger {chosen}"]
+    notes = [note, f"compared are the {k} most frequent classes within radius {radius}, tagged by {chosen}"]
     return Explained(finding, figures, scores=found, notes=notes, skips=broken.skips)
 
 
@@ -143,7 +143,7 @@ def _drawn(tags: list[list[tuple[Sentence, Rows]]], learned: Signatures, word: s
         f"The signature of “{chosen}” with radius {radius}: word classes around it in training data, and in all permutations "
         f"of one text that holds it. The {k} most frequent of each, which are compared, are in full colour."
     )
-    return Figure("minitree_signature", caption, data, {"mark": {"type": "bar"}, "encoding": encoding, "width": 620})
+    return Figure("minitree_signature", caption, data, {"mark": {"type": "bar"}, "encoding": encoding})
 
 
 def _shown(tags: list[list[tuple[Sentence, Rows]]], learned: Signatures, word: str) -> tuple[Sentence, Rows, int]:
