@@ -21,7 +21,7 @@ GROUPS = ("first answered right", "first answered wrong")
 
 
 @explanation(asks="Does length decide what is accepted?", paper="UNLI Fig. 6")
-def length(subject: Subject, *, bins: int = 8) -> Explained:
+def length(subject: Subject, *, bins: int = 5) -> Explained:
     """Show acceptance by the number of words in the broken texts, apart for examples first answered right and wrong.
 
     Bins hold about equally many examples; one with fewer than five of a group is not shown.
