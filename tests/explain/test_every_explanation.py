@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from typing import Any
 
@@ -47,6 +48,7 @@ def test_pictures_are_svg_with_rows_and_names_of_their_own(name: str) -> None:
         assert figure.rows
         assert figure.svg.startswith("<svg")
         assert figure.caption.endswith(".")
+    json.dumps([[*each.rows] for each in (*found.figures, *found.tables)], allow_nan=False)
     for score in found.scores.values():
         assert score.low <= score.value <= score.high
         assert score.n > 0

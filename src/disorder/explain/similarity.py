@@ -8,7 +8,7 @@ import numpy as np
 
 from disorder.errors import BadSetting, NothingToMeasure
 from disorder.explain._result import Explained, Figure, Row, bounds, said, signed
-from disorder.explain._style import colours, domain, intervals, name, number
+from disorder.explain._style import colours, intervals, name, number
 from disorder.explain._subject import Subject
 from disorder.measure import ratio, resampled
 from disorder.registry import explanation, parts
@@ -44,7 +44,7 @@ def similarity(subject: Subject, *, n: int = 1, ranges: int = 6) -> Explained:
     order = list(dict.fromkeys(row["range"] for row in rows))
     x = name("range", order, "predicted number") | {"scale": {"paddingInner": 0.3}}
     offset = {"xOffset": {"field": "texts", "type": "nominal", "sort": list(TEXTS)}}
-    y, colour = number("value", "share of predictions", domain(0, 1)), colours("texts", TEXTS, marks="point")
+    y, colour = number("value", "share of predictions"), colours("texts", TEXTS, marks="point")
     bars = {"mark": {"type": "bar", "opacity": 0.45}, "encoding": {"x": x, "y": y, "color": colour["color"]} | offset}
     figure = Figure("similarity", caption, rows, {"layer": [bars, *intervals(x, y, colour | offset)]})
     scores = {"change": change, "spearman_real": whole, "spearman_shuffled": after}
