@@ -61,6 +61,16 @@ def test_a_folder_holds_page_pictures_and_the_data_behind_them(run: Any, tmp_pat
     assert section["finding"] in out
 
 
+def test_report_and_explanations_of_one_model_link_to_each_other(run: Any, tmp_path: Path) -> None:
+    settings = ["--limit", 60, "--q", 5]
+    run("audit", "builtin", *settings, "--with", "derange", "--out", "seen")
+    assert run("explain", "builtin:bow", *settings, "--by", "omega_curve", "--out", "seen")[0] == 0
+    assert "explain.html" not in (tmp_path / "seen" / "report.html").read_text()
+    assert run("explain", "builtin", *settings, "--by", "omega_curve", "--out", "seen")[0] == 0
+    assert 'href="explain.html"' in (tmp_path / "seen" / "report.html").read_text()
+    assert 'href="report.html"' in (tmp_path / "seen" / "explain.html").read_text()
+
+
 @pytest.mark.parametrize("form", ["svg", "png"])
 def test_a_picture_and_its_csv_go_where_the_user_says(run: Any, tmp_path: Path, form: str) -> None:
     options = ["--by", "omega_curve", "--limit", 60, "--q", 5]

@@ -13,8 +13,8 @@ from disorder.errors import DisorderError
 from disorder.explain._explain import Explanations, Section
 from disorder.explain._result import Figure, Row, Table, bounds
 from disorder.report import charts
-from disorder.report.html import template
-from disorder.report.run import make_folder
+from disorder.report.html import template, write_report
+from disorder.report.run import Run, make_folder, read_run
 from disorder.report.samples import write_atomically
 
 SCHEMA_VERSION = 1
@@ -31,8 +31,19 @@ def write_folder(folder: Path, result: Explanations, command: str) -> None:
     for table in tables(result):
         _write(folder / f"{table.name}.csv", as_csv(table.rows))
     _write(folder / "explain.json", (json.dumps(as_json(result), indent=1, ensure_ascii=False) + "\n").encode())
-    has_report = (folder / "report.html").exists()
-    _write(folder / "explain.html", page(result, command, has_report=has_report).encode("utf-8", "backslashreplace"))
+    audit = _audited(folder, result)
+    _write(folder / "explain.html", page(result, command, has_report=audit is not None).encode("utf-8", "backslashreplace"))
+    if audit is not None:
+        write_report(folder, audit)
+
+
+def _audited(folder: Path, result: Explanations) -> Run | None:
+    """The finished audit of the same model and data that lies in this folder, if there is one; then both pages link."""
+    if not (folder / "run.json").exists():
+        return None
+    run = read_run(folder)
+    is_same = run.hashes == dict(result.hashes) and run.model == result.model
+    return run if run.status == "done" and is_same else None
 
 
 def write_figures(path: Path, result: Explanations) -> list[Path]:

@@ -32,11 +32,12 @@ CAPTIONS = {
 
 def write_report(folder: Path, run: Run) -> None:
     """Write report.html into the run folder."""
-    write_atomically(folder / "report.html", page(run).encode("utf-8", "backslashreplace"))
+    html = page(run, has_explanations=(folder / "explain.html").exists())
+    write_atomically(folder / "report.html", html.encode("utf-8", "backslashreplace"))
 
 
-def page(run: Run) -> str:
-    """The report as one string of HTML."""
+def page(run: Run, *, has_explanations: bool = False) -> str:
+    """The report as one string of HTML, with a link to the explanations that lie beside it."""
     main = main_transformation(run)
     first, *rest = run.verdict.split("\n")
     drawn: str = template("page.html").render(
@@ -44,6 +45,7 @@ def page(run: Run) -> str:
         tables=[(group, _table(run, group)) for group in ["all", *run.groups]], columns=_present(run, COLUMNS),
         permutations=_permutations(run, main), meanings=MEANINGS, titles=COLUMNS | PERMUTATION_METRICS, kinds=KINDS,
         telling=_telling(run, main), left_out=left_out(run), command=command(run),
+        has_explanations=has_explanations,
     )  # fmt: skip
     return drawn
 
