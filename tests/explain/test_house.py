@@ -96,6 +96,7 @@ def test_json_is_pure(run: Any) -> None:
         (["--by", "omega_curve:x"], "write settings as name:key=value"),
         (["--figure", "a.gif"], "end the name in .svg or .png"),
         (["--with", "derang"], "did you mean 'derange'?"),
+        (["--by", "minitree:tagger=nltt"], "did you mean 'nltk'?"),
     ],
 )
 def test_mistakes_are_one_line(run: Any, arguments: list[str], message: str) -> None:

@@ -93,8 +93,18 @@ def test_the_slope_within_examples_does_not_see_what_examples_differ_in() -> Non
     values = level + 0.1 * rng.random((200, 40))
     unrelated = rng.random((200, 40)) < level  # examples with more overlap are accepted more, their variants are not
     score = slope_within(values, unrelated)
+    assert score is not None
     assert score.low < 0 < score.high
-    assert slope_within(values, rng.random((200, 40)) < values).low > 0.5
+    related = slope_within(values, rng.random((200, 40)) < values)
+    assert related is not None
+    assert related.low > 0.5
+    assert slope_within(level, unrelated[:, :1]) is None
+
+
+def test_one_variant_an_example_still_has_bins() -> None:
+    found = explain("builtin", by="overlap:clumped=false", transformation="reverse", limit=60)["overlap"]
+    assert "within an example" not in found.finding
+    assert found.figures[0].rows
 
 
 def test_a_bag_of_words_does_not_mind() -> None:

@@ -88,6 +88,8 @@ def test_sides_tell_a_model_that_reads_the_second_text_only(jsonl: Write) -> Non
 def test_single_texts_have_no_sides() -> None:
     with pytest.raises(DisorderError, match="sides: the texts come alone"):
         explain("builtin", "builtin:sentiment", by="sides", limit=20, q=2)
+    with pytest.raises(DisorderError, match="sides: copy_sort always takes both texts"):
+        explain("builtin", by="sides", transformation="copy_sort", limit=20, q=2)
 
 
 def number_in(text: str) -> str:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from disorder.errors import NothingToMeasure
-from disorder.explain._result import Row, bounds
+from disorder.explain._result import Row, bounds, signed
 from disorder.measure import ratio, resampled
 from disorder.types import Bools, Floats, Ints, Outcomes, Score
 
@@ -35,15 +34,18 @@ def by_bin(values: Floats, is_accepted: Bools, edges: Floats) -> list[tuple[Row,
     return found
 
 
-def slope_within(values: Floats, is_accepted: Bools) -> Score:
-    """How much acceptance rises a unit of the value, between variants of the same example: what examples differ in is out."""
+def slope_within(values: Floats, is_accepted: Bools) -> Score | None:
+    """How much acceptance rises a unit of the value, between variants of the same example: what examples differ in is out.
+
+    None where the variants of an example do not differ in the value.
+    """
     there = ~np.isnan(values)
     x = np.where(there, values - _means(values, there), 0.0)
     y = np.where(there, is_accepted - _means(is_accepted.astype(float), there), 0.0)
     tops, bottoms = (x * y).sum(axis=1), (x * x).sum(axis=1)
     moves = bottoms > 1e-12
     if moves.sum() < 2:
-        raise NothingToMeasure("all variants of an example have the same value")
+        return None
     tops, bottoms = tops[moves], bottoms[moves]
 
     def statistic(block: Ints) -> Floats:
@@ -52,6 +54,11 @@ def slope_within(values: Floats, is_accepted: Bools) -> Score:
     value = float(tops.sum() / bottoms.sum())
     low, high = resampled(statistic, len(tops))
     return Score(value, min(low, value), max(high, value), len(tops))
+
+
+def said_within(slope: Score | None, what: str) -> str:
+    """The slope as the end of a sentence."""
+    return "" if slope is None else f"; within an example it changes by {signed(slope, 0.1)} for every 0.1 of {what}"
 
 
 def _means(values: Floats, there: Bools) -> Floats:

@@ -15,7 +15,6 @@ from disorder.explain._result import Figure, Row, Table, bounds
 from disorder.report import charts
 from disorder.report.html import template, write_report
 from disorder.report.run import Run, make_folder, read_run
-from disorder.report.samples import write_atomically
 
 SCHEMA_VERSION = 1
 SHOWN = 12  # rows of a table on the page
@@ -162,8 +161,12 @@ def _cell(value: Any) -> str:
 
 
 def _write(path: Path, content: bytes) -> None:
+    """Write a file whole or not at all."""
+    beside = path.with_name(f".{path.name}.part")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        write_atomically(path, content)
+        beside.write_bytes(content)
+        beside.replace(path)
     except OSError as error:
+        beside.unlink(missing_ok=True)
         raise DisorderError(f"{path} cannot be written ({error.strerror or error})") from None

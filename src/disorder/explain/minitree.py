@@ -12,8 +12,8 @@ import numpy as np
 
 from disorder.data import read
 from disorder.errors import BadSetting, NothingToMeasure, UnknownName
-from disorder.explain._binned import accepted, by_bin, slope_within
-from disorder.explain._result import Explained, Figure, Row, said, signed
+from disorder.explain._binned import accepted, by_bin, said_within, slope_within
+from disorder.explain._result import Explained, Figure, Row, said
 from disorder.explain._signature import Signatures, minitree_scores, neighbours_of, numbers_of, signatures, top
 from disorder.explain._style import colours, domain, intervals, joined, name, number, ruled
 from disorder.explain._subject import Broken, Subject
@@ -50,10 +50,10 @@ def minitree(
     radius = k // 2 if r is None else r
     if k < 1 or radius < 1 or n_train < 1 or not 0 < width <= 1:
         raise BadSetting("minitree", k=k, r=radius, n_train=n_train, width=width, need="1 or more, and a width up to 1")
-    broken = subject.broken()
-    broken.check_positions()
     chosen, fidelity = tagger or TAGGER.get(subject.task.language, "spacy"), subject.settings.fidelity
     learned, note = _learned(subject, train, n_train, chosen, radius)
+    broken = subject.broken()
+    broken.check_positions()
     tags = _tagged(broken, chosen)
     scores = [[minitree_scores(s, rows.positions, learned, k=k, radius=radius, fidelity=fidelity) for s, rows in each]
               for each in tags]  # fmt: skip
@@ -66,10 +66,11 @@ def minitree(
         raise NothingToMeasure("no range of the ratio holds five examples")
     slope = slope_within(values, is_accepted)
     figures = [_figure(subject, broken, [row for row, _ in points]), _drawn(tags, learned, word, k, radius)]
-    found = {"slope_within": slope, "score of whole texts": mean(before), "score of permutations": mean(_means(scores))}
+    found = {"score of whole texts": mean(before), "score of permutations": mean(_means(scores))}
+    found |= {"slope_within": slope} if slope else {}
     finding = (
         f"whole texts score {said(found['score of whole texts'])}, permutations {said(found['score of permutations'])}; "
-        f"{_ends(points)}; within an example acceptance changes by {signed(slope, 0.1)} for every 0.1 of the ratio"
+        f"{_ends(points)}{said_within(slope, 'the ratio')}"
     )
     notes = [note, f"compared are the {k} most frequent classes within radius {radius}, tagged by {chosen}"]
     return Explained(finding, figures, scores=found, notes=notes, skips=broken.skips)

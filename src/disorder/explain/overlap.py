@@ -10,9 +10,9 @@ from collections.abc import Sequence
 import numpy as np
 
 from disorder.errors import BadSetting, NothingToMeasure
-from disorder.explain._binned import accepted, by_bin, slope_within
+from disorder.explain._binned import accepted, by_bin, said_within, slope_within
 from disorder.explain._bleu import bleu
-from disorder.explain._result import Explained, Figure, Row, said, signed
+from disorder.explain._result import Explained, Figure, Row, said
 from disorder.explain._style import colours, domain, intervals, joined, number, ruled
 from disorder.explain._subject import Broken, Subject
 from disorder.registry import explanation
@@ -39,12 +39,10 @@ def overlap(subject: Subject, *, width: float = 0.15, clumped: bool = True) -> E
     figures = [_figure("overlap", f"permutations ({what})", points, subject)]
     if clumped:
         figures.append(_figure("overlap_clumped", "clumped permutations", _clumped(subject, width), subject))
-    scores = {"slope_within_bleu2": slope} | {f"bleu2_{r['from']:.2f}-{r['to']:.2f}": s for r, s in points[2]}
+    scores = {f"bleu2_{row['from']:.2f}-{row['to']:.2f}": score for row, score in points[2]}
+    scores |= {"slope_within_bleu2": slope} if slope else {}
     highest = " and ".join(f"{np.nanmax(values[:, :, i]):.2f} (BLEU-{n})" for i, n in enumerate(ORDERS) if n > 2)
-    finding = (
-        f"{_ends(points[2])}; within an example it changes by {signed(slope, 0.1)} for every 0.1 of BLEU-2; the most that "
-        f"{what} leaves is {highest}"
-    )
+    finding = f"{_ends(points[2])}{said_within(slope, 'BLEU-2')}; the most that {what} leaves is {highest}"
     return Explained(finding, figures, scores=scores, skips=broken.skips)
 
 

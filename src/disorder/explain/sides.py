@@ -24,6 +24,8 @@ def sides(subject: Subject) -> Explained:
     """Compare breaking both texts of a pair with breaking either alone, on the examples that allow all three."""
     if not subject.is_pairs:
         raise NothingToMeasure("the texts come alone, not in pairs")
+    if any(step.part.facts["scope"] == "pair" for step in parse(subject.transformation).steps):
+        raise NothingToMeasure(f"{subject.transformation} always takes both texts")
     parts = {side: subject.broken(_on(subject.transformation, side)) for side in SIDES}
     names = sorted(set.intersection(*(set(part.outcomes.example.tolist()) for part in parts.values())))
     if not names:
