@@ -19,6 +19,7 @@ from disorder.registry import explanation
 from disorder.types import Bools, Floats, Rows, Score
 
 ORDERS = (2, 3, 4)
+APART = 0.015  # so that points of one bin do not hide each other
 CLUMPS = ("0.25", "0.5", "0.75")
 Points = list[tuple[Row, Score]]
 
@@ -85,8 +86,9 @@ def _clumped(subject: Subject, width: float) -> dict[int, Points]:
 
 
 def _figure(name: str, what: str, points: dict[int, Points], subject: Subject) -> Figure:
-    rows = [{"order": f"BLEU-{n}", **row} for n in ORDERS for row, _ in points[n]]
-    x = number("middle", "BLEU with the original (middle of the bin)", domain(0, 1))
+    rows = [{"order": f"BLEU-{n}", **row, "drawn_at": round(row["middle"] + (n - 3) * APART, 6)}
+            for n in ORDERS for row, _ in points[n]]  # fmt: skip
+    x = number("drawn_at", "BLEU with the original (middle of the bin)", domain(0, 1))
     y = number("value", "share that gets the gold label", domain(0, 1))
     names = [f"BLEU-{n}" for n in ORDERS]
     layers = [
