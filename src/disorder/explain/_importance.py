@@ -115,9 +115,13 @@ def average(values: Floats) -> Score:
 def _finding(subject: Subject, seen: Sequence[Seen], scores: dict[str, Score], among: Among) -> str:
     return (
         f"a word carries {said(scores['whole'])} of the answer's probability in whole texts, {said(scores['shuffled'])} in "
-        f"shuffled ones (change {said(scores['change'])}; {len(seen):,} examples of {subject.task.name}, {WHICH[among]}); "
+        f"shuffled ones (change {_signed(scores['change'])}; {len(seen):,} examples of {subject.task.name}, {WHICH[among]}); "
         f"the same word weighs most in {said(scores['same_top'])} of them"
     )
+
+
+def _signed(score: Score) -> str:
+    return f"{score.value:+.4f} [{score.low:+.4f}, {score.high:+.4f}]"
 
 
 def _change(title: str, scores: dict[str, Score]) -> Figure:
