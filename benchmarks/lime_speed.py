@@ -133,7 +133,7 @@ class Replay(np.random.RandomState):
 def report(times: dict[str, float], facts: dict[str, Any]) -> None:
     print(f"{MODEL} on {N} texts of {DATA}, {SAMPLES} samples each, batches of {BATCH}")
     for name, seconds in times.items():
-        print(f"{name:14} {seconds:8.2f} s CPU   {times['lime package'] / seconds:6.1f}x")
+        print(f"{name:14} {seconds:8.2f} s CPU   {seconds / times['disorder']:6.1f}x")
     print(f"same top word on the same samples: {same(facts['disorder'], facts['lime package'])}")
     print(f"same top word, the package against itself on other samples: {same(facts['lime package'], facts['lime, own'])}")
 
