@@ -38,13 +38,16 @@ def overlap(subject: Subject, *, width: float = 0.15, clumped: bool = True) -> E
     slope = slope_within(values[:, :, 0], is_accepted)
     what = broken.outcomes.transformation
     figures = [_figure("overlap", f"permutations ({what})", points, subject)]
+    notes = []
     if clumped:
-        figures.append(_figure("overlap_clumped", "clumped permutations", _clumped(subject, width), subject))
+        found, n = _clumped(subject, width)
+        figures.append(_figure("overlap_clumped", "clumped permutations", found, subject))
+        notes = [f"clumped permutations are those of the {n:,} examples that can be clumped in all three ways"]
     scores = {f"bleu2_{row['from']:.2f}-{row['to']:.2f}": score for row, score in points[2]}
     scores |= {"slope_within_bleu2": slope} if slope else {}
     highest = " and ".join(f"{np.nanmax(values[:, :, i]):.2f} (BLEU-{n})" for i, n in enumerate(ORDERS) if n > 2)
     finding = f"{_ends(points[2])}{said_within(slope, 'BLEU-2')}; the most that {what} leaves is {highest}"
-    return Explained(finding, figures, scores=scores, skips=broken.skips)
+    return Explained(finding, figures, scores=scores, notes=notes, skips=broken.skips)
 
 
 def bleu_of(broken: Broken) -> Floats:
@@ -73,8 +76,8 @@ def _points(values: Floats, is_accepted: Bools, width: float) -> dict[int, Point
     return points
 
 
-def _clumped(subject: Subject, width: float) -> dict[int, Points]:
-    """Permutations with clumps of all sizes, each an independent set of variants of the same examples."""
+def _clumped(subject: Subject, width: float) -> tuple[dict[int, Points], int]:
+    """Permutations with clumps of all sizes, each another set of variants of the same examples; and how many those are."""
     parts = [subject.broken(f"clump:share={share}", q=max(1, subject.settings.q // len(CLUMPS))) for share in CLUMPS]
     names = set.intersection(*(set(part.outcomes.example.tolist()) for part in parts))
     if not names:
@@ -82,7 +85,7 @@ def _clumped(subject: Subject, width: float) -> dict[int, Points]:
     kept = [np.isin(part.outcomes.example, sorted(names)) for part in parts]
     values = np.concatenate([bleu_of(part)[keep] for part, keep in zip(parts, kept, strict=True)], axis=1)
     is_accepted = np.concatenate([accepted(part.outcomes)[keep] for part, keep in zip(parts, kept, strict=True)], axis=1)
-    return _points(values, is_accepted, width)
+    return _points(values, is_accepted, width), len(names)
 
 
 def _figure(name: str, what: str, points: dict[int, Points], subject: Subject) -> Figure:
