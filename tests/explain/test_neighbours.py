@@ -128,6 +128,7 @@ def test_a_model_that_reads_the_first_word_is_flipped_by_the_nearest_neighbour(j
     found = explain(first_word, str(jsonl(pairs(12))), by="neighbours:shown=2")["neighbours"]
     assert found.scores["flipped by one word"].value == 1
     assert found.scores["kept backwards"].value == 0
+    assert not found.notes
     rows = [row for row in found.tables[0].rows if row["kind"] == "smallest that flips"]
     assert {row["places passed"] for row in rows} == {2}
     assert all(row["is_proved"] and row["reordered"].startswith("hen ibis gnu fox") for row in rows)
@@ -140,6 +141,7 @@ def test_a_bag_of_words_is_never_flipped() -> None:
     found = explain("builtin:bow", by="neighbours:n=15,budget=60", limit=40)["neighbours"]
     assert found.scores["flipped within the budget"].value == 0
     assert found.scores["kept backwards"].value == 1
+    assert found.notes[0].startswith("the budget was enough for 1 of 15 answers")
     assert "other answer" not in found.figures[0].drawn
 
 

@@ -92,8 +92,11 @@ def neighbours(
         f"questions {said(scores['flipped within the budget'])}; read backwards, {said(scores['kept backwards'])} keep "
         "their answer"
     )
+    n_all = sum(one or (len(place.kinds) - 1) ** 2 <= budget for one, place in zip(is_one.tolist(), places, strict=True))
+    notes = [f"the budget was enough for {n_all:,} of {len(places):,} answers to flip or to be asked every move of one word; "
+             "shares of answers flipped are lower bounds"] if n_all < len(places) else []  # fmt: skip
     skips = {f"fewer than {SHORTEST} words, or not among the {n:,} that are searched": len(subject.examples) - len(places)}
-    return Explained(finding, figures, [table], scores, skips={reason: count for reason, count in skips.items() if count})
+    return Explained(finding, figures, [table], scores, notes, {reason: count for reason, count in skips.items() if count})
 
 
 def _places(subject: Subject, n: int, side: str) -> list[Place]:
