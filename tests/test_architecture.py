@@ -19,6 +19,7 @@ SHARED = {"disorder"} | {
     f"disorder.{name}" for name in ("cache", "errors", "kept", "refusal", "registry", "rng", "settings", "types")
 }
 JOINERS = {"train": ("context", "data", "perturb", "predict", "measure")}  # folders that join stages, and which
+SECTIONS = ("explain",)  # folders that may join stages, as the pipeline files at the top do; no stage may know them
 STAGE_FILES = [path for path in FILES if path.relative_to(SOURCE).parts[0] in STAGES]
 HEAVY = (
     "torch", "transformers", "datasets", "spacy", "nltk", "pyarrow", "onnxruntime", "sklearn", "scipy", "altair", "fastapi",
@@ -79,6 +80,14 @@ def test_a_joining_folder_knows_the_stages_it_says(folder: str) -> None:
     for path in sorted((SOURCE / folder).rglob("*.py")):
         strangers = {n for n in imported(path) if n not in SHARED and not any(f"{n}.".startswith(f"{h}.") for h in homes)}
         assert not strangers, path
+
+
+@pytest.mark.parametrize("folder", SECTIONS)
+def test_only_the_command_line_knows_a_folder_that_joins_stages(folder: str) -> None:
+    home = f"disorder.{folder}"
+    strangers = [name_of(path) for path in FILES if path.relative_to(SOURCE).parts[0] not in (folder, "cli")
+                 and any(f"{name}.".startswith(f"{home}.") for name in imported(path))]  # fmt: skip
+    assert set(strangers) <= {"__init__.py"}
 
 
 def test_the_test_would_see_a_stranger(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

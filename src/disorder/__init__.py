@@ -15,15 +15,16 @@ if TYPE_CHECKING:
     from disorder.compare import compare
     from disorder.data import read
     from disorder.errors import DisorderError
+    from disorder.explain import explain
     from disorder.gate import gate
     from disorder.report import Run, read_run
 
-__all__ = ["DisorderError", "Run", "audit", "compare", "gate", "read", "read_run"]
+__all__ = ["DisorderError", "Run", "audit", "compare", "explain", "gate", "read", "read_run"]
 __version__ = "0.1.0"
 
 _HOMES = {
-    "audit": "audit", "compare": "compare", "gate": "gate", "read": "data", "DisorderError": "errors", "Run": "report",
-    "read_run": "report",
+    "audit": "audit", "compare": "compare", "explain": "explain", "gate": "gate", "read": "data", "DisorderError": "errors",
+    "Run": "report", "read_run": "report",
 }  # fmt: skip
 
 

@@ -30,6 +30,7 @@ STAGES = {
     "data": "disorder.data",
     "network": "disorder.predict.networks",
     "recipe": "disorder.train",
+    "explanation": "disorder.explain",
 }
 PLUGINS = "disorder"
 TAGGERS = {"en": "nltk", "zh": "jieba"}  # language → tagger, unless a transformation or the user names another
@@ -232,3 +233,19 @@ def recipe(
     """
     facts = {"positive": positive, "shares": shares, "of_trained": of_trained, "breaks": breaks}
     return lambda function: register("recipe", function, paper=paper, **facts)
+
+
+def explanation(
+    *,
+    asks: str,
+    paper: str = "",
+    on: typing.Literal["labels", "numbers", "any"] = "labels",
+    needs: str = "",
+    usual: bool = True,
+) -> Callable[[F], F]:
+    """Register a way to see what a model leans on; `asks` is the question that stands above its pictures.
+
+    `on` says whether answers must be labels or numbers. `needs` says in words what not every model or machine has. `usual` ones
+    are shown when the user names none.
+    """
+    return lambda function: register("explanation", function, asks=asks, paper=paper, on=on, needs=needs, usual=usual)

@@ -8,7 +8,7 @@ from scipy.stats import binomtest
 
 from disorder.errors import NothingToMeasure
 from disorder.measure import _interval
-from disorder.measure._interval import mean, share, wilson
+from disorder.measure._interval import mean, ratio, share, wilson
 
 
 @pytest.mark.parametrize("n", [1, 2, 7, 100, 6655])
@@ -71,6 +71,30 @@ def test_the_unit_is_the_example_and_not_its_permutations() -> None:
     """Twenty examples that are all-or-nothing: as wide as for twenty coins, however many permutations were asked."""
     score = mean(np.repeat([0.0, 1.0], 10))
     assert score.high - score.low == pytest.approx(2 * 1.96 * 0.5 / np.sqrt(20), rel=0.2)
+
+
+def test_a_ratio_of_equal_wholes_is_a_mean() -> None:
+    values = np.random.default_rng(0).random(80)
+    one, other = ratio(7 * values, np.full(80, 7.0)), mean(values)
+    assert (one.value, one.low, one.high, one.n) == pytest.approx((other.value, other.low, other.high, other.n), rel=1e-12)
+
+
+def test_a_ratio_weighs_examples_by_their_wholes_and_leaves_out_empty_ones() -> None:
+    score = ratio(np.array([1.0, 9.0, 0.0]), np.array([10.0, 10.0, 0.0]))
+    assert (score.value, score.n) == (0.5, 2)
+    assert 0.15 < ratio(np.zeros(10), np.full(10, 3.0)).high < 0.35
+    with pytest.raises(NothingToMeasure):
+        ratio(np.zeros(2), np.zeros(2))
+
+
+def test_the_ratio_covers_the_truth_as_often_as_it_says() -> None:
+    """Examples of very different size, whose rate does not hang on it: 2/3 of all permutations are accepted."""
+    rng, n_runs, n_hits = np.random.default_rng(0), 1000, 0
+    for _ in range(n_runs):
+        sizes = rng.integers(1, 40, size=150)
+        score = ratio(rng.binomial(sizes, rng.beta(2, 1, size=150)).astype(float), sizes.astype(float))
+        n_hits += score.low <= 2 / 3 <= score.high
+    assert 0.92 <= n_hits / n_runs < 0.98
 
 
 def test_blocks_do_not_change_the_interval(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -8,7 +8,7 @@ import sys
 import typer
 
 from disorder import __version__
-from disorder.cli import audit, compare, cures, designs, gate, human, perturb, report, train, view
+from disorder.cli import audit, compare, cures, designs, explain, gate, human, perturb, report, train, view
 from disorder.cli import list as list_verb
 from disorder.errors import DisorderError
 
@@ -23,6 +23,7 @@ app = typer.Typer(
 )
 app.command("audit")(audit.audit)
 app.command("perturb")(perturb.perturb)
+app.command("explain")(explain.explain)
 app.command("list")(list_verb.list_parts)
 app.command("report")(report.report)
 app.command("compare")(compare.compare)

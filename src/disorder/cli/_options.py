@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import datetime
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -57,3 +59,14 @@ def mapping(option: str, text: str) -> dict[str, str]:
     if any(not equals or not left.strip() or not right.strip() for left, equals, right in pairs):
         raise DisorderError(f"{option} {text!r}: write it as name=name,name=name")
     return {left.strip(): right.strip() for left, _, right in pairs}
+
+
+def new_folder(model: str, data: str, home: str = "runs") -> Path:
+    """A folder name that says what was made of which data and when, and is not taken."""
+    words = [Path(spec).name.split(".")[0] if "/" in spec else spec for spec in (model, data)]
+    name = "-".join("".join(char if char.isalnum() else "-" for char in word).strip("-") for word in words)
+    first = folder = Path(home) / f"{datetime.now():%Y%m%d-%H%M%S}-{name}"
+    number = 2
+    while folder.exists():
+        folder, number = first.with_name(f"{first.name}-{number}"), number + 1
+    return folder

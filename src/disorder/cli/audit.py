@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import sys
-from datetime import datetime
-from pathlib import Path
 from typing import Any
 
 from disorder.cli import _options as o
@@ -53,7 +51,7 @@ def audit(
     settings = _settings({name: value for name, value in locals().items() if name not in OUTSIDE})
     if data is None and limit is None:
         settings["limit"] = QUICK
-    folder = resume or out or str(_new_folder(model, data or "builtin"))
+    folder = resume or out or str(o.new_folder(model, data or "builtin"))
     run = _audited(model, data or "builtin", folder, settings, is_resumed=resume is not None)
     if as_json:
         sys.stdout.write(json.dumps(run.model_dump(), ensure_ascii=False) + "\n")
@@ -84,14 +82,3 @@ def _audited(model: str, data: str, folder: str, settings: dict[str, Any], *, is
     News.show()
     with Bar() as bar:
         return resume(folder, listen=bar) if is_resumed else start(model, data, out=folder, listen=bar, **settings)
-
-
-def _new_folder(model: str, data: str, home: str = "runs") -> Path:
-    """A folder name that says what was made of which data and when, and is not taken."""
-    words = [Path(spec).name.split(".")[0] if "/" in spec else spec for spec in (model, data)]
-    name = "-".join("".join(char if char.isalnum() else "-" for char in word).strip("-") for word in words)
-    first = folder = Path(home) / f"{datetime.now():%Y%m%d-%H%M%S}-{name}"
-    number = 2
-    while folder.exists():
-        folder, number = first.with_name(f"{first.name}-{number}"), number + 1
-    return folder

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from disorder.cli import _options as o
-from disorder.cli.audit import _new_folder
 from disorder.cli.train import Device, ModelName, Set, TrainLimit, TrainOut, settings_of
 
 if TYPE_CHECKING:
@@ -76,7 +75,7 @@ def cures(
     from disorder.train._cures import USUAL
     from disorder.train._cures import cures as start
 
-    folder = out or _new_folder(model, data, "models")
+    folder = out or o.new_folder(model, data, "models")
     with EpochBar() as bar:
         found = start(
             data, test, out=folder, recipes=recipe or USUAL, on=on or (), seeds=seeds, transfer=transfer,

@@ -10,7 +10,6 @@ from typing import Annotated
 import typer
 
 from disorder.cli import _options as o
-from disorder.cli.audit import _new_folder
 from disorder.cli.train import Device, ModelName, Set, TrainLimit, TrainOut, settings_of
 
 Test = Annotated[str, typer.Argument(help="Test data, never trained on: mnli:matched, FILE.jsonl")]
@@ -42,7 +41,7 @@ def designs(
     from disorder.cli._progress import EpochBar
     from disorder.train._designs import designs as start
 
-    folder = out or _new_folder(model, data, "models")
+    folder = out or o.new_folder(model, data, "models")
     with EpochBar() as bar:
         found = start(
             data, test, on, out=folder, seed=seed, listen=bar, model=model, settings=settings_of(set_), limit=limit,

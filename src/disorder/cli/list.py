@@ -29,6 +29,7 @@ KINDS = {
     "taggers": ("tagger", ("language", "needs")),
     "recipes": ("recipe", ("paper",)),
     "networks": ("network", ("paper", "lr", "epochs")),
+    "explanations": ("explanation", ("asks", "paper", "needs")),
 }
 INDENT = 29
 SHOWN = ("The old man saw Anna and her dog near the lake.", "Anna and the old man met by a lake.")

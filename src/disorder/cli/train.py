@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from disorder.cli import _options as o
-from disorder.cli.audit import _new_folder
 from disorder.errors import DisorderError
 
 if TYPE_CHECKING:
@@ -69,7 +68,7 @@ def train(
         "model": model, "dev": dev, "on": on or (), "settings": settings_of(set_), "limit": limit, "seed": seed,
         "device": device, "columns": o.mapping("--columns", columns), "task": task, "data_dir": data_dir, "asks": asks,
     }  # fmt: skip
-    folder = resume or out or _new_folder(model, str(data), "models")
+    folder = resume or out or o.new_folder(model, str(data), "models")
     trained = _trained(recipe, data, folder, asked, is_resumed=resume is not None)
     if trained is None:
         return

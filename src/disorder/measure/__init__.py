@@ -8,7 +8,7 @@ from disorder.errors import NothingToMeasure
 from disorder.measure._anytime import Anytime, StopRule, values_of
 from disorder.measure._by_example import by_example
 from disorder.measure._curtail import CURTAILED, thresholds_of
-from disorder.measure._interval import mean, share
+from disorder.measure._interval import mean, ratio, resampled, share
 from disorder.measure._paired import difference_of, holm
 from disorder.measure._references import references
 from disorder.measure.omega import omega_at, threshold
@@ -18,8 +18,8 @@ from disorder.types import Outcomes, Score
 
 __all__ = [
     "CURTAILED", "CURVE", "ORIGINAL", "Anytime", "StopRule", "by_example", "dev_r", "difference_of", "holm",
-    "is_simple", "mean", "omega_at", "references", "scores", "share", "step_counts", "threshold", "thresholds_of",
-    "values_of",
+    "is_simple", "mean", "omega_at", "ratio", "references", "resampled", "scores", "share", "step_counts", "threshold",
+    "thresholds_of", "values_of",
 ]  # fmt: skip
 
 ORIGINAL = "original"

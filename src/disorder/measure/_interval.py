@@ -52,6 +52,19 @@ def mean(values: Floats, *, skipped: int = 0) -> Score:
     return Score(value, min(float(low), value), max(float(high), value), n, skipped)
 
 
+def ratio(parts: Floats, wholes: Floats, *, skipped: int = 0) -> Score:
+    """The share that all parts have in all wholes, one of each an example, with a percentile bootstrap over examples.
+
+    Examples whose whole is nothing do not count. One imagined example of usual size at each end joins, as in `mean`.
+    """
+    held = wholes > 0
+    n, usual = _counted(wholes[held]), float(wholes[held].mean())
+    tops, bottoms = np.append(parts[held], [0.0, usual]), np.append(wholes[held], [usual, usual])
+    value = float(parts[held].sum() / wholes[held].sum())
+    low, high = np.percentile(np.concatenate([(w @ tops) / (w @ bottoms) for w in _weights(n + 2)]), (2.5, 97.5))
+    return Score(value, min(float(low), value), max(float(high), value), n, skipped)
+
+
 def resampled(statistic: Callable[[Ints], Floats], n: int) -> tuple[float, float]:
     """A percentile interval for any statistic of resampled example numbers (a block of resamples × n)."""
     values = np.concatenate([statistic(block) for block in _resamples(n)])

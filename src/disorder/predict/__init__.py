@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from disorder.predict._attention import Head, answers_without, attentions, n_heads
+from disorder.predict._integrated import integrated_gradients
 from disorder.predict._load import Aligned, load
 from disorder.predict._precision import choose_precision
 
-__all__ = ["Aligned", "choose_precision", "load"]
+__all__ = [
+    "Aligned", "Head", "answers_without", "attentions", "choose_precision", "integrated_gradients", "load", "n_heads",
+]  # fmt: skip

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from disorder.errors import BadModel
-from disorder.types import Floats, Sentence
+from disorder.types import Floats, Ints, Pair, Sentence
 
 TARGETS = "targets"  # beside a batch's inputs: the gold answers
 TELLING = 1e-3  # of its largest possible size: less is what rounding leaves
@@ -32,17 +32,24 @@ def watching(network: Any) -> Iterator[Differentiate]:
         seen.calls = [*getattr(seen, "calls", []), (given[0] if given else named["input"], leaf)]
         return leaf
 
-    hooks = [layer.register_forward_hook(keep, with_kwargs=True) for layer in word_embeddings(network)]
+    with hooked(network, keep):
+        yield lambda feed: _differentiated(network, feed, seen)
+
+
+@contextmanager
+def hooked(network: Any, hook: Callable[..., Any]) -> Iterator[None]:
+    """The network at rest, with a hook on its word embeddings and its own gradients off."""
+    hooks = [layer.register_forward_hook(hook, with_kwargs=True) for layer in word_embeddings(network)]
     frozen = [parameter for parameter in network.parameters() if parameter.requires_grad]
     was_training = network.training
     network.eval()
     for parameter in frozen:
         parameter.requires_grad_(False)
     try:
-        yield lambda feed: _differentiated(network, feed, seen)
+        yield
     finally:
-        for hook in hooks:
-            hook.remove()
+        for each in hooks:
+            each.remove()
         for parameter in frozen:
             parameter.requires_grad_(True)
         network.train(was_training)
@@ -63,10 +70,26 @@ def word_embeddings(network: Any) -> list[Any]:
 
 def by_word(scores: Floats, spans: Any, sentence: Sentence) -> Floats:
     """Scores of tokens added up for each word; a token that lies in several words is shared out by length."""
+    return np.asarray(scores @ shares(spans, sentence))
+
+
+def shares(spans: Any, sentence: Sentence) -> Floats:
+    """How much of each token lies in each word (tokens × words)."""
     bounds = np.array(spans, dtype=np.int64).reshape(-1, 2)
     common = np.minimum(bounds[:, 1:], sentence.ends) - np.maximum(bounds[:, :1], sentence.starts)
-    shares = common.clip(min=0) / np.maximum(common.clip(min=0).sum(axis=1, keepdims=True), 1)
-    return np.asarray(scores @ shares)
+    return np.asarray(common.clip(min=0) / np.maximum(common.clip(min=0).sum(axis=1, keepdims=True), 1))
+
+
+def by_side(scores: Floats, encoded: Any, pair: Pair) -> list[Floats]:
+    """Scores of an input's tokens as scores of the words of its texts."""
+    owners, spans = owned(encoded)
+    return [by_word(scores[owners == i], spans[owners == i], side) for i, side in enumerate(pair.sides)]
+
+
+def owned(encoded: Any) -> tuple[Ints, Ints]:
+    """Which text each token comes from (−1 for special ones), and where in it."""
+    owners = np.array([-1 if owner is None else owner for owner in encoded.sequence_ids])
+    return owners, np.array(encoded.offsets)
 
 
 def token_scores(calls: Calls, ids: Any) -> Floats:
@@ -76,7 +99,7 @@ def token_scores(calls: Calls, ids: Any) -> Floats:
     asked = torch.from_numpy(ids)
     scores = torch.zeros(asked.shape)
     for embedded, leaf, gradient in calls:
-        scores += _placed((leaf * gradient).sum(-1).cpu(), embedded.cpu(), asked)
+        scores += placed((leaf * gradient).sum(-1).cpu(), embedded.cpu(), asked)
     found: Floats = scores.double().numpy()
     return found
 
@@ -115,7 +138,7 @@ def _loss(logits: Any, targets: Any) -> Any:
     return logits.logsumexp(1) - (logits + targets.log()).logsumexp(1)
 
 
-def _placed(scores: Any, embedded: Any, asked: Any) -> Any:
+def placed(scores: Any, embedded: Any, asked: Any) -> Any:
     """The scores at the places of the input's tokens: networks may turn, lengthen or shift what they embed."""
     import torch
 

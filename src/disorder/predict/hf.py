@@ -17,7 +17,7 @@ import numpy as np
 from disorder.errors import BadModel, BadSetting, MissingPackage
 from disorder.predict._answers import softmax
 from disorder.predict._batches import by_length, max_input_length, n_threads, token_budget
-from disorder.predict._gradients import TARGETS, by_word, is_telling, token_scores, watching
+from disorder.predict._gradients import TARGETS, by_side, is_telling, token_scores, watching
 from disorder.predict._pieces import Spans, token_spans, whole_words
 from disorder.predict._tokens import PROBES, Encoded, WordTokens
 from disorder.registry import model
@@ -74,10 +74,10 @@ class Transformer:
         began = time.perf_counter()
         encoded = self._encode(texts)
         logits = np.empty((len(texts), max(1, len(self.labels))))
-        batches = self._batches(encoded)
-        feeds = [self._feed([encoded[i] for i in batch]) for batch in batches]
+        batches = self.batches(encoded)
+        feeds = [self.feed([encoded[i] for i in batch]) for batch in batches]
         self.assembling += time.perf_counter() - began
-        for batch, part in zip(batches, self._each(self._forward, feeds), strict=True):
+        for batch, part in zip(batches, self.each(self._forward, feeds), strict=True):
             logits[batch] = part
         return softmax(logits) if self.labels else logits
 
@@ -86,9 +86,9 @@ class Transformer:
         """Whether the importance of words can be had from gradients; tried on one text."""
         if not getattr(self.tokenizer, "is_fast", False):
             return False
-        feed = self._feed(self.tokenizer(*PROBES[0], truncation=True, max_length=self.max_length).encodings)
+        feed = self.feed(self.tokenizer(*PROBES[0], truncation=True, max_length=self.max_length).encodings)
         try:
-            with watching(self._exact) as differentiate:
+            with watching(self.exact) as differentiate:
                 calls = differentiate(feed | {TARGETS: np.eye(1, max(1, len(self.labels)))})
                 return bool(token_scores(calls, feed["input_ids"]).any()) and is_telling(calls)
         except (BadModel, NotImplementedError):
@@ -99,18 +99,18 @@ class Transformer:
 
         `targets` holds a row for each pair: 1 for every label of the model's own that means the gold one, or the gold number.
         """
-        encoded = [self._encoding(pair) for pair in pairs]
-        batches = self._batches(encoded, share=0.5)
-        feeds = [self._feed([encoded[i] for i in batch]) | {TARGETS: targets[batch]} for batch in batches]
+        encoded = [self.encoding(pair) for pair in pairs]
+        batches = self.batches(encoded, share=0.5)
+        feeds = [self.feed([encoded[i] for i in batch]) | {TARGETS: targets[batch]} for batch in batches]
         found: list[list[Floats]] = [[] for _ in pairs]
-        with watching(self._exact) as differentiate:
+        with watching(self.exact) as differentiate:
 
             def score(feed: dict[str, Any]) -> Floats:
                 return token_scores(differentiate(feed), feed["input_ids"])
 
-            for batch, scores in zip(batches, self._each(partial(self._fitting, score), feeds), strict=True):
+            for batch, scores in zip(batches, self.each(partial(self._fitting, score), feeds), strict=True):
                 for i, row in zip(batch.tolist(), scores, strict=True):
-                    found[i] = _by_side(row, encoded[i], pairs[i])
+                    found[i] = by_side(row, encoded[i], pairs[i])
         return found
 
     def pieces(self, text: str) -> Spans:
@@ -128,7 +128,7 @@ class Transformer:
         return whole_words(self.tokenizer)
 
     @cached_property
-    def _exact(self) -> Any:
+    def exact(self) -> Any:
         """The network in single precision, whatever the answers are computed in: gradients need it."""
         import torch
 
@@ -147,11 +147,11 @@ class Transformer:
         else:
             raise BadSetting("audit", precision=precision, need="fp32, bf16, int8 or auto")
 
-    def _each(self, run: Run, feeds: Sequence[dict[str, Any]]) -> Iterator[Floats]:
+    def each(self, run: Run, feeds: Sequence[dict[str, Any]]) -> Iterator[Floats]:
         """What `run` makes of every batch, side by side on a CPU."""
         return self._pool.map(run, feeds) if self._pool else map(run, feeds)
 
-    def _batches(self, encoded: Sequence[Any], *, share: float = 1.0) -> list[Ints]:
+    def batches(self, encoded: Sequence[Any], *, share: float = 1.0) -> list[Ints]:
         """Inputs of equal length, as many as a share of the usual memory holds."""
         budget = int(share * self.budget)
         return list(by_length([len(e.ids) for e in encoded], batch_size=self.batch_size, budget=budget))
@@ -194,24 +194,18 @@ class Transformer:
         types = given.get("token_type_ids") or [[0] * len(ids) for ids in given["input_ids"]]
         return [Encoded(ids, kinds) for ids, kinds in zip(given["input_ids"], types, strict=True)]
 
-    def _encoding(self, pair: Pair) -> Any:
+    def encoding(self, pair: Pair) -> Any:
         """One input with where its tokens come from, cut off where the model's answers cut it off."""
         second = None if pair.b is None else pair.b.text
         return self.tokenizer(pair.a.text, second, truncation=True, max_length=self.max_length).encodings[0]
 
-    def _feed(self, encoded: Sequence[Any]) -> dict[str, Any]:
+    def feed(self, encoded: Sequence[Any]) -> dict[str, Any]:
+        """The arrays of one batch, as the network takes them."""
         ids = np.array([e.ids for e in encoded], dtype=np.int64)
         feed = {"input_ids": ids, "attention_mask": np.ones_like(ids)}
         if "token_type_ids" in self.tokenizer.model_input_names:
             feed["token_type_ids"] = np.array([e.type_ids for e in encoded], dtype=np.int64)
         return feed
-
-
-def _by_side(scores: Floats, encoded: Any, pair: Pair) -> list[Floats]:
-    """Scores of an input's tokens as scores of the words of its texts."""
-    owners = np.array([-1 if owner is None else owner for owner in encoded.sequence_ids])
-    spans = np.array(encoded.offsets)
-    return [by_word(scores[owners == i], spans[owners == i], side) for i, side in enumerate(pair.sides)]
 
 
 def _pool() -> ThreadPoolExecutor:

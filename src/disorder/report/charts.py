@@ -142,9 +142,23 @@ def _line(encoding: dict[str, Any]) -> dict[str, Any]:
 
 
 def svg(spec: dict[str, Any]) -> str:
-    """A Vega-Lite specification drawn in the style of the report."""
+    """A Vega-Lite picture as SVG, in the style of all our pictures."""
     import vl_convert
 
-    config = {"font": FONT, "axis": {"labelFontSize": 12, "titleFontSize": 12, "grid": True}, "view": {"stroke": None}}
-    svg: str = vl_convert.vegalite_to_svg(json.dumps({"width": WIDTH, "height": HEIGHT, "config": config} | spec))
-    return svg
+    drawn: str = vl_convert.vegalite_to_svg(json.dumps(styled(spec)))
+    return drawn
+
+
+def png(drawn: str) -> bytes:
+    """An SVG as PNG, sharp enough for print."""
+    import vl_convert
+
+    image: bytes = vl_convert.svg_to_png(drawn, scale=3)
+    return image
+
+
+def styled(spec: dict[str, Any]) -> dict[str, Any]:
+    """The picture with our usual size, letters and axes where it does not say otherwise."""
+    letters = {"labelFontSize": 12, "titleFontSize": 12, "labelFont": FONT, "titleFont": FONT}
+    config = {"font": FONT, "axis": letters | {"grid": True}, "legend": letters, "view": {"stroke": None}}
+    return {"width": WIDTH, "height": HEIGHT, "config": config, "background": "white"} | spec

@@ -34,26 +34,34 @@ CAPTIONS = {
 
 def write_report(folder: Path, run: Run) -> None:
     """Write report.html into the run folder."""
-    write_atomically(folder / "report.html", page(run).encode("utf-8", "backslashreplace"))
+    html = page(run, has_explanations=(folder / "explain.html").exists())
+    write_atomically(folder / "report.html", html.encode("utf-8", "backslashreplace"))
 
 
-def page(run: Run) -> str:
-    """The report as one string of HTML."""
-    from jinja2 import Environment, PackageLoader, StrictUndefined
-
-    environment = Environment(
-        loader=PackageLoader("disorder.report", ""), autoescape=True, undefined=StrictUndefined, trim_blocks=True,
-        lstrip_blocks=True,
-    )  # fmt: skip
-    environment.filters["visible"] = visible
+def page(run: Run, *, has_explanations: bool = False) -> str:
+    """The report as one string of HTML, with a link to the explanations that lie beside it."""
     main = main_transformation(run)
     first, *rest = run.verdict.split("\n")
-    return environment.get_template("page.html").render(
+    drawn: str = template("page.html").render(
         run=run, about=about(run), verdict=first, verdicts=rest, main=main, pictures=_pictures(run, main),
         tables=[(group, _table(run, group)) for group in ["all", *run.groups]], columns=_present(run, PAGE_COLUMNS),
         permutations=_permutations(run, main), meanings=MEANINGS, titles=PAGE_COLUMNS | PERMUTATION_METRICS, kinds=KINDS,
         telling=_telling(run, main), left_out=left_out(run), command=command(run),
+        has_explanations=has_explanations,
     )  # fmt: skip
+    return drawn
+
+
+def template(name: str, *packages: str) -> Any:
+    """A page's template, from the report's own folder or from another package's; it may extend the report's `page.html`."""
+    from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
+
+    loaders = [PackageLoader(package, "") for package in ("disorder.report", *packages)]
+    environment = Environment(
+        loader=ChoiceLoader(loaders), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
+    )
+    environment.filters["visible"] = visible
+    return environment.get_template(name)
 
 
 def visible(text: object) -> str:

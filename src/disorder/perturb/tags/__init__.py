@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from disorder.kept import Kept
-from disorder.perturb.tags._classes import Tags, classes_named, is_of
+from disorder.perturb.tags._classes import UNIVERSAL, Tags, classes_named, is_of
 from disorder.registry import part
 from disorder.types import Sentence
 
-__all__ = ["Tags", "classes_named", "is_of", "tagged"]
+__all__ = ["UNIVERSAL", "Tags", "classes_named", "is_of", "tagged"]
 
 _kept: Kept[tuple[str, str, bytes], Tags] = Kept()
 

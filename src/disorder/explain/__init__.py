@@ -1,0 +1,30 @@
+"""What does the model lean on instead of order? One file a question; each gives a line, pictures and the data behind them.
+
+This package joins the stages, as audit.py does: an explanation is a function of a `Subject` that returns an `Explained`.
+"""
+
+from __future__ import annotations
+
+import sys
+from types import ModuleType
+from typing import Any
+
+from disorder.explain._explain import LIMIT, Explanations, explain
+from disorder.explain._result import Explained, Figure, Row, Table, bounds, said, signed
+from disorder.explain._subject import Broken, Subject
+from disorder.explain._write import about, as_json, check_form, page, write_csvs, write_figures, write_folder
+
+__all__ = [
+    "LIMIT", "Broken", "Explained", "Explanations", "Figure", "Row", "Subject", "Table", "about", "as_json", "bounds",
+    "check_form", "explain", "page", "said", "signed", "write_csvs", "write_figures", "write_folder",
+]  # fmt: skip
+
+
+class _Module(ModuleType):
+    """Lets `disorder.explain(...)` work although importing this package puts the module, not the function, under that name."""
+
+    def __call__(self, *arguments: Any, **settings: Any) -> Explanations:
+        return explain(*arguments, **settings)
+
+
+sys.modules[__name__].__class__ = _Module
