@@ -94,7 +94,8 @@ class Asker:
         answers = self._answers(used, variants, costs)
         costs.add(self.predictor.counts.since(before))
         began = time.perf_counter()
-        table = sample_table(block.transformation, self.task.labels, used, variants, answers)
+        asks_others = block.transformation != ORIGINAL and self.transformation(block.transformation).asks_others
+        table = sample_table(block.transformation, self.task.labels, used, variants, answers, with_texts=asks_others)
         costs["write"] += time.perf_counter() - began
         return Answered(block.part, table, dict(sorted(skips.items())), dict(costs))
 

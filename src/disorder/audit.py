@@ -17,7 +17,7 @@ import numpy as np
 
 from disorder.answers import room, together
 from disorder.ask import Answered, Asker, Block, load_model, loaded_model
-from disorder.data import groups, rare_labels, select
+from disorder.data import groups, language_of, rare_labels, select
 from disorder.engine import Engine, engine
 from disorder.errors import DisorderError
 from disorder.measure import (
@@ -34,7 +34,7 @@ from disorder.measure import (
     values_of,
 )
 from disorder.perturb import Transformation, parse
-from disorder.plan import planned, requested_scores
+from disorder.plan import LEFT_OUT, planned, requested_scores
 from disorder.predict import Aligned
 from disorder.refusal import answer_of
 from disorder.report import Parts, Record, Run, place, read_run, verdict, write_run
@@ -94,7 +94,7 @@ def resume(out: str | Path, *, listen: Listener | None = None) -> Run:
 def _audit(
     model: Any, data: Any, chosen: Settings, folder: Path, listen: Listener | None, before: Run | None = None
 ) -> Run:
-    plan, left_out = planned(chosen) if before is None else ([parse(spec) for spec in before.transformations], [])
+    plan, left_out = planned(chosen, language_of(data, chosen.task)) if before is None else _planned_before(before)
     requested = requested_scores(chosen)
     rule = StopRule.parse(chosen.stop_when) if chosen.stop_when else None
     dataset = select(data, chosen)
@@ -351,6 +351,11 @@ class _Audit:
             return 0
         gold = np.array([task.labels.index(self.dataset.examples[i].label) for i in places], dtype=np.int64)
         return int((answer_of(probabilities) == gold).sum())
+
+
+def _planned_before(before: Run) -> tuple[list[Transformation], list[str]]:
+    """The plan of a run that goes on, with what it noted as left out."""
+    return [parse(spec) for spec in before.transformations], [n for n in before.notes if n.startswith(LEFT_OUT)]
 
 
 def _free(folder: Path) -> Path:

@@ -52,6 +52,7 @@ def broken(
     task: str | None = None,
     data_dir: str | None = None,
     model: Any = None,
+    labels: Mapping[str, str] | None = None,
     tally: Tally | None = None,
 ) -> Iterator[dict[str, Any]]:
     """Broken texts one by one, with the id of the example each was made from; `tally` counts what was left out and why.
@@ -60,14 +61,14 @@ def broken(
     """
     Settings(q=q, fidelity=fidelity, short=short).check()
     specs = [transformations] if isinstance(transformations, str) else transformations
-    chosen = [parse(spec, fidelity=fidelity).tried() for spec in specs]
+    chosen = [parse(spec, fidelity=fidelity).tried(data_stage.language_of(data, task)) for spec in specs]
     tally = Tally() if tally is None else tally
     known, reader, examples = data_stage.stream(data, columns=columns, data_dir=data_dir, task=task)
     context, stream = Surroundings(data_dir=data_dir), iter(examples)
     if model is not None:  # whose labels must meet those of the data: all rows are looked at first
         dataset = data_stage.read(data, columns=columns, data_dir=data_dir, task=task)
         known = dataset.task
-        loaded = load_model(model, known, Settings(), "fp32")
+        loaded = load_model(model, known, Settings(labels=labels or {}), "fp32")
         context = Surroundings(loaded, data_stage.vocabulary(dataset), data_dir)
     while chunk := list(islice(stream, CHUNK)):
         asked = known or Task("", breaks="a" if chunk[0].text_b is None else "b")

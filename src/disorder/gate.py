@@ -105,7 +105,7 @@ def _transformations(run: Run, rule: Rule) -> list[str]:
     spec, known = rule.transformation, ["original", *run.transformations]
     having = [name for name in known if _has(run, name, rule.metric)]
     if not having:
-        raise UnknownName("score in --fail-if", rule.metric, _plain(r.metric for r in run.scores))
+        raise UnknownName("score in --fail-if", rule.metric, _plain({r.metric: None for r in run.scores}))
     if spec is None:
         return [_main(run, rule, having)]
     if spec == EVERY:

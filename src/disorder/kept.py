@@ -9,7 +9,7 @@ from typing import Generic, TypeVar
 
 K = TypeVar("K", bound=Hashable)
 V = TypeVar("V")
-N_KEPT = 50_000  # about 30 MB of short arrays
+N_KEPT = 20_000  # about 40 MB of short arrays
 
 
 class Kept(Generic[K, V]):

@@ -2,32 +2,42 @@
 
 from __future__ import annotations
 
+from disorder.data import stream
 from disorder.errors import BadSetting, MissingData, MissingPackage, UnknownName
 from disorder.measure import CURTAILED, ORIGINAL, threshold
 from disorder.perturb import Transformation, parse, suite
 from disorder.registry import parts
 from disorder.settings import Settings
 
-TOLERANT = "full"  # the suite of all that can be done here
+LEFT_OUT = "left out:"  # how notes on missing transformations begin
+TOLERANT = ("full", "ladder")  # suites of all that can be done here
 
 
-def planned(settings: Settings) -> tuple[list[Transformation], list[str]]:
-    """The transformations to apply, each once, and notes on those of the full suite that cannot be done here."""
+def planned(settings: Settings, language: str = "en") -> tuple[list[Transformation], list[str]]:
+    """The transformations to apply, each once, and notes on those of a tolerant suite that cannot be done here."""
     for x in settings.omega:
         threshold(x)
     found, missing = dict[str, Transformation](), dict[str, list[str]]()
     for spec in list(settings.transformations) or suite(settings.suite):
         try:
-            transformation = parse(spec, fidelity=settings.fidelity).tried()
+            transformation = parse(spec, fidelity=settings.fidelity).tried(language)
+            _check_training(transformation, settings.data_dir)
             found[transformation.spec] = transformation
         except (MissingPackage, MissingData) as reason:
-            if settings.transformations or settings.suite != TOLERANT:
+            if settings.transformations or settings.suite not in TOLERANT:
                 raise
             missing.setdefault(str(reason), []).append(spec)
     found.pop(ORIGINAL, None)  # it is asked in any case
     if not found:
         raise BadSetting("audit", transformations=ORIGINAL, need="a transformation that breaks the text")
-    return list(found.values()), [f"left out: {', '.join(specs)}; {reason}" for reason, specs in missing.items()]
+    return list(found.values()), [f"{LEFT_OUT} {', '.join(specs)}; {reason}" for reason, specs in missing.items()]
+
+
+def _check_training(transformation: Transformation, data_dir: str | None) -> None:
+    """Raise when data to learn from cannot be read: better now than after the first hour."""
+    for step in transformation.steps:
+        if "training data" in step.needs:
+            next(iter(stream(step.settings["train"], data_dir=data_dir)[2]), None)
 
 
 def requested_scores(settings: Settings) -> list[str] | None:

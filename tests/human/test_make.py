@@ -215,3 +215,14 @@ def test_shares_add_up(n: int, n_parts: int) -> None:
 def test_lengths_are_cut_at_the_median() -> None:
     assert lengths([3, 9, 5, 7]) == ["short", "long", "short", "long"]
     assert lengths([4, 4, 4]) == ["short"] * 3
+
+
+def test_texts_of_a_run_that_asked_the_model_are_shown_as_asked(tmp_path: Path) -> None:
+    disorder.audit("builtin:bow", "builtin", limit=40, q=2, transformations=["drop_least"], out=tmp_path / "run")
+    make(str(tmp_path / "run"), tmp_path / "task", n=6, accepted=False)
+    assert (tmp_path / "task" / "items.jsonl").read_text(encoding="utf-8").count("\n") == 6
+
+
+def test_sentences_that_stay_good_are_not_called_broken(tmp_path: Path) -> None:
+    with pytest.raises(DisorderError, match="may rightly call valid"):
+        make("builtin", tmp_path / "task", kind="valid", transformations=["swap_texts"], n=10)

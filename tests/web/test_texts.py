@@ -56,7 +56,7 @@ def test_rebuilt_texts_are_those_the_model_was_asked(spec: str, tmp_path: Path) 
     assert sorted(shown) == sorted(tuple(texts) for texts in model.asked[4:])
 
 
-def test_without_the_transformation_texts_come_from_the_positions(tmp_path: Path) -> None:
+def test_without_the_draw_texts_come_from_the_positions(tmp_path: Path) -> None:
     run = disorder.audit("uniform", pairs(2), q=3, transformations=["derange"], cache="off", out=tmp_path / "run")
     library = Library(tmp_path)
     samples, found = Samples(library), library.all()[0]
@@ -66,7 +66,7 @@ def test_without_the_transformation_texts_come_from_the_positions(tmp_path: Path
     assert is_exact
     foreign, is_exact = rebuilt(run, "a_plugin_that_is_not_here", example, rows)
     assert not is_exact
-    assert [version.texts for version in foreign] == [version.texts for version in exact]
+    assert {text for version in foreign for text in version.texts} == {None}  # nobody knows how it cut words
     other_seed, is_exact = rebuilt(run.model_copy(update={"seed": 99}), "derange", example, rows)
     assert not is_exact
     assert [version.texts for version in other_seed] == [version.texts for version in exact]

@@ -20,7 +20,7 @@ Model = Annotated[str, typer.Argument(help="Model spec: builtin, hf:FOLDER, onnx
 Data = Annotated[str | None, typer.Argument(help="Data spec: builtin, FILE.jsonl, mnli:matched, hf:NAME:SPLIT")]
 SomeData = Annotated[str, typer.Argument(help="Data spec: builtin, FILE.jsonl, mnli:matched, hf:NAME:SPLIT")]
 
-Suite = Annotated[str, _option("Set of transformations: order, salad, classes, full")]
+Suite = Annotated[str, _option("Set of transformations: order, salad, classes, ladder, full")]
 With = Annotated[list[str] | None, _option("Transformation instead of a suite; can be repeated", "--with")]
 Q = Annotated[int, _option("Permutations of each example (shuffle and shuffle_ngrams draw 10 at most, or :q=N)")]
 Seed = Annotated[int, _option("Seed of every draw")]

@@ -82,7 +82,7 @@ def _line(console: Console, head: str, text: str, *, indent: int = INDENT) -> No
     from rich.markup import escape
 
     style = ("", "") if head else ("[dim]", "[/dim]")
-    console.print(f"  {escape(head):<{indent - 2}}{style[0]}{escape(text)}{style[1]}", highlight=False)
+    console.print(f"  {escape(head):<{max(0, indent - 3)}} {style[0]}{escape(text)}{style[1]}", highlight=False)
 
 
 def _about(entry: Part, show_example: Callable[[str], str]) -> list[str]:

@@ -12,7 +12,7 @@ from typing import IO, TYPE_CHECKING, Annotated, cast
 
 import typer
 
-from disorder.cli._options import Columns, DataDir, Fidelity, Seed, Short, SomeData, TaskName, mapping
+from disorder.cli._options import Columns, DataDir, Fidelity, Labels, Seed, Short, SomeData, TaskName, mapping
 from disorder.errors import DisorderError
 
 if TYPE_CHECKING:
@@ -36,6 +36,7 @@ def perturb(
     task: TaskName = None,
     data_dir: DataDir = None,
     model: Annotated[str | None, typer.Option(help="Model whose important words are sought (drop_least and its kin)")] = None,
+    labels: Labels = "",
 ) -> None:
     """Write the broken texts of DATA to a file.
 
@@ -51,7 +52,8 @@ def perturb(
     tally, used = Tally(), Counter[str]()
     lines = broken(
         data, with_ or suite_named(str(suite)), q=q, seed=seed, fidelity=cast("types.Fidelity", fidelity), short=short,
-        columns=mapping("--columns", columns), task=task, data_dir=data_dir, model=model, tally=tally,
+        columns=mapping("--columns", columns), task=task, data_dir=data_dir, model=model,
+        labels=mapping("--labels", labels), tally=tally,
     )  # fmt: skip
     with _written(out) as file:
         for record in lines:

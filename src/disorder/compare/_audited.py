@@ -151,7 +151,7 @@ class Audited:
         settings, q = self.run.settings, int(self.run.settings["q"])
         if transformation is None or not settings.get("curtail"):
             return None
-        if settings.get("short") != "use":
+        if settings.get("short") != "use" or transformation.asks_others:  # which draw as many as they are asked for
             return np.full(len(examples), transformation.count(q))
         apply = transformation.apply
         return np.array([len(apply(e, task=self.task, q=q, seed=self.run.seed, short="use")) for e in examples])

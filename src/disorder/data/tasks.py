@@ -98,6 +98,13 @@ BUILTIN: dict[str, Task] = {
     "rare_sentiment": _task("rare_sentiment", ("negative", "positive"), "a", None, None),
 }
 
+def language_of(data: object, task: str | None) -> str:
+    """The language that a data spec or a task is known to be in; English unless said."""
+    name = str(data).partition(":")[0] if isinstance(data, str) else ""
+    known = SETS[name].task if name in SETS else KNOWN.get(task or "")
+    return "en" if known is None else known.language
+
+
 KNOWN = {task.name: task for task in [*BUILTIN.values(), *(named.task for named in SETS.values())]}
 
 

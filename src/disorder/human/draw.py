@@ -81,11 +81,7 @@ class Pool:
             return dict(enumerate(self.broken(example, transformation).texts()))
         if transformation not in self._stored:
             self._stored[transformation] = _stored(self.folder, transformation)
-        rows = self._stored[transformation][example.id]
-        found = {row["variant"]: stored_texts(chosen, example, self.task, row) for row in rows}
-        if None in found.values():
-            raise DisorderError(f"{transformation}: its words are tokens of {self.model}, so its texts cannot be shown")
-        return {variant: texts for variant, texts in found.items() if texts is not None}
+        return {row["variant"]: stored_texts(example, row) for row in self._stored[transformation][example.id]}
 
     def broken(self, example: Example, transformation: str) -> Any:
         """All variants of one example."""
@@ -217,9 +213,9 @@ def _samples(
     import pyarrow.compute as pc
     import pyarrow.dataset as ds
 
-    wanted = pc.field("transformation").cast(pa.string()).isin(sorted(transformations))
+    wanted = pc.field("transformation").cast(pa.string()).isin(pa.array(sorted(transformations), pa.string()))
     if examples is not None:
-        wanted &= pc.field("example").cast(pa.string()).isin(sorted(examples))
+        wanted &= pc.field("example").cast(pa.string()).isin(pa.array(sorted(examples), pa.string()))
     try:
         for batch in ds.dataset(sorted((folder / "samples").glob("*.parquet"))).to_batches(columns=columns, filter=wanted):
             yield from zip(*(batch[name].to_pylist() for name in columns), strict=True)

@@ -51,6 +51,7 @@ class Made:
     task: HumanTask
     annotators: list[Annotator]
     counts: dict[str, dict[str, int]]
+WELL_FORMED = {"original", "swap_texts", "drop_text", "swap_nouns", "trade_classes", "empty"}  # may leave good sentences
 
 
 def make(
@@ -82,6 +83,8 @@ def make(
         pool = from_data(source, transformations or usual, seed=seed, columns=columns or {}, data_dir=data_dir)
         if not transformations:
             pool.drop_copies()
+    if kind == "valid":
+        _check_breaks(pool)
     if kind == "label" and pool.task.is_regression:
         raise DisorderError(f"{source} asks for numbers; people can be asked for labels, or with --task valid")
     with_whole = (kind == "valid" or not is_run) if whole is None else whole
@@ -220,6 +223,14 @@ def _side(pool: Pool) -> Literal["a", "b"]:
 
 def _text_names(task: Task) -> list[str]:
     return ["Premise", "Hypothesis"] if set(task.labels) == set(NLI) else ["First text", "Second text"]
+
+
+def _check_breaks(pool: Pool) -> None:
+    """Refuse to call sentences broken that may be as good as before."""
+    for spec, _ in pool.groups:
+        names = [] if spec == WHOLE else [step.part.name for step in parse(spec).steps]
+        if names and set(names) <= WELL_FORMED:
+            raise DisorderError(f"{spec} leaves sentences that people may rightly call valid; break them another way")
 
 
 def _item(name: str, shown: Shown, kind: Kind, side: Literal["a", "b"]) -> Item:

@@ -15,14 +15,14 @@ from disorder.errors import BadSetting, DoesNotApply
 from disorder.types import Bools, Fidelity, Floats, Ints, Sentence
 
 By = Literal["loss", "support", "size"]
+DIGITS = 6  # the last bits of a gradient depend on the batch it was computed in
 
 
 def ranked(sentence: Sentence, by: By) -> Ints:
     """Positions from the most to the least important word; among equals the earlier one first."""
     assert sentence.importance is not None
-    found: dict[str, Floats] = {
-        "loss": sentence.importance, "support": -sentence.importance, "size": abs(sentence.importance)
-    }  # fmt: skip
+    rounded = np.round(sentence.importance, DIGITS)
+    found: dict[str, Floats] = {"loss": rounded, "support": -rounded, "size": abs(rounded)}
     return np.argsort(-found[by], kind="stable")
 
 

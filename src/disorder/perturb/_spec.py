@@ -7,9 +7,10 @@ A transformation is one registered part with its settings, or a chain of them jo
 from __future__ import annotations
 
 import re
+from itertools import combinations
 
 from disorder.errors import BadSetting, DisorderError
-from disorder.perturb._transformation import PIECES, Step, Transformation
+from disorder.perturb._transformation import GIVEN, PIECES, Step, Transformation
 from disorder.registry import Part, part, parts
 from disorder.types import Fidelity
 
@@ -20,7 +21,11 @@ def parse(spec: str, *, fidelity: Fidelity | None = None) -> Transformation:
     """The transformation a spec names; `fidelity` is used by every part that has one and was not told otherwise."""
     names = "|".join(map(re.escape, parts("transformation")))
     segments = re.split(rf"\+(?=(?:{names})(?:[:+]|$))", spec.strip())
-    return Transformation(tuple(_step(segment, fidelity) for segment in segments))
+    steps = tuple(_step(segment, fidelity) for segment in segments)
+    for before, after in combinations(steps, 2):
+        if before.needs & GIVEN and after.needs & {"tags", "importance"}:
+            raise BadSetting(after.part.name, after=before.part.name, need="to come first: it knows the text's own words")
+    return Transformation(steps)
 
 
 def _step(segment: str, fidelity: Fidelity | None) -> Step:

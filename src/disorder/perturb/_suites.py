@@ -10,7 +10,6 @@ SINGLE = ("NOUN", "VERB", "PRON", "ADJ", "ADV", "CONJ", "NUM", "DET")
 KEPT = ("NOUN+PRON+VERB", "NOUN+ADV+VERB", "NOUN+VERB", "NOUN+VERB+ADJ", "NOUN+VERB+ADV+ADJ")
 CLASSES = [*(f"drop_pos:tags={tag}" for tag in (*SINGLE, "NOUN+PRON")), *(f"keep_pos:tags={tags}" for tags in KEPT)]
 DECLARED = {"classes": CLASSES, "full": CLASSES, "alldrop": ["original", *CLASSES[: len(SINGLE)]]}
-ONLY_DATA = ("alldrop",)  # sets that make data rather than an audit
 SETTINGS = {
     "shuffle_ngrams": [f"n={n}" for n in (1, 2, 3)],
     "keep_bigrams": [f"share={share}" for share in (0, 0.25, 0.5, 0.75)],

@@ -147,11 +147,11 @@ class Transformation:
         step = next(step for step in self.steps if "tags" in step.needs)
         return str(step.tagger or step.part.facts["tagger"].get(task.language, "spacy"))
 
-    def tried(self) -> Transformation:
+    def tried(self, language: str = "en") -> Transformation:
         """Itself, after a try on one example: a bad setting or a missing package shows before any data is read."""
         probe = Example("probe", "one two three four five six.", "seven eight nine ten eleven twelve.", "")
         with suppress(DoesNotApply):
-            self.apply(probe, task=Task("probe"), q=1, seed=0, context=_Trial())
+            self.apply(probe, task=Task("probe", language=language), q=1, seed=0, context=_Trial())
         return self
 
     def broken_sides(self, task: Task, *, is_pair: bool) -> tuple[str, ...]:

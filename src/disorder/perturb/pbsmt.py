@@ -35,7 +35,7 @@ def pbsmt(
     sentence = split(untouched(pair.a).texts()[0])
     source, _ = sides(sentence.text, None if pair.b is None else "")
     if not source or (pair.b is None and len(sentence.body) < 2):
-        raise DoesNotApply("there is nothing to translate" if pair.b else "it is too short to be cut in half")
+        raise DoesNotApply("there is nothing to translate" if pair.b is not None else "it is too short to be cut in half")
     if len(source) > LONGEST:
         raise DoesNotApply(f"it has more than {LONGEST} words, too many to translate")
     written = translator(context, pair.label, is_pair=pair.b is not None, lessons=lessons)(source)

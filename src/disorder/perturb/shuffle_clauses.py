@@ -36,7 +36,7 @@ def clauses(sentence: Sentence) -> Ints:
     assert sentence.tags is not None
     conjunctions, verbs = is_of(sentence.tags, CONJUNCTIONS), is_of(sentence.tags, VERBS)
     marks = sentence.is_punctuation
-    ends = marks & np.array([not BOUNDS.isdisjoint(word) for word in sentence.words], dtype=bool)
+    ends = marks & np.array([not BOUNDS.isdisjoint(word) or word.startswith("--") for word in sentence.words], dtype=bool)
     for i in np.flatnonzero(conjunctions & ~marks).tolist():
         ends[i] = _last(ends, i) < _last(verbs, i) and _first(verbs, i + 1) < _first(ends & marks, i)
     return np.where(marks, -1 - np.arange(len(sentence)), np.cumsum(ends))

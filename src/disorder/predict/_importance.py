@@ -20,7 +20,7 @@ from disorder.types import Floats, Pair
 if TYPE_CHECKING:
     from disorder.predict._load import Aligned
 
-MAX_KEPT = 200_000  # pairs whose importance is remembered
+MAX_KEPT = 20_000  # pairs whose importance is remembered: about 30 MB
 Weigh = Callable[[Sequence[Pair], Floats], list[list[Floats]]]
 BY_GRADIENT = "importance of words: embedding times gradient of the gold label's loss"
 BY_LEAVING_OUT = (

@@ -119,7 +119,7 @@ class Aligned:
     def _weigh(self, pairs: Sequence[Pair]) -> list[list[Floats]]:
         began, before = time.perf_counter(), dict(self.counts)
         found = importance(self, pairs)
-        if self.counts.get("asked") == before.get("asked"):  # gradients: a pass forward and one back
+        if all(self.counts.get(name) == before.get(name) for name in ("asked", "cached")):  # gradients: forward and back
             self.counts["forward"] += time.perf_counter() - began
             self.counts["asked"] += len(pairs)
         return found

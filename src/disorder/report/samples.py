@@ -39,8 +39,13 @@ def sample_table(
     examples: Sequence[Example],
     variants: Sequence[Variants | None],
     answers: Sequence[Floats],
+    *,
+    with_texts: bool = False,
 ) -> pa.Table:
-    """The variants of some examples with the answers to them; None stands for whole texts."""
+    """The variants of some examples with the answers to them; None stands for whole texts.
+
+    `with_texts` keeps the broken texts too, where they cannot be drawn again from the text and the seed.
+    """
     counts = [len(part) for part in answers]
     stacked = np.concatenate(answers).astype(np.float32) if answers else np.empty((0, max(1, len(labels))), np.float32)
     sides = [_side(group) for group in variants]
@@ -53,8 +58,8 @@ def sample_table(
         _lists([_positions(v, side, "b", n) for v, side, n in zip(variants, sides, counts, strict=True)]),
         _labels(labels, stacked),
         _matrix(stacked),
-        _texts([_written(v, "a", n) for v, n in zip(variants, counts, strict=True)]),
-        _texts([_written(v, "b", n) for v, n in zip(variants, counts, strict=True)]),
+        _texts([_written(v, "a", n, with_texts) for v, n in zip(variants, counts, strict=True)]),
+        _texts([_written(v, "b", n, with_texts) for v, n in zip(variants, counts, strict=True)]),
     ]
     return pa.Table.from_arrays(columns, schema=SCHEMA)
 
@@ -160,12 +165,13 @@ def _positions(variants: Variants | None, side: str, name: str, n: int) -> tuple
     return (np.tile(rows.positions, (n, 1)) if rows.is_shared else rows.positions[:n]), n
 
 
-def _written(variants: Variants | None, name: str, n: int) -> list[str | None]:
-    """The texts of one side where a transformation wrote them, None where positions say it all."""
+def _written(variants: Variants | None, name: str, n: int, with_texts: bool) -> list[str | None]:
+    """The texts of one side where they must be kept, None where positions say it all."""
     rows = None if variants is None else variants.a if name == "a" else variants.b
-    if rows is None or rows.written is None:
+    if rows is None or (rows.written is None and not with_texts):
         return [None] * n
-    return [storable(rows.written[i % len(rows.written)]) for i in range(n)]
+    texts = rows.texts()
+    return [storable(texts[i % len(texts)]) for i in range(n)]
 
 
 def _texts(groups: Sequence[Sequence[str | None]]) -> pa.Array:

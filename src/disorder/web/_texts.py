@@ -16,9 +16,11 @@ from disorder.data.tasks import KNOWN
 from disorder.errors import DisorderError, DoesNotApply
 from disorder.perturb import Transformation, parse, stored_texts
 from disorder.perturb.words import split
+from disorder.registry import parts
 from disorder.report import Run
 from disorder.types import Example, Rows, Sentence, Task, Variants
 
+MOST = 100_000  # variants of an example that are drawn again
 Word = tuple[str, int]  # a word and the place it came from, counted from 1
 
 
@@ -37,17 +39,19 @@ def rebuilt(run: Run, spec: str, example: Example, rows: Sequence[Mapping[str, A
     """The versions behind stored rows, and whether they are surely what the model was asked."""
     try:
         transformation = parse(spec)
+        if any(":" in (step.tagger or "") for step in transformation.steps) or not 0 < int(run.settings["q"]) <= MOST:
+            raise DisorderError("a run that others made may not say what is loaded here, or how much is drawn")
         side = rows[0]["side"] if rows else "a"
         task = _task(run, side)
         if transformation.asks_others:
-            return [_stored(transformation, task, example, row) for row in rows], "pieces" not in transformation.needs
+            return [_stored(transformation, task, example, row) for row in rows], True
         variants = transformation.apply(
             example, task=task, q=run.settings["q"], seed=run.seed, short=run.settings["short"]
         )
         if all(_agrees(variants, row) for row in rows):
             return [_version(variants, row) for row in rows], True
         return _from_positions(transformation, task, example, rows), False
-    except (DisorderError, DoesNotApply, KeyError):
+    except (DisorderError, DoesNotApply, KeyError, TypeError, ValueError):
         return _from_positions(None, None, example, rows), False
 
 
@@ -87,40 +91,54 @@ def _version(variants: Variants, row: Mapping[str, Any]) -> Version:
 
 
 def _stored(transformation: Transformation, task: Task, example: Example, row: Mapping[str, Any]) -> Version:
-    """A version as it was stored; words that were written have come from nowhere."""
-    texts = stored_texts(transformation, example, task, row)
-    if texts is None:
-        return _from_positions(None, None, example, [row])[0]
-    wholes = [split(text) for text in example.texts if text is not None]
+    """A version whose texts were kept; its words are led back to the original where the positions give the text."""
+    cutter = transformation.splitter_for(task)
+    wholes = [split(text, words=cutter if cutter in parts("words") else "simple") for text in example.texts if text is not None]
+    texts = stored_texts(example, row)
     words: list[list[Word]] = []
+    originals: list[list[Word]] = []
     for name, whole, text in zip("ab", wholes, texts, strict=False):
-        positions = row[f"positions_{name}"]
         source = wholes[0] if transformation.is_copy else whole
-        is_fit = positions is not None and max(positions, default=-1) < len(source)
-        words.append(_words(source, positions) if is_fit else [(word, i) for i, word in enumerate(split(str(text)).words, 1)])
-    originals = [_words(whole, range(len(whole))) for whole in wholes]
-    changed = [row[f"positions_{name}"] is not None or row[f"written_{name}"] is not None for name in "ab"]
-    return Version(row["variant"], list(texts[: len(wholes)]), words, originals, changed[: len(wholes)])
+        positions = row[f"positions_{name}"]
+        if positions is None and text == whole.text:
+            positions, source = range(len(whole)), whole
+        words.append(_words(source, positions) if _gives(source, positions, str(text)) else _new_words(str(text)))
+        originals.append(_words(source, range(len(source))))
+    changed = [text != whole.text for text, whole in zip(texts, wholes, strict=False)]
+    return Version(row["variant"], list(texts[: len(wholes)]), words, originals, changed)
+
+
+def _gives(sentence: Sentence, positions: Sequence[int] | None, text: str) -> bool:
+    """Whether these words of the sentence are those of the text."""
+    if positions is None or not all(0 <= place < len(sentence) for place in positions):
+        return False
+    return "".join(sentence.words[place] for place in positions) == "".join(text.split())
+
+
+def _new_words(text: str) -> list[Word]:
+    """The words of a text that was written, each at its own place."""
+    return [(word, place) for place, word in enumerate(split(text).words, start=1)]
 
 
 def _from_positions(
     transformation: Transformation | None, task: Task | None, example: Example, rows: Sequence[Mapping[str, Any]]
 ) -> list[Version]:
-    """Texts from the stored positions alone; a text whose positions do not fit is None."""
-    splitter = "simple" if transformation is None or task is None else transformation.splitter_for(task)
+    """Texts from the stored positions alone; None where they do not fit, or nobody knows how words were cut."""
+    is_known = transformation is not None and task is not None
+    splitter = transformation.splitter_for(task) if transformation is not None and task is not None else "simple"
     texts = [text for text in example.texts if text is not None]
     sentences = [split(text, words=splitter) for text in texts]
-    return [_fitted(sentences, row) for row in rows]
+    return [_fitted(sentences, row, is_known=is_known) for row in rows]
 
 
-def _fitted(sentences: Sequence[Sentence], row: Mapping[str, Any]) -> Version:
+def _fitted(sentences: Sequence[Sentence], row: Mapping[str, Any], *, is_known: bool) -> Version:
     texts: list[str | None] = []
     words: list[list[Word]] = []
     changed = [row[f"positions_{name}"] is not None for name in "ab"][: len(sentences)]
     for name, sentence in zip("ab", sentences, strict=False):
         stored = row[f"positions_{name}"]
         positions = list(range(len(sentence))) if stored is None else list(stored)
-        fits = all(0 <= place < len(sentence) for place in positions)
+        fits = (is_known or stored is None) and all(0 <= place < len(sentence) for place in positions)
         texts.append(sentence.render(np.array([positions], dtype=np.int64))[0] if fits else None)
         words.append(_words(sentence, positions) if fits else [])
     originals = [_words(sentence, range(len(sentence))) for sentence in sentences]
