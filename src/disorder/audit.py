@@ -115,9 +115,10 @@ def _audit(
     if before is not None:
         run.started, run.seconds, run.n_predictions = before.started, before.seconds, before.n_predictions
     asker = Asker.of(partial(_again, loaded), dataset, plan, chosen, decided_at)
+    worker = asker
     if chosen.engine != "local":
-        asker = replace(asker, load=partial(load_model, model, dataset.task, chosen, loaded.precision))
-    started = engine(chosen.engine, address=chosen.address, workers=chosen.workers, make=partial(_itself, asker))
+        worker = replace(asker, load=partial(load_model, model, dataset.task, chosen, loaded.precision))
+    started = engine(chosen.engine, address=chosen.address, workers=chosen.workers, make=partial(_itself, worker))
     return _Audit(dataset, asker, plan, chosen, run, folder, listen or (lambda *_: None), started, requested, rule).go()
 
 

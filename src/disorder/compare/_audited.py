@@ -62,7 +62,7 @@ class Audited:
             raise BadData(f"{folder} has no samples, which a comparison reads; audit it again")
         examples = _examples(folder)
         turns = sorted(range(len(examples)), key=lambda i: examples[i].id)
-        return cls(folder, run, Parts.open(folder), [examples[i] for i in turns], np.array(turns))
+        return cls(folder, run, Parts.open(folder, to_write=False), [examples[i] for i in turns], np.array(turns))
 
     @property
     def rows(self) -> list[tuple[str, str, str | None, str]]:

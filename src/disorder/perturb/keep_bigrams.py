@@ -26,7 +26,8 @@ def keep_bigrams(sentence: Sentence, rng: Generator, count: int, *, share: float
     """Cut the text at random into runs and shuffle them, so that just `share` of its bigrams is left.
 
     Of the n − 1 pairs of neighbours before the final punctuation, round(share · (n − 1)) are pairs of the old text, as words
-    without case; no other is.
+    without case; no other is. Uniform over those orders where no word repeats or the text has at most seven words; a longer
+    text that repeats a word is drawn by its runs, so that orders with a pair kept by way of an equal word are rarer.
     """
     if not 0 <= share <= 1:
         raise BadSetting("keep_bigrams", share=share, need="a share from 0 to 1")

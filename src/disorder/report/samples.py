@@ -86,13 +86,14 @@ class Parts:
     notes: list[str] = field(default_factory=list)
 
     @classmethod
-    def open(cls, folder: Path) -> Parts:
+    def open(cls, folder: Path, *, to_write: bool = True) -> Parts:
         """The parts that a folder has so far; a line cut off by a crash is not one."""
-        (folder / "samples").mkdir(exist_ok=True)
+        if to_write:
+            (folder / "samples").mkdir(exist_ok=True)
         parts = cls(folder / "samples")
         journal = parts.folder / JOURNAL
         content = journal.read_bytes() if journal.exists() else b""
-        if content and not content.endswith(b"\n") and is_on_disk(journal):
+        if to_write and content and not content.endswith(b"\n") and is_on_disk(journal):
             add_line(journal, b"\n", content)  # a line torn by a crash must not swallow the next
         parts.known = {entry["part"]: entry for entry in _entries(content)}
         return parts
