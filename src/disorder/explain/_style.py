@@ -49,7 +49,7 @@ def colours(field: str, names: Sequence[str], *, marks: str = "") -> Spec:
 
 def ruled(channel: str, value: float) -> list[Spec]:
     """A dotted line, for chance."""
-    mark = {"type": "rule", "strokeDash": [2, 3], "color": GREY}
+    mark = {"type": "rule", "aria": False, "strokeDash": [2, 3], "color": GREY}
     return [{"data": {"values": [{}]}, "mark": mark, "encoding": {channel: {"datum": value}}}]
 
 

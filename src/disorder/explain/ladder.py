@@ -181,7 +181,7 @@ def _figure(rows: list[Row], task: Task) -> Figure:
         ],
     }  # fmt: skip
     y, value = name("part", parts), number("value", "what it adds to accuracy")
-    zero = {"data": {"values": [{}]}, "mark": {"type": "rule", "color": GREY}, "encoding": {"x": {"datum": 0}}}
+    zero = {"data": {"values": [{}]}, "mark": {"type": "rule", "aria": False, "color": GREY}, "encoding": {"x": {"datum": 0}}}
     apart = {
         "width": 460, "height": {"step": 26},
         "layer": [

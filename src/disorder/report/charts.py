@@ -90,7 +90,7 @@ def reliability(run: Run, transformation: str) -> str:
     size = {"field": "answers", "type": "quantitative", "legend": None, "scale": {"range": [15, 220]}}
     shape = {"field": "asked", "type": "nominal", "scale": {"domain": list(names.values())}}
     shape["legend"] = colour["color"]["legend"]
-    diagonal = {"mark": {"type": "rule", "strokeDash": [2, 3], "color": GREY}, "data": {"values": [{}]},
+    diagonal = {"mark": {"type": "rule", "aria": False, "strokeDash": [2, 3], "color": GREY}, "data": {"values": [{}]},
                 "encoding": {"x": {"datum": 0, **axis}, "y": {"datum": 0, **axis}, "x2": {"datum": 1}, "y2": {"datum": 1}}}
     points = {"mark": {"type": "point", "filled": True, "opacity": 0.9},
               "encoding": {**places, **colour, "size": size, "shape": shape}}  # fmt: skip

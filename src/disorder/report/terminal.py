@@ -15,7 +15,7 @@ from disorder.report.wording import COLUMNS, PERMUTATION_METRICS, interval, left
 SECONDS = ("draw", "assemble", "forward", "cache", "write")
 LEGEND = {
     "accuracy": "texts given the gold label; after a number its 95 % interval over examples",
-    "same answer": "broken texts answered as the whole text was",
+    "same answer": "broken texts answered as the whole text was (copies: with the default label)",
     "WOS": "word-order sensitivity: 0 = order ignored, 1 = falls to chance, above 1 = below it",
     "confidence": "mean probability of the answer given",
     "Ω_max, Ω_rand, Ω_1.0": "examples with one permutation that gets the gold label, with more than by chance, with all",
