@@ -110,6 +110,7 @@ class Server:
     process: subprocess.Popen[str]
     address: str  # as printed, with the token if there is one
     lines: list[str]  # what it wrote so far, both streams
+    reader: threading.Thread | None = None
 
     @property
     def url(self) -> str:
@@ -122,7 +123,10 @@ class Server:
         import signal
 
         self.process.send_signal(signal.SIGINT)
-        return self.process.wait(timeout=10)
+        code = self.process.wait(timeout=10)
+        assert self.reader is not None
+        self.reader.join(timeout=10)  # its last words
+        return code
 
     def kill(self) -> None:
         """End it as a crash would."""
@@ -165,7 +169,7 @@ def _first_address(server: Server) -> str:
             if matched := re.search(r"https?://\S+", line):
                 found.put(matched[0])
 
-    reader = threading.Thread(target=read, daemon=True)
+    reader = server.reader = threading.Thread(target=read, daemon=True)
     reader.start()
     for _ in range(PATIENCE * 10):
         try:

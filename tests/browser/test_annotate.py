@@ -235,7 +235,7 @@ def test_texts_that_mean_harm_are_shown_as_text(
     links = "[x](javascript:alert(1)) ![i](http://example.org/i.png)"
     (folder / "instructions.md").write_text(f"# Read\n\n<img src=x onerror=alert(1)>\n\n{links}")
     page.goto(link(serve("human", "serve", folder), folder, "<script>alert(1)</script>"))
-    page.wait_for_selector("a.button")
+    page.wait_for_selector("main[data-ready] a.button")
     assert "<img src=x onerror=alert(1)>" in page.inner_text("main")
     assert page.locator("main img, main a[href^=javascript]").count() == 0
     page.keyboard.press("Enter")
