@@ -10,6 +10,7 @@ import sys
 import threading
 import webbrowser
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from disorder.errors import DisorderError, MissingPackage
@@ -89,11 +90,11 @@ def serve(
         timeout_graceful_shutdown=2, ws="none",
     )  # fmt: skip
     try:
-        uvicorn.Server(config).run(sockets=[listening])
-    except KeyboardInterrupt:
-        _say("stopped")
+        with suppress(KeyboardInterrupt):  # which comes, or does not, by when the signal was caught
+            uvicorn.Server(config).run(sockets=[listening])
     finally:
         listening.close()
+    _say("stopped")
 
 
 def listen(host: str, port: int) -> socket.socket:
