@@ -37,6 +37,7 @@ if (SHARED / "nltk_data").is_dir():
     os.environ.setdefault("NLTK_DATA", str(SHARED / "nltk_data"))
 
 Rows = Iterable[Mapping[str, Any]]
+Command = Callable[..., tuple[int, str, str]]
 
 
 @pytest.fixture(scope="session")
@@ -81,6 +82,26 @@ def tiny_bert(tmp_path_factory: pytest.TempPathFactory) -> Path:
     )  # fmt: skip
     transformers.BertForSequenceClassification(config).save_pretrained(folder)
     return folder
+
+
+@pytest.fixture
+def command(capsys: pytest.CaptureFixture[str]) -> Command:
+    """Run a command; gives exit code, standard output and standard error."""
+    from disorder.cli import main
+
+    def go(*arguments: object) -> tuple[int, str, str]:
+        with pytest.raises(SystemExit) as stopped:
+            main([str(argument) for argument in arguments])
+        return int(stopped.value.code or 0), *capsys.readouterr()
+
+    return go
+
+
+@pytest.fixture
+def run(command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Command:
+    """Run a command in an empty folder."""
+    monkeypatch.chdir(tmp_path)
+    return command
 
 
 @pytest.fixture

@@ -20,7 +20,6 @@ from scipy.stats import binomtest
 import disorder
 from conftest import pairs as made_up
 from disorder.audit import audit
-from disorder.cli import main
 from disorder.compare import compare
 from disorder.errors import BadData, BadSetting, DisorderError, UnknownName
 from disorder.report import Parts, read_run
@@ -43,18 +42,6 @@ def folders(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
         audit(model, "builtin", out=home / name, **ASKED)
     audit("builtin:bow", "builtin", out=home / "curtailed", curtail=True, **ASKED)
     return {name: home / name for name in [*models, "curtailed"]}
-
-
-@pytest.fixture
-def command(capsys: pytest.CaptureFixture[str]) -> Command:
-    """Run a command; gives exit code, standard output and standard error."""
-
-    def go(*arguments: object) -> tuple[int, str, str]:
-        with pytest.raises(SystemExit) as stopped:
-            main([str(argument) for argument in arguments])
-        return int(stopped.value.code or 0), *capsys.readouterr()
-
-    return go
 
 
 @pytest.fixture(scope="session")

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import importlib.util
 import re
+import tempfile
 import time
 from dataclasses import asdict
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -279,9 +281,21 @@ def model_spec(name: str) -> str:
         if not (MODELS / "nli").is_dir():
             pytest.skip(f"needs the built-in models in {MODELS}")
         return f"onnx:{MODELS / 'nli'}" if name == "onnx" else name
-    if name not in OFFLINE_MODELS:
-        pytest.skip(f"no way is known to load {name} offline")
+    if name in parts("network"):
+        return f"{name}:{trained(name)}"
     return OFFLINE_MODELS[name]
+
+
+@lru_cache
+def trained(name: str) -> str:
+    """A folder with this network, hardly trained."""
+    if not importlib.util.find_spec("torch"):
+        pytest.skip("needs torch")
+    from disorder.train import train
+
+    folder = f"{tempfile.mkdtemp()}/{name}"
+    train("plain", "builtin:nli:train", dev="builtin", model=name, limit=60, out=folder, settings={"epochs": "1", "width": "8"})
+    return folder
 
 
 @pytest.fixture

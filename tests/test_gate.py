@@ -15,7 +15,6 @@ from markdown_it import MarkdownIt
 
 import disorder
 from disorder.audit import audit
-from disorder.cli import main
 from disorder.errors import DisorderError, UnknownName
 from disorder.gate import Rule, gate
 from disorder.report.badge import svg
@@ -180,18 +179,6 @@ class TestNeverAPassForWantOfAScore:
     def test_any_text_is_a_decision_or_one_clear_error(self, rule: str) -> None:
         with suppress(DisorderError):
             assert gate(made(), [rule]).rulings
-
-
-@pytest.fixture
-def command(capsys: pytest.CaptureFixture[str]) -> Command:
-    """Run a command; gives exit code, standard output and standard error."""
-
-    def go(*arguments: object) -> tuple[int, str, str]:
-        with pytest.raises(SystemExit) as stopped:
-            main([str(argument) for argument in arguments])
-        return int(stopped.value.code or 0), *capsys.readouterr()
-
-    return go
 
 
 class TestCommand:

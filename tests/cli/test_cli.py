@@ -23,20 +23,6 @@ KEYS = ["id", "transformation", "variant", "text_a", "text_b", "label", "positio
 Run = Callable[..., tuple[int, str, str]]
 
 
-@pytest.fixture
-def run(capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
-    """Run a command in an empty folder; gives exit code, standard output and standard error."""
-    monkeypatch.chdir(tmp_path)
-
-    def go(*arguments: object) -> tuple[int, str, str]:
-        with pytest.raises(SystemExit) as stopped:
-            main([str(argument) for argument in arguments])
-        out, err = capsys.readouterr()
-        return int(stopped.value.code or 0), out, err
-
-    return go
-
-
 def test_version_and_help(run: Run) -> None:
     assert run("--version") == (0, f"disorder {__version__}\n", "")
     code, out, _ = run("--help")

@@ -14,26 +14,12 @@ import pytest
 
 import disorder
 from conftest import pairs
-from disorder.cli import main
 from disorder.errors import BadModel, DisorderError, NothingToMeasure, UnknownName
 from disorder.explain import Explained, Figure, Subject, Table, explain, page, write_folder
 from disorder.registry import _parts, explanation, parts
 
 Write = Callable[..., Path]
 SMALL: dict[str, Any] = {"limit": 60, "q": 5}
-
-
-@pytest.fixture
-def run(capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Any]:
-    monkeypatch.chdir(tmp_path)
-
-    def go(*arguments: object) -> tuple[int, str, str]:
-        with pytest.raises(SystemExit) as stopped:
-            main([str(argument) for argument in arguments])
-        out, err = capsys.readouterr()
-        return int(stopped.value.code or 0), out, err
-
-    return go
 
 
 @pytest.fixture

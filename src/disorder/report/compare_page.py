@@ -16,25 +16,19 @@ from disorder.report.comparison import (
     signed,
     where,
 )
-from disorder.report.html import visible
+from disorder.report.html import template, visible
 from disorder.report.wording import MEANINGS
 
 
 def page(comparison: Comparison) -> str:
     """The comparison as one string of HTML."""
-    from jinja2 import Environment, PackageLoader, StrictUndefined
-
-    environment = Environment(
-        loader=PackageLoader("disorder.report", ""), autoescape=True, undefined=StrictUndefined, trim_blocks=True,
-        lstrip_blocks=True,
-    )  # fmt: skip
-    environment.filters |= {"visible": visible, "signed": signed, "shown_p": shown_p, "where": where}
     shown = {d.metric for d in comparison.differences}
-    return environment.get_template("compare_page.html").render(
+    rendered: str = template("compare_page.html", signed=signed, shown_p=shown_p, where=where).render(
         comparison=comparison, headline=headline(comparison), about=about(comparison), titles=TITLES,
         pairs=[(*pair, forest(pair[-1])) for pair in comparison.pairs], footnotes=footnotes(comparison),
         meanings={metric: meaning for metric, meaning in MEANINGS.items() if metric in shown},
     )  # fmt: skip
+    return rendered
 
 
 def forest(differences: list[Difference]) -> str:
@@ -48,7 +42,7 @@ def forest(differences: list[Difference]) -> str:
     span = {"y": y, "x": x | {"field": "low"}, "x2": {"field": "high"}}
     fill = {"condition": {"test": "datum.sure", "value": BLUE}, "value": "#ffffff"}
     layers: list[dict[str, Any]] = [
-        {"mark": {"type": "rule", "strokeDash": [2, 3], "color": GREY}, "encoding": {"x": {"datum": 0}}},
+        {"mark": {"type": "rule", "aria": False, "strokeDash": [2, 3], "color": GREY}, "encoding": {"x": {"datum": 0}}},
         {"mark": {"type": "rule", "size": 2, "color": BLUE}, "encoding": span},
         {"mark": {"type": "point", "size": 60, "stroke": BLUE, "opacity": 1}, "encoding": {"y": y, "x": x, "fill": fill}},
     ]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import unicodedata
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -52,7 +53,7 @@ def page(run: Run, *, has_explanations: bool = False) -> str:
     return drawn
 
 
-def template(name: str, *packages: str) -> Any:
+def template(name: str, *packages: str, **filters: Callable[..., str]) -> Any:
     """A page's template, from the report's own folder or from another package's; it may extend the report's `page.html`."""
     from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
 
@@ -60,7 +61,7 @@ def template(name: str, *packages: str) -> Any:
     environment = Environment(
         loader=ChoiceLoader(loaders), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
-    environment.filters["visible"] = visible
+    environment.filters |= {"visible": visible, **filters}
     return environment.get_template(name)
 
 
