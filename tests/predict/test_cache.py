@@ -91,6 +91,19 @@ def test_two_processes_can_share_it(tmp_path: Path) -> None:
     assert np.allclose(Cache(tmp_path).get(keys(1250), 2), answers(1250), atol=1e-6)
 
 
+def open_and_close(folder: str) -> list[str]:
+    cache = Cache(Path(folder))
+    cache.put(keys(1), answers(1))
+    cache.close()
+    return cache.notes
+
+
+def test_processes_that_start_together_on_a_new_file_wait_for_each_other(tmp_path: Path) -> None:
+    folders = [str(tmp_path / str(i // 4)) for i in range(200)]
+    with ProcessPoolExecutor(4) as pool:
+        assert list(pool.map(open_and_close, folders)) == [[]] * 200
+
+
 def test_an_unusable_folder_only_costs_the_cache(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("in the way")
     cache = Cache(tmp_path / "file" / "cache")

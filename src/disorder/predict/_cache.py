@@ -20,6 +20,7 @@ from disorder.types import Floats, Texts
 FILE = "predictions.sqlite"
 MAX_BYTES = 2 * 1024**3
 CHUNK = 500  # keys in one query
+PATIENCE = 60  # seconds to wait for another process
 TABLE = """CREATE TABLE IF NOT EXISTS predictions
            (key BLOB PRIMARY KEY, value BLOB NOT NULL, checksum INTEGER NOT NULL, used INTEGER NOT NULL) WITHOUT ROWID"""
 
@@ -89,12 +90,24 @@ class Cache:
             self.notes.append(f"no prediction cache: {error}")
 
     def _connect(self) -> sqlite3.Connection:
-        base = sqlite3.connect(self.path, timeout=60)
-        base.execute("PRAGMA journal_mode=WAL")
+        base = sqlite3.connect(self.path, timeout=PATIENCE)
+        self._write_ahead(base)
         base.execute("PRAGMA synchronous=NORMAL")
         base.execute(TABLE)
         base.execute("SELECT key FROM predictions LIMIT 1").fetchall()
         return base
+
+    def _write_ahead(self, base: sqlite3.Connection) -> None:
+        """Let readers and a writer share the file. SQLite does not wait for this lock by itself, so two that start together would collide."""
+        end = time.monotonic() + PATIENCE
+        while True:
+            try:
+                base.execute("PRAGMA journal_mode=WAL")
+                return
+            except sqlite3.OperationalError as error:
+                if "locked" not in str(error) or time.monotonic() > end:
+                    raise
+                time.sleep(0.01)
 
     def _select(self, keys: list[bytes]) -> list[tuple[bytes, bytes, int]]:
         if self._base is None:
