@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from heapq import nsmallest
 from itertools import islice
 from typing import Any
 
@@ -46,6 +47,7 @@ def broken(
     *,
     q: int = 1,
     seed: int = 0,
+    limit: int | None = None,
     fidelity: Fidelity = "paper",
     short: str = "skip",
     columns: Mapping[str, str] | None = None,
@@ -57,14 +59,15 @@ def broken(
 ) -> Iterator[dict[str, Any]]:
     """Broken texts one by one, with the id of the example each was made from; `tally` counts what was left out and why.
 
+    `limit` takes that many examples, drawn as an audit draws them, in the order of their rows.
     `model` is asked by the transformations that look for the words it leans on.
     """
-    Settings(q=q, fidelity=fidelity, short=short).check()
+    Settings(q=q, limit=limit, fidelity=fidelity, short=short).check()
     specs = [transformations] if isinstance(transformations, str) else transformations
     chosen = [parse(spec, fidelity=fidelity).tried(data_stage.language_of(data, task)) for spec in specs]
     tally = Tally() if tally is None else tally
     known, reader, examples = data_stage.stream(data, columns=columns, data_dir=data_dir, task=task)
-    context, stream = Surroundings(data_dir=data_dir), iter(examples)
+    context, stream = Surroundings(data_dir=data_dir), iter(_drawn(examples, limit, seed))
     if model is not None:  # whose labels must meet those of the data: all rows are looked at first
         dataset = data_stage.read(data, columns=columns, data_dir=data_dir, task=task)
         known = dataset.task
@@ -78,6 +81,14 @@ def broken(
                 yield from _lines(example, transformation.spec, variants, tally)
     for reason, count in reader.skipped.items():
         tally.skips.setdefault("data", Counter())[reason] += count
+
+
+def _drawn(examples: Iterable[Example], limit: int | None, seed: int) -> Iterable[Example]:
+    """As many examples as asked for, without holding the others."""
+    if limit is None:
+        return examples
+    numbered = nsmallest(limit, enumerate(examples), key=lambda item: data_stage.drawing_key(seed, item[1].id))
+    return [example for _, example in sorted(numbered, key=lambda item: item[0])]
 
 
 def _lines(

@@ -15,6 +15,8 @@ from conftest import pairs
 from disorder import __version__
 from disorder.audit import audit
 from disorder.cli import main
+from disorder.data import select
+from disorder.settings import Settings
 
 Write = Callable[..., Path]
 KEYS = ["id", "transformation", "variant", "text_a", "text_b", "label", "positions_a", "positions_b"]
@@ -117,6 +119,13 @@ class TestPerturb:
         assert all(list(record) == KEYS for record in records)
         assert [(r["id"], r["variant"]) for r in records] == [(f"e{i:04d}", k) for i in range(4) for k in range(3)]
         assert {r["transformation"] for r in records} == {"derange"}
+
+    def test_limit_takes_the_examples_that_an_audit_would(self, run: Run, jsonl: Write) -> None:
+        path = jsonl(pairs(30))
+        _, out, err = run("perturb", path, "--with", "reverse", "--limit", 5, "--seed", 3, "--out", "-")
+        drawn = {e.id for e in select(str(path), Settings(limit=5, seed=3)).examples}
+        assert err.startswith("5 examples used")
+        assert {json.loads(line)["id"] for line in out.splitlines()} == drawn
 
     def test_standard_output_holds_nothing_else(self, run: Run, jsonl: Write) -> None:
         code, out, err = run("perturb", jsonl(pairs(2)), "--with", "reverse", "--out", "-")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import duckdb
 import pyarrow.parquet as pq
 import pytest
 from hypothesis import given
@@ -13,7 +14,7 @@ from hypothesis import strategies as st
 import disorder
 from disorder.errors import BadData
 from disorder.web._library import Found, Library
-from disorder.web._samples import ORDERS, PER_PAGE, Filters, Samples
+from disorder.web._samples import ORDERS, PER_PAGE, WORD, Filters, Samples
 
 TRANSFORMATIONS = ["derange", "shuffle_ngrams:n=2", "reverse"]
 Plain = list[dict[str, Any]]
@@ -139,3 +140,9 @@ def test_runs_are_joined_only_where_id_texts_and_label_agree(tmp_path: Path) -> 
     assert total == 9
     assert {row["id"] for row in shown} == {f"e{i}" for i in range(3, 12)}
     assert [row["apart"] for row in shown] == sorted((row["apart"] for row in shown), reverse=True)
+
+
+@pytest.mark.parametrize(("text", "n_words"), [("我们 喜欢它", 5), ("the cat  sat\n", 3), ("GPT 模型", 3), ("", 0)])
+def test_a_character_counts_as_a_word_where_words_are_not_set_apart(text: str, n_words: int) -> None:
+    found = duckdb.sql(f"select len(regexp_extract_all($text, '{WORD}'))", params={"text": text}).fetchall()
+    assert found == [(n_words,)]

@@ -30,6 +30,7 @@ def perturb(
     suite: Annotated[str | None, typer.Option(help="Set of transformations instead, e.g. alldrop")] = None,
     q: Annotated[int, typer.Option(help="Variants of each example", min=1)] = 1,
     seed: Seed = 0,
+    limit: Annotated[int | None, typer.Option(help="Take this many examples, drawn at random by seed", min=1)] = None,
     fidelity: Fidelity = "paper",
     short: Short = "skip",
     columns: Columns = "",
@@ -51,9 +52,9 @@ def perturb(
         raise DisorderError("say how to break the texts, with --with TRANSFORMATION or with --suite NAME")
     tally, used = Tally(), Counter[str]()
     lines = broken(
-        data, with_ or suite_named(str(suite)), q=q, seed=seed, fidelity=cast("types.Fidelity", fidelity), short=short,
-        columns=mapping("--columns", columns), task=task, data_dir=data_dir, model=model,
-        labels=mapping("--labels", labels), tally=tally,
+        data, with_ or suite_named(str(suite)), q=q, seed=seed, limit=limit,
+        fidelity=cast("types.Fidelity", fidelity), short=short, columns=mapping("--columns", columns),
+        task=task, data_dir=data_dir, model=model, labels=mapping("--labels", labels), tally=tally,
     )  # fmt: skip
     with _written(out) as file:
         for record in lines:

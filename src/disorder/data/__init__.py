@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from disorder.data._read import Source, read, stream
-from disorder.data._select import groups, rare_labels, select, vocabulary
+from disorder.data._select import drawing_key, groups, rare_labels, select, vocabulary
 from disorder.data.tasks import language_of
 
-__all__ = ["Source", "groups", "language_of", "rare_labels", "read", "select", "stream", "vocabulary"]
+__all__ = ["Source", "drawing_key", "groups", "language_of", "rare_labels", "read", "select", "stream", "vocabulary"]

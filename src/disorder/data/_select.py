@@ -66,11 +66,16 @@ def _ordered(data: Any, settings: Settings) -> Dataset:
     return replace(dataset, examples=sorted(dataset.examples, key=key))
 
 
+def drawing_key(seed: int, id: str) -> bytes:
+    """Examples are drawn in the order of this key, whatever the order of the rows."""
+    return digest(seed, "limit", id)
+
+
 def _limited(dataset: Dataset, settings: Settings) -> Dataset:
     """A random part of the data, the same whatever the order of its rows."""
     if settings.limit is None or settings.limit >= len(dataset.examples):
         return dataset
-    drawn = sorted(dataset.examples, key=lambda example: digest(settings.seed, "limit", example.id))[: settings.limit]
+    drawn = sorted(dataset.examples, key=lambda example: drawing_key(settings.seed, example.id))[: settings.limit]
     kept = {example.id for example in drawn}
     skipped = {**dataset.skipped, "not drawn (--limit)": len(dataset.examples) - len(drawn)}
     return replace(dataset, examples=[e for e in dataset.examples if e.id in kept], skipped=skipped)

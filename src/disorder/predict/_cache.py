@@ -98,7 +98,7 @@ class Cache:
         return base
 
     def _write_ahead(self, base: sqlite3.Connection) -> None:
-        """Let readers and a writer share the file. SQLite does not wait for this lock by itself, so two that start together would collide."""
+        """Let readers and a writer share the file. SQLite does not wait for this lock by itself: two at once would collide."""
         end = time.monotonic() + PATIENCE
         while True:
             try:

@@ -26,11 +26,12 @@ ORDERS = {
     "long": ("longest first", "n_words desc, number"),
     "short": ("shortest first", "n_words, number"),
 }
+WORD = r"\p{Han}|[^\s\p{Han}]+"  # where words are not set apart, a character is one
 SUMMARY = """
 create or replace table {name} as
 with examples as (
     select file_row_number as number, id, label as gold, hash(text_a, text_b) as content,
-           len(string_split(trim(text_a), ' ')) + coalesce(len(string_split(trim(text_b), ' ')), 0) as n_words
+           len(regexp_extract_all(text_a, '{word}')) + coalesce(len(regexp_extract_all(text_b, '{word}')), 0) as n_words
     from read_parquet($examples, file_row_number = true, hive_partitioning = false)
 ),
 answers as (
@@ -209,7 +210,7 @@ class Samples:
 
     def _make(self, found: Found) -> None:
         values = {"examples": _literal(self._examples(found)), "original": ORIGINAL}
-        sql = SUMMARY.format(name=f"summary_{found.id}")
+        sql = SUMMARY.format(name=f"summary_{found.id}", word=WORD)
         self._damaged[found.id] = []
         try:
             self._fetch(sql, values | {"parts": [_literal(path) for path in self._sound(found)]})
