@@ -34,11 +34,12 @@ def show(run: Run, console: Console, *, folder: str | None = None, profile: bool
     for line in rest:
         console.print(Text(f"  {line}"))
     console.print(Text(f"\n{about(run)}", style="dim"))
-    console.print(_scores(run, "all"))
+    _set_apart(console, _scores(run, "all"))
     if any(record.metric in PERMUTATION_METRICS for record in run.scores):
-        console.print(_permutations(run))
+        _set_apart(console, _permutations(run))
     for group in run.groups:
-        console.print(_scores(run, group))
+        _set_apart(console, _scores(run, group))
+    console.print()
     for name, meaning in _legend(run):
         console.print(Text(f"{name}: {meaning}", style="dim"))
     for line in left_out(run):
@@ -55,6 +56,12 @@ def about(run: Run) -> str:
     draws = sorted({count for count in run.variants.values() if count > 1}, reverse=True)
     variants = f", {' or '.join(map(str, draws))} variants of each" if draws else ""
     return f"{run.model} on {run.data}: {run.n_examples:,}{of} examples{variants}, seed {run.seed}"
+
+
+def _set_apart(console: Console, table: Table) -> None:
+    """A table after a blank line; its own edges would cost width."""
+    console.print()
+    console.print(table)
 
 
 def _legend(run: Run) -> list[tuple[str, str]]:
@@ -100,7 +107,7 @@ def spent(run: Run) -> list[str]:
 def _scores(run: Run, group: str) -> Table:
     """One row a transformation."""
     present = [metric for metric in COLUMNS if any(r.metric == metric and r.group == group for r in run.scores)]
-    table = Table(box=SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
+    table = Table(box=SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, 1, 0, 0))
     table.add_column("all examples" if group == "all" else group, overflow="fold")
     table.add_column("n", justify="right")
     for metric in present:
@@ -114,7 +121,7 @@ def _scores(run: Run, group: str) -> Table:
 def _permutations(run: Run) -> Table:
     """The permutation scores of the main transformation, beside the papers' imaginary models."""
     main = main_transformation(run)
-    table = Table(box=SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
+    table = Table(box=SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, 1, 0, 0))
     table.add_column(f"permutations ({main})")
     table.add_column("this model", justify="right", no_wrap=True)
     for name in run.references:
