@@ -29,6 +29,7 @@ On = Annotated[
 ]
 Asks = Annotated[str | None, o._option("Trained model to ask which words matter (default: --model, if it is trained)")]
 TrainLimit = Annotated[int | None, o._option("Train on this many examples, drawn at random by seed")]
+TestLimit = Annotated[int | None, o._option("Test on this many examples, drawn at random")]
 TrainOut = Annotated[Path | None, o._option("Folder of the trained model (default: models/DATE-MODEL-DATA)")]
 TrainResume = Annotated[Path | None, o._option("Go on with a training that was stopped")]
 Device = Annotated[str | None, o._option("cpu, cuda or mps (default: the best there is)")]

@@ -93,7 +93,7 @@ def train(
     folder = Path(out)
     if is_first_process() and (folder / "training.json").exists():
         raise DisorderError(f"{folder} holds a training already; choose another --out, or go on with --resume {folder}")
-    return _train(checked, folder, listen or _silent, is_resumed=False)
+    return carry_out(checked, folder, listen, is_resumed=False)
 
 
 def resume(out: str | Path, *, listen: Listener | None = None) -> Trained:
@@ -103,7 +103,7 @@ def resume(out: str | Path, *, listen: Listener | None = None) -> Trained:
         raise DisorderError(f"{out}: this training is done; its model is {record['spec']}")
     if FROM_PYTHON in _sources(Request(**record["request"])).values():
         raise DisorderError(f"{out}: its data was {FROM_PYTHON} and is not kept; only a training on a data spec can go on")
-    return _train(check(Request(**record["request"])), Path(out), listen or _silent, is_resumed=True)
+    return carry_out(check(Request(**record["request"])), Path(out), listen, is_resumed=True)
 
 
 def check(request: Request) -> Checked:
@@ -118,7 +118,8 @@ def check(request: Request) -> Checked:
     return Checked(request, recipe, begin, chosen, on)
 
 
-def _train(checked: Checked, folder: Path, listen: Listener, *, is_resumed: bool) -> Trained:
+def carry_out(checked: Checked, folder: Path, listen: Listener | None, *, is_resumed: bool) -> Trained:
+    """Train what was asked, or what is left of it."""
     request, began = checked.request, time.perf_counter()
     job = job_of(checked)
     place = devices(request.device, checked.chosen.loop.precision)
@@ -129,7 +130,7 @@ def _train(checked: Checked, folder: Path, listen: Listener, *, is_resumed: bool
     phases = checked.recipe.function(job, **checked.chosen.recipe)  # it may say no: nothing is written before
     if place.rank == 0:
         write_record(folder, record)
-    loop = _loop(checked, phases, folder, place, listen)
+    loop = _loop(checked, phases, folder, place, listen or _silent)
     loop.run(phases, is_resumed=is_resumed)
     score = final_score(loop, phases[-1])
     if place.rank == 0:
@@ -182,10 +183,9 @@ def held_out(data: Dataset, seed: int) -> tuple[Dataset, Dataset]:
 def new_record(checked: Checked, job: Job) -> Record:
     """What is known when training begins."""
     request = checked.request
-    names = {name: given if isinstance(given, str | None) else FROM_PYTHON for name, given in _sources(request).items()}
     return {
         "status": "started",
-        "request": {**request.__dict__, **names, "on": list(request.on), "settings": dict(request.settings)},
+        "request": written(request),
         "on": list(checked.on),
         "n_train": len(job.train.examples),
         "n_dev": len(job.dev.examples),
@@ -193,6 +193,12 @@ def new_record(checked: Checked, job: Job) -> Record:
         "hashes": {"data": job.train.fingerprint, "dev": job.dev.fingerprint},
         "versions": versions(),
     }
+
+
+def written(request: Request) -> dict[str, Any]:
+    """A request as training.json holds it."""
+    names = {name: given if isinstance(given, str | None) else FROM_PYTHON for name, given in _sources(request).items()}
+    return {**request.__dict__, **names, "on": list(request.on), "settings": dict(request.settings)}
 
 
 def _sources(request: Request) -> dict[str, Any]:
