@@ -111,7 +111,7 @@ def show(trained: Trained, console: Console) -> None:
     ]
     for spec, reasons in record["skips"].items():
         lines += [f"{spec}: {n:,} training examples left out ({reason})" for reason, n in reasons.items()]
-    lines += [*_seen(record["after"]), *_fitted(record["after"])]
+    lines += [*_spans(record["after"]), *_seen(record["after"]), *_fitted(record["after"])]
     lines += [f"\nNext: disorder audit {trained.spec} {_audit_data(record)}"]
     for line in lines:
         console.print(line, highlight=False, markup=False, soft_wrap=True)
@@ -126,6 +126,15 @@ def _seen(after: dict[str, Any]) -> list[str]:
         spread = f"({seen['low']:.3f} to {seen['high']:.3f}, {seen['most']:.3f} at most)"
         lines.append(f"{texts}: entropy {seen['entropy']:.3f} nats {spread}; answers: {labels}")
     return lines
+
+
+def _spans(after: dict[str, Any]) -> list[str]:
+    """How well answers are found, by whether there are any."""
+    if "spans" not in after:
+        return []
+    scores = after["spans"]["scores"]
+    lines = [f"{name}: {s['value']:.3f} ({s['low']:.3f} to {s['high']:.3f}, n {s['n']:,})" for name, s in scores.items()]
+    return [*lines, f"no answer where the null score is {after['spans']['null_threshold']:+.3f} above the best span's, or more"]
 
 
 def _fitted(after: dict[str, Any]) -> list[str]:

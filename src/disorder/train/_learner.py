@@ -17,6 +17,8 @@ from disorder.rng import digest
 from disorder.train._settings import Chosen
 from disorder.types import Texts
 
+SPANS = ("span:start", "span:end")  # the outputs of a head that finds answers in a passage, in place of labels
+
 
 class Learner(Protocol):
     """A network that the loop can train."""
@@ -40,7 +42,7 @@ class Learner(Protocol):
         """Logits of a batch, one column a label, by the network (which may be wrapped for several devices)."""
 
     def new_head(self, labels: tuple[str, ...], *, is_pair: bool, seed: int) -> None:
-        """Forget the output layer; what comes now has these labels (none: one number)."""
+        """Forget the output layer; what comes now has these labels (none: one number; SPANS: places in a passage)."""
 
     def save(self, folder: Path) -> None:
         """Write what a model spec needs to load it."""

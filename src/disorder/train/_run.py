@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from disorder.data import select
-from disorder.errors import BadData, DisorderError
+from disorder.errors import BadData, BadSetting, DisorderError
 from disorder.measure import ORIGINAL, scores
 from disorder.perturb import parse
 from disorder.predict._answers import softmax
@@ -22,10 +22,11 @@ from disorder.train._calibrate import write_calibration
 from disorder.train._checkpoint import Checkpoints
 from disorder.train._devices import OneDevice, devices, is_first_process
 from disorder.train._folder import Record, read_record, versions, write_card, write_record
-from disorder.train._learner import Start, answers_already, make, start
-from disorder.train._loop import Listener, Loop, answers, fresh_draws
+from disorder.train._learner import SPANS, Start, answers_already, make, start
+from disorder.train._loop import Listener, Loop, answers, fresh_draws, metric_of
 from disorder.train._plan import Job, Phase
 from disorder.train._settings import Chosen, choose
+from disorder.train._spans import located
 from disorder.train._vectors import check_source
 from disorder.types import Dataset, Example, Outcomes, Score, Task
 
@@ -112,6 +113,8 @@ def check(request: Request) -> Checked:
     chosen = choose(request.settings, recipe, None if begin.address else begin.network)
     if request.limit is not None and request.limit < 1:
         raise DisorderError(f"--limit {request.limit}: need 1 or more")
+    if chosen.loop.head == "spans" and not _can_find_spans(recipe, begin):
+        raise BadSetting("train", head="spans", need="--model hf:ENCODER and a recipe for the task itself, as plain is")
     check_source(chosen.words.vectors)
     part("words", chosen.words.words)
     on = [spec if spec == ORIGINAL else parse(spec).tried().spec for spec in request.on or (ORIGINAL,)]
@@ -161,9 +164,29 @@ def job_of(checked: Checked) -> Job:
         dev = replace(dev, task=data.task)
     else:
         data, dev = held_out(data, request.seed)
+    finds_spans = _finds_spans(checked, data)
+    if finds_spans:
+        if any(example.answers is None for example in dev.examples):
+            raise BadData(f"--dev {request.dev} does not say the answers, and so cannot judge them")
+        data, dev = located(data, drops=True), located(dev, drops=False)
     fine_tuned = answers_already(checked.start, data.task.labels)
     asks = request.asks or (request.model if fine_tuned else None)
-    return Job(data, dev, request.seed, checked.on, {}, fine_tuned, asks, request.data_dir)
+    return Job(data, dev, request.seed, checked.on, {}, fine_tuned, asks, request.data_dir, finds_spans)
+
+
+def _can_find_spans(recipe: Part, begin: Start) -> bool:
+    return bool(recipe.facts["spans"]) and begin.name == "hf"
+
+
+def _finds_spans(checked: Checked, data: Dataset) -> bool:
+    """Whether answers are learned: where all of them and their places are said, or where the user asks for it."""
+    head, said = checked.chosen.loop.head, [example.answers for example in data.examples]
+    if head == "labels" or not _can_find_spans(checked.recipe, checked.start):
+        return False
+    has_all = None not in said and any(said)
+    if head == "spans" and not has_all:
+        raise BadData(f"{data.name}: head=spans needs answers to learn from: columns answer and answer_start, or answers")
+    return head == "spans" or (has_all and all(start >= 0 for answers in said for _, start in answers or ()))
 
 
 def held_out(data: Dataset, seed: int) -> tuple[Dataset, Dataset]:
@@ -207,12 +230,14 @@ def _sources(request: Request) -> dict[str, Any]:
 
 def final_score(loop: Loop, phase: Phase) -> tuple[str, Score]:
     """The dev score of the trained network, with its interval."""
+    if phase.labels == SPANS:
+        return "f1", Score(**loop.progress.after["spans"]["scores"]["f1, all"])
     found, dev = answers(loop.learner, phase.dev.texts), phase.dev
     found = softmax(found) if phase.labels else found
     names = np.array([str(i) for i in range(len(dev))])
     simple = np.ones(len(dev), dtype=bool)
     asked = Outcomes(ORIGINAL, Task("dev", phase.labels), names, dev.targets, found, found[:, None], simple)
-    wanted = "accuracy" if phase.labels else "spearman"
+    wanted = metric_of(phase.labels)
     measured = dict(scores(asked, only=[wanted]))[wanted]
     if isinstance(measured, str):
         raise DisorderError(f"the dev score cannot be measured: {measured}")
@@ -227,7 +252,8 @@ def _finish(
     write_calibration(folder, progress.after)
     numbers = {name: getattr(value, name) for name in ("value", "low", "high", "n")}
     record |= {
-        "status": "done", "spec": f"{loop.learner.form}:{folder}", "labels": list(loop.learner.labels),
+        "status": "done", "spec": f"{loop.learner.form}:{folder}",
+        "labels": list(job.task.labels if job.finds_spans else loop.learner.labels),
         "lr": loop.settings.lr or loop.learner.lr, "curve": progress.curve, "after": progress.after,
         "skips": job.skips, "score": {"metric": metric, **numbers},
         "seconds": round(seconds, 3), "examples_per_second": round(progress.n_learned / max(progress.seconds, 1e-9), 1),
