@@ -63,6 +63,8 @@ def train(
     """
     from rich.console import Console
 
+    if resume is not None and (recipe or data or set_ or on or limit or out):
+        raise DisorderError(f"--resume {resume} goes on as it was asked; name nothing else with it")
     if (recipe is None or data is None) and resume is None:
         raise DisorderError("train needs a recipe and data, for instance: disorder train plain builtin:nli:train")
     asked = {
@@ -141,9 +143,12 @@ def _fitted(after: dict[str, Any]) -> list[str]:
     if "calibration" not in after:
         return []
     found, error = after["calibration"], after["ece"]
-    refuses = f"; refuses below {found['threshold']:.3f}" if found["threshold"] is not None else ""
-    said = f"temperature {found['temperature']:.3f} (dev ECE {error['before']:.3f} before, {error['after']:.3f} after){refuses}"
-    return [f"calibration.json: {said}"]
+    said = f"temperature {found['temperature']:.3f} (dev ECE {error['before']:.3f} before, {error['after']:.3f} after)"
+    if found["threshold"] is None:
+        return [f"calibration.json: {said}"]
+    shares = {name: f"{s['value']:.3f} ({s['low']:.3f} to {s['high']:.3f})" for name, s in after["refused"].items()}
+    refuses = f"refuses below {found['threshold']:.3f}: {shares['original']} of whole, {shares['broken']} of broken dev texts"
+    return [f"calibration.json: {said}; {refuses}"]
 
 
 def _audit_data(record: dict[str, Any]) -> str:

@@ -10,7 +10,7 @@ import numpy as np
 
 from disorder.errors import BadModel
 from disorder.predict._spans import is_question_answering
-from disorder.train._learner import SPANS, number
+from disorder.train._learner import SPANS, number, same_labels
 from disorder.types import Texts
 
 
@@ -26,7 +26,9 @@ class Encoder:
 
     def __init__(self, address: str, labels: tuple[str, ...], max_length: int, *, seed: int) -> None:
         self.network, self.tokenizer, finds_spans = _loaded(address, labels)
-        self.labels, self.columns = labels, _same_labels(self.network.config, labels)
+        own = self.network.config.id2label
+        self.labels, self.columns = labels, same_labels([str(own[i]) for i in sorted(own)], labels)
+        _give_padding(self.tokenizer, self.network.config)
         self.max_length = min(max_length, self.tokenizer.model_max_length, _longest(self.network.config))
         if not (finds_spans if labels == SPANS else self.columns):
             self.new_head(labels, is_pair=False, seed=seed)
@@ -46,10 +48,13 @@ class Encoder:
     def feed(self, encoded: Sequence[dict[str, list[int]]]) -> dict[str, Any]:
         """Tokens padded to the longest, and which of them are real."""
         lengths = np.array([len(each["input_ids"]) for each in encoded])
-        is_real = np.arange(lengths.max())[None, :] < lengths[:, None]
+        places = np.arange(lengths.max())[None, :]
+        # XLNet is padded on the left: its answer stands in the last place. Spans have places of their own.
+        is_left = self.tokenizer.padding_side == "left" and "allowed" not in encoded[0]
+        is_real = places >= lengths.max() - lengths[:, None] if is_left else places < lengths[:, None]
         arrays = {"attention_mask": is_real.astype(np.int64)}
         for name in encoded[0]:
-            filler = self.tokenizer.pad_token_id or 0 if name == "input_ids" else 0
+            filler = self.tokenizer.pad_token_id if name == "input_ids" else 0
             arrays[name] = np.full(is_real.shape, filler, dtype=np.int64)
             arrays[name][is_real] = np.concatenate([each[name] for each in encoded])
         return arrays
@@ -80,6 +85,14 @@ class Encoder:
         """As transformers writes it, in safetensors."""
         self.network.save_pretrained(folder)
         self.tokenizer.save_pretrained(folder)
+
+
+def _give_padding(tokenizer: Any, config: Any) -> None:
+    """A padding token for models that were pre-trained without one (GPT-2 and its kin): any will do, it is masked."""
+    if tokenizer.pad_token_id is None:
+        tokenizer.pad_token = tokenizer.eos_token or tokenizer.unk_token
+    if getattr(config, "pad_token_id", None) is None:
+        config.pad_token_id = tokenizer.pad_token_id
 
 
 def _span_logits(network: Any, given: dict[str, Any]) -> Any:
@@ -120,13 +133,6 @@ def _loaded(address: str, labels: tuple[str, ...]) -> tuple[Any, Any, bool]:
     except (OSError, ValueError, KeyError) as error:
         raise BadModel(f"hf:{address} cannot be loaded: {(str(error).splitlines() or [''])[0]}") from None
     return network, tokenizer, finds_spans
-
-
-def _same_labels(config: Any, labels: tuple[str, ...]) -> list[int] | None:
-    """Where our labels stand among the model's own, if it has just those."""
-    own = [str(config.id2label[i]).lower() for i in sorted(config.id2label)]
-    wanted = [label.lower() for label in labels]
-    return [own.index(label) for label in wanted] if labels and sorted(own) == sorted(wanted) else None
 
 
 def _longest(config: Any) -> int:

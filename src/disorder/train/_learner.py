@@ -111,7 +111,13 @@ def answers_already(chosen: Start, labels: tuple[str, ...]) -> bool:
             names = json.loads((Path(chosen.address) / "config.json").read_text(encoding="utf-8"))["labels"]
         except (OSError, ValueError, KeyError):
             return False
-    return {label.lower() for label in labels} <= {str(name).lower() for name in names}
+    return same_labels([str(name) for name in names], labels) is not None
+
+
+def same_labels(own: Sequence[str], labels: Sequence[str]) -> list[int] | None:
+    """Where our labels stand among a model's own, if it has just those."""
+    names, wanted = [name.lower() for name in own], [label.lower() for label in labels]
+    return [names.index(label) for label in wanted] if labels and sorted(names) == sorted(wanted) else None
 
 
 def number(seed: int, *key: str) -> int:

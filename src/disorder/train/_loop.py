@@ -10,11 +10,13 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from disorder.errors import DisorderError
 from disorder.measure.spearman import correlation
 from disorder.train._batches import epoch, grouped, tensors
 from disorder.train._checkpoint import Checkpoints, Progress, optimizer_tensors, restore_optimizer
@@ -66,12 +68,24 @@ class _Run:
         self.learner, self.settings, self.devices = loop.learner, loop.settings, loop.devices
         self.network = self.devices.prepare(self.learner.network)
         self.n_epochs = self.settings.epochs or self.learner.epochs if phase.epochs is None else phase.epochs
-        self.rows = encoded(self.learner, phase.train)
-        self.judge = dev_judge(self.learner, phase.dev)
         self.rate = self.settings.lr or self.learner.lr
-        n_batches = -(-len(self.rows) // self.settings.batch_size)
-        self.n_steps = self.n_epochs * -(-n_batches // self._group)
         self.optimizer, self.names = adamw(self.learner.network, self.rate, self.settings.weight_decay)
+
+    @cached_property
+    def rows(self) -> Rows:
+        """The training inputs; not encoded where nothing is learned."""
+        return encoded(self.learner, self.phase.train)
+
+    @cached_property
+    def judge(self) -> Callable[[], tuple[float, float]]:
+        """What finds the dev score."""
+        return dev_judge(self.learner, self.phase.dev)
+
+    @cached_property
+    def n_steps(self) -> int:
+        """How often the weights change."""
+        n_batches = -(-len(self.rows) // self.settings.batch_size)
+        return self.n_epochs * -(-n_batches // self._group)
 
     @property
     def _group(self) -> int:
@@ -122,16 +136,21 @@ class _Run:
         self.network.train()
         n_rows = sum(map(len, batches))
         mine = shared_out(batches, self.devices.rank, self.devices.n_processes)
-        for place, batch in enumerate(mine, start=1):
+        for place, (batch, counts) in enumerate(mine, start=1):
             with self.devices.alone(self.network, is_last=place == len(mine)):
                 loss = self._loss(batch)
-                self.devices.backward(loss * (len(batch) * self.devices.n_processes / n_rows))
-            self.loop.progress.loss += float(loss.detach()) * len(batch)
+                self.devices.backward(loss * (counts * len(batch) * self.devices.n_processes / n_rows))
+            self.loop.progress.loss += self._checked(float(loss.detach())) * len(batch)
             self.loop.progress.n_rows += len(batch)
             self.loop.progress.n_learned += len(batch)
         torch.nn.utils.clip_grad_norm_(self.names, self.settings.clip)
         self.optimizer.step()
         self.optimizer.zero_grad()
+
+    def _checked(self, loss: float) -> float:
+        if not np.isfinite(loss):
+            raise DisorderError(f"the loss is {loss}: training has gone astray; try a lower lr than {self.rate:g}")
+        return loss
 
     def _loss(self, batch: Ints) -> Any:
         rows, device = self.rows, self.devices.device
@@ -180,7 +199,8 @@ def adamw(network: Any, rate: float, decay: float) -> tuple[Any, dict[Any, str]]
         {"params": [p for p in names if p.ndim > 1], "weight_decay": decay},
         {"params": [p for p in names if p.ndim <= 1], "weight_decay": 0.0},
     ]
-    return torch.optim.AdamW([group for group in groups if group["params"]], lr=rate), names
+    # One pass over each weight, not one an operation: five times as fast on a CPU, where it is felt with many weights.
+    return torch.optim.AdamW([group for group in groups if group["params"]], lr=rate, fused=True), names
 
 
 def rate_at(step: int, n_steps: int, warmup: float) -> float:
@@ -191,9 +211,10 @@ def rate_at(step: int, n_steps: int, warmup: float) -> float:
     return (n_steps - step) / max(1, n_steps - rising)
 
 
-def shared_out(batches: Sequence[Ints], rank: int, n_processes: int) -> list[Ints]:
-    """The batches of one process; the last step's are gone through again where they do not come out even."""
-    padded = list(batches) + [batches[i % len(batches)] for i in range(-len(batches) % n_processes)]
+def shared_out(batches: Sequence[Ints], rank: int, n_processes: int) -> list[tuple[Ints, bool]]:
+    """The batches of one process, and whether they count: all take part in every step, so some go through one twice."""
+    padded = [(batch, True) for batch in batches]
+    padded += [(batches[i % len(batches)], False) for i in range(-len(batches) % n_processes)]
     return padded[rank::n_processes]
 
 

@@ -24,11 +24,11 @@ from disorder.train._devices import OneDevice, devices, is_first_process
 from disorder.train._folder import Record, read_record, versions, write_card, write_record
 from disorder.train._learner import SPANS, Start, answers_already, make, start
 from disorder.train._loop import Listener, Loop, answers, fresh_draws, metric_of
-from disorder.train._plan import Job, Phase
+from disorder.train._plan import Inputs, Job, Phase
 from disorder.train._settings import Chosen, choose
 from disorder.train._spans import located
 from disorder.train._vectors import check_source
-from disorder.types import Dataset, Example, Outcomes, Score, Task
+from disorder.types import Dataset, Example, Outcomes, Score, Task, Texts
 
 HELD_OUT, MOST_HELD_OUT = 10, 2000  # without --dev: one example in ten, 2,000 at most
 CHECKPOINTS = "checkpoints"
@@ -144,11 +144,19 @@ def carry_out(checked: Checked, folder: Path, listen: Listener | None, *, is_res
 
 
 def _loop(checked: Checked, phases: Sequence[Phase], folder: Path, place: OneDevice, listen: Listener) -> Loop:
-    texts = [text for phase in phases for text in phase.train.texts]
-    first, seed = phases[0], checked.request.seed
+    texts, first, seed = words_from(phases[-1].train), phases[0], checked.request.seed
     with fresh_draws():
         learner = make(checked.start, checked.chosen, texts, first.labels, is_pair=first.train.is_pair, seed=seed)
     return Loop(learner, checked.chosen.loop, place, seed, Checkpoints(folder / CHECKPOINTS), listen)
+
+
+def words_from(inputs: Inputs) -> list[Texts]:
+    """The texts whose words a network from nothing knows: whole ones, where there are any.
+
+    Broken copies would count each word again, so that none were rare and the vector of unknown words were never learned.
+    """
+    whole = [text for text, is_broken in zip(inputs.texts, inputs.is_broken, strict=True) if not is_broken]
+    return whole or list(inputs.texts)
 
 
 def job_of(checked: Checked) -> Job:

@@ -18,7 +18,7 @@ from disorder.measure._interval import mean
 from disorder.measure._spans import exact_match, f1
 from disorder.predict._spans import Found, Window, gathered, windows
 from disorder.rng import generator
-from disorder.train._learner import SPANS, Learner
+from disorder.train._learner import SPANS
 from disorder.train._plan import Inputs
 from disorder.train._rows import Rows, asked, rows_of
 from disorder.types import Dataset, Example, Floats, Score
@@ -108,7 +108,7 @@ def span_loss(logits: Any, targets: Any, is_broken: Any) -> Any:
     return sum(losses) / (len(SPANS) * (targets[:, 0] != UNKNOWN).sum().clamp(min=1))
 
 
-def judged(learner: Learner, inputs: Inputs, rows: Rows, read: list[Window]) -> tuple[Judged, float]:
+def judged(learner: Any, inputs: Inputs, rows: Rows, read: list[Window]) -> tuple[Judged, float]:
     """What the network as it stands finds for every question, and the mean loss of a window."""
     import torch
 
