@@ -225,13 +225,15 @@ def recipe(
     shares: tuple[str, ...] = (),
     of_trained: bool = False,
     breaks: bool = False,
+    spans: bool = False,
 ) -> Callable[[F], F]:
     """Register a way to train: which inputs, which loss, in which phases.
 
     `positive` names settings that must be above 0, `shares` those that must be from 0 to below 1: checked before data is read.
-    `of_trained` marks those that the papers start from a fine-tuned model, `breaks` those that need broken copies.
+    `of_trained` marks those that the papers start from a fine-tuned model, `breaks` those that need broken copies,
+    `spans` those that can also learn answers in a passage.
     """
-    facts = {"positive": positive, "shares": shares, "of_trained": of_trained, "breaks": breaks}
+    facts = {"positive": positive, "shares": shares, "of_trained": of_trained, "breaks": breaks, "spans": spans}
     return lambda function: register("recipe", function, paper=paper, **facts)
 
 

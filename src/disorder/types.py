@@ -25,13 +25,17 @@ Fidelity = Literal["paper", "released"]
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """One row of data; `groups` holds the extra columns that scores may be split by."""
+    """One row of data; `groups` holds the extra columns that scores may be split by.
+
+    `answers` are those to a question about a passage, each with where it starts there (−1: not said); none: unanswerable.
+    """
 
     id: str
     text_a: str
     text_b: str | None
     label: str
     groups: Mapping[str, str] = field(default_factory=dict)
+    answers: tuple[tuple[str, int], ...] | None = None  # None where the data does not say
 
     @property
     def texts(self) -> Texts:

@@ -52,13 +52,46 @@ def test_a_padded_batch_gives_what_each_text_gives_alone(tiny_bert: Path) -> Non
     assert np.abs(together - np.concatenate([answers(learner, [text]) for text in texts])).max() < 1e-4
 
 
+def test_a_model_that_is_padded_on_the_left_gives_what_each_text_gives_alone(tiny_bert: Path, tmp_path: Path) -> None:
+    import transformers
+
+    tokenizer = transformers.AutoTokenizer.from_pretrained(tiny_bert, padding_side="left")
+    tokenizer.save_pretrained(tmp_path)
+    torch.manual_seed(0)
+    config = transformers.XLNetConfig(
+        vocab_size=len(tokenizer), d_model=16, n_layer=1, n_head=2, d_inner=16, num_labels=3, initializer_range=0.5
+    )
+    transformers.XLNetForSequenceClassification(config).save_pretrained(tmp_path)
+    learner = Encoder(str(tmp_path), NLI.labels, 64, seed=0)
+    texts = [("the dog saw a cat today", "no"), ("yes", "the boy is here and there"), ("a", "b")]
+    together = answers(learner, texts)
+    assert np.ptp(together, axis=0).max() > 1e-3
+    assert np.abs(together - np.concatenate([answers(learner, [text]) for text in texts])).max() < 1e-4
+
+
+def test_a_model_without_a_padding_token_can_be_trained(tiny_bert: Path, tmp_path: Path) -> None:
+    import transformers
+
+    tokenizer = transformers.PreTrainedTokenizerFast(
+        tokenizer_object=transformers.AutoTokenizer.from_pretrained(tiny_bert).backend_tokenizer, eos_token="[SEP]"
+    )
+    tokenizer.save_pretrained(tmp_path / "gpt")
+    torch.manual_seed(0)
+    config = transformers.GPT2Config(vocab_size=len(tokenizer), n_positions=64, n_embd=16, n_layer=1, n_head=2)
+    transformers.GPT2Model(config).save_pretrained(tmp_path / "gpt")
+    model, few = f"hf:{tmp_path / 'gpt'}", {"epochs": 1, "batch_size": 4}
+    done = train("plain", TWO, dev=TWO, model=model, out=tmp_path / "m", settings=few)
+    found = load(done.spec, task=NLI.__class__("t", ("no", "yes")))([(row["text_a"], row["text_b"]) for row in TWO])
+    assert (found.argmax(axis=1) == [("no", "yes").index(row["label"]) for row in TWO]).mean() == done.score.value
+
+
 def test_two_processes_learn_what_one_does(tmp_path: Path, jsonl: Callable[..., Path]) -> None:
     pytest.importorskip("accelerate", reason="needs accelerate")
     from safetensors.torch import load_file
 
     data = str(jsonl(pairs(40)))
     command = ["-m", "disorder", "train", "plain", data, "--device", "cpu"]
-    for setting in ("epochs=2", "batch_size=6", "hidden=8", "width=8", "dropout=0", "patience=0"):
+    for setting in ("epochs=2", "batch_size=8", "hidden=8", "width=8", "dropout=0", "patience=0"):
         command += ["--set", setting]
     environment = {**os.environ, "OMP_NUM_THREADS": "1", "ACCELERATE_USE_CPU": "true"}
     launch = ["-m", "torch.distributed.run", "--nproc-per-node", "2", "--master-port", "29517"]

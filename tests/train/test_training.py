@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
+from conftest import Command
 from disorder.errors import BadData, BadModel, BadSetting, DisorderError, UnknownName
 from disorder.predict import load
 from disorder.registry import parts
@@ -205,7 +207,8 @@ def test_batches_are_shared_out_evenly() -> None:
     batches = [np.array([i]) for i in range(5)]
     shares = [shared_out(batches, rank, 2) for rank in range(2)]
     assert [len(share) for share in shares] == [3, 3]
-    assert {int(b[0]) for share in shares for b in share} == set(range(5))
+    assert sorted(int(b[0]) for share in shares for b, counts in share if counts) == [0, 1, 2, 3, 4]
+    assert sum(not counts for share in shares for _, counts in share) == 1, "one goes through a batch again, for nothing"
 
 
 def test_early_stopping_keeps_the_best_epoch(tmp_path: Path) -> None:
@@ -247,6 +250,61 @@ def test_training_goes_on_from_a_trained_folder(tmp_path: Path) -> None:
     rows = order_rows()
     second = train("plain", rows, dev=rows, model=first.spec, out=tmp_path / "second", settings={"epochs": 1, "lr": 1e-6})
     assert second.score.value == 1.0
+
+
+@pytest.mark.parametrize("model", ["convnet", "bow"])
+def test_a_head_stays_if_its_labels_come_in_another_order(model: str, tmp_path: Path) -> None:
+    rows = [{**row, "text_b": f"{row['text_b']} {row['label']}"} for row in order_rows()]  # a bag can learn these
+    first = learned(tmp_path / "first", model, rows, epochs=20, lr=0.02)
+    assert first.score.value == 1.0
+    data = _dataset(rows)
+    turned = replace(data, task=replace(data.task, labels=data.task.labels[::-1]))
+    done = train("temperature", turned, dev=turned, model=first.spec, out=tmp_path / "m", settings={"learn": "false"})
+    assert done.score.value == 1.0
+    answers = load(done.spec, task=data.task)([example.texts for example in data.examples])
+    assert [data.task.labels[i] for i in answers.argmax(axis=1)] == [example.label for example in data.examples]
+
+
+def test_a_model_with_a_label_more_is_not_taken_for_fine_tuned(tmp_path: Path) -> None:
+    settings = {**SMALL, "epochs": 1}
+    more = train("invalid_class", order_rows(), model="convnet", on=["reverse:side=b"], out=tmp_path / "m", settings=settings)
+    with pytest.raises(DisorderError, match="learn=false needs a model"):
+        train("temperature", order_rows(), model=more.spec, out=tmp_path / "n", settings={"learn": "false"})
+
+
+def test_broken_copies_make_no_word_less_rare(tmp_path: Path) -> None:
+    """With copies counted, no word would be rare, and the vector of unknown words would never be learned."""
+    rows = [{**row, "text_b": f"{row['text_b']} once{i}"} for i, row in enumerate(order_rows())]
+    known, settings = [], {**SMALL, "min_count": 2, "epochs": 1}
+    for recipe, on in (("plain", ()), ("invalid_class", ["reverse:side=b"]), ("order_pretask", ())):
+        done = train(recipe, rows, model="convnet", on=on, out=tmp_path / recipe, settings=settings)
+        known.append(json.loads((done.folder / "vocabulary.json").read_text()))
+    assert known[0] == known[1] == known[2]
+    assert not any(word.startswith("once") for word in known[0])
+    broken = train("plain", rows, model="convnet", on=["drop_pos:tags=VERB"], out=tmp_path / "b", settings=settings)
+    assert "saw" not in json.loads((broken.folder / "vocabulary.json").read_text()), "it knows what it was trained on"
+
+
+def test_a_training_that_goes_astray_says_so(tmp_path: Path) -> None:
+    from disorder.registry import _parts, recipe
+    from disorder.train import Phase
+
+    def astray(job: Job) -> list[Phase]:
+        """A loss that is no number."""
+        return [Phase("task", job.inputs(), job.dev_inputs(), job.task.labels, lambda logits, *_: logits.sum() * float("nan"))]
+
+    recipe()(astray)
+    try:
+        with pytest.raises(DisorderError, match=r"try a lower lr than 0\.005"):
+            train("astray", order_rows(), model="bow", out=tmp_path / "m")
+    finally:
+        del _parts["recipe"]["astray"]
+
+
+def test_resume_goes_on_as_it_was_asked(command: Command, tmp_path: Path) -> None:
+    code, _, said = command("train", "plain", "builtin", "--resume", tmp_path)
+    assert code == 2
+    assert "name nothing else" in said
 
 
 def test_a_folder_is_not_trained_over(tmp_path: Path) -> None:

@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from disorder.cli import _options as o
-from disorder.cli.train import Device, ModelName, Set, TrainLimit, TrainOut, settings_of
+from disorder.cli._files import write
+from disorder.cli._tables import Rows, markdown, seeds_text, terminal
+from disorder.cli.train import Device, ModelName, Set, TestLimit, TrainLimit, TrainOut, settings_of
 
 if TYPE_CHECKING:
-    from rich.table import Table
-
     from disorder.train._cures import Finding
 
 Recipes = Annotated[
@@ -28,7 +28,6 @@ CureOn = Annotated[
 ]
 Seeds = Annotated[int, o._option("Trainings of each cure, with seeds 0, 1, …")]
 Transfer = Annotated[str | None, o._option("Also train this cure on each transformation alone, and test it on all")]
-TestLimit = Annotated[int | None, o._option("Test on this many examples, drawn at random")]
 CureJson = Annotated[bool, o._option("Print the results as JSON and nothing else", "--json")]
 TITLES = {
     ("accuracy", "original"): "accuracy, whole",
@@ -43,7 +42,6 @@ MEANING = (
     "accuracy, whole: share of whole texts given the gold label; a refusal is not right. refused: share taken to be invalid. "
     "gold, broken: share of broken texts that still get the gold label. entropy: as a share of the most there can be."
 )
-Rows = list[list[str]]
 
 
 def cures(
@@ -88,7 +86,7 @@ def cures(
         sys.stdout.write(json.dumps([asdict(finding) for finding in found]) + "\n")
         return
     for title, rows in tables.items():
-        Console().print(_table(title, rows))
+        Console().print(terminal(rows, title))
     Console().print(MEANING, style="dim", highlight=False, markup=False)
     Console().print(f"Models, cures.json and cures.md: {folder}", highlight=False, markup=False, soft_wrap=True)
 
@@ -125,26 +123,11 @@ def _cell(finding: Finding | None) -> str:
     return "" if finding is None else f"{finding.value:.3f} {finding.low:.2f}–{finding.high:.2f}".replace("-", "−")
 
 
-def _table(title: str, rows: Rows) -> Table:
-    from rich.box import SIMPLE_HEAD
-    from rich.table import Table
-
-    table = Table(*rows[0], title=title, title_justify="left", box=SIMPLE_HEAD)
-    for row in rows[1:]:
-        table.add_row(*row)
-    return table
-
-
 def _write(folder: Path, found: list[Finding], tables: dict[str, Rows]) -> None:
     """cures.json for machines, cures.md for people, and the matrix of transfer as a picture."""
-    (folder / "cures.json").write_text(json.dumps([asdict(finding) for finding in found], indent=1) + "\n", encoding="utf-8")
-    lines: list[str] = []
-    for title, (head, *rows) in tables.items():
-        lines += [f"## {title}", "", f"| {' | '.join(head)} |", "|" + " --- |" * len(head)]
-        lines += [f"| {' | '.join(row)} |" for row in rows] + [""]
-    n_seeds = len(found[0].by_seed)
-    lines.append(f"Mean over {n_seeds} seed{'s' if n_seeds > 1 else ''}; 95 % intervals over examples. {MEANING}")
-    (folder / "cures.md").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    write("--out", folder / "cures.json", json.dumps([asdict(finding) for finding in found], indent=1) + "\n")
+    note = f"{seeds_text(len(found[0].by_seed))}; 95 % intervals over examples. {MEANING}"
+    write("--out", folder / "cures.md", markdown(tables, note))
     cells: list[dict[str, Any]] = [
         {"trained on": f.trained_on, "tested on": f.texts, "refused": f.value}
         for f in found
@@ -154,4 +137,4 @@ def _write(folder: Path, found: list[Finding], tables: dict[str, Rows]) -> None:
     if cells:
         from disorder.report.charts import heat_map
 
-        (folder / "transfer.svg").write_text(heat_map(cells, "trained on", "tested on", "refused"), encoding="utf-8")
+        write("--out", folder / "transfer.svg", heat_map(cells, "trained on", "tested on", "refused"))

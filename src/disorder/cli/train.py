@@ -29,6 +29,7 @@ On = Annotated[
 ]
 Asks = Annotated[str | None, o._option("Trained model to ask which words matter (default: --model, if it is trained)")]
 TrainLimit = Annotated[int | None, o._option("Train on this many examples, drawn at random by seed")]
+TestLimit = Annotated[int | None, o._option("Test on this many examples, drawn at random")]
 TrainOut = Annotated[Path | None, o._option("Folder of the trained model (default: models/DATE-MODEL-DATA)")]
 TrainResume = Annotated[Path | None, o._option("Go on with a training that was stopped")]
 Device = Annotated[str | None, o._option("cpu, cuda or mps (default: the best there is)")]
@@ -62,6 +63,8 @@ def train(
     """
     from rich.console import Console
 
+    if resume is not None and (recipe or data or set_ or on or limit or out):
+        raise DisorderError(f"--resume {resume} goes on as it was asked; name nothing else with it")
     if (recipe is None or data is None) and resume is None:
         raise DisorderError("train needs a recipe and data, for instance: disorder train plain builtin:nli:train")
     asked = {
@@ -110,7 +113,7 @@ def show(trained: Trained, console: Console) -> None:
     ]
     for spec, reasons in record["skips"].items():
         lines += [f"{spec}: {n:,} training examples left out ({reason})" for reason, n in reasons.items()]
-    lines += [*_seen(record["after"]), *_fitted(record["after"])]
+    lines += [*_spans(record["after"]), *_seen(record["after"]), *_fitted(record["after"])]
     lines += [f"\nNext: disorder audit {trained.spec} {_audit_data(record)}"]
     for line in lines:
         console.print(line, highlight=False, markup=False, soft_wrap=True)
@@ -127,13 +130,25 @@ def _seen(after: dict[str, Any]) -> list[str]:
     return lines
 
 
+def _spans(after: dict[str, Any]) -> list[str]:
+    """How well answers are found, by whether there are any."""
+    if "spans" not in after:
+        return []
+    scores = after["spans"]["scores"]
+    lines = [f"{name}: {s['value']:.3f} ({s['low']:.3f} to {s['high']:.3f}, n {s['n']:,})" for name, s in scores.items()]
+    return [*lines, f"no answer where the null score is {after['spans']['null_threshold']:+.3f} above the best span's, or more"]
+
+
 def _fitted(after: dict[str, Any]) -> list[str]:
     if "calibration" not in after:
         return []
     found, error = after["calibration"], after["ece"]
-    refuses = f"; refuses below {found['threshold']:.3f}" if found["threshold"] is not None else ""
-    said = f"temperature {found['temperature']:.3f} (dev ECE {error['before']:.3f} before, {error['after']:.3f} after){refuses}"
-    return [f"calibration.json: {said}"]
+    said = f"temperature {found['temperature']:.3f} (dev ECE {error['before']:.3f} before, {error['after']:.3f} after)"
+    if found["threshold"] is None:
+        return [f"calibration.json: {said}"]
+    shares = {name: f"{s['value']:.3f} ({s['low']:.3f} to {s['high']:.3f})" for name, s in after["refused"].items()}
+    refuses = f"refuses below {found['threshold']:.3f}: {shares['original']} of whole, {shares['broken']} of broken dev texts"
+    return [f"calibration.json: {said}; {refuses}"]
 
 
 def _audit_data(record: dict[str, Any]) -> str:

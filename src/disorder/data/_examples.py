@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from hashlib import blake2b
 from typing import Any
 
+from disorder.data._answers import answers_of, as_question
 from disorder.errors import BadData
 from disorder.types import Example
 
@@ -52,6 +53,7 @@ class Reader:
                 raise BadData(f"{self.source}, {where}: no column {column!r}; it has {_names(raw)}")
         row = {key: value for key, value in raw.items() if key not in self.columns}
         row |= {target: raw[column] for column, target in self.columns.items()}
+        row = as_question(row, f"{self.source}, {where}")
         for needed in ("text_a", "label"):
             if needed not in row:
                 raise BadData(
@@ -80,7 +82,8 @@ class Reader:
         if not _is_valid(name, text_a, text_b or "", label, *groups.values()):
             self.skipped[INVALID_REASON] += 1
             return None
-        return Example(name, text_a, text_b, label, groups)
+        answers = answers_of(row, f"{self.source}, {where}") if text_b is not None else None
+        return Example(name, text_a, text_b, label, groups, answers)
 
     def _name(self, row: Mapping[str, Any]) -> str:
         """The row's id; variants that `disorder perturb` wrote share one and are told apart by their number."""

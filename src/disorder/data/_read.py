@@ -43,8 +43,9 @@ def read(
     if not examples:
         raise BadData(f"{spec}: no example can be used{_because(reader.skipped)}")
     known = source.task or guess_task(
-        source.name, {example.label for example in examples}, is_pair=examples[0].text_b is not None
-    )
+        source.name, {example.label for example in examples}, is_pair=examples[0].text_b is not None,
+        is_question=examples[0].answers is not None,
+    )  # fmt: skip
     for example in examples:
         check_label(spec, known, example)
     return Dataset(source.name, known, examples, dict(sorted(reader.skipped.items())), fingerprint(examples))
@@ -67,7 +68,8 @@ def fingerprint(examples: Sequence[Example]) -> str:
     hashed = blake2b(digest_size=16)
     for example in examples:
         parts_ = (example.id, example.text_a, "\1" if example.text_b is None else example.text_b, example.label)
-        hashed.update("\0".join(parts_).encode("utf-8", "surrogatepass") + b"\n")
+        more = "" if example.answers is None else f"\0{example.answers}"
+        hashed.update(("\0".join(parts_) + more).encode("utf-8", "surrogatepass") + b"\n")
     return hashed.hexdigest()
 
 

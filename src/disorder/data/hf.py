@@ -60,8 +60,6 @@ def _plain(row: dict[str, Any], features: Any) -> dict[str, Any]:
     names = getattr((features or {}).get("label"), "names", None)
     if names and isinstance(row.get("label"), int) and row["label"] >= 0:
         plain["label"] = names[row["label"]]
-    if "answers" in row and "label" not in row:
-        plain["label"] = "answerable" if row["answers"]["text"] else "unanswerable"
     for first, second in PAIRS:
         if "text_a" not in row and first in row and (second is None or second in row):
             plain["text_a"] = plain.pop(first)

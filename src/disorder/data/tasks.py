@@ -108,9 +108,11 @@ def language_of(data: object, task: str | None) -> str:
 KNOWN = {task.name: task for task in [*BUILTIN.values(), *(named.task for named in SETS.values())]}
 
 
-def guess_task(name: str, labels: Iterable[str], *, is_pair: bool) -> Task:
+def guess_task(name: str, labels: Iterable[str], *, is_pair: bool, is_question: bool = False) -> Task:
     """A task for a file: that of a known set with the same labels, else one that only knows its labels."""
     found = sorted(set(labels))
+    if is_question and set(found) <= set(KNOWN["squad2"].labels):
+        return replace(KNOWN["squad2"], name=name)  # the question is what is broken; one label alone may be there
     breaks: Literal["a", "b"] = "b" if is_pair else "a"
     if found and all(_is_number(label) for label in found) and any(float(label) % 1 for label in found):
         return Task(name, (), breaks)

@@ -1,4 +1,4 @@
-"""Hugging Face sequence classifiers, by name or from a folder, on a GPU where there is one."""
+"""Hugging Face classifiers and question answering models, by name or from a folder, on a GPU where there is one."""
 
 from __future__ import annotations
 
@@ -19,6 +19,7 @@ from disorder.predict._answers import softmax
 from disorder.predict._batches import by_length, max_input_length, n_threads, token_budget
 from disorder.predict._gradients import TARGETS, by_side, is_telling, token_scores, watching
 from disorder.predict._pieces import Spans, token_spans, whole_words
+from disorder.predict._spans import is_question_answering
 from disorder.predict._tokens import PROBES, Encoded, WordTokens
 from disorder.registry import model
 from disorder.types import Floats, Ints, Pair, Predictor, Task, Texts
@@ -28,10 +29,15 @@ Run = Callable[[dict[str, Any]], Floats]
 
 @model(form="hf:NAME_OR_FOLDER", needs="transformers, torch")
 def hf(address: str, *, task: Task) -> Predictor:
-    """A transformers sequence classifier from the hub or a folder (safetensors only); labels come from its config."""
+    """A transformers classifier, or question answering model, from the hub or a folder; labels come from its config."""
     try:
         import torch
-        from transformers import AutoModelForSequenceClassification, AutoTokenizer
+        from transformers import (
+            AutoConfig,
+            AutoModelForQuestionAnswering,
+            AutoModelForSequenceClassification,
+            AutoTokenizer,
+        )
         from transformers.utils import logging
     except ImportError as error:
         raise MissingPackage(f"hf:{address}", "transformers", "hf") from error
@@ -40,15 +46,24 @@ def hf(address: str, *, task: Task) -> Predictor:
         raise BadModel(f"hf:{address}: no such folder")
     try:
         tokenizer = AutoTokenizer.from_pretrained(address)
-        network = AutoModelForSequenceClassification.from_pretrained(address, dtype=torch.float32, use_safetensors=True)
+        finds_spans = is_question_answering(AutoConfig.from_pretrained(address))
+        kind = AutoModelForQuestionAnswering if finds_spans else AutoModelForSequenceClassification
+        network = kind.from_pretrained(address, dtype=torch.float32, use_safetensors=True)
     except (OSError, ValueError, KeyError) as error:
         raise BadModel(f"hf:{address} cannot be loaded: {(str(error).splitlines() or [''])[0]}") from None
-    return Transformer(network.to(_device(torch)), tokenizer, f"hf:{_hash(address, network, tokenizer)}")
+    return _predictor(network.to(_device(torch)), tokenizer, f"hf:{_hash(address, network, tokenizer)}")
 
 
 def from_pipeline(pipeline: Any) -> Predictor:
     """The model and tokenizer inside a transformers pipeline, without its slow batching."""
-    return Transformer(pipeline.model, pipeline.tokenizer, "")
+    return _predictor(pipeline.model, pipeline.tokenizer, "")
+
+
+def _predictor(network: Any, tokenizer: Any, fingerprint: str) -> Predictor:
+    from disorder.predict._question_answering import QuestionAnswering  # which is a Transformer itself
+
+    kind = QuestionAnswering if is_question_answering(network.config) else Transformer
+    return kind(network, tokenizer, fingerprint)
 
 
 class Transformer:

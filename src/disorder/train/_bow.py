@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from disorder.predict.bow import N_FEATURES, Bow, _bag, features
+from disorder.train._learner import same_labels
 from disorder.types import Ints, Texts
 
 
@@ -24,9 +25,11 @@ class Bag:
         self.labels = labels
         self.network = torch.nn.EmbeddingBag(N_FEATURES, max(1, len(labels)), mode="sum")
         torch.nn.init.zeros_(self.network.weight)
-        if address and (before := Bow.load(Path(address))).labels == labels:
+        before = Bow.load(Path(address)) if address else None
+        if before is not None and (before.labels == labels or same_labels(before.labels, labels)):
+            columns = same_labels(before.labels, labels) or [0]
             with torch.no_grad():
-                self.network.weight.copy_(torch.from_numpy(before.weights))
+                self.network.weight.copy_(torch.from_numpy(before.weights[:, columns]))
 
     def encode(self, texts: Sequence[Texts]) -> list[Ints]:
         """Feature numbers."""

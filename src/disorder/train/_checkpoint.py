@@ -88,5 +88,5 @@ def restore_optimizer(optimizer: Any, names: Mapping[Any, str], tensors: Mapping
     """Put back what `optimizer_tensors` gave."""
     for parameter, name in names.items():
         found = {key.rpartition("/")[2]: value for key, value in tensors.items() if key.rpartition("/")[0] == name}
-        if found:  # the count of steps stays on the CPU, as the optimizer keeps it
-            optimizer.state[parameter] = {k: v if k == "step" else v.to(parameter.device) for k, v in found.items()}
+        if found:
+            optimizer.state[parameter] = {key: value.to(parameter.device) for key, value in found.items()}

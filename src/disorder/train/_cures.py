@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 
 from disorder.context import Surroundings
-from disorder.data import read, select, vocabulary
-from disorder.errors import BadData, BadSetting, DisorderError
+from disorder.data import read, vocabulary
+from disorder.errors import BadData, DisorderError
 from disorder.measure import ORIGINAL
 from disorder.measure._interval import mean
 from disorder.perturb import parse
@@ -24,12 +24,10 @@ from disorder.predict import load
 from disorder.predict._calibration import calibration_of
 from disorder.refusal import answer_of
 from disorder.registry import Part, part
-from disorder.settings import Settings
-from disorder.train._designs import _named
-from disorder.train._folder import read_record
+from disorder.train._again import check_seeds, data_to_ask, folder_name, named, train_once
 from disorder.train._loop import Listener
 from disorder.train._mixed import mixed, salad
-from disorder.train._run import Request, resume, train
+from disorder.train._run import Request, check
 from disorder.train._settings import LoopSettings
 from disorder.types import Bools, Dataset, Example, Floats, Ints, Task, Texts
 
@@ -71,7 +69,7 @@ class Cure:
     @property
     def folder(self) -> str:
         """A name for its models."""
-        return "".join(char if char.isalnum() else "-" for char in f"{self.name} {self.on}".strip())
+        return folder_name(self.name, self.on)
 
 
 def cures(
@@ -94,10 +92,11 @@ def cures(
     """
     chosen = [_cure(spec) for spec in recipes]
     specs = [parse(spec).tried().spec for spec in on]
-    if seeds < 1:
-        raise BadSetting("cures", seeds=seeds, need="1 or more")
     several = _cure(transfer) if transfer else None
-    asked_about = _test(test, test_limit, asked)
+    check_seeds("cures", seeds)
+    for cure in [*chosen, *([several] if several else [])]:
+        check(Request(cure.recipe.name, data, **{**asked, "settings": _settings(cure, asked)}))
+    asked_about = data_to_ask("cures", test, test_limit, asked)
     specs = specs or salad(is_pair=asked_about.examples[0].text_b is not None, asks_model=True)
     if several is not None:
         chosen += [Cure(several.name, several.recipe, several.settings, spec) for spec in specs]
@@ -114,14 +113,6 @@ def _cure(spec: str) -> Cure:
     recipe, settings = part("recipe", name), {key: value for key, _, value in pairs}
     recipe.bind(settings)
     return Cure(spec, recipe, settings)
-
-
-def _test(test: Any, limit: int | None, asked: Mapping[str, Any]) -> Dataset:
-    named = {name: asked[name] for name in ("columns", "task", "data_dir") if asked.get(name) is not None}
-    found = select(test, Settings(limit=limit, **named))
-    if found.task.is_regression:
-        raise BadData(f"{found.name}: cures are about labels, and this data asks for numbers")
-    return found
 
 
 Key = tuple[str, str, str, str, str]  # cure, trained on, metric, texts, group
@@ -168,19 +159,9 @@ def _model(
     cure: Cure, data: Any, folder: Path, seed: int, listen: Listener | None, asked: Mapping[str, Any], settings: Any
 ) -> str:
     """The spec of the trained model; one that was trained before in the same way is used again."""
-    place, request = folder / cure.folder, {**asked, "settings": settings, "seed": seed}
-    spoken = _named(listen, f"seed {seed}, {cure.name} {cure.on}".strip())
-    if not (place / "training.json").exists():
-        return train(cure.recipe.name, data, out=place, listen=spoken, **request).spec
-    record = read_record(place)
-    if isinstance(data, str) and _differs(record["request"], Request(cure.recipe.name, data, **request)):
-        raise DisorderError(f"{place} holds another training; choose another --out")
-    return str(record["spec"]) if record["status"] == "done" else resume(place, listen=spoken).spec
-
-
-def _differs(kept: Mapping[str, Any], asked: Request) -> bool:
-    now = {**asked.__dict__, "on": list(asked.on), "settings": dict(asked.settings)}
-    return any(kept.get(name) != now[name] for name in now if name not in ("columns", "device"))
+    request = {**asked, "settings": settings, "seed": seed}
+    spoken = named(listen, f"seed {seed}, {cure.name} {cure.on}".strip())
+    return train_once(cure.recipe.name, data, out=folder / cure.folder, listen=spoken, **request)
 
 
 def _asked(cure: Cure, judge: Judge, test: Dataset, texts: Mapping[str, tuple[Ints, Sequence[Texts]]]) -> Values:

@@ -1,96 +1,136 @@
 """NLI Data Sanity Check's three designs: break the training data, the test data, or both, and compare with neither.
 
-Δ is the accuracy of a design minus that of the plain model on the whole test data, over the same test examples, so its
-interval is a paired one: examples are resampled, both answers of an example together.
+Δ is the accuracy of a design minus that of the plain model of the same seed on the whole test data, over the same test
+examples, so its interval is a paired one: examples are resampled, all answers to an example together.
 """
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from disorder.data import read
-from disorder.errors import BadData, DoesNotApply
+from disorder.context import Surroundings
+from disorder.data import vocabulary
+from disorder.errors import BadData, DisorderError
 from disorder.measure import ORIGINAL
-from disorder.measure._interval import resampled, share
+from disorder.measure._interval import mean, resampled, share
 from disorder.perturb import parse
 from disorder.predict import load
+from disorder.train._again import check_seeds, data_to_ask, folder_name, named, train_once
 from disorder.train._loop import Listener
-from disorder.train._run import train
-from disorder.types import Bools, Dataset, Floats, Ints, Score, Texts
+from disorder.train._mixed import mixed
+from disorder.train._run import Request, check
+from disorder.types import Dataset, Floats, Ints, Score, Texts
+
+Cell = tuple[str, str, str]  # design, trained on, tested on
+Right = dict[Cell, Floats]  # 1 or 0 a test example, NaN where there is no text to ask
+PLAIN: Cell = ("plain", ORIGINAL, ORIGINAL)
 
 
 @dataclass(frozen=True)
 class Design:
-    """One cell: what the model was trained on, what it was asked, its accuracy, and Δ against plain on plain."""
+    """One cell: what models were trained on, what they were asked, the mean accuracy over seeds, and Δ; each seed apart."""
 
     name: str
     trained_on: str
     tested_on: str
     accuracy: Score
-    delta: Score | None
+    delta: Score | None  # against plain on plain
+    accuracy_by_seed: tuple[float, ...]
+    delta_by_seed: tuple[float, ...] | None
 
 
 def designs(
-    data: Any, test: Any, on: Sequence[str], *, out: str | Path, seed: int = 0, listen: Listener | None = None, **asked: Any
+    data: Any,
+    test: Any,
+    on: Sequence[str],
+    *,
+    out: str | Path,
+    seeds: int = 1,
+    test_limit: int | None = None,
+    listen: Listener | None = None,
+    **asked: Any,
 ) -> list[Design]:
-    """Train on whole texts and on each transformation; test each model on whole and on broken texts."""
-    specs = [parse(spec).tried().spec for spec in on]
-    folder, asked_about = Path(out), read(
-        test, columns=asked.get("columns"), task=asked.get("task"), data_dir=asked.get("data_dir")
-    )
-    if asked_about.task.is_regression:
-        raise BadData(f"{test}: the three designs compare accuracies, and this data asks for numbers")
-    spoken = {name: _named(listen, name) for name in (ORIGINAL, *specs)}
-    plain = train("plain", data, out=folder / ORIGINAL, seed=seed, listen=spoken[ORIGINAL], **asked).spec
-    whole = _is_right(plain, asked_about, [example.texts for example in asked_about.examples])
-    found = [Design("plain", ORIGINAL, ORIGINAL, share(whole), None)]
+    """Train on whole texts and on each transformation; test each model on whole and on broken texts.
+
+    Models lie in `out`; those that are there already are used again. What a transformation asks a model, it asks the plain one.
+    """
+    specs = list(dict.fromkeys(parse(spec).tried().spec for spec in on))
+    if not specs:
+        raise DisorderError("designs needs a transformation to break texts by: --on reverse")
+    check_seeds("designs", seeds)
+    check(Request("plain", data, **asked))
+    asked_about = data_to_ask("designs", test, test_limit, asked)
+    per_seed = [_one_seed(data, asked_about, specs, Path(out) / f"seed-{s}", s, listen, asked) for s in range(seeds)]
+    return [_design(cell, *([np.array([each[key] for each in per_seed]) for key in (cell, PLAIN)])) for cell in per_seed[0]]
+
+
+def _one_seed(
+    data: Any, test: Dataset, specs: Sequence[str], folder: Path, seed: int, listen: Listener | None, asked: Mapping[str, Any]
+) -> Right:
+    """All models of one seed, asked about the same texts."""
+
+    def trained(name: str, **more: Any) -> str:
+        spoken = named(listen, f"seed {seed}, {name}")
+        return train_once("plain", data, out=folder / folder_name(name), listen=spoken, seed=seed, **asked, **more)
+
+    plain = trained(ORIGINAL)
+    whole, everything = [example.texts for example in test.examples], np.arange(len(test.examples))
+    found = {PLAIN: _is_right(plain, test, everything, whole)}
     for spec in specs:
-        place = folder / "".join(char if char.isalnum() else "-" for char in spec)
-        broken = train("plain", data, out=place, seed=seed, on=[spec], listen=spoken[spec], **asked).spec
-        found += _three(spec, plain, broken, asked_about, whole, seed)
+        more: dict[str, Any] = {"asks": plain} if parse(spec).asks_others else {}
+        places, texts = broken_test(spec, test, seed, plain, asked.get("data_dir"))
+        broken = trained(spec, on=[spec], **more)
+        found["corrupt-train", spec, ORIGINAL] = _is_right(broken, test, everything, whole)
+        found["corrupt-test", ORIGINAL, spec] = _is_right(plain, test, places, texts)
+        found["corrupt-both", spec, spec] = _is_right(broken, test, places, texts)
     return found
 
 
-def _three(spec: str, plain: str, broken: str, test: Dataset, whole: Bools, seed: int) -> list[Design]:
-    kept, texts, skipped = broken_test(spec, test, seed)
-    part = Dataset(test.name, test.task, [test.examples[i] for i in kept.tolist()])
-    base = whole[kept]
-    corrupt_train = _is_right(broken, test, [example.texts for example in test.examples])
-    corrupt_test, both = _is_right(plain, part, texts), _is_right(broken, part, texts)
-    rows = [
-        ("corrupt-train", spec, ORIGINAL, corrupt_train, whole, 0),
-        ("corrupt-test", ORIGINAL, spec, corrupt_test, base, skipped),
-        ("corrupt-both", spec, spec, both, base, skipped),
-    ]
-    return [Design(n, on, at, share(right, skipped=k), difference(right, than, k)) for n, on, at, right, than, k in rows]
+def broken_test(
+    spec: str, test: Dataset, seed: int, model: str | None = None, data_dir: str | None = None
+) -> tuple[Ints, list[Texts]]:
+    """Which test examples the transformation applies to, and one broken copy of each; the model says which words matter."""
+    asks = model if parse(spec).asks_others else None
+    context = None if asks is None else Surroundings(load(asks, task=test.task), vocabulary(test), data_dir)
+    broken = mixed(test.examples, test.task, [spec], seed=seed, context=context)
+    if not broken.texts:
+        raise BadData(f"--on {spec}: no test example can be broken so ({', '.join(broken.skips[spec])})")
+    return np.array(broken.places, dtype=np.int64), broken.texts
 
 
-def broken_test(spec: str, test: Dataset, seed: int) -> tuple[Ints, list[Texts], int]:
-    """Which test examples the transformation applies to, one broken copy of each, and how many it does not apply to."""
-    transformation, kept, texts, skips = parse(spec), [], [], Counter[str]()
-    for i, example in enumerate(test.examples):
-        try:
-            texts.append(transformation.apply(example, task=test.task, q=1, seed=seed, short="use").texts()[0])
-            kept.append(i)
-        except DoesNotApply as reason:
-            skips[str(reason)] += 1
-    if not kept:
-        raise BadData(f"--on {spec}: no test example can be broken so ({', '.join(skips)})")
-    return np.array(kept, dtype=np.int64), texts, skips.total()
+def _is_right(spec: str, test: Dataset, places: Ints, texts: Sequence[Texts]) -> Floats:
+    gold = np.array([test.task.labels.index(test.examples[i].label) for i in places.tolist()])
+    found = np.full(len(test.examples), np.nan)
+    found[places] = load(spec, task=test.task)(texts).argmax(axis=1) == gold
+    return found
 
 
-def difference(right: Bools, than: Bools, skipped: int = 0) -> Score:
+def _design(cell: Cell, right: Floats, plain: Floats) -> Design:
+    """The numbers of one cell, from a row of right answers a seed."""
+    is_there = ~np.isnan(right).any(axis=0)
+    if not is_there.any():
+        raise BadData(f"--on {cell[2]}: it applies to no test example with every seed")
+    right, plain, skipped = right[:, is_there], plain[:, is_there], int((~is_there).sum())
+    counted = right.mean(axis=0)
+    accuracy = share(counted > 0, skipped=skipped) if len(right) == 1 else mean(counted, skipped=skipped)
+    by_seed = _rounded(right.mean(axis=1))
+    if cell == PLAIN:
+        return Design(*cell, accuracy, None, by_seed, None)
+    delta = difference(counted, plain.mean(axis=0), skipped)
+    return Design(*cell, accuracy, delta, by_seed, _rounded((right - plain).mean(axis=1)))
+
+
+def difference(right: Floats, than: Floats, skipped: int = 0) -> Score:
     """The mean difference of two models' right answers on the same examples, with a paired bootstrap interval.
 
     One imagined example at each end joins the resampling: without them it sees no doubt where the answers never differ.
     """
-    steps = right.astype(float) - than.astype(float)
+    steps = np.asarray(right, dtype=float) - np.asarray(than, dtype=float)
     drawn = np.concatenate([steps, [-1.0, 1.0]])
 
     def statistic(picks: Ints) -> Floats:
@@ -101,13 +141,5 @@ def difference(right: Bools, than: Bools, skipped: int = 0) -> Score:
     return Score(value, min(low, value), max(high, value), len(steps), skipped)
 
 
-def _is_right(spec: str, data: Dataset, texts: Sequence[Texts]) -> Bools:
-    gold = np.array([data.task.labels.index(example.label) for example in data.examples])
-    return np.asarray(load(spec, task=data.task)(texts).argmax(axis=1) == gold)
-
-
-def _named(listen: Listener | None, name: str) -> Listener | None:
-    """The same listener, told which model it hears of."""
-    if listen is None:
-        return None
-    return lambda stage, done, total, note: listen(f"{name}: {stage}", done, total, note)
+def _rounded(values: Floats) -> tuple[float, ...]:
+    return tuple(round(float(value), 6) for value in values)

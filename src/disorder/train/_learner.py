@@ -17,6 +17,8 @@ from disorder.rng import digest
 from disorder.train._settings import Chosen
 from disorder.types import Texts
 
+SPANS = ("span:start", "span:end")  # the outputs of a head that finds answers in a passage, in place of labels
+
 
 class Learner(Protocol):
     """A network that the loop can train."""
@@ -40,7 +42,7 @@ class Learner(Protocol):
         """Logits of a batch, one column a label, by the network (which may be wrapped for several devices)."""
 
     def new_head(self, labels: tuple[str, ...], *, is_pair: bool, seed: int) -> None:
-        """Forget the output layer; what comes now has these labels (none: one number)."""
+        """Forget the output layer; what comes now has these labels (none: one number; SPANS: places in a passage)."""
 
     def save(self, folder: Path) -> None:
         """Write what a model spec needs to load it."""
@@ -109,7 +111,13 @@ def answers_already(chosen: Start, labels: tuple[str, ...]) -> bool:
             names = json.loads((Path(chosen.address) / "config.json").read_text(encoding="utf-8"))["labels"]
         except (OSError, ValueError, KeyError):
             return False
-    return {label.lower() for label in labels} <= {str(name).lower() for name in names}
+    return same_labels([str(name) for name in names], labels) is not None
+
+
+def same_labels(own: Sequence[str], labels: Sequence[str]) -> list[int] | None:
+    """Where our labels stand among a model's own, if it has just those."""
+    names, wanted = [name.lower() for name in own], [label.lower() for label in labels]
+    return [names.index(label) for label in wanted] if labels and sorted(names) == sorted(wanted) else None
 
 
 def number(seed: int, *key: str) -> int:

@@ -19,6 +19,7 @@ from disorder.errors import BadData, DisorderError
 from disorder.measure import ORIGINAL
 from disorder.perturb import parse
 from disorder.predict import load
+from disorder.train._learner import SPANS
 from disorder.train._mixed import Broken, mixed, salad
 from disorder.types import Bools, Dataset, Example, Floats, Task, Texts
 
@@ -56,6 +57,7 @@ class Phase:
     The head is made anew where `labels` differ from those before, or always with `new_head`. `after` is called with the
     learner once the best epoch is back in the network (to calibrate it, say); what it returns is kept in training.json.
     With `keeps_last` the last epoch stays: accuracy on whole texts does not see what a cure is for. `epochs=0` learns nothing.
+    Labels SPANS are those of a head that finds answers; targets are then the gold answers.
     """
 
     name: str
@@ -81,6 +83,7 @@ class Job:
     is_fine_tuned: bool = False  # whether the model that training starts from answers the task's labels already
     asks: str | None = None  # the model that transformations ask which words matter
     data_dir: str | None = None
+    finds_spans: bool = False  # whether answers are learned, not labels
 
     @property
     def task(self) -> Task:
@@ -90,6 +93,10 @@ class Job:
     @property
     def loss(self) -> Loss:
         """Cross-entropy, or squared error where gold labels are numbers."""
+        if self.finds_spans:
+            from disorder.train._spans import span_loss
+
+            return span_loss
         return squared_error if self.task.is_regression else cross_entropy
 
     @property
@@ -98,6 +105,15 @@ class Job:
         if self.task.is_regression:
             raise BadData("this recipe is about labels, and the data has numbers")
         return self.task.labels
+
+    def task_phase(self, *, new_head: bool = False) -> Phase:
+        """The task itself, as `--on` asks for it: labels, numbers, or answers in a passage."""
+        dev = self.dev_inputs()
+        if not self.finds_spans:
+            return Phase("task", self.inputs(), dev, self.task.labels, self.loss, new_head=new_head)
+        from disorder.train._spans import settled
+
+        return Phase("task", self.inputs(), dev, SPANS, self.loss, new_head=new_head, after=settled(dev))
 
     def epochs(self, learn: bool) -> int | None:
         """None (as the loop is told), or 0 for a recipe that only looks at a trained model."""
@@ -114,11 +130,11 @@ class Job:
 
     def dev_inputs(self) -> Inputs:
         """The dev data, whole."""
-        return whole(self.dev.examples, self.task)
+        return self._whole(self.dev.examples)
 
     def copies(self, spec: str, *, draw: int = 0) -> Inputs:
         """One copy of every training example under a transformation; those it does not apply to are counted and left out."""
-        return whole(self.train.examples, self.task) if spec == ORIGINAL else self._broken(spec, draw)
+        return self._whole(self.train.examples) if spec == ORIGINAL else self._broken(spec, draw)
 
     def broken_by(self, usual: Sequence[str] | None = None) -> list[str]:
         """The transformations that a cure breaks texts by: those of `--on`, else the usual ones, else Word Salad's."""
@@ -150,7 +166,19 @@ class Job:
 
     def _inputs(self, examples: Sequence[Example], broken: Broken) -> Inputs:
         used = [examples[i] for i in broken.places]
-        return Inputs(broken.texts, targets(used, self.task), np.ones(len(used), dtype=bool))
+        if self.finds_spans and any(text[1] != e.text_b for text, e in zip(broken.texts, used, strict=True)):
+            raise BadData("where the answer stands in a broken passage is not known: break the question (side=a)")
+        return Inputs(broken.texts, self._targets(used), np.ones(len(used), dtype=bool))
+
+    def _whole(self, examples: Sequence[Example]) -> Inputs:
+        return Inputs([e.texts for e in examples], self._targets(examples), np.zeros(len(examples), dtype=bool))
+
+    def _targets(self, examples: Sequence[Example]) -> NDArray[Any]:
+        if not self.finds_spans:
+            return targets(examples, self.task)
+        found = np.empty(len(examples), dtype=object)
+        found[:] = [e.answers for e in examples]
+        return found
 
     def _context(self, spec: str) -> Surroundings:
         if parse(spec).needs - {"tags"} == {"training data"}:
@@ -162,11 +190,6 @@ class Job:
     @cached_property
     def _surroundings(self) -> Surroundings:
         return Surroundings(load(self.asks, task=self.task), vocabulary(self.train), self.data_dir)
-
-
-def whole(examples: Sequence[Example], task: Task) -> Inputs:
-    """Examples as they are."""
-    return Inputs([e.texts for e in examples], targets(examples, task), np.zeros(len(examples), dtype=bool))
 
 
 def targets(examples: Sequence[Example], task: Task) -> NDArray[Any]:

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from disorder.data import select
-from disorder.errors import BadData, DisorderError
+from disorder.errors import BadData, BadSetting, DisorderError
 from disorder.measure import ORIGINAL, scores
 from disorder.perturb import parse
 from disorder.predict._answers import softmax
@@ -22,12 +22,13 @@ from disorder.train._calibrate import write_calibration
 from disorder.train._checkpoint import Checkpoints
 from disorder.train._devices import OneDevice, devices, is_first_process
 from disorder.train._folder import Record, read_record, versions, write_card, write_record
-from disorder.train._learner import Start, answers_already, make, start
-from disorder.train._loop import Listener, Loop, answers, fresh_draws
-from disorder.train._plan import Job, Phase
+from disorder.train._learner import SPANS, Start, answers_already, make, start
+from disorder.train._loop import Listener, Loop, answers, fresh_draws, metric_of
+from disorder.train._plan import Inputs, Job, Phase
 from disorder.train._settings import Chosen, choose
+from disorder.train._spans import located
 from disorder.train._vectors import check_source
-from disorder.types import Dataset, Example, Outcomes, Score, Task
+from disorder.types import Dataset, Example, Outcomes, Score, Task, Texts
 
 HELD_OUT, MOST_HELD_OUT = 10, 2000  # without --dev: one example in ten, 2,000 at most
 CHECKPOINTS = "checkpoints"
@@ -93,7 +94,7 @@ def train(
     folder = Path(out)
     if is_first_process() and (folder / "training.json").exists():
         raise DisorderError(f"{folder} holds a training already; choose another --out, or go on with --resume {folder}")
-    return _train(checked, folder, listen or _silent, is_resumed=False)
+    return carry_out(checked, folder, listen, is_resumed=False)
 
 
 def resume(out: str | Path, *, listen: Listener | None = None) -> Trained:
@@ -103,7 +104,7 @@ def resume(out: str | Path, *, listen: Listener | None = None) -> Trained:
         raise DisorderError(f"{out}: this training is done; its model is {record['spec']}")
     if FROM_PYTHON in _sources(Request(**record["request"])).values():
         raise DisorderError(f"{out}: its data was {FROM_PYTHON} and is not kept; only a training on a data spec can go on")
-    return _train(check(Request(**record["request"])), Path(out), listen or _silent, is_resumed=True)
+    return carry_out(check(Request(**record["request"])), Path(out), listen, is_resumed=True)
 
 
 def check(request: Request) -> Checked:
@@ -112,13 +113,16 @@ def check(request: Request) -> Checked:
     chosen = choose(request.settings, recipe, None if begin.address else begin.network)
     if request.limit is not None and request.limit < 1:
         raise DisorderError(f"--limit {request.limit}: need 1 or more")
+    if chosen.loop.head == "spans" and not _can_find_spans(recipe, begin):
+        raise BadSetting("train", head="spans", need="--model hf:ENCODER and a recipe for the task itself, as plain is")
     check_source(chosen.words.vectors)
     part("words", chosen.words.words)
     on = [spec if spec == ORIGINAL else parse(spec).tried().spec for spec in request.on or (ORIGINAL,)]
     return Checked(request, recipe, begin, chosen, on)
 
 
-def _train(checked: Checked, folder: Path, listen: Listener, *, is_resumed: bool) -> Trained:
+def carry_out(checked: Checked, folder: Path, listen: Listener | None, *, is_resumed: bool) -> Trained:
+    """Train what was asked, or what is left of it."""
     request, began = checked.request, time.perf_counter()
     job = job_of(checked)
     place = devices(request.device, checked.chosen.loop.precision)
@@ -129,7 +133,7 @@ def _train(checked: Checked, folder: Path, listen: Listener, *, is_resumed: bool
     phases = checked.recipe.function(job, **checked.chosen.recipe)  # it may say no: nothing is written before
     if place.rank == 0:
         write_record(folder, record)
-    loop = _loop(checked, phases, folder, place, listen)
+    loop = _loop(checked, phases, folder, place, listen or _silent)
     loop.run(phases, is_resumed=is_resumed)
     score = final_score(loop, phases[-1])
     if place.rank == 0:
@@ -140,11 +144,19 @@ def _train(checked: Checked, folder: Path, listen: Listener, *, is_resumed: bool
 
 
 def _loop(checked: Checked, phases: Sequence[Phase], folder: Path, place: OneDevice, listen: Listener) -> Loop:
-    texts = [text for phase in phases for text in phase.train.texts]
-    first, seed = phases[0], checked.request.seed
+    texts, first, seed = words_from(phases[-1].train), phases[0], checked.request.seed
     with fresh_draws():
         learner = make(checked.start, checked.chosen, texts, first.labels, is_pair=first.train.is_pair, seed=seed)
     return Loop(learner, checked.chosen.loop, place, seed, Checkpoints(folder / CHECKPOINTS), listen)
+
+
+def words_from(inputs: Inputs) -> list[Texts]:
+    """The texts whose words a network from nothing knows: whole ones, where there are any.
+
+    Broken copies would count each word again, so that none were rare and the vector of unknown words were never learned.
+    """
+    whole = [text for text, is_broken in zip(inputs.texts, inputs.is_broken, strict=True) if not is_broken]
+    return whole or list(inputs.texts)
 
 
 def job_of(checked: Checked) -> Job:
@@ -160,9 +172,29 @@ def job_of(checked: Checked) -> Job:
         dev = replace(dev, task=data.task)
     else:
         data, dev = held_out(data, request.seed)
+    finds_spans = _finds_spans(checked, data)
+    if finds_spans:
+        if any(example.answers is None for example in dev.examples):
+            raise BadData(f"--dev {request.dev} does not say the answers, and so cannot judge them")
+        data, dev = located(data, drops=True), located(dev, drops=False)
     fine_tuned = answers_already(checked.start, data.task.labels)
     asks = request.asks or (request.model if fine_tuned else None)
-    return Job(data, dev, request.seed, checked.on, {}, fine_tuned, asks, request.data_dir)
+    return Job(data, dev, request.seed, checked.on, {}, fine_tuned, asks, request.data_dir, finds_spans)
+
+
+def _can_find_spans(recipe: Part, begin: Start) -> bool:
+    return bool(recipe.facts["spans"]) and begin.name == "hf"
+
+
+def _finds_spans(checked: Checked, data: Dataset) -> bool:
+    """Whether answers are learned: where all of them and their places are said, or where the user asks for it."""
+    head, said = checked.chosen.loop.head, [example.answers for example in data.examples]
+    if head == "labels" or not _can_find_spans(checked.recipe, checked.start):
+        return False
+    has_all = None not in said and any(said)
+    if head == "spans" and not has_all:
+        raise BadData(f"{data.name}: head=spans needs answers to learn from: columns answer and answer_start, or answers")
+    return head == "spans" or (has_all and all(start >= 0 for answers in said for _, start in answers or ()))
 
 
 def held_out(data: Dataset, seed: int) -> tuple[Dataset, Dataset]:
@@ -182,10 +214,9 @@ def held_out(data: Dataset, seed: int) -> tuple[Dataset, Dataset]:
 def new_record(checked: Checked, job: Job) -> Record:
     """What is known when training begins."""
     request = checked.request
-    names = {name: given if isinstance(given, str | None) else FROM_PYTHON for name, given in _sources(request).items()}
     return {
         "status": "started",
-        "request": {**request.__dict__, **names, "on": list(request.on), "settings": dict(request.settings)},
+        "request": written(request),
         "on": list(checked.on),
         "n_train": len(job.train.examples),
         "n_dev": len(job.dev.examples),
@@ -195,18 +226,26 @@ def new_record(checked: Checked, job: Job) -> Record:
     }
 
 
+def written(request: Request) -> dict[str, Any]:
+    """A request as training.json holds it."""
+    names = {name: given if isinstance(given, str | None) else FROM_PYTHON for name, given in _sources(request).items()}
+    return {**request.__dict__, **names, "on": list(request.on), "settings": dict(request.settings)}
+
+
 def _sources(request: Request) -> dict[str, Any]:
     return {"data": request.data, "dev": request.dev}
 
 
 def final_score(loop: Loop, phase: Phase) -> tuple[str, Score]:
     """The dev score of the trained network, with its interval."""
+    if phase.labels == SPANS:
+        return "f1", Score(**loop.progress.after["spans"]["scores"]["f1, all"])
     found, dev = answers(loop.learner, phase.dev.texts), phase.dev
     found = softmax(found) if phase.labels else found
     names = np.array([str(i) for i in range(len(dev))])
     simple = np.ones(len(dev), dtype=bool)
     asked = Outcomes(ORIGINAL, Task("dev", phase.labels), names, dev.targets, found, found[:, None], simple)
-    wanted = "accuracy" if phase.labels else "spearman"
+    wanted = metric_of(phase.labels)
     measured = dict(scores(asked, only=[wanted]))[wanted]
     if isinstance(measured, str):
         raise DisorderError(f"the dev score cannot be measured: {measured}")
@@ -221,7 +260,8 @@ def _finish(
     write_calibration(folder, progress.after)
     numbers = {name: getattr(value, name) for name in ("value", "low", "high", "n")}
     record |= {
-        "status": "done", "spec": f"{loop.learner.form}:{folder}", "labels": list(loop.learner.labels),
+        "status": "done", "spec": f"{loop.learner.form}:{folder}",
+        "labels": list(job.task.labels if job.finds_spans else loop.learner.labels),
         "lr": loop.settings.lr or loop.learner.lr, "curve": progress.curve, "after": progress.after,
         "skips": job.skips, "score": {"metric": metric, **numbers},
         "seconds": round(seconds, 3), "examples_per_second": round(progress.n_learned / max(progress.seconds, 1e-9), 1),

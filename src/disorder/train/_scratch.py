@@ -10,7 +10,7 @@ from typing import Any
 from disorder.predict._vocabulary import FIRST, Vocabulary, count_words
 from disorder.predict.scratch import Encoded, build, encode, feed, read_folder
 from disorder.registry import part
-from disorder.train._learner import number
+from disorder.train._learner import number, same_labels
 from disorder.train._settings import Chosen
 from disorder.types import Texts
 
@@ -22,6 +22,7 @@ class Fresh:
         self.network, self.vocabulary, self.config = network, vocabulary, config
         self.form = config["model"]
         self.labels = tuple(config["labels"])
+        self.columns: list[int] | None = None  # where our labels stand in the network's, if in another order
         facts = part("network", self.form).facts
         self.lr, self.epochs = facts["lr"], facts["epochs"]
         network.words.table.weight.requires_grad_(config["tunes_vectors"])
@@ -59,8 +60,11 @@ class Fresh:
         network = build(config, len(vocabulary))
         network.load_state_dict(load_file(folder / "model.safetensors"))
         found = cls(network, vocabulary, config)
-        if found.labels != labels or config["is_pair"] != is_pair:
+        columns = same_labels(found.labels, labels) if labels else [] if not found.labels else None
+        if columns is None or config["is_pair"] != is_pair:
             found.new_head(labels, is_pair=is_pair, seed=seed)
+        elif found.labels != labels:
+            found.labels, found.columns = labels, columns
         return found
 
     def encode(self, texts: Sequence[Texts]) -> list[Encoded]:
@@ -76,12 +80,13 @@ class Fresh:
         return feed(encoded)
 
     def logits(self, network: Any, given: dict[str, Any]) -> Any:
-        """Logits of a batch."""
-        return network(**given)
+        """Logits of a batch, in the order of our labels."""
+        found = network(**given)
+        return found if self.columns is None else found[:, self.columns]
 
     def new_head(self, labels: tuple[str, ...], *, is_pair: bool, seed: int) -> None:
         """Keep everything but the head."""
-        self.labels = labels
+        self.labels, self.columns = labels, None
         self.config |= {"labels": list(labels), "is_pair": is_pair}
         kept = {name: value for name, value in self.network.state_dict().items() if not name.startswith("head.")}
         self.network = _seeded(self.config, len(self.vocabulary), seed)

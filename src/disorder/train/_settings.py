@@ -24,6 +24,7 @@ class LoopSettings:
     accumulate: int = 1
     patience: int = 3
     precision: Literal["auto", "fp32", "bf16"] = "auto"
+    head: Literal["auto", "labels", "spans"] = "auto"
     save_every: int = 500
 
     def __post_init__(self) -> None:

@@ -45,10 +45,11 @@ class Vectors:
 
         from disorder.predict._vocabulary import FIRST
 
-        with torch.no_grad():
-            for place, word in enumerate(known, start=FIRST):
-                if word in self.found:
-                    table.weight[place] = torch.from_numpy(np.array(self.found[word]))
+        places = [place for place, word in enumerate(known, start=FIRST) if word in self.found]
+        if places:
+            vectors = np.stack([self.found[known[place - FIRST]] for place in places])
+            with torch.no_grad():
+                table.weight[places] = torch.from_numpy(vectors)
 
 
 def check_source(source: str | None) -> None:
@@ -67,7 +68,8 @@ def _rows(source: str) -> Iterator[Row]:
         import pyarrow.parquet as pq
 
         words = pq.read_table(folder / "glove_6B_index.parquet").column("index").to_pylist()
-        return zip(words, np.load(folder / "glove_6B_50d_emb.npy", mmap_mode="r"), strict=True)
+        array = np.load(folder / "glove_6B_50d_emb.npy", mmap_mode="r")
+        return zip(words, np.asarray(array), strict=True)  # rows of a plain array: those of a memmap are slow to make
     path = Path(source)
     if path.suffix in (".npy", ".safetensors"):
         return _array_rows(path)

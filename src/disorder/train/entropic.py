@@ -9,15 +9,15 @@ from __future__ import annotations
 from typing import Any
 
 from disorder.registry import recipe
-from disorder.train._calibrate import both, calibrated, observed
+from disorder.train._calibrate import MAY_REFUSE, both, calibrated, observed
 from disorder.train._losses import chosen, from_uniform, gold_loss
 from disorder.train._plan import Job, Phase
 
 EPOCHS = 3
 
 
-@recipe(paper="WS", positive=("lam",), of_trained=True, breaks=True)
-def entropic(job: Job, *, lam: float = 1.0) -> list[Phase]:
+@recipe(paper="WS", positive=("lam",), shares=("may_refuse",), of_trained=True, breaks=True)
+def entropic(job: Job, *, lam: float = 1.0, may_refuse: float = MAY_REFUSE) -> list[Phase]:
     """Three epochs more for a fine-tuned model, with λ times KL(uniform‖p) on broken texts."""
     specs = job.broken_by()
 
@@ -25,5 +25,5 @@ def entropic(job: Job, *, lam: float = 1.0) -> list[Phase]:
         return chosen(is_broken, lam * from_uniform(logits), gold_loss(logits, targets))
 
     first = [] if job.is_fine_tuned else [Phase("task", job.copies("original"), job.dev_inputs(), job.labels, job.loss)]
-    inputs, after = job.copies("original") + job.mixed(specs), both(observed(job, specs), calibrated(job, specs))
+    inputs, after = job.copies("original") + job.mixed(specs), both(observed(job, specs), calibrated(job, specs, may_refuse))
     return [*first, Phase("cure", inputs, job.dev_inputs(), job.labels, loss, EPOCHS, keeps_last=True, after=after)]

@@ -9,19 +9,19 @@ from __future__ import annotations
 from typing import Any
 
 from disorder.registry import recipe
-from disorder.train._calibrate import both, calibrated, observed
+from disorder.train._calibrate import MAY_REFUSE, both, calibrated, observed
 from disorder.train._losses import chosen, entropy, gold_loss
 from disorder.train._plan import Job, Phase
 from disorder.types import Fidelity
 
 
-@recipe(paper="UNLI", positive=("lam",), breaks=True)
-def max_entropy(job: Job, *, lam: float = 1.0, fidelity: Fidelity = "paper") -> list[Phase]:
+@recipe(paper="UNLI", positive=("lam",), shares=("may_refuse",), breaks=True)
+def max_entropy(job: Job, *, lam: float = 1.0, fidelity: Fidelity = "paper", may_refuse: float = MAY_REFUSE) -> list[Phase]:
     """Cross-entropy on whole texts minus λ times the entropy on broken ones (released: plus, which collapses)."""
     specs, sign = job.broken_by(["derange"]), 1 if fidelity == "released" else -1
 
     def loss(logits: Any, targets: Any, is_broken: Any) -> Any:
         return chosen(is_broken, sign * lam * entropy(logits), gold_loss(logits, targets))
 
-    inputs, after = job.copies("original") + job.mixed(specs), both(observed(job, specs), calibrated(job, specs))
+    inputs, after = job.copies("original") + job.mixed(specs), both(observed(job, specs), calibrated(job, specs, may_refuse))
     return [Phase("task", inputs, job.dev_inputs(), job.labels, loss, keeps_last=True, after=after)]

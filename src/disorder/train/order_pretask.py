@@ -19,14 +19,14 @@ from disorder.types import Example, Fidelity, Task
 LABELS = ("fake", "real")
 
 
-@recipe(paper="OOO")
+@recipe(paper="OOO", spans=True)
 def order_pretask(job: Job, *, fidelity: Fidelity = "paper") -> list[Phase]:
     """Tell real from fake sentences first, then learn the task with a new head."""
     spec = "move_word" if fidelity == "released" else "swap_words"
     train, dev = (_sentences(data.examples, job.task, spec, job.seed) for data in (job.train, job.dev))
     return [
         Phase("real or fake", train, dev, LABELS, cross_entropy),
-        Phase("task", job.inputs(), job.dev_inputs(), job.task.labels, job.loss, new_head=True),
+        job.task_phase(new_head=True),
     ]
 
 

@@ -9,7 +9,7 @@ from disorder.registry import recipe
 from disorder.train._plan import Job, Phase
 
 
-@recipe(paper="UNLI, WS, NDSC")
+@recipe(paper="UNLI, WS, NDSC", spans=True)
 def plain(job: Job) -> list[Phase]:
-    """Cross-entropy on the gold labels (squared error for numbers), on whole texts or as `--on` breaks them."""
-    return [Phase("task", job.inputs(), job.dev_inputs(), job.task.labels, job.loss)]
+    """Cross-entropy on the gold labels (answers in a passage; squared error for numbers), on texts as `--on` says."""
+    return [job.task_phase()]

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from disorder.registry import recipe
-from disorder.train._calibrate import both, calibrated, observed
+from disorder.train._calibrate import MAY_REFUSE, both, calibrated, observed
 from disorder.train._plan import Job, Phase
 
 
-@recipe(paper="WS", of_trained=True, breaks=True)
-def threshold(job: Job, *, learn: bool = True) -> list[Phase]:
-    """Plain training (none with learn=false), then a temperature and a threshold that tells broken texts apart."""
+@recipe(paper="WS", shares=("may_refuse",), of_trained=True, breaks=True)
+def threshold(job: Job, *, learn: bool = True, may_refuse: float = MAY_REFUSE) -> list[Phase]:
+    """Plain training (none with learn=false), then a temperature and a threshold that refuses few whole texts."""
     specs = job.broken_by()
-    after = both(observed(job, specs), calibrated(job, specs))
+    after = both(observed(job, specs), calibrated(job, specs, may_refuse))
     return [Phase("task", job.copies("original"), job.dev_inputs(), job.labels, job.loss, job.epochs(learn), after=after)]
