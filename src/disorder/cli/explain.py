@@ -42,6 +42,7 @@ def explain(
     task: o.TaskName = None,
     data_dir: o.DataDir = None,
     batch_size: o.BatchSize = None,
+    precision: o.Precision = "fp32",
     cache: o.CacheFolder = None,
     as_json: Json = False,
 ) -> None:
@@ -60,7 +61,7 @@ def explain(
         found = start(
             model, data or "builtin", by=by or (), transformation=with_, listen=bar, q=q, seed=seed, limit=limit,
             fidelity=fidelity, short=short, columns=o.mapping("--columns", columns), labels=o.mapping("--labels", labels),
-            task=task, data_dir=data_dir, batch_size=batch_size, cache=cache,
+            task=task, data_dir=data_dir, batch_size=batch_size, precision=precision, cache=cache,
         )  # fmt: skip
     written = [*(write_figures(figure, found) if figure else []), *(write_csvs(csv, found) if csv else [])]
     if out or not (written or as_json):
