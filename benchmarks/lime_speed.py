@@ -178,7 +178,7 @@ def report(times: dict[str, float], facts: dict[str, Any]) -> None:
         same = "" if name == FORWARD else f"   same top word as disorder: {alike(facts['disorder'], facts[name])}"
         print(f"{name:22} {seconds:8.2f} s CPU   {seconds / times['disorder']:6.2f}x{same}")
     asked = facts[FORWARD]
-    print(f"{asked['words']:.1f} words a text; ours asks {asked['texts']:.0f} distinct samples of it, {asked['tokens']:,.0f} tokens")
+    print(f"{asked['words']:.1f} words a text; ours asks {asked['texts']:.0f} distinct samples, {asked['tokens']:,.0f} tokens")
     print(f"forward passes are {times[FORWARD] / times['disorder']:.0%} of our time")
     if OWN in facts:
         print(f"the package against itself on other samples: same top word on {alike(facts[LOOP], facts[OWN])}")

@@ -15,12 +15,12 @@ from disorder.cli import _options as o
 if TYPE_CHECKING:
     from disorder.explain import Explanations
 
-By = Annotated[list[str] | None, typer.Option("--by", help="Explanation, e.g. overlap or minitree:r=1,k=2; can be repeated")]
-With = Annotated[str, typer.Option("--with", help="How texts are broken")]
+By = Annotated[list[str] | None, typer.Option("--by", help="Explanation, e.g. lime or minitree:r=1,k=2; can be repeated")]
+With = Annotated[str, typer.Option("--with", help="Transformation that breaks texts (Out of Order: shuffle_ngrams)")]
 Limit = Annotated[int, typer.Option(help="Look at this many examples, drawn at random by seed", min=1)]
 Out = Annotated[Path | None, typer.Option(help="Folder for page, pictures and CSV (default: runs/DATE-MODEL-DATA)")]
-FigureFile = Annotated[Path | None, typer.Option("--figure", help="Write the picture here, as .svg or .png")]
-CsvFile = Annotated[Path | None, typer.Option("--csv", help="Write the data behind the picture here")]
+FigureFile = Annotated[Path | None, typer.Option("--figure", help="Write the picture here (.svg, .png); several, a file each")]
+CsvFile = Annotated[Path | None, typer.Option("--csv", help="Write the data behind the picture here; of several, a file each")]
 Json = Annotated[bool, typer.Option("--json", help="Print the findings as JSON on standard output and nothing else")]
 
 
@@ -48,8 +48,9 @@ def explain(
 ) -> None:
     """What does MODEL lean on instead of order when it answers DATA?
 
-    Pictures that could go into a paper, each with the data behind it and a line that says what it shows. Without --by: all
-    usual explanations (disorder list explanations).
+    Pictures that could go into a paper, each with the data behind it and a line that says what it shows. Without --by: those
+    that ask no more than an audit does; the others (words, heads, minimal pairs) are shown when named. Names and settings:
+    disorder list explanations.
     """
     from disorder.cli._progress import Bar
     from disorder.explain import check_form, write_csvs, write_figures, write_folder
