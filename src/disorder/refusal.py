@@ -20,3 +20,12 @@ def answer_of(probabilities: NDArray[np.float64]) -> NDArray[np.int64]:
     if probabilities.shape[-1] < 2:  # one number, or a single label
         return labels
     return np.where(1 - probabilities.sum(axis=-1) > probabilities.max(axis=-1), -1, labels)
+
+
+def with_refusal(probabilities: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The probabilities with that of refusing as a last column, so that label number −1 has a column too.
+
+    >>> with_refusal(np.array([[0.25, 0.5]])).tolist()
+    [[0.25, 0.5, 0.25]]
+    """
+    return np.concatenate([probabilities, np.maximum(0.0, 1 - probabilities.sum(axis=-1, keepdims=True))], axis=-1)

@@ -117,6 +117,10 @@ def test_exactly_the_planted_head_is_found_and_the_model_breaks_without_it(match
     assert found.scores["balanced, without the matching heads"].value == 0.5
     assert found.scores["all, without the matching heads"].value == 0.5
     assert found.scores["all, without random heads"].value > 0.6
+    ablated = next(figure for figure in found.figures if figure.name == "heads_ablation")
+    about = Subject(load(f"hf:{matcher}", task=SAME), data, Settings())
+    breaks = sum(head == GATHERS for [head] in random_heads(about, [PLANTED], 20))
+    assert {(row["draws"], row["draws as low"]) for row in ablated.rows} == {(20, breaks)}
     table = next(table for table in found.tables if table.name == "heads_distances")
     assert table.rows[0]["shuffled"] == table.rows[0]["whole"] == 20
     [tied] = [figure for figure in found.figures if figure.name == "heads_pair"]
@@ -129,6 +133,8 @@ def test_random_heads_are_others_and_the_same_for_a_seed(matcher: Path, data: Da
     drawn = random_heads(about, [PLANTED], 30)
     assert drawn == random_heads(about, [PLANTED], 30)
     assert {head for [head] in drawn} == {(0, 0), (1, 0), (1, 1)}
+    assert {head for [head] in random_heads(about, [PLANTED], 30, of="layers")} == {(0, 0)}
+    assert all(len(set(heads)) == 3 for heads in random_heads(about, [(0, 0), PLANTED, (1, 0)], 5))  # others do not suffice
 
 
 def test_tokens_are_merged_to_words(tiny_bert: Path) -> None:

@@ -82,6 +82,8 @@ def test_json_is_pure(run: Any) -> None:
         (["--by", "omega_curve:x"], "write settings as name:key=value"),
         (["--figure", "a.gif"], "end the name in .svg or .png"),
         (["--with", "derang"], "did you mean 'derange'?"),
+        (["--by", "length", "--by", "length:bins=3"], "explanation length is named twice"),
+        (["--precision", "bf16"], "builtin runs in one precision only"),
         (["--by", "minitree:tagger=nltt"], "did you mean 'nltk'?"),
     ],
 )

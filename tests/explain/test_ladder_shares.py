@@ -105,8 +105,27 @@ def test_parts_add_up_in_every_resample_and_agreement_leaves_doubt() -> None:
     drawn = steps[np.random.default_rng(0).integers(52, size=(100, 52))].mean(axis=1)
     assert steps[:50].sum(axis=1) == pytest.approx(np.full(50, 0.75))
     assert drawn.sum(axis=1).std() > 0
-    assert (np.abs(drawn.sum(axis=1) - drawn[:, 0] - drawn[:, 1:].sum(axis=1)) < 1e-12).all()
     assert steps[50:].sum(axis=1) == pytest.approx([-0.25, 0.75])
+
+
+def test_the_parts_of_a_resample_add_up_to_its_accuracy_above_chance() -> None:
+    rng = np.random.default_rng(0)
+    right = rng.random((50, 4))
+    block = rng.integers(50, size=(100, 50))
+    parts = differences(right, 0.25)[block].mean(axis=1)
+    assert parts.sum(axis=1) == pytest.approx(right[block][:, :, -1].mean(axis=1) - 0.25)
+    assert parts[:, :2].sum(axis=1) == pytest.approx(right[block][:, :, 1].mean(axis=1) - 0.25)
+
+
+def test_a_refusal_is_no_right_answer(jsonl: Write) -> None:
+    """A model that knows the answer and refuses everything has an accuracy of 0."""
+
+    def refuses(texts: Any) -> list[list[float]]:
+        return [[0.3, 0.0, 0.0, 0.7]] * len(texts)
+
+    refuses.labels = (*LABELS, "invalid")  # type: ignore[attr-defined]
+    scores = explain(refuses, str(jsonl(pairs(12))), by="ladder:draws=2")["ladder"].scores
+    assert scores["accuracy, whole text"].value == scores["accuracy, words only"].value == 0
 
 
 def test_bad_settings_are_said_so() -> None:

@@ -187,6 +187,34 @@ def test_the_regression_is_scikit_learn_s() -> None:
     assert coefficients(kept, answers) == pytest.approx(fitted.coef_, abs=1e-9)
 
 
+def test_more_words_than_samples_give_the_same_regression() -> None:
+    linear_model = pytest.importorskip("sklearn.linear_model", reason="needs scikit-learn")
+    kept = masks(cut((" ".join(f"w{i}" for i in range(90)), None)), 40, 0)
+    answers = np.sin(kept @ np.arange(90))
+    fitted = linear_model.Ridge(alpha=1).fit(kept.astype(float), answers, sample_weight=nearness(kept))
+    assert coefficients(kept, answers) == pytest.approx(fitted.coef_, abs=1e-9)
+
+
+class Refuses(Asked):
+    """Finds the text no text the more of its words there are."""
+
+    labels = ("negative", "positive", "invalid")
+
+    def __call__(self, texts: Sequence[Texts], /) -> Floats:
+        p = super().__call__(texts)[:, 1:]
+        return np.concatenate([(1 - p) / 2, (1 - p) / 2, p], axis=1)
+
+
+@pytest.mark.parametrize("by", ["lime:samples=400,among=all", "leave_one_out:among=all"])
+def test_the_words_of_a_refusal_are_those_that_make_it_refuse(by: str) -> None:
+    data = Dataset("toy", SENTIMENT, [Example(f"e{i}", f"a{i} bad day was here", None, "positive") for i in range(4)])
+    name = by.partition(":")[0]
+    found = explain(Refuses(bad=0.4), data, by=by)[name]
+    rows = [row for row in found.tables[0].rows if row["texts"] == "whole"]
+    assert {row["answer"] for row in rows} == {"invalid"}
+    assert {row["word"] for row in rows if row["score"] > 0.2} == {"bad"}
+
+
 def test_leaving_one_out_is_exact_for_a_bag_of_words() -> None:
     model = load("bow", task=read("builtin:sentiment").task)
     about = subject(model.predictor, [])
@@ -224,7 +252,7 @@ def test_mistakes_are_one_line(jsonl: Write) -> None:
     odd = jsonl([{"text_a": "a", "label": "maybe"}, {"text_a": "b", "label": "no"}], "odd.jsonl")
     lost = jsonl([{"text_a": "a", "label": "1"}, {"text_a": "b", "label": "-1"}], "lost.jsonl")
     bad = (f"lime:lexicon={odd}", BadData), (f"lime:lexicon={lost}", BadData), ("lime:among=some", DisorderError)
-    for spec, error in (("lime:samples=1", BadSetting), ("lime:n=0", BadSetting), *bad):
+    for spec, error in (("lime:samples=1", BadSetting), ("lime:n=1", BadSetting), *bad):
         with pytest.raises(error):
             explain("bow", "builtin:sentiment", by=spec, limit=20)
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 import warnings
 from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -13,7 +15,7 @@ from hypothesis import strategies as st
 
 from disorder.errors import BadSetting, DisorderError
 from disorder.explain import explain
-from disorder.explain._binned import by_bin, slope_within
+from disorder.explain._binned import by_bin, edges_of, slope_within
 from disorder.explain._bleu import bleu
 from disorder.perturb.words import split
 
@@ -85,6 +87,22 @@ def test_acceptance_by_bin_counts_variants_of_examples() -> None:
     assert (row["from"], row["to"], row["variants"], score.n) == (0.0, 0.25, 7, 5)
     assert score.value == pytest.approx(5 / 7)
     assert score.low < score.value < score.high
+
+
+@given(st.floats(0.01, 1), st.sampled_from([1.0, 2.0]))
+def test_every_value_falls_into_a_bin(width: float, most: float) -> None:
+    values = np.tile(np.append(np.linspace(0, most, 41), np.arange(0, most, width)), (5, 1))
+    found = by_bin(values, values > 0.5, edges_of(width, most))
+    assert sum(row["variants"] for row, _ in found) == values.size
+    assert [row["from"] for row, _ in found] == sorted({row["from"] for row, _ in found})
+
+
+def test_texts_that_cannot_be_clumped_lose_that_picture_alone(jsonl: Callable[..., Path]) -> None:
+    labels = ("entailment", "not_entailment")
+    rows = [{"text_a": f"a{i} bee", "text_b": f"dog f{i}", "label": labels[i % 2]} for i in range(9)]
+    found = explain("uniform", str(jsonl(rows)), by="overlap", q=2, short="use", task="rte")["overlap"]
+    assert [figure.name for figure in found.figures] == ["overlap"]
+    assert found.notes[0].startswith("clumped permutations are not shown: ")
 
 
 def test_the_slope_within_examples_does_not_see_what_examples_differ_in() -> None:

@@ -51,6 +51,13 @@ def test_omega_falls_at_once_for_a_model_that_minds(jsonl: Write) -> None:
     assert found.scores["omega@0"].value <= 2 / 33  # only what is accepted as neutral
 
 
+def test_the_omega_curve_ends_with_examples_whose_every_permutation_is_accepted(jsonl: Write) -> None:
+    rows = explain(doubtful, str(jsonl(pairs(30))), by="omega_curve", q=5)["omega_curve"].figures[0].rows
+    assert [row["x"] for row in rows] == sorted(row["x"] for row in rows)
+    assert rows[-1]["x"] == 1
+    assert rows[-1]["value"] == pytest.approx(1 / 3, abs=1e-5)
+
+
 def test_entropy_of_complete_doubt_is_the_logarithm_of_the_labels(jsonl: Write) -> None:
     found = explain(doubtful, str(jsonl(pairs(30))), by="entropy", q=5)["entropy"]
     assert found.scores["entropy_c"].value == pytest.approx(math.log(3), abs=1e-6)

@@ -5,10 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from scipy.stats import binomtest
+from scipy.stats import t as student_t
 
 from disorder.errors import NothingToMeasure
 from disorder.measure import _interval
-from disorder.measure._interval import mean, ratio, share, wilson
+from disorder.measure._interval import average, mean, ratio, share, student, wilson
 
 
 @pytest.mark.parametrize("n", [1, 2, 7, 100, 6655])
@@ -105,3 +106,16 @@ def test_blocks_do_not_change_the_interval(monkeypatch: pytest.MonkeyPatch) -> N
     again = mean(values)
     assert (again.value, again.low, again.high) == pytest.approx((whole.value, whole.low, whole.high), rel=1e-12)
     _interval._held_counts.cache_clear()
+
+
+@pytest.mark.parametrize("freedom", [1, 2, 3, 4, 7, 20, 1000])
+def test_students_t_is_scipys(freedom: int) -> None:
+    assert student(freedom) == pytest.approx(student_t.ppf(0.975, freedom), rel=2e-3)
+
+
+def test_an_average_of_few_is_as_doubtful_as_students_t_says() -> None:
+    rng = np.random.default_rng(0)
+    scores = [average(rng.normal(3, 1, 6)) for _ in range(400)]
+    assert 0.92 < np.mean([score.low <= 3 <= score.high for score in scores]) < 0.98
+    with pytest.raises(NothingToMeasure, match="one example has no interval"):
+        average(np.array([0.5]))

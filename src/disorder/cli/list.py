@@ -17,7 +17,7 @@ PAPERS = (
     "UNLI: UnNatural Language Inference · OOO: Out of Order · WS: BERT & Family Eat Word Salad · NDSC: NLI Data Sanity Check"
 )
 COMMON = "All understand side=a|b|both|task|last, words=SPLITTER, q=N, those with word classes tagger=TAGGER; chains: A+B."
-UNSET = {"lr": "by model", "epochs": "by model", "vectors": "learned"}
+UNSET = {"lr": "by model", "epochs": "by model", "vectors": "learned", "r": "half of k"}
 SIDES = {"both": "both texts", "task": "the text that the task names", "last": "the second text of a pair", "a": "text_a"}
 KINDS = {
     "suites": ("transformation", ()),
@@ -66,7 +66,8 @@ def _print(console: Console, name: str) -> None:
         head = entry.facts.get("form", key) if name in ("models", "data") else key
         _line(console, head, entry.summary)
         facts = [f"{fact} {entry.facts[fact]}" for fact in shown if entry.facts.get(fact) and fact != "form"]
-        settings = _settings(entry) if registered in ("recipe", "network") else ""
+        facts += ["shown only when named with --by"] if entry.facts.get("usual") is False else []
+        settings = _settings(entry) if registered in ("recipe", "network", "explanation") else ""
         for line in _about(entry, show_example) if show_example else [settings, " · ".join(facts)]:
             if line:
                 _line(console, "", line)
@@ -100,8 +101,12 @@ def _about(entry: Part, show_example: Callable[[str], str]) -> list[str]:
 
 
 def _settings(entry: Part) -> str:
-    settings = ", ".join(f"{name}={value}" for name, value in entry.settings.items() if name != "task")
+    settings = ", ".join(f"{name}={_shown(name, value)}" for name, value in entry.settings.items() if name != "task")
     return f"settings: {settings}" if settings else ""
+
+
+def _shown(name: str, value: object) -> object:
+    return UNSET.get(name, value) if value is None else "(none)" if value == "" else value
 
 
 def _live() -> Callable[[str], str]:

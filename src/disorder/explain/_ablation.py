@@ -3,44 +3,54 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from typing import Literal
 
 import numpy as np
+from numpy.random import Generator
 
 from disorder.explain._result import Figure, Row, bounds
 from disorder.explain._style import colours, domain, intervals, name, number
 from disorder.explain._subject import Subject
 from disorder.measure import share
 from disorder.predict import Head, answers_without, n_heads
+from disorder.refusal import answer_of
 from disorder.rng import generator
 from disorder.types import Bools, Example, Floats, Ints, Score
 
 WITHOUT, RANDOM = "without the matching heads", "without random heads"
 KINDS = (WITHOUT, RANDOM)
+From = Literal["any", "layers"]
 
 
 def ablation(
-    subject: Subject, examples: Sequence[Example], gold: Ints, heads: Sequence[Head], sets: Mapping[str, Ints], draws: int
-) -> tuple[Figure, dict[str, Score]]:
+    subject: Subject, examples: Sequence[Example], gold: Ints, heads: Sequence[Head], sets: Mapping[str, Ints],
+    zeroed: Sequence[Sequence[Head]],
+) -> tuple[Figure, dict[str, Score]]:  # fmt: skip
     """Accuracy on each set of examples (all answered right by the whole model), without these heads and without random ones."""
-    right = np.array(list(_asked(subject, examples, gold, [heads, *random_heads(subject, heads, draws)])))
-    scores: dict[str, Score] = {}
+    right = np.array(list(_asked(subject, examples, gold, [heads, *zeroed])))
+    scores, rows = dict[str, Score](), list[Row]()
     for title, places in sets.items():
+        drawn = right[1:, places].mean(axis=1)
         scores[f"{title}, {WITHOUT}"] = share(right[0, places])
-        scores[f"{title}, {RANDOM}"] = spread(right[1:, places].mean(axis=1), len(places))
-    rows: list[Row] = [
-        {"examples": title, "model": kind, **bounds(scores[f"{title}, {kind}"])} for title in sets for kind in KINDS
-    ]
-    return _figure(rows, list(sets), len(heads), draws), scores
+        scores[f"{title}, {RANDOM}"] = spread(drawn, len(places))
+        as_low = {"draws": len(drawn), "draws as low": int((drawn <= right[0, places].mean()).sum())}
+        rows += [{"examples": title, "model": kind, **bounds(scores[f"{title}, {kind}"]), **as_low} for kind in KINDS]
+    return _figure(rows, list(sets), len(heads), len(zeroed)), scores
 
 
-def random_heads(subject: Subject, heads: Sequence[Head], draws: int) -> list[list[Head]]:
-    """As many heads drawn at random, from the others where there are enough of them."""
+def random_heads(subject: Subject, heads: Sequence[Head], draws: int, *, of: From = "any") -> list[list[Head]]:
+    """As many heads drawn at random, from the others where there are enough of them: of any layer, or as many of each layer."""
     layers, width = n_heads(subject.model)
     every = [(layer, head) for layer in range(layers) for head in range(width)]
-    others = [each for each in every if each not in set(heads)]
-    pool = others if len(others) >= len(heads) else every
+    groups = [every] if of == "any" else [[each for each in every if each[0] == layer] for layer in range(layers)]
     rng = generator(subject.settings.seed, "heads", "random")
-    return [[pool[i] for i in sorted(rng.choice(len(pool), len(heads), replace=False).tolist())] for _ in range(draws)]
+    return [sorted(head for group in groups for head in _drawn(group, set(heads), rng)) for _ in range(draws)]
+
+
+def _drawn(group: Sequence[Head], heads: set[Head], rng: Generator) -> list[Head]:
+    others, n = [each for each in group if each not in heads], len(heads.intersection(group))
+    pool = others if len(others) >= n else group
+    return [pool[i] for i in rng.choice(len(pool), n, replace=False).tolist()]
 
 
 def spread(accuracies: Floats, n: int) -> Score:
@@ -55,7 +65,7 @@ def _asked(subject: Subject, examples: Sequence[Example], gold: Ints, zeroed: Se
     for done, heads in enumerate(zeroed, start=1):
         answers = answers_without(subject.model, [example.texts for example in examples], heads)
         subject.listen("heads zeroed", done, len(zeroed), "")
-        yield np.asarray(answers.argmax(axis=1) == gold)
+        yield np.asarray(answer_of(answers) == gold)
 
 
 def _figure(rows: list[Row], sets: list[str], n: int, draws: int) -> Figure:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from disorder.explain._result import Row, bounds, signed
-from disorder.measure import ratio, resampled
+from disorder.measure import ratio, resampled, widened
 from disorder.types import Bools, Floats, Ints, Outcomes, Score
 
 FEWEST = 5  # examples that a bin must hold to be shown
@@ -14,6 +14,11 @@ FEWEST = 5  # examples that a bin must hold to be shown
 def accepted(outcomes: Outcomes) -> Bools:
     """Which variants got the gold label (examples × variants)."""
     return np.asarray(outcomes.label == outcomes.gold[:, None])
+
+
+def edges_of(width: float, most: float) -> Floats:
+    """Where bins of this width begin and end, from 0 to `most`; the last may be narrower."""
+    return np.append(np.round(np.arange(0, most - 1e-9, width), 12), most)
 
 
 def by_bin(values: Floats, is_accepted: Bools, edges: Floats) -> list[tuple[Row, Score]]:
@@ -53,7 +58,7 @@ def slope_within(values: Floats, is_accepted: Bools) -> Score | None:
 
     value = float(tops.sum() / bottoms.sum())
     low, high = resampled(statistic, len(tops))
-    return Score(value, min(low, value), max(high, value), len(tops))
+    return widened(value, low, high, len(tops))
 
 
 def said_within(slope: Score | None, what: str) -> str:

@@ -91,6 +91,7 @@ def explain(
     broken = parse(transformation, fidelity=chosen.fidelity).tried()
     named = [by] if isinstance(by, str) else list(by)
     wanted = [parsed(spec) for spec in named]
+    _check_once(wanted)
     dataset = select(data, chosen)
     wanted = wanted or usual(dataset)
     loaded, notes = loaded_model(model, dataset, [broken], chosen)
@@ -114,6 +115,14 @@ def parsed(spec: str) -> Wanted:
     if any(not equals or not value for _, equals, value in pairs):
         raise DisorderError(f"explanation {spec!r}: write settings as name:key=value,key=value")
     return Wanted(found, found.bind({key.strip(): value.strip() for key, _, value in pairs}))
+
+
+def _check_once(wanted: Sequence[Wanted]) -> None:
+    """Raise on an explanation that is named twice: its pictures have one name each, and would overwrite each other."""
+    names = [each.part.name for each in wanted]
+    twice = next((name for name in names if names.count(name) > 1), None)
+    if twice:
+        raise DisorderError(f"explanation {twice} is named twice, and its files have one name: run it again with another --out")
 
 
 def usual(dataset: Dataset) -> list[Wanted]:

@@ -19,9 +19,10 @@ from disorder.explain._result import Explained, Figure, Row, Table, bounds, said
 from disorder.explain._style import domain, intervals, name, number
 from disorder.explain._subject import Broken, Subject
 from disorder.explain._word_boxes import Line, drawing
-from disorder.measure import resampled, share
+from disorder.measure import average, share
+from disorder.refusal import REFUSED
 from disorder.rng import digest
-from disorder.types import Bools, Example, Floats, Ints, Score
+from disorder.types import Bools, Example, Ints, Score
 
 Among = Literal["survivors", "right", "all"]
 SURVIVORS: Among = "survivors"
@@ -49,9 +50,8 @@ def importance(
     subject: Subject, weigh: Weigh, title: str, *, n: int, q: int, among: Among, lexicon: str
 ) -> Explained:
     """Weigh the words of up to `n` examples, whole and under the first of `q` shuffles."""
-    for setting, value in (("n", n), ("q", q)):
-        if value < 1:
-            raise BadSetting(title, need="1 or more", **{setting: value})
+    if n < 2 or q < 1:
+        raise BadSetting(title, n=n, q=q, need="two examples or more, and one shuffle or more")
     known = read_lexicon(lexicon, subject.settings.data_dir) if lexicon else {}
     broken = subject.broken(q=q)
     survives = survivors(broken, q)
@@ -65,7 +65,8 @@ def importance(
         figure, table, more = polarities(title, tops, [each.example.label for each in seen], known, subject.task.labels)
         figures, tables, scores = [*figures, *figure], [table, *tables], scores | more
         finding += "; " + polarity_finding(more)
-    return Explained(finding, figures, tables, scores, skips=broken.skips)
+    notes = [f"texts are shuffled by {broken.outcomes.transformation}"]
+    return Explained(finding, figures, tables, scores, notes, broken.skips)
 
 
 def survivors(broken: Broken, q: int) -> Bools:
@@ -80,8 +81,9 @@ def _drawn(subject: Subject, broken: Broken, among: Among, survives: Bools, n: i
     right = broken.outcomes.is_right
     wanted = {"survivors": survives, "right": right, "all": np.ones_like(right)}[among]
     places = [i for i in np.flatnonzero(wanted).tolist() if n_words(cut(broken.examples[i].texts))]
-    if not places:
-        raise NothingToMeasure(f"no example is {WHICH[among]}; among=right or among=all takes more")
+    if len(places) < 2:  # one alone has no interval
+        few = "only one example is" if places else "no example is"
+        raise NothingToMeasure(f"{few} {WHICH[among]}; among=right or among=all takes more")
     places.sort(key=lambda i: digest(subject.settings.seed, "importance", broken.examples[i].id))
     return np.array(sorted(places[:n]))
 
@@ -93,7 +95,7 @@ def _seen(subject: Subject, weigh: Weigh, broken: Broken, places: Ints) -> list[
     columns = broken.outcomes.original_label[places], broken.outcomes.label[places, 0].astype(np.int64)
     scores = weigh(subject, [*wholes, *parts], np.concatenate(columns))
     found = [weighed(pair, each) for pair, each in zip([*wholes, *parts], scores, strict=True)]
-    labels = [subject.task.labels[i] for i in columns[0].tolist()]
+    labels = [(*subject.task.labels, REFUSED)[i] for i in columns[0].tolist()]
     return [Seen(*each) for each in zip(examples, labels, found[: len(wholes)], found[len(wholes) :], strict=True)]
 
 
@@ -103,13 +105,6 @@ def _scores(seen: Sequence[Seen]) -> dict[str, Score]:
         "whole": average(whole), "shuffled": average(shuffled), "change": average(shuffled - whole),
         "same_top": share(np.array([each.has_same_top for each in seen])),
     }  # fmt: skip
-
-
-def average(values: Floats) -> Score:
-    """The mean of one number an example, of any size or sign, with a bootstrap over examples."""
-    value = float(values.mean())
-    low, high = resampled(lambda block: np.asarray(values[block].mean(axis=1)), len(values))
-    return Score(value, min(low, value), max(high, value), len(values))
 
 
 def _finding(subject: Subject, seen: Sequence[Seen], scores: dict[str, Score], among: Among) -> str:

@@ -60,7 +60,8 @@ def reference(channel: str, value: float, text: str) -> list[Spec]:
     right = {"align": "right", "baseline": "bottom", "x": "width", "dy": -3}
     beside = right if channel == "y" else {"align": "left", "y": 8, "dx": 4}
     return [
-        {"data": data, "mark": {"type": "rule", "strokeDash": [6, 3], "color": ORANGE, "size": 2}, "encoding": place},
+        {"data": data, "mark": {"type": "rule", "aria": False, "strokeDash": [6, 3], "color": ORANGE, "size": 2},
+         "encoding": place},
         {"data": data, "mark": {"type": "text", "fontSize": 11, "color": GREY, **beside},
          "encoding": place | {"text": {"field": "text", "type": "nominal"}}},
     ]  # fmt: skip

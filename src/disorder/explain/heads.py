@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from disorder.errors import BadModel, BadSetting, NothingToMeasure, UnknownName
-from disorder.explain._ablation import RANDOM, WITHOUT, ablation
+from disorder.explain._ablation import RANDOM, WITHOUT, From, ablation, random_heads
 from disorder.explain._attribution import cut
 from disorder.explain._importance import survivors
 from disorder.explain._matching import MATCH, N_PAIRS, Found, found_heads
@@ -52,10 +52,11 @@ class Seen:
     asks="Which attention heads match words, whatever their order?", paper="OOO §3.4.2, App. A", usual=False,
     needs="an hf: encoder, rapidfuzz",
 )  # fmt: skip
-def heads(subject: Subject, *, q: int = 5, label: str = "", draws: int = 20) -> Explained:
+def heads(subject: Subject, *, q: int = 5, label: str = "", draws: int = 20, random: From = "any") -> Explained:
     """Find the heads that tie like words of the two texts together, and ask the model without them.
 
-    `label` is the label whose examples are searched (the task's default label where there is one).
+    `label` is the label whose examples are searched (the task's default label where there is one). `random` heads, zeroed for
+    comparison in `draws` sets, are of `any` layer, as in the paper, or of the same `layers`, as many of each.
     """
     _check(subject, q, label, draws)
     broken = subject.broken(q=q)
@@ -73,12 +74,14 @@ def heads(subject: Subject, *, q: int = 5, label: str = "", draws: int = 20) -> 
         f"texts, and again in the whole text in {said(scores['match both'])}; "
         f"{len(winners)} of {layers * width} heads do it"
     )
-    figures, notes = [_histogram(winners, layers, width), *_drawn(seen)], list[str]()
+    figures = [_histogram(winners, layers, width), *_drawn(seen)]
+    notes = [f"texts are shuffled by {broken.outcomes.transformation}"]
     if winners:
         try:
-            figure, more = _ablated(subject, broken, seen, sorted(winners), is_positive, draws)
+            zeroed = random_heads(subject, sorted(winners), draws, of=random)
+            figure, more = _ablated(subject, broken, seen, sorted(winners), is_positive, zeroed)
             figures, scores = [*figures, figure], scores | more
-            finding += "; " + _said_ablation(scores)
+            finding += "; " + _said_ablation(figure, scores)
         except BadModel as error:
             notes.append(str(error))
     tables = [_table_a1(seen), _by_layer(winners, layers), _table(seen)]
@@ -101,7 +104,8 @@ def _seen(subject: Subject, broken: Broken, places: Ints) -> tuple[list[Seen], d
     kept = [i for i in places.tolist() if _n_ties(cut(broken.examples[i].texts)) >= N_PAIRS]
     skips = {f"fewer than {N_PAIRS} pairs of words": len(places) - len(kept)} if len(kept) < len(places) else {}
     if not kept:
-        raise NothingToMeasure("no example of this label is right whole and under every shuffle")
+        few = f" and has {N_PAIRS} pairs of words" if len(places) else ""
+        raise NothingToMeasure(f"no example of this label is right whole and under every shuffle{few}")
     wholes = [cut(broken.examples[i].texts) for i in kept]
     parts = [cut(broken.variants[i].texts()[0]) for i in kept]
     shuffled = found_heads(subject.model, parts)
@@ -115,7 +119,7 @@ def _n_ties(pair: Pair) -> int:
 
 
 def _ablated(
-    subject: Subject, broken: Broken, seen: Sequence[Seen], winners: list[Head], is_positive: Bools, draws: int
+    subject: Subject, broken: Broken, seen: Sequence[Seen], winners: list[Head], is_positive: Bools, zeroed: list[list[Head]]
 ) -> tuple[Figure, dict[str, Score]]:
     """Accuracy without the winners on the examples that showed them, on a balanced sample, and on all answered right."""
     right = np.flatnonzero(broken.outcomes.is_right)
@@ -127,16 +131,20 @@ def _ablated(
         sets["balanced"] = np.array([rank[i] for group in groups for i in group[:size]])
     sets["all"] = np.arange(len(right))
     examples, gold = [broken.examples[i] for i in right.tolist()], broken.outcomes.gold[right]
-    return ablation(subject, examples, gold, winners, sets, draws)
+    return ablation(subject, examples, gold, winners, sets, zeroed)
 
 
 def _in_order(subject: Subject, broken: Broken, places: Ints) -> list[int]:
     return sorted(places.tolist(), key=lambda i: digest(subject.settings.seed, "heads", broken.examples[i].id))
 
 
-def _said_ablation(scores: dict[str, Score]) -> str:
+def _said_ablation(figure: Figure, scores: dict[str, Score]) -> str:
     without, random = scores[f"all, {WITHOUT}"], scores[f"all, {RANDOM}"]
-    return f"without them {said(without)} of {without.n:,} right answers stay right, without as many others {said(random)}"
+    row = next(row for row in figure.rows if row["examples"] == "all")
+    return (
+        f"without them {said(without)} of {without.n:,} right answers stay right, without as many others {said(random)} "
+        f"({row['draws as low']} of {row['draws']} draws as low)"
+    )
 
 
 def _histogram(winners: Counter[Head], layers: int, width: int) -> Figure:

@@ -20,6 +20,7 @@ from disorder.explain._subject import Subject
 from disorder.measure import mean, resampled
 from disorder.perturb.tags import tagged
 from disorder.perturb.words import split
+from disorder.refusal import answer_of
 from disorder.registry import TAGGERS, explanation
 from disorder.rng import generator
 from disorder.types import Floats, Ints, Score, Sentence, Task, Texts
@@ -115,7 +116,7 @@ def _right(subject: Subject, rungs: list[Rung], window: int, draws: int, tagger:
                  for text in _drawn(each, rung, window, draws, subject.settings.seed, example.id)]  # fmt: skip
         answers = _asked_once(subject, asked, rung.title).reshape(len(sides), draws)
         columns.append((answers == subject.gold[:, None]).mean(axis=1))
-    return np.stack([*columns, subject.original.argmax(axis=1) == subject.gold], axis=1).astype(np.float64)
+    return np.stack([*columns, answer_of(subject.original) == subject.gold], axis=1).astype(np.float64)
 
 
 def _drawn(sides: list[Sentence], rung: Rung, window: int, draws: int, seed: int, key: str) -> list[Texts]:
@@ -128,9 +129,9 @@ def _drawn(sides: list[Sentence], rung: Rung, window: int, draws: int, seed: int
 
 
 def _asked_once(subject: Subject, texts: list[Texts], stage: str) -> Ints:
-    """Label numbers; texts that read the same are asked once."""
+    """Label numbers, −1 where the model refuses; texts that read the same are asked once."""
     distinct = dict.fromkeys(texts)
-    labels = subject.ask(list(distinct), stage=stage).argmax(axis=1)
+    labels = answer_of(subject.ask(list(distinct), stage=stage))
     answers = dict(zip(distinct, labels.tolist(), strict=True))
     return np.array([answers[text] for text in texts])
 

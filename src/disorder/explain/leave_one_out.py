@@ -10,6 +10,7 @@ from disorder.explain._attribution import by_side, masked, n_words
 from disorder.explain._importance import SURVIVORS, Among, importance
 from disorder.explain._result import Explained
 from disorder.explain._subject import Subject
+from disorder.refusal import with_refusal
 from disorder.registry import explanation
 from disorder.types import Floats, Ints, Pair
 
@@ -21,9 +22,10 @@ def leave_one_out(subject: Subject, *, n: int = 100, q: int = 5, among: Among = 
 
 
 def by_leaving_out(subject: Subject, pairs: Sequence[Pair], columns: Ints) -> list[list[Floats]]:
-    """Probability of the label in `columns` on the whole text minus that without the word."""
+    """Probability of the label in `columns` (−1: of refusing) on the whole text minus that without the word."""
     kept = [np.concatenate([np.ones((1, n_words(pair)), bool), ~np.eye(n_words(pair), dtype=bool)]) for pair in pairs]
     texts = [text for pair, rows in zip(pairs, kept, strict=True) for text in masked(pair, rows)]
-    answers = np.split(subject.ask(texts, stage="one word left out"), np.cumsum([len(rows) for rows in kept])[:-1])
+    asked = with_refusal(subject.ask(texts, stage="one word left out"))
+    answers = np.split(asked, np.cumsum([len(rows) for rows in kept])[:-1])
     drops = [answered[0, column] - answered[1:, column] for answered, column in zip(answers, columns.tolist(), strict=True)]
     return [by_side(pair, drop) for pair, drop in zip(pairs, drops, strict=True)]

@@ -19,6 +19,7 @@ from disorder.explain._attribution import by_side, masked, n_words
 from disorder.explain._importance import SURVIVORS, Among, importance
 from disorder.explain._result import Explained
 from disorder.explain._subject import Subject
+from disorder.refusal import with_refusal
 from disorder.registry import explanation
 from disorder.rng import generator
 from disorder.types import Bools, Floats, Ints, Pair
@@ -39,7 +40,7 @@ def lime(
 
 
 def by_lime(subject: Subject, pairs: Sequence[Pair], columns: Ints, *, samples: int) -> list[list[Floats]]:
-    """LIME's coefficients of every word, for the label in `columns`."""
+    """LIME's coefficients of every word, for the label in `columns` (−1: for refusing)."""
     found: list[list[Floats]] = []
     step = max(1, TOGETHER // samples)
     for start in range(0, len(pairs), step):
@@ -52,7 +53,7 @@ def _some(subject: Subject, pairs: Sequence[Pair], columns: Ints, samples: int) 
     drawn = [masks(pair, samples, subject.settings.seed) for pair in pairs]
     distinct = [np.unique(kept, axis=0, return_inverse=True) for kept in drawn]
     texts = [text for pair, (kept, _) in zip(pairs, distinct, strict=True) for text in masked(pair, kept)]
-    answers = np.split(subject.model(texts), np.cumsum([len(kept) for kept, _ in distinct])[:-1])
+    answers = np.split(with_refusal(subject.model(texts)), np.cumsum([len(kept) for kept, _ in distinct])[:-1])
     return [
         by_side(pair, coefficients(kept, answered[places.ravel(), column]))
         for pair, kept, (_, places), answered, column in zip(pairs, drawn, distinct, answers, columns.tolist(), strict=True)
@@ -74,8 +75,10 @@ def coefficients(kept: Bools, answers: Floats) -> Floats:
     weights = nearness(kept)
     share = weights / weights.sum()
     centred, target = features - share @ features, answers - share @ answers  # takes the intercept out, unpenalised
-    gram = (centred * weights[:, None]).T @ centred
-    return np.asarray(np.linalg.solve(gram + PENALTY * np.eye(len(gram)), centred.T @ (weights * target)))
+    rows, goal = centred * np.sqrt(weights)[:, None], target * np.sqrt(weights)
+    if rows.shape[1] > len(rows):  # more words than samples: the same solution from the smaller matrix
+        return np.asarray(rows.T @ np.linalg.solve(rows @ rows.T + PENALTY * np.eye(len(rows)), goal))
+    return np.asarray(np.linalg.solve(rows.T @ rows + PENALTY * np.eye(rows.shape[1]), rows.T @ goal))
 
 
 def nearness(kept: Bools) -> Floats:

@@ -12,7 +12,7 @@ import numpy as np
 
 from disorder.data import read
 from disorder.errors import BadSetting, NothingToMeasure, UnknownName
-from disorder.explain._binned import accepted, by_bin, said_within, slope_within
+from disorder.explain._binned import accepted, by_bin, edges_of, said_within, slope_within
 from disorder.explain._result import Explained, Figure, Row, said
 from disorder.explain._signature import Signatures, minitree_scores, neighbours_of, numbers_of, signatures, top
 from disorder.explain._style import colours, domain, intervals, joined, name, number, ruled
@@ -61,7 +61,7 @@ def minitree(
              for each in tags]  # fmt: skip
     values, before = _ratios(broken, scores, whole), np.array([float(np.mean(each)) for each in whole])
     is_accepted = accepted(broken.outcomes)
-    points = by_bin(np.minimum(values, MOST), is_accepted, np.arange(0, MOST + width / 2, width))
+    points = by_bin(np.minimum(values, MOST), is_accepted, edges_of(width, MOST))
     if not points:
         raise NothingToMeasure("no range of the ratio holds five examples")
     slope = slope_within(values, is_accepted)

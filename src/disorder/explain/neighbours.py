@@ -17,11 +17,12 @@ from disorder.errors import BadSetting, NothingToMeasure
 from disorder.explain._bleu import cased_kinds
 from disorder.explain._drawing import Card, Line, drawing
 from disorder.explain._result import Explained, Figure, Row, Table, bounds, said
-from disorder.explain._search import Found, Search, largest, picked_up, smallest, together
+from disorder.explain._search import Found, Search, Searched, largest, picked_up, smallest, together
 from disorder.explain._style import domain, intervals, number
 from disorder.explain._subject import Subject
 from disorder.measure import share
 from disorder.perturb.words import split
+from disorder.refusal import REFUSED, with_refusal
 from disorder.registry import explanation
 from disorder.rng import digest, generator
 from disorder.types import Example, Floats, Ints, Sentence, Texts
@@ -39,6 +40,7 @@ class Place:
     side: str
     sentence: Sentence
     answers: Floats
+    labels: tuple[str, ...]
 
     @cached_property
     def kinds(self) -> Ints:
@@ -49,6 +51,10 @@ class Place:
     def answer(self) -> int:
         """The label of the whole text."""
         return int(self.answers.argmax())
+
+    def is_backwards(self, found: Found | None) -> bool:
+        """Whether this is the text read backwards."""
+        return found is not None and bool((self.kinds[found.order] == self.kinds[::-1]).all())
 
     def positions(self, order: Ints) -> Ints:
         """The whole text's positions when its words stand in this order."""
@@ -81,33 +87,44 @@ def neighbours(
         raise BadSetting("neighbours", n=n, budget=budget, shown=shown, need="1 or more of each")
     places = _places(subject, n, subject.task.breaks if side == "task" else side)
     flips, kept = (_searched(subject, places, search, budget) for search in (smallest, largest))
-    is_one = np.array([found is not None and found.size[0] == 1 for found in flips])
-    is_any = np.array([found is not None for found in flips])
-    is_all = np.array([found is not None and found.is_least for found in kept])
-    scores = {"flipped by one word": share(is_one), "flipped within the budget": share(is_any), "kept backwards": share(is_all)}
-    table = _table(subject, places, flips, kept)
-    figures = [_minimal_pairs(subject, places, flips, kept, shown), _curve(flips)]
+    scores = {
+        "flipped by one word": share(np.array([each.found is not None and each.found.size[0] == 1 for each in flips])),
+        "flipped within the budget": share(np.array([each.found is not None for each in flips])),
+        "kept backwards": share(np.array([place.is_backwards(each.found) for place, each in zip(places, kept, strict=True)])),
+    }
+    figures = [_minimal_pairs(places, flips, kept, shown), _curve([each.found for each in flips])]
     finding = (
         f"moving one word flips {said(scores['flipped by one word'])} of {len(places):,} answers, a search of {budget:,} "
         f"questions {said(scores['flipped within the budget'])}; read backwards, {said(scores['kept backwards'])} keep "
         "their answer"
     )
-    n_all = sum(one or (len(place.kinds) - 1) ** 2 <= budget for one, place in zip(is_one.tolist(), places, strict=True))
-    notes = [f"the budget was enough for {n_all:,} of {len(places):,} answers to flip or to be asked every move of one word; "
-             "shares of answers flipped are lower bounds"] if n_all < len(places) else []  # fmt: skip
     skips = {f"fewer than {SHORTEST} words, or not among the {n:,} that are searched": len(subject.examples) - len(places)}
-    return Explained(finding, figures, [table], scores, notes, {reason: count for reason, count in skips.items() if count})
+    return Explained(
+        finding, figures, [_table(places, flips, kept)], scores, _notes(flips, budget),
+        {reason: count for reason, count in skips.items() if count},
+    )  # fmt: skip
+
+
+def _notes(flips: Sequence[Searched], budget: int) -> list[str]:
+    """What the budget left open."""
+    n_open = sum(not each.is_thorough for each in flips)
+    if not n_open:
+        return []
+    return [
+        f"for {n_open:,} of {len(flips):,} answers the budget of {budget:,} questions ended before every move of one word was "
+        "asked, so shares of answers flipped are lower bounds; budget=N asks more"
+    ]
 
 
 def _places(subject: Subject, n: int, side: str) -> list[Place]:
     """Examples drawn by seed whose text has words enough."""
     if side == "b" and not subject.is_pairs:
         raise NothingToMeasure("there is no second text")
-    found = []
+    found, answers = [], with_refusal(subject.original)
     for i, example in enumerate(subject.examples):
         sentence = split(str(example.text_a if side == "a" else example.text_b))
         if len(sentence.movable) >= SHORTEST:
-            found.append(Place(example, side, sentence, subject.original[i]))
+            found.append(Place(example, side, sentence, answers[i], (*subject.task.labels, REFUSED)))
     if not found:
         raise NothingToMeasure(f"no text has {SHORTEST} words")
     seed = subject.settings.seed
@@ -115,7 +132,7 @@ def _places(subject: Subject, n: int, side: str) -> list[Place]:
     return sorted(drawn, key=lambda place: place.example.id)
 
 
-def _searched(subject: Subject, places: Sequence[Place], search: Search, budget: int) -> list[Found | None]:
+def _searched(subject: Subject, places: Sequence[Place], search: Search, budget: int) -> list[Searched]:
     seed, name = subject.settings.seed, search.__name__
     started = [
         search(place.kinds, place.answer, budget=budget, rng=generator(seed, name, place.example.id)) for place in places
@@ -124,21 +141,22 @@ def _searched(subject: Subject, places: Sequence[Place], search: Search, budget:
     def ask(wanted: list[tuple[int, Ints]]) -> list[Floats]:
         texts = [text for i, orders in wanted for text in places[i].texts(orders)]
         subject.listen(f"{name} reordering", len(places) - len(wanted), len(places), "")
-        return np.split(subject.ask(texts), np.cumsum([len(orders) for _, orders in wanted])[:-1])
+        return np.split(with_refusal(subject.ask(texts)), np.cumsum([len(orders) for _, orders in wanted])[:-1])
 
     return together(started, ask)
 
 
-def _table(subject: Subject, places: Sequence[Place], flips: Sequence[Found | None], kept: Sequence[Found | None]) -> Table:
+def _table(places: Sequence[Place], flips: Sequence[Searched], kept: Sequence[Searched]) -> Table:
     found = zip(places, flips, kept, strict=True)
-    rows = [_row(subject, place, *each) for place, flip, keep in found for each in ((SMALLEST, flip), (LARGEST, keep))]
+    rows = [_row(place, *each) for place, flip, keep in found for each in ((SMALLEST, flip), (LARGEST, keep))]
     return Table("neighbours_pairs", "What was found for each example", rows)
 
 
-def _row(subject: Subject, place: Place, kind: str, found: Found | None) -> Row:
-    labels = subject.task.labels
+def _row(place: Place, kind: str, searched: Searched) -> Row:
+    labels, found = place.labels, searched.found
     row: Row = {
         "example": place.example.id, "kind": kind, "words moved": None, "places passed": None, "is_proved": None,
+        "questions": searched.n_asked, "is_thorough": searched.is_thorough,
         "answer before": labels[place.answer], "probability before": round(float(place.answers.max()), 4),
         "answer after": None, "probability after": None, "text": place.sentence.text, "reordered": "not found",
     }  # fmt: skip
@@ -152,21 +170,19 @@ def _row(subject: Subject, place: Place, kind: str, found: Found | None) -> Row:
     }  # fmt: skip
 
 
-def _minimal_pairs(
-    subject: Subject, places: Sequence[Place], flips: Sequence[Found | None], kept: Sequence[Found | None], shown: int
-) -> Figure:
+def _minimal_pairs(places: Sequence[Place], flips: Sequence[Searched], kept: Sequence[Searched], shown: int) -> Figure:
     """The most striking examples: smallest flips and largest reorderings, of answers that the model is sure of."""
 
     def rank(i: int) -> tuple[object, ...]:
-        flip, keep, place = flips[i], kept[i], places[i]
+        flip, keep, place = flips[i].found, kept[i].found, places[i]
         doubt = -min([float(place.answers.max()), *(found.probability for found in (flip, keep) if found is not None)])
         missing = (flip is None) + (keep is None)
         return len(place.sentence.text) > ROOM, missing, flip.size[0] if flip else 0, doubt, place.example.id
 
     chosen = sorted(range(len(places)), key=rank)[:shown]
-    cards = [_card(subject, places[i], flips[i], kept[i]) for i in chosen]
+    cards = [_card(places[i], flips[i].found, kept[i].found) for i in chosen]
     found = [(places[i], *each) for i in chosen for each in ((SMALLEST, flips[i]), (LARGEST, kept[i]))]
-    rows = [_row(subject, place, kind, each) for place, kind, each in found if each is not None]
+    rows = [_row(place, kind, each) for place, kind, each in found if each.found is not None]
     caption = (
         "Each text (middle) with the smallest reordering found that changes the answer (below) and the largest found that does "
         "not (above). Boxes mark words that were picked up and put elsewhere; beside the answers, their probabilities."
@@ -174,12 +190,12 @@ def _minimal_pairs(
     return Figure("neighbours", caption, rows, drawn=drawing(cards))
 
 
-def _card(subject: Subject, place: Place, flip: Found | None, keep: Found | None) -> Card:
-    labels, n = subject.task.labels, len(place.sentence)
+def _card(place: Place, flip: Found | None, keep: Found | None) -> Card:
+    labels, n, is_pair = place.labels, len(place.sentence), place.example.text_b is not None
     beside = f"first text: {place.example.text_a}" if place.side == "b" else f"second text: {place.example.text_b}"
     same, flipped = (None if found is None else _line(place, found, labels) for found in (keep, flip))
     text = Line(np.arange(n), np.zeros(n, dtype=bool), labels[place.answer], float(place.answers.max()))
-    return Card(place.sentence.words, beside if subject.is_pairs else "", text, same, flipped)
+    return Card(place.sentence.words, beside if is_pair else "", text, same, flipped)
 
 
 def _line(place: Place, found: Found, labels: Sequence[str]) -> Line:

@@ -23,6 +23,7 @@ def omega_curve(subject: Subject) -> Explained:
     broken = subject.broken()
     outcomes = broken.outcomes
     rows = [_point(outcomes, Fraction(i, N_POINTS)) for i in range(N_POINTS)]
+    rows.append({"x": 1.0, **bounds(share(outcomes.n_accepted == outcomes.n_variants))})
     accuracy = share(outcomes.is_right)
     scores = {f"omega@{x}": omega_at(outcomes, x) for x in ("0", "0.5", "0.9")} | {"accuracy": accuracy}
     finding = (
@@ -38,7 +39,7 @@ def omega_curve(subject: Subject) -> Explained:
     ]
     caption = (
         f"Ω_x under {outcomes.transformation} with its 95 % band: examples with more than a share x of permutations that get "
-        "the gold label. The dashed line is a bag of words of this accuracy, the dotted one marks chance."
+        "the gold label (at 1: with all). The dashed line is a bag of words of this accuracy, the dotted one marks chance."
     )
     return Explained(finding, [Figure("omega_curve", caption, rows, {"layer": layers})], scores=scores, skips=broken.skips)
 

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from disorder.errors import BadSetting, NothingToMeasure
-from disorder.explain._binned import accepted, by_bin, said_within, slope_within
+from disorder.explain._binned import accepted, by_bin, edges_of, said_within, slope_within
 from disorder.explain._bleu import bleu
 from disorder.explain._result import Explained, Figure, Row, said
 from disorder.explain._style import colours, domain, intervals, joined, number, ruled
@@ -40,9 +40,12 @@ def overlap(subject: Subject, *, width: float = 0.15, clumped: bool = True) -> E
     figures = [_figure("overlap", f"permutations ({what})", points, subject)]
     notes = []
     if clumped:
-        found, n = _clumped(subject, width)
-        figures.append(_figure("overlap_clumped", "clumped permutations", found, subject))
-        notes = [f"clumped permutations are those of the {n:,} examples that can be clumped in all three ways"]
+        try:
+            found, n = _clumped(subject, width)
+            figures.append(_figure("overlap_clumped", "clumped permutations", found, subject))
+            notes = [f"clumped permutations are those of the {n:,} examples that can be clumped in all three ways"]
+        except NothingToMeasure as error:
+            notes = [f"clumped permutations are not shown: {error}"]
     scores = {f"bleu2_{row['from']:.2f}-{row['to']:.2f}": score for row, score in points[2]}
     scores |= {"slope_within_bleu2": slope} if slope else {}
     highest = " and ".join(f"{np.nanmax(values[:, :, i]):.2f} (BLEU-{n})" for i, n in enumerate(ORDERS) if n > 2)
@@ -69,7 +72,7 @@ def _is_moved(rows: Rows) -> bool:
 
 
 def _points(values: Floats, is_accepted: Bools, width: float) -> dict[int, Points]:
-    edges = np.append(np.arange(0, 1 - 1e-9, width), 1.0)
+    edges = edges_of(width, 1.0)
     points = {n: by_bin(values[:, :, i], is_accepted, edges) for i, n in enumerate(ORDERS)}
     if not points[2]:
         raise NothingToMeasure("no range of BLEU-2 holds five examples")

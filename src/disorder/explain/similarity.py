@@ -10,9 +10,9 @@ from disorder.errors import BadSetting, NothingToMeasure
 from disorder.explain._result import Explained, Figure, Row, bounds, said, signed
 from disorder.explain._style import colours, intervals, name, number
 from disorder.explain._subject import Subject
-from disorder.measure import ratio, resampled
+from disorder.measure import average, ratio
 from disorder.registry import explanation, parts
-from disorder.types import Floats, Ints, Outcomes, Score
+from disorder.types import Floats, Outcomes, Score
 
 TEXTS = ("real", "shuffled")
 
@@ -68,12 +68,5 @@ def _histogram(texts: str, values: Floats, edges: Floats) -> list[Row]:
 
 
 def _change(before: Floats, after: Floats) -> Score:
-    """The mean change, with a bootstrap over examples."""
-    changes = np.nanmean(after, axis=1) - before
-
-    def statistic(block: Ints) -> Floats:
-        return np.asarray(changes[block].mean(axis=1))
-
-    value = float(changes.mean())
-    low, high = resampled(statistic, len(changes))
-    return Score(value, min(low, value), max(high, value), len(changes))
+    """The mean change of an example."""
+    return average(np.nanmean(after, axis=1) - before)

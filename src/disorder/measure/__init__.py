@@ -8,7 +8,7 @@ from disorder.errors import NothingToMeasure
 from disorder.measure._anytime import Anytime, StopRule, values_of
 from disorder.measure._by_example import by_example
 from disorder.measure._curtail import CURTAILED, thresholds_of
-from disorder.measure._interval import mean, ratio, resampled, share
+from disorder.measure._interval import average, mean, ratio, resampled, share, widened
 from disorder.measure._paired import difference_of, holm
 from disorder.measure._references import references
 from disorder.measure.omega import omega_at, threshold
@@ -17,9 +17,9 @@ from disorder.registry import parts
 from disorder.types import Outcomes, Score
 
 __all__ = [
-    "CURTAILED", "CURVE", "ORIGINAL", "Anytime", "StopRule", "by_example", "dev_r", "difference_of", "holm",
+    "CURTAILED", "CURVE", "ORIGINAL", "Anytime", "StopRule", "average", "by_example", "dev_r", "difference_of", "holm",
     "is_simple", "mean", "omega_at", "ratio", "references", "resampled", "scores", "share", "step_counts", "threshold",
-    "thresholds_of", "values_of",
+    "thresholds_of", "values_of", "widened",
 ]  # fmt: skip
 
 ORIGINAL = "original"

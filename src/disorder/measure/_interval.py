@@ -65,6 +65,32 @@ def ratio(parts: Floats, wholes: Floats, *, skipped: int = 0) -> Score:
     return Score(value, min(float(low), value), max(float(high), value), n, skipped)
 
 
+def average(values: Floats, *, skipped: int = 0) -> Score:
+    """The mean of one number of any size or sign an example, with a bootstrap over examples; two are needed for an interval."""
+    n = _counted(values)
+    if n < 2:
+        raise NothingToMeasure("one example has no interval: two or more are needed")
+    value = float(np.mean(values, dtype=np.float64))
+    low, high = resampled(lambda block: np.asarray(values[block].mean(axis=1)), n)
+    return widened(value, low, high, n, skipped=skipped)
+
+
+def widened(value: float, low: float, high: float, n: int, *, skipped: int = 0) -> Score:
+    """A percentile interval made wider by as much as Student's t asks of few examples: resampling takes the normal's view."""
+    factor = sqrt(n / (n - 1)) * student(n - 1) / Z
+    return Score(value, value - factor * max(0.0, value - low), value + factor * max(0.0, high - value), n, skipped)
+
+
+def student(freedom: int) -> float:
+    """The two-sided 95 % point of Student's t, to three digits: exact for 1 and 2, else by its expansion around the normal."""
+    if freedom < 3:
+        return {1: 12.706204736, 2: 4.302652730}[freedom]
+    first, second = (Z**3 + Z) / 4, (5 * Z**5 + 16 * Z**3 + 3 * Z) / 96
+    third = (3 * Z**7 + 19 * Z**5 + 17 * Z**3 - 15 * Z) / 384
+    fourth = (79 * Z**9 + 776 * Z**7 + 1482 * Z**5 - 1920 * Z**3 - 945 * Z) / 92160
+    return Z + first / freedom + second / freedom**2 + third / freedom**3 + fourth / freedom**4
+
+
 def resampled(statistic: Callable[[Ints], Floats], n: int) -> tuple[float, float]:
     """A percentile interval for any statistic of resampled example numbers (a block of resamples × n)."""
     values = np.concatenate([statistic(block) for block in _resamples(n)])

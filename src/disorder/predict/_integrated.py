@@ -16,6 +16,7 @@ import numpy as np
 
 from disorder.errors import BadModel
 from disorder.predict._gradients import TARGETS, by_side, hooked, placed
+from disorder.refusal import with_refusal
 from disorder.types import Floats, Ints, Pair
 
 if TYPE_CHECKING:
@@ -25,11 +26,12 @@ BUDGET = 2048  # tokens in one pass forward and back
 
 
 def integrated_gradients(aligned: Aligned, pairs: Sequence[Pair], columns: Ints, *, n_steps: int) -> list[list[Floats]]:
-    """A number for every word of every text, for the probability of the label in `columns`."""
+    """A number for every word of every text, for the probability of the label in `columns` (−1: of refusing)."""
     model: Any = aligned.predictor
     if not getattr(model, "has_gradients", False) or aligned.columns is None:
         raise BadModel(f"{aligned.name} shows no gradients; leave_one_out and lime work with every model")
-    targets = aligned.columns[:, columns].T
+    wanted = with_refusal(aligned.columns)  # a last column for the labels that mean no answer
+    targets = wanted[:, columns].T
     encoded = [model.encoding(pair) for pair in pairs]
     feeds = [model.feed([each]) | {TARGETS: target[None, :]} for each, target in zip(encoded, targets, strict=True)]
     walk = _Walk(model, n_steps)
