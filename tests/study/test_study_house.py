@@ -177,7 +177,7 @@ class TestCommand:
     @pytest.mark.parametrize(
         ("words", "said"),
         [
-            (["unli/tabel2"], "did you mean unli/table2?"),
+            (["unli/tabel2"], "did you mean unli/table2 or"),
             (["what"], "see disorder study --list"),
             ([], "name an item"),
             (["unli/table2"], "needs a model to ask"),

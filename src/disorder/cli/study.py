@@ -30,6 +30,7 @@ Seeds = Annotated[int, o._option("Trainings of each model, for items that train"
 StudyLimit = Annotated[int | None, o._option("Examples to ask about (items that train: to train on), drawn at random")]
 TestLimit = Annotated[int | None, o._option("For items that train: ask about this many examples")]
 Train = Annotated[str | None, o._option("Training data, for items that train (default: the paper's)")]
+Whose = Annotated[str | None, o._option("paper: as described; released: as the authors' code does", "--fidelity")]
 StudyOut = Annotated[Path | None, o._option("Folder of the study; one that was begun goes on (default: runs/DATE-ITEM)")]
 StudyJson = Annotated[bool, o._option("Print study.json on standard output and nothing else", "--json")]
 OUTSIDE = ("name", "given", "list_all", "as_", "out", "as_json", "set_", "labels", "columns")
@@ -45,7 +46,7 @@ def study(
     seeds: Seeds = 1,
     limit: StudyLimit = None,
     test_limit: TestLimit = None,
-    fidelity: o.Fidelity = "paper",
+    fidelity: Whose = None,
     set_: Set = None,
     train: Train = None,
     labels: o.Labels = "",
@@ -70,7 +71,7 @@ def study(
         return _list(Console(soft_wrap=True), name, data_dir, as_json=as_json)
     if name is None:
         raise DisorderError("name an item: disorder study unli/table2 hf:FOLDER mnli:matched (all: disorder study --list)")
-    folder = out or o.new_folder(name.replace("/", "-"), "", "runs")
+    folder = out or o.new_folder("study", name.replace("/", "-"))
     found = _made(name, given or [], as_ or [], folder, settings)
     if as_json:
         from disorder.study._write import as_json as plain
@@ -99,6 +100,8 @@ def show(found: Study, console: Console, folder: Path) -> None:
     console.print(Text(found.verdict, style="bold"), soft_wrap=True)
     if found.cells:
         console.print(_table(found))
+    elif found.published:
+        console.print(_printed(found))
     for note in [*why_not(found), *found.notes, *found.remarks]:
         console.print(Text(note), soft_wrap=True)
     for command in found.commands:
@@ -116,13 +119,29 @@ def _table(found: Study) -> Table:
 
     table = Table(box=SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
     for key in keys_of(found):
-        table.add_column(key, overflow="fold")
+        table.add_column(key, overflow="fold", min_width=len(key))
     for column in columns_of(found):
         table.add_column(title(column), justify="right", no_wrap=True)
     for line in lines(found):
         style = {"ours": "bold", "other": "dim"}.get(line.whose, "")
         cells = [text.replace(" ", "\n", 1) for text in line.cells]
         table.add_row(*[Text(text, style=style) for text in [*line.about, *cells]])
+    return table
+
+
+def _printed(found: Study) -> Table:
+    """What the paper printed, where there is nothing of ours beside it."""
+    from rich.box import SIMPLE_HEAD
+    from rich.table import Table
+
+    from disorder.study._lines import printed
+
+    shown = printed(found)
+    table = Table(title="as published", title_justify="left", box=SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
+    for name in (*shown["keys"], *shown["columns"]):
+        table.add_column(name, overflow="fold")
+    for about, cells in shown["rows"]:
+        table.add_row(*about, *cells)
     return table
 
 
@@ -144,10 +163,10 @@ def _list(console: Console, name: str | None, data_dir: str | None, *, as_json: 
     width = max(len(row["item"]) for row in rows)
     for row in rows:
         console.print(Text(f"{row['item']:<{width}}  ", style="bold") + Text(row["title"]))
-        console.print(Text(f"{'':<{width}}  {row['kind']} · {row['takes']} · {row['does']}", style="dim"))
-        if row["needs"]:
-            console.print(Text(f"{'':<{width}}  needs {row['needs']}", style="dim"))
-        console.print(Text(f"{'':<{width}}  {'; '.join(row['lacking']) or 'ready'}", style="" if row["lacking"] else "green"))
+        facts = ", ".join(fact for fact in (row["kind"], row["takes"]) if fact)
+        needs, ready = f"; needs {row['needs']}" if row["needs"] else "", "ready" if row["is_measured"] else "says what to type"
+        console.print(Text(f"{'':<{width}}  {facts}{needs}", style="dim"))
+        console.print(Text(f"{'':<{width}}  {'; '.join(row['lacking']) or ready}", style="" if row["lacking"] else "green"))
 
 
 def _facts(item: Item, lacking: list[str]) -> dict[str, Any]:
@@ -155,5 +174,5 @@ def _facts(item: Item, lacking: list[str]) -> dict[str, Any]:
     needs += [f"trains on {item.train}" if item.train else "", *(f"disorder[{extra}]" for extra in item.extras)]
     return {
         "item": item.name, "title": item.title, "kind": item.pipeline.kind, "does": item.pipeline.does, "takes": item.takes,
-        "needs": "; ".join(need for need in needs if need), "lacking": lacking,
+        "needs": "; ".join(need for need in needs if need), "lacking": lacking, "is_measured": not item.commands,
     }  # fmt: skip

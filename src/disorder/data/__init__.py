@@ -5,8 +5,8 @@
 
 from __future__ import annotations
 
-from disorder.data._read import Source, at_hand, read, stream
+from disorder.data._read import Source, at_hand, honest_name, read, stream
 from disorder.data._select import groups, rare_labels, select, vocabulary
 from disorder.data.tasks import language_of
 
-__all__ = ["Source", "at_hand", "groups", "language_of", "rare_labels", "read", "select", "stream", "vocabulary"]
+__all__ = ["Source", "at_hand", "groups", "honest_name", "language_of", "rare_labels", "read", "select", "stream", "vocabulary"]

@@ -24,12 +24,14 @@ class Audits:
     """Audit every model on every set of data.
 
     `columns` says which score fills a column: a metric of the transformation, or of whole texts as `original/METRIC`; `delta`
-    is the change of accuracy, paired. With `by_transformation` each transformation has its row.
+    is the change of accuracy, paired. With `by_transformation` each transformation has its row. `more` is what all rows of the
+    published table say beside.
     """
 
     columns: Mapping[str, str]
     transformations: Sequence[str] = ("derange",)
     by_transformation: bool = False
+    more: Mapping[str, str] = field(default_factory=dict)
     q: int | None = 100
     units: Mapping[str, str] = field(default_factory=dict)
 
@@ -40,13 +42,14 @@ class Audits:
     @property
     def does(self) -> str:
         """What it does, in one line."""
-        return f"audit each model on each set of data under {', '.join(self.transformations)}, q = {self.q}"
+        shown = ", ".join(self.transformations[:4]) + (", …" if len(self.transformations) > 4 else "")
+        return f"audit each model on each set of data under {shown} (q = {self.q})"
 
     def __call__(self, bench: Bench) -> Iterator[Portion]:
         """One portion a run."""
         for model, data in bench.pairs():
             run, folder = bench.audit(model, data, self.transformations, q=bench.q(self.q), limit=bench.asked.limit)
-            about = {"model": title_of(model), "data": title_of(data)}
+            about = {"model": title_of(model), "data": bench.name_of(data)}
             link = bench.link(f"{short(model)} on {short(data)}", folder / "report.html")
             notes = notes_of(run, about, self.columns.values())
             yield Portion(cells=list(self.cells(run, folder, about)), links=[link], notes=notes)
@@ -54,9 +57,9 @@ class Audits:
     def cells(self, run: Run, folder: Path, about: Mapping[str, str]) -> Iterator[Cell]:
         """The cells that a run fills."""
         for spec in self.transformations:
-            row = {**about, "transformation": spec} if self.by_transformation else about
+            row = {**about, **({"transformation": spec} if self.by_transformation else {}), **self.more}
             for column, source in self.columns.items():
-                score = score_of(run, folder, spec, source)
+                score = None if spec == ORIGINAL and source == DELTA else score_of(run, folder, spec, source)
                 if score is not None:
                     yield Cell.of(row, column, score)
 

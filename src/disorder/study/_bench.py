@@ -14,17 +14,21 @@ from pathlib import Path
 from typing import Any
 
 from disorder.audit import audit, resume
+from disorder.data import honest_name, select
 from disorder.errors import BadData, BadSetting
 from disorder.explain import Explanations, explain, write_folder
+from disorder.perturb import parse
 from disorder.report import Run
 from disorder.report.place import write_atomically
 from disorder.report.run import make_folder
 from disorder.settings import Settings
 from disorder.study._result import Link, Picture, Portion
-from disorder.types import Fidelity
+from disorder.train._designs import Design, designs
+from disorder.train._once import trained_once
+from disorder.types import Dataset, Fidelity
 
 Listener = Callable[[str, int, int, str], None]
-READING = ("seed", "limit", "fidelity", "labels", "columns", "task", "data_dir", "batch_size", "cache")
+READING = ("seed", "labels", "columns", "task", "data_dir", "batch_size", "cache")
 
 
 @dataclass(frozen=True)
@@ -32,7 +36,8 @@ class Asked:
     """The settings of a study: the same words in Python, on the command line and in study.json.
 
     `limit` is how many examples are asked about, or trained on where the item trains; then `test_limit` is how many are asked
-    about. `q` is None for the paper's own; `seeds` is how many trainings an item that trains makes; `set` are their settings.
+    about. `q` and `fidelity` are None for the item's own; `seeds` is how many trainings of each kind are made, `set` their
+    settings.
     """
 
     q: int | None = None
@@ -40,7 +45,7 @@ class Asked:
     seeds: int = 1
     limit: int | None = None
     test_limit: int | None = None
-    fidelity: Fidelity = "paper"
+    fidelity: Fidelity | None = None
     set: Mapping[str, str] = field(default_factory=dict)
     train: str | None = None
     labels: Mapping[str, str] = field(default_factory=dict)
@@ -53,8 +58,8 @@ class Asked:
 
     def check(self) -> None:
         """Raise on a value that cannot work."""
-        Settings(q=self.q or 1, limit=self.limit, fidelity=self.fidelity, batch_size=self.batch_size).check()
-        for name in ("q", "seeds", "test_limit"):
+        Settings(q=1 if self.q is None else self.q, limit=self.limit, fidelity=self.fidelity or "paper").check()
+        for name in ("seeds", "test_limit", "batch_size"):
             if getattr(self, name) is not None and getattr(self, name) < 1:
                 raise BadSetting("study", need="1 or more", **{name: getattr(self, name)})
 
@@ -75,13 +80,27 @@ class Bench:
     listen: Listener
     train: str | None = None  # the data to train on
 
+    @property
+    def fidelity(self) -> Fidelity:
+        """Whose definitions count."""
+        return self.asked.fidelity or "paper"
+
+    def name_of(self, data: Any) -> str:
+        """What data is called in a row: its spec, or that of the file that stands in for it."""
+        return honest_name(data, data_dir=self.asked.data_dir) if isinstance(data, str) else title_of(data)
+
+    def read(self, data: Any, *, limit: int | None) -> Dataset:
+        """The examples of a data spec."""
+        known = {name: getattr(self.asked, name) for name in ("seed", "columns", "task", "data_dir")}
+        return select(data, Settings(limit=limit, **known))
+
     def q(self, usual: int | None) -> int:
         """How many permutations to draw."""
         return self.asked.q or usual or 1
 
     def reading(self, *, limit: int | None) -> dict[str, Any]:
         """The settings that concern reading and asking, as audit and explain take them."""
-        return {name: getattr(self.asked, name) for name in READING} | {"limit": limit}
+        return {name: getattr(self.asked, name) for name in READING} | {"limit": limit, "fidelity": self.fidelity}
 
     def audit(
         self, model: Any, data: Any, transformations: Sequence[str], *, q: int, limit: int | None = None, **more: Any
@@ -105,6 +124,30 @@ class Bench:
         words += [str(word) for name, value in flags.items() for word in (f"--{name}", value)]
         write_folder(folder, found, shlex.join(words))
         return found, folder
+
+    def trained(self, model: str, name: str, arm: Any, seed: int, usual: Mapping[str, str]) -> str:
+        """The spec of a model trained in one way, in a folder of its own."""
+        settings = {**self._training(model, usual)["settings"], **arm.settings}
+        out = self.folder / "models" / folder_name(model, name, f"seed-{seed}")
+        more = {**self._training(model, usual), "settings": settings, "on": list(arm.on), "seed": seed}
+        spoken = named(self.listen, f"{short(model)} {name} seed {seed}")
+        return trained_once(arm.recipe, self.train, out=out, listen=spoken, **more)
+
+    def designs(
+        self, model: str, test: Any, on: Sequence[str], seed: int, usual: Mapping[str, str]
+    ) -> tuple[list[Design], Path]:
+        """The three designs, in a folder of their own."""
+        out = self.folder / "models" / folder_name(model, f"seed-{seed}")
+        specs = [parse(spec, fidelity=self.fidelity).spec for spec in on]
+        spoken, more = named(self.listen, f"{short(model)} seed {seed}"), self._training(model, usual)
+        test_limit = self.asked.test_limit
+        return designs(self.train, test, specs, out=out, seed=seed, test_limit=test_limit, listen=spoken, **more), out
+
+    def _training(self, model: str, usual: Mapping[str, str]) -> dict[str, Any]:
+        """What every training is told; the paper's settings are for the encoders that the paper trains."""
+        settings = {**(usual if model.startswith("hf:") else {}), **self.asked.set}
+        known = {name: getattr(self.asked, name) for name in ("limit", "device", "columns", "task", "data_dir")}
+        return {"model": model, "settings": settings, **known}
 
     def once(self, make: Callable[[], Portion], *key: Any) -> Portion:
         """What `make` finds, or what it found when it was last asked with this key."""

@@ -6,7 +6,7 @@ with its name and never compared.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from disorder.study._published import Row, Section
@@ -20,8 +20,8 @@ class Matching:
     """How rows of ours meet rows of theirs.
 
     `names` says which published model a spec of ours stands for; `subject` is the published model where rows name none
-    (empty: the numbers are about no model). `q` and `paper_q` are how many permutations we and they drew. `unlike` says why no
-    row is the same, where that is so.
+    (empty: the numbers are about no model), and `data` what they are about where rows name none. `q` and `paper_q` are how many
+    permutations we and they drew. `unlike` says why no row is the same, `in_part` why no count is, where that is so.
     """
 
     section: Section
@@ -29,7 +29,9 @@ class Matching:
     subject: str = ""
     q: int | None = None
     paper_q: int | None = None
+    data: Sequence[str] = ()
     unlike: str = ""
+    in_part: str = ""
 
     def beside(self, cells: Iterable[Cell]) -> list[Cell]:
         """The cells with what the paper printed for their rows."""
@@ -38,7 +40,7 @@ class Matching:
     def _theirs(self, cell: Cell) -> list[Theirs]:
         found = []
         for row in self.section.rows:
-            if cell.column in row.cells and _is_about(row, cell):
+            if cell.column in row.cells and self._is_about(row, cell):
                 value = self.section.number(cell.column, row.cells[cell.column])
                 if value is not None:
                     found.append(self._judged(cell, row, value))
@@ -49,7 +51,8 @@ class Matching:
         theirs = Theirs(model=model, printed=printed, value=round(value, 8), is_same=self._is_same(cell, model))
         if not theirs.is_same:
             return theirs
-        if why_not := self.unlike or self._other_draws(cell.column):
+        is_count = self.section.unit_of(cell.column) == "count"
+        if why_not := self.unlike or (is_count and self.in_part) or self._other_draws(cell.column):
             return theirs.model_copy(update={"why_not": why_not})
         slack = self.section.half_step(cell.column, printed)
         low, high = (cell.value if bound is None else bound for bound in (cell.low, cell.high))
@@ -64,7 +67,8 @@ class Matching:
             return ""
         return f"{self.q} permutations here, {self.paper_q} in the paper"
 
-
-def _is_about(row: Row, cell: Cell) -> bool:
-    """Whether a printed row is about all that a row of ours is about, but for the model."""
-    return all(cell.row.get(key) == value for key, value in row.about.items() if key != "model")
+    def _is_about(self, row: Row, cell: Cell) -> bool:
+        """Whether a printed row is about all that a row of ours is about, but for the model."""
+        if "data" not in row.about and self.data and cell.row.get("data", self.data[0]) not in self.data:
+            return False
+        return all(cell.row.get(key) == value for key, value in row.about.items() if key != "model")

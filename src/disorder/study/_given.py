@@ -85,11 +85,12 @@ def lacking_packages(item: Item) -> None:
 
 def lacking(item: Item, data_dir: str | None = None) -> list[str]:
     """Why an item cannot be made now as the paper has it; empty if it can."""
-    reasons = [f'pip install "disorder[{extra}]"' for extra in item.extras if not _is_installed(extra)]
-    wanted = [*item.data, *([item.train] if item.train else [])]
-    missing = [spec for spec in wanted if not is_at_hand(spec, data_dir)]
-    if missing and (len(missing) == len(wanted) or item.train in missing):
-        reasons.append(f"no {', '.join(missing)}: {_no_data(data_dir)}")
+    reasons = [f'not now: pip install "disorder[{extra}]"' for extra in item.extras if not _is_installed(extra)]
+    missing = [spec for spec in item.data if not is_at_hand(spec, data_dir)]
+    if missing and len(missing) == len(item.data):
+        reasons.append(f"name DATA (theirs: {_no_data(data_dir)})")
+    if item.train and not is_at_hand(item.train, data_dir):
+        reasons.append(f"name --train DATA (theirs: {_no_data(data_dir)})")
     if item.pipeline.needs_model and (not item.models or no_models(item)):
         reasons.append(f"name a MODEL{f' (theirs: {no_models(item)})' if item.models else ''}")
     return reasons

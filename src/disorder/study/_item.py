@@ -18,6 +18,9 @@ from disorder.errors import DisorderError
 from disorder.study._bench import Bench
 from disorder.study._published import Section, published
 from disorder.study._result import Portion
+from disorder.types import Fidelity
+
+PAPERS = ("unli", "ooo", "ws", "ndsc")
 
 
 class Pipeline(Protocol):
@@ -58,7 +61,8 @@ class Item:
     `models` are the paper's own (spec → its name in the published table), `data` and `train` its data. `shows` says what it
     shows where the published numbers have no title for it. `section` names the published numbers that stand beside ours, if
     not its own. `subject` is the model that they are about where their rows do not say; `unlike` says why no row of ours is
-    the same as theirs, where that is so. `takes` is a class of time on a CPU, `commands` what people are to type.
+    the same as theirs, where that is so. `fidelity` is whose definitions it is made by unless the user says otherwise, `takes`
+    a class of time on a CPU, `commands` what people are to type.
     """
 
     name: str
@@ -72,6 +76,7 @@ class Item:
     section: str = ""
     subject: str = ""
     unlike: str = ""
+    fidelity: Fidelity = "paper"
     commands: Sequence[str] = ()
 
     @property
@@ -80,16 +85,19 @@ class Item:
         return self.name.partition("/")[0]
 
     @property
+    def own(self) -> Section:
+        """What the paper prints in this very item."""
+        return published(self.paper).get(self.name.partition("/")[2], Section())
+
+    @property
     def published(self) -> Section:
         """The printed numbers that stand beside ours."""
-        name = self.section or self.name.partition("/")[2]
-        return published(self.paper).get(name, Section())
+        return published(self.paper).get(self.section, Section()) if self.section else self.own
 
     @property
     def title(self) -> str:
         """What it shows, in one line."""
-        own = published(self.paper).get(self.name.partition("/")[2], Section())
-        return self.shows or own.title
+        return self.shows or self.own.title
 
 
 @lru_cache
@@ -99,7 +107,8 @@ def items() -> dict[str, Item]:
     for info in pkgutil.iter_modules([str(Path(__file__).parent)]):
         if not info.name.startswith("_"):
             found += import_module(f"disorder.study.{info.name}").ITEMS
-    return {item.name: item for item in found}
+    known = {item.name: item for item in found}
+    return dict(sorted(known.items(), key=lambda pair: PAPERS.index(pair[1].paper) if pair[1].paper in PAPERS else len(PAPERS)))
 
 
 def item(name: str) -> Item:

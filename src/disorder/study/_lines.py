@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 from disorder.study._bench import short
 from disorder.study._published import SCALES, decimals
@@ -14,7 +14,6 @@ TITLES = {
     "accuracy": "accuracy", "omega_max": "Ω_max", "omega_rand": "Ω_rand", "omega_all": "Ω_1.0", "p_c": "P_c", "p_f": "P_f",
     "wos": "WOS", "delta": "Δ", "ece": "ECE", "spearman": "Spearman", "agreement": "same answer",
 }  # fmt: skip
-SAME, OTHER = "published", "published: "
 
 
 @dataclass(frozen=True)
@@ -56,7 +55,7 @@ def _their_lines(study: Study, model: str, cells: dict[str, Cell], here: list[st
     columns = columns_of(study)
     theirs = {c: next((each for each in cells[c].theirs if each.model == model), None) for c in columns if c in cells}
     is_same = any(each is not None and each.is_same for each in theirs.values())
-    label = f"{OTHER}{model}" if model else SAME
+    label = f"published: {model}" if model else "published"
     about = [label if i == 0 else "" for i in range(len(keys))]
     printed = [each.printed if (each := theirs.get(c)) else "" for c in columns]
     yield Line(about, "published" if is_same else "other", printed)
@@ -91,7 +90,9 @@ def difference(theirs: Theirs, unit: str) -> str:
     digits = max(decimals(theirs.printed), {"share": 3, "count": 0}.get(unit, 1))
     change = shown(theirs.difference, unit, digits)
     sign = "" if change.startswith("−") or not change.strip("0.,") else "+"
-    return f"{sign}{change} {'within' if theirs.is_within else 'outside'}"
+    if unit == "count" and theirs.is_within:
+        return "equal"
+    return f"{sign}{change} {'within' if theirs.is_within else 'outside' if unit != 'count' else 'differs'}"
 
 
 def why_not(study: Study) -> list[str]:
@@ -102,3 +103,11 @@ def why_not(study: Study) -> list[str]:
             if each.why_not:
                 told.setdefault(each.why_not, []).append(title(cell.column))
     return [f"not compared: {', '.join(dict.fromkeys(columns))} ({reason})" for reason, columns in told.items()]
+
+
+def printed(study: Study) -> dict[str, Any]:
+    """The published table whole, as it is printed."""
+    keys = list(dict.fromkeys(key for row in study.published for key in row if key != "cells"))
+    columns = [c for c in study.columns if any(c in row["cells"] for row in study.published)]
+    rows = [([row.get(key, "") for key in keys], [row["cells"].get(c, "") for c in columns]) for row in study.published]
+    return {"keys": keys, "columns": [title(c) for c in columns], "rows": rows}

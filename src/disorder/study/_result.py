@@ -120,7 +120,9 @@ class Study(BaseModel):
             where = "equal ours" if all(cell.low is None for cell in self.cells if cell.same) else "lie in our 95 % intervals"
             return f"{sum(judged)} of {len(judged)} published numbers {where}"
         if not self.cells:
-            return self.title
+            return {"people": "people answer this one: see the commands", "drawing": "nothing is measured here"}.get(
+                self.kind, "a picture, without numbers to compare"
+            )
         if any(cell.theirs for cell in self.cells):
-            return "no published row is about the same model and data: the papers' numbers stand beside ours, not against them"
+            return "no published row is about the same model and data: the paper's numbers stand beside ours, not against them"
         return "the paper printed no number for these rows"

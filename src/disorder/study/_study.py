@@ -5,18 +5,19 @@ from __future__ import annotations
 import json
 import tempfile
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
+from disorder.data import honest_name
 from disorder.errors import BadData, DisorderError, NothingToMeasure, UnknownName
 from disorder.report.run import make_folder
 from disorder.study._bench import Asked, Bench, Listener, title_of
 from disorder.study._beside import Matching
 from disorder.study._given import data_of, lacking_packages, models_of, sorted_out
 from disorder.study._item import Item, item
+from disorder.study._lines import title
 from disorder.study._pictures import forests
-from disorder.study._published import Section
 from disorder.study._result import Portion, Study
 from disorder.study._write import write_record, write_study
 
@@ -42,6 +43,7 @@ def study(
     """
     chosen, asked = item(name), _asked(settings)
     more_models, more_data = sorted_out(given, needs_model=chosen.pipeline.needs_model)
+    asked = replace(asked, fidelity=asked.fidelity or chosen.fidelity)
     wanted = _Wanted(chosen, asked, [*models, *more_models], [*data, *more_data], list(names))
     if out is not None:
         return wanted.go(Path(out), listen or (lambda *_: None))
@@ -105,8 +107,16 @@ class _Wanted:
             item=self.item.name, title=self.item.title, kind=pipeline.kind, does=pipeline.does, request=request,
             columns=list(section.columns), units={name: section.unit_of(name) for name in section.columns},
             published=[{**row.about, "cells": dict(row.cells)} for row in section.rows], notes=list(notes),
-            remarks=_remarks(section), commands=list(self.item.commands),
+            remarks=_remarks(self.item), commands=list(self.item.commands),
         )  # fmt: skip
+
+    def _in_part(self) -> str:
+        """Why counts are not those of the paper's data, where they are not."""
+        if self.asked.limit:
+            return f"counted over {self.asked.limit:,} examples"
+        train = self.asked.train or self.item.train
+        is_part = isinstance(train, str) and honest_name(train, data_dir=self.asked.data_dir) != self.item.train
+        return "counted over other training data" if is_part else ""
 
     def _fill(self, found: Study, portions: Sequence[Portion], names: Mapping[str, str]) -> None:
         if self.item.pipeline.needs_model and not any(portion.cells or portion.pictures for portion in portions):
@@ -114,7 +124,9 @@ class _Wanted:
             raise NothingToMeasure(f"{self.item.name}: nothing was found{f' ({reasons})' if reasons else ''}")
         pipeline, section = self.item.pipeline, self.item.published
         q = None if pipeline.q is None else self.asked.q or pipeline.q
-        matching = Matching(section, names, self.item.subject, q, pipeline.q, self.item.unlike)
+        matching = Matching(
+            section, names, self.item.subject, q, pipeline.q, self.item.data, self.item.unlike, self._in_part()
+        )
         for portion in portions:
             found.cells += matching.beside(portion.cells)
             found.links += portion.links
@@ -127,10 +139,14 @@ class _Wanted:
         found.status = "done"
 
 
-def _remarks(section: Section) -> list[str]:
-    """What is to be known of the published numbers."""
-    told = {"About the published numbers": section.note, "What does not add up in the paper": section.erratum}
-    return [f"{name}: {text}" for name, text in told.items() if text]
+def _remarks(item: Item) -> list[str]:
+    """What is to be known of the published numbers, and what the text states where those of another item stand beside ours."""
+    own, told = item.own, list[str]()
+    for row in own.rows if item.section else ():
+        about = ", ".join(f"{key} {value}" for key, value in row.about.items())
+        told += [f"The text states: {title(name)} {cell} ({own.unit_of(name)}; {about})" for name, cell in row.cells.items()]
+    known = {"About the published numbers": own.note, "What does not add up in the paper": own.erratum}
+    return told + [f"{name}: {text}" for name, text in known.items() if text]
 
 
 def _check_same(folder: Path, now: Study) -> None:

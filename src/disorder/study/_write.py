@@ -12,7 +12,7 @@ from typing import Any
 
 from disorder.report.html import template
 from disorder.report.place import write_atomically
-from disorder.study._lines import columns_of, keys_of, lines, title, why_not
+from disorder.study._lines import columns_of, keys_of, lines, printed, title, why_not
 from disorder.study._result import Study
 
 MEANINGS = {
@@ -96,18 +96,10 @@ def page(study: Study) -> str:
     """The study as one page of HTML that works from disk."""
     drawn: str = template("study.html", "disorder.study").render(
         study=study, verdict=_sentence(study.verdict), keys=keys_of(study), columns=[title(c) for c in columns_of(study)],
-        lines=list(lines(study)), meanings=MEANINGS, notes=[*why_not(study), *study.notes], printed=_printed(study),
+        lines=list(lines(study)), meanings=MEANINGS, notes=[*why_not(study), *study.notes], printed=printed(study),
         command=command_of(study),
     )  # fmt: skip
     return drawn
-
-
-def _printed(study: Study) -> dict[str, Any]:
-    """The published table whole, as it is printed."""
-    keys = list(dict.fromkeys(key for row in study.published for key in row if key != "cells"))
-    columns = [c for c in study.columns if any(c in row["cells"] for row in study.published)]
-    rows = [([row.get(key, "") for key in keys], [row["cells"].get(c, "") for c in columns]) for row in study.published]
-    return {"keys": keys, "columns": [title(c) for c in columns], "rows": rows}
 
 
 def _row(cells: Sequence[str]) -> str:

@@ -26,10 +26,9 @@ from disorder.refusal import answer_of
 from disorder.registry import Part, part
 from disorder.settings import Settings
 from disorder.train._designs import _named
-from disorder.train._folder import read_record
 from disorder.train._loop import Listener
 from disorder.train._mixed import mixed, salad
-from disorder.train._run import Request, resume, train
+from disorder.train._once import trained_once
 from disorder.train._settings import LoopSettings
 from disorder.types import Bools, Dataset, Example, Floats, Ints, Task, Texts
 
@@ -170,17 +169,7 @@ def _model(
     """The spec of the trained model; one that was trained before in the same way is used again."""
     place, request = folder / cure.folder, {**asked, "settings": settings, "seed": seed}
     spoken = _named(listen, f"seed {seed}, {cure.name} {cure.on}".strip())
-    if not (place / "training.json").exists():
-        return train(cure.recipe.name, data, out=place, listen=spoken, **request).spec
-    record = read_record(place)
-    if isinstance(data, str) and _differs(record["request"], Request(cure.recipe.name, data, **request)):
-        raise DisorderError(f"{place} holds another training; choose another --out")
-    return str(record["spec"]) if record["status"] == "done" else resume(place, listen=spoken).spec
-
-
-def _differs(kept: Mapping[str, Any], asked: Request) -> bool:
-    now = {**asked.__dict__, "on": list(asked.on), "settings": dict(asked.settings)}
-    return any(kept.get(name) != now[name] for name in now if name not in ("columns", "device"))
+    return trained_once(cure.recipe.name, data, out=place, listen=spoken, **request)
 
 
 def _asked(cure: Cure, judge: Judge, test: Dataset, texts: Mapping[str, tuple[Ints, Sequence[Texts]]]) -> Values:

@@ -14,14 +14,15 @@ from typing import Any
 
 import numpy as np
 
-from disorder.data import read
+from disorder.data import select
 from disorder.errors import BadData, DoesNotApply
 from disorder.measure import ORIGINAL
 from disorder.measure._interval import resampled, share
 from disorder.perturb import parse
 from disorder.predict import load
+from disorder.settings import Settings
 from disorder.train._loop import Listener
-from disorder.train._run import train
+from disorder.train._once import trained_once
 from disorder.types import Bools, Dataset, Floats, Ints, Score, Texts
 
 
@@ -37,22 +38,25 @@ class Design:
 
 
 def designs(
-    data: Any, test: Any, on: Sequence[str], *, out: str | Path, seed: int = 0, listen: Listener | None = None, **asked: Any
-) -> list[Design]:
-    """Train on whole texts and on each transformation; test each model on whole and on broken texts."""
-    specs = [parse(spec).tried().spec for spec in on]
-    folder, asked_about = Path(out), read(
-        test, columns=asked.get("columns"), task=asked.get("task"), data_dir=asked.get("data_dir")
-    )
+    data: Any, test: Any, on: Sequence[str], *, out: str | Path, seed: int = 0, test_limit: int | None = None,
+    listen: Listener | None = None, **asked: Any,
+) -> list[Design]:  # fmt: skip
+    """Train on whole texts and on each transformation; test each model on whole and on broken texts.
+
+    Models lie in `out`; those that are there already are used again.
+    """
+    specs, folder = [parse(spec).tried().spec for spec in on], Path(out)
+    named = {name: asked[name] for name in ("columns", "task", "data_dir") if asked.get(name) is not None}
+    asked_about = select(test, Settings(limit=test_limit, seed=seed, **named))
     if asked_about.task.is_regression:
         raise BadData(f"{test}: the three designs compare accuracies, and this data asks for numbers")
     spoken = {name: _named(listen, name) for name in (ORIGINAL, *specs)}
-    plain = train("plain", data, out=folder / ORIGINAL, seed=seed, listen=spoken[ORIGINAL], **asked).spec
+    plain = trained_once("plain", data, out=folder / ORIGINAL, seed=seed, listen=spoken[ORIGINAL], **asked)
     whole = _is_right(plain, asked_about, [example.texts for example in asked_about.examples])
     found = [Design("plain", ORIGINAL, ORIGINAL, share(whole), None)]
     for spec in specs:
         place = folder / "".join(char if char.isalnum() else "-" for char in spec)
-        broken = train("plain", data, out=place, seed=seed, on=[spec], listen=spoken[spec], **asked).spec
+        broken = trained_once("plain", data, out=place, seed=seed, on=[spec], listen=spoken[spec], **asked)
         found += _three(spec, plain, broken, asked_about, whole, seed)
     return found
 
