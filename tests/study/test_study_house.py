@@ -60,6 +60,22 @@ def test_it_says_what_the_audit_says(tmp_path: Path) -> None:
     assert (tmp_path / "study" / link.page).is_file()
 
 
+def test_a_finished_run_stands_for_its_model_and_data(tmp_path: Path) -> None:
+    run = disorder.audit("builtin:bow", "builtin", transformations=["derange"], out=tmp_path / "run", **SMALL)
+    found = disorder.study("unli/table2", str(tmp_path / "run"), q=5, out=tmp_path / "study")
+    record = run.score("derange", "p_c")
+    assert record is not None
+    assert found.cell("p_c", model="builtin:bow", data="builtin").n == record.n
+    assert (tmp_path / "study" / found.links[0].page).is_file()
+    assert found.request["models"] == [str(tmp_path / "run")]
+    with pytest.raises(DisorderError, match="has q 5, the study 100; say --q 5"):
+        disorder.study("unli/table2", str(tmp_path / "run"))
+    with pytest.raises(DisorderError, match="was not asked about shuffle_ngrams"):
+        disorder.study("ndsc/table6", str(tmp_path / "run"))
+    with pytest.raises(DisorderError, match="needs the model itself"):
+        disorder.study("unli/fig2", str(tmp_path / "run"), "builtin")
+
+
 def test_another_models_numbers_stand_beside_and_are_not_compared(as_mnli: Path) -> None:
     found = disorder.study("unli/table2", "builtin", "mnli:matched", **SMALL)
     beside = found.cell("accuracy").theirs

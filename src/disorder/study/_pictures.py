@@ -13,19 +13,17 @@ from disorder.study._result import Cell, Picture, Study
 
 WHOSE = ("ours", "published, same model and data", "published, another model")
 MOST = 80  # points of a picture; a longer one is no picture
-CAPTION = (
-    "{title} by row: ours with 95 % intervals{published}. A printed number is drawn in orange only where it is about the same "
-    "model and data as ours."
-)
+CAPTION = "{title}: ours with 95 % intervals{published}."
+BESIDE = "; printed numbers in orange where they are about the same model and data, in grey where they are not"
 
 
 def forests(study: Study) -> list[Picture]:
-    """A picture for every column with two points or more."""
+    """A picture for every column with two points or more; counts are read, not looked at."""
     found = []
-    for column in columns_of(study):
+    for column in (column for column in columns_of(study) if study.units[column] != "count"):
         points = [point for cell in study.cells if cell.column == column for point in _points(cell, study.units[column])]
         if 1 < len(points) <= MOST:
-            beside = ", printed numbers beside" if any(point["whose"] != WHOSE[0] for point in points) else ""
+            beside = BESIDE if any(point["whose"] != WHOSE[0] for point in points) else ""
             caption = CAPTION.format(title=title(column), published=beside)
             found.append(Picture(name=column, caption=caption, svg=_forest(points, title(column), study.units[column])))
     return found
@@ -49,7 +47,7 @@ def _forest(points: list[dict[str, Any]], name: str, unit: str) -> str:
          "axis": {"labelLimit": 320}}  # fmt: skip
     x = {"field": "value", "type": "quantitative", "title": name if unit == "share" else f"{name} ({unit})",
          "scale": {"zero": False}}  # fmt: skip
-    legend = {"title": None, "orient": "top", "columns": 1}
+    legend = {"title": None, "orient": "top", "columns": 1, "labelLimit": 320}
     colours = {"domain": list(WHOSE), "range": [BLUE, ORANGE, GREY]}
     colour = {"field": "whose", "type": "nominal", "scale": colours, "legend": legend}
     shape = {"field": "whose", "type": "nominal", "legend": legend,

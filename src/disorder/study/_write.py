@@ -69,7 +69,7 @@ def as_markdown(study: Study) -> str:
             parts.append(_row([f"{mark}{text}{mark}" if text else "" for text in [*line.about, *line.cells]]))
         parts += ["", " ".join(f"*{name}*: {meaning}." for name, meaning in MEANINGS.items())]
     notes = [*why_not(study), *study.notes, *study.remarks]
-    parts += ["", *(f"- {_sentence(note)}" for note in notes)] if notes else []
+    parts += ["", *(f"- {note}" for note in notes)] if notes else []
     parts += ["", *(f"    {command}" for command in [*study.commands, command_of(study)])]
     return "\n".join(parts) + "\n"
 
