@@ -19,7 +19,7 @@ SHARED = {"disorder"} | {
     f"disorder.{name}" for name in ("cache", "errors", "kept", "refusal", "registry", "rng", "settings", "types")
 }
 JOINERS = {"train": ("context", "data", "perturb", "predict", "measure")}  # folders that join stages, and which
-SECTIONS = ("explain",)  # folders that may join stages, as the pipeline files at the top do; no stage may know them
+SECTIONS = {"explain": ("study",), "study": ()}  # folders that join stages, as the files at the top do, and who may use them
 STAGE_FILES = [path for path in FILES if path.relative_to(SOURCE).parts[0] in STAGES]
 HEAVY = (
     "torch", "transformers", "datasets", "spacy", "nltk", "pyarrow", "onnxruntime", "sklearn", "scipy", "altair", "fastapi",
@@ -85,7 +85,8 @@ def test_a_joining_folder_knows_the_stages_it_says(folder: str) -> None:
 @pytest.mark.parametrize("folder", SECTIONS)
 def test_only_the_command_line_knows_a_folder_that_joins_stages(folder: str) -> None:
     home = f"disorder.{folder}"
-    strangers = [name_of(path) for path in FILES if path.relative_to(SOURCE).parts[0] not in (folder, "cli")
+    allowed = (folder, "cli", *SECTIONS[folder])
+    strangers = [name_of(path) for path in FILES if path.relative_to(SOURCE).parts[0] not in allowed
                  and any(f"{name}.".startswith(f"{home}.") for name in imported(path))]  # fmt: skip
     assert set(strangers) <= {"__init__.py"}
 

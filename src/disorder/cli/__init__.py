@@ -8,7 +8,7 @@ import sys
 import typer
 
 from disorder import __version__
-from disorder.cli import audit, compare, cures, designs, explain, gate, human, perturb, report, train, view
+from disorder.cli import audit, compare, cures, designs, explain, gate, human, perturb, report, study, train, view
 from disorder.cli import list as list_verb
 from disorder.errors import DisorderError
 
@@ -33,6 +33,7 @@ app.add_typer(human.app, name="human")
 app.command("train")(train.train)
 app.command("designs")(designs.designs)
 app.command("cures")(cures.cures)
+app.command("study")(study.study)
 
 
 def _version(wanted: bool) -> None:

@@ -5,8 +5,20 @@
 
 from __future__ import annotations
 
-from disorder.data._read import Source, read, stream
+from disorder.data._read import Source, at_hand, honest_name, read, stream
 from disorder.data._select import drawing_key, groups, rare_labels, select, vocabulary
 from disorder.data.tasks import language_of
 
-__all__ = ["Source", "drawing_key", "groups", "language_of", "rare_labels", "read", "select", "stream", "vocabulary"]
+__all__ = [
+    "Source",
+    "at_hand",
+    "drawing_key",
+    "groups",
+    "honest_name",
+    "language_of",
+    "rare_labels",
+    "read",
+    "select",
+    "stream",
+    "vocabulary",
+]

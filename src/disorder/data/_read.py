@@ -134,14 +134,41 @@ def _named(name: str, split: str, data_dir: str | None) -> Source:
     hub_split, stems = named.splits.get(split, (split, (split,)))
     folder = data_dir or os.environ.get("DISORDER_DATA")
     title = f"{name}:{split}"
-    for stem in stems if folder else ():
-        for suffix in (".jsonl.gz", ".jsonl", ".csv", ".tsv", ".parquet"):
-            path = Path(str(folder)) / name / f"{stem}{suffix}"
-            if path.exists():
-                return Source(title, reader_for(path)(path), named.task)
+    if path := _local(name, stems, folder):
+        return Source(title, reader_for(path)(path), named.task)
     if folder and split not in named.splits:
         raise UnknownName(f"split of {name}", split, named.splits)
     return Source(title, _from_hub(title, f"{named.hub}:{hub_split}", folder), named.task)
+
+
+def _local(name: str, stems: Sequence[str], folder: str | None) -> Path | None:
+    """The file of a paper's dataset in the data folder, if it is there."""
+    names = [f"{stem}{suffix}" for stem in stems for suffix in (".jsonl.gz", ".jsonl", ".csv", ".tsv", ".parquet")]
+    paths = [Path(folder) / name / file for file in names] if folder else []
+    return next((path for path in paths if path.exists()), None)
+
+
+def at_hand(spec: str, *, data_dir: str | None = None) -> bool:
+    """Whether data can be read without a hub: it is built in, a file, or a paper's dataset in the data folder."""
+    if spec.partition(":")[0] in SETS:
+        return _file_of(spec, data_dir) is not None
+    return spec.partition(":")[0] == "builtin" or os.path.exists(spec)
+
+
+def honest_name(spec: str, *, data_dir: str | None = None) -> str:
+    """The spec, or where the file at hand is another than the paper's (a part of it, say), a spec that names that file."""
+    name, _, split = spec.partition(":")
+    path = _file_of(spec, data_dir) if name in SETS else None
+    stem = "" if path is None else path.name.partition(".")[0]
+    official = SETS[name].splits.get(split or SETS[name].usual, ("", (stem,)))[1][0] if stem else stem
+    return spec if stem == official else f"{name}:{stem}"
+
+
+def _file_of(spec: str, data_dir: str | None) -> Path | None:
+    name, _, split = spec.partition(":")
+    split = split or SETS[name].usual
+    stems = SETS[name].splits.get(split, (split, (split,)))[1]
+    return _local(name, stems, data_dir or os.environ.get("DISORDER_DATA"))
 
 
 def _from_hub(title: str, address: str, folder: str | None) -> Iterator[Row]:

@@ -24,7 +24,7 @@ from disorder.train._again import check_seeds, data_to_ask, folder_name, named, 
 from disorder.train._loop import Listener
 from disorder.train._mixed import mixed
 from disorder.train._run import Request, check
-from disorder.types import Dataset, Floats, Ints, Score, Texts
+from disorder.types import Bools, Dataset, Floats, Ints, Score, Texts
 
 Cell = tuple[str, str, str]  # design, trained on, tested on
 Right = dict[Cell, Floats]  # 1 or 0 a test example, NaN where there is no text to ask
@@ -50,6 +50,7 @@ def designs(
     on: Sequence[str],
     *,
     out: str | Path,
+    seed: int = 0,
     seeds: int = 1,
     test_limit: int | None = None,
     listen: Listener | None = None,
@@ -57,7 +58,8 @@ def designs(
 ) -> list[Design]:
     """Train on whole texts and on each transformation; test each model on whole and on broken texts.
 
-    Models lie in `out`; those that are there already are used again. What a transformation asks a model, it asks the plain one.
+    There is a model of each kind for `seeds` seeds from `seed` on. Models lie in `out`;
+    those that are there already are used again. What a transformation asks a model, it asks the plain one.
     """
     specs = list(dict.fromkeys(parse(spec).tried().spec for spec in on))
     if not specs:
@@ -65,7 +67,8 @@ def designs(
     check_seeds("designs", seeds)
     check(Request("plain", data, **asked))
     asked_about = data_to_ask("designs", test, test_limit, asked)
-    per_seed = [_one_seed(data, asked_about, specs, Path(out) / f"seed-{s}", s, listen, asked) for s in range(seeds)]
+    drawn = range(seed, seed + seeds)
+    per_seed = [_one_seed(data, asked_about, specs, Path(out) / f"seed-{s}", s, listen, asked) for s in drawn]
     return [_design(cell, *([np.array([each[key] for each in per_seed]) for key in (cell, PLAIN)])) for cell in per_seed[0]]
 
 
@@ -125,7 +128,7 @@ def _design(cell: Cell, right: Floats, plain: Floats) -> Design:
     return Design(*cell, accuracy, delta, by_seed, _rounded((right - plain).mean(axis=1)))
 
 
-def difference(right: Floats, than: Floats, skipped: int = 0) -> Score:
+def difference(right: Floats | Bools, than: Floats | Bools, skipped: int = 0) -> Score:
     """The mean difference of two models' right answers on the same examples, with a paired bootstrap interval.
 
     One imagined example at each end joins the resampling: without them it sees no doubt where the answers never differ.

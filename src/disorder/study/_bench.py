@@ -1,0 +1,248 @@
+"""What does a pipeline work with? The models and data asked for, the settings, and verbs that go on where they stopped.
+
+Each verb is the one that users have (audit, train, explain, …); its folder lies in the study's. What was finished before
+with the same settings is used again.
+"""
+
+from __future__ import annotations
+
+import os
+import shlex
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from hashlib import blake2b
+from pathlib import Path
+from typing import Any
+
+from disorder.audit import audit, resume
+from disorder.data import honest_name, select
+from disorder.errors import BadData, BadSetting, DisorderError
+from disorder.explain import Explanations, explain, write_folder
+from disorder.measure import ORIGINAL
+from disorder.perturb import parse
+from disorder.report import Run
+from disorder.report.place import write_atomically
+from disorder.report.run import make_folder
+from disorder.settings import Settings
+from disorder.study._result import Link, Picture, Portion
+from disorder.train._again import train_once
+from disorder.train._designs import Design, designs
+from disorder.types import Dataset, Fidelity
+
+Listener = Callable[[str, int, int, str], None]
+READING = ("seed", "labels", "columns", "task", "data_dir", "batch_size", "cache")
+
+
+@dataclass(frozen=True)
+class Asked:
+    """The settings of a study: the same words in Python, on the command line and in study.json.
+
+    `limit` is how many examples are asked about, or trained on where the item trains; then `test_limit` is how many are asked
+    about. `q` and `fidelity` are None for the item's own; `seeds` is how many trainings of each kind are made, `set` their
+    settings.
+    """
+
+    q: int | None = None
+    seed: int = 0
+    seeds: int = 1
+    limit: int | None = None
+    test_limit: int | None = None
+    fidelity: Fidelity | None = None
+    set: Mapping[str, str] = field(default_factory=dict)
+    train: str | None = None
+    labels: Mapping[str, str] = field(default_factory=dict)
+    columns: Mapping[str, str] = field(default_factory=dict)
+    task: str | None = None
+    data_dir: str | None = None
+    batch_size: int | None = None
+    device: str | None = None
+    cache: str | None = None
+
+    def check(self) -> None:
+        """Raise on a value that cannot work."""
+        Settings(q=1 if self.q is None else self.q, limit=self.limit, fidelity=self.fidelity or "paper").check()
+        for name in ("seeds", "test_limit", "batch_size"):
+            if getattr(self, name) is not None and getattr(self, name) < 1:
+                raise BadSetting("study", need="1 or more", **{name: getattr(self, name)})
+
+    @property
+    def recorded(self) -> dict[str, Any]:
+        """What decides the numbers."""
+        return {k: v for k, v in asdict(self).items() if k not in ("data_dir", "cache", "device", "batch_size")}
+
+
+@dataclass(frozen=True)
+class Finished:
+    """An audit that was made before: a run folder in place of a model and its data."""
+
+    folder: Path
+    run: Run
+
+    def check(self, transformations: Sequence[str], *, q: int, fidelity: str) -> None:
+        """Raise unless the audit was asked what the item asks."""
+        run = self.run
+        if run.status != "done":
+            raise DisorderError(f"{self.folder} is not finished; go on with: disorder audit --resume {self.folder}")
+        missing = [spec for spec in transformations if spec not in (ORIGINAL, *run.transformations)]
+        if missing:
+            raise DisorderError(f"{self.folder} was not asked about {', '.join(missing)}; audit again with --with {missing[0]}")
+        for name, wanted in (("q", q), ("fidelity", fidelity)):
+            if run.settings[name] != wanted:
+                has = run.settings[name]
+                raise DisorderError(f"{self.folder} has {name} {has}, the study {wanted}; say --{name} {has}")
+
+
+@dataclass
+class Bench:
+    """One study under way."""
+
+    folder: Path
+    models: Sequence[Any]
+    data: Sequence[Any]
+    asked: Asked
+    listen: Listener
+    train: str | None = None  # the data to train on
+
+    @property
+    def fidelity(self) -> Fidelity:
+        """Whose definitions count."""
+        return self.asked.fidelity or "paper"
+
+    def name_of(self, data: Any) -> str:
+        """What data is called in a row: its spec, or that of the file that stands in for it."""
+        return honest_name(data, data_dir=self.asked.data_dir) if isinstance(data, str) else title_of(data)
+
+    def read(self, data: Any, *, limit: int | None) -> Dataset:
+        """The examples of a data spec."""
+        known = {name: getattr(self.asked, name) for name in ("seed", "columns", "task", "data_dir")}
+        return select(data, Settings(limit=limit, **known))
+
+    def q(self, usual: int | None) -> int:
+        """How many permutations to draw."""
+        return self.asked.q or usual or 1
+
+    def reading(self, *, limit: int | None) -> dict[str, Any]:
+        """The settings that concern reading and asking, as audit and explain take them."""
+        return {name: getattr(self.asked, name) for name in READING} | {"limit": limit, "fidelity": self.fidelity}
+
+    def audit(
+        self, model: Any, data: Any, transformations: Sequence[str], *, q: int, limit: int | None = None, **more: Any
+    ) -> tuple[Run, Path]:
+        """An audit in a folder of its own, taken up again if it was begun; one that was made before is taken as it is."""
+        if isinstance(model, Finished):
+            specs = [spec if spec == ORIGINAL else parse(spec, fidelity=self.fidelity).spec for spec in transformations]
+            model.check(specs, q=q, fidelity=self.fidelity)
+            return model.run, model.folder
+        folder = self.folder / "runs" / folder_name(model, data)
+        spoken = named(self.listen, f"{short(model)} {short(data)}")
+        if (folder / "run.json").exists():
+            return resume(folder, listen=spoken), folder
+        settings = self.reading(limit=limit) | {"q": q, "transformations": transformations, **more}
+        return audit(model, data, out=folder, listen=spoken, **settings), folder
+
+    def explain(self, model: Any, data: Any, by: Sequence[str], *, q: int, transformation: str) -> tuple[Explanations, Path]:
+        """Explanations, with their page in a folder of its own."""
+        folder = self.folder / "explained" / folder_name(model, data)
+        spoken, settings = named(self.listen, f"{short(model)} {short(data)}"), self.reading(limit=self.asked.limit)
+        settings = {name: value for name, value in settings.items() if name != "limit" or value is not None}
+        found = explain(model, data, by=by, transformation=transformation, listen=spoken, q=q, **settings)
+        words = ["disorder", "explain", found.model, found.data, *(word for each in by for word in ("--by", each))]
+        flags = {"with": transformation, "q": q} | {k: settings[k] for k in ("seed", "limit", "fidelity") if k in settings}
+        words += [str(word) for name, value in flags.items() for word in (f"--{name}", value)]
+        write_folder(folder, found, shlex.join(words))
+        return found, folder
+
+    def trained(self, model: str, name: str, arm: Any, seed: int, usual: Mapping[str, str]) -> str:
+        """The spec of a model trained in one way, in a folder of its own."""
+        settings = {**self._training(model, usual)["settings"], **arm.settings}
+        out = self.folder / "models" / folder_name(model, name, f"seed-{seed}")
+        more = {**self._training(model, usual), "settings": settings, "on": list(arm.on), "seed": seed}
+        spoken = named(self.listen, f"{short(model)} {name} seed {seed}")
+        return train_once(arm.recipe, self.train, out=out, listen=spoken, **more)
+
+    def designs(self, model: str, test: Any, on: Sequence[str], usual: Mapping[str, str]) -> tuple[list[Design], Path]:
+        """The three designs over all seeds, in a folder of their own."""
+        out = self.folder / "models" / folder_name(model)
+        specs = [parse(spec, fidelity=self.fidelity).spec for spec in on]
+        more = self._training(model, usual) | {name: getattr(self.asked, name) for name in ("seed", "seeds", "test_limit")}
+        return designs(self.train, test, specs, out=out, listen=named(self.listen, short(model)), **more), out
+
+    def _training(self, model: str, usual: Mapping[str, str]) -> dict[str, Any]:
+        """What every training is told; the paper's settings are for the encoders that the paper trains."""
+        settings = {**(usual if model.startswith("hf:") else {}), **self.asked.set}
+        known = {name: getattr(self.asked, name) for name in ("limit", "device", "columns", "task", "data_dir")}
+        return {"model": model, "settings": settings, **known}
+
+    def once(self, make: Callable[[], Portion], *key: Any) -> Portion:
+        """What `make` finds, or what it found when it was last asked with this key."""
+        path = self.folder / "portions" / f"{folder_name(*key)}.json"
+        if path.exists():
+            try:
+                return Portion.model_validate_json(path.read_bytes())
+            except ValueError as error:
+                raise BadData(f"{path} is damaged ({str(error).splitlines()[0]}); remove it and start again") from None
+        portion = make()
+        make_folder(path.parent)
+        write_atomically(path, portion.model_dump_json(indent=1).encode("utf-8", "backslashreplace"))
+        return portion
+
+    def link(self, title: str, page: Path) -> Link:
+        """A link from the study's page."""
+        return Link(title=title, page=Path(os.path.relpath(page, self.folder)).as_posix())
+
+    def pairs(self) -> Iterator[tuple[Any, Any]]:
+        """Every model with every set of data; a finished run with its own."""
+        for model in self.models:
+            yield from ((model, data) for data in ([model.run.data] if isinstance(model, Finished) else self.data))
+
+    def seeds(self) -> range:
+        """The seeds of trainings."""
+        return range(self.asked.seed, self.asked.seed + self.asked.seeds)
+
+
+def pictures_of(found: Explanations, what: str) -> list[Picture]:
+    """The pictures of explanations, each with what it is about."""
+    return [
+        Picture(name=figure.name, caption=f"{what}: {figure.caption}", svg=figure.svg)
+        for section in found.sections
+        if section.found is not None
+        for figure in section.found.figures
+    ]
+
+
+def title_of(given: Any) -> str:
+    """What a model or data is called in a row."""
+    if isinstance(given, Finished):
+        return given.run.model
+    return given if isinstance(given, str) else getattr(given, "__name__", type(given).__name__)
+
+
+def spelled(given: Any) -> str:
+    """How a model or data was given: a run as its folder."""
+    return str(given.folder) if isinstance(given, Finished) else title_of(given)
+
+
+def short(given: Any) -> str:
+    """A spec without the folders before its last name.
+
+    >>> short("hf:/home/anna/models/minilm"), short("mnli:matched"), short("data/pairs.jsonl")
+    ('hf:minilm', 'mnli:matched', 'pairs.jsonl')
+    """
+    head, colon, rest = title_of(given).partition(":")
+    return f"{head}:{Path(rest).name}" if colon else Path(head).name
+
+
+def folder_name(*given: Any) -> str:
+    """A name for a folder that says what is in it, and differs where a spec does.
+
+    >>> folder_name("hf:models/minilm", "mnli:matched")
+    'hf-minilm--mnli-matched--c586ba'
+    """
+    words = ["".join(char if char.isalnum() else "-" for char in short(each)).strip("-") for each in given]
+    mark = blake2b("\0".join(title_of(each) for each in given).encode("utf-8", "surrogatepass"), digest_size=3).hexdigest()
+    return "--".join([*words, mark])
+
+
+def named(listen: Listener, name: str) -> Listener:
+    """The same listener, told what it hears of."""
+    return lambda stage, done, total, note: listen(f"{name} {stage}", done, total, note)

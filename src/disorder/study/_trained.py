@@ -1,0 +1,141 @@
+"""Tables of models that are trained first, each in several ways, and then audited; and the three designs of NDSC."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from disorder.measure import ORIGINAL
+from disorder.perturb import parse
+from disorder.study._audits import Audits, notes_of
+from disorder.study._bench import Bench, short, title_of
+from disorder.study._result import DIGITS, Cell, Portion
+from disorder.types import Score
+
+DESIGNS = ("corrupt-train", "corrupt-test", "corrupt-both")
+
+
+@dataclass(frozen=True)
+class Arm:
+    """One way to train: the recipe, the texts it is trained on, and settings of its own."""
+
+    recipe: str = "plain"
+    on: Sequence[str] = ()
+    settings: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Trained:
+    """Train every model in every way, and audit each on every set of data.
+
+    `arms` are the ways by the name they have in the rows, under `key`. `settings` are the paper's, for hf: models; networks
+    from nothing have their own. With several seeds a cell is the mean, and its interval reaches over those of all seeds.
+    """
+
+    arms: Mapping[str, Arm]
+    key: str
+    audits: Audits
+    settings: Mapping[str, str] = field(default_factory=dict)
+    units: Mapping[str, str] = field(default_factory=dict)
+
+    kind = "trainings"
+    needs_model = True
+    trains = True
+
+    @property
+    def q(self) -> int | None:
+        """How many permutations the paper draws."""
+        return self.audits.q
+
+    @property
+    def does(self) -> str:
+        """What it does, in one line."""
+        return f"train each model in {len(self.arms)} ways ({', '.join(self.arms)}); then {self.audits.does}"
+
+    def __call__(self, bench: Bench) -> Iterator[Portion]:
+        """One portion a model, way and set of data."""
+        for model in bench.models:
+            for name, arm in self.arms.items():
+                specs = [bench.trained(model, name, arm, seed, self.settings) for seed in bench.seeds()]
+                yield from (self._audited(bench, model, name, specs, data) for data in bench.data)
+
+    def _audited(self, bench: Bench, model: Any, name: str, specs: Sequence[str], data: Any) -> Portion:
+        portion, about = Portion(), {"model": title_of(model), "data": bench.name_of(data), self.key: name}
+        for seed, spec in zip(bench.seeds(), specs, strict=True):
+            q = bench.q(self.audits.q)
+            run, folder = bench.audit(spec, data, self.audits.transformations, q=q, limit=bench.asked.test_limit)
+            portion.cells += self.audits.cells(run, folder, about)
+            title = f"{short(model)}, {name}, seed {seed}, on {short(data)}"
+            portion.links.append(bench.link(title, folder / "report.html"))
+            portion.notes += notes_of(run, about, self.audits.columns.values())
+        portion.cells = over_seeds(portion.cells)
+        return portion
+
+
+@dataclass(frozen=True)
+class Designs:
+    """Break the training data, the test data, or both, and compare with neither: `disorder designs` as a table."""
+
+    on: Sequence[str]
+    only: Sequence[str] = DESIGNS
+    settings: Mapping[str, str] = field(default_factory=dict)
+    units: Mapping[str, str] = field(default_factory=lambda: {"accuracy": "percent", "delta": "points"})
+
+    kind = "designs"
+    needs_model = True
+    trains = True
+    q = None
+
+    @property
+    def does(self) -> str:
+        """What it does, in one line."""
+        return f"train each model on whole texts and on {len(self.on)} kinds of broken ones; test on whole and on broken texts"
+
+    def __call__(self, bench: Bench) -> Iterator[Portion]:
+        """One portion a model and set of test data."""
+        for model, data in bench.pairs():
+            yield bench.once(partial(self._made, bench, model, data), model, data)
+
+    def _made(self, bench: Bench, model: Any, data: Any) -> Portion:
+        portion, declared = Portion(), {parse(spec, fidelity=bench.fidelity).spec: spec for spec in self.on}
+        found, folder = bench.designs(model, data, self.on, self.settings)
+        portion.notes.append(f"{short(model)}, trained and tested on whole texts: {_said(found[0].accuracy)}")
+        for design in (design for design in found if design.name in self.only):
+            broken = declared[design.tested_on if design.trained_on == ORIGINAL else design.trained_on]
+            row = {"model": title_of(model), "data": bench.name_of(data), "transformation": broken, "design": design.name}
+            portion.cells.append(_cell(row, "accuracy", design.accuracy, design.accuracy_by_seed))
+            portion.cells += [_cell(row, "delta", design.delta, design.delta_by_seed or ())] if design.delta else []
+        for seed in bench.seeds():
+            card = folder / f"seed-{seed}" / ORIGINAL / "README.md"
+            portion.links.append(bench.link(f"{short(model)} trained on whole texts, seed {seed}", card))
+        return portion
+
+
+def _cell(row: Mapping[str, str], column: str, score: Score, by_seed: Sequence[float]) -> Cell:
+    """A cell that is over all seeds already; where there is but one, it need not be said apart."""
+    cell = Cell.of(row, column, score)
+    return cell.model_copy(update={"by_seed": list(by_seed)}) if len(by_seed) > 1 else cell
+
+
+def over_seeds(cells: Iterable[Cell]) -> list[Cell]:
+    """One cell for all seeds: the mean, with an interval that reaches over those of every seed."""
+    groups: dict[tuple[Any, ...], list[Cell]] = {}
+    for cell in cells:
+        groups.setdefault((*cell.row.items(), cell.column), []).append(cell)
+    return [_together(group) if len(group) > 1 else group[0] for group in groups.values()]
+
+
+def _together(group: Sequence[Cell]) -> Cell:
+    lows, highs = ([cell.value if bound is None else bound for cell, bound in zip(group, bounds, strict=True)]
+                   for bounds in ([cell.low for cell in group], [cell.high for cell in group]))  # fmt: skip
+    values = [cell.value for cell in group]
+    more = {"value": round(float(np.mean(values)), DIGITS), "low": min(lows), "high": max(highs), "by_seed": values}
+    return group[0].model_copy(update=more)
+
+
+def _said(score: Any) -> str:
+    return f"accuracy {score.value:.3f} ({score.low:.3f} to {score.high:.3f}, {score.n:,} examples)"
