@@ -16,7 +16,7 @@ from disorder.data import read
 from disorder.errors import BadData, BadModel, BadSetting
 from disorder.measure._spans import exact_match, f1, normalised
 from disorder.predict import load
-from disorder.predict._spans import Window, best_spans, gathered, windows
+from disorder.predict._spans import Found, Window, best_spans, gathered, windows
 from disorder.train import Trained, resume, train
 from disorder.train._hf import Encoder
 from disorder.train._learner import SPANS
@@ -120,7 +120,9 @@ def test_windows_together_hold_the_passage_and_count_the_lowest_null_score(encod
     found = gathered(read, logits, 2)
     assert found.null[0] == 0.0, "the third window's"
     assert found.best.tolist() == [8, 0]
-    assert found.texts(texts)[0] == passage[slice(*read[1].places[place])]
+    assert found.spans(texts)[0] == (passage[slice(*read[1].places[place])], *read[1].places[place])
+    spaced = Found(np.zeros(1), np.zeros(1), np.array([[1, 7]]))
+    assert spaced.spans([("who ?", "a  boat .")]) == [("boat", 3, 7)], "a token may bring its space along"
     long = windows(tokenizer, [("who " * 100, passage)], 40)
     assert all(window.is_passage.sum() > 13 for window in long[:-1]), "a long question leaves room for the passage"
     with pytest.raises(BadModel, match="a question"):
@@ -217,6 +219,38 @@ def test_a_pre_task_comes_before_spans_and_a_model_goes_on(encoder: str, trained
     more = train("plain", questions(30), dev=questions(30, 1), model=trained.spec, out=tmp_path / "n",
                  settings={"epochs": 1, "lr": 1e-6})  # fmt: skip
     assert more.score.value > 0.9, "its head stays"
+
+
+BERT_LIKE = {"hidden_size": 16, "num_attention_heads": 2, "intermediate_size": 16, "num_hidden_layers": 1, "pad_token_id": 0}
+ARCHITECTURES: dict[str, dict[str, Any]] = {
+    "Roberta": BERT_LIKE,
+    "Electra": BERT_LIKE | {"embedding_size": 16},
+    "DistilBert": {"dim": 16, "n_heads": 2, "hidden_dim": 16, "n_layers": 1},
+    "XLNet": {"d_model": 16, "n_head": 2, "d_inner": 16, "n_layer": 1},
+    "Bart": {
+        "d_model": 16, "encoder_layers": 1, "decoder_layers": 1, "encoder_attention_heads": 2, "encoder_ffn_dim": 16,
+        "decoder_attention_heads": 2, "decoder_ffn_dim": 16, "pad_token_id": 0, "eos_token_id": 3, "bos_token_id": 2,
+        "decoder_start_token_id": 2, "max_position_embeddings": 64,
+    },
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ARCHITECTURES)
+def test_heads_change_whatever_the_architecture(name: str, encoder: str, tmp_path: Path) -> None:
+    """Labels first, then spans, then answers from the folder: does every weight of the encoder come along?"""
+    tokenizer = transformers.AutoTokenizer.from_pretrained(encoder.removeprefix("hf:"))
+    tokenizer.save_pretrained(tmp_path / "e")
+    config = getattr(transformers, f"{name}Config")(vocab_size=len(tokenizer), **ARCHITECTURES[name])
+    getattr(transformers, f"{name}Model")(config).save_pretrained(tmp_path / "e")
+    settings = {"epochs": 1, "batch_size": 8}
+    done = train("order_pretask", questions(16), dev=questions(9, 1), model=f"hf:{tmp_path / 'e'}", out=tmp_path / "m",
+                 settings=settings)  # fmt: skip
+    assert done.metric == "f1"
+    texts = [(row["question"], row["context"]) for row in questions(9, 1)]
+    model = load(done.spec, task=SQUAD)
+    alone = np.concatenate([model([text]) for text in texts])
+    assert np.abs(model(texts) - alone).max() < 1e-5
+    assert len(model.predictor.spans(texts)) == 9  # type: ignore[attr-defined]
 
 
 def test_training_on_broken_questions_but_not_on_broken_passages(encoder: str, tmp_path: Path) -> None:

@@ -135,7 +135,11 @@ def _spans(after: dict[str, Any]) -> list[str]:
     if "spans" not in after:
         return []
     scores = after["spans"]["scores"]
-    lines = [f"{name}: {s['value']:.3f} ({s['low']:.3f} to {s['high']:.3f}, n {s['n']:,})" for name, s in scores.items()]
+    lines = [
+        f"{name}: {s['value']:.3f} ({s['low']:.3f} to {s['high']:.3f}, n {s['n']:,})"
+        for name, s in scores.items()
+        if name != "f1, all"  # it stands above
+    ]
     return [*lines, f"no answer where the null score is {after['spans']['null_threshold']:+.3f} above the best span's, or more"]
 
 

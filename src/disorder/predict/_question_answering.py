@@ -38,11 +38,8 @@ class QuestionAnswering(Transformer):
         """The answer to every question, with its place in the passage; empty where there is none."""
         found = self._found(texts)
         margins = found.best - found.null + self.threshold
-        answers = zip(found.texts(texts), found.places.tolist(), margins.tolist(), strict=True)
-        return [
-            Span(text, first, last, margin) if margin >= 0 else Span("", 0, 0, margin)
-            for text, (first, last), margin in answers
-        ]
+        answers = zip(found.spans(texts), margins.tolist(), strict=True)
+        return [Span(*span, margin) if margin >= 0 else Span("", 0, 0, margin) for span, margin in answers]
 
     def _found(self, texts: Sequence[Texts]) -> Found:
         began = time.perf_counter()

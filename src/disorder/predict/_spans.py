@@ -44,9 +44,10 @@ class Found:
     null: Floats
     places: Ints  # texts × (first character, the one after the last)
 
-    def texts(self, texts: Sequence[Texts]) -> list[str]:
-        """The words of the best spans."""
-        return [str(passage)[first:last] for (_, passage), (first, last) in zip(texts, self.places.tolist(), strict=True)]
+    def spans(self, texts: Sequence[Texts]) -> list[tuple[str, int, int]]:
+        """The words of the best spans and where they stand; a space that a token brought along is left out."""
+        cut = [(str(passage), *place) for (_, passage), place in zip(texts, self.places.tolist(), strict=True)]
+        return [_trimmed(passage, first, last) for passage, first, last in cut]
 
 
 @dataclass(frozen=True)
@@ -57,6 +58,12 @@ class Span:
     start: int
     end: int
     margin: float
+
+
+def _trimmed(passage: str, first: int, last: int) -> tuple[str, int, int]:
+    text = passage[first:last]
+    first += len(text) - len(text.lstrip())
+    return text.strip(), first, first + len(text.strip())
 
 
 def windows(tokenizer: Any, texts: Sequence[Texts], max_length: int) -> list[Window]:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -15,21 +16,35 @@ from disorder.errors import BadData, BadSetting, DisorderError
 from disorder.settings import Settings
 from disorder.train._folder import read_record
 from disorder.train._loop import Listener
-from disorder.train._run import Request, carry_out, check, job_of, new_record, train, written
+from disorder.train._run import Request, carry_out, check, job_of, new_record, written
 from disorder.types import Dataset
 
 
-def train_once(recipe: str, data: Any, *, out: Path, listen: Listener | None = None, **asked: Any) -> str:
+@dataclass(frozen=True)
+class Source:
+    """Training data as the user named it, read once for all trainings of a comparison."""
+
+    given: Any
+    read: Dataset
+
+
+def source(data: Any, asked: Mapping[str, Any]) -> Source:
+    """Read the training data, all of it: how much of it a training takes is drawn by its seed."""
+    return Source(data, select(data, Settings(**_named(asked))))
+
+
+def train_once(recipe: str, data: Source, *, out: Path, listen: Listener | None = None, **asked: Any) -> str:
     """The spec of the model that this training makes, or has made."""
+    request = Request(recipe, data.given, **asked)
+    checked = check(request)
     if not (out / "training.json").exists():
-        return train(recipe, data, out=out, listen=listen, **asked).spec
-    record, request = read_record(out), Request(recipe, data, **asked)
+        return carry_out(checked, out, listen, is_resumed=False, data=data.read).spec
+    record = read_record(out)
     if _words(record["request"]) != _words(json.loads(json.dumps(written(request)))):
         raise DisorderError(f"{out} holds another training; choose another --out")
-    checked = check(request)
     if record["status"] != "done":
-        return carry_out(checked, out, listen, is_resumed=True).spec
-    if record["hashes"] != new_record(checked, job_of(checked))["hashes"]:
+        return carry_out(checked, out, listen, is_resumed=True, data=data.read).spec
+    if record["hashes"] != new_record(checked, job_of(checked, data.read))["hashes"]:
         raise DisorderError(f"{out} holds a training on other data (it has changed since); choose another --out")
     return str(record["spec"])
 
@@ -43,11 +58,14 @@ def data_to_ask(verb: str, test: Any, limit: int | None, asked: Mapping[str, Any
     """The data that all models of a comparison are asked about; the same examples for every seed."""
     if limit is not None and limit < 1:
         raise BadSetting(verb, test_limit=limit, need="1 or more")
-    named = {name: asked[name] for name in ("columns", "task", "data_dir") if asked.get(name) is not None}
-    found = select(test, Settings(limit=limit, **named))
+    found = select(test, Settings(limit=limit, **_named(asked)))
     if found.task.is_regression:
         raise BadData(f"{found.name}: {verb} counts right labels, and this data asks for numbers")
     return found
+
+
+def _named(asked: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: asked[name] for name in ("columns", "task", "data_dir") if asked.get(name) is not None}
 
 
 def check_seeds(verb: str, seeds: int) -> None:

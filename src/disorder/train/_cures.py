@@ -24,7 +24,7 @@ from disorder.predict import load
 from disorder.predict._calibration import calibration_of
 from disorder.refusal import answer_of
 from disorder.registry import Part, part
-from disorder.train._again import check_seeds, data_to_ask, folder_name, named, train_once
+from disorder.train._again import Source, check_seeds, data_to_ask, folder_name, named, source, train_once
 from disorder.train._loop import Listener
 from disorder.train._mixed import mixed, salad
 from disorder.train._run import Request, check
@@ -100,7 +100,8 @@ def cures(
     specs = specs or salad(is_pair=asked_about.examples[0].text_b is not None, asks_model=True)
     if several is not None:
         chosen += [Cure(several.name, several.recipe, several.settings, spec) for spec in specs]
-    per_seed = [_one_seed(data, asked_about, chosen, specs, Path(out) / f"seed-{s}", s, listen, asked) for s in range(seeds)]
+    given = source(data, asked)
+    per_seed = [_one_seed(given, asked_about, chosen, specs, Path(out) / f"seed-{s}", s, listen, asked) for s in range(seeds)]
     found = {key: np.array([each[key] for each in per_seed]) for key in per_seed[0] if all(key in each for each in per_seed)}
     return [_finding(key, values) for key, values in found.items() if not np.isnan(values).all()]
 
@@ -121,7 +122,7 @@ Judge = Callable[[Sequence[Texts]], tuple[Ints, Floats]]
 
 
 def _one_seed(
-    data: Any, test: Dataset, chosen: Sequence[Cure], specs: Sequence[str], folder: Path, seed: int,
+    data: Source, test: Dataset, chosen: Sequence[Cure], specs: Sequence[str], folder: Path, seed: int,
     listen: Listener | None, asked: Mapping[str, Any],
 ) -> Values:  # fmt: skip
     """All cures of one seed, asked about the same texts; the plain model says which words matter."""
@@ -156,7 +157,7 @@ def _settings(cure: Cure, asked: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _model(
-    cure: Cure, data: Any, folder: Path, seed: int, listen: Listener | None, asked: Mapping[str, Any], settings: Any
+    cure: Cure, data: Source, folder: Path, seed: int, listen: Listener | None, asked: Mapping[str, Any], settings: Any
 ) -> str:
     """The spec of the trained model; one that was trained before in the same way is used again."""
     request = {**asked, "settings": settings, "seed": seed}

@@ -19,8 +19,9 @@ from disorder.errors import BadData, DisorderError
 from disorder.measure import ORIGINAL
 from disorder.measure._interval import mean, resampled, share
 from disorder.perturb import parse
-from disorder.predict import load
-from disorder.train._again import check_seeds, data_to_ask, folder_name, named, train_once
+from disorder.predict import Aligned, load
+from disorder.refusal import answer_of
+from disorder.train._again import Source, check_seeds, data_to_ask, folder_name, named, source, train_once
 from disorder.train._loop import Listener
 from disorder.train._mixed import mixed
 from disorder.train._run import Request, check
@@ -67,14 +68,15 @@ def designs(
     check_seeds("designs", seeds)
     check(Request("plain", data, **asked))
     asked_about = data_to_ask("designs", test, test_limit, asked)
-    drawn = range(seed, seed + seeds)
-    per_seed = [_one_seed(data, asked_about, specs, Path(out) / f"seed-{s}", s, listen, asked) for s in drawn]
+    given, drawn = source(data, asked), range(seed, seed + seeds)
+    per_seed = [_one_seed(given, asked_about, specs, Path(out) / f"seed-{s}", s, listen, asked) for s in drawn]
     return [_design(cell, *([np.array([each[key] for each in per_seed]) for key in (cell, PLAIN)])) for cell in per_seed[0]]
 
 
 def _one_seed(
-    data: Any, test: Dataset, specs: Sequence[str], folder: Path, seed: int, listen: Listener | None, asked: Mapping[str, Any]
-) -> Right:
+    data: Source, test: Dataset, specs: Sequence[str], folder: Path, seed: int, listen: Listener | None,
+    asked: Mapping[str, Any],
+) -> Right:  # fmt: skip
     """All models of one seed, asked about the same texts."""
 
     def trained(name: str, **more: Any) -> str:
@@ -82,34 +84,34 @@ def _one_seed(
         return train_once("plain", data, out=folder / folder_name(name), listen=spoken, seed=seed, **asked, **more)
 
     plain = trained(ORIGINAL)
+    asks = load(plain, task=test.task)
     whole, everything = [example.texts for example in test.examples], np.arange(len(test.examples))
-    found = {PLAIN: _is_right(plain, test, everything, whole)}
+    found = {PLAIN: _is_right(asks, test, everything, whole)}
     for spec in specs:
         more: dict[str, Any] = {"asks": plain} if parse(spec).asks_others else {}
-        places, texts = broken_test(spec, test, seed, plain, asked.get("data_dir"))
-        broken = trained(spec, on=[spec], **more)
+        places, texts = broken_test(spec, test, seed, asks, asked.get("data_dir"))
+        broken = load(trained(spec, on=[spec], **more), task=test.task)
         found["corrupt-train", spec, ORIGINAL] = _is_right(broken, test, everything, whole)
-        found["corrupt-test", ORIGINAL, spec] = _is_right(plain, test, places, texts)
+        found["corrupt-test", ORIGINAL, spec] = _is_right(asks, test, places, texts)
         found["corrupt-both", spec, spec] = _is_right(broken, test, places, texts)
     return found
 
 
 def broken_test(
-    spec: str, test: Dataset, seed: int, model: str | None = None, data_dir: str | None = None
+    spec: str, test: Dataset, seed: int, model: Aligned | None = None, data_dir: str | None = None
 ) -> tuple[Ints, list[Texts]]:
     """Which test examples the transformation applies to, and one broken copy of each; the model says which words matter."""
-    asks = model if parse(spec).asks_others else None
-    context = None if asks is None else Surroundings(load(asks, task=test.task), vocabulary(test), data_dir)
+    context = Surroundings(model, vocabulary(test), data_dir) if parse(spec).asks_others else None
     broken = mixed(test.examples, test.task, [spec], seed=seed, context=context)
     if not broken.texts:
         raise BadData(f"--on {spec}: no test example can be broken so ({', '.join(broken.skips[spec])})")
     return np.array(broken.places, dtype=np.int64), broken.texts
 
 
-def _is_right(spec: str, test: Dataset, places: Ints, texts: Sequence[Texts]) -> Floats:
+def _is_right(model: Aligned, test: Dataset, places: Ints, texts: Sequence[Texts]) -> Floats:
     gold = np.array([test.task.labels.index(test.examples[i].label) for i in places.tolist()])
     found = np.full(len(test.examples), np.nan)
-    found[places] = load(spec, task=test.task)(texts).argmax(axis=1) == gold
+    found[places] = answer_of(model(texts)) == gold
     return found
 
 

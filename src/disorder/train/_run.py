@@ -121,10 +121,12 @@ def check(request: Request) -> Checked:
     return Checked(request, recipe, begin, chosen, on)
 
 
-def carry_out(checked: Checked, folder: Path, listen: Listener | None, *, is_resumed: bool) -> Trained:
-    """Train what was asked, or what is left of it."""
+def carry_out(
+    checked: Checked, folder: Path, listen: Listener | None, *, is_resumed: bool, data: Dataset | None = None
+) -> Trained:
+    """Train what was asked, or what is left of it; `data` is what the request names, where it has been read already."""
     request, began = checked.request, time.perf_counter()
-    job = job_of(checked)
+    job = job_of(checked, data)
     place = devices(request.device, checked.chosen.loop.precision)
     before = read_record(folder) if is_resumed else None
     record = new_record(checked, job)
@@ -159,11 +161,11 @@ def words_from(inputs: Inputs) -> list[Texts]:
     return whole or list(inputs.texts)
 
 
-def job_of(checked: Checked) -> Job:
+def job_of(checked: Checked, read: Dataset | None = None) -> Job:
     """The data of a request, training and dev."""
     request = checked.request
     settings = Settings(columns=request.columns, task=request.task, data_dir=request.data_dir, seed=request.seed)
-    data = select(request.data, replace(settings, limit=request.limit))
+    data = select(request.data if read is None else read, replace(settings, limit=request.limit))
     if request.dev is not None:
         dev = select(request.dev, settings)
         if set(dev.task.labels) - set(data.task.labels) or dev.task.is_regression != data.task.is_regression:

@@ -123,9 +123,9 @@ def judged(learner: Any, inputs: Inputs, rows: Rows, read: list[Window]) -> tupl
 
 
 def _judged(found: Found, inputs: Inputs) -> Judged:
-    gold, given = [[text for text, _ in answers] for answers in inputs.targets], found.texts(inputs.texts)
+    gold, given = [[text for text, _ in answers] for answers in inputs.targets], found.spans(inputs.texts)
     metrics: dict[str, Callable[..., float]] = {"f1": f1, "exact": exact_match}
-    answered = {name: np.array([m(text, g) for text, g in zip(given, gold, strict=True)]) for name, m in metrics.items()}
+    answered = {name: np.array([m(text, g) for (text, *_), g in zip(given, gold, strict=True)]) for name, m in metrics.items()}
     left = {name: np.array([m("", g) for g in gold]) for name, m in metrics.items()}
     return Judged(np.clip(found.null - found.best, -1e9, 1e9), answered, left)
 
