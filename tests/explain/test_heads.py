@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from disorder.errors import DisorderError
+from disorder.errors import BadSetting, DisorderError
 from disorder.explain import Subject, explain, page
 from disorder.explain._ablation import random_heads
 from disorder.explain._attribution import cut
@@ -216,6 +216,8 @@ def test_single_texts_and_unknown_labels_are_told(matcher: Path, data: Dataset) 
     alone = Dataset("x", SAME, [Example(e.id, e.text_a, None, e.label) for e in data.examples])
     with pytest.raises(DisorderError, match="between two texts"):
         explain(f"hf:{matcher}", alone, by="heads")
+    with pytest.raises(BadSetting, match="20 draws or more"):
+        explain(f"hf:{matcher}", data, by="heads:draws=19")
     with pytest.raises(DisorderError, match="did you mean 'yes'"):
         explain(f"hf:{matcher}", data, by="heads:label=yess")
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -17,6 +18,7 @@ from disorder.data.grammar import sentiment as grammar
 from disorder.errors import BadData, BadSetting, DisorderError
 from disorder.explain import Subject, explain
 from disorder.explain._attribution import cut, masked, n_words, weighed
+from disorder.explain._word_boxes import Line, drawing
 from disorder.explain.gradients import by_gradients
 from disorder.explain.leave_one_out import by_leaving_out
 from disorder.explain.lime import by_lime, coefficients, masks, nearness
@@ -246,6 +248,22 @@ def test_the_lexicon_tells_the_label(jsonl: Write) -> None:
     assert {figure.name for figure in found.figures} == {"lime_words", "lime_change", "lime_polarity"}
     assert all(figure.svg.startswith("<svg") for figure in found.figures)
     assert "P(positive | positive) = " in found.finding
+
+
+def light(colour: Floats) -> float:
+    """Relative luminance, as WCAG defines it."""
+    linear = np.where(colour <= 0.04045, colour / 12.92, ((colour + 0.055) / 1.055) ** 2.4)
+    return float(linear @ [0.2126, 0.7152, 0.0722])
+
+
+@pytest.mark.parametrize("sign", [1, -1])
+def test_words_can_be_read_on_the_darkest_box(sign: int) -> None:
+    drawn = drawing([Line("x", ["boring"], ["a"], np.array([sign * 0.9]))])
+    [(fill, opacity)] = re.findall(r'fill="(#[0-9a-f]{6})" fill-opacity="([0-9.]+)"', drawn)
+    [ink] = re.findall(r'fill="(#[0-9a-f]{6})"[^>]*>boring', drawn)
+    box, letters = (np.array([int(each[i : i + 2], 16) for i in (1, 3, 5)]) / 255 for each in (fill, ink))
+    on = light(1 - float(opacity) * (1 - box))
+    assert (max(on, light(letters)) + 0.05) / (min(on, light(letters)) + 0.05) > 4.5
 
 
 def test_mistakes_are_one_line(jsonl: Write) -> None:

@@ -65,13 +65,13 @@ def _weighed(place: Placed, share: float) -> str:
     colour, dash = (BLUE, "") if share >= 0 else (ORANGE, ' stroke-dasharray="3 2"')
     size = abs(share)
     fill = f'fill="{colour}" fill-opacity="{0.75 * size:.3f}" stroke="{colour}" stroke-opacity="{min(1, 2 * size):.3f}"'
-    return boxed(place, f"{fill}{dash}", colour="#ffffff" if share > 0.8 else "#111111")
+    return boxed(place, f"{fill}{dash}")
 
 
-def boxed(place: Placed, style: str, *, colour: str = "#111111") -> str:
+def boxed(place: Placed, style: str) -> str:
     """A word with its frame."""
     frame = f'<rect x="{place.x - 3:.1f}" y="{place.y - 15:.1f}" width="{place.width + 6:.1f}" height="20" rx="3" {style}/>'
-    return frame + text(place.x, place.y, place.word, colour=colour, width=place.width)
+    return frame + text(place.x, place.y, place.word, width=place.width)
 
 
 def text(x: float, y: float, shown: str, *, size: int = SIZE, colour: str = "#111111", width: float = 0) -> str:

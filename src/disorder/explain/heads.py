@@ -29,6 +29,7 @@ from disorder.types import Bools, Example, Ints, Pair, Score
 
 SHORT = 80  # letters that fit in one row of the drawing
 LIMITS = (0, 1, 2, 3, 4, 15)  # of Table A1
+FEWEST = 20  # draws of random heads, of which 95 % can be told
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,9 +90,8 @@ def heads(subject: Subject, *, q: int = 5, label: str = "", draws: int = 20, ran
 
 
 def _check(subject: Subject, q: int, label: str, draws: int) -> None:
-    for setting, value in (("q", q), ("draws", draws)):
-        if value < 1:
-            raise BadSetting("heads", need="1 or more", **{setting: value})
+    if q < 1 or draws < FEWEST:
+        raise BadSetting("heads", q=q, draws=draws, need=f"1 shuffle or more, and {FEWEST} draws or more to have an interval")
     if label and label not in subject.task.labels:
         raise UnknownName("label", label, subject.task.labels)
     if not subject.is_pairs:
