@@ -29,8 +29,8 @@ NAMES = ("disorder list transformations",)
 
 ITEMS = [
     Item("ws/table1", Tasks(Salad("confidence", means=()), settings=TRAINING), data=EXAMPLE_SETS, unlike=EXAMPLES),
-    Item("ws/table2", Drawing(), takes="", shows="The transformations that keep the words and lose their order", commands=NAMES),
-    Item("ws/table3", Drawing(), takes="", shows="The transformations that ask the model which words matter", commands=NAMES),
+    Item("ws/table2", Drawing(), takes="", shows="Transformations that keep the words and lose their order", commands=NAMES),
+    Item("ws/table3", Drawing(), takes="", shows="Transformations that ask the model which words matter", commands=NAMES),
     Item("ws/table4", People(), commands=VALID, takes="hours of people"),
     Item("ws/table5", Tasks(WHOLE, settings=TRAINING), data=SETS),
     Item("ws/table6", Tasks(Salad(), settings=TRAINING), data=SETS, takes="hours"),
