@@ -68,8 +68,9 @@ def _beside_model(row: Mapping[str, str]) -> tuple[str, ...]:
 def _same_lines(study: Study, model: str, cells: Mapping[str, Cell], keys: Sequence[str]) -> Iterator[Line]:
     theirs = _printed(study, model, cells)
     yield Line(_label(model, keys), "published", [each.printed if each else "" for each in theirs.values()])
-    told = [difference(each, study.units[column]) if each else "" for column, each in theirs.items()]
-    yield Line(["difference", *[""] * (len(keys) - 1)], "difference", told)
+    if any(each is not None and each.difference is not None for each in theirs.values()):
+        told = [difference(each, study.units[column]) if each else "" for column, each in theirs.items()]
+        yield Line(["difference", *[""] * (len(keys) - 1)], "difference", told)
 
 
 def _other_lines(
