@@ -17,6 +17,7 @@ from disorder.errors import DisorderError
 from disorder.study import items
 from disorder.study._beside import Matching
 from disorder.study._given import sorted_out
+from disorder.study._lines import lines
 from disorder.study._published import Row, Section
 from disorder.study._result import Cell
 
@@ -60,12 +61,38 @@ def test_it_says_what_the_audit_says(tmp_path: Path) -> None:
     assert (tmp_path / "study" / link.page).is_file()
 
 
+def test_a_finished_run_stands_for_its_model_and_data(tmp_path: Path) -> None:
+    run = disorder.audit("builtin:bow", "builtin", transformations=["derange"], out=tmp_path / "run", **SMALL)
+    found = disorder.study("unli/table2", str(tmp_path / "run"), q=5, out=tmp_path / "study")
+    record = run.score("derange", "p_c")
+    assert record is not None
+    assert found.cell("p_c", model="builtin:bow", data="builtin").n == record.n
+    assert (tmp_path / "study" / found.links[0].page).is_file()
+    assert found.request["models"] == [str(tmp_path / "run")]
+    with pytest.raises(DisorderError, match="has q 5, the study 100; say --q 5"):
+        disorder.study("unli/table2", str(tmp_path / "run"))
+    with pytest.raises(DisorderError, match="was not asked about shuffle_ngrams"):
+        disorder.study("ndsc/table6", str(tmp_path / "run"))
+    with pytest.raises(DisorderError, match="needs the model itself"):
+        disorder.study("unli/fig2", str(tmp_path / "run"), "builtin")
+
+
 def test_another_models_numbers_stand_beside_and_are_not_compared(as_mnli: Path) -> None:
     found = disorder.study("unli/table2", "builtin", "mnli:matched", **SMALL)
     beside = found.cell("accuracy").theirs
     assert [each.model for each in beside][:2] == ["RoBERTa-Large", "BART-Large"]
     assert all(not each.is_same and each.difference is None and each.is_within is None for each in beside)
     assert "beside" in found.verdict
+
+
+def test_what_is_printed_about_other_models_is_said_once_and_after_ours(as_mnli: Path) -> None:
+    found = disorder.study("unli/table2", models=["builtin", "builtin:bow"], data=["mnli:matched"], names=["ConvNet"], **SMALL)
+    told = [(line.whose, line.about[0]) for line in lines(found)]
+    assert told[:4] == [
+        ("ours", "builtin"), ("published", "published: ConvNet"), ("difference", "difference"), ("ours", "builtin:bow"),
+    ]  # fmt: skip
+    others = [name for whose, name in told[4:] if whose == "other"]
+    assert others == [f"published: {name}" for name in ("RoBERTa-Large", "BART-Large", "DistilBERT", "InferSent", "BiLSTM")]
 
 
 def test_a_model_that_stands_for_a_row_is_compared_with_it_alone(as_mnli: Path) -> None:

@@ -6,6 +6,7 @@ with the same settings is used again.
 
 from __future__ import annotations
 
+import os
 import shlex
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
@@ -15,8 +16,9 @@ from typing import Any
 
 from disorder.audit import audit, resume
 from disorder.data import honest_name, select
-from disorder.errors import BadData, BadSetting
+from disorder.errors import BadData, BadSetting, DisorderError
 from disorder.explain import Explanations, explain, write_folder
+from disorder.measure import ORIGINAL
 from disorder.perturb import parse
 from disorder.report import Run
 from disorder.report.place import write_atomically
@@ -69,6 +71,27 @@ class Asked:
         return {k: v for k, v in asdict(self).items() if k not in ("data_dir", "cache", "device", "batch_size")}
 
 
+@dataclass(frozen=True)
+class Finished:
+    """An audit that was made before: a run folder in place of a model and its data."""
+
+    folder: Path
+    run: Run
+
+    def check(self, transformations: Sequence[str], *, q: int, fidelity: str) -> None:
+        """Raise unless the audit was asked what the item asks."""
+        run = self.run
+        if run.status != "done":
+            raise DisorderError(f"{self.folder} is not finished; go on with: disorder audit --resume {self.folder}")
+        missing = [spec for spec in transformations if spec not in (ORIGINAL, *run.transformations)]
+        if missing:
+            raise DisorderError(f"{self.folder} was not asked about {', '.join(missing)}; audit again with --with {missing[0]}")
+        for name, wanted in (("q", q), ("fidelity", fidelity)):
+            if run.settings[name] != wanted:
+                has = run.settings[name]
+                raise DisorderError(f"{self.folder} has {name} {has}, the study {wanted}; say --{name} {has}")
+
+
 @dataclass
 class Bench:
     """One study under way."""
@@ -105,7 +128,11 @@ class Bench:
     def audit(
         self, model: Any, data: Any, transformations: Sequence[str], *, q: int, limit: int | None = None, **more: Any
     ) -> tuple[Run, Path]:
-        """An audit in a folder of its own, finished, or taken up again if it was begun."""
+        """An audit in a folder of its own, taken up again if it was begun; one that was made before is taken as it is."""
+        if isinstance(model, Finished):
+            specs = [spec if spec == ORIGINAL else parse(spec, fidelity=self.fidelity).spec for spec in transformations]
+            model.check(specs, q=q, fidelity=self.fidelity)
+            return model.run, model.folder
         folder = self.folder / "runs" / folder_name(model, data)
         spoken = named(self.listen, f"{short(model)} {short(data)}")
         if (folder / "run.json").exists():
@@ -126,12 +153,15 @@ class Bench:
         return found, folder
 
     def trained(self, model: str, name: str, arm: Any, seed: int, usual: Mapping[str, str]) -> str:
-        """The spec of a model trained in one way, in a folder of its own."""
-        settings = {**self._training(model, usual)["settings"], **arm.settings}
-        out = self.folder / "models" / folder_name(model, name, f"seed-{seed}")
-        more = {**self._training(model, usual), "settings": settings, "on": list(arm.on), "seed": seed}
+        """The spec of a model trained in one way (an `Arm`), in a folder of its own."""
+        out, asked = self.folder / "models" / folder_name(model, name, f"seed-{seed}"), self._training(model, usual)
+        on = [spec if spec == ORIGINAL else parse(spec, fidelity=self.fidelity).spec for spec in arm.on]
+        more = {**asked, "settings": {**asked["settings"], **arm.settings}, "on": on, "seed": seed}
         spoken = named(self.listen, f"{short(model)} {name} seed {seed}")
-        return trained_once(arm.recipe, self.train, out=out, listen=spoken, **more)
+        spec = trained_once(arm.recipe, self.train, out=out, listen=spoken, **more)
+        if arm.always_answers:
+            (out / "calibration.json").unlink(missing_ok=True)
+        return spec
 
     def designs(
         self, model: str, test: Any, on: Sequence[str], seed: int, usual: Mapping[str, str]
@@ -164,11 +194,12 @@ class Bench:
 
     def link(self, title: str, page: Path) -> Link:
         """A link from the study's page."""
-        return Link(title=title, page=page.relative_to(self.folder).as_posix())
+        return Link(title=title, page=Path(os.path.relpath(page, self.folder)).as_posix())
 
     def pairs(self) -> Iterator[tuple[Any, Any]]:
-        """Every model with every set of data."""
-        yield from ((model, data) for model in self.models for data in self.data)
+        """Every model with every set of data; a finished run with its own."""
+        for model in self.models:
+            yield from ((model, data) for data in ([model.run.data] if isinstance(model, Finished) else self.data))
 
     def seeds(self) -> range:
         """The seeds of trainings."""
@@ -187,7 +218,14 @@ def pictures_of(found: Explanations, what: str) -> list[Picture]:
 
 def title_of(given: Any) -> str:
     """What a model or data is called in a row."""
+    if isinstance(given, Finished):
+        return given.run.model
     return given if isinstance(given, str) else getattr(given, "__name__", type(given).__name__)
+
+
+def spelled(given: Any) -> str:
+    """How a model or data was given: a run as its folder."""
+    return str(given.folder) if isinstance(given, Finished) else title_of(given)
 
 
 def short(given: Any) -> str:
@@ -204,7 +242,7 @@ def folder_name(*given: Any) -> str:
     """A name for a folder that says what is in it, and differs where a spec does.
 
     >>> folder_name("hf:models/minilm", "mnli:matched")
-    'hf-minilm--mnli-matched--58c0c9'
+    'hf-minilm--mnli-matched--c586ba'
     """
     words = ["".join(char if char.isalnum() else "-" for char in short(each)).strip("-") for each in given]
     mark = blake2b("\0".join(title_of(each) for each in given).encode("utf-8", "surrogatepass"), digest_size=3).hexdigest()

@@ -13,6 +13,8 @@ from disorder.data.files import READERS
 from disorder.data.tasks import SETS
 from disorder.errors import DisorderError, MissingPackage
 from disorder.registry import parts
+from disorder.report import read_run
+from disorder.study._bench import Finished
 from disorder.study._item import Item
 
 PACKAGES = {
@@ -29,11 +31,17 @@ HUB = ("huggingface.co", 443)
 def sorted_out(given: Sequence[Any], *, needs_model: bool) -> tuple[list[Any], list[Any]]:
     """Models and data, in the order given; what could be either (`builtin`) is a model first, and data after one."""
     models, data = list[Any](), list[Any]()
-    for each in given:
+    for each in map(_finished, given):
         kind = _kind(each)
         is_model = kind == "model" or (kind == "either" and needs_model and not models)
         (models if is_model else data).append(each)
     return models, data
+
+
+def _finished(given: Any) -> Any:
+    """A run folder as the audit in it; anything else as it is."""
+    is_run = isinstance(given, str | Path) and (Path(given) / "run.json").is_file()
+    return Finished(Path(given), read_run(Path(given))) if is_run else given
 
 
 def _kind(given: Any) -> str:
@@ -65,9 +73,14 @@ def models_of(item: Item, models: Sequence[Any]) -> list[Any]:
     return list(item.models)
 
 
-def data_of(item: Item, data: Sequence[Any], data_dir: str | None) -> tuple[list[Any], list[str]]:
-    """The data asked for, else those of the paper's sets that are at hand; with a note on each that is not."""
-    if data:
+def data_of(
+    item: Item, data: Sequence[Any], data_dir: str | None, models: Sequence[Any] = ()
+) -> tuple[list[Any], list[str]]:
+    """The data asked for, else those of the paper's sets that are at hand, with a note on each that is not.
+
+    Where all models are finished runs, they bring their own.
+    """
+    if data or (models and all(isinstance(model, Finished) for model in models)):
         return list(data), []
     missing = [spec for spec in item.data if not is_at_hand(spec, data_dir)]
     found = [spec for spec in item.data if spec not in missing]

@@ -12,7 +12,7 @@ from typing import Any
 from disorder.data import honest_name
 from disorder.errors import BadData, DisorderError, NothingToMeasure, UnknownName
 from disorder.report.run import make_folder
-from disorder.study._bench import Asked, Bench, Listener, title_of
+from disorder.study._bench import Asked, Bench, Finished, Listener, spelled, title_of
 from disorder.study._beside import Matching
 from disorder.study._given import data_of, lacking_packages, models_of, sorted_out
 from disorder.study._item import Item, item
@@ -74,8 +74,10 @@ class _Wanted:
     def go(self, folder: Path, listen: Listener) -> Study:
         lacking_packages(self.item)
         models = models_of(self.item, self.models)
+        if self.item.pipeline.kind != "audits" and any(isinstance(model, Finished) for model in models):
+            raise DisorderError(f"{self.item.name} needs the model itself; a run stands for it in items of audits only")
         names = self._names(models)
-        data, notes = data_of(self.item, self.data, self.asked.data_dir)
+        data, notes = data_of(self.item, self.data, self.asked.data_dir, models)
         found = self._new(models, data, names, notes)
         _check_same(folder, found)
         make_folder(folder)
@@ -100,9 +102,9 @@ class _Wanted:
 
     def _new(self, models: Sequence[Any], data: Sequence[Any], names: Mapping[str, str], notes: Sequence[str]) -> Study:
         section, pipeline = self.item.published, self.item.pipeline
-        used = [title_of(model) for model in models]
-        request = {"models": used, "data": [title_of(each) for each in data], **self.asked.recorded}
-        request["names"] = {model: names[model] for model in used if model in names}
+        request: dict[str, Any] = {"models": [spelled(each) for each in models], "data": [title_of(each) for each in data]}
+        request |= self.asked.recorded
+        request["names"] = {spelled(model): names[title_of(model)] for model in models if title_of(model) in names}
         return Study(
             item=self.item.name, title=self.item.title, kind=pipeline.kind, does=pipeline.does, request=request,
             columns=list(section.columns), units={name: section.unit_of(name) for name in section.columns},
