@@ -216,7 +216,7 @@ def its_own(tiny_bert: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_items_that_look_at_heads_run_with_a_tiny_model(name: str, tiny_bert: Path, its_own: Path) -> None:
     pytest.importorskip("rapidfuzz", reason="needs rapidfuzz")
     labels = {its_own.stem: "entailment", "entailment": its_own.stem}
-    found = disorder.study(name, f"hf:{tiny_bert}", str(its_own), limit=60, q=1, labels=labels)
+    found = disorder.study(name, f"hf:{tiny_bert}", str(its_own), limit=60, q=1, labels=labels, task="mnli")
     assert found.pictures
     assert bool(found.cells) == (name != "ooo/fig4")
 
