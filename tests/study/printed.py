@@ -226,7 +226,14 @@ def cells(item: Item) -> Iterator[tuple[int, str, str]]:
             yield i, column, cell
 
 
-def span(paper: str, name: str, text: str) -> list[str]:
+@cache
+def flattened(text: str) -> str:
+    """The text in one line."""
+    return re.sub(r"\s+", " ", text)
+
+
+@cache
+def span(name: str, text: str) -> list[str]:
     """The lines between this item's caption and the one before it."""
     kind, number = ("Table", name[5:]) if name.startswith("table") else ("Figure", name[3:])
     if name.startswith("appendix"):  # the appendix of NDSC begins to count anew
@@ -264,15 +271,14 @@ def pattern(label: str, found: Sequence[str], *, may_lose_points: bool) -> re.Pa
 def complaints(paper: str, name: str, item: Item, text: str) -> list[str]:
     """What of this item is not printed as stored; empty when all is."""
     stated = STATED.get(f"{paper}/{name}", {})
-    flat = re.sub(r"\s+", " ", text)
     wrong = []
     for (i, column), words in stated.items():
-        found = re.search(words, flat)
+        found = re.search(words, flattened(text))
         cell = item["rows"][i]["cells"].get(column)
         if found is None or found[1] != cell:
             wrong.append(f"{paper}/{name}: row {i}, {column} = {cell} is not what the text states")
     layout = LAYOUTS.get(f"{paper}/{name}")
-    lines = span(paper, name, text) if layout else []
+    lines = span(name, text) if layout else []
     at = 0
     for label, found_cells, row in printed(item, layout, {i for i, _ in stated}) if layout else ():
         line = pattern(label, found_cells, may_lose_points=paper == "ws")

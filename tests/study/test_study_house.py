@@ -17,6 +17,7 @@ from disorder.errors import DisorderError
 from disorder.study import items
 from disorder.study._beside import Matching
 from disorder.study._given import sorted_out
+from disorder.study._lines import lines
 from disorder.study._published import Row, Section
 from disorder.study._result import Cell
 
@@ -82,6 +83,16 @@ def test_another_models_numbers_stand_beside_and_are_not_compared(as_mnli: Path)
     assert [each.model for each in beside][:2] == ["RoBERTa-Large", "BART-Large"]
     assert all(not each.is_same and each.difference is None and each.is_within is None for each in beside)
     assert "beside" in found.verdict
+
+
+def test_what_is_printed_about_other_models_is_said_once_and_after_ours(as_mnli: Path) -> None:
+    found = disorder.study("unli/table2", models=["builtin", "builtin:bow"], data=["mnli:matched"], names=["ConvNet"], **SMALL)
+    told = [(line.whose, line.about[0]) for line in lines(found)]
+    assert told[:4] == [
+        ("ours", "builtin"), ("published", "published: ConvNet"), ("difference", "difference"), ("ours", "builtin:bow"),
+    ]  # fmt: skip
+    others = [name for whose, name in told[4:] if whose == "other"]
+    assert others == [f"published: {name}" for name in ("RoBERTa-Large", "BART-Large", "DistilBERT", "InferSent", "BiLSTM")]
 
 
 def test_a_model_that_stands_for_a_row_is_compared_with_it_alone(as_mnli: Path) -> None:

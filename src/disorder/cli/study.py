@@ -115,14 +115,17 @@ def _table(found: Study) -> Table:
     from rich.table import Table
     from rich.text import Text
 
-    from disorder.study._lines import columns_of, keys_of, lines, title
+    from disorder.study._lines import columns_of, constants, keys_of, lines, title
 
-    table = Table(box=SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
-    for key in keys_of(found):
+    same = constants(found)
+    keys = [key for key in keys_of(found) if key not in same]
+    about = ", ".join(f"{key} {value}" for key, value in same.items())
+    table = Table(title=about or None, title_justify="left", box=SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
+    for key in keys:
         table.add_column(key, overflow="fold", min_width=len(key))
     for column in columns_of(found):
         table.add_column(title(column), justify="right", no_wrap=True)
-    for line in lines(found):
+    for line in lines(found, keys):
         style = {"ours": "bold", "other": "dim"}.get(line.whose, "")
         cells = [text.replace(" ", "\n", 1) for text in line.cells]
         table.add_row(*[Text(text, style=style) for text in [*line.about, *cells]])

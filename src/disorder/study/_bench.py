@@ -153,12 +153,15 @@ class Bench:
         return found, folder
 
     def trained(self, model: str, name: str, arm: Any, seed: int, usual: Mapping[str, str]) -> str:
-        """The spec of a model trained in one way, in a folder of its own."""
-        settings = {**self._training(model, usual)["settings"], **arm.settings}
-        out = self.folder / "models" / folder_name(model, name, f"seed-{seed}")
-        more = {**self._training(model, usual), "settings": settings, "on": list(arm.on), "seed": seed}
+        """The spec of a model trained in one way (an `Arm`), in a folder of its own."""
+        out, asked = self.folder / "models" / folder_name(model, name, f"seed-{seed}"), self._training(model, usual)
+        on = [spec if spec == ORIGINAL else parse(spec, fidelity=self.fidelity).spec for spec in arm.on]
+        more = {**asked, "settings": {**asked["settings"], **arm.settings}, "on": on, "seed": seed}
         spoken = named(self.listen, f"{short(model)} {name} seed {seed}")
-        return train_once(arm.recipe, self.train, out=out, listen=spoken, **more)
+        spec = train_once(arm.recipe, self.train, out=out, listen=spoken, **more)
+        if arm.always_answers:
+            (out / "calibration.json").unlink(missing_ok=True)
+        return spec
 
     def designs(self, model: str, test: Any, on: Sequence[str], usual: Mapping[str, str]) -> tuple[list[Design], Path]:
         """The three designs over all seeds, in a folder of their own."""

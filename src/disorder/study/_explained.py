@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
+from disorder.explain._result import Explained as Found
 from disorder.study._bench import Bench, pictures_of, short, title_of
 from disorder.study._result import Cell, Portion
 
@@ -48,10 +49,13 @@ class Explained:
         [section] = found.sections
         assert section.found is not None  # explain raises where its only explanation finds nothing
         about, what = {"model": title_of(model), "data": bench.name_of(data)}, f"{short(model)} on {short(data)}"
-        cells = []
-        for name, score in section.found.scores.items():
-            if (place := self.placed(name)) is not None:
-                cells.append(Cell.of({**about, **place[0]}, place[1], score))
+        cells = list(self.cells(section.found, about))
         notes = [f"{what}: {section.found.finding}", *(f"{what}: {note}" for note in section.found.notes)]
         link = bench.link(f"{section.name}: {what}", folder / "explain.html")
         return Portion(cells=cells, pictures=pictures_of(found, what), links=[link], notes=notes)
+
+    def cells(self, found: Found, about: Mapping[str, str]) -> Iterator[Cell]:
+        """The cells that the scores fill."""
+        for name, score in found.scores.items():
+            if (place := self.placed(name)) is not None:
+                yield Cell.of({**about, **place[0]}, place[1], score)

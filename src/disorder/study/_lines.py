@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -30,6 +30,12 @@ def keys_of(study: Study) -> list[str]:
     return list(dict.fromkeys(key for cell in study.cells for key in cell.row))
 
 
+def constants(study: Study) -> dict[str, str]:
+    """What all rows are about alike, beside the model; not worth a column where there is little room."""
+    values = {key: {cell.row.get(key) for cell in study.cells} for key in keys_of(study)[1:]}
+    return {key: str(found.pop()) for key, found in values.items() if len(found) == 1}
+
+
 def columns_of(study: Study) -> list[str]:
     """The columns that there is anything to show in."""
     filled = {cell.column for cell in study.cells}
@@ -41,27 +47,49 @@ def title(column: str) -> str:
     return TITLES.get(column, column.replace("_", " "))
 
 
-def lines(study: Study) -> Iterator[Line]:
-    """All lines, row by row of ours."""
-    keys, columns = keys_of(study), columns_of(study)
-    for row, cells in study.rows:
+def lines(study: Study, keys: Sequence[str] | None = None) -> Iterator[Line]:
+    """All lines, row by row of ours; what is printed about other models comes once, after the last row it stands beside."""
+    keys, rows, told = keys_of(study) if keys is None else keys, list(study.rows), set[tuple[str, ...]]()
+    last = {_beside_model(row): number for number, (row, _) in enumerate(rows)}
+    for number, (row, cells) in enumerate(rows):
         here = [short(row.get(key, "")) if row.get(key) else "" for key in keys]
-        yield Line(here, "ours", [ours(cells[c], study.units[c]) if c in cells else "" for c in columns])
-        for model in dict.fromkeys(each.model for cell in cells.values() for each in cell.theirs):
-            yield from _their_lines(study, model, cells, here, keys)
+        yield Line(here, "ours", [ours(cells[c], study.units[c]) if c in cells else "" for c in columns_of(study)])
+        for model in dict.fromkeys(each.model for cell in cells.values() for each in cell.theirs if each.is_same):
+            told.add((model, *_beside_model(row)))
+            yield from _same_lines(study, model, cells, keys)
+        if last[_beside_model(row)] == number:
+            yield from _other_lines(study, row, cells, keys, told)
 
 
-def _their_lines(study: Study, model: str, cells: dict[str, Cell], here: list[str], keys: list[str]) -> Iterator[Line]:
-    columns = columns_of(study)
-    theirs = {c: next((each for each in cells[c].theirs if each.model == model), None) for c in columns if c in cells}
-    is_same = any(each is not None and each.is_same for each in theirs.values())
-    label = f"published: {model}" if model else "published"
-    about = [label if i == 0 else "" for i in range(len(keys))]
-    printed = [each.printed if (each := theirs.get(c)) else "" for c in columns]
-    yield Line(about, "published" if is_same else "other", printed)
-    if is_same:
-        told = [difference(each, study.units[c]) if (each := theirs.get(c)) else "" for c in columns]
-        yield Line(["difference" if i == 0 else "" for i in range(len(keys))], "difference", told)
+def _beside_model(row: Mapping[str, str]) -> tuple[str, ...]:
+    return tuple(value for key, value in row.items() if key != "model")
+
+
+def _same_lines(study: Study, model: str, cells: Mapping[str, Cell], keys: Sequence[str]) -> Iterator[Line]:
+    theirs = _printed(study, model, cells)
+    yield Line(_label(model, keys), "published", [each.printed if each else "" for each in theirs.values()])
+    if any(each is not None and each.difference is not None for each in theirs.values()):
+        told = [difference(each, study.units[column]) if each else "" for column, each in theirs.items()]
+        yield Line(["difference", *[""] * (len(keys) - 1)], "difference", told)
+
+
+def _other_lines(
+    study: Study, row: Mapping[str, str], cells: Mapping[str, Cell], keys: Sequence[str], told: set[tuple[str, ...]]
+) -> Iterator[Line]:
+    for model in dict.fromkeys(each.model for cell in cells.values() for each in cell.theirs if not each.is_same):
+        if (model, *_beside_model(row)) not in told:
+            printed = [each.printed if each else "" for each in _printed(study, model, cells).values()]
+            yield Line(_label(model, keys), "other", printed)
+
+
+def _printed(study: Study, model: str, cells: Mapping[str, Cell]) -> dict[str, Theirs | None]:
+    """What is printed about a model, column by column."""
+    of = {column: cells[column].theirs if column in cells else [] for column in columns_of(study)}
+    return {column: next((each for each in theirs if each.model == model), None) for column, theirs in of.items()}
+
+
+def _label(model: str, keys: Sequence[str]) -> list[str]:
+    return [f"published: {model}" if model else "published", *[""] * (len(keys) - 1)]
 
 
 def ours(cell: Cell, unit: str) -> str:

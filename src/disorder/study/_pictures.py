@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterator, Sequence
 from typing import Any
 
 from disorder.report.charts import BLUE, GREY, ORANGE, svg
 from disorder.report.html import visible
 from disorder.study._bench import short
-from disorder.study._lines import columns_of, title
+from disorder.study._lines import columns_of, constants, title
 from disorder.study._published import SCALES
 from disorder.study._result import Cell, Picture, Study
 
@@ -19,9 +20,10 @@ BESIDE = "; printed numbers in orange where they are about the same model and da
 
 def forests(study: Study) -> list[Picture]:
     """A picture for every column with two points or more; counts are read, not looked at."""
-    found = []
+    found, left_out = [], constants(study)
     for column in (column for column in columns_of(study) if study.units[column] != "count"):
-        points = [point for cell in study.cells if cell.column == column for point in _points(cell, study.units[column])]
+        cells = [cell for cell in study.cells if cell.column == column]
+        points = [*_ours(cells, study.units[column], left_out), *_others(cells, study.units[column], left_out)]
         if 1 < len(points) <= MOST:
             beside = BESIDE if any(point["whose"] != WHOSE[0] for point in points) else ""
             caption = CAPTION.format(title=title(column), published=beside)
@@ -29,21 +31,38 @@ def forests(study: Study) -> list[Picture]:
     return found
 
 
-def _points(cell: Cell, unit: str) -> list[dict[str, Any]]:
-    scale, about = SCALES[unit], {key: short(value) for key, value in cell.row.items()}
-    name = " · ".join(about.values())
-    low, high = (cell.value if bound is None else bound for bound in (cell.low, cell.high))
-    points = [{"name": name, "whose": WHOSE[0], "value": cell.value / scale, "low": low / scale, "high": high / scale}]
-    for each in cell.theirs:
-        others = " · ".join([each.model, *(value for key, value in about.items() if key != "model")])
-        place = name if each.is_same else others
-        points.append({"name": place, "whose": WHOSE[1 if each.is_same else 2], "value": each.value / scale})
-    return [{**point, "name": visible(point["name"]).replace("\n", " ")} for point in points]
+def _ours(cells: Sequence[Cell], unit: str, left_out: Collection[str]) -> Iterator[dict[str, Any]]:
+    """Our points, and the printed ones that are about the same."""
+    scale = SCALES[unit]
+    for cell in cells:
+        name = _name([value for key, value in cell.row.items() if key not in left_out])
+        low, high = (cell.value if bound is None else bound for bound in (cell.low, cell.high))
+        yield {"name": name, "whose": WHOSE[0], "value": cell.value / scale, "low": low / scale, "high": high / scale}
+        if cell.same is not None:
+            yield {"name": name, "whose": WHOSE[1], "value": cell.same.value / scale}
+
+
+def _others(cells: Sequence[Cell], unit: str, left_out: Collection[str]) -> Iterator[dict[str, Any]]:
+    """The printed points about other models, each once."""
+    told = {(each.model, *_rest(cell)) for cell in cells for each in cell.theirs if each.is_same}
+    for cell in cells:
+        for each in cell.theirs:
+            if (key := (each.model, *_rest(cell))) not in told:
+                told.add(key)
+                rest = [value for name, value in cell.row.items() if name not in ("model", *left_out)]
+                yield {"name": _name([each.model, *rest]), "whose": WHOSE[2], "value": each.value / SCALES[unit]}
+
+
+def _rest(cell: Cell) -> tuple[str, ...]:
+    return tuple(value for key, value in cell.row.items() if key != "model")
+
+
+def _name(words: Sequence[str]) -> str:
+    return visible(" · ".join(short(word) for word in words)).replace("\n", " ")
 
 
 def _forest(points: list[dict[str, Any]], name: str, unit: str) -> str:
-    rows = list({(point["name"], point["whose"]): point for point in points}.values())
-    y = {"field": "name", "type": "nominal", "sort": list(dict.fromkeys(row["name"] for row in rows)), "title": None,
+    y = {"field": "name", "type": "nominal", "sort": list(dict.fromkeys(point["name"] for point in points)), "title": None,
          "axis": {"labelLimit": 320}}  # fmt: skip
     x = {"field": "value", "type": "quantitative", "title": name if unit == "share" else f"{name} ({unit})",
          "scale": {"zero": False}}  # fmt: skip
@@ -59,4 +78,4 @@ def _forest(points: list[dict[str, Any]], name: str, unit: str) -> str:
         {"mark": {"type": "point", "size": 60, "filled": True, "opacity": 1},
          "encoding": {"y": y, "x": x, "color": colour, "shape": shape}},
     ]  # fmt: skip
-    return svg({"data": {"values": rows}, "layer": layers, "height": {"step": 20}})
+    return svg({"data": {"values": points}, "layer": layers, "height": {"step": 20}})

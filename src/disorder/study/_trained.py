@@ -21,11 +21,15 @@ DESIGNS = ("corrupt-train", "corrupt-test", "corrupt-both")
 
 @dataclass(frozen=True)
 class Arm:
-    """One way to train: the recipe, the texts it is trained on, and settings of its own."""
+    """One way to train: the recipe, the texts it is trained on, and settings of its own.
+
+    Some recipes leave a threshold below which the model refuses to answer; with `always_answers` it is taken away.
+    """
 
     recipe: str = "plain"
     on: Sequence[str] = ()
     settings: Mapping[str, str] = field(default_factory=dict)
+    always_answers: bool = False
 
 
 @dataclass(frozen=True)

@@ -16,10 +16,10 @@ from disorder.study._lines import columns_of, keys_of, lines, printed, title, wh
 from disorder.study._result import Study
 
 MEANINGS = {
-    "ours": "our number and its 95 % interval",
-    "published": "as the paper prints it, for this model and data",
-    "difference": "ours minus theirs, and whether theirs, which was rounded, lies within our interval",
-    "published: NAME": "what the paper prints for another model; it stands beside ours and is not compared",
+    "ours": ("bold", "our number and its 95 % interval over examples; counts have none"),
+    "published": ("published", "as the paper prints it, for this model and data"),
+    "difference": ("difference", "ours minus theirs, and whether theirs, which was rounded, lies within our interval"),
+    "other": ("published: NAME", "what the paper prints for another model; it stands beside ours and is not compared"),
 }
 
 
@@ -67,11 +67,16 @@ def as_markdown(study: Study) -> str:
         for line in lines(study):
             mark = "**" if line.whose == "ours" else ""
             parts.append(_row([f"{mark}{text}{mark}" if text else "" for text in [*line.about, *line.cells]]))
-        parts += ["", " ".join(f"*{name}*: {meaning}." for name, meaning in MEANINGS.items())]
+        parts += ["", " ".join(f"*{name}*: {meaning}." for name, meaning in meanings(study).items())]
     notes = [*why_not(study), *study.notes, *study.remarks]
     parts += ["", *(f"- {note}" for note in notes)] if notes else []
     parts += ["", *(f"    {command}" for command in [*study.commands, command_of(study)])]
     return "\n".join(parts) + "\n"
+
+
+def meanings(study: Study) -> dict[str, str]:
+    """What the lines of this table mean."""
+    return dict(MEANINGS[whose] for whose in dict.fromkeys(line.whose for line in lines(study)))
 
 
 def command_of(study: Study) -> str:
@@ -96,7 +101,7 @@ def page(study: Study) -> str:
     """The study as one page of HTML that works from disk."""
     drawn: str = template("study.html", "disorder.study").render(
         study=study, verdict=_sentence(study.verdict), keys=keys_of(study), columns=[title(c) for c in columns_of(study)],
-        lines=list(lines(study)), meanings=MEANINGS, notes=[*why_not(study), *study.notes], printed=printed(study),
+        lines=list(lines(study)), meanings=meanings(study), notes=[*why_not(study), *study.notes], printed=printed(study),
         command=command_of(study),
     )  # fmt: skip
     return drawn

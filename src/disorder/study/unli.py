@@ -26,9 +26,9 @@ ACCEPTANCE = {
 FINE_TUNING = {"lr": "1e-5", "epochs": "2", "warmup": "0.1", "max_length": "156", "clip": "1.0"}
 ENTROPY = {
     "plain": Arm(),
-    "max_entropy:fidelity=released": Arm("max_entropy", settings={"fidelity": "released"}),
-    "max_entropy": Arm("max_entropy"),
-}
+    "max_entropy:fidelity=released": Arm("max_entropy", settings={"fidelity": "released"}, always_answers=True),
+    "max_entropy": Arm("max_entropy", always_answers=True),
+}  # the paper's models do not refuse
 PEOPLE = (
     "disorder audit MODEL mnli:matched --with derange --out runs/mine",
     "disorder human make runs/mine --out task --n 200 --annotators x,y",

@@ -1,0 +1,143 @@
+"""How do models answer word salad, and what cures them? Word Salad's questions, by transformation and in the paper's means."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from disorder.measure import ORIGINAL, resampled
+from disorder.measure.agreement import unchanged
+from disorder.measure.confidence import top_probability
+from disorder.report import Run
+from disorder.study._audits import score_of
+from disorder.study._bench import Bench, folder_name, named, short, title_of
+from disorder.study._order import outcomes_of
+from disorder.study._result import DIGITS, Cell, Portion
+from disorder.study._tasks import training_data
+from disorder.train._cures import ALL, Finding, cures
+from disorder.types import Floats, Ints, Outcomes, Score
+
+LEXICAL = ("sort", "reverse", "shuffle", "copy_sort")
+GRADIENT = ("replace_least", "repeat_most", "drop_least", "copy_one")
+SALAD = (*LEXICAL, *GRADIENT)
+MEANS = {"mean of lexical": LEXICAL, "mean of gradient": GRADIENT, "mean of all": SALAD}
+VALUES = {"agreement": unchanged, "confidence": top_probability}
+
+
+@dataclass(frozen=True)
+class Salad:
+    """One metric under Word Salad's transformations, each with a row of its own (`single`), and their `means`.
+
+    Where `is_named` is false the rows do not say which mean it is. PBSMT, which learns from other data first, is left out.
+    """
+
+    metric: str = "agreement"
+    single: bool = True
+    means: Sequence[str] = tuple(MEANS)
+    is_named: bool = True
+    transformations: Sequence[str] = SALAD
+    q: int | None = 5
+
+    @property
+    def does(self) -> str:
+        """What it does, in one line."""
+        names = ", ".join(self.transformations)
+        return f"measure {self.metric} under {names} (PBSMT is left out), q = {self.q} where texts are drawn"
+
+    def cells(self, run: Run, folder: Path, about: Mapping[str, str]) -> Iterator[Cell]:
+        """Scores by transformation, then the means of those that apply."""
+        for spec in self.transformations if self.single else ():
+            score = score_of(run, folder, spec, self.metric)
+            if score is not None:
+                yield Cell.of({**about, "transformation": spec}, self.metric, score)
+        held = dict(outcomes_of(folder, self.transformations))
+        for name in self.means:
+            some = [held[spec] for spec in MEANS[name] if spec in held]
+            if some:
+                row = {**about, "transformation": name} if self.is_named else about
+                yield Cell.of(row, self.metric, mean_of_means(some, self.metric))
+
+
+def mean_of_means(several: Sequence[Outcomes], metric: str) -> Score:
+    """The mean over transformations of what each has on average; examples are resampled, all their texts together."""
+    names = sorted({name for outcomes in several for name in outcomes.example.tolist()})
+    place = {name: i for i, name in enumerate(names)}
+    table: Floats = np.full((len(several), len(names)), np.nan)
+    for row, outcomes in zip(table, several, strict=True):
+        row[[place[name] for name in outcomes.example.tolist()]] = VALUES[metric](outcomes)
+
+    def statistic(picks: Ints) -> Floats:
+        return np.asarray(np.mean([_means(row[picks]) for row in table], axis=0))
+
+    value = float(np.nanmean(table, axis=1).mean())
+    low, high = resampled(statistic, len(names))
+    return Score(value, min(low, value), max(high, value), len(names))
+
+
+def _means(drawn: Floats) -> Floats:
+    """The mean of each resample, over the examples that are there."""
+    there = ~np.isnan(drawn)
+    return np.asarray(np.where(there, drawn, 0).sum(axis=1) / np.maximum(there.sum(axis=1), 1))
+
+
+@dataclass(frozen=True)
+class Cures:
+    """Teach every model to refuse broken texts, for every set of data: `disorder cures` as a table.
+
+    With `transfer`, that recipe is trained on each transformation alone and asked about all.
+    """
+
+    recipes: Sequence[str] = ("plain", "threshold", "entropic", "invalid_class")
+    transfer: str | None = None
+    on: Sequence[str] = ()
+    units: Mapping[str, str] = field(default_factory=lambda: {"accuracy": "percent", "caught": "percent"})
+
+    kind = "cures"
+    needs_model = True
+    trains = True
+    q = None
+
+    @property
+    def does(self) -> str:
+        """What it does, in one line."""
+        if self.transfer:
+            return f"train {self.transfer} on each transformation alone, and ask how many texts broken by the others it refuses"
+        return f"train each model by {', '.join(self.recipes)}; ask about whole and broken texts (PBSMT is left out)"
+
+    def __call__(self, bench: Bench) -> Iterator[Portion]:
+        """One portion a model and set of data."""
+        for model, data in bench.pairs():
+            yield bench.once(partial(self._made, bench, model, data), model, data)
+
+    def _made(self, bench: Bench, model: Any, data: Any) -> Portion:
+        asked, source = bench.asked, training_data(bench, data)
+        known = {name: getattr(asked, name) for name in ("limit", "test_limit", "device", "columns", "task", "data_dir")}
+        found = cures(
+            source, data, out=bench.folder / "models" / folder_name(model, source), recipes=self.recipes, on=self.on,
+            seeds=asked.seeds, transfer=self.transfer, model=model, settings=dict(asked.set),
+            listen=named(bench.listen, f"{short(model)} {short(data)}"), **known,
+        )  # fmt: skip
+        about = {"model": title_of(model), "data": bench.name_of(data)}
+        return Portion(cells=[cell for each in found if (cell := self._cell(each, about)) is not None])
+
+    def _cell(self, found: Finding, about: Mapping[str, str]) -> Cell | None:
+        """The cell that a finding fills, if the table has one for it."""
+        if found.group != ALL or (self.transfer and not found.trained_on):
+            return None
+        row = {**about, "recipe": found.cure} | ({"trained_on": found.trained_on} if found.trained_on else {})
+        if found.metric == "accuracy" and found.texts == ORIGINAL:
+            column = "accuracy"
+        elif found.metric == "refused" and (found.texts == ALL) != bool(self.transfer) and found.texts != ORIGINAL:
+            column = "caught"
+            row |= {"transformation": found.texts} if self.transfer else {}
+        else:
+            return None
+        if found.texts.startswith("order="):
+            return None
+        score = Score(found.value, found.low, found.high, found.n)
+        return Cell.of(row, column, score).model_copy(update={"by_seed": [round(x, DIGITS) for x in found.by_seed]})

@@ -1,0 +1,46 @@
+"""BERT & Family Eat Word Salad (Gupta et al., 2021): its tables and figures, as pipelines."""
+
+from __future__ import annotations
+
+from disorder.study._audits import Audits
+from disorder.study._drawn import Drawing, People
+from disorder.study._item import Item
+from disorder.study._salad import Cures, Salad
+from disorder.study._tasks import Tasks
+from disorder.study._trained import Arm
+
+SETS = ("mnli:matched", "snli:dev", "qqp:dev", "mrpc:dev", "sst2:dev")
+MNLI, EXAMPLE_SETS = SETS[:1], ("mnli:matched", "qqp:dev", "sst2:dev")
+TRAINING = {"epochs": "3", "lr": "2e-5"}
+CALIBRATED = {name: Arm(name) for name in ("plain", "label_smoothing", "focal", "temperature")}
+WHOLE = Audits({"accuracy": "original/accuracy", "confidence": "original/confidence"}, ("sort",), q=1)
+SURE = Audits({"accuracy": "original/accuracy", "ece": "original/ece"}, ("sort",), q=1)
+RIGHT = Audits({"accuracy": "original/accuracy"}, ("sort",), q=1)
+ON_SALAD = {"shuffle": Arm(on=("shuffle",)), "original": Arm()}
+EXAMPLES = "the paper shows single examples; ours are means over the data"
+
+MEANS = Salad(single=False, means=("mean of lexical", "mean of gradient"))
+OVERALL = Salad(single=False, means=("mean of all",), is_named=False)
+SORTED = Salad("confidence", means=(), transformations=("sort",))
+PEOPLE = ("disorder human serve task", "disorder human score task")
+VALID = ("disorder human make mnli:matched --out task --task valid --n 800", *PEOPLE)
+LABELS = ("disorder human make mnli:matched --out task --with shuffle --with sort", *PEOPLE)
+NAMES = ("disorder list transformations",)
+
+ITEMS = [
+    Item("ws/table1", Tasks(Salad("confidence", means=()), settings=TRAINING), data=EXAMPLE_SETS, unlike=EXAMPLES),
+    Item("ws/table2", Drawing(), takes="", shows="Transformations that keep the words and lose their order", commands=NAMES),
+    Item("ws/table3", Drawing(), takes="", shows="Transformations that ask the model which words matter", commands=NAMES),
+    Item("ws/table4", People(), commands=VALID, takes="hours of people"),
+    Item("ws/table5", Tasks(WHOLE, settings=TRAINING), data=SETS),
+    Item("ws/table6", Tasks(Salad(), settings=TRAINING), data=SETS, takes="hours"),
+    Item("ws/table7", Tasks(Salad("confidence"), settings=TRAINING), data=SETS, takes="hours"),
+    Item("ws/table8", Tasks(SURE, CALIBRATED, settings=TRAINING), data=MNLI, takes="hours"),
+    Item("ws/table9", Tasks(MEANS, CALIBRATED, settings=TRAINING), data=MNLI, takes="hours"),
+    Item("ws/table10", Tasks(OVERALL, settings=TRAINING), data=MNLI, takes="hours"),
+    Item("ws/table11", Tasks(RIGHT, ON_SALAD, key="trained_on", settings=TRAINING), data=SETS, takes="hours"),
+    Item("ws/table12", Cures(("threshold", "entropic", "invalid_class")), data=SETS, takes="hours"),
+    Item("ws/transfer", Cures(("plain",), transfer="invalid_class"), data=MNLI, takes="hours"),
+    Item("ws/human", People(), commands=LABELS, takes="hours of people"),
+    Item("ws/fig1", Tasks(SORTED, settings=TRAINING), data=MNLI, unlike=EXAMPLES),
+]
