@@ -18,13 +18,14 @@ if TYPE_CHECKING:
     from disorder.explain import explain
     from disorder.gate import gate
     from disorder.report import Run, read_run
+    from disorder.sanity import sanity
 
-__all__ = ["DisorderError", "Run", "audit", "compare", "explain", "gate", "read", "read_run"]
+__all__ = ["DisorderError", "Run", "audit", "compare", "explain", "gate", "read", "read_run", "sanity"]
 __version__ = "0.1.0"
 
 _HOMES = {
     "audit": "audit", "compare": "compare", "explain": "explain", "gate": "gate", "read": "data", "DisorderError": "errors",
-    "Run": "report", "read_run": "report",
+    "Run": "report", "read_run": "report", "sanity": "sanity",
 }  # fmt: skip
 
 

@@ -5,8 +5,8 @@
 
 from __future__ import annotations
 
-from disorder.data._read import Source, read, stream
+from disorder.data._read import Source, read, stream, train_spec
 from disorder.data._select import groups, rare_labels, select, vocabulary
 from disorder.data.tasks import language_of
 
-__all__ = ["Source", "groups", "language_of", "rare_labels", "read", "select", "stream", "vocabulary"]
+__all__ = ["Source", "groups", "language_of", "rare_labels", "read", "select", "stream", "train_spec", "vocabulary"]

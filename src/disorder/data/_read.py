@@ -129,17 +129,38 @@ def _named(name: str, split: str, data_dir: str | None) -> Source:
     """A paper's dataset: from the local data folder if it is there, else from the hub."""
     named = SETS[name]
     split = split or named.usual
-    hub_split, stems = named.splits.get(split, (split, (split,)))
+    hub_split = named.splits.get(split, (split, ()))[0]
     folder = data_dir or os.environ.get("DISORDER_DATA")
     title = f"{name}:{split}"
+    if (path := _local(name, split, folder)) is not None:
+        return Source(title, reader_for(path)(path), named.task)
+    if folder and split not in named.splits:
+        raise UnknownName(f"split of {name}", split, named.splits)
+    return Source(title, _from_hub(title, f"{named.hub}:{hub_split}", folder), named.task)
+
+
+def _local(name: str, split: str, folder: str | None) -> Path | None:
+    """The file of a paper's dataset in the local data folder, if it is there."""
+    stems = SETS[name].splits.get(split, (split, (split,)))[1]
     for stem in stems if folder else ():
         for suffix in (".jsonl.gz", ".jsonl", ".csv", ".tsv", ".parquet"):
             path = Path(str(folder)) / name / f"{stem}{suffix}"
             if path.exists():
-                return Source(title, reader_for(path)(path), named.task)
-    if folder and split not in named.splits:
-        raise UnknownName(f"split of {name}", split, named.splits)
-    return Source(title, _from_hub(title, f"{named.hub}:{hub_split}", folder), named.task)
+                return path
+    return None
+
+
+def train_spec(spec: Any, data_dir: str | None = None) -> str | None:
+    """The training split that belongs to a data spec, from where the data itself is read; None where there is none."""
+    name, _, address = spec.partition(":") if isinstance(spec, str) else ("", "", "")
+    if name == "builtin":
+        task, split = builtin.parse(address)
+        return f"builtin:{task}:train" if split != "train" else None
+    if name not in SETS or address == "train" or "train" not in SETS[name].splits:
+        return None
+    folder = data_dir or os.environ.get("DISORDER_DATA")
+    is_local = _local(name, address or SETS[name].usual, folder) is not None
+    return f"{name}:train" if not is_local or _local(name, "train", folder) is not None else None
 
 
 def _from_hub(title: str, address: str, folder: str | None) -> Iterator[Row]:
