@@ -8,23 +8,19 @@ import sys
 from pathlib import Path
 from typing import Annotated, Any
 
-import typer
-
 from disorder.cli import _options as o
 from disorder.cli.train import Device, Set, settings_of
 
 Train = Annotated[str | None, o._option("Its training data (default: found by name for known sets, else cross-fitting)")]
 SanityModel = Annotated[
-    str, o._option("What is trained: linear (quick), or any that `disorder train` knows: bilstm, infersent, hf:NAME_OR_FOLDER", "--model")
+    str, o._option("What is trained: linear (quick), or one that `disorder train` knows: bilstm, hf:NAME_OR_FOLDER", "--model")
 ]
-CheckName = Annotated[
-    list[str] | None,
-    o._option("Do this check only: order, texts, swap, classes, baselines, overlap, words, duplicates; can be repeated", "--check"),
-]
+CHECKS = "order, texts, swap, classes, baselines, overlap, words, duplicates"
+CheckName = Annotated[list[str] | None, o._option(f"Do this check only: {CHECKS}; can be repeated", "--check")]
 Margin = Annotated[float, o._option("Largest cost that still counts as none (0.05 is five points)")]
 Skill = Annotated[float, o._option("Least share of the way from chance to perfect that a model must go for a 'not needed'")]
 Folds = Annotated[int | None, o._option("Cross-fit in this many parts, training data included (default: 5 where it is needed)")]
-SanityLimit = Annotated[int | None, o._option("Train on, and ask, at most this many rows, drawn by seed (default 5,000)", "--limit")]
+SanityLimit = Annotated[int | None, o._option("Train on, and ask, this many rows at most, by seed (default 5,000)", "--limit")]
 SanityOut = Annotated[Path | None, o._option("Folder of the report (default: runs/DATE-sanity-DATA)", "--out")]
 SanityJson = Annotated[bool, o._option("Print sanity.json on standard output and nothing else", "--json")]
 

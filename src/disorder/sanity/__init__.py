@@ -1,6 +1,6 @@
-"""Does this benchmark need reading, or can it be gamed? One file a check; each gives verdicts, pictures and the data behind them.
+"""Does this benchmark need reading, or can it be gamed? One file a check; each gives verdicts, pictures and data.
 
-This folder joins stages as train/ and compare/ do: it reads rows, breaks them, trains models on whole and broken ones, and measures.
+This folder joins stages as train/ and compare/ do: it reads, breaks, trains on whole and on broken rows, and measures.
 """
 
 from __future__ import annotations
@@ -15,7 +15,8 @@ from disorder.sanity._sanity import CHECKS, sanity
 from disorder.sanity._write import as_json, page, write_folder
 
 __all__ = [
-    "CHECKS", "LIMIT", "Checked", "Figure", "Sanity", "Section", "Table", "Verdict", "as_json", "page", "sanity", "write_folder",
+    "CHECKS", "LIMIT", "Checked", "Figure", "Sanity", "Section", "Table", "Verdict", "as_json", "page", "sanity",
+    "write_folder",
 ]  # fmt: skip
 
 

@@ -137,16 +137,26 @@ class Bench:
         if self.task.is_regression:
             return np.ones(1)
         counts = np.bincount(self.gold[self.rows.fold != fold], minlength=len(self.task.labels))
-        return np.maximum(counts, 1) / max(1, counts.sum())
+        return np.asarray(np.maximum(counts, 1) / max(1, counts.sum()))
 
-    def probes(self, specs: Sequence[str]) -> Iterator[Probe]:
-        """Each transformation in the three designs; what was done before is not done again."""
+    def probes(self, specs: Sequence[str]) -> list[Probe]:
+        """Each transformation in the three designs; raises where one applies to no row."""
+        found, reasons = self.tried(specs)
+        if reasons:
+            raise NothingToMeasure(reasons[0])
+        return found
+
+    def tried(self, specs: Sequence[str]) -> tuple[list[Probe], list[str]]:
+        """The transformations that apply, in the three designs, and why others do not; none is done twice."""
         missing = [spec for spec in specs if spec not in self._kept]
-        made = {broken.spec: broken for broken in self._broken(missing)} if missing else {}
-        for spec in specs:
-            if spec not in self._kept:
+        made = dict(zip(missing, self._broken(missing), strict=True))
+        reasons = []
+        for spec in missing:
+            try:
                 self._kept[spec] = self._probe(made.pop(spec))
-            yield self._kept[spec]
+            except NothingToMeasure as reason:
+                reasons.append(str(reason))
+        return [self._kept[spec] for spec in specs if spec in self._kept], reasons
 
     @property
     def done(self) -> list[Probe]:
@@ -154,6 +164,8 @@ class Bench:
         return list(self._kept.values())
 
     def _probe(self, broken: Broken) -> Probe:
+        if not broken.applies[self.rows.asked].any():
+            raise NothingToMeasure(f"{broken.spec}: no row can be broken ({', '.join(broken.skips)})")
         learner, every = self.learner, np.ones(len(self.texts), dtype=bool)
         read = learner.read(broken.texts)
         models = self.fit(learner, read, broken.spec, broken.applies)
@@ -181,8 +193,6 @@ class Bench:
         texts = [whole if isinstance(v, DoesNotApply) else v.texts()[0] for v, whole in zip(made, self.texts, strict=True)]
         removed = np.array([0 if isinstance(each, DoesNotApply) else _removed(each) for each in made], dtype=float)
         applies = np.array([not isinstance(each, DoesNotApply) for each in made])
-        if not applies[self.rows.asked].any():
-            raise NothingToMeasure(f"{spec}: no row can be broken ({', '.join(sorted(skips))})")
         return Broken(spec, texts, applies, removed, dict(sorted(skips.items())))
 
     def score(self, answers: Answers, rows: Ints) -> Score:

@@ -6,8 +6,7 @@ import json
 from collections.abc import Iterator
 
 from disorder.report.html import visible
-from disorder.sanity._bench import record
-from disorder.sanity._result import Sanity, said
+from disorder.sanity._result import Sanity, bounds, said
 
 
 def card(result: Sanity, command: str) -> str:
@@ -27,10 +26,10 @@ def _front(result: Sanity) -> Iterator[str]:
     yield f"  seed: {result.settings['seed']}"
     yield f"  hash: {json.dumps(result.hashes['data'])}"
     if result.whole:
-        yield f"  whole: {json.dumps(record(result.whole))}"
+        yield f"  whole: {json.dumps(bounds(result.whole))}"
     yield f"  verdicts:{'' if result.verdicts else ' []'}"
     for verdict in result.verdicts:
-        number = {f"{name}": value for name, value in (record(verdict.score) if verdict.score else {}).items() if name != "skipped"}
+        number = bounds(verdict.score) if verdict.score else {}
         entry = {"question": verdict.question, "group": verdict.group, "answer": verdict.answer} | number
         yield f"    - {json.dumps(entry, ensure_ascii=False)}"
     yield "---"
@@ -39,13 +38,14 @@ def _front(result: Sanity) -> Iterator[str]:
 def _section(result: Sanity, command: str) -> Iterator[str]:
     yield "## Sanity check"
     yield ""
-    yield f"What this data asks of a model, measured by [disorder](https://pypi.org/project/disorder/) {result.version} with the " \
-          f"model `{_code(result.model)}`; {_text(result.design)}."  # fmt: skip
+    yield f"What this data asks of a model, measured by disorder {result.version} with the model `{_code(result.model)}`; "
+    yield f"{_text(result.design)}."
     if result.whole:
         yield ""
         named = "Spearman's rank correlation" if result.metric == "spearman" else "Accuracy with every label counting the same"
-        yield f"{named}: {said(result.whole)}; chance is {result.chance:.3f}. Costs are differences to that, in points of a " \
-              f"hundred, with 95 % intervals over rows; up to {100 * result.settings['margin']:g} points count as none."  # fmt: skip
+        margin = f"up to {100 * result.settings['margin']:g} points count as none"
+        yield f"{named}: {said(result.whole)}; chance is {result.chance:.3f}. Costs are differences to that, in points of a"
+        yield f"hundred, with 95 % intervals over rows; {margin}."
     yield ""
     yield "| question | answer | why |"
     yield "| --- | --- | --- |"

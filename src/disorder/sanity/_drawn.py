@@ -40,8 +40,9 @@ def designs(names: Sequence[str], title: str, *, margin: float) -> Spec:
     """Costs of the three designs side by side; dotted lines at no cost, dashed at the margin."""
     order = list(SHAPES)
     legend = {"title": None, "orient": "top"}
-    colour = {"field": "design", "type": "nominal", "legend": legend, "scale": {"domain": order, "range": list(COLOURS.values())}}
-    shape = {"field": "design", "type": "nominal", "legend": legend, "scale": {"domain": order, "range": list(SHAPES.values())}}
+    told: Spec = {"field": "design", "type": "nominal", "legend": legend}
+    colour = told | {"scale": {"domain": order, "range": list(COLOURS.values())}}
+    shape = told | {"scale": {"domain": order, "range": list(SHAPES.values())}}
     x, y = number("value", title), name("name", names)
     offset = {"field": "design", "type": "nominal", "sort": order}
     span = {"y": y, "yOffset": offset, "x": x | {"field": "low"}, "x2": {"field": "high"}, "color": colour}

@@ -1,7 +1,7 @@
 """What can a quick model see? Numbers for words, for how two texts share them, and for the order they stand in.
 
-The first of a pair lends its words to the second: content words that both have are numbered by where the first has them, so that
-"who did what to whom" is a pattern of numbers that is learned once for all names.
+The first of a pair lends its words to the second: content words that both have are numbered by where the first has them, so
+that "who did what to whom" is a pattern of numbers that is learned once for all names.
 """
 
 from __future__ import annotations
@@ -136,7 +136,7 @@ def _crossed(kind: int, left: Hashes, right: Hashes) -> Hashes:
 def _mixed(kind: int, *columns: Hashes) -> Hashes:
     """Feature numbers below 2**BITS: one for each kind and combination."""
     with np.errstate(over="ignore"):
-        found = np.uint64(kind) * GOLDEN
+        found: Hashes = np.asarray(np.uint64(kind) * GOLDEN)
         for column in columns:
             found = (found ^ column) * GOLDEN
             found = found ^ (found >> np.uint64(29))

@@ -46,7 +46,7 @@ class Rows:
     @property
     def folds(self) -> list[int]:
         """The parts that are asked, one after the other."""
-        return np.unique(self.fold[self.asked]).tolist()
+        return [int(part) for part in np.unique(self.fold[self.asked])]
 
 
 def rows_of(data: Any, train: Any, *, folds: int | None, limit: int | None, margin: float, settings: Settings) -> Rows:
@@ -104,7 +104,8 @@ def _dealt(data: Dataset, train: Dataset | None, folds: int, limit: int, seed: i
     together = firsts.most_common(1)[0][1] <= LARGEST * len(examples)
     fold = np.array([_part(e.text_a if together else e.id, folds, seed) for e in examples])
     with_train = f" and {train.name}" if train is not None else ""
-    design = f"cross-fitted: {len(examples):,} rows of {data.name}{with_train} in {folds} parts, each asked by a model of the others"
+    drawn = f"{len(examples):,} rows of {data.name}{with_train}"
+    design = f"cross-fitted: {drawn} in {folds} parts, each asked by a model of the others"
     return Rows(data, train, examples, fold, design, notes)
 
 

@@ -1,7 +1,7 @@
 """When is something needed? An equivalence test on what its loss costs, read from one interval.
 
-A loss is proof of need, whatever the model: it had found a use for what was taken away. That nothing is lost proves the contrary
-only if the model can do a good part of the task; a model that has learned little has little to lose.
+A loss is proof of need, whatever the model: it had found a use for what was taken away. That nothing is lost proves the
+contrary only if the model can do a good part of the task; a model that has learned little has little to lose.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from disorder.sanity._result import points, said
 from disorder.types import Score
 
 NEEDED, NOT_NEEDED, UNDECIDED = "needed", "not needed", "undecided"
+TOO_LITTLE = "The model knows too little of the task to say no"
 
 
 @dataclass(frozen=True)
@@ -36,10 +37,13 @@ class Rule:
             return NEEDED, ""
         if cost.high >= self.margin:
             return UNDECIDED, f"The interval holds the margin of {100 * self.margin:g} points"
-        if whole.low < chance + self.skill * (1 - chance):
-            enough = chance + self.skill * (1 - chance)
-            return UNDECIDED, f"The model has learned too little to say no: it scores {said(whole)}, {enough:.3f} is asked for"
+        if whole.low < self.enough(chance):
+            return UNDECIDED, TOO_LITTLE
         return NOT_NEEDED, ""
+
+    def enough(self, chance: float) -> float:
+        """The score that a model must surely have for a "not needed"."""
+        return chance + self.skill * (1 - chance)
 
     def gives_away(self, gain: Score) -> str:
         """Whether a baseline that should know nothing gets more than the margin above chance."""

@@ -1,4 +1,4 @@
-"""From a data spec to verdicts: rows are read and dealt out, a model is chosen, and each check is done or says why it cannot be."""
+"""From a data spec to verdicts: rows are dealt out, a model is chosen, each check is done or says why it cannot be."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from disorder.sanity._bench import Bench
 from disorder.sanity._learner import Learner, Trained
 from disorder.sanity._result import Checked, Sanity, Section
 from disorder.sanity._rows import Rows, rows_of
-from disorder.sanity._rule import Rule
+from disorder.sanity._rule import TOO_LITTLE, Rule
 from disorder.settings import Settings
 
 FEWEST = 50  # rows that anything can be learned from
@@ -165,8 +165,18 @@ def _result(
         data if isinstance(data, str) else rows.data.name, train.name if train else "", rows.design, model, counts,
         task.labels, chance, "spearman" if task.is_regression else "balanced_accuracy", settings,
         {"data": rows.data.fingerprint, "train": train.fingerprint if train else ""}, version("disorder"), sections, whole,
-        [*rows.notes, *_left_out(rows)], round(seconds, 1),
+        [*rows.notes, *_too_little(sections, bench), *_left_out(rows)], round(seconds, 1),
     )  # fmt: skip
+
+
+def _too_little(sections: Sequence[Section], bench: Bench | str) -> list[str]:
+    """What a "not needed" would have asked for, where the model fell short of it."""
+    because = [verdict.because for section in sections if section.found for verdict in section.found.verdicts]
+    if isinstance(bench, str) or not any(TOO_LITTLE in line for line in because):
+        return []
+    enough = bench.rule.enough(bench.chance(bench.rows.asked))
+    way = f"{bench.rule.skill:g} of the way from chance to perfect"
+    return [f"to say 'not needed' the model must surely score {enough:.3f} ({way}); try a stronger --model"]
 
 
 def _left_out(rows: Rows) -> list[str]:

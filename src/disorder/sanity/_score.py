@@ -1,4 +1,4 @@
-"""How good are answers, and what does a change cost? Accuracy in which every label counts the same; rank correlation for numbers.
+"""How good are answers, and what does a change cost? Accuracy with every label counting the same; Spearman for numbers.
 
 Differences are paired: both answers of an example together.
 """

@@ -23,8 +23,8 @@ def show(result: Sanity, console: Console, *, folder: str | None = None) -> None
     console.print(Text(result.design[:1].upper() + result.design[1:], style="dim"))
     if result.whole:
         named = "Spearman" if result.metric == "spearman" else "balanced accuracy (every label counts the same)"
-        console.print(Text(f"whole texts: {named} {said(result.whole)}, chance {result.chance:.3f}; costs are in points below that",
-                           style="dim"))  # fmt: skip
+        line = f"whole texts: {named} {said(result.whole)}, chance {result.chance:.3f}; costs are in points below that"
+        console.print(Text(line, style="dim"))
     console.print(_verdicts(result))
     for section in result.sections:
         if section.found is None:
@@ -51,4 +51,4 @@ def _verdicts(result: Sanity) -> Table:
 
 def _question(verdict: Verdict, is_class: bool) -> str:
     where = "" if verdict.group == "all" else f", {verdict.group}"
-    return f"{'  ' if is_class and verdict.question != CLASSES or where else ''}{verdict.question}{where}"
+    return f"{'  ' if (is_class and verdict.question != CLASSES) or where else ''}{verdict.question}{where}"

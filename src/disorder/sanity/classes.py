@@ -24,12 +24,9 @@ def classes(bench: Bench) -> Checked:
     """What it costs to drop each word class from both texts, in training and in test."""
     specs = [f"drop_pos:tags={tag}" for tag in SINGLE]
     parse(specs[0]).tried(bench.task.language)
-    probes, notes = [], []
-    for spec in _in_one_go(bench, specs):
-        try:
-            probes += bench.probes([spec])
-        except NothingToMeasure as trouble:
-            notes.append(str(trouble))
+    probes, notes = bench.tried(specs)
+    if not probes:
+        raise NothingToMeasure(notes[0])
     asked = bench.rows.asked
     verdicts = [_verdict(bench, probe) for probe in probes]
     table = [_row(bench, probe, verdict) for probe, verdict in zip(probes, verdicts, strict=True)]
@@ -43,15 +40,6 @@ def classes(bench: Bench) -> Checked:
     pictures = [figure("classes", probes, bench), Figure("removed", caption, drawn, scatter(x, number("value", "cost")))]
     return Checked([_together(verdicts), *verdicts], scores, pictures,
                    [Table("classes", "Word classes, dropped from both texts", table)], notes + skipped(probes))  # fmt: skip
-
-
-def _in_one_go(bench: Bench, specs: list[str]) -> list[str]:
-    """Break rows in all ways at once, so that each is tagged once; where one way fails they are tried one by one."""
-    try:
-        list(bench.probes(specs))
-    except NothingToMeasure:
-        pass
-    return specs
 
 
 def _verdict(bench: Bench, probe: Probe) -> Verdict:

@@ -1,7 +1,7 @@
 """Does the data repeat itself, or leak from training to test? Equal texts, equal after normalising, and nearly equal ones.
 
-Nearly equal rows are found by MinHash in bands (Broder, 1997): rows that agree in a band are compared, each with the first and the
-one before it only, so the cost grows with the number of rows and not with its square.
+Nearly equal rows are found by MinHash in bands (Broder, 1997): rows that agree in a band are compared, each with the first and
+the one before it only, so the cost grows with the number of rows and not with its square.
 """
 
 from __future__ import annotations
@@ -130,8 +130,12 @@ def _similarity(a: Hashes, b: Hashes) -> float:
 
 def _normal(example: Example) -> tuple[str, str]:
     """The words alone, in lower case; the text itself where it has none."""
-    first, second = (" ".join(w for w in WORD.findall((t or "").casefold()) if w[0].isalnum()) or (t or "") for t in example.texts)
+    first, second = (_plain(text or "") for text in example.texts)
     return first, second
+
+
+def _plain(text: str) -> str:
+    return " ".join(word for word in WORD.findall(text.casefold()) if word[0].isalnum()) or text
 
 
 def _counted(where: str, found: dict[str, list[Match]], examples: Sequence[Example], n: int) -> list[Row]:
@@ -169,7 +173,8 @@ def _verdict(question: str, do: str, found: dict[str, list[Match]], examples: Se
 def _repeated(data: Dataset) -> list[str]:
     """Rows that were dropped when the data was read."""
     n = data.skipped.get("repeated row", 0)
-    return [f"{data.name}: {n:,} more rows were dropped on reading: they repeat another to the letter, label and all"] if n else []
+    line = f"{data.name}: {n:,} more rows were dropped on reading: they repeat another to the letter, label and all"
+    return [line] if n else []
 
 
 def _shown(name: str, found: dict[str, list[Match]], examples: Sequence[Example]) -> Iterator[Row]:

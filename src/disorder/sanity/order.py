@@ -15,7 +15,6 @@ from disorder.sanity._rule import reason
 ASKS = "Does the data need word order?"
 PAPER = "OOO Table 2, NDSC"
 SIZES = (1, 2, 3)
-WHAT = {1: "Shuffling", 2: "Shuffling pairs of words", 3: "Shuffling threes of words"}
 
 
 def spec_of(n: int) -> str:
@@ -25,20 +24,14 @@ def spec_of(n: int) -> str:
 
 def order(bench: Bench) -> Checked:
     """What shuffling costs, for all rows and for each group."""
-    probes: list[Probe] = []
-    notes = []
-    for n in SIZES:
-        try:
-            probes += bench.probes([spec_of(n)])
-        except NothingToMeasure as trouble:
-            if n == 1:
-                raise
-            notes.append(str(trouble))
+    probes, notes = bench.tried([spec_of(n) for n in SIZES])
+    if not probes or probes[0].spec != spec_of(1):
+        raise NothingToMeasure(notes[0])
     verdicts = []
     for group, rows in bench.groups():
         cost = bench.cost(probes[0].answers["corrupt-both"], rows)
         answer, trouble = bench.rule.decide(cost, bench.score(bench.whole, rows), bench.chance(rows))
-        verdicts.append(Verdict("order", answer, reason(WHAT[1], cost, trouble), cost, group))
+        verdicts.append(Verdict("order", answer, reason("Shuffling", cost, trouble), cost, group))
     scores = [row for probe in probes for row in bench.records("order", probe)]
     return Checked(verdicts, scores, [figure("order", probes, bench)], notes=notes + skipped(probes))
 
@@ -52,8 +45,8 @@ def figure(check: str, probes: list[Probe], bench: Bench) -> Figure:
     ]
     names = [short(probe.spec) for probe in probes]
     caption = (
-        f"What breaking costs ({'Spearman' if bench.task.is_regression else 'balanced accuracy'}), with 95 % intervals, when both "
-        "training and test data are broken, or one of them. Dotted: no cost; dashed: the margin."
+        f"What breaking costs ({bench.metric.replace('_', ' ')}), with 95 % intervals, when both training and test data are "
+        "broken, or one of them. Dotted: no cost; dashed: the margin."
     )
     return Figure(f"{check}_cost", caption, rows, designs(names, "cost", margin=bench.rule.margin))
 

@@ -36,7 +36,7 @@ def overlap(bench: Bench) -> Checked:
     gap = apart(right[many], right[few])
     answer = "differs" if gap.low > bench.rule.margin or gap.high < -bench.rule.margin else (
         "does not differ" if max(abs(gap.low), abs(gap.high)) < bench.rule.margin else "undecided")  # fmt: skip
-    because = f"The third of the rows that share least is answered right in {said(first)}, the third that shares most in {said(last)}"
+    because = f"Of the third of rows that share least {said(first)} are answered right, of those that share most {said(last)}"
     verdict = Verdict("accuracy by overlap", answer, because, gap)
     return Checked([verdict], [], [_by_bin(shared, right, bench), _by_set(bench)])
 
@@ -55,7 +55,8 @@ def _by_bin(shared: Floats, right: Bools, bench: Bench) -> Figure:
     for place in range(BINS):
         inside = places == place
         if inside.sum() >= FEWEST:
-            rows.append({"from": place / BINS, "to": (place + 1) / BINS, "middle": (place + 0.5) / BINS} | bounds(share(right[inside])))
+            ends = {"from": place / BINS, "to": (place + 1) / BINS, "middle": (place + 0.5) / BINS}
+            rows.append(ends | bounds(share(right[inside])))
     x = number("middle", "share of text_b's words that text_a has", domain=[0, 1], nice=False)
     y = number("value", "answered right", domain=[0, 1])
     caption = (

@@ -26,7 +26,8 @@ def swap(bench: Bench) -> Checked:
     for group, rows in bench.groups():
         cost = bench.cost(probe.answers["corrupt-test"], rows)
         answer, trouble = bench.rule.decide(cost, bench.score(bench.whole, rows), bench.chance(rows))
-        verdicts.append(Verdict("roles of the texts", answer, reason("Swapping them in the test data", cost, trouble), cost, group))
+        because = reason("Swapping them in the test data", cost, trouble)
+        verdicts.append(Verdict("roles of the texts", answer, because, cost, group))
     scores = bench.records("swap", probe)
     if bench.task.is_regression:
         return Checked(verdicts, scores, notes=["the data has no labels to look at one by one"])
@@ -46,8 +47,9 @@ def by_label(bench: Bench, probe: Probe) -> list[Row]:
         if not len(rows):
             continue
         before, after = bench.whole.fair[rows].argmax(axis=1), probe.answers["corrupt-test"].fair[rows].argmax(axis=1)
-        gold = {"gold_before": round(float((before == number).mean()), 4), "gold_after": round(float((after == number).mean()), 4)}
-        found.append({"label": label} | bounds(share(before == after)) | gold)
+        gold = [round(float((answers == number).mean()), 4) for answers in (before, after)]
+        row = {"label": label} | bounds(share(before == after))
+        found.append(row | {"gold_before": gold[0], "gold_after": gold[1]})
     return found
 
 

@@ -18,7 +18,7 @@ DROPPED = {"drop_text": ("text_a", "text_b"), "drop_text:side=b": ("text_b", "te
 
 def texts(bench: Bench) -> Checked:
     """What it costs to take either text away; both are needed if each is missed."""
-    probes = list(bench.probes(list(DROPPED)))
+    probes = bench.probes(list(DROPPED))
     verdicts = []
     for group, rows in bench.groups():
         costs = {p.spec: bench.cost(p.answers["corrupt-both"], rows) for p in probes}
@@ -38,6 +38,6 @@ def _verdict(bench: Bench, group: str, rows: Ints, costs: dict[str, Score], left
         f"without {gone} it costs {points(costs[spec])}; {stays} alone scores {said(left[spec])}"
         for spec, (gone, stays) in DROPPED.items()
     ]
-    trouble = next((why for said_so, why in decided.values() if said_so == UNDECIDED and why), "") if answer == UNDECIDED else ""
+    troubles = [why for _, why in decided.values() if why] if answer == UNDECIDED else []
     because = f"{lines[0][0].upper()}{lines[0][1:]}. {lines[1][0].upper()}{lines[1][1:]} (chance {chance:.3f})"
-    return Verdict("both texts", answer, because + (f". {trouble}" if trouble else ""), costs[cheapest], group)
+    return Verdict("both texts", answer, because + (f". {troubles[0]}" if troubles else ""), costs[cheapest], group)

@@ -86,15 +86,16 @@ def joint_interval(share: float, n: int, n_tests: int) -> tuple[float, float]:
 def _verdict(rows: Sequence[Row], n_tests: int, covered: float, rule: Rule) -> Verdict:
     points = f"{100 * rule.margin:g} points"
     if not rows:
-        return Verdict("label words", "none found", f"None of {n_tests:,} words and labels is above its label's frequency by {points}")
+        because = f"None of {n_tests:,} words and labels is above its label's frequency by {points}"
+        return Verdict("label words", "none found", because)
     top = rows[0]
     most = (
         f"most of all {top['word']!r} in {top['text']}: {top['label']} in {top['share']:.3f} [{top['share_low']:.3f}, "
         f"{top['share_high']:.3f}] of {top['rows']:,} rows, {top['prior']:.3f} of all"
     )
     n = len({(row["text"], row["word"]) for row in rows})
-    return Verdict("label words", "found", f"{n:,} words give a label away by more than {points}, {most}; {covered:.2f} of the rows "
-                   "have one of them")  # fmt: skip
+    because = f"{n:,} words give a label away by more than {points}, {most}; {covered:.2f} of the rows have one of them"
+    return Verdict("label words", "found", because)
 
 
 def _table(rows: Sequence[Row]) -> Table:
@@ -103,5 +104,5 @@ def _table(rows: Sequence[Row]) -> Table:
 
 
 def _notes(n_tests: int, n: int) -> list[str]:
-    return [f"{n:,} rows, {n_tests:,} words and labels looked at (words in {FEWEST} rows or more); intervals hold for all together "
-            f"at 95 %; PMI is smoothed by {SMOOTHING:g} imagined rows"]  # fmt: skip
+    looked = f"{n:,} rows, {n_tests:,} words and labels looked at (words in {FEWEST} rows or more)"
+    return [f"{looked}; intervals hold for all together at 95 %; PMI is smoothed by {SMOOTHING:g} imagined rows"]
