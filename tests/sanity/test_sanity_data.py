@@ -88,7 +88,8 @@ def test_all_three_kinds_are_counted_with_their_labels() -> None:
 
 def test_planted_leaks_are_found_exactly() -> None:
     train, test = rows(200, seed=1), rows(100, seed=2)
-    leaked = [with_texts(train[9], "l1", train[9].text_a, train[9].text_b), with_texts(train[7], "l2", train[7].text_a, "other words")]
+    leaked = [with_texts(train[9], "l1", train[9].text_a, train[9].text_b)]
+    leaked += [with_texts(train[7], "l2", train[7].text_a, "other words")]
     found = duplicates(Dataset("d", TASK, [*test, *leaked]), Dataset("t", TASK, train))
     duplicate, leak = found.verdicts
     assert duplicate.answer == "none found"

@@ -20,7 +20,7 @@ CheckName = Annotated[list[str] | None, o._option(f"Do this check only: {CHECKS}
 Margin = Annotated[float, o._option("Largest cost that still counts as none (0.05 is five points)")]
 Skill = Annotated[float, o._option("Least share of the way from chance to perfect that a model must go for a 'not needed'")]
 Folds = Annotated[int | None, o._option("Cross-fit in this many parts, training data included (default: 5 where it is needed)")]
-SanityLimit = Annotated[int | None, o._option("Train on, and ask, this many rows at most, by seed (default 5,000)", "--limit")]
+SanityLimit = Annotated[int | None, o._option("Train on this many rows at most, drawn by seed (default 5,000)", "--limit")]
 SanityOut = Annotated[Path | None, o._option("Folder of the report (default: runs/DATE-sanity-DATA)", "--out")]
 SanityJson = Annotated[bool, o._option("Print sanity.json on standard output and nothing else", "--json")]
 

@@ -20,7 +20,7 @@ from disorder.rng import generator
 from disorder.sanity import _features as see
 from disorder.types import Floats, Ints, Task, Texts
 
-Block = Callable[[str, str | None], see.Hashes]
+Block = Callable[[Sequence[Texts]], see.Seen]
 SIZE = 2**see.BITS
 STRENGTHS = (3.0, 20.0)
 APART = 5  # one training row in five chooses
@@ -48,13 +48,13 @@ class Linear:
         """A sparse row a text: each block has length 1, so that none drowns the others."""
         from scipy.sparse import csr_matrix
 
-        rows = [np.concatenate([SIZE * i + block(a, b) for i, block in enumerate(self.blocks)]) for a, b in texts]
-        sizes = np.array([len(row) for row in rows])
-        places = np.concatenate(rows).astype(np.int64) if rows else np.empty(0, dtype=np.int64)
-        starts = np.concatenate([[0], np.cumsum(sizes)])
-        kind = places // SIZE + len(self.blocks) * np.repeat(np.arange(len(rows)), sizes)
-        weights = 1 / np.sqrt(np.bincount(kind, minlength=1)[kind])
-        return csr_matrix((weights.astype(np.float32), places, starts), shape=(len(rows), SIZE * len(self.blocks)))
+        width = SIZE * len(self.blocks)
+        seen = [block(texts) for block in self.blocks]
+        places = [rows * width + SIZE * i + features.astype(np.int64) for i, (rows, features) in enumerate(seen)]
+        cells = see.distinct(np.concatenate(places))  # row by row, each feature once
+        weights = 1 / np.sqrt(np.bincount(cells // SIZE)[cells // SIZE])
+        starts = np.searchsorted(cells, np.arange(len(texts) + 1) * width)
+        return csr_matrix((weights.astype(np.float32), cells % width, starts), shape=(len(texts), width))
 
     def fit(self, read: Any, rows: Ints, targets: NDArray[Any], key: str) -> Fitted:
         """The best of a few settings, by what was kept apart; then trained on all."""
@@ -95,7 +95,7 @@ class Linear:
 def quick(texts: Sequence[Texts], task: Task, seed: int) -> Linear:
     """The default model: words, then order; which words are grammar is learned from the texts."""
     need_sklearn()
-    return Linear("linear", task, (see.words, partial(_order, grammar=see.common(texts))), seed)
+    return Linear("linear", task, (see.words, partial(see.order, grammar=see.common(texts))), seed)
 
 
 def shallow(name: str, block: Block, task: Task, seed: int) -> Linear:
@@ -110,10 +110,6 @@ def need_sklearn() -> None:
 
     if find_spec("sklearn") is None:
         raise MissingPackage("disorder sanity", "scikit-learn", "sanity")
-
-
-def _order(a: str, b: str | None, grammar: frozenset[int]) -> see.Hashes:
-    return see.order(a, b, grammar)
 
 
 def _estimator(task: Task, strength: float) -> Any:

@@ -20,6 +20,7 @@ from disorder.types import Dataset, Example, Ints
 
 FOLDS = 5
 LIMIT = 5000
+SHARE = 0.4  # of the training rows are asked, if they are enough
 LARGEST = 0.2  # share of the rows that may have one first text before rows are dealt out one by one
 TRAIN_ONLY = -1
 
@@ -61,7 +62,7 @@ def rows_of(data: Any, train: Any, *, folds: int | None, limit: int | None, marg
     limit = LIMIT if limit is None else limit
     enough = ceil((Z / margin) ** 2)  # so many that the interval of any share is no wider than the margin
     if learned is not None and folds is None and (train is not None or len(asked.examples) >= enough):
-        return _split(asked, learned, limit, settings.seed)
+        return _split(asked, learned, limit, enough, settings.seed)
     notes = []
     if learned is not None and folds is None:
         notes = [f"{asked.name} has {len(asked.examples):,} rows; for intervals as narrow as the margin {enough:,} are needed: "
@@ -84,9 +85,9 @@ def _same_task(train: Dataset, data: Dataset) -> Dataset:
     return train
 
 
-def _split(data: Dataset, train: Dataset, limit: int, seed: int) -> Rows:
+def _split(data: Dataset, train: Dataset, limit: int, enough: int, seed: int) -> Rows:
     data = replace(data, task=train.task)
-    learned, asked = _drawn(train.examples, limit, seed), _drawn(data.examples, limit, seed)
+    learned, asked = _drawn(train.examples, limit, seed), _drawn(data.examples, max(enough, ceil(SHARE * limit)), seed)
     fold = np.array([TRAIN_ONLY] * len(learned) + [0] * len(asked))
     examples = [replace(e, id=f"train {e.id}") for e in learned] + list(asked)
     design = f"trained on {len(learned):,} rows of {train.name}, asked {len(asked):,} rows of {data.name}"

@@ -12,7 +12,7 @@ import numpy as np
 
 from disorder.measure import share
 from disorder.rng import generator
-from disorder.sanity._features import GOLDEN, WORD, Hashes, hashes
+from disorder.sanity._features import GOLDEN, WORD, Hashes, distinct, hashes
 from disorder.sanity._result import Checked, Row, Table, Verdict, exact
 from disorder.types import Dataset, Example, Ints
 
@@ -69,7 +69,7 @@ def shingles(example: Example) -> Hashes:
         with np.errstate(over="ignore"):
             single = (words + np.uint64(1 + side)) * GOLDEN
             parts += [single, (single[:-1] ^ (single[1:] >> np.uint64(7))) * GOLDEN]
-    return np.unique(np.concatenate(parts))
+    return np.asarray(distinct(np.concatenate(parts)))
 
 
 def near(rows: Sequence[Hashes], names: Ints) -> list[Match]:
