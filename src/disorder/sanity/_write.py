@@ -92,8 +92,14 @@ def about(result: Sanity) -> str:
 def headline(result: Sanity) -> str:
     """What matters most, in a line: the answers for all rows."""
     main = [v for v in result.verdicts if v.group == "all" and v.question in ("order", "both texts", "word classes")]
-    said_so = [f"{v.question}: {v.answer}" for v in main]
-    return f"{', '.join(said_so)[:1].upper()}{', '.join(said_so)[1:]}" if said_so else "No model could be trained on this data"
+    line = ", ".join(f"{v.question}: {v.answer}{_elsewhere(result, v)}" for v in main)
+    return f"{line[0].upper()}{line[1:]}" if line else "; ".join(f"{v.question}: {v.answer}" for v in result.verdicts)
+
+
+def _elsewhere(result: Sanity, verdict: Verdict) -> str:
+    """The groups where the answer is another."""
+    others = [v for v in result.verdicts if v.question == verdict.question and v.group != "all" and v.answer != verdict.answer]
+    return f" ({'; '.join(f'{v.group}: {v.answer}' for v in others)})" if others else ""
 
 
 def as_csv(rows: Sequence[Row]) -> bytes:

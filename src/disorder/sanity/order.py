@@ -48,7 +48,7 @@ def figure(check: str, probes: list[Probe], bench: Bench) -> Figure:
         f"What breaking costs ({bench.metric.replace('_', ' ')}), with 95 % intervals, when both training and test data are "
         "broken, or one of them. Dotted: no cost; dashed: the margin."
     )
-    return Figure(f"{check}_cost", caption, rows, designs(names, "cost", margin=bench.rule.margin))
+    return Figure(f"{check}_cost", caption, rows, designs(names, "cost (0.05 is five points)", margin=bench.rule.margin))
 
 
 def short(spec: str) -> str:
