@@ -54,11 +54,11 @@ def rows_of(data: Any, train: Any, *, folds: int | None, limit: int | None, marg
     """Read the data, find its training split, and deal out the rows."""
     if folds is not None and folds < 2:
         raise BadSetting("sanity", folds=folds, need="2 or more")
-    asked = _read(data, settings)
+    asked = select(data, settings)
     found = train if train is not None else data_stage.train_spec(data, settings.data_dir)
-    learned = None if found is None else _read(found, settings)
+    learned = None if found is None else select(found, settings)
     if learned is not None:
-        learned = _same_task(learned, asked)
+        _check_same_task(learned, asked)
     limit = LIMIT if limit is None else limit
     enough = ceil((Z / margin) ** 2)  # so many that the interval of any share is no wider than the margin
     if learned is not None and folds is None and (train is not None or len(asked.examples) >= enough):
@@ -70,19 +70,13 @@ def rows_of(data: Any, train: Any, *, folds: int | None, limit: int | None, marg
     return _dealt(asked, learned, folds or FOLDS, limit, settings.seed, notes)
 
 
-def _read(data: Any, settings: Settings) -> Dataset:
-    return select(data, settings)
-
-
-def _same_task(train: Dataset, data: Dataset) -> Dataset:
-    """The training data seen as the same task."""
-    if set(train.task.labels) ^ set(data.task.labels) and train.task.labels != data.task.labels:
-        theirs = ", ".join(train.task.labels) or "numbers"
-        if set(data.task.labels) - set(train.task.labels) or train.task.is_regression != data.task.is_regression:
-            raise BadData(f"--train {train.name} has other labels ({theirs}) than {data.name}")
+def _check_same_task(train: Dataset, data: Dataset) -> None:
+    """Raise unless one can be learned from the other."""
+    if set(data.task.labels) - set(train.task.labels) or train.task.is_regression != data.task.is_regression:
+        theirs, ours = (", ".join(each.task.labels) or "numbers" for each in (train, data))
+        raise BadData(f"--train {train.name} has other labels ({theirs}) than {data.name} ({ours})")
     if (train.examples[0].text_b is None) != (data.examples[0].text_b is None):
         raise BadData(f"--train {train.name} and {data.name}: one has pairs of texts, the other single texts")
-    return train
 
 
 def _split(data: Dataset, train: Dataset, limit: int, enough: int, seed: int) -> Rows:

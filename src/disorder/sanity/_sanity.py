@@ -22,7 +22,7 @@ from disorder.sanity import swap as swap_check
 from disorder.sanity import texts as texts_check
 from disorder.sanity import words as words_check
 from disorder.sanity._bench import Bench
-from disorder.sanity._learner import Learner, Trained
+from disorder.sanity._learner import Trained
 from disorder.sanity._result import Checked, Sanity, Section
 from disorder.sanity._rows import Rows, rows_of
 from disorder.sanity._rule import TOO_LITTLE, Rule
@@ -102,6 +102,7 @@ def sanity(
         bench = _bench(rows, model, rule, seed, asked, Path(place))
         sections = [_section(name, check, rows, rule, bench, _step(listen, i, len(wanted)))
                     for i, (name, check) in enumerate(wanted.items())]  # fmt: skip
+    _step(listen, len(wanted), len(wanted))("")
     return _result(data, rows, model, sections, bench, time.perf_counter() - began, {
         "checks": list(wanted), "margin": margin, "skill": skill, "folds": folds, "limit": limit, "seed": seed,
         "train": train if isinstance(train, str | None) else "rows given from Python", "set": dict(asked.settings),
@@ -125,13 +126,12 @@ def _bench(rows: Rows, model: str, rule: Rule, seed: int, asked: Asked, place: P
     if len(rows.examples) < FEWEST:
         return f"{len(rows.examples)} rows are too few to learn from; {FEWEST} at least"
     task = rows.data.task
+    if model != DEFAULT:
+        return Bench(rows, Trained(model, task, place, seed, dict(asked.settings), asked.device), rule, seed)
     try:
-        learner: Learner = _linear.quick([e.texts for e in rows.examples], task, seed)
+        return Bench(rows, _linear.quick([e.texts for e in rows.examples], task, seed), rule, seed)
     except MissingPackage as reason:
         return str(reason)
-    if model != DEFAULT:
-        learner = Trained(model, task, place, seed, dict(asked.settings), asked.device)
-    return Bench(rows, learner, rule, seed)
 
 
 def _section(name: str, check: Check, rows: Rows, rule: Rule, bench: Bench | str, step: Callable[[str], None]) -> Section:

@@ -15,7 +15,7 @@ from disorder.measure._interval import Z
 from disorder.measure.spearman import ranks
 from disorder.types import Bools, Floats, Ints, Score
 
-FEW_RESAMPLES_ABOVE = 3  # examples that a rank correlation needs
+FEWEST = 3  # examples that a rank correlation needs
 
 
 def balanced(right: Bools, gold: Ints, *, skipped: int = 0) -> Score:
@@ -58,7 +58,7 @@ def correlation_difference(numbers: Floats, than: Floats, gold: Floats, *, skipp
 
 def _correlated(answers: list[Floats], gold: Floats, skipped: int) -> Score:
     """One correlation, or the first less the second. Ranks are those of all examples, which resampling then weighs."""
-    if len(gold) < FEW_RESAMPLES_ABOVE or np.ptp(gold) == 0:
+    if len(gold) < FEWEST or np.ptp(gold) == 0:
         raise NothingToMeasure("rank correlation needs three examples and gold numbers that differ")
     ranked = [ranks(each[None, :])[0] for each in (gold, *answers)]
 

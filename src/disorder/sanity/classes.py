@@ -37,7 +37,8 @@ def classes(bench: Bench) -> Checked:
         "What it costs to drop a word class in training and test, by how many words that removes from a row "
         f"({len(asked):,} rows asked, 95 % intervals)."
     )
-    pictures = [figure("classes", probes, bench), Figure("removed", caption, drawn, scatter(x, number("value", "cost (0.05 is five points)")))]
+    drawing = scatter(x, number("value", "cost (0.05 is five points)"))
+    pictures = [figure("classes", probes, bench), Figure("removed", caption, drawn, drawing)]
     return Checked([_together(verdicts), *verdicts], scores, pictures,
                    [Table("classes", "Word classes, dropped from both texts", table)], notes + skipped(probes))  # fmt: skip
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from disorder.errors import NothingToMeasure
 from disorder.measure import share
+from disorder.measure._interval import Z
 from disorder.sanity._bench import Bench
 from disorder.sanity._drawn import curve, number, scatter
 from disorder.sanity._features import share_overlap
@@ -45,7 +46,7 @@ def apart(right: Bools, than: Bools) -> Score:
     """The difference of two shares of different rows, with a normal interval and one imagined row at each end of each."""
     value = float(right.mean() - than.mean())
     wider = [np.append(each, [False, True]) for each in (right, than)]
-    half = 1.96 * sum(each.var() / len(each) for each in wider) ** 0.5
+    half = Z * sum(each.var() / len(each) for each in wider) ** 0.5
     return Score(value, value - half, value + half, len(right) + len(than))
 
 
