@@ -18,8 +18,12 @@ STAGES = ("data", "perturb", "predict", "measure", "report")
 SHARED = {"disorder"} | {
     f"disorder.{name}" for name in ("cache", "errors", "kept", "refusal", "registry", "rng", "settings", "types")
 }
-JOINERS = {"train": ("context", "data", "perturb", "predict", "measure")}  # folders that join stages, and which
-SECTIONS = {"explain": ("study",), "study": ()}  # folders that join stages, as the files at the top do, and who may use them
+JOINERS = {
+    "train": ("context", "data", "perturb", "predict", "measure"),
+    "sanity": ("data", "perturb", "predict", "measure", "report", "train"),
+}  # folders that join stages, and which
+# folders that join stages, as the files at the top do, and who may use them
+SECTIONS = {"explain": ("study",), "sanity": (), "study": ()}
 STAGE_FILES = [path for path in FILES if path.relative_to(SOURCE).parts[0] in STAGES]
 HEAVY = (
     "torch", "transformers", "datasets", "spacy", "nltk", "pyarrow", "onnxruntime", "sklearn", "scipy", "altair", "fastapi",

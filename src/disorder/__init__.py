@@ -18,14 +18,15 @@ if TYPE_CHECKING:
     from disorder.explain import explain
     from disorder.gate import gate
     from disorder.report import Run, read_run
+    from disorder.sanity import sanity
     from disorder.study import study
 
-__all__ = ["DisorderError", "Run", "audit", "compare", "explain", "gate", "read", "read_run", "study"]
+__all__ = ["DisorderError", "Run", "audit", "compare", "explain", "gate", "read", "read_run", "sanity", "study"]
 __version__ = "0.1.0"
 
 _HOMES = {
     "audit": "audit", "compare": "compare", "explain": "explain", "gate": "gate", "read": "data", "DisorderError": "errors",
-    "Run": "report", "read_run": "report", "study": "study",
+    "Run": "report", "read_run": "report", "sanity": "sanity", "study": "study",
 }  # fmt: skip
 
 

@@ -8,7 +8,7 @@ import sys
 import typer
 
 from disorder import __version__
-from disorder.cli import audit, compare, cures, designs, explain, gate, human, perturb, report, study, train, view
+from disorder.cli import audit, compare, cures, designs, explain, gate, human, perturb, report, sanity, study, train, view
 from disorder.cli import list as list_verb
 from disorder.errors import DisorderError
 
@@ -25,6 +25,7 @@ app.command("audit")(audit.audit)
 app.command("perturb")(perturb.perturb)
 app.command("explain")(explain.explain)
 app.command("list")(list_verb.list_parts)
+app.command("sanity")(sanity.sanity)
 app.command("report")(report.report)
 app.command("compare")(compare.compare)
 app.command("gate")(gate.gate)

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from disorder.data._read import Source, at_hand, honest_name, read, stream
+from disorder.data._read import Source, at_hand, honest_name, read, stream, train_spec
 from disorder.data._select import drawing_key, groups, rare_labels, select, vocabulary
 from disorder.data.tasks import language_of
 
@@ -20,5 +20,6 @@ __all__ = [
     "read",
     "select",
     "stream",
+    "train_spec",
     "vocabulary",
 ]

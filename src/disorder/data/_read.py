@@ -131,21 +131,35 @@ def _named(name: str, split: str, data_dir: str | None) -> Source:
     """A paper's dataset: from the local data folder if it is there, else from the hub."""
     named = SETS[name]
     split = split or named.usual
-    hub_split, stems = named.splits.get(split, (split, (split,)))
+    hub_split = named.splits.get(split, (split, ()))[0]
     folder = data_dir or os.environ.get("DISORDER_DATA")
     title = f"{name}:{split}"
-    if path := _local(name, stems, folder):
+    if (path := _local(name, split, folder)) is not None:
         return Source(title, reader_for(path)(path), named.task)
     if folder and split not in named.splits:
         raise UnknownName(f"split of {name}", split, named.splits)
     return Source(title, _from_hub(title, f"{named.hub}:{hub_split}", folder), named.task)
 
 
-def _local(name: str, stems: Sequence[str], folder: str | None) -> Path | None:
+def _local(name: str, split: str, folder: str | None) -> Path | None:
     """The file of a paper's dataset in the data folder, if it is there."""
+    stems = SETS[name].splits.get(split, (split, (split,)))[1]
     names = [f"{stem}{suffix}" for stem in stems for suffix in (".jsonl.gz", ".jsonl", ".csv", ".tsv", ".parquet")]
     paths = [Path(folder) / name / file for file in names] if folder else []
     return next((path for path in paths if path.exists()), None)
+
+
+def train_spec(spec: Any, data_dir: str | None = None) -> str | None:
+    """The training split that belongs to a data spec, from where the data itself is read; None where there is none."""
+    name, _, address = spec.partition(":") if isinstance(spec, str) else ("", "", "")
+    if name == "builtin":
+        task, split = builtin.parse(address)
+        return f"builtin:{task}:train" if split != "train" else None
+    if name not in SETS or address == "train" or "train" not in SETS[name].splits:
+        return None
+    folder = data_dir or os.environ.get("DISORDER_DATA")
+    is_local = _local(name, address or SETS[name].usual, folder) is not None
+    return f"{name}:train" if not is_local or _local(name, "train", folder) is not None else None
 
 
 def at_hand(spec: str, *, data_dir: str | None = None) -> bool:
@@ -166,9 +180,7 @@ def honest_name(spec: str, *, data_dir: str | None = None) -> str:
 
 def _file_of(spec: str, data_dir: str | None) -> Path | None:
     name, _, split = spec.partition(":")
-    split = split or SETS[name].usual
-    stems = SETS[name].splits.get(split, (split, (split,)))[1]
-    return _local(name, stems, data_dir or os.environ.get("DISORDER_DATA"))
+    return _local(name, split or SETS[name].usual, data_dir or os.environ.get("DISORDER_DATA"))
 
 
 def _from_hub(title: str, address: str, folder: str | None) -> Iterator[Row]:

@@ -25,7 +25,7 @@ from disorder.report.place import write_atomically
 from disorder.report.run import make_folder
 from disorder.settings import Settings
 from disorder.study._result import Link, Picture, Portion
-from disorder.train._again import train_once
+from disorder.train._again import Source, source, train_once
 from disorder.train._designs import Design, designs
 from disorder.types import Dataset, Fidelity
 
@@ -102,6 +102,7 @@ class Bench:
     asked: Asked
     listen: Listener
     train: str | None = None  # the data to train on
+    _read: Source | None = None
 
     @property
     def fidelity(self) -> Fidelity:
@@ -158,7 +159,7 @@ class Bench:
         on = [spec if spec == ORIGINAL else parse(spec, fidelity=self.fidelity).spec for spec in arm.on]
         more = {**asked, "settings": {**asked["settings"], **arm.settings}, "on": on, "seed": seed}
         spoken = named(self.listen, f"{short(model)} {name} seed {seed}")
-        spec = train_once(arm.recipe, self.train, out=out, listen=spoken, **more)
+        spec = train_once(arm.recipe, self._lessons(asked), out=out, listen=spoken, **more)
         if arm.always_answers:
             (out / "calibration.json").unlink(missing_ok=True)
         return spec
@@ -169,6 +170,12 @@ class Bench:
         specs = [parse(spec, fidelity=self.fidelity).spec for spec in on]
         more = self._training(model, usual) | {name: getattr(self.asked, name) for name in ("seed", "seeds", "test_limit")}
         return designs(self.train, test, specs, out=out, listen=named(self.listen, short(model)), **more), out
+
+    def _lessons(self, asked: Mapping[str, Any]) -> Source:
+        """The training data, read once for all models of a study."""
+        if self._read is None or self._read.given != self.train:
+            self._read = source(self.train, asked)
+        return self._read
 
     def _training(self, model: str, usual: Mapping[str, str]) -> dict[str, Any]:
         """What every training is told; the paper's settings are for the encoders that the paper trains."""

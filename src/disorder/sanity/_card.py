@@ -1,0 +1,71 @@
+"""What goes on the dataset's own page? A section of a dataset card in Markdown, with front matter for a hub."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+
+from disorder.report.html import visible
+from disorder.sanity._result import Sanity, bounds, said
+
+
+def card(result: Sanity, command: str) -> str:
+    """Front matter in YAML, then the section."""
+    return "\n".join([*_front(result), "", *_section(result, command)]) + "\n"
+
+
+def _front(result: Sanity) -> Iterator[str]:
+    """Values are written as JSON, which is YAML too, so that nothing in a name can break it."""
+    yield "---"
+    yield "disorder_sanity:"
+    yield f"  data: {json.dumps(result.data)}"
+    yield f"  model: {json.dumps(result.model)}"
+    yield f"  version: {json.dumps(result.version)}"
+    yield f"  metric: {json.dumps(result.metric)}"
+    yield f"  margin: {result.settings['margin']}"
+    yield f"  seed: {result.settings['seed']}"
+    yield f"  hash: {json.dumps(result.hashes['data'])}"
+    if result.whole:
+        yield f"  whole: {json.dumps(bounds(result.whole))}"
+    yield f"  verdicts:{'' if result.verdicts else ' []'}"
+    for verdict in result.verdicts:
+        number = bounds(verdict.score) if verdict.score else {}
+        entry = {"question": verdict.question, "group": verdict.group, "answer": verdict.answer} | number
+        yield f"    - {json.dumps(entry, ensure_ascii=False)}"
+    yield "---"
+
+
+def _section(result: Sanity, command: str) -> Iterator[str]:
+    yield "## Sanity check"
+    yield ""
+    yield f"What this data asks of a model, measured by disorder {result.version} with the model `{_code(result.model)}`; "
+    yield f"{_text(result.design)}."
+    if result.whole:
+        yield ""
+        named = "Spearman's rank correlation" if result.metric == "spearman" else "Accuracy with every label counting the same"
+        margin = f"up to {100 * result.settings['margin']:g} points count as none"
+        yield f"{named}: {said(result.whole)}; chance is {result.chance:.3f}. Costs are differences to that, in points of a"
+        yield f"hundred, with 95 % intervals over rows; {margin}."
+    yield ""
+    yield "| question | answer | why |"
+    yield "| --- | --- | --- |"
+    for verdict in result.verdicts:
+        where = "" if verdict.group == "all" else f" ({_text(verdict.group)})"
+        yield f"| {_text(verdict.question)}{where} | **{verdict.answer}** | {_text(verdict.because)} |"
+    for section in result.sections:
+        if section.found is None:
+            yield f"| {section.name} | not done | {_text(section.reason)} |"
+    yield ""
+    yield f"Run it again: `{_code(command)}`"
+
+
+def _text(text: str) -> str:
+    """A text that cannot leave its cell, nor be markup."""
+    safe = visible(text).replace("\\", "\\\\").replace("\n", " ").replace("&", "&amp;").replace("<", "&lt;")
+    for char in "|`*_[]":
+        safe = safe.replace(char, f"\\{char}") if char != "_" else safe
+    return safe
+
+
+def _code(text: str) -> str:
+    return visible(text).replace("`", "'").replace("\n", " ")

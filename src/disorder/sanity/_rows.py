@@ -1,0 +1,116 @@
+"""What is trained on, and what is asked? A training split where there is one, else parts of the data in turn."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from math import ceil
+from typing import Any
+
+import numpy as np
+
+from disorder import data as data_stage
+from disorder.data import select
+from disorder.errors import BadData, BadSetting
+from disorder.measure._interval import Z
+from disorder.rng import digest
+from disorder.settings import Settings
+from disorder.types import Dataset, Example, Ints
+
+FOLDS = 5
+LIMIT = 5000
+SHARE = 0.4  # of the training rows are asked, if they are enough
+LARGEST = 0.2  # share of the rows that may have one first text before rows are dealt out one by one
+TRAIN_ONLY = -1
+
+
+@dataclass(frozen=True, eq=False)
+class Rows:
+    """The rows that models are trained on and asked: row i is asked by the model that never saw part `fold[i]`.
+
+    Rows of part −1 are only trained on. `data` and `train` are all that was read, before any limit.
+    """
+
+    data: Dataset
+    train: Dataset | None
+    examples: Sequence[Example]
+    fold: Ints
+    design: str
+    notes: Sequence[str]
+
+    @property
+    def asked(self) -> Ints:
+        """The rows that are asked."""
+        return np.flatnonzero(self.fold != TRAIN_ONLY)
+
+    @property
+    def folds(self) -> list[int]:
+        """The parts that are asked, one after the other."""
+        return [int(part) for part in np.unique(self.fold[self.asked])]
+
+
+def rows_of(data: Any, train: Any, *, folds: int | None, limit: int | None, margin: float, settings: Settings) -> Rows:
+    """Read the data, find its training split, and deal out the rows."""
+    if folds is not None and folds < 2:
+        raise BadSetting("sanity", folds=folds, need="2 or more")
+    asked = select(data, settings)
+    found = train if train is not None else data_stage.train_spec(data, settings.data_dir)
+    learned = None if found is None else select(found, settings)
+    if learned is not None:
+        _check_same_task(learned, asked)
+    limit = LIMIT if limit is None else limit
+    enough = ceil((Z / margin) ** 2)  # so many that the interval of any share is no wider than the margin
+    if learned is not None and folds is None and (train is not None or len(asked.examples) >= enough):
+        return _split(asked, learned, limit, enough, settings.seed)
+    notes = []
+    if learned is not None and folds is None:
+        notes = [f"{asked.name} has {len(asked.examples):,} rows; for intervals as narrow as the margin {enough:,} are needed: "
+                 f"it is cross-fitted together with {learned.name}"]  # fmt: skip
+    return _dealt(asked, learned, folds or FOLDS, limit, settings.seed, notes)
+
+
+def _check_same_task(train: Dataset, data: Dataset) -> None:
+    """Raise unless one can be learned from the other."""
+    if set(data.task.labels) - set(train.task.labels) or train.task.is_regression != data.task.is_regression:
+        theirs, ours = (", ".join(each.task.labels) or "numbers" for each in (train, data))
+        raise BadData(f"--train {train.name} has other labels ({theirs}) than {data.name} ({ours})")
+    if (train.examples[0].text_b is None) != (data.examples[0].text_b is None):
+        raise BadData(f"--train {train.name} and {data.name}: one has pairs of texts, the other single texts")
+
+
+def _split(data: Dataset, train: Dataset, limit: int, enough: int, seed: int) -> Rows:
+    data = replace(data, task=train.task)
+    learned, asked = _drawn(train.examples, limit, seed), _drawn(data.examples, max(enough, ceil(SHARE * limit)), seed)
+    fold = np.array([TRAIN_ONLY] * len(learned) + [0] * len(asked))
+    examples = [replace(e, id=f"train {e.id}") for e in learned] + list(asked)
+    design = f"trained on {len(learned):,} rows of {train.name}, asked {len(asked):,} rows of {data.name}"
+    return Rows(data, train, examples, fold, design, [])
+
+
+def _dealt(data: Dataset, train: Dataset | None, folds: int, limit: int, seed: int, notes: Sequence[str]) -> Rows:
+    both = list(data.examples)
+    if train is not None:
+        data = replace(data, task=train.task)
+        both += [replace(e, id=f"train {e.id}") for e in train.examples]
+    examples = _drawn(both, limit, seed)
+    folds = min(folds, max(2, len(examples)))
+    firsts = Counter(e.text_a for e in examples)
+    together = firsts.most_common(1)[0][1] <= LARGEST * len(examples)
+    fold = np.array([_part(e.text_a if together else e.id, folds, seed) for e in examples])
+    with_train = f" and {train.name}" if train is not None else ""
+    drawn = f"{len(examples):,} rows of {data.name}{with_train}"
+    design = f"cross-fitted: {drawn} in {folds} parts, each asked by a model of the others"
+    return Rows(data, train, examples, fold, design, notes)
+
+
+def _part(key: str, folds: int, seed: int) -> int:
+    """Rows with the same first text stay together, so that no premise is in training and test."""
+    return int.from_bytes(digest(seed, "sanity", "fold", key)[:6], "little") % folds
+
+
+def _drawn(examples: Sequence[Example], limit: int, seed: int) -> list[Example]:
+    """At most so many, drawn by seed whatever the order of the rows."""
+    if len(examples) <= limit:
+        return list(examples)
+    return sorted(examples, key=lambda example: digest(seed, "limit", example.id))[:limit]

@@ -1,0 +1,132 @@
+"""What is left of an audit of data? A folder with the page, sanity.json, card.md, and every picture as SVG with its CSV."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from disorder.report.html import template
+from disorder.report.place import write_atomically
+from disorder.report.run import make_folder
+from disorder.sanity._bench import record
+from disorder.sanity._card import card
+from disorder.sanity._result import Figure, Row, Sanity, Section, Table, Verdict, said
+
+SCHEMA_VERSION = 1
+SHOWN = 12  # rows of a table on the page
+
+
+def write_folder(folder: Path, result: Sanity, command: str) -> None:
+    """Write report.html, sanity.json, card.md, and every picture and table."""
+    make_folder(folder)
+    for figure in figures(result):
+        write_atomically(folder / f"{figure.name}.svg", figure.svg.encode())
+        write_atomically(folder / f"{figure.name}.csv", as_csv(figure.rows))
+    for table in tables(result):
+        write_atomically(folder / f"{table.name}.csv", as_csv(table.rows))
+    text = json.dumps(as_json(result), indent=1, ensure_ascii=False) + "\n"
+    write_atomically(folder / "sanity.json", text.encode("utf-8", "backslashreplace"))
+    write_atomically(folder / "card.md", card(result, command).encode("utf-8", "backslashreplace"))
+    write_atomically(folder / "report.html", page(result, command).encode("utf-8", "backslashreplace"))
+
+
+def as_json(result: Sanity) -> dict[str, Any]:
+    """All findings as plain data."""
+    return {
+        "schema_version": SCHEMA_VERSION,
+        "data": result.data,
+        "train": result.train,
+        "design": result.design,
+        "model": result.model,
+        "rows": dict(result.n_rows),
+        "labels": list(result.labels),
+        "metric": result.metric,
+        "chance": result.chance,
+        "whole": record(result.whole) if result.whole else None,
+        "settings": dict(result.settings),
+        "hashes": dict(result.hashes),
+        "version": result.version,
+        "seconds": result.seconds,
+        "notes": list(result.notes),
+        "verdicts": [_verdict(section, verdict) for section in result.sections if section.found
+                     for verdict in section.found.verdicts],
+        "not_done": {section.name: section.reason for section in result.sections if section.found is None},
+        "scores": [row for section in result.sections if section.found for row in section.found.scores],
+        "checks": [_section(section) for section in result.sections if section.found],
+    }  # fmt: skip
+
+
+def _verdict(section: Section, verdict: Verdict) -> Row:
+    number = record(verdict.score) if verdict.score else {}
+    return {"check": section.name, "question": verdict.question, "group": verdict.group, "answer": verdict.answer,
+            "because": verdict.because} | number  # fmt: skip
+
+
+def _section(section: Section) -> Row:
+    assert section.found is not None
+    return {
+        "name": section.name, "asks": section.asks, "notes": list(section.found.notes),
+        "figures": [{"name": f.name, "caption": f.caption, "rows": list(f.rows)} for f in section.found.figures],
+        "tables": [{"name": t.name, "caption": t.caption, "rows": list(t.rows)} for t in section.found.tables],
+    }  # fmt: skip
+
+
+def page(result: Sanity, command: str) -> str:
+    """The findings as one page of HTML that works from disk."""
+    drawn: str = template("sanity.html", "disorder.sanity").render(
+        result=result, command=command, shown=SHOWN, about=about(result), cell=_cell, headline=headline(result), said=said
+    )
+    return drawn
+
+
+def about(result: Sanity) -> str:
+    """What was audited, in one line."""
+    rows = f"{result.n_rows['data']:,} rows" + (f" and {result.n_rows['train']:,} of {result.train}" if result.train else "")
+    return f"{result.data}: {rows}, model {result.model}, seed {result.settings['seed']}"
+
+
+def headline(result: Sanity) -> str:
+    """What matters most, in a line: the answers for all rows."""
+    main = [v for v in result.verdicts if v.group == "all" and v.question in ("order", "both texts", "word classes")]
+    line = ", ".join(f"{v.question}: {v.answer}{_elsewhere(result, v)}" for v in main)
+    return f"{line[0].upper()}{line[1:]}" if line else "; ".join(f"{v.question}: {v.answer}" for v in result.verdicts)
+
+
+def _elsewhere(result: Sanity, verdict: Verdict) -> str:
+    """The groups where the answer is another."""
+    others = [v for v in result.verdicts if v.question == verdict.question and v.group != "all" and v.answer != verdict.answer]
+    return f" ({'; '.join(f'{v.group}: {v.answer}' for v in others)})" if others else ""
+
+
+def as_csv(rows: Sequence[Row]) -> bytes:
+    """Rows as CSV; columns in the order they first appear in."""
+    columns = list(dict.fromkeys(name for row in rows for name in row))
+    sink = io.StringIO()
+    writer = csv.DictWriter(sink, columns, lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(rows)
+    return sink.getvalue().encode("utf-8", "backslashreplace")
+
+
+def figures(result: Sanity) -> Iterator[Figure]:
+    """Every picture."""
+    for section in result.sections:
+        if section.found:
+            yield from section.found.figures
+
+
+def tables(result: Sanity) -> Iterator[Table]:
+    """Every table."""
+    for section in result.sections:
+        if section.found:
+            yield from section.found.tables
+
+
+def _cell(value: Any) -> str:
+    if value is None:
+        return ""
+    return f"{value:.3f}" if isinstance(value, float) else f"{value:,}" if type(value) is int else str(value)

@@ -1,0 +1,75 @@
+"""Which word classes does the data need? Drop every noun, every verb and so on, and set the cost beside the words removed.
+
+NLI Data Sanity Check (Talman et al., 2021), Tables 2 to 4 and Figure 1.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from disorder.errors import NothingToMeasure
+from disorder.perturb import parse
+from disorder.perturb._suites import SINGLE
+from disorder.sanity._bench import Bench, Probe
+from disorder.sanity._drawn import number, scatter
+from disorder.sanity._result import Checked, Figure, Row, Table, Verdict, bounds
+from disorder.sanity._rule import NEEDED, NOT_NEEDED, UNDECIDED, reason
+from disorder.sanity.order import figure, skipped
+
+ASKS = "Which word classes does the data need?"
+PAPER = "NDSC Tables 2–4, Fig. 1"
+
+
+def classes(bench: Bench) -> Checked:
+    """What it costs to drop each word class from both texts, in training and in test."""
+    specs = [f"drop_pos:tags={tag}" for tag in SINGLE]
+    parse(specs[0]).tried(bench.task.language)
+    probes, notes = bench.tried(specs)
+    if not probes:
+        raise NothingToMeasure(notes[0])
+    asked = bench.rows.asked
+    verdicts = [_verdict(bench, probe) for probe in probes]
+    table = [_row(bench, probe, verdict) for probe, verdict in zip(probes, verdicts, strict=True)]
+    scores = [row for probe in probes for row in bench.records("classes", probe)]
+    x = number("removed", "words removed, a row")
+    drawn = [{"name": row["class"], **{key: row[key] for key in ("removed", "value", "low", "high")}} for row in table]
+    caption = (
+        "What it costs to drop a word class in training and test, by how many words that removes from a row "
+        f"({len(asked):,} rows asked, 95 % intervals)."
+    )
+    drawing = scatter(x, number("value", "cost (0.05 is five points)"))
+    pictures = [figure("classes", probes, bench), Figure("removed", caption, drawn, drawing)]
+    return Checked([_together(verdicts), *verdicts], scores, pictures,
+                   [Table("classes", "Word classes, dropped from both texts", table)], notes + skipped(probes))  # fmt: skip
+
+
+def _verdict(bench: Bench, probe: Probe) -> Verdict:
+    rows = bench.rows.asked
+    cost = bench.cost(probe.answers["corrupt-both"], rows)
+    answer, trouble = bench.rule.decide(cost, bench.score(bench.whole, rows), bench.chance(rows))
+    return Verdict(_class(probe), answer, reason("Dropping it", cost, trouble), cost)
+
+
+def _row(bench: Bench, probe: Probe, verdict: Verdict) -> Row:
+    asked = bench.rows.asked
+    removed = probe.broken.removed[asked][probe.broken.applies[asked]]
+    assert verdict.score is not None
+    row = {"class": _class(probe), "verdict": verdict.answer, "removed": round(float(removed.mean()), 4)}
+    test, train = (bench.cost(probe.answers[design], asked) for design in ("corrupt-test", "corrupt-train"))
+    shared = {} if probe.overlap is None else {"overlap": round(probe.overlap, 4)}
+    return row | bounds(verdict.score) | {"corrupt_test": round(test.value, 4), "corrupt_train": round(train.value, 4)} | shared
+
+
+def _class(probe: Probe) -> str:
+    return probe.spec.partition("=")[2]
+
+
+def _together(verdicts: list[Verdict]) -> Verdict:
+    """All classes in one line, the costliest first."""
+    ordered = sorted(verdicts, key=lambda v: -(v.score.value if v.score else 0.0))
+    named = {answer: [v.question for v in ordered if v.answer == answer] for answer in (NEEDED, NOT_NEEDED, UNDECIDED)}
+    because = "; ".join(f"{answer}: {', '.join(names)}" for answer, names in named.items() if names)
+    answer = NEEDED if named[NEEDED] else UNDECIDED if named[UNDECIDED] else NOT_NEEDED
+    costs = np.array([v.score.value for v in ordered if v.score])
+    return Verdict("word classes", answer, f"{because[0].upper()}{because[1:]}. Costs run from {100 * costs.min():.1f} to "
+                   f"{100 * costs.max():.1f} points")  # fmt: skip

@@ -1,0 +1,58 @@
+"""Does it matter which text is which? Ask with premise and hypothesis swapped, and look at each label on its own.
+
+NLI Data Sanity Check (Talman et al., 2021): entailment should change, contradiction and neutral mostly hold.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from disorder.measure import share
+from disorder.sanity._bench import Bench, Probe
+from disorder.sanity._drawn import forest
+from disorder.sanity._result import Checked, Figure, Row, Table, Verdict, bounds
+from disorder.sanity._rule import reason
+from disorder.types import Ints
+
+ASKS = "Does it matter which text is which?"
+PAPER = "NDSC"
+SPEC = "swap_texts"
+
+
+def swap(bench: Bench) -> Checked:
+    """What it costs to ask a model of whole pairs about swapped ones; with both swapped nothing would be lost."""
+    [probe] = bench.probes([SPEC])
+    verdicts = []
+    for group, rows in bench.groups():
+        cost = bench.cost(probe.answers["corrupt-test"], rows)
+        answer, trouble = bench.rule.decide(cost, bench.score(bench.whole, rows), bench.chance(rows))
+        because = reason("Swapping them in the test data", cost, trouble)
+        verdicts.append(Verdict("roles of the texts", answer, because, cost, group))
+    scores = bench.records("swap", probe)
+    if bench.task.is_regression:
+        return Checked(verdicts, scores, notes=["the data has no labels to look at one by one"])
+    table = by_label(bench, probe)
+    names = [row["label"] for row in table]
+    drawn = [{"name": row["label"], **{key: row[key] for key in ("value", "low", "high", "n")}} for row in table]
+    caption = "Share of rows that get the same answer when their texts are swapped, by gold label, with 95 % intervals."
+    picture = Figure("swap_by_label", caption, drawn, forest(names, "same answer after the swap", lines=(0.0, 1.0)))
+    return Checked(verdicts, scores, [picture], [Table("swap_labels", "Swapped texts, by gold label", table)])
+
+
+def by_label(bench: Bench, probe: Probe) -> list[Row]:
+    """For each gold label: how often the answer stays, and how often the gold label is given before and after."""
+    found = []
+    for number, label in enumerate(bench.task.labels):
+        rows = _of_label(bench, number)
+        if not len(rows):
+            continue
+        before, after = bench.whole.fair[rows].argmax(axis=1), probe.answers["corrupt-test"].fair[rows].argmax(axis=1)
+        gold = [round(float((answers == number).mean()), 4) for answers in (before, after)]
+        row = {"label": label} | bounds(share(before == after))
+        found.append(row | {"gold_before": gold[0], "gold_after": gold[1]})
+    return found
+
+
+def _of_label(bench: Bench, number: int) -> Ints:
+    asked = bench.rows.asked
+    return np.asarray(asked[bench.gold[asked] == number])
