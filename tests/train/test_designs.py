@@ -13,8 +13,8 @@ import pytest
 from conftest import Command, pairs
 from disorder.data import read
 from disorder.errors import BadData, BadSetting, DisorderError, UnknownName
-from disorder.train._cures import cures
-from disorder.train._designs import _design, broken_test, designs, difference
+from disorder.train import cures, designs
+from disorder.train._designs import _design, broken_test, difference
 
 pytest.importorskip("torch", reason="needs torch")
 

@@ -224,12 +224,15 @@ def test_early_stopping_keeps_the_best_epoch(tmp_path: Path) -> None:
 
 
 def test_given_vectors_are_used_and_stay(tmp_path: Path) -> None:
-    (tmp_path / "v.txt").write_text("2 3\nsaw 1 2 3\nzebra 4 5 6\n", encoding="utf-8")
-    done = learned(tmp_path / "m", vectors=str(tmp_path / "v.txt"), epochs=2)
+    (tmp_path / "v.txt").write_text("3 3\nsaw 1 2 3\nzebra 4 5 6\nonce 7 8 9\n", encoding="utf-8")
+    first, *rows = order_rows()
+    rows = [{**first, "text_a": f"{first['text_a']} once"}, *rows]
+    done = learned(tmp_path / "m", data=rows, vectors=str(tmp_path / "v.txt"), epochs=2, min_count=2)
     known = json.loads((done.folder / "vocabulary.json").read_text())
     table = weights(done.folder)["words.table.weight"]
     assert table[known.index("saw") + 2].tolist() == [1, 2, 3]
     assert table[known.index("zebra") + 2].tolist() == [4, 5, 6]
+    assert table[known.index("once") + 2].tolist() == [7, 8, 9], "rare in the data, but there is a vector for it"
     (tmp_path / "bad.txt").write_text("saw 1 2 3\ndog 1 two 3\n", encoding="utf-8")
     with pytest.raises(BadData, match="line 2"):
         learned(tmp_path / "n", vectors=str(tmp_path / "bad.txt"), epochs=1)

@@ -13,7 +13,7 @@ import pytest
 
 from conftest import pairs
 from disorder.errors import BadData, DisorderError
-from disorder.train import resume
+from disorder.train import resume, train
 
 pytest.importorskip("torch", reason="needs torch")
 pytest.importorskip("safetensors", reason="needs safetensors")
@@ -49,6 +49,24 @@ def test_killed_and_resumed_is_the_same_to_the_bit(tmp_path: Path, jsonl: Callab
     assert not (killed / "checkpoints").exists()
     with pytest.raises(DisorderError, match="is done"):
         resume(killed)
+
+
+def test_a_checkpoint_of_another_network_is_one_line(tmp_path: Path, jsonl: Callable[..., Path]) -> None:
+    from safetensors.torch import load_file, save_file
+
+    data = str(jsonl(pairs(40)))
+    settings = {"hidden": 8, "width": 8, "save_every": 1, "epochs": 2}
+
+    def stop(stage: str, *heard: object) -> None:
+        if stage == "epoch 2":
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        train("plain", data, model="bilstm", out=tmp_path / "m", settings=settings, listen=stop)
+    kept = next((tmp_path / "m" / "checkpoints").glob("*/network.safetensors"))
+    save_file({name: value[:-1].clone() for name, value in load_file(kept).items()}, kept)
+    with pytest.raises(BadData, match="does not fit the network"):
+        resume(tmp_path / "m")
 
 
 def test_there_must_be_something_to_resume(tmp_path: Path) -> None:

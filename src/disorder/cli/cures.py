@@ -16,7 +16,7 @@ from disorder.cli._tables import Rows, markdown, seeds_text, terminal
 from disorder.cli.train import Device, ModelName, Set, TestLimit, TrainLimit, TrainOut, settings_of
 
 if TYPE_CHECKING:
-    from disorder.train._cures import Finding
+    from disorder.train import Finding
 
 Recipes = Annotated[
     list[str] | None,
@@ -70,8 +70,8 @@ def cures(
     from rich.console import Console
 
     from disorder.cli._progress import EpochBar
+    from disorder.train import cures as start
     from disorder.train._cures import USUAL
-    from disorder.train._cures import cures as start
 
     folder = out or o.new_folder(model, data, "models")
     with EpochBar() as bar:

@@ -16,7 +16,7 @@ from disorder.cli._tables import Rows, markdown, seeds_text, signed, terminal
 from disorder.cli.train import Device, ModelName, Set, TestLimit, TrainLimit, TrainOut, settings_of
 
 if TYPE_CHECKING:
-    from disorder.train._designs import Design
+    from disorder.train import Design
 
 Test = Annotated[str, typer.Argument(help="Test data, never trained on: mnli:matched, FILE.jsonl")]
 DesignOn = Annotated[list[str], o._option("Transformation to break texts by; can be repeated", "--on")]
@@ -52,7 +52,7 @@ def designs(
     from rich.console import Console
 
     from disorder.cli._progress import EpochBar
-    from disorder.train._designs import designs as start
+    from disorder.train import designs as start
 
     folder = out or o.new_folder(model, data, "models")
     with EpochBar() as bar:

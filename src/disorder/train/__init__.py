@@ -5,8 +5,12 @@ This folder joins stages as audit.py does: it reads, breaks, trains and measures
 
 from __future__ import annotations
 
+from disorder.train._cures import Finding, cures
+from disorder.train._designs import Design, designs
 from disorder.train._devices import is_first_process
 from disorder.train._plan import Inputs, Job, Loss, Phase
 from disorder.train._run import Trained, resume, train
 
-__all__ = ["Inputs", "Job", "Loss", "Phase", "Trained", "is_first_process", "resume", "train"]
+__all__ = [
+    "Design", "Finding", "Inputs", "Job", "Loss", "Phase", "Trained", "cures", "designs", "is_first_process", "resume", "train",
+]  # fmt: skip

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from disorder.errors import DisorderError
+from disorder.errors import BadData, DisorderError
 from disorder.measure.spearman import correlation
 from disorder.train._batches import epoch, grouped, tensors
 from disorder.train._checkpoint import Checkpoints, Progress, optimizer_tensors, restore_optimizer
@@ -95,7 +95,10 @@ class _Run:
         """Train, epoch by epoch, and end with the best epoch in the network."""
         progress = self.loop.progress
         if kept:
-            self.learner.network.load_state_dict(kept["network"])
+            try:
+                self.learner.network.load_state_dict(kept["network"])
+            except RuntimeError:
+                raise BadData("the checkpoint does not fit the network; did another version make it? Train again") from None
             restore_optimizer(self.optimizer, self.names, kept.get("optimizer", {}))
             self.loop.best = dict(kept.get("best", {}))
         while progress.epoch < self.n_epochs and not self._is_settled():

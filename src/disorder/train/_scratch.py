@@ -39,7 +39,8 @@ class Fresh:
         known = [w for w, n in sorted(counts.items(), key=lambda item: (-item[1], item[0])) if n >= own.min_count]
         vectors = Vectors.read(own.vectors, wanted=set(known), more=own.more_words) if own.vectors else None
         if vectors is not None:
-            known += [word for word in vectors.first if word not in counts]
+            frequent = set(known)
+            known += [word for word in vectors.first if word not in frequent]  # one that is rare here has a vector all the same
         config = {
             "model": name, "labels": list(labels), "is_pair": is_pair, "words": own.words,
             "max_length": settings.loop.max_length, "width": vectors.width if vectors else own.width,
