@@ -15,6 +15,10 @@ from disorder.registry import parts
 
 NAMES = list(parts("explanation"))
 SMALL: dict[str, Any] = {"limit": 30, "q": 4}
+LACKS = {  # what the built-in model and data, or a machine without taggers, cannot show, and a word of the line that says so
+    "heads": "attentions|two texts", "gradients": "gradients", "similarity": "numbers", "sides": "come alone",
+    "minitree": "spac|nltk", "ladder": "spac|nltk",
+}  # fmt: skip
 QUICK = {"lime": "lime:n=6,samples=100"}  # as the paper has it, it asks a thousand questions a text
 
 
@@ -26,6 +30,8 @@ def explained(name: str, data: str = "builtin", **more: Any) -> Explained:
         reason = str(error)
     assert reason.startswith(f"{name}: ")
     assert "\n" not in reason
+    assert name in LACKS, f"it should have been shown: {reason}"
+    assert re.search(LACKS[name], reason)
     pytest.skip(reason)
 
 
