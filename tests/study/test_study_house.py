@@ -211,6 +211,9 @@ class TestCommand:
             (["unli/table2", "builtin", "--as", "BERT"], "unknown model of unli/table2 'BERT'"),
             (["unli/table2", "builtin", "builtin", "--as", "BiLSTM", "--as", "ConvNet"], "--as was given 2 times for 1 model"),
             (["unli/table2", "builtin", "--limit", "0"], "1 or more"),
+            (["unli/table2", "builtin"], "unli/table2 needs data: mnli:matched, "),
+            (["unli/table2", "builtin", "nowhere.jsonl"], "no such file"),
+            (["ndsc/table5", "bow", "builtin"], "--train DATA"),
             (["unli/table2", "builtin", "--fidelity", "both"], "paper or released"),
         ],
     )
@@ -220,6 +223,13 @@ class TestCommand:
         assert (code, out) == (2, "")
         assert said in error
         assert error.count("\n") == 1
+
+    def test_what_people_make_leaves_no_folder(self, run: Command) -> None:
+        code, out, _ = run("study", "unli/table4")
+        assert code == 0
+        assert "disorder human make" in out
+        assert "0.581" in out
+        assert not Path("runs").exists()
 
     def test_the_list_names_every_item_and_what_it_lacks(self, run: Command) -> None:
         code, out, _ = run("study", "--list")

@@ -21,7 +21,8 @@ if TYPE_CHECKING:
 
 Name = Annotated[str | None, typer.Argument(metavar="PAPER/ITEM", help="Table or figure, e.g. unli/table2 (see --list)")]
 Given = Annotated[
-    list[str] | None, typer.Argument(metavar="[MODEL]... [DATA]...", help="Models and data (default: the paper's own)")
+    list[str] | None,
+    typer.Argument(metavar="MODEL|DATA", help="Models, data, or finished runs (default: the paper's own models and data)"),
 ]
 ListAll = Annotated[bool, o._option("Show all items of the four papers, and what each needs", "--list")]
 As = Annotated[list[str] | None, o._option("Published model that MODEL stands for; repeat it for several, in order", "--as")]
@@ -31,7 +32,7 @@ StudyLimit = Annotated[int | None, o._option("Examples to ask about (items that 
 TestLimit = Annotated[int | None, o._option("For items that train: ask about this many examples")]
 Train = Annotated[str | None, o._option("Training data, for items that train (default: the paper's)")]
 Whose = Annotated[str | None, o._option("paper: as described; released: as the authors' code does", "--fidelity")]
-StudyOut = Annotated[Path | None, o._option("Folder of the study; one that was begun goes on (default: runs/DATE-ITEM)")]
+StudyOut = Annotated[Path | None, o._option("Folder of the study; one that was begun goes on (default: runs/DATE-study-ITEM)")]
 StudyJson = Annotated[bool, o._option("Print study.json on standard output and nothing else", "--json")]
 OUTSIDE = ("name", "given", "list_all", "as_", "out", "as_json", "set_", "labels", "columns")
 
@@ -71,7 +72,7 @@ def study(
         return _list(Console(soft_wrap=True), name, data_dir, as_json=as_json)
     if name is None:
         raise DisorderError("name an item: disorder study unli/table2 hf:FOLDER mnli:matched (all: disorder study --list)")
-    folder = out or o.new_folder("study", name.replace("/", "-"))
+    folder = out or _folder(name)
     found = _made(name, given or [], as_ or [], folder, settings)
     if as_json:
         from disorder.study._write import as_json as plain
@@ -81,7 +82,14 @@ def study(
     show(found, Console(), folder)
 
 
-def _made(name: str, given: list[str], names: list[str], folder: Path, settings: dict[str, Any]) -> Study:
+def _folder(name: str) -> Path | None:
+    """A folder of its own for an item that is measured; none for one that only says what to type."""
+    from disorder.study import item
+
+    return None if item(name).commands else o.new_folder("study", name.replace("/", "-"))
+
+
+def _made(name: str, given: list[str], names: list[str], folder: Path | None, settings: dict[str, Any]) -> Study:
     from disorder.cli._progress import Bar, News
     from disorder.study import study as start
 
@@ -90,7 +98,7 @@ def _made(name: str, given: list[str], names: list[str], folder: Path, settings:
         return start(name, *given, names=names, out=folder, listen=bar, **settings)
 
 
-def show(found: Study, console: Console, folder: Path) -> None:
+def show(found: Study, console: Console, folder: Path | None) -> None:
     """The table, what was left out, and where the page lies."""
     from rich.text import Text
 
@@ -106,7 +114,8 @@ def show(found: Study, console: Console, folder: Path) -> None:
         console.print(Text(note), soft_wrap=True)
     for command in found.commands:
         console.print(Text(f"  {command}", style="bold"), soft_wrap=True)
-    console.print(Text(f"\nPage: {folder}/report.html", style="bold"), soft_wrap=True)
+    if folder is not None:
+        console.print(Text(f"\nPage: {folder}/report.html", style="bold"), soft_wrap=True)
 
 
 def _table(found: Study) -> Table:

@@ -16,6 +16,7 @@ from disorder.registry import parts
 from disorder.report import read_run
 from disorder.study._bench import Finished
 from disorder.study._item import Item
+from disorder.study._trained import Trained
 
 PACKAGES = {
     "hf": ("transformers", "torch"),
@@ -104,6 +105,8 @@ def lacking(item: Item, data_dir: str | None = None) -> list[str]:
         reasons.append(f"name DATA (theirs: {_no_data(data_dir)})")
     if item.train and not is_at_hand(item.train, data_dir):
         reasons.append(f"name --train DATA (theirs: {_no_data(data_dir)})")
+    if item.train is None and isinstance(item.pipeline, Trained):
+        reasons.append("name --train DATA (theirs: several sets together)")
     if item.pipeline.needs_model and (not item.models or no_models(item)):
         reasons.append(f"name a MODEL{f' (theirs: {no_models(item)})' if item.models else ''}")
     return reasons

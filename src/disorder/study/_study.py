@@ -114,8 +114,8 @@ class _Wanted:
 
     def _in_part(self) -> str:
         """Why counts are not those of the paper's data, where they are not."""
-        if self.asked.limit:
-            return f"counted over {self.asked.limit:,} examples"
+        if limit := self.asked.test_limit or self.asked.limit:
+            return f"counted over {limit:,} examples"
         train = self.asked.train or self.item.train
         is_part = isinstance(train, str) and honest_name(train, data_dir=self.asked.data_dir) != self.item.train
         return "counted over other training data" if is_part else ""

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from disorder.errors import DisorderError
 from disorder.measure import ORIGINAL
 from disorder.perturb import parse
 from disorder.study._audits import Audits, notes_of
@@ -62,6 +63,8 @@ class Trained:
 
     def __call__(self, bench: Bench) -> Iterator[Portion]:
         """One portion a model, way and set of data."""
+        if bench.train is None:
+            raise DisorderError("the paper trains on several sets together: say --train DATA")
         for model in bench.models:
             for name, arm in self.arms.items():
                 specs = [bench.trained(model, name, arm, seed, self.settings) for seed in bench.seeds()]

@@ -44,8 +44,7 @@ ITEMS = [
     Item(
         "ndsc/table5",
         Trained({"original": Arm(), "drop_pos:tags=NOUN": Arm(on=("drop_pos:tags=NOUN",))}, "trained_on", ACCURACY, LARGE),
-        models={"hf:FacebookAI/roberta-large": "RoBERTa-large"}, data=ANLI, train="anli:train", extras=NEEDS, takes="days",
-        unlike=DEV,
+        models={"hf:FacebookAI/roberta-large": "RoBERTa-large"}, data=ANLI, extras=NEEDS, takes="days", unlike=DEV,
     ),
     Item(
         "ndsc/table6",

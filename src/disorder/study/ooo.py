@@ -15,9 +15,13 @@ GLUE = ("cola:dev", "rte:dev", "qqp:dev", "mrpc:dev", "sst2:dev", "qnli:dev", "s
 ROUNDS = ("anli:r1", "anli:r2", "anli:r3")
 TRAINING = {"epochs": "3", "lr": "2e-5", "batch_size": "32", "max_length": "128"}
 WHOLE = Audits({"accuracy": "original/accuracy", "spearman": "original/spearman"}, SHUFFLES[:1], q=1)
+SHUFFLE = Order(SHUFFLES[:1], by_transformation=False)
 PRETASK = {"plain": Arm(), "order_pretask": Arm("order_pretask")}
 COUNTS = dict.fromkeys(("dev", "step1", "step2", "step3", "total"), "count")
 
+BASE = {"hf:FacebookAI/roberta-base": "RoBERTa-base"}
+LARGE = {"hf:FacebookAI/roberta-large": "RoBERTa-large"}
+FOUR = {**BASE, "hf:albert/albert-base-v2": "ALBERT-base", "hf:google-bert/bert-base-uncased": "BERT-base", **LARGE}
 QNLI, SST, STS = ("qnli:dev",), ("sst2:dev",), ("stsb:dev",)
 INSIDE = ("hf", "explain")
 
@@ -28,16 +32,19 @@ ITEMS = [
     Item("ooo/table1", Drawing(), takes="", shows=ONE_QUESTION, commands=SHUFFLED),
     Item("ooo/table2", Tasks(Order(), settings=TRAINING), data=GLUE, extras=("nlp",), takes="hours"),
     Item("ooo/table3", Looked("heads", read=ablated), data=QNLI, extras=INSIDE),
-    Item("ooo/table4", Tasks(Order(SHUFFLES[:1], False), PRETASK, settings=TRAINING), data=GLUE[1:6], takes="hours"),
-    Item("ooo/table5", Tasks(WHOLE, PRETASK, settings=TRAINING), data=(*GLUE[1:6], "squad2:dev"), takes="hours"),
+    Item("ooo/table4", Tasks(SHUFFLE, PRETASK, settings=TRAINING), models=BASE, data=GLUE[1:6], takes="hours"),
+    Item(
+        "ooo/table5", Tasks(WHOLE, PRETASK, settings=TRAINING), models=BASE, data=(*GLUE[1:6], "squad2:dev"), takes="hours",
+    ),
     Item("ooo/tableA1", Looked("heads", read=distances), data=QNLI, extras=INSIDE),
     Item("ooo/tableA2", Tasks(Order(), settings=TRAINING), data=ROUNDS, extras=("nlp",), takes="hours"),
     Item("ooo/tableA3", Lexicons("lime"), data=SST),
     Item(
-        "ooo/tableA4", Tasks(Filters(), settings=TRAINING, units=COUNTS, kind="counts"), data=GLUE, fidelity="released",
+        "ooo/tableA4", Tasks(Filters(), settings=TRAINING, units=COUNTS, kind="counts"), models=BASE, data=GLUE,
+        fidelity="released",
     ),
-    Item("ooo/tableA5", Tasks(Order(), settings=TRAINING), data=GLUE, extras=("nlp",), takes="hours"),
-    Item("ooo/tableA6", Tasks(WHOLE, settings=TRAINING), data=GLUE),
+    Item("ooo/tableA5", Tasks(Order(), settings=TRAINING), models=LARGE, data=GLUE, extras=("nlp",), takes="hours"),
+    Item("ooo/tableA6", Tasks(WHOLE, settings=TRAINING), models=FOUR, data=GLUE, takes="hours"),
     Item("ooo/fig1", Looked("lime"), data=("qqp:dev",)),
     Item("ooo/fig2", Explained("similarity", "shuffle_ngrams:n=1", q=10), data=STS),
     Item("ooo/fig3", Looked("lime"), data=SST),
