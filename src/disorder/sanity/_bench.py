@@ -104,22 +104,17 @@ class Bench:
     @cached_property
     def models(self) -> list[Any]:
         """One model for each part, trained on the whole texts of the others."""
-        return self.fit(self.learner, self.read, ORIGINAL, np.ones(len(self.texts), dtype=bool))
+        return self.fit(self.learner, self.read, ORIGINAL)
 
     @cached_property
     def whole(self) -> Answers:
         """What they answer to whole texts."""
         return self.ask(self.learner, self.models, self.read, np.ones(len(self.texts), dtype=bool))
 
-    def fit(self, learner: Learner, read: Any, name: str, applies: Bools) -> list[Any]:
+    def fit(self, learner: Learner, read: Any, name: str) -> list[Any]:
         """A model a part."""
-        fitted = []
-        for fold in self.rows.folds:
-            rows = np.flatnonzero((self.rows.fold != fold) & applies)
-            if len(rows) < 2:
-                raise NothingToMeasure(f"{name}: {len(rows)} rows to train on")
-            fitted.append(learner.fit(read, rows, self.gold[rows], f"{name} {fold}"))
-        return fitted
+        learned = {fold: np.flatnonzero(self.rows.fold != fold) for fold in self.rows.folds}
+        return [learner.fit(read, rows, self.gold[rows], f"{name} {fold}") for fold, rows in learned.items()]
 
     def ask(self, learner: Learner, models: Sequence[Any], read: Any, applies: Bools) -> Answers:
         """Each part asked by its model; rows that are not asked stay NaN."""
@@ -168,7 +163,7 @@ class Bench:
             raise NothingToMeasure(f"{broken.spec}: no row can be broken ({', '.join(broken.skips)})")
         learner, every = self.learner, np.ones(len(self.texts), dtype=bool)
         read = learner.read(broken.texts)
-        models = self.fit(learner, read, broken.spec, broken.applies)
+        models = self.fit(learner, read, broken.spec)  # rows it does not apply to stay whole: no model learns from fewer
         answers = {
             "corrupt-both": self.ask(learner, models, read, broken.applies),
             "corrupt-test": self.ask(learner, self.models, read, broken.applies),

@@ -26,7 +26,7 @@ def baselines(bench: Bench) -> Checked:
     for name, block in blocks.items():
         learner = shallow(name, block, bench.task, bench.seed)
         read = learner.read(bench.texts)
-        answers[name] = bench.ask(learner, bench.fit(learner, read, name, everything), read, everything)
+        answers[name] = bench.ask(learner, bench.fit(learner, read, name), read, everything)
     answers["the model"] = bench.whole
     table, scores, verdicts = [], [], []
     for name, found in answers.items():
