@@ -173,6 +173,11 @@ def test_a_study_goes_on_where_it_stopped(tmp_path: Path, monkeypatch: pytest.Mo
     assert {path: os.stat(path).st_mtime_ns for path in before} == before
 
 
+def test_rows_that_could_not_be_told_apart_are_refused() -> None:
+    with pytest.raises(DisorderError, match="'builtin:bow' is named twice"):
+        disorder.study("unli/table2", models=["builtin:bow", "builtin:bow"], data=["builtin"], **SMALL)
+
+
 def test_another_question_is_not_mixed_in(tmp_path: Path) -> None:
     disorder.study("unli/table2", "builtin:bow", "builtin", out=tmp_path, **SMALL)
     with pytest.raises(DisorderError, match=r"another q \(5 there, 6 now\); choose another --out"):

@@ -78,6 +78,8 @@ class _Wanted:
             raise DisorderError(f"{self.item.name} needs the model itself; a run stands for it in items of audits only")
         names = self._names(models)
         data, notes = data_of(self.item, self.data, self.asked.data_dir, models)
+        _check_names([(model, model.run.data) if isinstance(model, Finished) else (model,) for model in models])
+        _check_names([(each,) for each in data])
         found = self._new(models, data, names, notes)
         _check_same(folder, found)
         make_folder(folder)
@@ -139,6 +141,13 @@ class _Wanted:
         found.pictures += forests(found)
         found.notes = list(dict.fromkeys(found.notes))
         found.status = "done"
+
+
+def _check_names(given: Sequence[tuple[Any, ...]]) -> None:
+    """Raise where two rows of a table could not be told apart."""
+    titles = [" on ".join(map(title_of, each)) for each in given]
+    if twice := next((name for name in titles if titles.count(name) > 1), None):
+        raise DisorderError(f"{twice!r} is named twice; rows must differ in model or data")
 
 
 def _remarks(item: Item) -> list[str]:
