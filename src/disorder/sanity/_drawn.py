@@ -14,7 +14,8 @@ COLOURS = {"corrupt-both": BLUE, "corrupt-test": ORANGE, "corrupt-train": "#7a3b
 
 def number(field: str, title: str | None, **scale: Any) -> Spec:
     """A channel that shows numbers."""
-    return {"field": field, "type": "quantitative", "title": title, "scale": {"zero": False, "nice": True} | scale}
+    usual = {"zero": False, "nice": True}
+    return {"field": field, "type": "quantitative", "title": title, "scale": usual | scale, "axis": {"tickCount": 6}}
 
 
 def name(field: str, order: Sequence[str]) -> Spec:

@@ -65,7 +65,7 @@ def _verdict(bench: Bench, name: str, answers: Answers, score: Score) -> Verdict
         cost = bench.cost(answers, rows)
         answer, trouble = bench.rule.decide(cost, bench.score(bench.whole, rows), bench.chance(rows))
         spoken = {"needed": "falls short", "not needed": "does as well"}.get(answer, answer)
-        because = f"It scores {said(score)}, {points(cost)} less than the model" + (f". {trouble}" if trouble else "")
+        because = f"It scores {said(score)}; the model scores {points(cost)} more" + (f". {trouble}" if trouble else "")
         return Verdict(name, spoken, because, cost)
     gain = Score(score.value - chance, score.low - chance, score.high - chance, score.n, score.skipped)
     return Verdict(name, bench.rule.gives_away(gain), f"It scores {said(score)}, chance is {chance:.3f}", gain)
