@@ -92,6 +92,16 @@ def test_a_model_that_knows_whole_texts_alone_falls_to_chance(reviews: Path) -> 
     assert cell.row["model"] == "Reader"
 
 
+def test_where_no_balanced_set_is_left_the_reason_is_said(reviews: Path) -> None:
+    pytest.importorskip("spacy", reason="needs spacy")
+
+    def cheerful(texts: Sequence[Any]) -> list[str]:
+        return ["positive"] * len(texts)
+
+    with pytest.raises(DisorderError, match="no balanced set of right answers is left"):
+        disorder.study("ooo/table2", cheerful, str(reviews), q=2)
+
+
 def test_sensitivity_is_made_of_the_accuracy_beside_it() -> None:
     pytest.importorskip("spacy", reason="needs spacy")
     found = disorder.study("ooo/table2", "builtin", SENTIMENT, q=3, limit=40)

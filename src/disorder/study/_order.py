@@ -31,6 +31,8 @@ class Order:
     by_transformation: bool = True
     q: int | None = 10
 
+    metrics = ("wos", "spearman")
+
     @property
     def does(self) -> str:
         """What it does, in one line."""

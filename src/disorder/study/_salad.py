@@ -44,6 +44,11 @@ class Salad:
     q: int | None = 5
 
     @property
+    def metrics(self) -> Sequence[str]:
+        """What is measured."""
+        return (self.metric,)
+
+    @property
     def does(self) -> str:
         """What it does, in one line."""
         names = ", ".join(self.transformations)

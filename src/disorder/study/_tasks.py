@@ -15,6 +15,7 @@ from disorder.data.tasks import SETS
 from disorder.errors import BadModel, DisorderError, MissingData
 from disorder.registry import parts
 from disorder.report import Run
+from disorder.study._audits import notes_of
 from disorder.study._bench import Bench, short, title_of
 from disorder.study._given import is_at_hand
 from disorder.study._result import Cell, Portion
@@ -72,6 +73,11 @@ class Tasks:
         ways = f" in {len(self.arms)} ways ({', '.join(self.arms)})" if self.arms else ", unless it answers already"
         return f"train each model for each set of data{ways}; then {self.question.does}"
 
+    @property
+    def _wanted(self) -> Sequence[str]:
+        """The scores that are missed where a run could not give them; the columns of audits are whole texts here."""
+        return getattr(self.question, "metrics", ())
+
     def __call__(self, bench: Bench) -> Iterator[Portion]:
         """One portion a model, set of data and way."""
         for model, data in bench.pairs():
@@ -93,7 +99,7 @@ class Tasks:
             portion.cells += self.question.cells(run, folder, about)
             title = " ".join(filter(None, [short(model), arm.recipe, *arm.on, f"seed {seed} on", short(data)]))
             portion.links.append(bench.link(title, folder / "report.html"))
-            portion.notes += skips_of(run, f"{short(model)} on {short(data)}")
+            portion.notes += [*notes_of(run, about, self._wanted), *skips_of(run, f"{short(model)} on {short(data)}")]
         portion.cells = over_seeds(portion.cells)
         return portion
 
