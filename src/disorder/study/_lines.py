@@ -97,18 +97,23 @@ def ours(cell: Cell, unit: str) -> str:
 
     >>> ours(Cell(row={}, column="a", value=0.8237, low=0.81, high=0.84), "percent")
     '82.4 81.0–84.0'
+    >>> ours(Cell(row={}, column="a", value=0.021, low=-0.004, high=0.05), "points")
+    '+2.1 −0.4 to +5.0'
     """
     if cell.low is None or cell.high is None:
         return shown(cell.value, unit)
     low, high = (shown(bound, unit, 2 if unit == "share" else None) for bound in (cell.low, cell.high))
-    return f"{shown(cell.value, unit)} {low}{' to ' if '−' in low + high else '–'}{high}"
+    return f"{shown(cell.value, unit)} {low}{' to ' if unit == 'points' or '−' in low + high else '–'}{high}"
 
 
 def shown(value: float, unit: str, digits: int | None = None) -> str:
     """A number in the unit of the paper."""
     usual = {"share": 3, "count": 0}.get(unit, 1)
-    text = f"{value / SCALES[unit]:,.{usual if digits is None else digits}f}"
-    return text.lstrip("-") if not text.strip("-0.,") else text.replace("-", "−")
+    sign = "+" if unit == "points" else ""
+    text = f"{value / SCALES[unit]:{sign},.{usual if digits is None else digits}f}"
+    if not text.strip("+-0.,"):
+        return text.lstrip("+-")
+    return text.replace("-", "−")
 
 
 def difference(theirs: Theirs, unit: str) -> str:
@@ -117,7 +122,7 @@ def difference(theirs: Theirs, unit: str) -> str:
         return "not compared" if theirs.why_not else ""
     digits = max(decimals(theirs.printed), {"share": 3, "count": 0}.get(unit, 1))
     change = shown(theirs.difference, unit, digits)
-    sign = "" if change.startswith("−") or not change.strip("0.,") else "+"
+    sign = "" if change.startswith(("−", "+")) or not change.strip("0.,") else "+"
     if unit == "count" and theirs.is_within:
         return "equal"
     return f"{sign}{change} {'within' if theirs.is_within else 'outside' if unit != 'count' else 'differs'}"

@@ -13,7 +13,7 @@ from disorder.study._published import SCALES
 from disorder.study._result import Cell, Picture, Study
 
 WHOSE = ("ours", "published, same model and data", "published, another model")
-MOST = 80  # points of a picture; a longer one is no picture
+MOST = 120  # points of a picture; a longer one is no picture
 CAPTION = "{title}: ours with 95 % intervals{published}."
 BESIDE = "; printed numbers in orange where they are about the same model and data, in grey where they are not"
 

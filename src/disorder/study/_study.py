@@ -78,6 +78,7 @@ class _Wanted:
             raise DisorderError(f"{self.item.name} needs the model itself; a run stands for it in items of audits only")
         names = self._names(models)
         data, notes = data_of(self.item, self.data, self.asked.data_dir, models)
+        notes += self._trained_on()
         _check_names([(model, model.run.data) if isinstance(model, Finished) else (model,) for model in models])
         _check_names([(each,) for each in data])
         found = self._new(models, data, names, notes)
@@ -113,6 +114,14 @@ class _Wanted:
             published=[{**row.about, "cells": dict(row.cells)} for row in section.rows], notes=list(notes),
             remarks=_remarks(self.item), commands=list(self.item.commands),
         )  # fmt: skip
+
+    def _trained_on(self) -> list[str]:
+        """A note on the training data, where the item names any."""
+        train = self.asked.train or self.item.train
+        if not self.item.pipeline.trains or train is None:
+            return []
+        some = f"{self.asked.limit:,} examples of " if self.asked.limit else ""
+        return [f"trained on {some}{honest_name(train, data_dir=self.asked.data_dir)}"]
 
     def _in_part(self) -> str:
         """Why counts are not those of the paper's data, where they are not."""

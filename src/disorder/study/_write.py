@@ -65,8 +65,8 @@ def as_markdown(study: Study) -> str:
         keys, columns = keys_of(study), columns_of(study)
         parts += ["", _row([*keys, *map(title, columns)]), _row(["---"] * len(keys) + ["---:"] * len(columns))]
         for line in lines(study):
-            mark = "**" if line.whose == "ours" else ""
-            parts.append(_row([f"{mark}{text}{mark}" if text else "" for text in [*line.about, *line.cells]]))
+            cells = [*line.about, *line.cells]
+            parts.append(_row([_bold(text) for text in cells] if line.whose == "ours" else cells))
         parts += ["", " ".join(f"*{name}*: {meaning}." for name, meaning in meanings(study).items())]
     notes = [*why_not(study), *study.notes, *study.remarks]
     parts += ["", *(f"- {note}" for note in notes)] if notes else []
@@ -105,6 +105,12 @@ def page(study: Study) -> str:
         command=command_of(study),
     )  # fmt: skip
     return drawn
+
+
+def _bold(text: str) -> str:
+    """The number in bold, its interval beside it."""
+    value, space, rest = text.partition(" ")
+    return f"**{value}**{space}{rest}" if text else ""
 
 
 def _row(cells: Sequence[str]) -> str:
