@@ -52,6 +52,15 @@ def test_chance_gives_no_word_away() -> None:
     assert not found.tables[0].rows
 
 
+def test_a_text_counts_once_however_many_rows_have_it() -> None:
+    rng = np.random.default_rng(0)
+    examples = []
+    for p in range(100):
+        premise, label = sentence(rng, 30), TASK.labels[int(rng.integers(2))]
+        examples += [Example(f"{p}-{k}", premise, sentence(rng, 6), label) for k in range(20)]
+    assert words([replace(e, text_b="so") for e in examples], TASK, Rule()).verdicts[0].answer == "none found"
+
+
 def test_joint_intervals_widen_with_the_number_of_tests() -> None:
     one, many = joint_interval(0.5, 100, 1), joint_interval(0.5, 100, 10_000)
     assert one == pytest.approx((0.4038, 0.5962), abs=1e-3)  # Wilson at 95 %

@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 from disorder.errors import BadSetting, NothingToMeasure
 from disorder.sanity._result import points
 from disorder.sanity._rule import NEEDED, NOT_NEEDED, TOO_LITTLE, UNDECIDED, Rule, reason
-from disorder.sanity._score import balanced, balanced_difference, correlation, correlation_difference
+from disorder.sanity._score import balanced, balanced_difference, clustered_share, correlation, correlation_difference
+from disorder.sanity.overlap import apart
 from disorder.types import Score
 
 GOOD = Score(0.8, 0.78, 0.82, 1000)
@@ -90,6 +91,41 @@ def test_intervals_cover_the_truth_as_often_as_they_say() -> None:
         score = balanced(right, gold)
         covered += score.low <= 0.75 <= score.high
     assert 0.92 <= covered / 400 <= 0.985
+
+
+def test_intervals_of_passages_with_many_rows_cover_too() -> None:
+    rng, covered = np.random.default_rng(0), np.zeros(4)
+    clusters, gold = np.repeat(np.arange(100), 20), np.repeat(rng.integers(2, size=100), 20)
+    numbers = np.tile(np.arange(20.0), 100)
+    for _ in range(400):
+        ease = np.repeat(rng.beta(2, 1, 100), 20)
+        right, than = rng.random(2000) < ease, rng.random(2000) < 0.5
+        found = [
+            (balanced(right, gold, clusters=clusters), 2 / 3),
+            (balanced_difference(right, than, gold, clusters=clusters), 2 / 3 - 1 / 2),
+            (clustered_share(right, clusters), 2 / 3),
+            (apart(right, numbers < 5, numbers > 12, clusters), 0.0),
+        ]
+        covered += [score.low <= truth <= score.high for score, truth in found]
+    assert (covered / 400 >= 0.9).all(), covered / 400
+    assert (covered / 400 <= 0.99).all(), covered / 400
+
+
+def test_correlations_resample_passages() -> None:
+    rng = np.random.default_rng(0)
+    clusters = np.repeat(np.arange(40), 20)
+    gold = np.repeat(rng.normal(size=40), 20) + 0.01 * rng.normal(size=800)
+    numbers = np.repeat(rng.normal(size=40), 20)
+    alone, together = correlation(numbers, gold), correlation(numbers, gold, clusters=clusters)
+    assert together.value == pytest.approx(alone.value)
+    assert together.high - together.low > 3 * (alone.high - alone.low)  # √20 times as wide
+    with pytest.raises(NothingToMeasure, match="three first texts"):
+        correlation(numbers, gold, clusters=np.zeros(800, dtype=int))
+
+
+def test_one_passage_tells_nothing_of_others() -> None:
+    score = balanced(np.ones(50, dtype=bool), np.zeros(50, dtype=int), clusters=np.zeros(50, dtype=int))
+    assert (score.value, score.low, score.high) == (1.0, 0.0, 1.0)
 
 
 @given(st.lists(st.tuples(st.booleans(), st.booleans(), st.integers(0, 2)), min_size=1, max_size=60))

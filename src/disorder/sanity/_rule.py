@@ -13,6 +13,7 @@ from disorder.sanity._result import points, said
 from disorder.types import Score
 
 NEEDED, NOT_NEEDED, UNDECIDED = "needed", "not needed", "undecided"
+NEARLY = 0.9  # of the way from chance to perfect
 TOO_LITTLE = "The model knows too little of the task to say no"
 
 
@@ -30,7 +31,7 @@ class Rule:
             raise BadSetting("sanity", skill=self.skill, need="a share from 0 to below 1")
 
     def decide(self, cost: Score, whole: Score, chance: float) -> tuple[str, str]:
-        """The answer, and what keeps it from being one; `whole` is the score of the model before anything was taken away."""
+        """The answer, and what keeps it from being one or bounds it; `whole` is the score on whole texts."""
         if whole.low <= chance:
             return UNDECIDED, f"The model has not learned the task: it scores {said(whole)}, chance is {chance:.3f}"
         if cost.low > self.margin:
@@ -39,11 +40,15 @@ class Rule:
             return UNDECIDED, f"The interval holds the margin of {100 * self.margin:g} points"
         if whole.low < self.enough(chance):
             return UNDECIDED, TOO_LITTLE
-        return NOT_NEEDED, ""
+        return NOT_NEEDED, f"That is as far as this model gets: {said(whole)}"
 
     def enough(self, chance: float) -> float:
         """The score that a model must surely have for a "not needed"."""
         return chance + self.skill * (1 - chance)
+
+    def is_nearly_perfect(self, whole: Score, chance: float) -> bool:
+        """Whether so little is left to be gained that what a model did not use cannot be needed."""
+        return whole.low >= chance + NEARLY * (1 - chance)
 
     def gives_away(self, gain: Score) -> str:
         """Whether a baseline that should know nothing gets more than the margin above chance."""
