@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from disorder.errors import BadSetting, NothingToMeasure
 from disorder.sanity._result import points
-from disorder.sanity._rule import NEEDED, NOT_NEEDED, TOO_LITTLE, UNDECIDED, Rule, reason
+from disorder.sanity._rule import NEEDED, NOT_NEEDED, TOO_LITTLE, UNDECIDED, Rule, jointly, reason
 from disorder.sanity._score import balanced, balanced_difference, clustered_share, correlation, correlation_difference
 from disorder.sanity.overlap import apart
 from disorder.types import Score
@@ -47,6 +47,17 @@ def test_it_says_what_stands_in_the_way() -> None:
     assert "has not learned the task" in Rule().decide(cost(0.0), NONE, 0.5)[1]
     assert Rule().decide(cost(0.0), WEAK, 0.5)[1] == TOO_LITTLE
     assert "margin of 5 points" in Rule().decide(cost(0.05), GOOD, 0.5)[1]
+
+
+def test_one_of_several_costs_is_judged_by_a_wider_interval() -> None:
+    near, far = cost(0.065), cost(0.1)  # 0.055 to 0.075 alone; for eight together 2.73 / 1.96 times as wide
+    assert Rule().decide(near, GOOD, 0.5)[0] == NEEDED
+    answer, trouble = Rule().decide(near, GOOD, 0.5, together=100)
+    assert answer == UNDECIDED
+    assert "holds for 100 costs together, [4." in trouble
+    assert Rule().decide(far, GOOD, 0.5, together=8)[0] == NEEDED
+    assert jointly(far, 8) == pytest.approx((0.1 - 0.01 * 2.7344 / 1.95996, 0.1 + 0.01 * 2.7344 / 1.95996), abs=1e-5)
+    assert jointly(far, 1) == pytest.approx((far.low, far.high))
 
 
 def test_the_margin_can_be_set() -> None:

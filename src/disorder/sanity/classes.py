@@ -28,7 +28,7 @@ def classes(bench: Bench) -> Checked:
     if not probes:
         raise NothingToMeasure(notes[0])
     asked = bench.rows.asked
-    verdicts = [_verdict(bench, probe) for probe in probes]
+    verdicts = [_verdict(bench, probe, len(probes)) for probe in probes]
     table = [_row(bench, probe, verdict) for probe, verdict in zip(probes, verdicts, strict=True)]
     scores, unscored = bench.records("classes", probes)
     x = number("removed", "words removed, a row")
@@ -44,11 +44,11 @@ def classes(bench: Bench) -> Checked:
                    [*notes, *unscored, *skipped(probes)])  # fmt: skip
 
 
-def _verdict(bench: Bench, probe: Probe) -> Verdict:
+def _verdict(bench: Bench, probe: Probe, together: int) -> Verdict:
     rows = bench.rows.asked
     cost = bench.cost(probe.answers["corrupt-both"], rows)
     whole = bench.score(bench.whole, rows)
-    answer, trouble = bench.rule.decide(cost, whole, bench.chance(rows))
+    answer, trouble = bench.rule.decide(cost, whole, bench.chance(rows), together=together)
     return Verdict(_class(probe), answer, reason("Dropping it", cost, trouble), cost, whole=whole)
 
 

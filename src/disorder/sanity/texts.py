@@ -31,7 +31,7 @@ def _verdict(bench: Bench, probes: Sequence[Probe], group: str, rows: Ints) -> V
     costs = {p.spec: bench.cost(p.answers["corrupt-both"], rows) for p in probes}
     left = {p.spec: bench.score(p.answers["corrupt-both"], rows) for p in probes}
     whole, chance = bench.score(bench.whole, rows), bench.chance(rows)
-    decided = {spec: bench.rule.decide(cost, whole, chance) for spec, cost in costs.items()}
+    decided = {spec: bench.rule.decide(cost, whole, chance, together=len(costs)) for spec, cost in costs.items()}
     answers = [answer for answer, _ in decided.values()]
     answer = NOT_NEEDED if NOT_NEEDED in answers else NEEDED if set(answers) == {NEEDED} else UNDECIDED
     cheapest = min(costs, key=lambda spec: costs[spec].value)
