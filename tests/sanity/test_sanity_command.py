@@ -5,10 +5,15 @@ from __future__ import annotations
 import csv
 import json
 import re
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+
+from disorder.sanity import Checked, Sanity, Section, Verdict
+from disorder.sanity._card import card
+from disorder.types import Score
 
 pytest.importorskip("sklearn", reason="needs scikit-learn")
 
@@ -82,6 +87,8 @@ def test_the_command_on_the_page_repeats_the_run(run: Command, data: Path, tmp_p
         (["builtin", "--limit", "0"], "limit=0 does not work"),
         (["builtin", "--folds", "1"], "folds=1 does not work"),
         (["builtin", "--model", "bilstn"], "did you mean 'bilstm'?"),
+        (["builtin", "--set", "epochs=7"], "epochs='7' does not work; need a --model that is trained with it"),
+        (["builtin", "--device", "cpu"], "device='cpu' does not work"),
     ],
 )
 def test_mistakes_are_one_line(run: Command, arguments: list[str], message: str) -> None:
@@ -89,6 +96,44 @@ def test_mistakes_are_one_line(run: Command, arguments: list[str], message: str)
     assert (code, out) == (2, "")
     assert message in err
     assert len(err.strip().splitlines()) == 1
+
+
+def test_a_folder_that_cannot_be_made_is_said_before_the_work(
+    run: Command, data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def work(*arguments: object, **settings: object) -> None:
+        raise AssertionError("the work was begun")
+
+    monkeypatch.setattr(sys.modules["disorder.sanity"], "sanity", work)
+    (tmp_path / "taken").write_text("a file")
+    code, _, err = run("sanity", data, "--out", "taken")
+    assert code == 2
+    assert "--out taken cannot be made" in err
+
+
+def test_a_mistake_leaves_no_folder(run: Command, tmp_path: Path) -> None:
+    assert run("sanity", "builtin", "--check", "odrer", "--out", "a/b")[0] == 2
+    assert not (tmp_path / "a").exists()
+
+
+def test_nothing_of_an_earlier_request_stays_beside_a_new_page(run: Command, data: Path, tmp_path: Path) -> None:
+    run("sanity", data, "--check", "texts", "--out", "o")
+    assert (tmp_path / "o" / "texts_cost.svg").exists()
+    (tmp_path / "o" / "mine.csv").write_text("kept")
+    run("sanity", data, "--check", "duplicates", "--out", "o")
+    assert {path.name for path in (tmp_path / "o").iterdir()} >= {"mine.csv", "duplicates.csv", "report.html"}
+    assert not list((tmp_path / "o").glob("texts_cost.*"))
+
+
+@pytest.mark.parametrize("group", ["kind=\x7fa", "kind=a\x85b", "kind=\U0001f600", "kind=\ufffe", "kind=a\u2028b"])
+def test_no_name_breaks_the_card(group: str) -> None:
+    yaml = pytest.importorskip("yaml", reason="needs PyYAML")
+    whole = Score(0.8, 0.7, 0.9, 10)
+    section = Section("order", "", "", Checked([Verdict("order", "needed", "why", None, group, whole)]))
+    result = Sanity(group, "", "", group, {}, [], 0.5, "m", {"margin": 0.05, "seed": 0}, {"data": "x"}, "1", [section])
+    entry = yaml.safe_load(card(result, "disorder sanity x").split("---\n")[1])["disorder_sanity"]
+    assert (entry["data"], entry["model"], entry["verdicts"][0]["group"]) == (group, group, group)
+    assert entry["verdicts"][0]["whole"] == {"value": 0.8, "low": 0.7, "high": 0.9, "n": 10}
 
 
 def test_bad_inputs_run_what_can_be_done(run: Command, jsonl: Callable[..., Path]) -> None:

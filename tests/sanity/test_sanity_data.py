@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from importlib import import_module
+
 import numpy as np
 import pytest
 
 from disorder.errors import NothingToMeasure
 from disorder.sanity._rule import Rule
-from disorder.sanity.duplicates import duplicates, matches
+from disorder.sanity.duplicates import BANDS, duplicates, matches
+from disorder.sanity.duplicates import _likeness as likeness
 from disorder.sanity.words import joint_interval, words
 from disorder.types import Dataset, Example, Task
 
+module = import_module("disorder.sanity.duplicates")
 TASK = Task("toy", ("no", "yes"), "b")
 NAMES = [f"{a}{b}{c}" for a in "bdfglmnprst" for b in "aeiou" for c in "bdklmnrt"]
 
@@ -45,6 +50,15 @@ def test_chance_gives_no_word_away() -> None:
     found = words(rows(2000), TASK, Rule())
     assert found.verdicts[0].answer == "none found"
     assert not found.tables[0].rows
+
+
+def test_a_text_counts_once_however_many_rows_have_it() -> None:
+    rng = np.random.default_rng(0)
+    examples = []
+    for p in range(100):
+        premise, label = sentence(rng, 30), TASK.labels[int(rng.integers(2))]
+        examples += [Example(f"{p}-{k}", premise, sentence(rng, 6), label) for k in range(20)]
+    assert words([replace(e, text_b="so") for e in examples], TASK, Rule()).verdicts[0].answer == "none found"
 
 
 def test_joint_intervals_widen_with_the_number_of_tests() -> None:
@@ -100,9 +114,54 @@ def test_planted_leaks_are_found_exactly() -> None:
     }  # fmt: skip
 
 
-def test_many_equal_rows_cost_no_square() -> None:
-    examples = [Example(str(i), "the same words again and again.", f"but for number n{i}.", "yes") for i in range(3000)]
-    assert len(matches(examples)["exact"]) == 0  # done in a moment, though every row is near every other
+def test_one_long_premise_under_other_hypotheses_is_no_repeat() -> None:
+    rng = np.random.default_rng(0)
+    premises = [sentence(rng, 100) for _ in range(50)]
+    test = [Example(f"{p}-{k}", a, sentence(rng, 6), TASK.labels[k % 2]) for p, a in enumerate(premises) for k in range(3)]
+    train = [Example(f"t{p}", a, sentence(rng, 6), "no") for p, a in enumerate(premises)]
+    found = duplicates(Dataset("d", TASK, test), Dataset("t", TASK, train))
+    assert [verdict.answer for verdict in found.verdicts] == ["none found", "none found"]
+
+
+def test_a_near_row_is_found_among_many_of_its_premise() -> None:
+    rng = np.random.default_rng(0)
+    premise = sentence(rng, 100)
+    test = [Example(str(k), premise, sentence(rng, 20), "yes") for k in range(60)]
+    near = with_texts(test[7], "near", premise, f"{test[7].text_b[:-1]} tem." if test[7].text_b else None)
+    assert matches([*test, near])["near"] == [(60, 7)]
+    assert matches([*test, near], n_old=60)["near"] == [(60, 7)]
+
+
+def test_a_row_of_the_training_data_can_also_repeat_inside_the_test_data() -> None:
+    train, test = rows(20, seed=1), rows(18, seed=2)
+    twice = [with_texts(train[0], name, train[0].text_a, train[0].text_b, label) for name, label in (("x", "yes"), ("y", "no"))]
+    shouted = [with_texts(train[4], name, train[4].text_a.upper(), train[4].text_b) for name in ("v", "w")]
+    found = duplicates(Dataset("d", TASK, [*test, *twice, *shouted]), Dataset("t", TASK, train))
+    repeat, leak = (verdict.because for verdict in found.verdicts)
+    assert repeat == "2 of 22 rows repeat another (2 equal to the letter); 1 of them with another label"
+    assert leak.startswith("4 of 22 rows are in the training data (2 equal to the letter, 2 equal but for case")
+
+
+def test_the_same_words_in_another_order_with_another_label_are_a_contrast() -> None:
+    long = " ".join(NAMES[:40])
+    turned = " ".join([*NAMES[1::-1], *NAMES[2:40]])
+    other = " ".join(NAMES[50:90])
+    examples = [Example("1", long, "x", "yes"), Example("2", turned, "x", "no"), Example("3", other, "x", "no")]
+    found = duplicates(Dataset("d", TASK, examples), None)
+    assert found.verdicts[0].answer == "none found"
+    assert found.verdicts[0].because.endswith("Not counted: 1 with the same words in another order and another label")
+    assert matches([examples[0], replace(examples[1], label="yes")])["near"] == [(1, 0)]  # the same label: said twice
+    leak = duplicates(Dataset("d", TASK, examples[1:2]), Dataset("t", TASK, examples[:1])).verdicts[1]
+    assert leak.answer == "none found"
+    assert "Not counted: 1 with" in leak.because
+
+
+def test_many_near_rows_cost_no_square(monkeypatch: pytest.MonkeyPatch) -> None:
+    calls = []
+    monkeypatch.setattr(module, "_likeness", lambda one, other: calls.append(1) or likeness(one, other))
+    examples = [Example(str(i), " ".join(NAMES[:40]), f"{' '.join(NAMES[40:80])} n{i}", "yes") for i in range(1000)]
+    assert len(matches(examples)["near"]) > 950
+    assert len(calls) <= 2 * BANDS * len(examples)  # not the half million that every row with every other would take
 
 
 def test_texts_without_words_are_no_trouble() -> None:

@@ -9,8 +9,9 @@ from hypothesis import strategies as st
 
 from disorder.errors import BadSetting, NothingToMeasure
 from disorder.sanity._result import points
-from disorder.sanity._rule import NEEDED, NOT_NEEDED, TOO_LITTLE, UNDECIDED, Rule, reason
-from disorder.sanity._score import balanced, balanced_difference, correlation, correlation_difference
+from disorder.sanity._rule import NEEDED, NOT_NEEDED, TOO_LITTLE, UNDECIDED, Rule, jointly, reason
+from disorder.sanity._score import balanced, balanced_difference, clustered_share, correlation, correlation_difference
+from disorder.sanity.overlap import apart
 from disorder.types import Score
 
 GOOD = Score(0.8, 0.78, 0.82, 1000)
@@ -46,6 +47,17 @@ def test_it_says_what_stands_in_the_way() -> None:
     assert "has not learned the task" in Rule().decide(cost(0.0), NONE, 0.5)[1]
     assert Rule().decide(cost(0.0), WEAK, 0.5)[1] == TOO_LITTLE
     assert "margin of 5 points" in Rule().decide(cost(0.05), GOOD, 0.5)[1]
+
+
+def test_one_of_several_costs_is_judged_by_a_wider_interval() -> None:
+    near, far = cost(0.065), cost(0.1)  # 0.055 to 0.075 alone; for eight together 2.73 / 1.96 times as wide
+    assert Rule().decide(near, GOOD, 0.5)[0] == NEEDED
+    answer, trouble = Rule().decide(near, GOOD, 0.5, together=100)
+    assert answer == UNDECIDED
+    assert "holds for 100 costs together, [4." in trouble
+    assert Rule().decide(far, GOOD, 0.5, together=8)[0] == NEEDED
+    assert jointly(far, 8) == pytest.approx((0.1 - 0.01 * 2.7344 / 1.95996, 0.1 + 0.01 * 2.7344 / 1.95996), abs=1e-5)
+    assert jointly(far, 1) == pytest.approx((far.low, far.high))
 
 
 def test_the_margin_can_be_set() -> None:
@@ -90,6 +102,41 @@ def test_intervals_cover_the_truth_as_often_as_they_say() -> None:
         score = balanced(right, gold)
         covered += score.low <= 0.75 <= score.high
     assert 0.92 <= covered / 400 <= 0.985
+
+
+def test_intervals_of_passages_with_many_rows_cover_too() -> None:
+    rng, covered = np.random.default_rng(0), np.zeros(4)
+    clusters, gold = np.repeat(np.arange(100), 20), np.repeat(rng.integers(2, size=100), 20)
+    numbers = np.tile(np.arange(20.0), 100)
+    for _ in range(400):
+        ease = np.repeat(rng.beta(2, 1, 100), 20)
+        right, than = rng.random(2000) < ease, rng.random(2000) < 0.5
+        found = [
+            (balanced(right, gold, clusters=clusters), 2 / 3),
+            (balanced_difference(right, than, gold, clusters=clusters), 2 / 3 - 1 / 2),
+            (clustered_share(right, clusters), 2 / 3),
+            (apart(right, numbers < 5, numbers > 12, clusters), 0.0),
+        ]
+        covered += [score.low <= truth <= score.high for score, truth in found]
+    assert (covered / 400 >= 0.9).all(), covered / 400
+    assert (covered / 400 <= 0.99).all(), covered / 400
+
+
+def test_correlations_resample_passages() -> None:
+    rng = np.random.default_rng(0)
+    clusters = np.repeat(np.arange(40), 20)
+    gold = np.repeat(rng.normal(size=40), 20) + 0.01 * rng.normal(size=800)
+    numbers = np.repeat(rng.normal(size=40), 20)
+    alone, together = correlation(numbers, gold), correlation(numbers, gold, clusters=clusters)
+    assert together.value == pytest.approx(alone.value)
+    assert together.high - together.low > 3 * (alone.high - alone.low)  # √20 times as wide
+    with pytest.raises(NothingToMeasure, match="three first texts"):
+        correlation(numbers, gold, clusters=np.zeros(800, dtype=int))
+
+
+def test_one_passage_tells_nothing_of_others() -> None:
+    score = balanced(np.ones(50, dtype=bool), np.zeros(50, dtype=int), clusters=np.zeros(50, dtype=int))
+    assert (score.value, score.low, score.high) == (1.0, 0.0, 1.0)
 
 
 @given(st.lists(st.tuples(st.booleans(), st.booleans(), st.integers(0, 2)), min_size=1, max_size=60))

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import shlex
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -57,12 +59,12 @@ def sanity(
     given: dict[str, Any] = {"train": train, "model": model, "margin": margin, "skill": skill, "folds": folds, "limit": limit,
                              "seed": seed, "task": task, "data_dir": data_dir, "device": device}  # fmt: skip
     command = _command(data, given, check or [], columns, group_by or [], set_ or [])
-    with Bar() as bar:
+    folder = out or o.new_folder("sanity", data)
+    with _made(folder), Bar() as bar:
         result = start(
             data, checks=check or (), columns=o.mapping("--columns", columns), group_by=group_by or (),
             settings=settings_of(set_), listen=bar, **given,
         )  # fmt: skip
-    folder = out or o.new_folder("sanity", data)
     write_folder(folder, result, command)
     if as_json:
         sys.stdout.write(json.dumps(plain(result), ensure_ascii=False) + "\n")
@@ -72,6 +74,23 @@ def sanity(
     from disorder.sanity._show import show
 
     show(result, Console(), folder=str(folder))
+
+
+@contextmanager
+def _made(folder: Path) -> Iterator[None]:
+    """The folder, before any work is done for it; it goes again where the work fails."""
+    from disorder.report.run import make_folder
+
+    new = [each for each in (folder, *folder.parents) if not each.exists()]
+    make_folder(folder)
+    is_done = False
+    try:
+        yield
+        is_done = True
+    finally:
+        for each in () if is_done else new:
+            with suppress(OSError):  # something else is in it by now
+                each.rmdir()
 
 
 USUAL = {"model": "linear", "margin": 0.05, "skill": 0.25, "seed": 0}

@@ -7,10 +7,10 @@ paired, over the same rows, against the model that was trained on and asked whol
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
-from typing import Any
+from functools import cached_property, partial
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -28,6 +28,9 @@ from disorder.types import Bools, Floats, Ints, Score, Task, Texts, Variants
 
 CHUNK = 1000  # rows broken in all ways before the next, so that none is tagged twice
 DESIGNS = ("corrupt-both", "corrupt-test", "corrupt-train")
+ALL = "all"
+SAME, SELDOM = 1e-6, 0.01  # a smaller change of an answer is none; so few changed rows may be odd spaces
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, eq=False)
@@ -114,7 +117,7 @@ class Bench:
     def fit(self, learner: Learner, read: Any, name: str) -> list[Any]:
         """A model a part."""
         learned = {fold: np.flatnonzero(self.rows.fold != fold) for fold in self.rows.folds}
-        return [learner.fit(read, rows, self.gold[rows], f"{name} {fold}") for fold, rows in learned.items()]
+        return [learner.fit(read, rows, self.gold[rows], name, fold) for fold, rows in learned.items()]
 
     def ask(self, learner: Learner, models: Sequence[Any], read: Any, applies: Bools) -> Answers:
         """Each part asked by its model; rows that are not asked stay NaN."""
@@ -193,19 +196,19 @@ class Bench:
     def score(self, answers: Answers, rows: Ints) -> Score:
         """How good answers to these rows are; rows without an answer are counted as left out."""
         kept = rows[~np.isnan(answers.fair[rows, 0])]
-        skipped = len(rows) - len(kept)
+        about: dict[str, Any] = {"skipped": len(rows) - len(kept), "clusters": self.rows.cluster[kept]}
         if self.task.is_regression:
-            return correlation(answers.fair[kept, 0], self.gold[kept], skipped=skipped)
-        return balanced(self.right(answers, kept), self.gold[kept], skipped=skipped)
+            return correlation(answers.fair[kept, 0], self.gold[kept], **about)
+        return balanced(self.right(answers, kept), self.gold[kept], **about)
 
     def cost(self, answers: Answers, rows: Ints, *, than: Answers | None = None) -> Score:
         """How much worse answers to these rows are than those of the model that saw whole texts only."""
         base = self.whole if than is None else than
         kept = rows[~np.isnan(answers.fair[rows, 0])]
-        skipped = len(rows) - len(kept)
+        about: dict[str, Any] = {"skipped": len(rows) - len(kept), "clusters": self.rows.cluster[kept]}
         if self.task.is_regression:
-            return correlation_difference(base.fair[kept, 0], answers.fair[kept, 0], self.gold[kept], skipped=skipped)
-        return balanced_difference(self.right(base, kept), self.right(answers, kept), self.gold[kept], skipped=skipped)
+            return correlation_difference(base.fair[kept, 0], answers.fair[kept, 0], self.gold[kept], **about)
+        return balanced_difference(self.right(base, kept), self.right(answers, kept), self.gold[kept], **about)
 
     def right(self, answers: Answers, rows: Ints) -> Bools:
         """Which of these rows got their gold label."""
@@ -229,16 +232,42 @@ class Bench:
         for name, mask, _ in groups(examples, examples):
             yield name, asked[mask]
 
-    def records(self, check: str, probe: Probe) -> list[Row]:
-        """Score and cost of a probe in each design and group, as rows of the results file."""
-        found = []
+    def judged(self, judge: Callable[[str, Ints], T]) -> tuple[list[T], list[str]]:
+        """What is found for all rows and for each group, and a line for each group that has nothing to measure."""
+        found, notes = [], []
         for group, rows in self.groups():
-            for design in DESIGNS:
-                answers = probe.answers[design]
-                row = {"check": check, "transformation": probe.spec, "design": design, "group": group}
-                found.append(row | {"metric": self.metric} | record(self.score(answers, rows)))
-                found.append(row | {"metric": "cost"} | record(self.cost(answers, rows)))
+            try:
+                found.append(judge(group, rows))
+            except NothingToMeasure as reason:
+                if group == ALL:
+                    raise
+                notes.append(f"{group}: not judged ({reason})")
+        return found, notes
+
+    def records(self, check: str, probes: Sequence[Probe]) -> tuple[list[Row], list[str]]:
+        """Score and cost of probes in each design and group, as rows of the results file; and which groups have none."""
+        found: list[Row] = []
+        notes: dict[str, None] = {}
+        for probe in probes:
+            rows, more = self.judged(partial(self._recorded, check, probe))
+            found += [row for each in rows for row in each]
+            notes |= dict.fromkeys(more)
+        return found, list(notes)
+
+    def _recorded(self, check: str, probe: Probe, group: str, rows: Ints) -> list[Row]:
+        found = []
+        for design in DESIGNS:
+            answers = probe.answers[design]
+            row = {"check": check, "transformation": probe.spec, "design": design, "group": group}
+            found.append(row | {"metric": self.metric} | record(self.score(answers, rows)))
+            found.append(row | {"metric": "cost"} | record(self.cost(answers, rows)))
         return found
+
+    def uses_order(self, probe: Probe) -> bool:
+        """Whether shuffling changes what the model of whole texts answers, in more than one row of a hundred."""
+        rows = self.rows.asked[probe.broken.applies[self.rows.asked]]
+        change = np.abs(probe.answers["corrupt-test"].plain[rows] - self.whole.plain[rows]).max(axis=1)
+        return bool((change > SAME).mean() > SELDOM)
 
     @property
     def metric(self) -> str:

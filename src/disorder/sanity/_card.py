@@ -18,8 +18,8 @@ def _front(result: Sanity) -> Iterator[str]:
     """Values are written as JSON, which is YAML too, so that nothing in a name can break it."""
     yield "---"
     yield "disorder_sanity:"
-    yield f"  data: {json.dumps(result.data)}"
-    yield f"  model: {json.dumps(result.model)}"
+    yield f"  data: {_value(result.data)}"
+    yield f"  model: {_value(result.model)}"
     yield f"  version: {json.dumps(result.version)}"
     yield f"  metric: {json.dumps(result.metric)}"
     yield f"  margin: {result.settings['margin']}"
@@ -30,9 +30,21 @@ def _front(result: Sanity) -> Iterator[str]:
     yield f"  verdicts:{'' if result.verdicts else ' []'}"
     for verdict in result.verdicts:
         number = bounds(verdict.score) if verdict.score else {}
-        entry = {"question": verdict.question, "group": verdict.group, "answer": verdict.answer} | number
-        yield f"    - {json.dumps(entry, ensure_ascii=False)}"
+        whole = {"whole": bounds(verdict.whole)} if verdict.whole else {}
+        entry = {"question": verdict.question, "group": verdict.group, "answer": verdict.answer} | number | whole
+        yield f"    - {_value(entry)}"
     yield "---"
+
+
+def _value(value: object) -> str:
+    """JSON that is YAML too: characters that YAML does not allow, or that one cannot see, are escaped."""
+    text = json.dumps(value, ensure_ascii=False)
+    return "".join(char if char.isprintable() and char != "\ufffe" else _escaped(char) for char in text)
+
+
+def _escaped(char: str) -> str:
+    number = ord(char)
+    return f"\\u{number:04x}" if number < 0x10000 else f"\\U{number:08x}"
 
 
 def _section(result: Sanity, command: str) -> Iterator[str]:

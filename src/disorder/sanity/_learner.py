@@ -22,8 +22,8 @@ class Learner(Protocol):
     def read(self, texts: Sequence[Texts]) -> Any:
         """Texts in the form that it learns from."""
 
-    def fit(self, read: Any, rows: Ints, targets: NDArray[Any], key: str) -> Any:
-        """What was learned from these rows; `targets` are theirs, `key` names the training."""
+    def fit(self, read: Any, rows: Ints, targets: NDArray[Any], key: str, fold: int) -> Any:
+        """What these rows teach; `targets` are theirs, `key` names how texts are broken, `fold` the part left out."""
 
     def ask(self, fitted: Any, read: Any, rows: Ints) -> Floats:
         """Probabilities of the labels (or numbers, in one column) for these rows."""
@@ -44,17 +44,17 @@ class Trained:
         """Texts as they are."""
         return texts
 
-    def fit(self, read: Sequence[Texts], rows: Ints, targets: NDArray[Any], key: str) -> Any:
+    def fit(self, read: Sequence[Texts], rows: Ints, targets: NDArray[Any], key: str, fold: int) -> Any:
         """Train by the plain recipe."""
         from disorder.train import train
 
         names = [str(t) if self.task.is_regression else self.task.labels[t] for t in targets.tolist()]
         chosen = zip(rows.tolist(), names, strict=True)
         examples = [Example(f"{i:07d}", read[i][0], read[i][1], label) for i, label in chosen]
-        place = self.folder / "".join(char if char.isalnum() else "-" for char in key)
+        place = self.folder / "".join(char if char.isalnum() else "-" for char in f"{key} {fold}")
         found = train(
-            "plain", Dataset(key, self.task, examples), out=place, model=self.name, seed=self.seed, settings=self.settings,
-            device=self.device,
+            "plain", Dataset(f"{key} {fold}", self.task, examples), out=place, model=self.name, seed=self.seed,
+            settings=self.settings, device=self.device,
         )  # fmt: skip
         return load(found.spec, task=self.task)
 

@@ -35,6 +35,30 @@ class Fitted:
     model: Any
 
 
+@dataclass(frozen=True)
+class Constant:
+    """The same answer to every text: what is left to learn where there is one label, or no word."""
+
+    classes_: Ints
+    answer: Floats
+
+    @classmethod
+    def of(cls, targets: NDArray[Any], *, is_regression: bool) -> Constant:
+        """The mean of numbers, or how frequent each label is."""
+        if is_regression:
+            return cls(np.empty(0, dtype=np.int64), np.array([targets.mean()]))
+        labels, counts = np.unique(targets, return_counts=True)
+        return cls(labels, counts / counts.sum())
+
+    def predict(self, seen: Any) -> Floats:
+        """The number."""
+        return np.repeat(self.answer, seen.shape[0])
+
+    def predict_proba(self, seen: Any) -> Floats:
+        """The shares of the labels."""
+        return np.tile(self.answer, (seen.shape[0], 1))
+
+
 @dataclass
 class Linear:
     """Logistic (for numbers: ridge) regression over hashed features, in blocks of which the later ones are optional."""
@@ -56,9 +80,9 @@ class Linear:
         starts = np.searchsorted(cells, np.arange(len(texts) + 1) * width)
         return csr_matrix((weights.astype(np.float32), cells % width, starts), shape=(len(texts), width))
 
-    def fit(self, read: Any, rows: Ints, targets: NDArray[Any], key: str) -> Fitted:
-        """The best of a few settings, by what was kept apart; then trained on all."""
-        apart = generator(self.seed, "sanity", "apart", key).permutation(len(rows)) % APART == 0
+    def fit(self, read: Any, rows: Ints, targets: NDArray[Any], key: str, fold: int) -> Fitted:
+        """The best of a few settings, by rows kept apart, the same however texts are broken; then trained on all."""
+        apart = generator(self.seed, "sanity", "apart", str(fold)).permutation(len(rows)) % APART == 0
         settings = [(n, strength) for n in range(1, len(self.blocks) + 1) for strength in STRENGTHS]
         if len(np.unique(targets[~apart])) < 2:
             return self._fitted(read, rows, targets, settings[0])
@@ -87,6 +111,8 @@ class Linear:
         chosen = read[rows]
         counts = np.bincount(chosen.indices, minlength=read.shape[1])[: SIZE * n_blocks]
         columns = np.flatnonzero(counts >= RARE) if (counts >= RARE).any() else np.flatnonzero(counts)
+        if not len(columns) or (not self.task.is_regression and len(np.unique(targets)) < 2):
+            return Fitted(columns, Constant.of(targets, is_regression=self.task.is_regression))
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)  # the last decimals of the weights do not matter here
             return Fitted(columns, _estimator(self.task, strength).fit(chosen[:, columns], targets))

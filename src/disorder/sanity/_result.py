@@ -39,13 +39,14 @@ class Table:
 
 @dataclass(frozen=True)
 class Verdict:
-    """One answer: what was asked, of which group, the answer in a word or two, why, and the number it rests on."""
+    """One answer: what was asked, of which group, the answer, why, the number it rests on, and how far the model gets."""
 
     question: str
     answer: str
     because: str
     score: Score | None = None
     group: str = "all"
+    whole: Score | None = None
 
     @property
     def line(self) -> str:

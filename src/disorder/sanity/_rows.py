@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from math import ceil
 from typing import Any
 
@@ -21,8 +22,9 @@ from disorder.types import Dataset, Example, Ints
 FOLDS = 5
 LIMIT = 5000
 SHARE = 0.4  # of the training rows are asked, if they are enough
-LARGEST = 0.2  # share of the rows that may have one first text before rows are dealt out one by one
+LARGEST = 0.2  # share of the rows that may have one first text before these rows are dealt out one by one
 TRAIN_ONLY = -1
+Key = tuple[str, str]
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,6 +50,16 @@ class Rows:
     def folds(self) -> list[int]:
         """The parts that are asked, one after the other."""
         return [int(part) for part in np.unique(self.fold[self.asked])]
+
+    @cached_property
+    def cluster(self) -> Ints:
+        """A number for each row that is asked, the same for rows that are not independent; −1 for the others."""
+        asked = self.asked
+        numbers: dict[Key, int] = {}
+        keys = _keys([self.examples[i] for i in asked.tolist()])
+        found = np.full(len(self.examples), TRAIN_ONLY)
+        found[asked] = [numbers.setdefault(key, len(numbers)) for key in keys]
+        return found
 
 
 def rows_of(data: Any, train: Any, *, folds: int | None, limit: int | None, margin: float, settings: Settings) -> Rows:
@@ -94,19 +106,40 @@ def _dealt(data: Dataset, train: Dataset | None, folds: int, limit: int, seed: i
         data = replace(data, task=train.task)
         both += [replace(e, id=f"train {e.id}") for e in train.examples]
     examples = _drawn(both, limit, seed)
-    folds = min(folds, max(2, len(examples)))
-    firsts = Counter(e.text_a for e in examples)
-    together = firsts.most_common(1)[0][1] <= LARGEST * len(examples)
-    fold = np.array([_part(e.text_a if together else e.id, folds, seed) for e in examples])
+    keys = _keys(examples)
+    folds = max(1, min(folds, len(set(keys))))
+    fold = _parts(keys, folds, seed)
     with_train = f" and {train.name}" if train is not None else ""
     drawn = f"{len(examples):,} rows of {data.name}{with_train}"
     design = f"cross-fitted: {drawn} in {folds} parts, each asked by a model of the others"
-    return Rows(data, train, examples, fold, design, notes)
+    return Rows(data, train, examples, fold, design, [*notes, *_frequent_notes(examples)])
 
 
-def _part(key: str, folds: int, seed: int) -> int:
-    """Rows with the same first text stay together, so that no premise is in training and test."""
-    return int.from_bytes(digest(seed, "sanity", "fold", key)[:6], "little") % folds
+def _keys(examples: Sequence[Example]) -> list[Key]:
+    """What rows must share to stay together: their first text, unless it is so frequent that it tells nothing of them."""
+    frequent = _frequent(examples)
+    return [("row", e.id) if e.text_a in frequent else ("text", e.text_a) for e in examples]
+
+
+def _frequent(examples: Sequence[Example]) -> dict[str, int]:
+    """First texts that more than a fifth of the rows have, with how many."""
+    counts = Counter(e.text_a for e in examples)
+    return {text: n for text, n in counts.items() if n > max(1, LARGEST * len(examples))}
+
+
+def _frequent_notes(examples: Sequence[Example]) -> list[str]:
+    """A line for each text that does not keep its rows together."""
+    return [f"{n:,} rows have the first text {text[:40]!r}: they count as independent, in training and test" for text, n in
+            _frequent(examples).items()]  # fmt: skip
+
+
+def _parts(keys: Sequence[Key], folds: int, seed: int) -> Ints:
+    """Rows that share a key stay together, so that no premise is learned and asked: most rows first, to the smallest part."""
+    sizes, filled, part = Counter(keys), [0] * folds, {}
+    for key in sorted(sizes, key=lambda key: (-sizes[key], digest(seed, "sanity", "fold", *key))):
+        part[key] = filled.index(min(filled))
+        filled[part[key]] += sizes[key]
+    return np.array([part[key] for key in keys])
 
 
 def _drawn(examples: Sequence[Example], limit: int, seed: int) -> list[Example]:

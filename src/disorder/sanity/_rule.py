@@ -7,12 +7,14 @@ contrary only if the model can do a good part of the task; a model that has lear
 from __future__ import annotations
 
 from dataclasses import dataclass
+from statistics import NormalDist
 
 from disorder.errors import BadSetting
 from disorder.sanity._result import points, said
 from disorder.types import Score
 
 NEEDED, NOT_NEEDED, UNDECIDED = "needed", "not needed", "undecided"
+NEARLY = 0.9  # of the way from chance to perfect
 TOO_LITTLE = "The model knows too little of the task to say no"
 
 
@@ -29,27 +31,42 @@ class Rule:
         if not 0 <= self.skill < 1:
             raise BadSetting("sanity", skill=self.skill, need="a share from 0 to below 1")
 
-    def decide(self, cost: Score, whole: Score, chance: float) -> tuple[str, str]:
-        """The answer, and what keeps it from being one; `whole` is the score of the model before anything was taken away."""
+    def decide(self, cost: Score, whole: Score, chance: float, *, together: int = 1) -> tuple[str, str]:
+        """The answer, and what keeps it from being one or bounds it; `whole` is the score on whole texts.
+
+        Where one of several costs is enough for an answer, `together` is how many: their intervals are widened to hold jointly.
+        """
         if whole.low <= chance:
             return UNDECIDED, f"The model has not learned the task: it scores {said(whole)}, chance is {chance:.3f}"
-        if cost.low > self.margin:
+        low, high = jointly(cost, together)
+        if low > self.margin:
             return NEEDED, ""
-        if cost.high >= self.margin:
-            return UNDECIDED, f"The interval holds the margin of {100 * self.margin:g} points"
+        if high >= self.margin:
+            which = f" that holds for {together} costs together, [{100 * low:.1f}, {100 * high:.1f}]," if together > 1 else ""
+            return UNDECIDED, f"The interval{which} holds the margin of {100 * self.margin:g} points"
         if whole.low < self.enough(chance):
             return UNDECIDED, TOO_LITTLE
-        return NOT_NEEDED, ""
+        return NOT_NEEDED, f"That is as far as this model gets: {said(whole)}"
 
     def enough(self, chance: float) -> float:
         """The score that a model must surely have for a "not needed"."""
         return chance + self.skill * (1 - chance)
+
+    def is_nearly_perfect(self, whole: Score, chance: float) -> bool:
+        """Whether so little is left to be gained that what a model did not use cannot be needed."""
+        return whole.low >= chance + NEARLY * (1 - chance)
 
     def gives_away(self, gain: Score) -> str:
         """Whether a baseline that should know nothing gets more than the margin above chance."""
         if gain.low > self.margin:
             return "gives away"
         return UNDECIDED if gain.high >= self.margin else "gives nothing away"
+
+
+def jointly(cost: Score, together: int) -> tuple[float, float]:
+    """A 95 % interval made so wide that as many of them hold together (Bonferroni)."""
+    factor = NormalDist().inv_cdf(1 - 0.025 / together) / NormalDist().inv_cdf(0.975)
+    return cost.value - factor * (cost.value - cost.low), cost.value + factor * (cost.high - cost.value)
 
 
 def reason(what: str, cost: Score, trouble: str) -> str:

@@ -94,7 +94,7 @@ def sanity(
             raise UnknownName("check", name, CHECKS)
     if limit is not None and limit < 1:
         raise BadSetting("sanity", limit=limit, need="1 or more")
-    _check_model(model)
+    _check_model(model, asked)
     settings = Settings(seed=seed, columns=asked.columns, task=asked.task, data_dir=asked.data_dir, group_by=asked.group_by)  # type: ignore[arg-type]
     rows = rows_of(data, train, folds=folds, limit=limit, margin=margin, settings=settings)
     wanted = {name: check for name, check in CHECKS.items() if not checks or name in checks}
@@ -109,9 +109,12 @@ def sanity(
     })  # fmt: skip
 
 
-def _check_model(model: str) -> None:
-    """Raise on a model that cannot be trained, before any data is read."""
+def _check_model(model: str, asked: Asked) -> None:
+    """Raise on a model that cannot be trained, or not as asked, before any data is read."""
     if model == DEFAULT:
+        unused = dict(asked.settings) | ({} if asked.device is None else {"device": asked.device})
+        if unused:
+            raise BadSetting("sanity", need=f"a --model that is trained with it: {DEFAULT} takes no settings", **unused)
         return
     from disorder.train._learner import start
 

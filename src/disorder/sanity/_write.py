@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -23,6 +24,7 @@ SHOWN = 12  # rows of a table on the page
 def write_folder(folder: Path, result: Sanity, command: str) -> None:
     """Write report.html, sanity.json, card.md, and every picture and table."""
     make_folder(folder)
+    _clear(folder)
     for figure in figures(result):
         write_atomically(folder / f"{figure.name}.svg", figure.svg.encode())
         write_atomically(folder / f"{figure.name}.csv", as_csv(figure.rows))
@@ -32,6 +34,19 @@ def write_folder(folder: Path, result: Sanity, command: str) -> None:
     write_atomically(folder / "sanity.json", text.encode("utf-8", "backslashreplace"))
     write_atomically(folder / "card.md", card(result, command).encode("utf-8", "backslashreplace"))
     write_atomically(folder / "report.html", page(result, command).encode("utf-8", "backslashreplace"))
+
+
+def _clear(folder: Path) -> None:
+    """Take away the pictures and tables that an earlier audit left here, which its sanity.json names."""
+    try:
+        checks = json.loads((folder / "sanity.json").read_text(encoding="utf-8"))["checks"]
+        names = [each["name"] for check in checks for each in (*check["figures"], *check["tables"])]
+    except (OSError, ValueError, KeyError, TypeError):
+        return
+    for name in names:
+        if re.fullmatch(r"\w+", str(name)):
+            for ending in (".svg", ".csv"):
+                (folder / f"{name}{ending}").unlink(missing_ok=True)
 
 
 def as_json(result: Sanity) -> dict[str, Any]:
@@ -62,6 +77,7 @@ def as_json(result: Sanity) -> dict[str, Any]:
 
 def _verdict(section: Section, verdict: Verdict) -> Row:
     number = record(verdict.score) if verdict.score else {}
+    number |= {"whole": record(verdict.whole)} if verdict.whole else {}
     return {"check": section.name, "question": verdict.question, "group": verdict.group, "answer": verdict.answer,
             "because": verdict.because} | number  # fmt: skip
 

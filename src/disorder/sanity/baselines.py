@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 
 from disorder.sanity import _features as see
@@ -9,7 +11,7 @@ from disorder.sanity._bench import Answers, Bench, record
 from disorder.sanity._drawn import forest
 from disorder.sanity._linear import shallow
 from disorder.sanity._result import Checked, Figure, Row, Table, Verdict, bounds, points, said
-from disorder.types import Score
+from disorder.types import Ints, Score
 
 ASKS = "Can the data be gamed without reading it?"
 PAPER = "NDSC"
@@ -29,12 +31,13 @@ def baselines(bench: Bench) -> Checked:
         answers[name] = bench.ask(learner, bench.fit(learner, read, name), read, everything)
     answers["the model"] = bench.whole
     table, scores, verdicts = [], [], []
+    notes: dict[str, None] = {} if bench.is_pairs else {"overlap only: not done, there is no second text": None}
     for name, found in answers.items():
         score = bench.score(found, bench.rows.asked)
         table.append(_row(bench, name, found, score))
-        for group, rows in bench.groups():
-            row = {"check": "baselines", "transformation": name, "design": "plain", "group": group, "metric": bench.metric}
-            scores.append(row | record(bench.score(found, rows)))
+        rows, unjudged = bench.judged(partial(_recorded, bench, name, found))
+        scores += rows
+        notes |= dict.fromkeys(unjudged)
         if name in blocks:
             verdicts.append(_verdict(bench, name, found, score))
     names = [row["name"] for row in table]
@@ -42,8 +45,12 @@ def baselines(bench: Bench) -> Checked:
               "dotted line is chance."  # fmt: skip
     drawn = [{key: row[key] for key in ("name", "value", "low", "high")} for row in table]
     picture = Figure("baselines", caption, drawn, forest(names, bench.metric.replace("_", " "), lines=(_chance(bench),)))
-    notes = [] if bench.is_pairs else ["overlap only: not done, there is no second text"]
-    return Checked(verdicts, scores, [picture], [Table("baseline_scores", "Baselines beside the model", table)], notes)
+    return Checked(verdicts, scores, [picture], [Table("baseline_scores", "Baselines beside the model", table)], list(notes))
+
+
+def _recorded(bench: Bench, name: str, answers: Answers, group: str, rows: Ints) -> Row:
+    row = {"check": "baselines", "transformation": name, "design": "plain", "group": group, "metric": bench.metric}
+    return row | record(bench.score(answers, rows))
 
 
 def _prior(bench: Bench) -> Answers:
@@ -62,11 +69,11 @@ def _verdict(bench: Bench, name: str, answers: Answers, score: Score) -> Verdict
     chance = _chance(bench)
     if name == "bag of words":
         rows = bench.rows.asked
-        cost = bench.cost(answers, rows)
-        answer, trouble = bench.rule.decide(cost, bench.score(bench.whole, rows), bench.chance(rows))
+        cost, whole = bench.cost(answers, rows), bench.score(bench.whole, rows)
+        answer, trouble = bench.rule.decide(cost, whole, bench.chance(rows))
         spoken = {"needed": "falls short", "not needed": "does as well"}.get(answer, answer)
         because = f"It scores {said(score)}; the model scores {points(cost)} more" + (f". {trouble}" if trouble else "")
-        return Verdict(name, spoken, because, cost)
+        return Verdict(name, spoken, because, cost, whole=whole)
     gain = Score(score.value - chance, score.low - chance, score.high - chance, score.n, score.skipped)
     return Verdict(name, bench.rule.gives_away(gain), f"It scores {said(score)}, chance is {chance:.3f}", gain)
 

@@ -28,9 +28,9 @@ def classes(bench: Bench) -> Checked:
     if not probes:
         raise NothingToMeasure(notes[0])
     asked = bench.rows.asked
-    verdicts = [_verdict(bench, probe) for probe in probes]
+    verdicts = [_verdict(bench, probe, len(probes)) for probe in probes]
     table = [_row(bench, probe, verdict) for probe, verdict in zip(probes, verdicts, strict=True)]
-    scores = [row for probe in probes for row in bench.records("classes", probe)]
+    scores, unscored = bench.records("classes", probes)
     x = number("removed", "words removed, a row")
     drawn = [{"name": row["class"], **{key: row[key] for key in ("removed", "value", "low", "high")}} for row in table]
     caption = (
@@ -40,14 +40,16 @@ def classes(bench: Bench) -> Checked:
     drawing = scatter(x, number("value", "cost (0.05 is five points)"))
     pictures = [figure("classes", probes, bench), Figure("removed", caption, drawn, drawing)]
     return Checked([_together(verdicts), *verdicts], scores, pictures,
-                   [Table("classes", "Word classes, dropped from both texts", table)], notes + skipped(probes))  # fmt: skip
+                   [Table("classes", "Word classes, dropped from both texts", table)],
+                   [*notes, *unscored, *skipped(probes)])  # fmt: skip
 
 
-def _verdict(bench: Bench, probe: Probe) -> Verdict:
+def _verdict(bench: Bench, probe: Probe, together: int) -> Verdict:
     rows = bench.rows.asked
     cost = bench.cost(probe.answers["corrupt-both"], rows)
-    answer, trouble = bench.rule.decide(cost, bench.score(bench.whole, rows), bench.chance(rows))
-    return Verdict(_class(probe), answer, reason("Dropping it", cost, trouble), cost)
+    whole = bench.score(bench.whole, rows)
+    answer, trouble = bench.rule.decide(cost, whole, bench.chance(rows), together=together)
+    return Verdict(_class(probe), answer, reason("Dropping it", cost, trouble), cost, whole=whole)
 
 
 def _row(bench: Bench, probe: Probe, verdict: Verdict) -> Row:

@@ -6,11 +6,14 @@ best of a bag of words.
 
 from __future__ import annotations
 
+from functools import partial
+
 from disorder.errors import NothingToMeasure
 from disorder.sanity._bench import DESIGNS, Bench, Probe
 from disorder.sanity._drawn import designs
-from disorder.sanity._result import Checked, Figure, Row, Verdict, bounds
-from disorder.sanity._rule import reason
+from disorder.sanity._result import Checked, Figure, Row, Verdict, bounds, said
+from disorder.sanity._rule import NOT_NEEDED, UNDECIDED, reason
+from disorder.types import Ints
 
 ASKS = "Does the data need word order?"
 PAPER = "OOO Table 2, NDSC"
@@ -27,13 +30,19 @@ def order(bench: Bench) -> Checked:
     probes, notes = bench.tried([spec_of(n) for n in SIZES])
     if not probes or probes[0].spec != spec_of(1):
         raise NothingToMeasure(notes[0])
-    verdicts = []
-    for group, rows in bench.groups():
-        cost = bench.cost(probes[0].answers["corrupt-both"], rows)
-        answer, trouble = bench.rule.decide(cost, bench.score(bench.whole, rows), bench.chance(rows))
-        verdicts.append(Verdict("order", answer, reason("Shuffling", cost, trouble), cost, group))
-    scores = [row for probe in probes for row in bench.records("order", probe)]
-    return Checked(verdicts, scores, [figure("order", probes, bench)], notes=notes + skipped(probes))
+    verdicts, unjudged = bench.judged(partial(_verdict, bench, probes[0], bench.uses_order(probes[0])))
+    scores, unscored = bench.records("order", probes)
+    notes = list(dict.fromkeys([*notes, *unjudged, *unscored, *skipped(probes)]))
+    return Checked(verdicts, scores, [figure("order", probes, bench)], notes=notes)
+
+
+def _verdict(bench: Bench, probe: Probe, uses_order: bool, group: str, rows: Ints) -> Verdict:
+    """A model that never looked at order cannot say that it is not needed, unless nothing is left to be gained."""
+    cost, whole, chance = bench.cost(probe.answers["corrupt-both"], rows), bench.score(bench.whole, rows), bench.chance(rows)
+    answer, trouble = bench.rule.decide(cost, whole, chance)
+    if answer == NOT_NEEDED and not uses_order and not bench.rule.is_nearly_perfect(whole, chance):
+        answer, trouble = UNDECIDED, f"The model made no use of order; it scores {said(whole)}"
+    return Verdict("order", answer, reason("Shuffling", cost, trouble), cost, group, whole)
 
 
 def figure(check: str, probes: list[Probe], bench: Bench) -> Figure:

@@ -8,14 +8,13 @@ from __future__ import annotations
 import numpy as np
 
 from disorder.errors import NothingToMeasure
-from disorder.measure import share
-from disorder.measure._interval import Z
 from disorder.sanity._bench import Bench
 from disorder.sanity._drawn import curve, number, scatter
 from disorder.sanity._features import share_overlap
 from disorder.sanity._result import Checked, Figure, Row, Verdict, bounds, said
+from disorder.sanity._score import clustered_share, combined
 from disorder.sanity.order import short
-from disorder.types import Bools, Floats, Score
+from disorder.types import Bools, Floats, Ints, Score
 
 ASKS = "Does accuracy hang on how many words the texts share?"
 PAPER = "NDSC Fig. 2"
@@ -33,31 +32,32 @@ def overlap(bench: Bench) -> Checked:
     few, many = shared <= low, shared >= high
     if low == high or not few.any() or not many.any():
         raise NothingToMeasure("the texts of all rows share the same part of their words")
-    first, last = share(right[few]), share(right[many])
-    gap = apart(right[many], right[few])
+    clusters = bench.rows.cluster[asked]
+    first, last = clustered_share(right[few], clusters[few]), clustered_share(right[many], clusters[many])
+    gap = apart(right, few, many, clusters)
     answer = "differs" if gap.low > bench.rule.margin or gap.high < -bench.rule.margin else (
         "does not differ" if max(abs(gap.low), abs(gap.high)) < bench.rule.margin else "undecided")  # fmt: skip
     because = f"Of the third of rows that share least {said(first)} are answered right, of those that share most {said(last)}"
     verdict = Verdict("accuracy by overlap", answer, because, gap)
-    return Checked([verdict], [], [_by_bin(shared, right, bench), _by_set(bench)])
+    return Checked([verdict], [], [_by_bin(shared, right, clusters, bench), _by_set(bench)])
 
 
-def apart(right: Bools, than: Bools) -> Score:
-    """The difference of two shares of different rows, with a normal interval and one imagined row at each end of each."""
-    value = float(right.mean() - than.mean())
-    wider = [np.append(each, [False, True]) for each in (right, than)]
-    half = Z * sum(each.var() / len(each) for each in wider) ** 0.5
-    return Score(value, value - half, value + half, len(right) + len(than))
+def apart(right: Bools, few: Bools, many: Bools, clusters: Ints) -> Score:
+    """How much larger the share answered right is among `many` than among `few`, which are different rows."""
+    chosen = few | many
+    value, half = combined(right[chosen].astype(float), many[chosen].astype(np.int64), {0: -1.0, 1: 1.0}, (0.0, 1.0),
+                           clusters[chosen])  # fmt: skip
+    return Score(value, max(-1.0, value - half), min(1.0, value + half), int(chosen.sum()))
 
 
-def _by_bin(shared: Floats, right: Bools, bench: Bench) -> Figure:
+def _by_bin(shared: Floats, right: Bools, clusters: Ints, bench: Bench) -> Figure:
     places = np.minimum((shared * BINS).astype(int), BINS - 1)
     rows: list[Row] = []
     for place in range(BINS):
         inside = places == place
         if inside.sum() >= FEWEST:
             ends = {"from": place / BINS, "to": (place + 1) / BINS, "middle": (place + 0.5) / BINS}
-            rows.append(ends | bounds(share(right[inside])))
+            rows.append(ends | bounds(clustered_share(right[inside], clusters[inside])))
     x = number("middle", "share of text_b's words that text_a has", domain=[0, 1], nice=False)
     y = number("value", "answered right", domain=[0, 1])
     caption = (

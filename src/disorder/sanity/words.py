@@ -7,7 +7,8 @@ widened until all of them hold together (Bonferroni).
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from math import log2, sqrt
 from statistics import NormalDist
 
@@ -19,9 +20,10 @@ from disorder.types import Example, Task
 
 ASKS = "Which words give a label away?"
 PAPER = "Gururangan et al. 2018; NDSC"
-SMOOTHING = 10.0  # imagined rows with the word, whose labels are as frequent as in all the data
-FEWEST = 10  # rows that a word must stand in to be looked at
+SMOOTHING = 10.0  # imagined texts with the word, whose labels are as frequent as in all the data
+FEWEST = 10  # distinct texts that a word must stand in to be looked at
 LEVEL = 0.05
+SIDES = ("text_a", "text_b")
 SHOWN = 100
 
 
@@ -32,45 +34,72 @@ def words(examples: Sequence[Example], task: Task, rule: Rule) -> Checked:
     labels = Counter(example.label for example in examples)
     if len(labels) < 2:
         raise NothingToMeasure(f"every row has the label {next(iter(labels))!r}")
-    counts = _counts(examples)
-    kept = {key: found for key, found in counts.items() if found.total() >= FEWEST}
+    sides = {side: _labelled(examples, side) for side in SIDES}
+    kept = {(side, word): count for side in SIDES for word, count in _counts(sides[side]).items() if count.texts >= FEWEST}
     n_tests = len(kept) * len(labels)
     if not n_tests:
-        raise NothingToMeasure(f"no word stands in {FEWEST} rows")
-    rows = [row for key, found in kept.items() for row in _rows(key, found, labels, n_tests, rule.margin)]
+        raise NothingToMeasure(f"no word stands in {FEWEST} texts")
+    priors = {side: _priors(texts) for side, texts in sides.items()}
+    rows = [row for key, count in kept.items() for row in _rows(key, count, priors[key[0]], n_tests, rule.margin)]
     rows.sort(key=lambda row: (-row["low"], row["text"], row["word"]))
     giveaways = {(row["text"], row["word"]) for row in rows}
     covered = sum(any((s, w) in giveaways for s, w in _of(example)) for example in examples) / len(examples)
     return Checked([_verdict(rows, n_tests, covered, rule)], tables=[_table(rows)], notes=_notes(n_tests, len(examples)))
 
 
-def _counts(examples: Sequence[Example]) -> dict[tuple[str, str], Counter[str]]:
-    """In how many rows of each label a word of a text stands."""
-    counts: dict[tuple[str, str], Counter[str]] = {}
+@dataclass
+class Count:
+    """In how many distinct texts a word stands, and how many of them have each label in some row."""
+
+    texts: int = 0
+    labels: Counter[str] = field(default_factory=Counter)
+
+
+def _labelled(examples: Sequence[Example], side: str) -> dict[str, set[str]]:
+    """The distinct texts of a side, with the labels that they have."""
+    found: dict[str, set[str]] = {}
     for example in examples:
-        for key in _of(example):
-            counts.setdefault(key, Counter())[example.label] += 1
+        text = example.text_a if side == "text_a" else example.text_b
+        if text is not None:
+            found.setdefault(text, set()).add(example.label)
+    return found
+
+
+def _counts(texts: Mapping[str, set[str]]) -> dict[str, Count]:
+    """For each word, the texts that it stands in: a text counts once, however many rows have it."""
+    counts: dict[str, Count] = {}
+    for text, labels in texts.items():
+        for word in set(WORD.findall(text.lower())):
+            count = counts.setdefault(word, Count())
+            count.texts += 1
+            count.labels.update(labels)
     return counts
 
 
 def _of(example: Example) -> Iterator[tuple[str, str]]:
     """The distinct words of each text of a row."""
-    for side, text in zip(("text_a", "text_b"), example.texts, strict=True):
+    for side, text in zip(SIDES, example.texts, strict=True):
         if text is not None:
             yield from ((side, word) for word in set(WORD.findall(text.lower())))
 
 
-def _rows(key: tuple[str, str], found: Counter[str], labels: Counter[str], n_tests: int, margin: float) -> Iterator[Row]:
+def _priors(texts: Mapping[str, set[str]]) -> dict[str, float]:
+    """How large a share of the distinct texts has each label in some row."""
+    counts = Counter(label for labels in texts.values() for label in labels)
+    return {label: count / len(texts) for label, count in counts.items()}
+
+
+def _rows(key: tuple[str, str], found: Count, priors: Mapping[str, float], n_tests: int, margin: float) -> Iterator[Row]:
     """The labels that this word gives away."""
-    n, total = found.total(), labels.total()
-    for label, count in found.items():
-        prior = labels[label] / total
+    n = found.texts
+    for label, count in found.labels.items():
+        prior = priors[label]
         low, high = joint_interval(count / n, n, n_tests)
         if low > prior + margin:
             smooth = [log2((share * n + SMOOTHING * prior) / (n + SMOOTHING) / prior) for share in (count / n, low, high)]
             pmi, least, most = (exact(each) for each in smooth)
             yield {
-                "word": key[1], "text": key[0], "label": label, "pmi": pmi, "low": least, "high": most, "rows": n,
+                "word": key[1], "text": key[0], "label": label, "pmi": pmi, "low": least, "high": most, "texts": n,
                 "share": exact(count / n), "share_low": exact(low), "share_high": exact(high), "prior": exact(prior),
             }  # fmt: skip
 
@@ -91,7 +120,7 @@ def _verdict(rows: Sequence[Row], n_tests: int, covered: float, rule: Rule) -> V
     top = rows[0]
     most = (
         f"most of all {top['word']!r} in {top['text']}: {top['label']} in {top['share']:.3f} [{top['share_low']:.3f}, "
-        f"{top['share_high']:.3f}] of {top['rows']:,} rows, {top['prior']:.3f} of all"
+        f"{top['share_high']:.3f}] of {top['texts']:,} texts, {top['prior']:.3f} of all"
     )
     n = len({(row["text"], row["word"]) for row in rows})
     because = f"{n:,} words give a label away by more than {points}, {most}; {covered:.2f} of the rows have one of them"
@@ -104,5 +133,5 @@ def _table(rows: Sequence[Row]) -> Table:
 
 
 def _notes(n_tests: int, n: int) -> list[str]:
-    looked = f"{n:,} rows, {n_tests:,} words and labels looked at (words in {FEWEST} rows or more)"
-    return [f"{looked}; intervals hold for all together at 95 %; PMI is smoothed by {SMOOTHING:g} imagined rows"]
+    looked = f"{n:,} rows, {n_tests:,} words and labels looked at (words in {FEWEST} texts or more; a text counts once)"
+    return [f"{looked}; intervals hold for all together at 95 %; PMI is smoothed by {SMOOTHING:g} imagined texts"]
