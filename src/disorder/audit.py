@@ -78,15 +78,19 @@ def audit(
     return run
 
 
-def resume(out: str | Path, *, listen: Listener | None = None) -> Run:
-    """Go on with a run that was stopped; finished parts are kept, and the scores are those of a run in one go."""
+def resume(out: str | Path, *, model: Any = None, data: Any = None, listen: Listener | None = None) -> Run:
+    """Go on with a run that was stopped; finished parts are kept, and the scores are those of a run in one go.
+
+    `model` and `data` are what the run was begun with, where that was no spec.
+    """
     folder = place(out)
     before = read_run(folder)
     if before.status == "done":
         write_report(folder, before)  # it may have been killed after the last score
         return before
     chosen = Settings(**before.settings, seed=before.seed, transformations=before.transformations)
-    run = _audit(before.model, before.data, chosen, folder, listen, before)
+    model, data = before.model if model is None else model, before.data if data is None else data
+    run = _audit(model, data, chosen, folder, listen, before)
     write_report(folder, run)
     return run
 

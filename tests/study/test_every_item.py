@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,8 @@ from disorder.broken import Tally, broken
 from disorder.errors import MissingData, MissingPackage
 from disorder.study import Item, Study, items
 from disorder.study._published import published
+from disorder.study._result import Cell
+from disorder.study._trained import over_seeds, student
 
 TEXTS = {
     "unli": "unnatural-language-inference.txt", "ooo": "out-of-order.md", "ws": "word-salad.txt",
@@ -127,7 +130,9 @@ def test_mended_definitions_count_otherwise_and_a_part_is_not_compared(shared_da
     pytest.importorskip("spacy", reason="needs spaCy's tokenizer")
     found = disorder.study("unli/table7", "anli:r1", data_dir=str(shared_data), fidelity="paper")
     assert found.cell("used").value > 756
-    assert found.verdict == "1 of 2 published numbers equal ours"
+    assert found.verdict == "1 of 1 published numbers equal ours"
+    assert (same := found.cell("used").same) is not None
+    assert "--fidelity released" in same.why_not
     part = disorder.study("unli/table7", "anli:r1", data_dir=str(shared_data), limit=50)
     same = part.cell("used").same
     assert same is not None
@@ -159,14 +164,46 @@ def test_designs_are_those_of_the_command(rows: Path, tmp_path: Path) -> None:
     assert found.cell("premises", transformation=spec).value == tally.removed[spec]["a"] > 0
 
 
-def test_several_seeds_are_a_mean_in_an_interval_over_all(rows: Path) -> None:
+def of_seeds(values: Sequence[float], half: float = 0.03, column: str = "accuracy") -> Cell:
+    [cell] = over_seeds([Cell(row={}, column=column, value=v, low=v - half, high=v + half, n=9) for v in values])
+    return cell
+
+
+def test_the_interval_over_seeds_holds_both_chances_and_does_not_grow_with_seeds() -> None:
+    cell = of_seeds([0.80, 0.82, 0.84])
+    assert (cell.value, cell.by_seed, cell.n) == (0.82, [0.80, 0.82, 0.84], 9)
+    assert cell.low == pytest.approx(0.82 - 0.05804, abs=1e-5)  # √(0.03² + (4.303 · 0.02 / √3)²)
+    assert cell.high == pytest.approx(0.82 + 0.05804, abs=1e-5)
+    many = of_seeds([0.80, 0.82, 0.84] * 4)
+    assert many.low is not None
+    assert cell.low is not None
+    assert cell.low < many.low < 0.79, "more seeds, less doubt; that of the examples stays"
+
+
+def test_intervals_over_seeds_stay_where_scores_can_lie() -> None:
+    cell = of_seeds([0.9, 1.0])
+    assert (cell.low, cell.high) == (pytest.approx(0.95 - 0.636, abs=1e-2), 1.0)
+    low = of_seeds([-0.1, 0.1], column="spearman").low
+    assert low is not None
+    assert low < -0.9
+    [count] = over_seeds([Cell(row={}, column="used", value=n) for n in (4, 6)])
+    assert (count.value, count.low, count.high, count.by_seed) == (5, None, None, [4, 6])
+
+
+def test_points_of_students_t_are_those_of_the_table() -> None:
+    stats = pytest.importorskip("scipy.stats", reason="needs scipy")
+    for freedom in (1, 2, 5, 10, 11, 20, 60):
+        assert student(freedom) == pytest.approx(stats.t.ppf(0.975, freedom), abs=2e-3)
+
+
+def test_several_seeds_are_a_mean_in_an_interval(rows: Path) -> None:
     found = made(items()["unli/table6"], rows, seeds=2)
     cell = found.cell("accuracy", trained_on="original")
     assert len(cell.by_seed) == 2
     assert cell.value == pytest.approx(sum(cell.by_seed) / 2, abs=1e-6)
     assert cell.low is not None
     assert cell.high is not None
-    assert cell.low <= min(cell.by_seed) <= max(cell.by_seed) <= cell.high
+    assert 0 <= cell.low < cell.value < cell.high <= 1
 
 
 def test_the_models_of_table_5_do_not_refuse(rows: Path, tmp_path: Path) -> None:

@@ -92,6 +92,50 @@ def test_a_model_that_knows_whole_texts_alone_falls_to_chance(reviews: Path) -> 
     assert cell.row["model"] == "Reader"
 
 
+def test_numbers_are_compared_on_simple_texts_alone(tmp_path: Path) -> None:
+    """A model that is right about one sentence and wrong about two correlates fully on dev-r."""
+    pytest.importorskip("spacy", reason="needs spacy")
+    simple = [
+        {"text_a": "The old dog saw a red cat.", "text_b": f"A dog saw the cat {name} now.", "label": str(i / 4)}
+        for i, name in enumerate((*NAMES, "home", "tree"))
+    ]
+    double = [{**row, "text_a": f"{row['text_a']} It was so."} for row in simple]
+    data = [{"id": str(i), **row} for i, row in enumerate([*simple, *double])]
+    gold = {row["text_b"]: float(row["label"]) for row in data}
+
+    def reader(texts: Sequence[Any]) -> np.ndarray[Any, Any]:
+        return np.array([[-gold[second] if "so" in first else gold[second]] for first, second in texts])
+
+    found = disorder.study("ooo/table2", reader, data, q=2, task="stsb", out=tmp_path)
+    for transformation in ("original", "shuffle_ngrams:n=1"):
+        cell = found.cell("spearman", transformation=transformation)
+        assert (cell.value, cell.n) == (1, 12)
+
+
+def test_cures_hear_seed_fidelity_and_the_papers_settings(reviews: Path, tmp_path: Path) -> None:
+    heard: dict[str, Any] = {}
+
+    def listening(train: Any, test: Any, **asked: Any) -> list[Any]:
+        heard.update(asked)
+        return []
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("disorder.study._bench.cures", listening)
+        asked = Asked(seed=7, seeds=2, fidelity="released", set={"epochs": "1"})
+        bench = Bench(tmp_path, ["hf:encoder"], [str(reviews)], asked, lambda *_: None, str(reviews))
+        list(items()["ws/table12"].pipeline(bench))
+    assert (heard["seed"], heard["seeds"], heard["fidelity"]) == (7, 2, "released")
+    assert heard["settings"] == {"epochs": "1", "lr": "2e-5"}, "the paper's, but for what was said"
+
+
+def test_what_takes_long_is_said_at_once(reviews: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    with pytest.MonkeyPatch.context() as patch, caplog.at_level("INFO", logger="disorder"):
+        patch.setattr("disorder.study._bench.cures", lambda *_, **__: [])
+        bench = Bench(tmp_path, ["bow"], [str(reviews)], Asked(), lambda *_: None, str(reviews))
+        list(items()["ws/table12"].pipeline(bench))
+    assert caplog.messages == ["bow: trained on reviews.jsonl, asked about reviews.jsonl"]
+
+
 def test_where_no_balanced_set_is_left_the_reason_is_said(reviews: Path) -> None:
     pytest.importorskip("spacy", reason="needs spacy")
 

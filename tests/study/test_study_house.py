@@ -6,20 +6,22 @@ import csv
 import io
 import json
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 import disorder
+from conftest import pairs
 from disorder.errors import DisorderError
 from disorder.study import items
 from disorder.study._beside import Matching
 from disorder.study._given import sorted_out
-from disorder.study._lines import lines
+from disorder.study._lines import lines, why_not
 from disorder.study._published import Row, Section
-from disorder.study._result import Cell
+from disorder.study._result import Cell, Study
+from disorder.study._write import as_markdown
 
 Command = Callable[..., tuple[int, str, str]]
 SMALL: dict[str, Any] = {"limit": 40, "q": 5}
@@ -97,25 +99,57 @@ def test_what_is_printed_about_other_models_is_said_once_and_after_ours(as_mnli:
 
 def test_a_model_that_stands_for_a_row_is_compared_with_it_alone(as_mnli: Path) -> None:
     found = disorder.study("unli/table2", "builtin", "mnli:matched", names=["InferSent"], q=100, limit=20)
-    cell = found.cell("p_c")
+    cell = found.cell("accuracy")
     assert [each.model for each in cell.theirs if each.is_same] == ["InferSent"]
     assert cell.same is not None
-    assert cell.same.printed == "0.842"
-    assert cell.same.difference == pytest.approx(cell.value - 0.842)
+    assert cell.same.printed == "0.658"
+    assert cell.same.difference == pytest.approx(cell.value - 0.658)
     assert cell.low is not None
     assert cell.high is not None
-    assert cell.same.is_within == (cell.low - 0.0005 <= 0.842 <= cell.high + 0.0005)
+    assert cell.same.is_within == (cell.low - 0.0005 <= 0.658 <= cell.high + 0.0005)
     assert found.verdict.endswith("lie in our 95 % intervals")
 
 
 def test_scores_that_depend_on_the_number_of_draws_are_compared_with_as_many_only(as_mnli: Path) -> None:
     found = disorder.study("unli/table2", "builtin", "mnli:matched", names=["InferSent"], **SMALL)
-    by_draws, same = found.cell("omega_max").same, found.cell("p_c").same
+    by_draws, same = found.cell("omega_max").same, found.cell("accuracy").same
     assert by_draws is not None
     assert by_draws.is_within is None
     assert by_draws.why_not == "5 permutations here, 100 in the paper"
     assert same is not None
     assert same.is_within is not None
+
+
+def test_what_was_printed_by_the_released_definitions_is_shown_and_not_judged(as_mnli: Path) -> None:
+    found = disorder.study("unli/table2", "builtin", "mnli:matched", names=["InferSent"], **SMALL)
+    same = found.cell("p_c").same
+    assert same is not None
+    assert same.difference == pytest.approx(found.cell("p_c").value - 0.842)
+    assert same.is_within is None
+    assert any(note.startswith("not judged: P_c (") and "--fidelity released" in note for note in why_not(found))
+    assert any(cell.endswith("not judged") for line in lines(found) for cell in line.cells)
+
+
+def test_definitions_matter_by_column_and_by_row_and_only_where_ours_differ() -> None:
+    rows = [Row({"transformation": name}, {"x": "0.5", "y": "0.5"}) for name in ("sort", "shuffle")]
+    section = Section(columns=["x", "y"], rows=rows)
+    cells = [Cell(row={"transformation": name}, column=c, value=0.6) for name in ("sort", "shuffle") for c in "xy"]
+    found = Matching(section, by_code={"y": "one", "transformation=shuffle": "other"}).beside(cells)
+    assert [cell.theirs[0].why_not for cell in found] == ["", "one", "other", "one"]
+    assert [cell.theirs[0].is_within for cell in found] == [False, None, None, None]
+    assert {cell.theirs[0].difference for cell in found} == {0.1}
+    assert all(cell.theirs[0].is_within is False for cell in Matching(section).beside(cells))
+
+
+def test_words_of_data_are_no_markup_in_the_table_to_paste(tmp_path: Path) -> None:
+    rows = {"model": "m", "data": "d*a*ta.jsonl|<img src=x>`x`"}
+    found = Study(item="a/b", title="t", kind="audits", does="d", request={"models": [], "data": [], "names": {}})
+    found.cells, found.columns, found.units = [Cell(row=rows, column="x", value=0.5)], ["x"], {"x": "share"}
+    found.notes = ["left out: <img src=x> `a` *b* | c\n# d"]
+    text = as_markdown(found)
+    assert "<img" not in text
+    assert r"| **d\*a\*ta.jsonl\|&lt;img** src=x>\`x\` |" in text
+    assert r"- left out: &lt;img src=x> \`a\` \*b\* \| c # d" in text
 
 
 @pytest.mark.parametrize(
@@ -182,6 +216,70 @@ def test_another_question_is_not_mixed_in(tmp_path: Path) -> None:
     disorder.study("unli/table2", "builtin:bow", "builtin", out=tmp_path, **SMALL)
     with pytest.raises(DisorderError, match=r"another q \(5 there, 6 now\); choose another --out"):
         disorder.study("unli/table2", "builtin:bow", "builtin", out=tmp_path, limit=40, q=6)
+
+
+class Always:
+    """Gives one answer to all."""
+
+    def __init__(self, label: str) -> None:
+        self.label = label
+
+    def __call__(self, texts: Sequence[Any]) -> list[str]:
+        return [self.label] * len(texts)
+
+
+class TestWhatWasMadeFromSomethingElseIsNotUsedAgain:
+    def test_counts(self, jsonl: Callable[..., Path], tmp_path: Path) -> None:
+        pytest.importorskip("spacy", reason="needs spaCy's tokenizer")
+        path, out = jsonl(pairs(10)), tmp_path / "out"
+        assert disorder.study("unli/table7", str(path), out=out).cell("examples").value == 10
+        assert disorder.study("unli/table7", str(path), out=out).cell("examples").value == 10
+        path.write_text("".join(path.read_text(encoding="utf-8").splitlines(keepends=True)[:7]), encoding="utf-8")
+        with pytest.raises(DisorderError, match=r"\.json was made from other data; choose another --out"):
+            disorder.study("unli/table7", str(path), out=out)
+
+    def test_runs(self, jsonl: Callable[..., Path], tmp_path: Path) -> None:
+        path, out = jsonl(pairs(10)), tmp_path / "out"
+        found = disorder.study("unli/table2", "builtin:bow", str(path), q=2, out=out)
+        assert disorder.study("unli/table2", "builtin:bow", str(path), q=2, out=out).cells == found.cells
+        path.write_text("".join(path.read_text(encoding="utf-8").splitlines(keepends=True)[:7]), encoding="utf-8")
+        with pytest.raises(DisorderError, match="was made from other data; choose another --out"):
+            disorder.study("unli/table2", "builtin:bow", str(path), q=2, out=out)
+
+    def test_lists(self, tmp_path: Path) -> None:
+        pytest.importorskip("spacy", reason="needs spaCy's tokenizer")
+        found = disorder.study("unli/table7", data=[pairs(10), pairs(7)], out=tmp_path)
+        assert [found.cell("examples", data=f"rows {i}").value for i in (1, 2)] == [10, 7]
+        with pytest.raises(DisorderError, match="was made from other data"):
+            disorder.study("unli/table7", pairs(8), out=tmp_path)
+        twice = pairs(5)
+        with pytest.raises(DisorderError, match="'rows 1' is named twice"):
+            disorder.study("unli/table7", data=[twice, twice])
+
+    def test_models_of_one_class(self, tmp_path: Path) -> None:
+        disorder.study("unli/table2", Always("entailment"), pairs(10), q=2, out=tmp_path)
+        with pytest.raises(DisorderError, match="a model that nothing tells from others of its kind; choose another --out"):
+            disorder.study("unli/table2", Always("neutral"), pairs(10), q=2, out=tmp_path)
+        with pytest.raises(DisorderError, match="'Always' is named twice"):
+            disorder.study("unli/table2", models=[Always("entailment"), Always("neutral")], data=["builtin"], **SMALL)
+
+    def test_explanations(self, tmp_path: Path) -> None:
+        given = {"data": [pairs(12)], "q": 2, "out": tmp_path}
+        found = disorder.study("unli/fig6", "builtin:bow", **given)
+        assert disorder.study("unli/fig6", "builtin:bow", **given).cells == found.cells
+        with pytest.raises(DisorderError, match="was made from other data"):
+            disorder.study("unli/fig6", "builtin:bow", **{**given, "data": [pairs(11)]})
+
+    def test_a_run_of_a_model_from_python_goes_on(self, tmp_path: Path) -> None:
+        def first(texts: Sequence[Any]) -> list[str]:
+            return ["entailment"] * len(texts)
+
+        def listen(stage: str, done: int, total: int, note: str) -> None:
+            raise KeyboardInterrupt
+
+        with pytest.raises(KeyboardInterrupt):
+            disorder.study("unli/table2", first, pairs(10), q=2, out=tmp_path, listen=listen)
+        assert disorder.study("unli/table2", first, pairs(10), q=2, out=tmp_path).status == "done"
 
 
 class TestCommand:

@@ -267,9 +267,10 @@ def test_the_comparison_counts_refusals(reviews: Dataset, tmp_path: Path) -> Non
 def test_a_comparison_does_not_mix_trainings(tmp_path: Path, jsonl: Callable[..., Path]) -> None:
     data = str(jsonl(pairs(40)))
     asked: dict[str, Any] = {"model": "convnet", "on": ["reverse"], "seeds": 1, "recipes": ["invalid_class"], "settings": SMALL}
-    cures(data, data, out=tmp_path / "c", **asked)
+    cures(data, data, out=tmp_path / "c", seed=3, **asked)
+    assert [path.name for path in (tmp_path / "c").iterdir()] == ["seed-3"]
     with pytest.raises(DisorderError, match="holds another training"):
-        cures(data, data, out=tmp_path / "c", limit=30, **asked)
+        cures(data, data, out=tmp_path / "c", seed=3, limit=30, **asked)
     with pytest.raises(BadSetting, match="seeds=0"):
         cures(data, data, out=tmp_path / "d", **{**asked, "seeds": 0})
     with pytest.raises(UnknownName, match="invalid_clas"):

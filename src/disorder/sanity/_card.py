@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterator
 
 from disorder.report.html import visible
+from disorder.report.markdown import as_text as _text
 from disorder.sanity._result import Sanity, bounds, said
 
 
@@ -69,14 +70,6 @@ def _section(result: Sanity, command: str) -> Iterator[str]:
             yield f"| {section.name} | not done | {_text(section.reason)} |"
     yield ""
     yield f"Run it again: `{_code(command)}`"
-
-
-def _text(text: str) -> str:
-    """A text that cannot leave its cell, nor be markup."""
-    safe = visible(text).replace("\\", "\\\\").replace("\n", " ").replace("&", "&amp;").replace("<", "&lt;")
-    for char in "|`*_[]":
-        safe = safe.replace(char, f"\\{char}") if char != "_" else safe
-    return safe
 
 
 def _code(text: str) -> str:

@@ -1,11 +1,12 @@
 """What does a pipeline work with? The models and data asked for, the settings, and verbs that go on where they stopped.
 
 Each verb is the one that users have (audit, train, explain, …); its folder lies in the study's. What was finished before
-with the same settings is used again.
+with the same settings is used again, if data and model are still the same.
 """
 
 from __future__ import annotations
 
+import logging
 import os
 import shlex
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -20,15 +21,18 @@ from disorder.errors import BadData, BadSetting, DisorderError
 from disorder.explain import Explanations, explain, write_folder
 from disorder.measure import ORIGINAL
 from disorder.perturb import parse
-from disorder.report import Run
+from disorder.predict import load
+from disorder.report import Run, read_run
 from disorder.report.place import write_atomically
 from disorder.report.run import make_folder
 from disorder.settings import Settings
 from disorder.study._result import Link, Picture, Portion
 from disorder.train._again import Source, source, train_once
+from disorder.train._cures import Finding, cures
 from disorder.train._designs import Design, designs
 from disorder.types import Dataset, Fidelity
 
+logger = logging.getLogger("disorder")
 Listener = Callable[[str, int, int, str], None]
 READING = ("seed", "labels", "columns", "task", "data_dir", "batch_size", "cache")
 
@@ -92,6 +96,14 @@ class Finished:
                 raise DisorderError(f"{self.folder} has {name} {has}, the study {wanted}; say --{name} {has}")
 
 
+@dataclass(frozen=True)
+class Rows:
+    """Data that came without a name, and the name it has in the rows."""
+
+    name: str
+    given: Any
+
+
 @dataclass
 class Bench:
     """One study under way."""
@@ -116,7 +128,7 @@ class Bench:
     def read(self, data: Any, *, limit: int | None) -> Dataset:
         """The examples of a data spec."""
         known = {name: getattr(self.asked, name) for name in ("seed", "columns", "task", "data_dir")}
-        return select(data, Settings(limit=limit, **known))
+        return select(itself(data), Settings(limit=limit, **known))
 
     def q(self, usual: int | None) -> int:
         """How many permutations to draw."""
@@ -134,19 +146,20 @@ class Bench:
             specs = [spec if spec == ORIGINAL else parse(spec, fidelity=self.fidelity).spec for spec in transformations]
             model.check(specs, q=q, fidelity=self.fidelity)
             return model.run, model.folder
-        folder = self.folder / "runs" / folder_name(model, data)
+        folder, given = self.folder / "runs" / folder_name(model, data), itself(data)
         spoken = named(self.listen, f"{short(model)} {short(data)}")
         if (folder / "run.json").exists():
-            return resume(folder, listen=spoken), folder
+            check_made_of(folder, read_run(folder).hashes, self.made_of(model=model, data=data, limit=limit))
+            return resume(folder, model=model, data=given, listen=spoken), folder
         settings = self.reading(limit=limit) | {"q": q, "transformations": transformations, **more}
-        return audit(model, data, out=folder, listen=spoken, **settings), folder
+        return audit(model, given, out=folder, listen=spoken, **settings), folder
 
     def explain(self, model: Any, data: Any, by: Sequence[str], *, q: int, transformation: str) -> tuple[Explanations, Path]:
         """Explanations, with their page in a folder of its own."""
         folder = self.folder / "explained" / folder_name(model, data)
         spoken, settings = named(self.listen, f"{short(model)} {short(data)}"), self.reading(limit=self.asked.limit)
         settings = {name: value for name, value in settings.items() if name != "limit" or value is not None}
-        found = explain(model, data, by=by, transformation=transformation, listen=spoken, q=q, **settings)
+        found = explain(model, itself(data), by=by, transformation=transformation, listen=spoken, q=q, **settings)
         words = ["disorder", "explain", found.model, found.data, *(word for each in by for word in ("--by", each))]
         flags = {"with": transformation, "q": q} | {k: settings[k] for k in ("seed", "limit", "fidelity") if k in settings}
         words += [str(word) for name, value in flags.items() for word in (f"--{name}", value)]
@@ -169,7 +182,17 @@ class Bench:
         out = self.folder / "models" / folder_name(model)
         specs = [parse(spec, fidelity=self.fidelity).spec for spec in on]
         more = self._training(model, usual) | {name: getattr(self.asked, name) for name in ("seed", "seeds", "test_limit")}
-        return designs(self.train, test, specs, out=out, listen=named(self.listen, short(model)), **more), out
+        return designs(self.train, itself(test), specs, out=out, listen=named(self.listen, short(model)), **more), out
+
+    def cures(self, model: str, train: str, test: Any, usual: Mapping[str, str], **more: Any) -> list[Finding]:
+        """What `disorder cures` finds over all seeds, in a folder of its own."""
+        out, spoken = self.folder / "models" / folder_name(model, train), named(self.listen, f"{short(model)} {short(test)}")
+        known = self._training(model, usual) | {name: getattr(self.asked, name) for name in ("seed", "seeds", "test_limit")}
+        return cures(train, itself(test), out=out, listen=spoken, fidelity=self.fidelity, **known, **more)
+
+    def say(self, model: Any, train: Any, test: Any) -> None:
+        """Tell at once what takes long, before anything is read."""
+        logger.info("%s: trained on %s, asked about %s", short(model), short(train), short(test))
 
     def _lessons(self, asked: Mapping[str, Any]) -> Source:
         """The training data, read once for all models of a study."""
@@ -183,15 +206,28 @@ class Bench:
         known = {name: getattr(self.asked, name) for name in ("limit", "device", "columns", "task", "data_dir")}
         return {"model": model, "settings": settings, **known}
 
-    def once(self, make: Callable[[], Portion], *key: Any) -> Portion:
-        """What `make` finds, or what it found when it was last asked with this key."""
+    def made_of(
+        self, *, model: Any = None, data: Any = None, train: Any = None, limit: int | None = None
+    ) -> dict[str, str]:
+        """The fingerprints of what something is made from; `limit` is how much of the data is taken."""
+        found = {"data": self.read(data, limit=limit)} if data is not None else {}
+        found |= {"training data": self.read(train, limit=None)} if train is not None else {}
+        prints = {name: dataset.fingerprint for name, dataset in found.items()}
+        if model is None:
+            return prints
+        return prints | {"model": load(model, task=found["data"].task, labels=self.asked.labels).fingerprint}
+
+    def once(self, make: Callable[[], Portion], *key: Any, made_of: Mapping[str, str]) -> Portion:
+        """What `make` finds, or what it found when it was last asked with this key about the same data and model."""
         path = self.folder / "portions" / f"{folder_name(*key)}.json"
         if path.exists():
             try:
-                return Portion.model_validate_json(path.read_bytes())
+                portion = Portion.model_validate_json(path.read_bytes())
             except ValueError as error:
                 raise BadData(f"{path} is damaged ({str(error).splitlines()[0]}); remove it and start again") from None
-        portion = make()
+            check_made_of(path, portion.made_of, made_of)
+            return portion
+        portion = make().model_copy(update={"made_of": dict(made_of)})
         make_folder(path.parent)
         write_atomically(path, portion.model_dump_json(indent=1).encode("utf-8", "backslashreplace"))
         return portion
@@ -210,6 +246,14 @@ class Bench:
         return range(self.asked.seed, self.asked.seed + self.asked.seeds)
 
 
+def check_made_of(path: Path, before: Mapping[str, str], now: Mapping[str, str]) -> None:
+    """Raise unless what was kept is known to be made from the same."""
+    if other := [("another " if name == "model" else "other ") + name for name in now if before.get(name) != now[name]]:
+        raise DisorderError(f"{path} was made from {' and '.join(other)}; choose another --out")
+    if "" in now.values():
+        raise DisorderError(f"{path} was made from a model that nothing tells from others of its kind; choose another --out")
+
+
 def pictures_of(found: Explanations, what: str) -> list[Picture]:
     """The pictures of explanations, each with what it is about."""
     return [
@@ -224,7 +268,14 @@ def title_of(given: Any) -> str:
     """What a model or data is called in a row."""
     if isinstance(given, Finished):
         return given.run.model
+    if isinstance(given, Rows):
+        return given.name
     return given if isinstance(given, str) else getattr(given, "__name__", type(given).__name__)
+
+
+def itself(data: Any) -> Any:
+    """Data as it was given."""
+    return data.given if isinstance(data, Rows) else data
 
 
 def spelled(given: Any) -> str:

@@ -21,7 +21,9 @@ class Matching:
 
     `names` says which published model a spec of ours stands for; `subject` is the published model where rows name none
     (empty: the numbers are about no model), and `data` what they are about where rows name none. `q` and `paper_q` are how many
-    permutations we and they drew. `unlike` says why no row is the same, `in_part` why no count is, where that is so.
+    permutations we and they drew. `unlike` says why no row is the same, `in_part` why no count is, where that is so. `by_code`
+    says which of their numbers follow the released code where ours do not, by column or by `key=value` of a row: how far they
+    are is shown, and not judged.
     """
 
     section: Section
@@ -32,6 +34,7 @@ class Matching:
     data: Sequence[str] = ()
     unlike: str = ""
     in_part: str = ""
+    by_code: Mapping[str, str] = field(default_factory=dict)
 
     def beside(self, cells: Iterable[Cell]) -> list[Cell]:
         """The cells with what the paper printed for their rows."""
@@ -56,8 +59,15 @@ class Matching:
             return theirs.model_copy(update={"why_not": why_not})
         slack = self.section.half_step(cell.column, printed)
         low, high = (cell.value if bound is None else bound for bound in (cell.low, cell.high))
-        is_within = low - slack <= value <= high + slack
-        return theirs.model_copy(update={"difference": round(cell.value - value, DIGITS) + 0.0, "is_within": is_within})
+        theirs = theirs.model_copy(update={"difference": round(cell.value - value, DIGITS) + 0.0})
+        if why_not := self._otherwise(cell):
+            return theirs.model_copy(update={"why_not": why_not})
+        return theirs.model_copy(update={"is_within": low - slack <= value <= high + slack})
+
+    def _otherwise(self, cell: Cell) -> str:
+        """Why the printed number was made by other definitions than ours."""
+        names = (cell.column, *(f"{key}={value}" for key, value in cell.row.items()))
+        return next((self.by_code[name] for name in names if name in self.by_code), "")
 
     def _is_same(self, cell: Cell, model: str) -> bool:
         return not model or self.names.get(cell.row.get("model", "")) == model

@@ -36,7 +36,7 @@ class Counts:
     def __call__(self, bench: Bench) -> Iterator[Portion]:
         """One portion a set of data."""
         for data in bench.data:
-            yield bench.once(partial(self.counted, bench, data), data)
+            yield bench.once(partial(self.counted, bench, data), data, made_of=bench.made_of(data=data))
 
     def counted(self, bench: Bench, data: Any) -> Portion:
         """The counts of one set of data."""

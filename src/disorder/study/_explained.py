@@ -41,7 +41,8 @@ class Explained:
     def __call__(self, bench: Bench) -> Iterator[Portion]:
         """One portion a model and set of data."""
         for model, data in bench.pairs():
-            yield bench.once(partial(self.explained, bench, model, data), model, data)
+            made_of = bench.made_of(model=model, data=data)
+            yield bench.once(partial(self.explained, bench, model, data), model, data, made_of=made_of)
 
     def explained(self, bench: Bench, model: Any, data: Any) -> Portion:
         """What the explanation finds."""

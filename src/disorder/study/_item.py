@@ -61,8 +61,9 @@ class Item:
     `models` are the paper's own (spec → its name in the published table), `data` and `train` its data. `shows` says what it
     shows where the published numbers have no title for it. `section` names the published numbers that stand beside ours, if
     not its own. `subject` is the model that they are about where their rows do not say; `unlike` says why no row of ours is
-    the same as theirs, where that is so. `fidelity` is whose definitions it is made by unless the user says otherwise, `takes`
-    a class of time on a CPU, `commands` what people are to type.
+    the same as theirs, where that is so. `fidelity` is whose definitions it is made by unless the user says otherwise,
+    `by_code` what was printed as the released code has it (column or `key=value` of a row → what the code does), `takes` a
+    class of time on a CPU, `commands` what people are to type.
     """
 
     name: str
@@ -77,6 +78,7 @@ class Item:
     subject: str = ""
     unlike: str = ""
     fidelity: Fidelity = "paper"
+    by_code: Mapping[str, str] = field(default_factory=dict)
     commands: Sequence[str] = ()
 
     @property

@@ -123,19 +123,22 @@ def difference(theirs: Theirs, unit: str) -> str:
     digits = max(decimals(theirs.printed), {"share": 3, "count": 0}.get(unit, 1))
     change = shown(theirs.difference, unit, digits)
     sign = "" if change.startswith(("−", "+")) or not change.strip("0.,") else "+"
+    if theirs.is_within is None:
+        return f"{sign}{change} not judged"
     if unit == "count" and theirs.is_within:
         return "equal"
     return f"{sign}{change} {'within' if theirs.is_within else 'outside' if unit != 'count' else 'differs'}"
 
 
 def why_not(study: Study) -> list[str]:
-    """Why some published numbers are not compared, though the row is the same."""
-    told: dict[str, list[str]] = {}
+    """Why some published numbers are not compared or not judged, though the row is the same."""
+    told: dict[tuple[str, str], list[str]] = {}
     for cell in study.cells:
         for each in cell.theirs:
             if each.why_not:
-                told.setdefault(each.why_not, []).append(title(cell.column))
-    return [f"not compared: {', '.join(dict.fromkeys(columns))} ({reason})" for reason, columns in told.items()]
+                how = "not compared" if each.difference is None else "not judged"
+                told.setdefault((how, each.why_not), []).append(title(cell.column))
+    return [f"{how}: {', '.join(dict.fromkeys(columns))} ({reason})" for (how, reason), columns in told.items()]
 
 
 def printed(study: Study) -> dict[str, Any]:

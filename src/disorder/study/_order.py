@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from disorder.compare._audited import Audited
+from disorder.errors import NothingToMeasure
 from disorder.measure import ORIGINAL, dev_r
 from disorder.perturb import parse
 from disorder.registry import parts
@@ -22,7 +24,9 @@ STEPS = {"one sentence": "step1", "right": "step2", "balanced": "step3"}
 
 @dataclass(frozen=True)
 class Order:
-    """Accuracy, confidence and Word-Order Sensitivity on dev-r (Spearman's correlation where numbers are asked for).
+    """Accuracy, confidence and Word-Order Sensitivity on dev-r; where numbers are asked for, Spearman's correlation.
+
+    Numbers are neither right nor in classes: their dev-r is what is simple.
 
     With `by_transformation` there is a row for each transformation and one for the whole texts of dev-r.
     """
@@ -48,22 +52,22 @@ class Order:
         """What the run measured itself."""
         for spec in (ORIGINAL, *self.transformations) if self.by_transformation else self.transformations:
             row = {**about, "transformation": spec} if self.by_transformation else about
-            for metric in ("spearman", "wos"):
-                score = score_of(run, folder, spec, metric)
-                if score is not None:
-                    yield Cell.of(row, metric, score)
+            score = score_of(run, folder, spec, "wos")
+            if score is not None:
+                yield Cell.of(row, "wos", score)
 
     def _counted(self, run: Run, folder: Path, about: Mapping[str, str]) -> Iterator[Cell]:
-        """Accuracy and confidence on dev-r alone."""
-        for outcomes, row in self._on_dev_r(folder, about) if run.chance is not None else ():
-            for metric in ("accuracy", "confidence"):
-                yield Cell.of(row, metric, parts("metric")[metric].function(outcomes))
+        """Accuracy and confidence on dev-r alone; of numbers, the rank correlation where there is one."""
+        for outcomes, row in self._on_dev_r(folder, about):
+            for metric in ("spearman",) if outcomes.task.is_regression else ("accuracy", "confidence"):
+                with suppress(NothingToMeasure):
+                    yield Cell.of(row, metric, parts("metric")[metric].function(outcomes))
 
     def _on_dev_r(self, folder: Path, about: Mapping[str, str]) -> Iterator[tuple[Outcomes, Mapping[str, str]]]:
         """The answers on dev-r; whole texts once, those that the first shuffle leaves there."""
         whole = self.by_transformation
         for spec, outcomes in outcomes_of(folder, self.transformations):
-            kept = outcomes.take(dev_r(outcomes)[-1][1])
+            kept = outcomes.take(outcomes.is_simple if outcomes.task.is_regression else dev_r(outcomes)[-1][1])
             if whole and len(kept) and spec in SHUFFLES:
                 yield replace(kept, answers=kept.original[:, None, :]), {**about, "transformation": ORIGINAL}
                 whole = False

@@ -43,7 +43,8 @@ class AgainstRemoved:
     def __call__(self, bench: Bench) -> Iterator[Portion]:
         """The designs, then the counts, then the picture."""
         portions = list(self.designs(bench))
-        counted = bench.once(partial(self._counted, bench), bench.train, "words removed")
+        made_of = bench.made_of(train=bench.train)
+        counted = bench.once(partial(self._counted, bench), bench.train, "words removed", made_of=made_of)
         for portion in portions:
             shared = {key: value for key, value in portion.cells[0].row.items() if key in ("model", "data")}
             counts = [cell.model_copy(update={"row": {**shared, **cell.row}}) for cell in counted.cells]
@@ -81,7 +82,8 @@ class AgainstOverlap:
     def __call__(self, bench: Bench) -> Iterator[Portion]:
         """The audits, each with the words that its texts share."""
         for (_, data), portion in zip(bench.pairs(), self.audits(bench), strict=True):
-            shared = bench.once(partial(self._shared, bench, data), data, "words shared")
+            made_of = bench.made_of(data=data)
+            shared = bench.once(partial(self._shared, bench, data), data, "words shared", made_of=made_of)
             model = {"model": portion.cells[0].row["model"]}
             more = [cell.model_copy(update={"row": {**model, **cell.row}}) for cell in shared.cells]
             portion.cells += more

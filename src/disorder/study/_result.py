@@ -16,7 +16,10 @@ DIGITS = 6
 
 
 class Theirs(BaseModel):
-    """A printed number that stands beside a cell of ours; `difference` and `is_within` only where it is about the same."""
+    """A printed number that stands beside a cell of ours.
+
+    There is a `difference` only where it is about the same, and `is_within` only where it was made by the same definitions too.
+    """
 
     model: str
     printed: str
@@ -68,8 +71,12 @@ class Link(BaseModel):
 
 
 class Portion(BaseModel):
-    """What one step of a pipeline found: kept in a file, so that a study can go on where it stopped."""
+    """What one step of a pipeline found: kept in a file, so that a study can go on where it stopped.
 
+    `made_of` are the fingerprints of the data and the model that it was made from.
+    """
+
+    made_of: dict[str, str] = Field(default_factory=dict)
     cells: list[Cell] = Field(default_factory=list)
     pictures: list[Picture] = Field(default_factory=list)
     links: list[Link] = Field(default_factory=list)
@@ -123,6 +130,8 @@ class Study(BaseModel):
             return {"people": "people answer this one: see the commands", "drawing": "nothing is measured here"}.get(
                 self.kind, "a picture, without numbers to compare"
             )
+        if n := sum(cell.same is not None and cell.same.difference is not None for cell in self.cells):
+            return f"{n} published number{'s stand' if n > 1 else ' stands'} against ours; none can be judged, see why below"
         if any(cell.theirs for cell in self.cells):
             return "no published row is about the same model and data: the paper's numbers stand beside ours, not against them"
         return "the paper printed no number for these rows"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -13,13 +13,15 @@ import numpy as np
 from disorder.measure import ORIGINAL, resampled
 from disorder.measure.agreement import unchanged
 from disorder.measure.confidence import top_probability
+from disorder.perturb import parse, suite
 from disorder.report import Run
 from disorder.study._audits import score_of
-from disorder.study._bench import Bench, folder_name, named, short, title_of
+from disorder.study._bench import Bench, title_of
 from disorder.study._order import outcomes_of
 from disorder.study._result import DIGITS, Cell, Portion
 from disorder.study._tasks import training_data
-from disorder.train._cures import ALL, Finding, cures
+from disorder.study._trained import EXAMPLES_ALONE
+from disorder.train._cures import ALL, Finding
 from disorder.types import Floats, Ints, Outcomes, Score
 
 LEXICAL = ("sort", "reverse", "shuffle", "copy_sort")
@@ -94,12 +96,14 @@ def _means(drawn: Floats) -> Floats:
 class Cures:
     """Teach every model to refuse broken texts, for every set of data: `disorder cures` as a table.
 
-    With `transfer`, that recipe is trained on each transformation alone and asked about all.
+    With `transfer`, that recipe is trained on each transformation alone and asked about all. `settings` are the
+    paper's, for hf: models.
     """
 
     recipes: Sequence[str] = ("plain", "threshold", "entropic", "invalid_class")
     transfer: str | None = None
     on: Sequence[str] = ()
+    settings: Mapping[str, str] = field(default_factory=dict)
     units: Mapping[str, str] = field(default_factory=lambda: {"accuracy": "percent", "caught": "percent"})
 
     kind = "cures"
@@ -117,18 +121,23 @@ class Cures:
     def __call__(self, bench: Bench) -> Iterator[Portion]:
         """One portion a model and set of data."""
         for model, data in bench.pairs():
-            yield bench.once(partial(self._made, bench, model, data), model, data)
+            train = training_data(bench, data)
+            bench.say(model, train, data)
+            made_of = bench.made_of(data=data, train=train)
+            yield bench.once(partial(self._made, bench, model, data), model, data, made_of=made_of)
 
     def _made(self, bench: Bench, model: Any, data: Any) -> Portion:
-        asked, source = bench.asked, training_data(bench, data)
-        known = {name: getattr(asked, name) for name in ("limit", "test_limit", "device", "columns", "task", "data_dir")}
-        found = cures(
-            source, data, out=bench.folder / "models" / folder_name(model, source), recipes=self.recipes, on=self.on,
-            seeds=asked.seeds, transfer=self.transfer, model=model, settings=dict(asked.set),
-            listen=named(bench.listen, f"{short(model)} {short(data)}"), **known,
-        )  # fmt: skip
+        found = bench.cures(
+            model, training_data(bench, data), data, self.settings, recipes=self.recipes, on=self.on, transfer=self.transfer
+        )
+        declared = {parse(spec, fidelity=bench.fidelity).spec: spec for spec in self.on or suite("salad")}
+        named = [
+            replace(each, texts=declared.get(each.texts, each.texts), trained_on=declared.get(each.trained_on, each.trained_on))
+            for each in found
+        ]
         about = {"model": title_of(model), "data": bench.name_of(data)}
-        return Portion(cells=[cell for each in found if (cell := self._cell(each, about)) is not None])
+        notes = [EXAMPLES_ALONE] if bench.asked.seeds > 1 else []
+        return Portion(cells=[cell for each in named if (cell := self._cell(each, about)) is not None], notes=notes)
 
     def _cell(self, found: Finding, about: Mapping[str, str]) -> Cell | None:
         """The cell that a finding fills, if the table has one for it."""

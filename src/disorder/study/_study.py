@@ -12,7 +12,7 @@ from typing import Any
 from disorder.data import honest_name
 from disorder.errors import BadData, DisorderError, NothingToMeasure, UnknownName
 from disorder.report.run import make_folder
-from disorder.study._bench import Asked, Bench, Finished, Listener, spelled, title_of
+from disorder.study._bench import Asked, Bench, Finished, Listener, Rows, spelled, title_of
 from disorder.study._beside import Matching
 from disorder.study._given import data_of, lacking_packages, models_of, sorted_out
 from disorder.study._item import Item, item
@@ -78,6 +78,7 @@ class _Wanted:
             raise DisorderError(f"{self.item.name} needs the model itself; a run stands for it in items of audits only")
         names = self._names(models)
         data, notes = data_of(self.item, self.data, self.asked.data_dir, models)
+        data = with_names(data)
         notes += self._trained_on()
         _check_names([(model, model.run.data) if isinstance(model, Finished) else (model,) for model in models])
         _check_names([(each,) for each in data])
@@ -137,8 +138,9 @@ class _Wanted:
             raise NothingToMeasure(f"{self.item.name}: nothing was found{f' ({reasons})' if reasons else ''}")
         pipeline, section = self.item.pipeline, self.item.published
         q = None if pipeline.q is None else self.asked.q or pipeline.q
+        by_code = self.item.by_code if self.asked.fidelity == "paper" else {}
         matching = Matching(
-            section, names, self.item.subject, q, pipeline.q, self.item.data, self.item.unlike, self._in_part()
+            section, names, self.item.subject, q, pipeline.q, self.item.data, self.item.unlike, self._in_part(), by_code
         )
         for portion in portions:
             found.cells += matching.beside(portion.cells)
@@ -150,6 +152,13 @@ class _Wanted:
         found.pictures += forests(found)
         found.notes = list(dict.fromkeys(found.notes))
         found.status = "done"
+
+
+def with_names(data: Sequence[Any]) -> list[Any]:
+    """Rows from Python are called `rows 1`, `rows 2`, …; specs have their names."""
+    unnamed = dict.fromkeys(id(each) for each in data if not isinstance(each, str))
+    places = {key: place for place, key in enumerate(unnamed, start=1)}
+    return [each if isinstance(each, str) else Rows(f"rows {places[id(each)]}", each) for each in data]
 
 
 def _check_names(given: Sequence[tuple[Any, ...]]) -> None:

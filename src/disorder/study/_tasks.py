@@ -81,6 +81,8 @@ class Tasks:
     def __call__(self, bench: Bench) -> Iterator[Portion]:
         """One portion a model, set of data and way."""
         for model, data in bench.pairs():
+            if self.arms or not is_trained(model):
+                bench.say(model, bench.train or f"the training part of {short(data)}", data)
             for name, arm in (self.arms or {"": PLAIN}).items():
                 about = {"model": title_of(model), "data": bench.name_of(data)} | ({self.key: name} if name else {})
                 try:

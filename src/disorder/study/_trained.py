@@ -17,7 +17,10 @@ from disorder.study._bench import Bench, short, title_of
 from disorder.study._result import DIGITS, Cell, Portion
 from disorder.types import Score
 
+EXAMPLES_ALONE = "intervals are over examples, given these trainings; they do not hold the chance of seeds (see by_seed)"
 DESIGNS = ("corrupt-train", "corrupt-test", "corrupt-both")
+LIMITS = {"delta": (-1.0, 1.0), "spearman": (-1.0, 1.0), "wos": (0.0, float("inf"))}  # others lie between 0 and 1
+STUDENT = (12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228)  # for 1, 2, … degrees of freedom
 
 
 @dataclass(frozen=True)
@@ -38,7 +41,7 @@ class Trained:
     """Train every model in every way, and audit each on every set of data.
 
     `arms` are the ways by the name they have in the rows, under `key`. `settings` are the paper's, for hf: models; networks
-    from nothing have their own. With several seeds a cell is the mean, and its interval reaches over those of all seeds.
+    from nothing have their own. With several seeds a cell is the mean, and its interval holds the chance of seeds too.
     """
 
     arms: Mapping[str, Arm]
@@ -66,6 +69,7 @@ class Trained:
         if bench.train is None:
             raise DisorderError("the paper trains on several sets together: say --train DATA")
         for model in bench.models:
+            bench.say(model, bench.train, ", ".join(short(data) for data in bench.data))
             for name, arm in self.arms.items():
                 specs = [bench.trained(model, name, arm, seed, self.settings) for seed in bench.seeds()]
                 yield from (self._audited(bench, model, name, specs, data) for data in bench.data)
@@ -105,7 +109,9 @@ class Designs:
     def __call__(self, bench: Bench) -> Iterator[Portion]:
         """One portion a model and set of test data."""
         for model, data in bench.pairs():
-            yield bench.once(partial(self._made, bench, model, data), model, data)
+            bench.say(model, bench.train, data)
+            made_of = bench.made_of(data=data, train=bench.train)
+            yield bench.once(partial(self._made, bench, model, data), model, data, made_of=made_of)
 
     def _made(self, bench: Bench, model: Any, data: Any) -> Portion:
         portion, declared = Portion(), {parse(spec, fidelity=bench.fidelity).spec: spec for spec in self.on}
@@ -116,6 +122,7 @@ class Designs:
             row = {"model": title_of(model), "data": bench.name_of(data), "transformation": broken, "design": design.name}
             portion.cells.append(_cell(row, "accuracy", design.accuracy, design.accuracy_by_seed))
             portion.cells += [_cell(row, "delta", design.delta, design.delta_by_seed or ())] if design.delta else []
+        portion.notes += [EXAMPLES_ALONE] if len(bench.seeds()) > 1 else []
         for seed in bench.seeds():
             card = folder / f"seed-{seed}" / ORIGINAL / "README.md"
             portion.links.append(bench.link(f"{short(model)} trained on whole texts, seed {seed}", card))
@@ -129,7 +136,7 @@ def _cell(row: Mapping[str, str], column: str, score: Score, by_seed: Sequence[f
 
 
 def over_seeds(cells: Iterable[Cell]) -> list[Cell]:
-    """One cell for all seeds: the mean, with an interval that reaches over those of every seed."""
+    """One cell for all seeds: the mean, with an interval for the chance of examples and that of seeds together."""
     groups: dict[tuple[Any, ...], list[Cell]] = {}
     for cell in cells:
         groups.setdefault((*cell.row.items(), cell.column), []).append(cell)
@@ -137,11 +144,41 @@ def over_seeds(cells: Iterable[Cell]) -> list[Cell]:
 
 
 def _together(group: Sequence[Cell]) -> Cell:
-    lows, highs = ([cell.value if bound is None else bound for cell, bound in zip(group, bounds, strict=True)]
-                   for bounds in ([cell.low for cell in group], [cell.high for cell in group]))  # fmt: skip
     values = [cell.value for cell in group]
-    more = {"value": round(float(np.mean(values)), DIGITS), "low": min(lows), "high": max(highs), "by_seed": values}
-    return group[0].model_copy(update=more)
+    value = round(float(np.mean(values)), DIGITS)
+    bounds: dict[str, float] = {}
+    halves = [(cell.high - cell.low) / 2 for cell in group if cell.low is not None and cell.high is not None]
+    if len(halves) == len(group):
+        half, (lowest, highest) = half_width(values, halves), LIMITS.get(group[0].column, (0.0, 1.0))
+        low, high = max(value - half, lowest), min(value + half, highest)
+        bounds = {"low": round(min(low, value), DIGITS), "high": round(max(high, value), DIGITS)}
+    return group[0].model_copy(update={"value": value, "by_seed": values, **bounds})
+
+
+def half_width(values: Sequence[float], halves: Sequence[float]) -> float:
+    """Half of a 95 % interval of the mean over seeds.
+
+    Two chances add up: that of the examples, which all seeds share (the mean of the `halves` within seeds), and that of the
+    seeds (Student's t, for they are few).
+
+    >>> round(half_width([0.80, 0.82, 0.84], [0.03, 0.03, 0.03]), 4)
+    0.058
+    """
+    spread = float(np.std(values, ddof=1)) / np.sqrt(len(values))
+    return float(np.hypot(np.mean(halves), student(len(values) - 1) * spread))
+
+
+def student(freedom: int) -> float:
+    """The 97.5 % point of Student's t: from the table, and by Fisher's expansion (1925) beyond it.
+
+    >>> student(1), round(student(30), 3), round(student(1000), 3)
+    (12.706, 2.042, 1.962)
+    """
+    if freedom <= len(STUDENT):
+        return STUDENT[freedom - 1]
+    z = 1.959964
+    steps = (z, (z**3 + z) / 4, (5 * z**5 + 16 * z**3 + 3 * z) / 96, (3 * z**7 + 19 * z**5 + 17 * z**3 - 15 * z) / 384)
+    return float(sum(step / freedom**power for power, step in enumerate(steps)))
 
 
 def _said(score: Any) -> str:

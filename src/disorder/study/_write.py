@@ -10,7 +10,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from disorder.report.html import template
+from disorder.report.html import template, visible
+from disorder.report.markdown import as_text
 from disorder.report.place import write_atomically
 from disorder.study._lines import columns_of, keys_of, lines, printed, title, why_not
 from disorder.study._result import Study
@@ -18,7 +19,7 @@ from disorder.study._result import Study
 MEANINGS = {
     "ours": ("bold", "our number and its 95 % interval over examples; counts have none"),
     "published": ("published", "as the paper prints it, for this model and data"),
-    "difference": ("difference", "ours minus theirs, and whether theirs, which was rounded, lies within our interval"),
+    "difference": ("difference", "ours minus theirs; whether theirs, as rounded, lies in our interval, if that can be said"),
     "other": ("published: NAME", "what the paper prints for another model; it stands beside ours and is not compared"),
 }
 
@@ -60,17 +61,18 @@ def as_csv(study: Study) -> str:
 
 def as_markdown(study: Study) -> str:
     """The table for people, to paste."""
-    parts = [f"# {study.item}: {study.title}", "", f"**{_sentence(study.verdict)}**", "", f"{_sentence(study.does)}"]
+    parts = [f"# {study.item}: {study.title}", "", f"**{_sentence(study.verdict)}**", "", as_text(_sentence(study.does))]
     if study.cells:
         keys, columns = keys_of(study), columns_of(study)
-        parts += ["", _row([*keys, *map(title, columns)]), _row(["---"] * len(keys) + ["---:"] * len(columns))]
+        parts += ["", _row([as_text(name) for name in (*keys, *map(title, columns))])]
+        parts += [_row(["---"] * len(keys) + ["---:"] * len(columns))]
         for line in lines(study):
-            cells = [*line.about, *line.cells]
+            cells = [as_text(text) for text in (*line.about, *line.cells)]
             parts.append(_row([_bold(text) for text in cells] if line.whose == "ours" else cells))
         parts += ["", " ".join(f"*{name}*: {meaning}." for name, meaning in meanings(study).items())]
     notes = [*why_not(study), *study.notes, *study.remarks]
-    parts += ["", *(f"- {note}" for note in notes)] if notes else []
-    parts += ["", *(f"    {command}" for command in [*study.commands, command_of(study)])]
+    parts += ["", *(f"- {as_text(note)}" for note in notes)] if notes else []
+    parts += ["", *("    " + visible(command).replace("\n", " ") for command in [*study.commands, command_of(study)])]
     return "\n".join(parts) + "\n"
 
 
@@ -114,7 +116,7 @@ def _bold(text: str) -> str:
 
 
 def _row(cells: Sequence[str]) -> str:
-    return f"| {' | '.join(cell.replace('|', '&#124;') for cell in cells)} |"
+    return f"| {' | '.join(cells)} |"
 
 
 def _sentence(text: str) -> str:

@@ -29,7 +29,7 @@ from disorder.train._loop import Listener
 from disorder.train._mixed import mixed, salad
 from disorder.train._run import Request, check
 from disorder.train._settings import LoopSettings
-from disorder.types import Bools, Dataset, Example, Floats, Ints, Task, Texts
+from disorder.types import Bools, Dataset, Example, Fidelity, Floats, Ints, Task, Texts
 
 USUAL = ("plain", "threshold", "entropic", "invalid_class")
 ALL = "all"  # every transformation together, or every example
@@ -79,6 +79,8 @@ def cures(
     out: str | Path,
     recipes: Sequence[str] = USUAL,
     on: Sequence[str] = (),
+    fidelity: Fidelity = "paper",
+    seed: int = 0,
     seeds: int = 3,
     transfer: str | None = None,
     test_limit: int | None = None,
@@ -88,20 +90,23 @@ def cures(
     """Train each cure with several seeds and ask it about whole, broken, and rare but valid texts.
 
     `recipes` may carry settings (`max_entropy:lam=0.5`); `on` names the transformations (Word Salad's, unless said); `transfer`
-    names a recipe that is also trained on each of them alone. Models lie in `out`; those that are there already are used again.
+    names a recipe that is also trained on each of them alone. There is a model of each kind for `seeds` seeds from `seed` on.
+    Models lie in `out`; those that are there already are used again.
     """
     chosen = [_cure(spec) for spec in recipes]
-    specs = [parse(spec).tried().spec for spec in on]
+    specs = [parse(spec, fidelity=fidelity).tried().spec for spec in on]
     several = _cure(transfer) if transfer else None
     check_seeds("cures", seeds)
     for cure in [*chosen, *([several] if several else [])]:
         check(Request(cure.recipe.name, data, **{**asked, "settings": _settings(cure, asked)}))
     asked_about = data_to_ask("cures", test, test_limit, asked)
-    specs = specs or salad(is_pair=asked_about.examples[0].text_b is not None, asks_model=True)
+    if not specs:
+        usual = salad(is_pair=asked_about.examples[0].text_b is not None, asks_model=True)
+        specs = [parse(spec, fidelity=fidelity).spec for spec in usual]
     if several is not None:
         chosen += [Cure(several.name, several.recipe, several.settings, spec) for spec in specs]
-    given = source(data, asked)
-    per_seed = [_one_seed(given, asked_about, chosen, specs, Path(out) / f"seed-{s}", s, listen, asked) for s in range(seeds)]
+    given, drawn = source(data, asked), range(seed, seed + seeds)
+    per_seed = [_one_seed(given, asked_about, chosen, specs, Path(out) / f"seed-{s}", s, listen, asked) for s in drawn]
     found = {key: np.array([each[key] for each in per_seed]) for key in per_seed[0] if all(key in each for each in per_seed)}
     return [_finding(key, values) for key, values in found.items() if not np.isnan(values).all()]
 

@@ -1,0 +1,19 @@
+"""How do words of data get into Markdown and stay words? Nothing in them may leave its cell or line, or become markup."""
+
+from __future__ import annotations
+
+from disorder.report.html import visible
+
+MARKUP = "|`*[]"
+
+
+def as_text(text: str) -> str:
+    r"""A text that cannot leave its cell, nor be markup.
+
+    >>> print(as_text("a | <b>"))
+    a \| &lt;b>
+    """
+    safe = visible(text).replace("\\", "\\\\").replace("\n", " ").replace("&", "&amp;").replace("<", "&lt;")
+    for char in MARKUP:
+        safe = safe.replace(char, f"\\{char}")
+    return safe
