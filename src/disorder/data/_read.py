@@ -13,7 +13,7 @@ from disorder.data import builtin, hf
 from disorder.data._examples import Reader, Row
 from disorder.data.files import READERS, reader_for
 from disorder.data.tasks import BUILTIN, KNOWN, SETS, guess_task
-from disorder.errors import BadData, BadModel, UnknownName
+from disorder.errors import BadData, BadModel, MissingPackage, UnknownName
 from disorder.registry import parts
 from disorder.types import Dataset, Example, Task
 
@@ -186,7 +186,7 @@ def _file_of(spec: str, data_dir: str | None) -> Path | None:
 def _from_hub(title: str, address: str, folder: str | None) -> Iterator[Row]:
     try:
         yield from hf.hf(address)
-    except (BadData, BadModel) as error:
+    except (BadData, BadModel, MissingPackage) as error:
         where = f"not in {folder}" if folder else "neither --data-dir nor DISORDER_DATA says where it is"
         name, _, split = title.partition(":")
         raise BadData(f"{title}: {where}, and {error}. Put it there as {name}/{split}.jsonl, or name a file") from None
