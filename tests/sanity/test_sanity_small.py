@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -130,3 +131,10 @@ def test_a_not_needed_says_how_far_the_model_gets() -> None:
         assert verdict.answer == "not needed"
         assert verdict.whole is not None
         assert f"as far as this model gets: {verdict.whole.value:.3f} [" in verdict.because
+
+
+def test_it_names_the_half_of_the_built_in_pairs_that_needs_order(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(import_module("disorder.sanity.order"), "SIZES", (1,))  # n = 1 decides; the others take time
+    found = disorder.sanity("builtin", checks=["order"], limit=3000, skill=0.15)
+    answers = {verdict.group: verdict.answer for verdict in found.verdicts if verdict.group != "all"}  # that is half and half
+    assert answers == {"needs=order": "needed", "needs=words": "not needed"}
