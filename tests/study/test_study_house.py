@@ -264,7 +264,7 @@ class TestWhatWasMadeFromSomethingElseIsNotUsedAgain:
             disorder.study("unli/table2", models=[Always("entailment"), Always("neutral")], data=["builtin"], **SMALL)
 
     def test_explanations(self, tmp_path: Path) -> None:
-        given = {"data": [pairs(12)], "q": 2, "out": tmp_path}
+        given: dict[str, Any] = {"data": [pairs(12)], "q": 2, "out": tmp_path}
         found = disorder.study("unli/fig6", "builtin:bow", **given)
         assert disorder.study("unli/fig6", "builtin:bow", **given).cells == found.cells
         with pytest.raises(DisorderError, match="was made from other data"):
