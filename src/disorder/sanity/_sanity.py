@@ -179,7 +179,8 @@ def _too_little(sections: Sequence[Section], bench: Bench | str) -> list[str]:
         return []
     enough = bench.rule.enough(bench.chance(bench.rows.asked))
     way = f"{bench.rule.skill:g} of the way from chance to perfect"
-    return [f"to say 'not needed' the model must surely score {enough:.3f} ({way}); train on more rows (--limit) or try a stronger --model"]
+    advice = "train on more rows (--limit) or try a stronger --model"
+    return [f"to say 'not needed' the model must surely score {enough:.3f} ({way}); {advice}"]
 
 
 def _left_out(rows: Rows) -> list[str]:
