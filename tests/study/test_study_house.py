@@ -311,6 +311,7 @@ class TestCommand:
             (["what"], "see disorder study --list"),
             ([], "name an item"),
             (["unli/table2"], "needs a model to ask"),
+            (["unli/table2", "bilstm", "builtin"], "asks trained models and trains none"),
             (["unli/table2", "builtin", "--as", "BERT"], "unknown model of unli/table2 'BERT'"),
             (["unli/table2", "builtin", "builtin", "--as", "BiLSTM", "--as", "ConvNet"], "--as was given 2 times for 1 model"),
             (["unli/table2", "builtin", "--limit", "0"], "1 or more"),

@@ -123,7 +123,8 @@ def _verdict(rows: Sequence[Row], n_tests: int, covered: float, rule: Rule) -> V
         f"{top['share_high']:.3f}] of {top['texts']:,} texts, {top['prior']:.3f} of all"
     )
     n = len({(row["text"], row["word"]) for row in rows})
-    because = f"{n:,} words give a label away by more than {points}, {most}; {covered:.2f} of the rows have one of them"
+    words = f"{n:,} words give" if n > 1 else "1 word gives"
+    because = f"{words} a label away by more than {points}, {most}; {covered:.2f} of the rows have one of them"
     return Verdict("label words", "found", because)
 
 

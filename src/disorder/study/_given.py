@@ -62,6 +62,12 @@ def _kind(given: Any) -> str:
 
 def models_of(item: Item, models: Sequence[Any]) -> list[Any]:
     """The models asked for, else the paper's own, if they can be had."""
+    for model in models if not item.pipeline.trains else ():
+        if isinstance(model, str) and model in parts("network"):
+            raise DisorderError(
+                f"{item.name} asks trained models and trains none: disorder train plain DATA --model {model} --out FOLDER, "
+                f"then {model}:FOLDER"
+            )
     if models or not item.pipeline.needs_model:
         return list(models)
     theirs = ", ".join(item.models)
