@@ -150,3 +150,12 @@ def test_another_model_can_be_trained(run: Command, data: Path) -> None:
     code, out, _ = run("sanity", data, "--check", "texts", "--model", "bow", "--set", "epochs=2", "--folds", "2", "--json")
     assert code == 0
     assert json.loads(out)["model"] == "bow"
+
+
+def test_a_check_that_cannot_be_done_alone_says_so_first(run: Command, jsonl: Callable[..., Path]) -> None:
+    rows = [{"text_a": f"a cat saw number {i} today", "label": "same"} for i in range(60)]
+    code, out, _ = run("sanity", jsonl(rows), "--check", "order", "--out", "found")
+    assert code == 0
+    assert "Nothing could be checked" in out
+    assert "order: not done" in out
+    assert "question" not in out  # no empty table

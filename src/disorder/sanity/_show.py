@@ -25,7 +25,8 @@ def show(result: Sanity, console: Console, *, folder: str | None = None) -> None
         named = "Spearman" if result.metric == "spearman" else "balanced accuracy (every label counts the same)"
         line = f"whole texts: {named} {said(result.whole)}, chance {result.chance:.3f}; costs are in points below that"
         console.print(Text(line, style="dim"))
-    console.print(_verdicts(result))
+    if result.verdicts:
+        console.print(_verdicts(result))
     for section in result.sections:
         if section.found is None:
             console.print(Text(f"{section.name}: not done, {section.reason}"))

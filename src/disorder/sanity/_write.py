@@ -108,8 +108,8 @@ def about(result: Sanity) -> str:
 def headline(result: Sanity) -> str:
     """What matters most, in a line: the answers for all rows."""
     main = [v for v in result.verdicts if v.group == "all" and v.question in ("order", "both texts", "word classes")]
-    line = ", ".join(f"{v.question}: {v.answer}{_elsewhere(result, v)}" for v in main)
-    return f"{line[0].upper()}{line[1:]}" if line else "; ".join(f"{v.question}: {v.answer}" for v in result.verdicts)
+    line = ", ".join(f"{v.question}: {v.answer}{_elsewhere(result, v)}" for v in main or result.verdicts)
+    return f"{line[0].upper()}{line[1:]}" if line else "Nothing could be checked"
 
 
 def _elsewhere(result: Sanity, verdict: Verdict) -> str:
