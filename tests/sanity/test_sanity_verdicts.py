@@ -142,6 +142,9 @@ def test_a_word_class_that_decides_is_needed(shared: Any) -> None:
     assert found.verdict("ADJ").answer == "needed"
     assert found.verdict("DET").answer == "not needed"
     assert found.verdict("word classes").because.startswith("Needed: ADJ")
+    assert "NUM" not in {verdict.question for verdict in found.verdicts}
+    assert found.sections[0].found
+    assert "no row has a word of the class NUM" in found.sections[0].found.notes
 
 
 def test_rows_with_one_premise_stay_in_one_part() -> None:

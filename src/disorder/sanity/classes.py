@@ -24,7 +24,9 @@ def classes(bench: Bench) -> Checked:
     """What it costs to drop each word class from both texts, in training and in test."""
     specs = [f"drop_pos:tags={tag}" for tag in SINGLE]
     parse(specs[0]).tried(bench.task.language)
-    probes, notes = bench.tried(specs)
+    tried, notes = bench.tried(specs)
+    probes = [probe for probe in tried if probe.broken.removed.any()]
+    notes += [f"no row has a word of the class {_class(probe)}" for probe in tried if probe not in probes]
     if not probes:
         raise NothingToMeasure(notes[0])
     asked = bench.rows.asked
