@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+import textwrap
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -172,13 +173,23 @@ def _list(console: Console, name: str | None, data_dir: str | None, *, as_json: 
     if as_json:
         sys.stdout.write(json.dumps(rows, ensure_ascii=False) + "\n")
         return
-    width = max(len(row["item"]) for row in rows)
+    margin = max(len(row["item"]) for row in rows) + 2
+    width = console.width if console.is_terminal else sys.maxsize  # lines of a file stay whole
     for row in rows:
-        console.print(Text(f"{row['item']:<{width}}  ", style="bold") + Text(row["title"]))
         facts = ", ".join(fact for fact in (row["kind"], row["takes"]) if fact)
         needs, ready = f"; needs {row['needs']}" if row["needs"] else "", "ready" if row["is_measured"] else "says what to type"
-        console.print(Text(f"{'':<{width}}  {facts}{needs}", style="dim"))
-        console.print(Text(f"{'':<{width}}  {'; '.join(row['lacking']) or ready}", style="" if row["lacking"] else "green"))
+        title = Text(_indented(row["title"], margin, width, first=row["item"]))
+        title.stylize("bold", 0, len(row["item"]))
+        console.print(title)
+        console.print(Text(_indented(f"{facts}{needs}", margin, width), style="dim"))
+        state = "; ".join(row["lacking"]) or ready
+        console.print(Text(_indented(state, margin, width), style="" if row["lacking"] else "green"))
+
+
+def _indented(line: str, margin: int, width: int, first: str = "") -> str:
+    """A line broken at the width of the terminal, every piece indented; the first one behind a name."""
+    start, rest = f"{first:<{margin}}", " " * margin
+    return textwrap.fill(line, width, initial_indent=start, subsequent_indent=rest, break_on_hyphens=False)
 
 
 def _facts(item: Item, lacking: list[str]) -> dict[str, Any]:
