@@ -16,7 +16,7 @@ SOURCE = Path(disorder.__file__).parent
 FILES = sorted(SOURCE.rglob("*.py"))
 STAGES = ("data", "perturb", "predict", "measure", "report")
 SHARED = {"disorder"} | {
-    f"disorder.{name}" for name in ("cache", "errors", "kept", "refusal", "registry", "rng", "settings", "types")
+    f"disorder.{name}" for name in ("cache", "errors", "kept", "refusal", "registry", "rng", "settings", "types", "verb")
 }
 JOINERS = {
     "train": ("context", "data", "perturb", "predict", "measure"),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 import tempfile
 import time
 from collections import Counter
@@ -10,7 +9,6 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from functools import partial
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -45,6 +43,7 @@ from disorder.report.samples import answers_of, storable
 from disorder.report.telling import telling
 from disorder.settings import Settings
 from disorder.types import Bools, Costs, Dataset, Example, Floats, Ints, Outcomes, Variants
+from disorder.verb import make_callable
 
 BLOCK = 4096  # texts in a block: what a crash can cost; fixed, so that files do not depend on the batch size
 CURTAILED_BLOCK = 512  # examples in a block whose variants are asked in rounds
@@ -373,11 +372,4 @@ def _recorded(settings: Settings) -> dict[str, Any]:
     return {name: value for name, value in asdict(settings).items() if name not in ("seed", "transformations")}
 
 
-class _Module(ModuleType):
-    """Lets `disorder.audit(...)` work although importing this file puts the module, not the function, under that name."""
-
-    def __call__(self, *arguments: Any, **settings: Any) -> Run:
-        return audit(*arguments, **settings)
-
-
-sys.modules[__name__].__class__ = _Module
+make_callable(__name__)

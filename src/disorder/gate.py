@@ -5,18 +5,16 @@ from __future__ import annotations
 import math
 import operator
 import re
-import sys
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from types import ModuleType
-from typing import Any
 
 from disorder.errors import BadSetting, DisorderError, UnknownName
 from disorder.perturb import parse
 from disorder.report import Record, Run, read_run
 from disorder.report.gating import Decision, Ruling
 from disorder.report.html import visible
+from disorder.verb import make_callable
 
 OPERATORS = {"<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge}
 ON = ("sure", "value", "doubt")
@@ -176,11 +174,4 @@ def _number(text: str, limit: str) -> float:
     return number
 
 
-class _Module(ModuleType):
-    """Lets `disorder.gate(...)` work although importing this file puts the module, not the function, under that name."""
-
-    def __call__(self, *arguments: Any, **settings: Any) -> Decision:
-        return gate(*arguments, **settings)
-
-
-sys.modules[__name__].__class__ = _Module
+make_callable(__name__)

@@ -6,11 +6,8 @@ joins stages.
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Sequence
 from pathlib import Path
-from types import ModuleType
-from typing import Any
 
 from disorder.compare._audited import Audited
 from disorder.compare._differences import Comparing
@@ -19,6 +16,7 @@ from disorder.measure import holm
 from disorder.perturb import parse
 from disorder.report.comparison import Comparison
 from disorder.report.html import visible
+from disorder.verb import make_callable
 
 SAME = ("q", "short", "fidelity")  # settings that decide which permutations are drawn and what is measured on them
 
@@ -101,11 +99,4 @@ def _chosen(given: Sequence[Audited], transformations: Sequence[str]) -> list[st
     return [spec for spec in shared if spec in wanted]
 
 
-class _Module(ModuleType):
-    """Lets `disorder.compare(...)` work although importing this folder puts the module, not the function, under that name."""
-
-    def __call__(self, *arguments: Any, **settings: Any) -> Comparison:
-        return compare(*arguments, **settings)
-
-
-sys.modules[__name__].__class__ = _Module
+make_callable(__name__)

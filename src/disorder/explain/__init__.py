@@ -5,14 +5,12 @@ This package joins the stages, as audit.py does: an explanation is a function of
 
 from __future__ import annotations
 
-import sys
-from types import ModuleType
-from typing import Any
-
 from disorder.explain._explain import LIMIT, Explanations, explain
-from disorder.explain._result import Explained, Figure, Row, Table, bounds, said, signed
+from disorder.explain._result import Explained, bounds, said, signed
 from disorder.explain._subject import Broken, Subject
 from disorder.explain._write import about, as_json, check_form, page, write_csvs, write_figures, write_folder
+from disorder.report.exhibits import Figure, Row, Table
+from disorder.verb import make_callable
 
 __all__ = [
     "LIMIT", "Broken", "Explained", "Explanations", "Figure", "Row", "Subject", "Table", "about", "as_json", "bounds",
@@ -20,11 +18,4 @@ __all__ = [
 ]  # fmt: skip
 
 
-class _Module(ModuleType):
-    """Lets `disorder.explain(...)` work although importing this package puts the module, not the function, under that name."""
-
-    def __call__(self, *arguments: Any, **settings: Any) -> Explanations:
-        return explain(*arguments, **settings)
-
-
-sys.modules[__name__].__class__ = _Module
+make_callable(__name__)

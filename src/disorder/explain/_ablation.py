@@ -8,12 +8,13 @@ from typing import Literal
 import numpy as np
 from numpy.random import Generator
 
-from disorder.explain._result import Figure, Row, bounds
+from disorder.explain._result import bounds
 from disorder.explain._style import colours, domain, intervals, name, number
 from disorder.explain._subject import Subject
 from disorder.measure import share
 from disorder.predict import Head, answers_without, n_heads
 from disorder.refusal import answer_of
+from disorder.report.exhibits import Figure, Row
 from disorder.rng import generator
 from disorder.types import Bools, Example, Floats, Ints, Score
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from disorder.explain._result import Row, bounds, signed
+from disorder.explain._result import bounds, signed
 from disorder.measure import ratio, resampled, widened
+from disorder.report.exhibits import Row
 from disorder.types import Bools, Floats, Ints, Outcomes, Score
 
 FEWEST = 5  # examples that a bin must hold to be shown

@@ -15,12 +15,13 @@ import numpy as np
 from disorder.errors import BadSetting, NothingToMeasure
 from disorder.explain._attribution import Weigh, Weighed, cut, n_words, weighed
 from disorder.explain._lexicon import polarities, polarity_finding, read_lexicon
-from disorder.explain._result import Explained, Figure, Row, Table, bounds, said
+from disorder.explain._result import Explained, bounds, said
 from disorder.explain._style import domain, intervals, name, number
 from disorder.explain._subject import Broken, Subject
 from disorder.explain._word_boxes import Line, drawing
 from disorder.measure import average, share
 from disorder.refusal import REFUSED
+from disorder.report.exhibits import Figure, Row, Table
 from disorder.rng import digest
 from disorder.types import Bools, Example, Ints, Score
 

@@ -11,9 +11,10 @@ import numpy as np
 
 from disorder.data import stream
 from disorder.errors import BadData
-from disorder.explain._result import Figure, Row, Table, bounds, said
+from disorder.explain._result import bounds, said
 from disorder.explain._style import colours, domain, intervals, name, number
 from disorder.measure import share
+from disorder.report.exhibits import Figure, Row, Table
 from disorder.types import Score
 
 POLARITIES = ("positive", "negative")

@@ -4,41 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
-from typing import Any
 
-from disorder.report import charts
+from disorder.report.exhibits import Figure, Row, Table
 from disorder.types import Score
-
-Row = dict[str, Any]
-
-
-@dataclass(frozen=True)
-class Figure:
-    """A picture and the rows it is made of.
-
-    `spec` is Vega-Lite without data, which `rows` fill in, so the CSV is what is drawn; or `drawn` is an SVG of your own.
-    """
-
-    name: str
-    caption: str
-    rows: Sequence[Row]
-    spec: Mapping[str, Any] = field(default_factory=dict)
-    drawn: str = ""
-
-    @cached_property
-    def svg(self) -> str:
-        """The picture."""
-        return self.drawn or charts.svg({"data": {"values": list(self.rows)}} | dict(self.spec))
-
-
-@dataclass(frozen=True)
-class Table:
-    """Rows to read and to export; a page shows the first of them."""
-
-    name: str
-    caption: str
-    rows: Sequence[Row]
 
 
 @dataclass(frozen=True)

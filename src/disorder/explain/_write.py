@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -11,8 +9,9 @@ from typing import Any
 
 from disorder.errors import DisorderError
 from disorder.explain._explain import Explanations, Section
-from disorder.explain._result import Figure, Row, Table, bounds
+from disorder.explain._result import bounds
 from disorder.report import charts
+from disorder.report.exhibits import Figure, Table, as_csv
 from disorder.report.html import template, write_report
 from disorder.report.run import Run, make_folder, read_run
 
@@ -80,16 +79,6 @@ def _paths(path: Path, names: Sequence[str]) -> list[Path]:
         return [path]
     stem = path.stem
     return [path.with_stem(name if f"{name}_".startswith(f"{stem}_") else f"{stem}-{name}") for name in names]
-
-
-def as_csv(rows: Sequence[Row]) -> bytes:
-    """Rows as CSV; columns in the order they first appear in."""
-    columns = list(dict.fromkeys(name for row in rows for name in row))
-    sink = io.StringIO()
-    writer = csv.DictWriter(sink, columns, lineterminator="\n")
-    writer.writeheader()
-    writer.writerows(rows)
-    return sink.getvalue().encode("utf-8", "backslashreplace")
 
 
 def as_json(result: Explanations) -> dict[str, Any]:

@@ -10,12 +10,13 @@ from math import log
 import numpy as np
 
 from disorder.errors import NothingToMeasure
-from disorder.explain._result import Explained, Figure, Row, bounds, said
+from disorder.explain._result import Explained, bounds, said
 from disorder.explain._style import BLUE, LIGHT, domain, name, number, reference
 from disorder.explain._subject import Subject
 from disorder.measure.acceptance import flipped, right_first
 from disorder.measure.entropy import accepted_entropy
 from disorder.registry import explanation, parts
+from disorder.report.exhibits import Figure, Row
 from disorder.types import Floats, Score
 
 GROUPS = {"entropy_c": "first answered right (D_c)", "entropy_f": "flipped to right (D_f)"}

@@ -17,13 +17,14 @@ from disorder.explain._ablation import RANDOM, WITHOUT, From, ablation, random_h
 from disorder.explain._attribution import cut
 from disorder.explain._importance import survivors
 from disorder.explain._matching import MATCH, N_PAIRS, Found, found_heads
-from disorder.explain._result import Explained, Figure, Row, Table, bounds, said
+from disorder.explain._result import Explained, bounds, said
 from disorder.explain._style import number
 from disorder.explain._subject import Broken, Subject
 from disorder.explain._tied_words import drawing
 from disorder.measure import share
 from disorder.predict import Head, n_heads
 from disorder.registry import explanation
+from disorder.report.exhibits import Figure, Row, Table
 from disorder.rng import digest
 from disorder.types import Bools, Example, Ints, Pair, Score
 

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.random import Generator
 
 from disorder.errors import BadSetting
-from disorder.explain._result import Explained, Figure, Row, Table, bounds, said, signed
+from disorder.explain._result import Explained, bounds, said, signed
 from disorder.explain._style import FILLS, GREY, name, number
 from disorder.explain._subject import Subject
 from disorder.measure import mean, resampled
@@ -22,6 +22,7 @@ from disorder.perturb.tags import tagged
 from disorder.perturb.words import split
 from disorder.refusal import answer_of
 from disorder.registry import TAGGERS, explanation
+from disorder.report.exhibits import Figure, Row, Table
 from disorder.rng import generator
 from disorder.types import Floats, Ints, Score, Sentence, Task, Texts
 

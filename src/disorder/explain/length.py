@@ -10,11 +10,12 @@ import numpy as np
 
 from disorder.errors import BadSetting, NothingToMeasure
 from disorder.explain._binned import FEWEST
-from disorder.explain._result import Explained, Figure, Row, bounds, said
+from disorder.explain._result import Explained, bounds, said
 from disorder.explain._style import colours, domain, intervals, joined, number, ruled
 from disorder.explain._subject import Broken, Subject
 from disorder.measure import mean
 from disorder.registry import explanation
+from disorder.report.exhibits import Figure, Row
 from disorder.types import Bools, Ints, Score
 
 GROUPS = ("first answered right", "first answered wrong")

@@ -13,7 +13,7 @@ import numpy as np
 from disorder.data import read
 from disorder.errors import BadSetting, NothingToMeasure, UnknownName
 from disorder.explain._binned import accepted, by_bin, edges_of, said_within, slope_within
-from disorder.explain._result import Explained, Figure, Row, said
+from disorder.explain._result import Explained, said
 from disorder.explain._signature import Signatures, minitree_scores, neighbours_of, numbers_of, signatures, top
 from disorder.explain._style import colours, domain, intervals, joined, name, number, ruled
 from disorder.explain._subject import Broken, Subject
@@ -22,6 +22,7 @@ from disorder.perturb import parse
 from disorder.perturb.tags import UNIVERSAL, tagged
 from disorder.perturb.words import split
 from disorder.registry import TAGGERS, explanation
+from disorder.report.exhibits import Figure, Row
 from disorder.rng import digest
 from disorder.types import Example, Floats, Rows, Score, Sentence
 

@@ -16,7 +16,7 @@ import numpy as np
 from disorder.errors import BadSetting, NothingToMeasure
 from disorder.explain._bleu import cased_kinds
 from disorder.explain._drawing import Card, Line, drawing
-from disorder.explain._result import Explained, Figure, Row, Table, bounds, said
+from disorder.explain._result import Explained, bounds, said
 from disorder.explain._search import Found, Search, Searched, largest, picked_up, smallest, together
 from disorder.explain._style import domain, intervals, number
 from disorder.explain._subject import Subject
@@ -24,6 +24,7 @@ from disorder.measure import share
 from disorder.perturb.words import split
 from disorder.refusal import REFUSED, with_refusal
 from disorder.registry import explanation
+from disorder.report.exhibits import Figure, Row, Table
 from disorder.rng import digest, generator
 from disorder.types import Example, Floats, Ints, Sentence, Texts
 

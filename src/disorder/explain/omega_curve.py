@@ -7,11 +7,12 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from disorder.explain._result import Explained, Figure, Row, bounds, said
+from disorder.explain._result import Explained, bounds, said
 from disorder.explain._style import BAND, domain, number, reference, ruled
 from disorder.explain._subject import Subject
 from disorder.measure import omega_at, share
 from disorder.registry import explanation
+from disorder.report.exhibits import Figure, Row
 from disorder.types import Outcomes
 
 N_POINTS = 50

@@ -12,10 +12,11 @@ import numpy as np
 from disorder.errors import BadSetting, NothingToMeasure
 from disorder.explain._binned import accepted, by_bin, edges_of, said_within, slope_within
 from disorder.explain._bleu import bleu
-from disorder.explain._result import Explained, Figure, Row, said
+from disorder.explain._result import Explained, said
 from disorder.explain._style import colours, domain, intervals, joined, number, ruled
 from disorder.explain._subject import Broken, Subject
 from disorder.registry import explanation
+from disorder.report.exhibits import Figure, Row
 from disorder.types import Bools, Floats, Rows, Score
 
 ORDERS = (2, 3, 4)

@@ -7,12 +7,13 @@ from dataclasses import replace
 import numpy as np
 
 from disorder.errors import NothingToMeasure
-from disorder.explain._result import Explained, Figure, Row, bounds, said
+from disorder.explain._result import Explained, bounds, said
 from disorder.explain._style import colours, domain, intervals, name, number
 from disorder.explain._subject import Subject
 from disorder.measure import mean, share
 from disorder.perturb import parse
 from disorder.registry import explanation
+from disorder.report.exhibits import Figure, Row
 from disorder.types import Outcomes, Score
 
 SIDES = {"both": "both texts", "b": "second text only", "a": "first text only"}

@@ -7,11 +7,12 @@ from dataclasses import replace
 import numpy as np
 
 from disorder.errors import BadSetting, NothingToMeasure
-from disorder.explain._result import Explained, Figure, Row, bounds, said, signed
+from disorder.explain._result import Explained, bounds, said, signed
 from disorder.explain._style import colours, intervals, name, number
 from disorder.explain._subject import Subject
 from disorder.measure import average, ratio
 from disorder.registry import explanation, parts
+from disorder.report.exhibits import Figure, Row
 from disorder.types import Floats, Outcomes, Score
 
 TEXTS = ("real", "shuffled")

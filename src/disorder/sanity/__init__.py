@@ -5,14 +5,12 @@ This folder joins stages as train/ and compare/ do: it reads, breaks, trains on 
 
 from __future__ import annotations
 
-import sys
-from types import ModuleType
-from typing import Any
-
-from disorder.sanity._result import Checked, Figure, Sanity, Section, Table, Verdict
+from disorder.report.exhibits import Figure, Table
+from disorder.sanity._result import Checked, Sanity, Section, Verdict
 from disorder.sanity._rows import LIMIT
 from disorder.sanity._sanity import CHECKS, sanity
 from disorder.sanity._write import as_json, page, write_folder
+from disorder.verb import make_callable
 
 __all__ = [
     "CHECKS", "LIMIT", "Checked", "Figure", "Sanity", "Section", "Table", "Verdict", "as_json", "page", "sanity",
@@ -20,11 +18,4 @@ __all__ = [
 ]  # fmt: skip
 
 
-class _Module(ModuleType):
-    """Lets `disorder.sanity(...)` work although importing this package puts the module, not the function, under that name."""
-
-    def __call__(self, *arguments: Any, **settings: Any) -> Sanity:
-        return sanity(*arguments, **settings)
-
-
-sys.modules[__name__].__class__ = _Module
+make_callable(__name__)

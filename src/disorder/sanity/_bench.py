@@ -18,9 +18,10 @@ from disorder.data import groups
 from disorder.errors import DoesNotApply, NothingToMeasure
 from disorder.measure import ORIGINAL
 from disorder.perturb import parse
+from disorder.report.exhibits import Row
 from disorder.sanity._features import share_overlap
 from disorder.sanity._learner import Learner
-from disorder.sanity._result import Row, bounds
+from disorder.sanity._result import bounds
 from disorder.sanity._rows import Rows
 from disorder.sanity._rule import Rule
 from disorder.sanity._score import balanced, balanced_difference, correlation, correlation_difference

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from disorder.report.exhibits import Figure, Row, Table, as_csv
 from disorder.report.html import template
 from disorder.report.place import write_atomically
 from disorder.report.run import make_folder
 from disorder.sanity._bench import record
 from disorder.sanity._card import card
-from disorder.sanity._result import Figure, Row, Sanity, Section, Table, Verdict, said
+from disorder.sanity._result import Sanity, Section, Verdict, said
 
 SCHEMA_VERSION = 1
 SHOWN = 12  # rows of a table on the page
@@ -116,16 +115,6 @@ def _elsewhere(result: Sanity, verdict: Verdict) -> str:
     """The groups where the answer is another."""
     others = [v for v in result.verdicts if v.question == verdict.question and v.group != "all" and v.answer != verdict.answer]
     return f" ({'; '.join(f'{v.group}: {v.answer}' for v in others)})" if others else ""
-
-
-def as_csv(rows: Sequence[Row]) -> bytes:
-    """Rows as CSV; columns in the order they first appear in."""
-    columns = list(dict.fromkeys(name for row in rows for name in row))
-    sink = io.StringIO()
-    writer = csv.DictWriter(sink, columns, lineterminator="\n")
-    writer.writeheader()
-    writer.writerows(rows)
-    return sink.getvalue().encode("utf-8", "backslashreplace")
 
 
 def figures(result: Sanity) -> Iterator[Figure]:

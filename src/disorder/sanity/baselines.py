@@ -6,11 +6,12 @@ from functools import partial
 
 import numpy as np
 
+from disorder.report.exhibits import Figure, Row, Table
 from disorder.sanity import _features as see
 from disorder.sanity._bench import Answers, Bench, record
 from disorder.sanity._drawn import forest
 from disorder.sanity._linear import shallow
-from disorder.sanity._result import Checked, Figure, Row, Table, Verdict, bounds, points, said
+from disorder.sanity._result import Checked, Verdict, bounds, points, said
 from disorder.types import Ints, Score
 
 ASKS = "Can the data be gamed without reading it?"

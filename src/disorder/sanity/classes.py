@@ -10,9 +10,10 @@ import numpy as np
 from disorder.errors import NothingToMeasure
 from disorder.perturb import parse
 from disorder.perturb._suites import SINGLE
+from disorder.report.exhibits import Figure, Row, Table
 from disorder.sanity._bench import Bench, Probe
 from disorder.sanity._drawn import number, scatter
-from disorder.sanity._result import Checked, Figure, Row, Table, Verdict, bounds
+from disorder.sanity._result import Checked, Verdict, bounds
 from disorder.sanity._rule import NEEDED, NOT_NEEDED, UNDECIDED, reason
 from disorder.sanity.order import figure, skipped
 

@@ -14,9 +14,10 @@ from collections.abc import Callable, Iterator, Sequence
 import numpy as np
 
 from disorder.measure import share
+from disorder.report.exhibits import Row, Table
 from disorder.rng import generator
 from disorder.sanity._features import GOLDEN, WORD, Hashes, distinct, hashes
-from disorder.sanity._result import Checked, Row, Table, Verdict, exact
+from disorder.sanity._result import Checked, Verdict, exact
 from disorder.types import Dataset, Example
 
 ASKS = "Does the data repeat itself, or leak from training to test?"

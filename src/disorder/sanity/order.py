@@ -9,9 +9,10 @@ from __future__ import annotations
 from functools import partial
 
 from disorder.errors import NothingToMeasure
+from disorder.report.exhibits import Figure, Row
 from disorder.sanity._bench import DESIGNS, Bench, Probe
 from disorder.sanity._drawn import designs
-from disorder.sanity._result import Checked, Figure, Row, Verdict, bounds, said
+from disorder.sanity._result import Checked, Verdict, bounds, said
 from disorder.sanity._rule import NOT_NEEDED, UNDECIDED, reason
 from disorder.types import Ints
 

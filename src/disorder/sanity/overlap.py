@@ -8,10 +8,11 @@ from __future__ import annotations
 import numpy as np
 
 from disorder.errors import NothingToMeasure
+from disorder.report.exhibits import Figure, Row
 from disorder.sanity._bench import Bench
 from disorder.sanity._drawn import curve, number, scatter
 from disorder.sanity._features import share_overlap
-from disorder.sanity._result import Checked, Figure, Row, Verdict, bounds, said
+from disorder.sanity._result import Checked, Verdict, bounds, said
 from disorder.sanity._score import clustered_share, combined
 from disorder.sanity.order import short
 from disorder.types import Bools, Floats, Ints, Score

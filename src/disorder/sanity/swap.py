@@ -9,9 +9,10 @@ from functools import partial
 
 import numpy as np
 
+from disorder.report.exhibits import Figure, Row, Table
 from disorder.sanity._bench import Bench, Probe
 from disorder.sanity._drawn import forest
-from disorder.sanity._result import Checked, Figure, Row, Table, Verdict, bounds
+from disorder.sanity._result import Checked, Verdict, bounds
 from disorder.sanity._rule import reason
 from disorder.sanity._score import clustered_share
 from disorder.types import Ints

@@ -13,8 +13,9 @@ from math import log2, sqrt
 from statistics import NormalDist
 
 from disorder.errors import NothingToMeasure
+from disorder.report.exhibits import Row, Table
 from disorder.sanity._features import WORD
-from disorder.sanity._result import Checked, Row, Table, Verdict, exact
+from disorder.sanity._result import Checked, Verdict, exact
 from disorder.sanity._rule import Rule
 from disorder.types import Example, Task
 

@@ -5,23 +5,13 @@ This folder joins everything: an item names data, models and a pipeline; pipelin
 
 from __future__ import annotations
 
-import sys
-from types import ModuleType
-from typing import Any
-
 from disorder.study._bench import Asked
 from disorder.study._item import Item, item, items
 from disorder.study._result import Cell, Study, Theirs
 from disorder.study._study import study
+from disorder.verb import make_callable
 
 __all__ = ["Asked", "Cell", "Item", "Study", "Theirs", "item", "items", "study"]
 
 
-class _Module(ModuleType):
-    """Lets `disorder.study(...)` work although importing this folder puts the module, not the function, under that name."""
-
-    def __call__(self, *arguments: Any, **settings: Any) -> Study:
-        return study(*arguments, **settings)
-
-
-sys.modules[__name__].__class__ = _Module
+make_callable(__name__)

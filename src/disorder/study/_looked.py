@@ -11,7 +11,7 @@ from typing import Any
 from disorder.errors import MissingData
 from disorder.explain._ablation import RANDOM, WITHOUT
 from disorder.explain._result import Explained as Found
-from disorder.explain._result import Row, Table
+from disorder.report.exhibits import Row, Table
 from disorder.study._bench import Bench, pictures_of, short, title_of
 from disorder.study._explained import Explained
 from disorder.study._result import Cell, Portion
