@@ -1,4 +1,6 @@
-"""Run each contestant in a process of its own, several times in turn, and compare medians of CPU time."""
+"""Run each contestant in a process of its own, several times in turn, and compare medians of CPU
+time.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +15,9 @@ from collections.abc import Callable
 Arm = Callable[[], Callable[[], object]]  # prepares everything, then returns what is timed
 
 
-def main(script: str, arms: dict[str, Arm], report: Callable[[dict[str, float], dict[str, object]], None]) -> None:
+def main(
+    script: str, arms: dict[str, Arm], report: Callable[[dict[str, float], dict[str, object]], None]
+) -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--arm", choices=arms)
     parser.add_argument("--rounds", type=int, default=5)
@@ -25,7 +29,9 @@ def main(script: str, arms: dict[str, Arm], report: Callable[[dict[str, float], 
     facts: dict[str, object] = {}
     for number in range(given.rounds):
         for name in arms:
-            done = subprocess.run([sys.executable, script, "--arm", name], capture_output=True, text=True, check=True)
+            done = subprocess.run(
+                [sys.executable, script, "--arm", name], capture_output=True, text=True, check=True
+            )
             seconds, facts[name] = json.loads(done.stdout.strip().splitlines()[-1])
             times[name].append(seconds)
             print(f"round {number + 1}, {name}: {seconds:.2f} s CPU", file=sys.stderr, flush=True)

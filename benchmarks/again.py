@@ -10,7 +10,7 @@ import tempfile
 
 from audit_speed import MODEL, dataset
 
-from disorder.audit import audit
+from disorder.verbs.audit.pipeline import audit
 
 ROUNDS, PAIRS, Q = 5, 30, 100
 
@@ -27,4 +27,6 @@ if __name__ == "__main__":
             assert run.n_predictions == 0
             ratios.append(times[0] / times[1])
             print(f"first {times[0]:.2f} s, again {times[1]:.2f} s", flush=True)
-    print(f"again is {statistics.median(ratios):.0f} × faster (the whole audit, once the model is loaded)")
+    print(
+        f"again is {statistics.median(ratios):.0f} × faster (the whole audit, once the model is loaded)"
+    )

@@ -1,6 +1,8 @@
-"""What does an audit cost beside the model itself? One real classifier, real pairs, q = 100; CPU time, medians.
+"""What does an audit cost beside the model itself? One real classifier, real pairs, q = 100; CPU
+time, medians.
 
-python benchmarks/audit_speed.py --rounds 5     (MODEL and DATA say where a transformers folder and a JSONL file are)
+python benchmarks/audit_speed.py --rounds 5     (MODEL and DATA say where a transformers folder and
+a JSONL file are)
 """
 
 from __future__ import annotations
@@ -38,8 +40,10 @@ def dataset() -> Any:
 
 
 def texts() -> list[tuple[str, str]]:
-    """Whole and broken pairs, permutation by permutation, as the released code of UNLI goes over the data."""
-    from disorder.perturb import parse
+    """Whole and broken pairs, permutation by permutation, as the released code of UNLI goes over
+    the data.
+    """
+    from disorder.transformations import parse
 
     data, derange = dataset(), parse("derange")
     broken = [derange.apply(e, task=data.task, q=Q, seed=0).texts() for e in data.examples]
@@ -70,11 +74,15 @@ def hand_written() -> Callable[[], object]:
     pairs = texts()
 
     def work() -> int:
-        encoded = tokenizer([a for a, _ in pairs], [b for _, b in pairs], truncation=True, max_length=MAX_LENGTH)
+        encoded = tokenizer(
+            [a for a, _ in pairs], [b for _, b in pairs], truncation=True, max_length=MAX_LENGTH
+        )
         order = sorted(range(len(pairs)), key=lambda i: len(encoded["input_ids"][i]))
         with torch.inference_mode():
             for start in range(0, len(order), BATCH):
-                rows = [{key: encoded[key][i] for key in encoded} for i in order[start : start + BATCH]]
+                rows = [
+                    {key: encoded[key][i] for key in encoded} for i in order[start : start + BATCH]
+                ]
                 network(**tokenizer.pad(rows, return_tensors="pt")).logits.argmax(-1).tolist()
         return len(pairs)
 
@@ -82,8 +90,8 @@ def hand_written() -> Callable[[], object]:
 
 
 def disorder_run(precision: str = "fp32", **settings: Any) -> Callable[[], object]:
-    from disorder.audit import audit
-    from disorder.predict import load
+    from disorder.models import load
+    from disorder.verbs.audit.pipeline import audit
 
     data = dataset()
     model = load(f"hf:{MODEL}", task=data.task, precision=precision).predictor
@@ -98,10 +106,10 @@ def disorder_run(precision: str = "fp32", **settings: Any) -> Callable[[], objec
 
 def bare() -> Callable[[], object]:
     """Forward passes on tensors made beforehand, in the shapes that disorder uses."""
-    from disorder.ask import Asker
-    from disorder.audit import BLOCK
-    from disorder.predict import load
-    from disorder.predict._batches import by_length
+    from disorder.models import load
+    from disorder.models.inputs.batches import by_length
+    from disorder.verbs.audit.block import Asker
+    from disorder.verbs.audit.pipeline import BLOCK
 
     data = dataset()
     model: Any = load(f"hf:{MODEL}", task=data.task).predictor
@@ -109,7 +117,11 @@ def bare() -> Callable[[], object]:
     feeds, size = [], max(1, BLOCK // Q)
     groups = [[e.texts for e in data.examples]]
     groups += [
-        [text for e in data.examples[start : start + size] for text in asker.broken("derange", e).texts()]
+        [
+            text
+            for e in data.examples[start : start + size]
+            for text in asker.broken("derange", e).texts()
+        ]
         for start in range(0, len(data.examples), size)
     ]
     for group in groups:
@@ -124,7 +136,9 @@ ARMS = {
     "b hand-written loop": hand_written,
     "c disorder": disorder_run,
     "d1 curtailed, Ω_max": lambda: disorder_run(curtail=True, score=["omega_max"]),
-    "d2 curtailed, Ω_max and Ω_rand": lambda: disorder_run(curtail=True, score=["omega_max", "omega_rand"]),
+    "d2 curtailed, Ω_max and Ω_rand": lambda: disorder_run(
+        curtail=True, score=["omega_max", "omega_rand"]
+    ),
     "e bare forward passes": bare,
     "d1 bf16": lambda: disorder_run("bf16", curtail=True, score=["omega_max"]),
     "d2 bf16": lambda: disorder_run("bf16", curtail=True, score=["omega_max", "omega_rand"]),
@@ -133,24 +147,43 @@ ARMS = {
 
 def agreement() -> float:
     """How many of all single answers, whole and broken, bf16 gives as fp32 does; not timed."""
-    from disorder.predict import load
+    from disorder.models import load
 
     task, asked = dataset().task, texts()
-    exact, rounded = (load(f"hf:{MODEL}", task=task, precision=precision)(asked) for precision in ("fp32", "bf16"))
+    exact, rounded = (
+        load(f"hf:{MODEL}", task=task, precision=precision)(asked) for precision in ("fp32", "bf16")
+    )
     return float((exact.argmax(axis=1) == rounded.argmax(axis=1)).mean())
 
 
 def report(medians: dict[str, float], facts: dict[str, Any]) -> None:
     a, e = medians["a pipeline, batch 32"], medians["e bare forward passes"]
     full, agree = facts["c disorder"], f"{agreement():.4f}"
-    print(f"| {'':32} | CPU s | a ÷ this | this ÷ e | asked | Ω_max | Ω_rand | answers as in fp32 |\n" + "|---" * 8 + "|")
+    print(
+        f"| {'':32} | CPU s | a ÷ this | this ÷ e | asked | Ω_max | Ω_rand | answers as in fp32 |\n"
+        + "|---" * 8
+        + "|"
+    )
     for name, seconds in medians.items():
         fact = facts[name] if isinstance(facts[name], dict) else {}
-        row = [fact.get("asked", ""), fact.get("omega_max", ""), fact.get("omega_rand", ""), agree if "bf16" in name else ""]
-        print(f"| {name:32} | {seconds:6.1f} | {a / seconds:5.2f} | {seconds / e:5.2f} | " + " | ".join(map(str, row)) + " |")
+        row = [
+            fact.get("asked", ""),
+            fact.get("omega_max", ""),
+            fact.get("omega_rand", ""),
+            agree if "bf16" in name else "",
+        ]
+        print(
+            f"| {name:32} | {seconds:6.1f} | {a / seconds:5.2f} | {seconds / e:5.2f} | "
+            + " | ".join(map(str, row))
+            + " |"
+        )
     for name in ("d1 curtailed, Ω_max", "d2 curtailed, Ω_max and Ω_rand"):
-        shared = {metric: value for metric, value in facts[name].items() if metric.startswith("omega")}
-        assert all(full[metric] == value for metric, value in shared.items()), "curtailment changed a score"
+        shared = {
+            metric: value for metric, value in facts[name].items() if metric.startswith("omega")
+        }
+        assert all(full[metric] == value for metric, value in shared.items()), (
+            "curtailment changed a score"
+        )
 
 
 if __name__ == "__main__":

@@ -1,10 +1,13 @@
-"""Is LIME through our engine quicker than the `lime` package? Same model, samples, batch size and texts; CPU time, medians.
+"""Is LIME through our engine quicker than the `lime` package? Same model, samples, batch size and
+texts; CPU time, medians.
 
-The package asks by a loop as one would write it: batches of 32, padded to the longest. One thread each. "forward passes
-alone" runs the network on what ours asks: nothing that gives the same answers can be quicker without asking fewer or shorter
-texts. bf16 is no fair contestant, since its answers are rounded; it is shown because disorder offers it.
+The package asks by a loop as one would write it: batches of 32, padded to the longest. One thread
+each. "forward passes alone" runs the network on what ours asks: nothing that gives the same answers
+can be quicker without asking fewer or shorter texts. bf16 is no fair contestant, since its answers
+are rounded; it is shown because disorder offers it.
 
-python benchmarks/lime_speed.py --rounds 5      (MODEL, DATA: specs; N: how many texts; WORDS=1-8: only texts of that length)
+python benchmarks/lime_speed.py --rounds 5      (MODEL, DATA: specs; N: how many texts; WORDS=1-8:
+only texts of that length)
 """
 
 from __future__ import annotations
@@ -28,26 +31,35 @@ os.environ |= {"HF_HUB_OFFLINE": "1", "OMP_NUM_THREADS": "1"}
 
 def subject(*, precision: str = "fp32") -> Any:
     from disorder.data import read
-    from disorder.explain import Subject
-    from disorder.explain._attribution import cut, n_words
-    from disorder.predict import load
-    from disorder.rng import digest
-    from disorder.settings import Settings
+    from disorder.models import load
+    from disorder.randomness import digest
+    from disorder.runs.settings import Settings
+    from disorder.verbs.explain import Subject
+    from disorder.verbs.explain.attribution import cut, n_words
 
     data = read(DATA)
-    alone = [replace(e, text_a=e.text_b or e.text_a, text_b=None) for e in data.examples]  # of pairs, the second text
+    alone = [
+        replace(e, text_a=e.text_b or e.text_a, text_b=None) for e in data.examples
+    ]  # of pairs, the second text
     fitting = [e for e in alone if FEWEST <= n_words(cut(e.texts)) <= MOST]
     data = replace(data, examples=sorted(fitting, key=lambda e: digest(0, "benchmark", e.id))[:N])
-    return Subject(load(MODEL, task=data.task, batch_size=BATCH, precision=precision), data, Settings(cache="off"))
+    return Subject(
+        load(MODEL, task=data.task, batch_size=BATCH, precision=precision),
+        data,
+        Settings(cache="off"),
+    )
 
 
 def ours(*, precision: str = "fp32") -> Callable[[], object]:
     """All samples of all texts in one plan."""
-    from disorder.explain._attribution import cut, weighed
-    from disorder.explain.lime import by_lime
+    from disorder.verbs.explain.attribution import cut, weighed
+    from disorder.verbs.explain.explanations.lime import by_lime
 
     about = subject(precision=precision)
-    columns, pairs = np.asarray(about.original.argmax(axis=1)), [cut(e.texts) for e in about.examples]
+    columns, pairs = (
+        np.asarray(about.original.argmax(axis=1)),
+        [cut(e.texts) for e in about.examples],
+    )
 
     def work() -> list[str]:
         scores = by_lime(about, pairs, columns, samples=SAMPLES)
@@ -59,14 +71,21 @@ def ours(*, precision: str = "fp32") -> Callable[[], object]:
 
 def forward_passes() -> Callable[[], object]:
     """The network alone, on the batches that ours asks."""
-    from disorder.explain._attribution import cut, masked, n_words
-    from disorder.explain.lime import masks
-    from disorder.predict._batches import by_length
+    from disorder.models.inputs.batches import by_length
+    from disorder.verbs.explain.attribution import cut, masked, n_words
+    from disorder.verbs.explain.explanations.lime import masks
 
     about = subject()
     asked, pairs = about.model.predictor, [cut(e.texts) for e in about.examples]
-    encoded = [e for p in pairs for e in asked.tokens.encode(masked(p, np.unique(masks(p, SAMPLES, 0), axis=0)))]
-    batches = [[encoded[i] for i in each] for each in by_length([len(e.ids) for e in encoded], batch_size=BATCH)]
+    encoded = [
+        e
+        for p in pairs
+        for e in asked.tokens.encode(masked(p, np.unique(masks(p, SAMPLES, 0), axis=0)))
+    ]
+    batches = [
+        [encoded[i] for i in each]
+        for each in by_length([len(e.ids) for e in encoded], batch_size=BATCH)
+    ]
     is_torch = MODEL.startswith("hf:")
     feeds = [asked.feed(batch) if is_torch else asked._feed(batch) for batch in batches]
     run = asked._logits if is_torch else asked._run
@@ -74,31 +93,46 @@ def forward_passes() -> Callable[[], object]:
     def work() -> dict[str, float]:
         for feed in feeds:
             run(feed)
-        totals = {"words": sum(map(n_words, pairs)), "texts": len(encoded), "tokens": sum(len(e.ids) for e in encoded)}
+        totals = {
+            "words": sum(map(n_words, pairs)),
+            "texts": len(encoded),
+            "tokens": sum(len(e.ids) for e in encoded),
+        }
         return {name: total / len(pairs) for name, total in totals.items()}
 
     return work
 
 
-def package(ask: Callable[[Any], Callable[[list[str]], Any]], *, seed: int | None = None) -> Callable[[], object]:
+def package(
+    ask: Callable[[Any], Callable[[list[str]], Any]], *, seed: int | None = None
+) -> Callable[[], object]:
     """The package with our samples (or its own, by seed)."""
     from lime.lime_text import LimeTextExplainer
 
-    from disorder.explain._attribution import cut
+    from disorder.verbs.explain.attribution import cut
 
     about = subject()
     columns = about.original.argmax(axis=1).tolist()
     samples = [drawn(cut(example.texts)) for example in about.examples]
-    settings = {"bow": False, "mask_string": "", "feature_selection": "none", "split_expression": words_of}
+    settings = {
+        "bow": False,
+        "mask_string": "",
+        "feature_selection": "none",
+        "split_expression": words_of,
+    }
     explainer = LimeTextExplainer(random_state=seed, **settings)
     answer = ask(about)
 
     def work() -> list[str]:
         words = []
-        for example, column, (sizes, left_out) in zip(about.examples, columns, samples, strict=True):
+        for example, column, (sizes, left_out) in zip(
+            about.examples, columns, samples, strict=True
+        ):
             if seed is None:
                 explainer.random_state = Replay(sizes, left_out)
-            told = explainer.explain_instance(example.text_a, answer, labels=(column,), num_features=10**6, num_samples=SAMPLES)
+            told = explainer.explain_instance(
+                example.text_a, answer, labels=(column,), num_features=10**6, num_samples=SAMPLES
+            )
             words.append(max(told.as_list(column), key=lambda each: each[1])[0].lower())
         return words
 
@@ -111,7 +145,9 @@ def by_hand(about: Any) -> Callable[[list[str]], Any]:
     logits = torch_logits(asked) if MODEL.startswith("hf:") else onnx_logits(asked)
 
     def answer(texts: list[str]) -> Any:
-        found = np.concatenate([logits(texts[i : i + BATCH]) for i in range(0, len(texts), BATCH)]).astype(np.float64)
+        found = np.concatenate(
+            [logits(texts[i : i + BATCH]) for i in range(0, len(texts), BATCH)]
+        ).astype(np.float64)
         powers = np.exp(found - found.max(axis=1, keepdims=True))
         return powers / powers.sum(axis=1, keepdims=True) @ about.model.columns
 
@@ -123,7 +159,9 @@ def torch_logits(asked: Any) -> Callable[[list[str]], Any]:
 
     def logits(texts: list[str]) -> Any:
         with torch.inference_mode():
-            return asked.network(**asked.tokenizer(texts, padding=True, truncation=True, return_tensors="pt")).logits.numpy()
+            return asked.network(
+                **asked.tokenizer(texts, padding=True, truncation=True, return_tensors="pt")
+            ).logits.numpy()
 
     return logits
 
@@ -134,16 +172,21 @@ def onnx_logits(asked: Any) -> Callable[[list[str]], Any]:
 
     def logits(texts: list[str]) -> Any:
         found = tokenizer.encode_batch(texts)
-        arrays = {"input_ids": [e.ids for e in found], "attention_mask": [e.attention_mask for e in found]}
+        arrays = {
+            "input_ids": [e.ids for e in found],
+            "attention_mask": [e.attention_mask for e in found],
+        }
         arrays["token_type_ids"] = [e.type_ids for e in found]
-        return asked.session.run(None, {name: np.array(arrays[name], dtype=np.int64) for name in asked._inputs})[0]
+        return asked.session.run(
+            None, {name: np.array(arrays[name], dtype=np.int64) for name in asked._inputs}
+        )[0]
 
     return logits
 
 
 def words_of(text: str) -> list[str]:
     """The words that ours weighs."""
-    from disorder.perturb.words import split
+    from disorder.transformations.words import split
 
     sentence = split(text)
     return [sentence.words[i] for i in sentence.movable.tolist()]
@@ -151,7 +194,7 @@ def words_of(text: str) -> list[str]:
 
 def drawn(pair: Any) -> tuple[Any, list[Any]]:
     """Our samples as the package draws them: how many words are left out, and which."""
-    from disorder.explain.lime import masks
+    from disorder.verbs.explain.explanations.lime import masks
 
     left_out = [(~row).nonzero()[0] for row in masks(pair, SAMPLES, 0)[1:]]
     return [len(each) for each in left_out], left_out
@@ -173,15 +216,25 @@ class Replay(np.random.RandomState):
 
 def report(times: dict[str, float], facts: dict[str, Any]) -> None:
     only = f" of {FEWEST} to {MOST} words" if "WORDS" in os.environ else ""
-    print(f"{MODEL} on {len(facts['disorder'])} texts{only} from {DATA}, {SAMPLES} samples each, batches of {BATCH}")
+    print(
+        f"{MODEL} on {len(facts['disorder'])} texts{only} from {DATA}, {SAMPLES} samples each, batches of {BATCH}"
+    )
     for name, seconds in times.items():
-        same = "" if name == FORWARD else f"   same top word as disorder: {alike(facts['disorder'], facts[name])}"
+        same = (
+            ""
+            if name == FORWARD
+            else f"   same top word as disorder: {alike(facts['disorder'], facts[name])}"
+        )
         print(f"{name:22} {seconds:8.2f} s CPU   {seconds / times['disorder']:6.2f}x{same}")
     asked = facts[FORWARD]
-    print(f"{asked['words']:.1f} words a text; ours asks {asked['texts']:.0f} distinct samples, {asked['tokens']:,.0f} tokens")
+    print(
+        f"{asked['words']:.1f} words a text; ours asks {asked['texts']:.0f} distinct samples, {asked['tokens']:,.0f} tokens"
+    )
     print(f"forward passes are {times[FORWARD] / times['disorder']:.0%} of our time")
     if OWN in facts:
-        print(f"the package against itself on other samples: same top word on {alike(facts[LOOP], facts[OWN])}")
+        print(
+            f"the package against itself on other samples: same top word on {alike(facts[LOOP], facts[OWN])}"
+        )
 
 
 def alike(first: list[str], second: list[str]) -> str:
@@ -193,7 +246,11 @@ FORWARD, LOOP, OWN = "forward passes alone", "lime, loop", "lime, own samples"
 
 if __name__ == "__main__":
     sys.path.insert(0, str(Path(__file__).parents[1] / "src"))
-    arms: dict[str, Any] = {"disorder": ours, FORWARD: forward_passes, LOOP: partial(package, by_hand)}
+    arms: dict[str, Any] = {
+        "disorder": ours,
+        FORWARD: forward_passes,
+        LOOP: partial(package, by_hand),
+    }
     if MODEL.startswith("hf:"):
         arms["disorder, bf16"] = partial(ours, precision="bf16")
     else:

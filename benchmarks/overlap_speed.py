@@ -1,4 +1,6 @@
-"""BLEU of permutations with their text, from positions, against NLTK on the words: python benchmarks/overlap_speed.py."""
+"""BLEU of permutations with their text, from positions, against NLTK on the words: python
+benchmarks/overlap_speed.py.
+"""
 
 from __future__ import annotations
 
@@ -8,8 +10,8 @@ from collections.abc import Callable
 import numpy as np
 from _measure import main
 
-from disorder.explain._bleu import bleu
-from disorder.perturb.words import split
+from disorder.transformations.words import split
+from disorder.verbs.explain.bleu import bleu
 
 N_TEXTS, Q = 60, 100
 
@@ -18,7 +20,10 @@ def cases() -> list[tuple[str, np.ndarray]]:
     """Texts of 20 words, some of them twice, and a hundred orders of each."""
     rng = np.random.default_rng(0)
     return [
-        (" ".join(f"w{i}" for i in rng.integers(40, size=20)), np.argsort(rng.random((Q, 20)), axis=1))
+        (
+            " ".join(f"w{i}" for i in rng.integers(40, size=20)),
+            np.argsort(rng.random((Q, 20)), axis=1),
+        )
         for _ in range(N_TEXTS)
     ]
 
@@ -37,8 +42,10 @@ def nltk() -> Callable[[], object]:
     def work() -> float:
         scores = [
             sentence_bleu([words], [words[i] for i in order], weights=[1 / n] * n)
-            for words, orders in given for order in orders for n in (2, 3, 4)
-        ]  # fmt: skip
+            for words, orders in given
+            for order in orders
+            for n in (2, 3, 4)
+        ]
         return float(sum(scores))
 
     return work
@@ -47,7 +54,9 @@ def nltk() -> Callable[[], object]:
 def report(seconds: dict[str, float], facts: dict[str, object]) -> None:
     for name, spent in seconds.items():
         ratio = seconds["nltk"] / spent
-        print(f"{name:<6} {N_TEXTS * Q / spent:>12,.0f} permutations a second   {ratio:6.1f} ×   (sum {facts[name]:.6f})")
+        print(
+            f"{name:<6} {N_TEXTS * Q / spent:>12,.0f} permutations a second   {ratio:6.1f} ×   (sum {facts[name]:.6f})"
+        )
 
 
 if __name__ == "__main__":

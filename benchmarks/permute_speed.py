@@ -1,6 +1,8 @@
-"""How fast are distinct derangements drawn? Against a rejection loop, the released algorithm, and plain random orders.
+"""How fast are distinct derangements drawn? Against a rejection loop, the released algorithm, and
+plain random orders.
 
-python benchmarks/permute_speed.py     (needs spaCy for the released algorithm; CPU time, medians of 5)
+python benchmarks/permute_speed.py     (needs spaCy for the released algorithm; CPU time, medians of
+5)
 """
 
 from __future__ import annotations
@@ -12,8 +14,8 @@ from collections.abc import Callable
 
 import numpy as np
 
-from disorder.perturb.derange import derangements
-from disorder.rng import generator
+from disorder.randomness import generator
+from disorder.transformations.derange import derangements
 
 Q, LENGTHS, ROUNDS = 100, range(8, 41), 5
 SENTENCES = [" ".join(f"word{i}" for i in range(n)) for n in LENGTHS]
@@ -41,7 +43,9 @@ def rejection() -> None:
 
 
 def released() -> None:
-    """As documented: tokenise and shuffle for every permutation, again and again until nothing is at home."""
+    """As documented: tokenise and shuffle for every permutation, again and again until nothing is
+    at home.
+    """
     from spacy.lang.en import English
 
     tokenizer = English().tokenizer
@@ -72,5 +76,7 @@ if __name__ == "__main__":
     for name, took in times.items():
         print(f"| {name} | {n_rows / took:,.0f} | {took / times['ours']:.1f} |")
     elsewhere = n_rows / times["ours"] / 4805
-    print(f"ours against the 4,805/s that the released generator was measured at elsewhere: × {elsewhere:.0f}")
+    print(
+        f"ours against the 4,805/s that the released generator was measured at elsewhere: × {elsewhere:.0f}"
+    )
     print(f"ours ÷ unconstrained: {times['ours'] / times['unconstrained']:.2f}")

@@ -1,9 +1,11 @@
-"""Would another runtime answer faster? One real classifier, real pairs in the batches of an audit; CPU time, medians.
+"""Would another runtime answer faster? One real classifier, real pairs in the batches of an audit;
+CPU time, medians.
 
-python benchmarks/runtimes.py --rounds 5     (MODEL and DATA as for audit_speed.py; needs onnx, onnxscript and a C++ compiler)
+python benchmarks/runtimes.py --rounds 5     (MODEL and DATA as for audit_speed.py; needs onnx,
+onnxscript and a C++ compiler)
 
-A runtime that has to be made first (compiled, exported) is charged for it: the table says after how many questions it
-would be paid back.
+A runtime that has to be made first (compiled, exported) is charged for it: the table says after how
+many questions it would be paid back.
 """
 
 from __future__ import annotations
@@ -28,9 +30,9 @@ Forward = Callable[[dict[str, Any]], Any]
 
 def contest(make: Callable[[Any, list[Any]], Forward]) -> Callable[[], object]:
     """The model's own batches through another forward pass, on the same pool of single threads."""
-    from disorder.ask import Asker
-    from disorder.predict import load
-    from disorder.predict._batches import by_length
+    from disorder.models import load
+    from disorder.models.inputs.batches import by_length
+    from disorder.verbs.audit.block import Asker
 
     data = dataset()
     model: Any = load(f"hf:{MODEL}", task=data.task).predictor
@@ -45,7 +47,10 @@ def contest(make: Callable[[Any, list[Any]], Forward]) -> Callable[[], object]:
     first = time.process_time() - began
 
     def work() -> dict[str, Any]:
-        return {"first": first, "logits": np.concatenate(list(model._pool.map(forward, feeds))).tolist()}
+        return {
+            "first": first,
+            "logits": np.concatenate(list(model._pool.map(forward, feeds))).tolist(),
+        }
 
     return work
 
@@ -87,9 +92,16 @@ def exported(model: Any, feeds: list[Any]) -> Forward:
     shape = {0: torch.export.Dim("batch", min=1), 1: torch.export.Dim("length", min=2, max=512)}
     given = tuple(torch.from_numpy(feeds[0][name][:2]) for name in names)
     torch.onnx.export(
-        Logits(), given, str(path), dynamo=True, external_data=False, verbose=False,
-        dynamic_shapes=(tuple(shape for _ in names),), input_names=names, output_names=["logits"],
-    )  # fmt: skip
+        Logits(),
+        given,
+        str(path),
+        dynamo=True,
+        external_data=False,
+        verbose=False,
+        dynamic_shapes=(tuple(shape for _ in names),),
+        input_names=names,
+        output_names=["logits"],
+    )
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads, options.log_severity_level = 1, 3
     session = onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
@@ -111,12 +123,20 @@ def probabilities(logits: list[list[float]]) -> Any:
 
 def report(medians: dict[str, float], facts: dict[str, Any]) -> None:
     expected, n = probabilities(facts[OURS]["logits"]), len(facts[OURS]["logits"])
-    print(f"{n} questions; {platform.machine()}, {os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}; {sys.platform}")
-    print("| runtime | CPU s | disorder ÷ this | made in, CPU s | paid back after | max Δp | same answers |")
+    print(
+        f"{n} questions; {platform.machine()}, {os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}; {sys.platform}"
+    )
+    print(
+        "| runtime | CPU s | disorder ÷ this | made in, CPU s | paid back after | max Δp | same answers |"
+    )
     print("|---" * 7 + "|")
     for name, seconds in medians.items():
         found, gain = probabilities(facts[name]["logits"]), (medians[OURS] - seconds) / n
-        once = max(0.0, facts[name]["first"] - seconds) if name in ("torch.compile(dynamic=True)", "ONNX Runtime") else 0.0
+        once = (
+            max(0.0, facts[name]["first"] - seconds)
+            if name in ("torch.compile(dynamic=True)", "ONNX Runtime")
+            else 0.0
+        )
         paid = "" if name == OURS else "never" if gain <= 0 else f"{once / gain:,.0f} questions"
         same = (found.argmax(axis=1) == expected.argmax(axis=1)).mean()
         row = f"{medians[OURS] / seconds:.2f} | {once:.0f} | {paid} | {abs(found - expected).max():.0e} | {same:.3f}"

@@ -26,4 +26,6 @@ if __name__ == "__main__":
     base = statistics.median(times["import numpy"])
     print("| | seconds | ÷ import numpy |\n|---|---|---|")
     for name, values in times.items():
-        print(f"| {name} | {statistics.median(values):.3f} | {statistics.median(values) / base:.2f} |")
+        print(
+            f"| {name} | {statistics.median(values):.3f} | {statistics.median(values) / base:.2f} |"
+        )

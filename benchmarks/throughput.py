@@ -1,8 +1,10 @@
-"""How many texts a second does each transformation break? One variant of each text, first time and again.
+"""How many texts a second does each transformation break? One variant of each text, first time and
+again.
 
-DATA=mnli.jsonl.gz [MODEL=hf:FOLDER] [TRAIN=mnli-train.jsonl.gz] python benchmarks/throughput.py [NAME...]
-(CPU time, medians of 5; "again" is a second transformation of the same texts: nothing is split or tagged twice. Without DATA
-the built-in pairs; MODEL is asked by those that look for important words; TRAIN teaches pbsmt, which is left out without it.)
+DATA=mnli.jsonl.gz [MODEL=hf:FOLDER] [TRAIN=mnli-train.jsonl.gz] python benchmarks/throughput.py
+[NAME...] (CPU time, medians of 5; "again" is a second transformation of the same texts: nothing is
+split or tagged twice. Without DATA the built-in pairs; MODEL is asked by those that look for
+important words; TRAIN teaches pbsmt, which is left out without it.)
 """
 
 from __future__ import annotations
@@ -13,13 +15,13 @@ import sys
 import time
 from collections.abc import Sequence
 
-from disorder.context import Surroundings
 from disorder.data import read, vocabulary
-from disorder.kept import Kept
-from disorder.perturb import Transformation, parse, tags, words
-from disorder.predict import Aligned, load
+from disorder.memo import Kept
+from disorder.models import Aligned, load
 from disorder.registry import parts
+from disorder.transformations import Transformation, parse, tags, words
 from disorder.types import Dataset, Example
+from disorder.verbs.context import Surroundings
 
 N, ROUNDS = 300, 5
 Timed = tuple[float, float]
@@ -30,9 +32,16 @@ def forget(model: Aligned) -> None:
     words._kept, tags._kept, model.weighed = Kept(), Kept(), Kept()
 
 
-def seconds(transformation: Transformation, data: Dataset, examples: Sequence[Example], context: Surroundings) -> float:
+def seconds(
+    transformation: Transformation,
+    data: Dataset,
+    examples: Sequence[Example],
+    context: Surroundings,
+) -> float:
     began = time.process_time()
-    for variants in transformation.apply_all(examples, task=data.task, q=1, seed=0, short="use", context=context):
+    for variants in transformation.apply_all(
+        examples, task=data.task, q=1, seed=0, short="use", context=context
+    ):
         if not isinstance(variants, Exception):
             variants.texts()
     return time.process_time() - began

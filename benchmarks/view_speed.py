@@ -1,8 +1,8 @@
 """How long does a run of 1,000,000 sample rows take to open and to filter, through HTTP?
 
-Makes the run with the project's own audit (10,000 examples × 100 permutations, a model that hashes its input), starts
-`disorder view` on it, and times each page: the first opening of a fresh server, then filters, an example, a comparison.
-The bar: opens in less than 2 s, filters in less than 1 s.
+Makes the run with the project's own audit (10,000 examples × 100 permutations, a model that hashes
+its input), starts `disorder view` on it, and times each page: the first opening of a fresh server,
+then filters, an example, a comparison. The bar: opens in less than 2 s, filters in less than 1 s.
 """
 
 from __future__ import annotations
@@ -26,7 +26,23 @@ import disorder
 
 N_EXAMPLES, Q, SEED = 10_000, 100, 0
 OPENS, FILTERS = 2.0, 1.0  # seconds
-WORDS = ("the", "a", "small", "dog", "cat", "man", "child", "runs", "sees", "eats", "near", "house", "old", "never", "often")
+WORDS = (
+    "the",
+    "a",
+    "small",
+    "dog",
+    "cat",
+    "man",
+    "child",
+    "runs",
+    "sees",
+    "eats",
+    "near",
+    "house",
+    "old",
+    "never",
+    "often",
+)
 LABELS = ("entailment", "neutral", "contradiction")
 PAGES = {
     "list of runs": "/",
@@ -47,7 +63,10 @@ class Hashing:
         self.salt = salt
 
     def __call__(self, texts: Sequence[Any]) -> Any:
-        digests = b"".join(hashlib.blake2b(f"{self.salt}{text}".encode(), digest_size=12).digest() for text in texts)
+        digests = b"".join(
+            hashlib.blake2b(f"{self.salt}{text}".encode(), digest_size=12).digest()
+            for text in texts
+        )
         weights = (np.frombuffer(digests, dtype=np.uint32).reshape(-1, 3) / 2**32) ** 4
         return weights / weights.sum(axis=1, keepdims=True)
 
@@ -63,7 +82,9 @@ def make(folder: Path, name: str) -> None:
         }
         for i in range(N_EXAMPLES)
     ]
-    disorder.audit(Hashing(name), rows, transformations=["derange"], q=Q, cache="off", out=folder / name)
+    disorder.audit(
+        Hashing(name), rows, transformations=["derange"], q=Q, cache="off", out=folder / name
+    )
 
 
 def timed(url: str) -> float:
@@ -94,7 +115,9 @@ class Viewer:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--folder", type=Path, help="where the runs lie, or are made (default: a temporary folder)")
+    parser.add_argument(
+        "--folder", type=Path, help="where the runs lie, or are made (default: a temporary folder)"
+    )
     parser.add_argument("--rounds", type=int, default=5)
     given = parser.parse_args()
     with tempfile.TemporaryDirectory() as temporary:
@@ -111,12 +134,18 @@ def measure(folder: Path, rounds: int) -> None:
     for _ in range(rounds):
         with Viewer(folder) as viewer:
             with urllib.request.urlopen(viewer.url) as answer:
-                ids = dict(re.findall(r'href="/run/([0-9a-f]{12})"><bdi>([^<]*)', answer.read().decode()))
+                ids = dict(
+                    re.findall(r'href="/run/([0-9a-f]{12})"><bdi>([^<]*)', answer.read().decode())
+                )
             first, second = sorted(ids, key=lambda id: ids[id])
-            times.setdefault("open a run (fresh server)", []).append(timed(f"{viewer.url}/run/{first}"))
+            times.setdefault("open a run (fresh server)", []).append(
+                timed(f"{viewer.url}/run/{first}")
+            )
             for name, path in PAGES.items():
                 times.setdefault(name, []).append(timed(viewer.url + path.replace("ID", first)))
-            times.setdefault("compare two such runs", []).append(timed(f"{viewer.url}/compare?run={first}&run={second}"))
+            times.setdefault("compare two such runs", []).append(
+                timed(f"{viewer.url}/compare?run={first}&run={second}")
+            )
     print(f"{N_EXAMPLES * Q:,} sample rows, {rounds} rounds, wall-clock seconds through HTTP")
     print("| page | median | slowest | bar |\n| --- | --- | --- | --- |")
     missed = []

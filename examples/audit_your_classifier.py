@@ -1,4 +1,5 @@
-"""Audit any Python classifier: here a scikit-learn pipeline trained on the built-in sentiment sentences.
+"""Audit any Python classifier: here a scikit-learn pipeline trained on the built-in sentiment
+sentences.
 
 Run: python examples/audit_your_classifier.py   (needs scikit-learn)
 """
@@ -11,7 +12,9 @@ import disorder
 
 train = disorder.read("builtin:sentiment:train")
 classifier = make_pipeline(CountVectorizer(), LogisticRegression(max_iter=1000))
-classifier.fit([example.text_a for example in train.examples], [example.label for example in train.examples])
+classifier.fit(
+    [example.text_a for example in train.examples], [example.label for example in train.examples]
+)
 
 run = disorder.audit(classifier, "builtin:sentiment", q=20, limit=300)
 print(run.verdict)

@@ -1,6 +1,7 @@
 """Rate how similar two texts are, from 0 to 5, by any encoder: a model that answers with numbers.
 
-ENCODER=path/to/all-MiniLM-L6-v2 disorder explain python:rate_similarity:rate stsb:dev --by similarity
+ENCODER=path/to/all-MiniLM-L6-v2 disorder explain python:rate_similarity:rate stsb:dev --by
+similarity
 """
 
 from __future__ import annotations
@@ -27,7 +28,9 @@ def embedded(texts: list[str]) -> Any:
     parts = []
     with torch.inference_mode():
         for start in range(0, len(texts), 64):
-            batch = tokenizer(texts[start : start + 64], padding=True, truncation=True, return_tensors="pt")
+            batch = tokenizer(
+                texts[start : start + 64], padding=True, truncation=True, return_tensors="pt"
+            )
             mask = batch["attention_mask"].unsqueeze(-1)
             parts.append((model(**batch).last_hidden_state * mask).sum(1) / mask.sum(1))
     return torch.nn.functional.normalize(torch.cat(parts), dim=1)

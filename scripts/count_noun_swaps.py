@@ -2,7 +2,8 @@
 
     python scripts/count_noun_swaps.py DATA_FOLDER cola rte mrpc sst2 stsb qnli
 
-Counted over the examples that pass the first filter of Out of Order's released code (Table A4, step 1).
+Counted over the examples that pass the first filter of Out of Order's released code (Table A4, step
+1).
 """
 
 from __future__ import annotations
@@ -14,8 +15,8 @@ import numpy as np
 
 from disorder.data import read
 from disorder.errors import DoesNotApply
-from disorder.measure.wos import is_simple
-from disorder.perturb import parse
+from disorder.metrics.wos import is_simple
+from disorder.transformations import parse
 from disorder.types import Task, Variants
 
 
@@ -37,8 +38,16 @@ def main(folder: str, names: list[str]) -> None:
         task = dataset.task
         texts = [(e, e.text_a if task.breaks == "a" else str(e.text_b)) for e in dataset.examples]
         kept = [e for e, text in texts if is_simple(text, task=task, fidelity="released")]
-        counts = Counter(choice_of(variants, task) for variants in swap.apply_all(kept, task=task, q=1, seed=0))
-        print(name, len(texts), len(kept), *(counts[choice] for choice in ("proper", "nouns", "heads", "none")), sep="\t")
+        counts = Counter(
+            choice_of(variants, task) for variants in swap.apply_all(kept, task=task, q=1, seed=0)
+        )
+        print(
+            name,
+            len(texts),
+            len(kept),
+            *(counts[choice] for choice in ("proper", "nouns", "heads", "none")),
+            sep="\t",
+        )
 
 
 if __name__ == "__main__":

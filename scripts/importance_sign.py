@@ -1,8 +1,9 @@
-"""What does embedding · gradient say about leaving a word out? Its rank correlation with the real change of the loss.
+"""What does embedding · gradient say about leaving a word out? Its rank correlation with the real
+change of the loss.
 
-python scripts/importance_sign.py hf:FOLDER DATA [--limit 100]
-Also prints how far a LayerNorm behind the embeddings makes the score the negative of what positions and types add: such a
-layer does not see the length of their sum, so the three products must cancel.
+python scripts/importance_sign.py hf:FOLDER DATA [--limit 100] Also prints how far a LayerNorm
+behind the embeddings makes the score the negative of what positions and types add: such a layer
+does not see the length of their sum, so the three products must cancel.
 """
 
 from __future__ import annotations
@@ -12,11 +13,11 @@ import argparse
 import numpy as np
 
 from disorder.data import select
-from disorder.perturb.words import split
-from disorder.predict import Aligned, load
-from disorder.predict._importance import _gold
-from disorder.predict._leave_one_out import leave_one_out
-from disorder.settings import Settings
+from disorder.models import Aligned, load
+from disorder.models.importance.by_word import _gold
+from disorder.models.importance.leave_one_out import leave_one_out
+from disorder.runs.settings import Settings
+from disorder.transformations.words import split
 from disorder.types import Floats, Pair
 
 
@@ -25,7 +26,9 @@ def ranks(values: Floats) -> Floats:
 
 
 def cancelled(aligned: Aligned, texts: list[tuple[str, str | None]]) -> float:
-    """|(word + position + type) · gradient| over |word · gradient|, the median over tokens; for BERT-like networks."""
+    """|(word + position + type) · gradient| over |word · gradient|, the median over tokens; for
+    BERT-like networks.
+    """
     import torch
 
     network, tokenizer = aligned.predictor.network, aligned.predictor.tokenizer
@@ -35,7 +38,10 @@ def cancelled(aligned: Aligned, texts: list[tuple[str, str | None]]) -> float:
     ratios = []
     for text in texts:
         seen.clear()
-        hooks = [embeddings.LayerNorm.register_forward_pre_hook(summed), embeddings.word_embeddings.register_forward_hook(word)]
+        hooks = [
+            embeddings.LayerNorm.register_forward_pre_hook(summed),
+            embeddings.word_embeddings.register_forward_hook(word),
+        ]
         feed = tokenizer(*[t for t in text if t is not None], return_tensors="pt", truncation=True)
         with torch.enable_grad():
             network.requires_grad_(True)
@@ -57,7 +63,10 @@ def main() -> None:
     given = parser.parse_args()
     data = select(given.data, Settings(limit=given.limit))
     aligned = load(given.model, task=data.task)
-    pairs = [Pair(split(e.text_a), None if e.text_b is None else split(e.text_b), e.label) for e in data.examples]
+    pairs = [
+        Pair(split(e.text_a), None if e.text_b is None else split(e.text_b), e.label)
+        for e in data.examples
+    ]
     slopes = aligned.importance(pairs)
     removed = leave_one_out(aligned, pairs, _gold(aligned, pairs))
     per_text = [
@@ -66,7 +75,9 @@ def main() -> None:
         if len(slope[-1]) > 3 and np.ptp(slope[-1]) > 0 and np.ptp(change[-1]) > 0
     ]
     mean, error = np.mean(per_text), 1.96 * np.std(per_text, ddof=1) / np.sqrt(len(per_text))
-    print(f"rank correlation with leaving one out: {mean:.3f} ± {error:.3f} (mean over {len(per_text)} texts)")
+    print(
+        f"rank correlation with leaving one out: {mean:.3f} ± {error:.3f} (mean over {len(per_text)} texts)"
+    )
     left = cancelled(aligned, [e.texts for e in data.examples[:20]])
     print(f"what is left of the score when positions and types join it: {left:.1e}")
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from disorder.report import read_run
+from disorder.runs import read_run
 
 
 def main() -> None:

@@ -1,9 +1,11 @@
-"""How are the built-in readers made? Small transformers that do read order, trained on the train split of the grammar.
+"""How are the built-in readers made? Small transformers that do read order, trained on the train
+split of the grammar.
 
     python scripts/train_builtin.py [nli] [sentiment] [acceptability]
 
-They are instruments with a known answer: words alone must settle `needs=words`, and order must matter on `needs=order`.
-So the words half is also shown shuffled under its own label, and the order half never is.
+They are instruments with a known answer: words alone must settle `needs=words`, and order must
+matter on `needs=order`. So the words half is also shown shuffled under its own label, and the order
+half never is.
 """
 
 from __future__ import annotations
@@ -58,10 +60,17 @@ class Recipe:
 
 RECIPES = {
     "nli": Recipe(
-        ("entailment", "neutral", "contradiction"), n_rows=300_000, n_epochs=12, n_easy_epochs=15, order_share=0.3, rate=2e-3
+        ("entailment", "neutral", "contradiction"),
+        n_rows=300_000,
+        n_epochs=12,
+        n_easy_epochs=15,
+        order_share=0.3,
+        rate=2e-3,
     ),
     "sentiment": Recipe(("negative", "positive"), n_rows=40_000, n_epochs=5),
-    "acceptability": Recipe(("unacceptable", "acceptable"), n_rows=60_000, n_epochs=6, words_survive_shuffling=False),
+    "acceptability": Recipe(
+        ("unacceptable", "acceptable"), n_rows=60_000, n_epochs=6, words_survive_shuffling=False
+    ),
 }
 
 
@@ -78,7 +87,9 @@ class Layer(nn.Module):
         self.n_heads = n_heads
         self.before_attention, self.before_step = nn.LayerNorm(width), nn.LayerNorm(width)
         self.query_key_value, self.out = nn.Linear(width, 3 * width), nn.Linear(width, width)
-        self.step = nn.Sequential(nn.Linear(width, 2 * width), nn.ReLU(), nn.Linear(2 * width, width))
+        self.step = nn.Sequential(
+            nn.Linear(width, 2 * width), nn.ReLU(), nn.Linear(2 * width, width)
+        )
         with torch.no_grad():
             self.query_key_value.weight[: 2 * width] *= 0.5  # so that the gaze decides at first
 
@@ -95,31 +106,45 @@ class Layer(nn.Module):
 
 
 class Gaze(nn.Module):
-    """What each head looks for besides meaning: the same word in the other text, or a word at some distance.
+    """What each head looks for besides meaning: the same word in the other text, or a word at some
+    distance.
 
-    Learned, but started at that: two heads on the same word, one on the three words before and one on the three after.
-    Without such a start, training idles at chance for many epochs.
+    Learned, but started at that: two heads on the same word, one on the three words before and one
+    on the three after. Without such a start, training idles at chance for many epochs.
     """
 
     def __init__(self, n_heads: int) -> None:
         super().__init__()
-        self.same, self.near = nn.Parameter(torch.zeros(n_heads)), nn.Embedding(2 * REACH + 1, n_heads)
+        self.same, self.near = (
+            nn.Parameter(torch.zeros(n_heads)),
+            nn.Embedding(2 * REACH + 1, n_heads),
+        )
         nn.init.zeros_(self.near.weight)
         with torch.no_grad():
             self.same[:2] = 6.0
-            self.near.weight[REACH - 3 : REACH, 2] = self.near.weight[REACH + 1 : REACH + 4, 3] = 4.0
+            self.near.weight[REACH - 3 : REACH, 2] = self.near.weight[REACH + 1 : REACH + 4, 3] = (
+                4.0
+            )
 
     def forward(self, input_ids: Tensor, attention_mask: Tensor, token_type_ids: Tensor) -> Tensor:
         """A bias on the scores of attention: (batch, head, from, to)."""
         place = torch.arange(input_ids.shape[1])
         distance = (place[None, :] - place[:, None]).clamp(-REACH, REACH) + REACH
-        same = (input_ids[:, :, None] == input_ids[:, None, :]) & (token_type_ids[:, :, None] != token_type_ids[:, None, :])
+        same = (input_ids[:, :, None] == input_ids[:, None, :]) & (
+            token_type_ids[:, :, None] != token_type_ids[:, None, :]
+        )
         hidden = (attention_mask.to(self.same.dtype)[:, None, None, :] - 1) * 1e4
-        return same[:, None].to(hidden.dtype) * self.same[:, None, None] + self.near(distance).permute(2, 0, 1) + hidden
+        return (
+            same[:, None].to(hidden.dtype) * self.same[:, None, None]
+            + self.near(distance).permute(2, 0, 1)
+            + hidden
+        )
 
 
 class Reader(nn.Module):
-    """Words, positions that start again at the second text, a few layers, and the most of each feature over words."""
+    """Words, positions that start again at the second text, a few layers, and the most of each
+    feature over words.
+    """
 
     def __init__(self, n_words: int, recipe: Recipe) -> None:
         super().__init__()
@@ -129,7 +154,9 @@ class Reader(nn.Module):
         self.gaze = Gaze(recipe.n_heads)
         self.layers = nn.ModuleList(Layer(width, recipe.n_heads) for _ in range(recipe.n_layers))
         self.norm = nn.LayerNorm(width)
-        self.answer = nn.Sequential(nn.Linear(width, width), nn.ReLU(), nn.Linear(width, len(recipe.labels)))
+        self.answer = nn.Sequential(
+            nn.Linear(width, width), nn.ReLU(), nn.Linear(width, len(recipe.labels))
+        )
         with torch.no_grad():  # the first head of the first layer starts by looking for like words
             weight, size = self.layers[0].query_key_value.weight, width // recipe.n_heads
             weight[:size] *= 6
@@ -156,7 +183,9 @@ class Reader(nn.Module):
 
 
 def make_tokenizer(rows: list[Row]) -> Tokenizer:
-    split = pre_tokenizers.Sequence([pre_tokenizers.WhitespaceSplit(), pre_tokenizers.Punctuation()])
+    split = pre_tokenizers.Sequence(
+        [pre_tokenizers.WhitespaceSplit(), pre_tokenizers.Punctuation()]
+    )
     texts = (text.lower() for row in rows for text in (row["text_a"], row["text_b"]) if text)
     words = sorted({word for text in texts for word, _ in split.pre_tokenize_str(text)})
     vocabulary = {word: i for i, word in enumerate([*SPECIALS, *words])}
@@ -183,7 +212,13 @@ class Encoded:
 
     def where(self, mask: np.ndarray) -> Encoded:
         """The rows that the mask marks."""
-        return Encoded(self.ids[mask], self.types[mask], self.labels[mask], self.needs_words[mask], self.easy[mask])
+        return Encoded(
+            self.ids[mask],
+            self.types[mask],
+            self.labels[mask],
+            self.needs_words[mask],
+            self.easy[mask],
+        )
 
     def __len__(self) -> int:
         return len(self.ids)
@@ -202,13 +237,18 @@ def encode(tokenizer: Tokenizer, rows: list[Row], labels: tuple[str, ...]) -> En
     return Encoded(ids, types, answers, needs_words, easy)
 
 
-def shuffled(data: Encoded, first: np.ndarray, second: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-    """The ids with the words of the first or second text of the chosen rows shuffled, the final full stop kept."""
+def shuffled(
+    data: Encoded, first: np.ndarray, second: np.ndarray, rng: np.random.Generator
+) -> np.ndarray:
+    """The ids with the words of the first or second text of the chosen rows shuffled, the final
+    full stop kept.
+    """
     n, length = data.ids.shape
     body = data.ids > SEP
     last = np.roll(data.ids, -1, axis=1) == SEP
     moves = body & ~last & np.where(data.types == 0, first[:, None], second[:, None])
-    # Sorting by (stretch, random) permutes words within their own text and leaves all others where they are.
+    # Sorting by (stretch, random) permutes words within their own text and leaves all others where
+    # they are.
     stretch = np.cumsum(~moves, axis=1) * 2 + moves
     fixed = np.broadcast_to(np.arange(length) / length, (n, length))
     keys = stretch + np.where(moves, rng.random((n, length)), fixed) * 0.5
@@ -234,17 +274,25 @@ def batches(data: Encoded, recipe: Recipe, rng: np.random.Generator) -> Iterator
     hidden = (rng.random(ids.shape) < recipe.unk_share) & (ids > SEP)
     ids = np.where(hidden, UNK, ids)
     lengths = (ids != PAD).sum(1)
-    chosen = rng.permutation(np.flatnonzero(data.needs_words | (rng.random(len(data)) < recipe.order_share)))
+    chosen = rng.permutation(
+        np.flatnonzero(data.needs_words | (rng.random(len(data)) < recipe.order_share))
+    )
     for pool in np.array_split(chosen, max(1, len(chosen) // (recipe.batch * 64))):
         by_length = pool[np.argsort(lengths[pool], kind="stable")]
         parts = np.array_split(by_length, math.ceil(len(pool) / recipe.batch))
         for i in rng.permutation(len(parts)):
             longest = lengths[parts[i]].max()
-            yield Batch(ids[parts[i], :longest], data.types[parts[i], :longest], data.labels[parts[i]])
+            yield Batch(
+                ids[parts[i], :longest], data.types[parts[i], :longest], data.labels[parts[i]]
+            )
 
 
 def inputs(ids: np.ndarray, types: np.ndarray) -> tuple[Tensor, Tensor, Tensor]:
-    return torch.from_numpy(ids), torch.from_numpy((ids != PAD).astype(np.int64)), torch.from_numpy(types)
+    return (
+        torch.from_numpy(ids),
+        torch.from_numpy((ids != PAD).astype(np.int64)),
+        torch.from_numpy(types),
+    )
 
 
 def train(data: Encoded, n_words: int, recipe: Recipe) -> Reader:
@@ -253,13 +301,20 @@ def train(data: Encoded, n_words: int, recipe: Recipe) -> Reader:
     rng = np.random.default_rng(recipe.seed)
     reader = Reader(n_words, recipe)
     if data.easy.any():
-        fit(reader, data.where(data.easy), replace(recipe, n_epochs=recipe.n_easy_epochs, order_share=1.0, enough=0.5), rng)
+        fit(
+            reader,
+            data.where(data.easy),
+            replace(recipe, n_epochs=recipe.n_easy_epochs, order_share=1.0, enough=0.5),
+            rng,
+        )
     fit(reader, data, recipe, rng)
     return reader.eval()
 
 
 def fit(reader: Reader, data: Encoded, recipe: Recipe, rng: np.random.Generator) -> None:
-    """AdamW; the rate rises for some steps and then falls in a line. Stops early at a loss of `enough`."""
+    """AdamW; the rate rises for some steps and then falls in a line. Stops early at a loss of
+    `enough`.
+    """
     optimiser = torch.optim.AdamW(reader.parameters(), lr=recipe.rate, weight_decay=0.01)
     n_rows = data.needs_words.sum() + recipe.order_share * (~data.needs_words).sum()
     n_steps, n_rising = recipe.n_epochs * n_rows // recipe.batch, 200
@@ -277,7 +332,10 @@ def fit(reader: Reader, data: Encoded, recipe: Recipe, rng: np.random.Generator)
             optimiser.step()
             schedule.step()
             losses.append(loss.item())
-        print(f"epoch {epoch + 1}, {len(data):,} rows: loss {np.mean(losses):.4f}, {time.time() - start:.0f} s", flush=True)
+        print(
+            f"epoch {epoch + 1}, {len(data):,} rows: loss {np.mean(losses):.4f}, {time.time() - start:.0f} s",
+            flush=True,
+        )
         if np.mean(losses) < recipe.enough:
             return
 
@@ -288,14 +346,21 @@ def fit(reader: Reader, data: Encoded, recipe: Recipe, rng: np.random.Generator)
 def predict(reader: Reader, data: Encoded, ids: np.ndarray) -> np.ndarray:
     with torch.no_grad():
         parts = np.array_split(np.arange(len(data)), max(1, len(data) // 256))
-        return np.concatenate([reader(*inputs(ids[rows], data.types[rows])).argmax(1).numpy() for rows in parts])
+        return np.concatenate(
+            [reader(*inputs(ids[rows], data.types[rows])).argmax(1).numpy() for rows in parts]
+        )
 
 
 def check(reader: Reader, data: Encoded, rows: list[Row]) -> dict[str, float]:
-    """Accuracy by half and phenomenon, whole and shuffled; shuffled accuracy is that of rows answered right whole."""
+    """Accuracy by half and phenomenon, whole and shuffled; shuffled accuracy is that of rows
+    answered right whole.
+    """
     right = predict(reader, data, data.ids) == data.labels
     phenomena = np.array([row["phenomenon"] for row in rows])
-    figures = {f"accuracy/{name}": float(right[phenomena == name].mean()) for name in sorted(set(phenomena))}
+    figures = {
+        f"accuracy/{name}": float(right[phenomena == name].mean())
+        for name in sorted(set(phenomena))
+    }
     yes, no = np.ones(len(data), bool), np.zeros(len(data), bool)
     sides = {"text_b": (no, yes), "both": (yes, yes)} if data.types.any() else {"text_a": (yes, no)}
     for half, mask in (("words", data.needs_words), ("order", ~data.needs_words)):
@@ -308,19 +373,34 @@ def check(reader: Reader, data: Encoded, rows: list[Row]) -> dict[str, float]:
 
 
 def balanced(still: np.ndarray, mask: np.ndarray, labels: np.ndarray) -> float:
-    """The mean over labels of the share still right, so that rows answered right count alike for each label."""
-    return float(np.mean([still[mask & (labels == label)].mean() for label in np.unique(labels[mask])]))
+    """The mean over labels of the share still right, so that rows answered right count alike for
+    each label.
+    """
+    return float(
+        np.mean([still[mask & (labels == label)].mean() for label in np.unique(labels[mask])])
+    )
 
 
 def export(reader: Reader, path: Path) -> None:
     """One ONNX file, weights inside, for any batch size and length."""
-    example = (torch.full((2, 12), CLS), torch.ones(2, 12, dtype=torch.int64), torch.zeros(2, 12, dtype=torch.int64))
+    example = (
+        torch.full((2, 12), CLS),
+        torch.ones(2, 12, dtype=torch.int64),
+        torch.zeros(2, 12, dtype=torch.int64),
+    )
     shape = {0: torch.export.Dim("batch"), 1: torch.export.Dim("length")}
     names = ["input_ids", "attention_mask", "token_type_ids"]
     torch.onnx.export(
-        reader, example, str(path), dynamo=True, external_data=False, input_names=names, output_names=["logits"],
-        dynamic_shapes=(shape, shape, shape), opset_version=18,
-    )  # fmt: skip
+        reader,
+        example,
+        str(path),
+        dynamo=True,
+        external_data=False,
+        input_names=names,
+        output_names=["logits"],
+        dynamic_shapes=(shape, shape, shape),
+        opset_version=18,
+    )
 
 
 def check_export(reader: Reader, data: Encoded, path: Path) -> float:
@@ -335,7 +415,9 @@ def check_export(reader: Reader, data: Encoded, path: Path) -> float:
         return float(np.abs(ours - reader(*few).numpy()).max())
 
 
-def write_card(task: str, folder: Path, recipe: Recipe, figures: dict[str, float], n_words: int) -> None:
+def write_card(
+    task: str, folder: Path, recipe: Recipe, figures: dict[str, float], n_words: int
+) -> None:
     settings = {
         "model_type": "disorder-builtin",
         "task": task,
@@ -343,7 +425,12 @@ def write_card(task: str, folder: Path, recipe: Recipe, figures: dict[str, float
         "label2id": {label: i for i, label in enumerate(recipe.labels)},
         "max_length": MAX_LENGTH,
         "vocab_size": n_words,
-        "training": {"rows": recipe.n_rows, "epochs": recipe.n_epochs, "seed": recipe.seed, "split": "train"},
+        "training": {
+            "rows": recipe.n_rows,
+            "epochs": recipe.n_epochs,
+            "seed": recipe.seed,
+            "split": "train",
+        },
         "test": {name: round(value, 4) for name, value in figures.items()},
     }
     (folder / "config.json").write_text(json.dumps(settings, indent=2) + "\n")
@@ -380,7 +467,7 @@ Made by `scripts/train_builtin.py`. The same licence as `disorder`; no outside d
 
 def train_bow(task: str) -> None:
     """The bag-of-words reader of the same task, beside the transformer."""
-    from disorder.predict.bow import fit
+    from disorder.models.bow import fit
 
     rows = grammar.rows(task, "train", BOW_ROWS[task])
     fit(rows, RECIPES[task].labels).save(OUT / task / "bow")
@@ -397,7 +484,10 @@ def make(task: str) -> None:
     tokenizer.save(str(folder / "tokenizer.json"))
     export(reader, folder / "model.onnx")
     write_card(task, folder, recipe, figures, tokenizer.get_vocab_size())
-    print(json.dumps(figures, indent=2), f"\nONNX differs by at most {check_export(reader, data, folder / 'model.onnx'):.1e}")
+    print(
+        json.dumps(figures, indent=2),
+        f"\nONNX differs by at most {check_export(reader, data, folder / 'model.onnx'):.1e}",
+    )
 
 
 def main() -> None:

@@ -1,4 +1,6 @@
-"""Tiny fixtures: a handful of examples, files made of them, and where the shared data lies when it is there."""
+"""Tiny fixtures: a handful of examples, files made of them, and where the shared data lies when it
+is there.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +15,7 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, settings
 
-from disorder.perturb.words import split
+from disorder.transformations.words import split
 from disorder.types import Example, Floats, Outcomes, Pair, Task
 
 os.environ.setdefault("HF_HUB_OFFLINE", "1")
@@ -62,24 +64,35 @@ def _own_cache(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.Mon
 
 @pytest.fixture(scope="session")
 def tiny_bert(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with a small BERT classifier of random weights and a WordPiece tokenizer made from the built-in data."""
+    """A folder with a small BERT classifier of random weights and a WordPiece tokenizer made from
+    the built-in data.
+    """
     torch = pytest.importorskip("torch", reason="needs torch")
     transformers = pytest.importorskip("transformers", reason="needs transformers")
     from disorder.data import read
 
     folder = tmp_path_factory.mktemp("tiny-bert")
     texts = [text for e in read("builtin").examples[:600] for text in (e.text_a, str(e.text_b))]
-    words = sorted({word.strip(".,;:!?'").lower() for text in texts for word in text.split()} - {""})
+    words = sorted(
+        {word.strip(".,;:!?'").lower() for text in texts for word in text.split()} - {""}
+    )
     vocabulary = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *".,;:!?'-", *words]
     (folder / "vocab.txt").write_text("\n".join(vocabulary), encoding="utf-8")
     tokenizer = transformers.BertTokenizerFast(vocab={word: i for i, word in enumerate(vocabulary)})
     tokenizer.save_pretrained(folder)
     torch.manual_seed(0)
     config = transformers.BertConfig(
-        vocab_size=len(vocabulary), hidden_size=32, num_hidden_layers=2, num_attention_heads=4, intermediate_size=64,
-        max_position_embeddings=64, num_labels=3, id2label=dict(enumerate(("contradiction", "entailment", "neutral"))),
-        label2id={"contradiction": 0, "entailment": 1, "neutral": 2}, initializer_range=0.5,
-    )  # fmt: skip
+        vocab_size=len(vocabulary),
+        hidden_size=32,
+        num_hidden_layers=2,
+        num_attention_heads=4,
+        intermediate_size=64,
+        max_position_embeddings=64,
+        num_labels=3,
+        id2label=dict(enumerate(("contradiction", "entailment", "neutral"))),
+        label2id={"contradiction": 0, "entailment": 1, "neutral": 2},
+        initializer_range=0.5,
+    )
     transformers.BertForSequenceClassification(config).save_pretrained(folder)
     return folder
 
@@ -116,7 +129,9 @@ def jsonl(tmp_path: Path) -> Callable[..., Path]:
     return write
 
 
-def pairs(n: int, labels: tuple[str, ...] = NLI.labels, *, n_words: int = 9) -> list[dict[str, str]]:
+def pairs(
+    n: int, labels: tuple[str, ...] = NLI.labels, *, n_words: int = 9
+) -> list[dict[str, str]]:
     """Rows of made-up pairs with distinct words, so that every word order is another text."""
     words = ["ant", "bee", "cat", "dog", "eel", "fox", "gnu", "hen", "ibis", "jay", "koi", "lynx"]
     return [
@@ -131,20 +146,26 @@ def pairs(n: int, labels: tuple[str, ...] = NLI.labels, *, n_words: int = 9) -> 
 
 
 class Surroundings:
-    """What a transformation may ask for, without a model: longer words matter more, and training pairs are made up."""
+    """What a transformation may ask for, without a model: longer words matter more, and training
+    pairs are made up.
+    """
 
     def pieces(self, text: str) -> list[tuple[int, int]]:
         sentence = split(text)
         return list(zip(sentence.starts.tolist(), sentence.ends.tolist(), strict=True))
 
     def importance(self, pairs: Sequence[Pair]) -> list[list[Floats]]:
-        return [[(side.ends - side.starts).astype(np.float64) for side in pair.sides] for pair in pairs]
+        return [
+            [(side.ends - side.starts).astype(np.float64) for side in pair.sides] for pair in pairs
+        ]
 
     def vocabulary(self) -> Sequence[str]:
         return ["ant", "bee", "cat", "dog", "eel", "fox", "gnu", "hen"]
 
     def training(self, spec: str) -> Iterator[Example]:
-        yield from (Example(row["id"], row["text_a"], row["text_b"], row["label"]) for row in pairs(60))
+        yield from (
+            Example(row["id"], row["text_a"], row["text_b"], row["label"]) for row in pairs(60)
+        )
 
 
 def example(text_a: str, text_b: str | None = None, *, name: str = "1") -> Example:
@@ -161,10 +182,17 @@ def outcomes(
     sure: float = 1.0,
     **more: Any,
 ) -> Outcomes:
-    """Outcomes of a model that answers label numbers, with probability `sure`; −1 is a variant that is not there."""
+    """Outcomes of a model that answers label numbers, with probability `sure`; −1 is a variant that
+    is not there.
+    """
     m = len(labels)
-    table = np.vstack([np.eye(m) * sure + (1 - np.eye(m)) * (1 - sure) / (m - 1), np.full((1, m), np.nan)])
-    first, second = np.array(list(original), dtype=int), np.array([list(row) for row in answers], dtype=int)
+    table = np.vstack(
+        [np.eye(m) * sure + (1 - np.eye(m)) * (1 - sure) / (m - 1), np.full((1, m), np.nan)]
+    )
+    first, second = (
+        np.array(list(original), dtype=int),
+        np.array([list(row) for row in answers], dtype=int),
+    )
     given = {
         "transformation": "derange",
         "task": Task("toy", labels, "b", labels[1], labels[0]),

@@ -1,4 +1,6 @@
-"""Does every registered part keep its promise? Built-in parts and plugins run through the same tests."""
+"""Does every registered part keep its promise? Built-in parts and plugins run through the same
+tests.
+"""
 
 from __future__ import annotations
 
@@ -17,11 +19,11 @@ from hypothesis import strategies as st
 
 from conftest import CHINESE, NLI, SHARED, Surroundings, example, outcomes
 from disorder.errors import DoesNotApply, MissingData, MissingPackage, NothingToMeasure
-from disorder.perturb import Transformation, parse
-from disorder.perturb.words import split
-from disorder.predict import load
-from disorder.predict.builtin import MODELS
+from disorder.models import load
+from disorder.models.builtin import MODELS
 from disorder.registry import STAGES, Part, parts
+from disorder.transformations import Transformation, parse
+from disorder.transformations.words import split
 from disorder.types import Example, Outcomes, Score, Task, Variants
 
 SECONDS = 20.0  # a part that hangs never ends; one that crawls is a bug too
@@ -67,7 +69,10 @@ PAIRS = {
         "The quick brown fox and the wolf jump over the lazy dog near a farm today.",
         "A slow red hen and her small chicks sit under one happy old cat near the barn.",
     ),
-    "zh": ("小明和小红昨天在北京的公园里看见了三只白色的猫。", "张伟和李娜明天从上海坐火车去北京看他们的老朋友。"),
+    "zh": (
+        "小明和小红昨天在北京的公园里看见了三只白色的猫。",
+        "张伟和李娜明天从上海坐火车去北京看他们的老朋友。",
+    ),
 }
 FIDELITIES = ("paper", "released")
 SURROUNDINGS = Surroundings()
@@ -85,11 +90,20 @@ def specs() -> list[str]:
 
 
 def break_it(
-    transformation: Transformation, what: Example, *, language: str = "en", q: int = 5, seed: int = 0
+    transformation: Transformation,
+    what: Example,
+    *,
+    language: str = "en",
+    q: int = 5,
+    seed: int = 0,
 ) -> Variants | None:
-    """The variants, or None when the transformation says that it does not apply; skipped where its tools are missing."""
+    """The variants, or None when the transformation says that it does not apply; skipped where its
+    tools are missing.
+    """
     try:
-        return transformation.apply(what, task=TASKS[language], q=q, seed=seed, short="use", context=SURROUNDINGS)
+        return transformation.apply(
+            what, task=TASKS[language], q=q, seed=seed, short="use", context=SURROUNDINGS
+        )
     except DoesNotApply:
         return None
     except (MissingPackage, MissingData) as missing:
@@ -134,10 +148,14 @@ class TestTransformation:
                     assert ((rows.positions >= 0) & (rows.positions < len(rows.sentence))).all()
 
     @pytest.mark.parametrize("language", TASKS)
-    def test_the_same_seed_gives_the_same_texts(self, name: str, fidelity: Any, language: str) -> None:
+    def test_the_same_seed_gives_the_same_texts(
+        self, name: str, fidelity: Any, language: str
+    ) -> None:
         pair = example(*PAIRS[language])
         before = asdict(pair)
-        results = [break_it(parse(name, fidelity=fidelity), pair, language=language) for _ in range(2)]
+        results = [
+            break_it(parse(name, fidelity=fidelity), pair, language=language) for _ in range(2)
+        ]
         assert results[0] is not None
         assert results[1] is not None
         assert results[0].texts() == results[1].texts()
@@ -145,7 +163,9 @@ class TestTransformation:
         assert asdict(pair) == before
 
     @pytest.mark.parametrize("language", TASKS)
-    def test_seeds_matter_just_where_chance_is_at_work(self, name: str, fidelity: Any, language: str) -> None:
+    def test_seeds_matter_just_where_chance_is_at_work(
+        self, name: str, fidelity: Any, language: str
+    ) -> None:
         transformation = parse(name, fidelity=fidelity)
         pair = example(*PAIRS[language])
         broken = [break_it(transformation, pair, language=language, seed=seed) for seed in range(5)]
@@ -161,7 +181,9 @@ class TestTransformation:
         assert (len(texts) == 1) == is_fixed(transformation)
 
     @pytest.mark.parametrize("language", TASKS)
-    def test_what_keeps_the_words_keeps_every_letter(self, name: str, fidelity: Any, language: str) -> None:
+    def test_what_keeps_the_words_keeps_every_letter(
+        self, name: str, fidelity: Any, language: str
+    ) -> None:
         transformation = parse(name, fidelity=fidelity)
         variants = break_it(transformation, example(*PAIRS[language]), language=language)
         if not transformation.keeps_words or variants is None:
@@ -187,14 +209,21 @@ def check_split(splitter: str, text: str) -> None:
     covered = {i for start, end in zip(starts, ends, strict=True) for i in range(start, end)}
     assert all(char.isspace() or i in covered for i, char in enumerate(text))
     assert sentence.render(np.arange(len(sentence))[None, :]) == [text]
-    assert len(sentence.is_punctuation) == len(sentence.is_spaced) == len(sentence) == len(sentence.words)
+    assert (
+        len(sentence.is_punctuation)
+        == len(sentence.is_spaced)
+        == len(sentence)
+        == len(sentence.words)
+    )
 
 
 ANY_TEXT = st.one_of(
     st.text(max_size=60),
     st.text(st.sampled_from("ab .,'\"`-?!(“”’…\n\t\r1我の️👩‍\u0301שa\0"), max_size=60),
     st.lists(
-        st.sampled_from(["it's", "3.5", "e.g.", "``", "''", '"', "cannot", "--", "我们", "❤️", "\u00a0", "a/b"])
+        st.sampled_from(
+            ["it's", "3.5", "e.g.", "``", "''", '"', "cannot", "--", "我们", "❤️", "\u00a0", "a/b"]
+        )
     ).map(" ".join),
 )
 
@@ -215,10 +244,17 @@ def random_outcomes(seed: int, *, n: int, q: int, numbers: bool = False) -> Outc
     rng = np.random.default_rng(seed)
     if numbers:
         return Outcomes(
-            "derange", Task("sts", ()), np.array([f"e{i}" for i in range(n)]), rng.random(n), rng.random((n, 1)),
-            rng.random((n, q, 1)), np.ones(n, dtype=bool),
-        )  # fmt: skip
-    return outcomes(rng.integers(3, size=n), rng.integers(3, size=n), rng.integers(3, size=(n, q)), sure=0.7)
+            "derange",
+            Task("sts", ()),
+            np.array([f"e{i}" for i in range(n)]),
+            rng.random(n),
+            rng.random((n, 1)),
+            rng.random((n, q, 1)),
+            np.ones(n, dtype=bool),
+        )
+    return outcomes(
+        rng.integers(3, size=n), rng.integers(3, size=n), rng.integers(3, size=(n, q)), sure=0.7
+    )
 
 
 def numbers_of(metric: str) -> bool:
@@ -229,7 +265,9 @@ def numbers_of(metric: str) -> bool:
 class TestMetric:
     @pytest.mark.parametrize("q", [1, 2, 7])
     @pytest.mark.parametrize("n", [1, 2, 3, 8, 50])
-    def test_a_score_lies_in_its_interval_and_rests_on_examples(self, metric: str, n: int, q: int) -> None:
+    def test_a_score_lies_in_its_interval_and_rests_on_examples(
+        self, metric: str, n: int, q: int
+    ) -> None:
         for seed in range(5):
             try:
                 score: Score = parts("metric")[metric].function(
@@ -243,12 +281,16 @@ class TestMetric:
 
     @pytest.mark.parametrize("q", [1, 7])
     def test_no_example_is_an_error_and_not_a_zero(self, metric: str, q: int) -> None:
-        nothing = random_outcomes(0, n=3, q=q, numbers=numbers_of(metric)).take(np.zeros(3, dtype=bool))
+        nothing = random_outcomes(0, n=3, q=q, numbers=numbers_of(metric)).take(
+            np.zeros(3, dtype=bool)
+        )
         with pytest.raises(NothingToMeasure):
             parts("metric")[metric].function(nothing)
 
     def test_the_order_of_examples_does_not_matter(self, metric: str) -> None:
-        """Values are equal; an interval by resampling may differ by its chance, one by formula may not."""
+        """Values are equal; an interval by resampling may differ by its chance, one by formula may
+        not.
+        """
         given = random_outcomes(1, n=60, q=7, numbers=numbers_of(metric))
         turned = given.take(np.random.default_rng(2).permutation(60))
         scores = [parts("metric")[metric].function(each) for each in (given, turned)]
@@ -260,12 +302,19 @@ class TestMetric:
 
     def test_skipped_examples_are_carried_along(self, metric: str) -> None:
         given = random_outcomes(1, n=60, q=7, numbers=numbers_of(metric))
-        more = Outcomes(**{name: getattr(given, name) for name in given.__dataclass_fields__} | {"n_skipped": 11})
+        more = Outcomes(
+            **{name: getattr(given, name) for name in given.__dataclass_fields__}
+            | {"n_skipped": 11}
+        )
         score, with_skips = (parts("metric")[metric].function(each) for each in (given, more))
         assert with_skips.skipped == score.skipped + 11
 
 
-OFFLINE_MODELS = {"always": "always:neutral", "uniform": "uniform", "python": "python:conftest_model:answer"}
+OFFLINE_MODELS = {
+    "always": "always:neutral",
+    "uniform": "uniform",
+    "python": "python:conftest_model:answer",
+}
 MINILM = SHARED / "models" / "minilm-mnli"
 
 
@@ -291,17 +340,27 @@ def trained(name: str) -> str:
     """A folder with this network, hardly trained."""
     if not importlib.util.find_spec("torch"):
         pytest.skip("needs torch")
-    from disorder.train import train
+    from disorder.verbs.train import train
 
     folder = f"{tempfile.mkdtemp()}/{name}"
-    train("plain", "builtin:nli:train", dev="builtin", model=name, limit=60, out=folder, settings={"epochs": "1", "width": "8"})
+    train(
+        "plain",
+        "builtin:nli:train",
+        dev="builtin",
+        model=name,
+        limit=60,
+        out=folder,
+        settings={"epochs": "1", "width": "8"},
+    )
     return folder
 
 
 @pytest.fixture
 def model_module(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """A module with a model in it, in the folder that the user works in."""
-    (tmp_path / "conftest_model.py").write_text("def answer(texts):\n    return [[0.5, 0.3, 0.2] for _ in texts]\n")
+    (tmp_path / "conftest_model.py").write_text(
+        "def answer(texts):\n    return [[0.5, 0.3, 0.2] for _ in texts]\n"
+    )
     monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(str(tmp_path))
 
@@ -309,7 +368,9 @@ def model_module(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.usefixtures("model_module")
 @pytest.mark.parametrize("name", names("model"))
 class TestModel:
-    def test_it_answers_each_text_with_probabilities_whatever_stands_beside_it(self, name: str) -> None:
+    def test_it_answers_each_text_with_probabilities_whatever_stands_beside_it(
+        self, name: str
+    ) -> None:
         model = load(model_spec(name), task=NLI)
         texts = [
             ("A dog barks.", "An animal is loud."),

@@ -39,7 +39,9 @@ def test_links_lead_somewhere(page: Path) -> None:
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_commands_and_options_exist(page: Path) -> None:
     text = page.read_text(encoding="utf-8")
-    for verb, rest in re.findall(r"^\s*(?:\$ )?disorder (human \w+|\w+)(.*)$", text, flags=re.MULTILINE):
+    for verb, rest in re.findall(
+        r"^\s*(?:\$ )?disorder (human \w+|\w+)(.*)$", text, flags=re.MULTILINE
+    ):
         command = [sys.executable, "-m", "disorder", *verb.split(), "--help"]
         shown = subprocess.run(command, capture_output=True, text=True, check=False)
         assert shown.returncode == 0, verb
@@ -50,20 +52,28 @@ def test_commands_and_options_exist(page: Path) -> None:
 def test_the_example_script_runs() -> None:
     pytest.importorskip("sklearn", reason="needs scikit-learn")
     script = ROOT / "examples" / "audit_your_classifier.py"
-    done = subprocess.run([sys.executable, str(script)], capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        [sys.executable, str(script)], capture_output=True, text=True, check=False
+    )
     assert done.returncode == 0, done.stderr
     assert "Behaves like a bag of words" in done.stdout
 
 
 def test_the_five_minute_transformation_works() -> None:
-    code = re.search(r"```python\n(.*?)```", (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8"), flags=re.DOTALL)
+    code = re.search(
+        r"```python\n(.*?)```",
+        (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8"),
+        flags=re.DOTALL,
+    )
     assert code
     lines = "\n".join(line.removeprefix("   ") for line in code[1].splitlines())
     program = lines + (
-        "\nfrom disorder.perturb import parse\nfrom disorder.types import Example, Task\n"
+        "\nfrom disorder.transformations import parse\nfrom disorder.types import Example, Task\n"
         "example, task = Example('1', 'one two three four.', None, 'x'), Task('t', ('x',))\n"
         "made = parse('swap_neighbours').apply(example, task=task, q=1, seed=0)\n"
         "assert made.texts() == [('two one four three.', None)], made.texts()\n"
     )
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=False
+    )
     assert done.returncode == 0, done.stderr

@@ -1,8 +1,8 @@
 """Does your model read, or does it only count words?
 
-    import disorder
-    run = disorder.audit(model, "data.jsonl")
-    print(run.verdict)
+import disorder
+run = disorder.audit(model, "data.jsonl")
+print(run.verdict)
 """
 
 from __future__ import annotations
@@ -11,23 +11,42 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from disorder.audit import audit
-    from disorder.compare import compare
     from disorder.data import read
     from disorder.errors import DisorderError
-    from disorder.explain import explain
-    from disorder.gate import gate
-    from disorder.report import Run, read_run
-    from disorder.sanity import sanity
-    from disorder.study import study
+    from disorder.runs import Run, read_run
+    from disorder.verbs.audit import audit
+    from disorder.verbs.compare import compare
+    from disorder.verbs.explain import explain
+    from disorder.verbs.gate import gate
+    from disorder.verbs.sanity import sanity
+    from disorder.verbs.study import study
 
-__all__ = ["DisorderError", "Run", "audit", "compare", "explain", "gate", "read", "read_run", "sanity", "study"]
+__all__ = [
+    "DisorderError",
+    "Run",
+    "audit",
+    "compare",
+    "explain",
+    "gate",
+    "read",
+    "read_run",
+    "sanity",
+    "study",
+]
 __version__ = "0.1.0"
 
 _HOMES = {
-    "audit": "audit", "compare": "compare", "explain": "explain", "gate": "gate", "read": "data", "DisorderError": "errors",
-    "Run": "report", "read_run": "report", "sanity": "sanity", "study": "study",
-}  # fmt: skip
+    "DisorderError": "errors",
+    "Run": "runs",
+    "audit": "verbs.audit",
+    "compare": "verbs.compare",
+    "explain": "verbs.explain",
+    "gate": "verbs.gate",
+    "read": "data",
+    "read_run": "runs",
+    "sanity": "verbs.sanity",
+    "study": "verbs.study",
+}
 
 
 def __getattr__(name: str) -> Any:

@@ -1,4 +1,6 @@
-"""What can the user do about it? Every mistake a user can make is a `DisorderError` with one clear line."""
+"""What can the user do about it? Every mistake a user can make is a `DisorderError` with one clear
+line.
+"""
 
 from __future__ import annotations
 
@@ -52,4 +54,6 @@ class MissingData(DisorderError):
 
 
 class DoesNotApply(Exception):
-    """A part cannot be used on this example, which is skipped and counted under the reason; never shown as a failure."""
+    """A part cannot be used on this example, which is skipped and counted under the reason; never
+    shown as a failure.
+    """

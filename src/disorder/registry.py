@@ -1,7 +1,9 @@
-"""Which parts are there? One decorator a kind; built-in parts and installed plugins come in by the same door.
+"""Which parts are there? One decorator a kind; built-in parts and installed plugins come in by the
+same door.
 
-A plugin is a package with an entry point in the group `disorder` that names a module; importing the module
-runs its decorators. Names are never overwritten: two parts of one kind and name are an error.
+A plugin is a package with an entry point in the group `disorder` that names a module; importing the
+module runs its decorators. Names are never overwritten: two parts of one kind and name are an
+error.
 """
 
 from __future__ import annotations
@@ -22,18 +24,21 @@ from disorder.errors import BadSetting, DisorderError, UnknownName
 F = TypeVar("F", bound=Callable[..., Any])
 
 STAGES = {
-    "transformation": "disorder.perturb",
-    "words": "disorder.perturb.words",
-    "tagger": "disorder.perturb.tags",
-    "metric": "disorder.measure",
-    "model": "disorder.predict",
+    "transformation": "disorder.transformations",
+    "words": "disorder.transformations.words",
+    "tagger": "disorder.transformations.tags",
+    "metric": "disorder.metrics",
+    "model": "disorder.models",
     "data": "disorder.data",
-    "network": "disorder.predict.networks",
-    "recipe": "disorder.train",
-    "explanation": "disorder.explain",
+    "network": "disorder.models.networks",
+    "recipe": "disorder.verbs.train.recipes",
+    "explanation": "disorder.verbs.explain.explanations",
 }
 PLUGINS = "disorder"
-TAGGERS = {"en": "nltk", "zh": "jieba"}  # language → tagger, unless a transformation or the user names another
+TAGGERS = {
+    "en": "nltk",
+    "zh": "jieba",
+}  # language → tagger, unless a transformation or the user names another
 Need = typing.Literal["tags", "importance", "vocabulary", "training data"]
 
 
@@ -70,8 +75,12 @@ class Part:
         hints = typing.get_type_hints(self.function)
         for name in given:
             if name not in self.settings:
-                raise UnknownName(f"setting of {self.name}", name, self.settings or {"(it has none)"})
-        return {name: _convert(self.name, name, value, hints[name]) for name, value in given.items()}
+                raise UnknownName(
+                    f"setting of {self.name}", name, self.settings or {"(it has none)"}
+                )
+        return {
+            name: _convert(self.name, name, value, hints[name]) for name, value in given.items()
+        }
 
 
 _parts: dict[str, dict[str, Part]] = {kind: {} for kind in STAGES}
@@ -83,7 +92,9 @@ def register(kind: str, function: F, **facts: Any) -> F:
     name = facts.pop("name", None) or function.__name__
     if name in _parts[kind] and _parts[kind][name].function is not function:
         old = _parts[kind][name].function.__module__
-        raise DisorderError(f"two parts are called {name!r} ({kind}): {old} and {function.__module__}; rename one")
+        raise DisorderError(
+            f"two parts are called {name!r} ({kind}): {old} and {function.__module__}; rename one"
+        )
     _parts[kind][name] = Part(kind, name, function, facts)
     return function
 
@@ -123,7 +134,9 @@ def _load_plugin(name: str, load: Callable[[], object]) -> None:
     try:
         load()
     except ImportError as error:
-        raise DisorderError(f"plugin {name!r} cannot be loaded ({error}); reinstall or uninstall it") from error
+        raise DisorderError(
+            f"plugin {name!r} cannot be loaded ({error}); reinstall or uninstall it"
+        ) from error
 
 
 def _convert(part_name: str, name: str, value: Any, hint: Any) -> Any:
@@ -162,18 +175,34 @@ def transformation(
 ) -> Callable[[F], F]:
     """Register a way to break a text.
 
-    `side` is the text broken unless the user says otherwise ("task": the one the task names; "last": the second of a
-    pair). `draws` is how many variants the paper draws (None: the run's q); a deterministic one has a single
-    variant. `copies` marks those that copy one text into the other, which ask for the default label. `words` names the
-    splitter for each fidelity when the paper fixes one. `needs` says what the text alone does not hold: with "tags" and
-    "importance" the sentence carries them, by `tagger` for each language where it matters; with "vocabulary" and "training
-    data" the function takes a `Context` as its fourth argument. `shows` names settings that the canonical spec always spells
-    out, because their default says too little. `single` says whether single texts can be broken, which those that take a
-    whole pair usually cannot.
+    `side` is the text broken unless the user says otherwise ("task": the one the task names;
+    "last": the second of a pair). `draws` is how many variants the paper draws (None: the run's q);
+    a deterministic one has a single variant. `copies` marks those that copy one text into the
+    other, which ask for the default label. `words` names the splitter for each fidelity when the
+    paper fixes one. `needs` says what the text alone does not hold: with "tags" and "importance"
+    the sentence carries them, by `tagger` for each language where it matters; with "vocabulary" and
+    "training data" the function takes a `Context` as its fourth argument. `shows` names settings
+    that the canonical spec always spells out, because their default says too little. `single` says
+    whether single texts can be broken, which those that take a whole pair usually cannot.
     """
-    facts: dict[str, Any] = {"keeps": keeps, "destroys": destroys, "paper": paper, "scope": scope, "side": side}
-    facts |= {"draws": 1 if deterministic else draws, "deterministic": deterministic, "copies": copies}
-    facts |= {"suites": suites, "words": words or {}, "needs": needs, "tagger": TAGGERS | dict(tagger or {})}
+    facts: dict[str, Any] = {
+        "keeps": keeps,
+        "destroys": destroys,
+        "paper": paper,
+        "scope": scope,
+        "side": side,
+    }
+    facts |= {
+        "draws": 1 if deterministic else draws,
+        "deterministic": deterministic,
+        "copies": copies,
+    }
+    facts |= {
+        "suites": suites,
+        "words": words or {},
+        "needs": needs,
+        "tagger": TAGGERS | dict(tagger or {}),
+    }
     facts |= {"shows": shows, "single": scope == "sentence" if single is None else single}
     return lambda function: register("transformation", function, **facts)
 
@@ -197,24 +226,31 @@ def metric(
 ) -> Callable[[F], F]:
     """Register a score; `better` says in words which way is good.
 
-    `of` says what it measures: whole and broken texts alike, any broken ones, those with several variants an example, or
-    those that keep the words and break their order. `on` says whether answers are labels or numbers.
+    `of` says what it measures: whole and broken texts alike, any broken ones, those with several
+    variants an example, or those that keep the words and break their order. `on` says whether
+    answers are labels or numbers.
     """
     return lambda function: register("metric", function, better=better, paper=paper, of=of, on=on)
 
 
 def model(*, form: str, needs: str = "") -> Callable[[F], F]:
     """Register a loader of predictors; `form` shows the spec a user types."""
-    return lambda function: register("model", function, form=form, needs=needs, name=form.split(":")[0].split("[")[0])
+    return lambda function: register(
+        "model", function, form=form, needs=needs, name=form.split(":")[0].split("[")[0]
+    )
 
 
 def data(*, form: str, needs: str = "") -> Callable[[F], F]:
     """Register a reader of rows; `form` shows the spec a user types."""
-    return lambda function: register("data", function, form=form, needs=needs, name=form.split(":")[0].split("[")[0])
+    return lambda function: register(
+        "data", function, form=form, needs=needs, name=form.split(":")[0].split("[")[0]
+    )
 
 
 def network(*, paper: str = "", lr: float = 1e-3, epochs: int = 8) -> Callable[[F], F]:
-    """Register a network that can be trained from nothing; `lr` and `epochs` are what it learns well with."""
+    """Register a network that can be trained from nothing; `lr` and `epochs` are what it learns
+    well with.
+    """
     return lambda function: register("network", function, paper=paper, lr=lr, epochs=epochs)
 
 
@@ -229,11 +265,18 @@ def recipe(
 ) -> Callable[[F], F]:
     """Register a way to train: which inputs, which loss, in which phases.
 
-    `positive` names settings that must be above 0, `shares` those that must be from 0 to below 1: checked before data is read.
-    `of_trained` marks those that the papers start from a fine-tuned model, `breaks` those that need broken copies,
-    `spans` those that can also learn answers in a passage.
+    `positive` names settings that must be above 0, `shares` those that must be from 0 to below 1:
+    checked before data is read. `of_trained` marks those that the papers start from a fine-tuned
+    model, `breaks` those that need broken copies, `spans` those that can also learn answers in a
+    passage.
     """
-    facts = {"positive": positive, "shares": shares, "of_trained": of_trained, "breaks": breaks, "spans": spans}
+    facts = {
+        "positive": positive,
+        "shares": shares,
+        "of_trained": of_trained,
+        "breaks": breaks,
+        "spans": spans,
+    }
     return lambda function: register("recipe", function, paper=paper, **facts)
 
 
@@ -245,9 +288,12 @@ def explanation(
     needs: str = "",
     usual: bool = True,
 ) -> Callable[[F], F]:
-    """Register a way to see what a model leans on; `asks` is the question that stands above its pictures.
+    """Register a way to see what a model leans on; `asks` is the question that stands above its
+    pictures.
 
-    `on` says whether answers must be labels or numbers. `needs` says in words what not every model or machine has. `usual` ones
-    are shown when the user names none.
+    `on` says whether answers must be labels or numbers. `needs` says in words what not every model
+    or machine has. `usual` ones are shown when the user names none.
     """
-    return lambda function: register("explanation", function, asks=asks, paper=paper, on=on, needs=needs, usual=usual)
+    return lambda function: register(
+        "explanation", function, asks=asks, paper=paper, on=on, needs=needs, usual=usual
+    )

@@ -1,4 +1,5 @@
-"""The nouns: what flows from stage to stage. Example → Sentence → Rows → Variants → Outcomes → Score.
+"""The nouns: what flows from stage to stage. Example → Sentence → Rows → Variants → Outcomes →
+Score.
 
 A text is broken by choosing its words by position, never by editing strings: see `Rows`.
 """
@@ -14,7 +15,7 @@ from typing import Any, Literal, Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
-from disorder.refusal import answer_of
+from disorder.abstention import answer_of
 
 Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]
@@ -27,7 +28,8 @@ Fidelity = Literal["paper", "released"]
 class Example:
     """One row of data; `groups` holds the extra columns that scores may be split by.
 
-    `answers` are those to a question about a passage, each with where it starts there (−1: not said); none: unanswerable.
+    `answers` are those to a question about a passage, each with where it starts there (−1: not
+    said); none: unanswerable.
     """
 
     id: str
@@ -45,7 +47,9 @@ class Example:
 
 @dataclass(frozen=True)
 class Task:
-    """What a dataset asks: its labels, which text the papers break, and what an honest answer to nonsense would be."""
+    """What a dataset asks: its labels, which text the papers break, and what an honest answer to
+    nonsense would be.
+    """
 
     name: str
     labels: tuple[str, ...] = ()
@@ -80,9 +84,10 @@ class Dataset:
 class Sentence:
     """A text cut into words, keeping enough to rebuild it exactly.
 
-    Words are `text[starts[i]:ends[i]]`. `is_spaced` is False for scripts written without spaces. What only some
-    transformations need is filled in for those: the universal word class of each word and whether it heads a noun
-    phrase (`tags`, `is_head`), and how much the model's answer hangs on it (`importance`).
+    Words are `text[starts[i]:ends[i]]`. `is_spaced` is False for scripts written without spaces.
+    What only some transformations need is filled in for those: the universal word class of each
+    word and whether it heads a noun phrase (`tags`, `is_head`), and how much the model's answer
+    hangs on it (`importance`).
     """
 
     text: str
@@ -100,7 +105,9 @@ class Sentence:
     @cached_property
     def words(self) -> list[str]:
         """The words as strings."""
-        return [self.text[i:j] for i, j in zip(self.starts.tolist(), self.ends.tolist(), strict=True)]
+        return [
+            self.text[i:j] for i, j in zip(self.starts.tolist(), self.ends.tolist(), strict=True)
+        ]
 
     @cached_property
     def body(self) -> Ints:
@@ -121,21 +128,28 @@ class Sentence:
     @cached_property
     def kinds(self) -> Ints:
         """A number for each distinct word, ignoring case: equal words share it."""
-        return np.unique([word.casefold() for word in self.words], return_inverse=True)[1].astype(np.int64)
+        return np.unique([word.casefold() for word in self.words], return_inverse=True)[1].astype(
+            np.int64
+        )
 
     def select(self, positions: Ints) -> Sentence:
         """The sentence made of these positions, for the next step of a chain."""
         return Sentence(
-            self.text, self.starts[positions], self.ends[positions],
-            self.is_punctuation[positions], self.is_spaced[positions],
+            self.text,
+            self.starts[positions],
+            self.ends[positions],
+            self.is_punctuation[positions],
+            self.is_spaced[positions],
             None if self.tags is None else self.tags[positions],
             None if self.is_head is None else self.is_head[positions],
             None if self.importance is None else self.importance[positions],
-        )  # fmt: skip
+        )
 
     @cached_property
     def _pieces(self) -> tuple[list[str], Bools, Bools]:
-        """Each word glued, after its own gap, and after a space; and which marks and clitics ('s) cling to a neighbour."""
+        """Each word glued, after its own gap, and after a space; and which marks and clitics ('s)
+        cling to a neighbour.
+        """
         n, starts, ends = len(self), self.starts.tolist(), self.ends.tolist()
         gaps = [self.text[i:j] for i, j in zip([0, *ends], [*starts, len(self.text)], strict=True)]
         pieces = self.words + [gap + word for gap, word in zip(gaps[:n], self.words, strict=True)]
@@ -149,9 +163,10 @@ class Sentence:
     def render(self, positions: Ints, *, spaced: bool = False, lower: bool = False) -> list[str]:
         """Texts for rows of positions.
 
-        Neighbours that were neighbours keep the gap they had, so the identity row gives the text back to the letter;
-        other words get one space (none in scripts without spaces), and punctuation clings as it did. `spaced` puts a
-        single space everywhere, as the papers' released code does (but in scripts without spaces).
+        Neighbours that were neighbours keep the gap they had, so the identity row gives the text
+        back to the letter; other words get one space (none in scripts without spaces), and
+        punctuation clings as it did. `spaced` puts a single space everywhere, as the papers'
+        released code does (but in scripts without spaces).
         """
         if not len(self) or not positions.shape[1]:
             return [self.text if not len(self) else ""] * len(positions)
@@ -160,15 +175,27 @@ class Sentence:
             return [" ".join([words[i] for i in row]) for row in positions.tolist()]
         pieces, suffix = self._pieces[0], self.text[int(self.ends[-1]) :]
         last = positions[:, -1] == len(self) - 1
-        texts = ["".join([pieces[i] for i in row]) for row in (positions + self.joints(positions)).tolist()]
-        texts = [text + suffix if ends else text for text, ends in zip(texts, last.tolist(), strict=True)]
+        texts = [
+            "".join([pieces[i] for i in row])
+            for row in (positions + self.joints(positions)).tolist()
+        ]
+        texts = [
+            text + suffix if ends else text for text, ends in zip(texts, last.tolist(), strict=True)
+        ]
         return [text.lower() for text in texts] if lower else texts
 
     def joints(self, positions: Ints) -> Ints:
-        """How each word joins the one before: 0 glued, n with the gap it had, 2n with a space (n = words)."""
+        """How each word joins the one before: 0 glued, n with the gap it had, 2n with a space (n =
+        words).
+        """
         n, (_, clings_left, clings_right) = len(self), self._pieces
         before, after = positions[:, :-1], positions[:, 1:]
-        apart = self.is_spaced[before] & self.is_spaced[after] & ~clings_left[after] & ~clings_right[before]
+        apart = (
+            self.is_spaced[before]
+            & self.is_spaced[after]
+            & ~clings_left[after]
+            & ~clings_right[before]
+        )
         inner = np.where(after == before + 1, n, np.where(apart, 2 * n, 0))
         first = np.where(positions[:, :1] == 0, n, 0)
         return np.concatenate([first, inner], axis=1)
@@ -178,9 +205,10 @@ class Sentence:
 class Rows:
     """Variants of one sentence: a matrix of word positions, one variant a row.
 
-    `available` says how many distinct variants exist, where that is known exactly; None means more than were asked for.
-    `is_shared` marks a single row that stands for every variant (a text left alone, a transformation with one outcome).
-    The few transformations that write words of their own put whole texts in `written`; they have no positions.
+    `available` says how many distinct variants exist, where that is known exactly; None means more
+    than were asked for. `is_shared` marks a single row that stands for every variant (a text left
+    alone, a transformation with one outcome). The few transformations that write words of their own
+    put whole texts in `written`; they have no positions.
     """
 
     sentence: Sentence
@@ -197,18 +225,29 @@ class Rows:
     @classmethod
     def of_texts(cls, sentence: Sentence, texts: Sequence[str], *, is_shared: bool = False) -> Rows:
         """Variants that are texts of their own."""
-        return cls(sentence, np.empty((len(texts), 0), dtype=np.int64), is_shared=is_shared, written=tuple(texts))
+        return cls(
+            sentence,
+            np.empty((len(texts), 0), dtype=np.int64),
+            is_shared=is_shared,
+            written=tuple(texts),
+        )
 
     def take(self, chosen: slice | Ints) -> Rows:
         """Some of the variants."""
-        written = None if self.written is None else tuple(np.array(self.written, dtype=object)[chosen].tolist())
+        written = (
+            None
+            if self.written is None
+            else tuple(np.array(self.written, dtype=object)[chosen].tolist())
+        )
         return replace(self, positions=self.positions[chosen], written=written)
 
     def texts(self) -> list[str]:
         """The variants as strings."""
         if self.written is not None:
             return list(self.written)
-        return self.sentence.render(self.positions, spaced=self.is_spaced_out, lower=self.is_lowered)
+        return self.sentence.render(
+            self.positions, spaced=self.is_spaced_out, lower=self.is_lowered
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -243,7 +282,9 @@ class Context(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class Variants:
-    """All broken versions of one example: `a` and `b` hold one row a variant, or a row that all share."""
+    """All broken versions of one example: `a` and `b` hold one row a variant, or a row that all
+    share.
+    """
 
     a: Rows
     b: Rows | None
@@ -260,7 +301,9 @@ class Variants:
     @property
     def available(self) -> int | None:
         """How many distinct variants exist on the side that has fewest, where that is known."""
-        return min((rows.available for rows in self.sides if rows.available is not None), default=None)
+        return min(
+            (rows.available for rows in self.sides if rows.available is not None), default=None
+        )
 
     def texts(self) -> list[Texts]:
         """What the model is asked, one entry a variant."""
@@ -270,9 +313,12 @@ class Variants:
         return [(first[i % len(first)], second[i % len(second)]) for i in range(n)]
 
     def positions(self) -> Iterator[tuple[list[int] | None, list[int] | None]]:
-        """Word positions of both texts, one entry a variant; None for a text that was written, or is not there."""
+        """Word positions of both texts, one entry a variant; None for a text that was written, or
+        is not there.
+        """
         first, second = (
-            [None] if rows is None or rows.written is not None else rows.positions.tolist() for rows in (self.a, self.b)
+            [None] if rows is None or rows.written is not None else rows.positions.tolist()
+            for rows in (self.a, self.b)
         )
         for i in range(len(self)):
             yield first[i % len(first)], second[i % len(second)]
@@ -280,7 +326,9 @@ class Variants:
 
 @runtime_checkable
 class Predictor(Protocol):
-    """Anything that maps texts to label probabilities (one column a label), or to one number for regression."""
+    """Anything that maps texts to label probabilities (one column a label), or to one number for
+    regression.
+    """
 
     @property
     def labels(self) -> tuple[str, ...]:
@@ -298,9 +346,10 @@ class Predictor(Protocol):
 class Outcomes:
     """What a model answered on one transformation: E examples × q variants × m labels.
 
-    `answers` is NaN where an example has fewer than q variants. For regression m = 1 and `gold` holds numbers.
-    `is_simple` marks examples whose broken text is one sentence of more than three words (the first dev-r filter).
-    `n_planned` is set when asking stopped early: how many variants each example would have.
+    `answers` is NaN where an example has fewer than q variants. For regression m = 1 and `gold`
+    holds numbers. `is_simple` marks examples whose broken text is one sentence of more than three
+    words (the first dev-r filter). `n_planned` is set when asking stopped early: how many variants
+    each example would have.
     """
 
     transformation: str
@@ -336,10 +385,16 @@ class Outcomes:
 
     @cached_property
     def label(self) -> Ints:
-        """The answer to each variant as a label number, −1 where there is none, or the model refuses (E × q)."""
+        """The answer to each variant as a label number, −1 where there is none, or the model
+        refuses (E × q).
+        """
         labels: Any = np.full(self.answers.shape[:2], -1, dtype=np.int16)
-        for row, answers in enumerate(self.answers):  # example by example, so that nothing as large as the answers is made
-            labels[row] = np.where(self.is_asked[row], answer_of(np.nan_to_num(answers, nan=-1.0)), -1)
+        for row, answers in enumerate(
+            self.answers
+        ):  # example by example, so that nothing as large as the answers is made
+            labels[row] = np.where(
+                self.is_asked[row], answer_of(np.nan_to_num(answers, nan=-1.0)), -1
+            )
         return np.asarray(labels)
 
     @cached_property
@@ -360,10 +415,19 @@ class Outcomes:
     def take(self, keep: Bools | Ints) -> Outcomes:
         """The same outcomes for some examples only; skips are not carried over."""
         return Outcomes(
-            self.transformation, self.task, self.example[keep], self.gold[keep], self.original[keep],
-            self.answers[keep], self.is_simple[keep], 0, self.seed, self.fidelity, self.is_copy,
+            self.transformation,
+            self.task,
+            self.example[keep],
+            self.gold[keep],
+            self.original[keep],
+            self.answers[keep],
+            self.is_simple[keep],
+            0,
+            self.seed,
+            self.fidelity,
+            self.is_copy,
             None if self.n_planned is None else self.n_planned[keep],
-        )  # fmt: skip
+        )
 
 
 class Costs(defaultdict[str, float]):
@@ -393,4 +457,6 @@ class Score:
     skipped: int = 0
 
     def __post_init__(self) -> None:
-        assert self.low <= self.value <= self.high, f"{self.value} is not in [{self.low}, {self.high}]"
+        assert self.low <= self.value <= self.high, (
+            f"{self.value} is not in [{self.low}, {self.high}]"
+        )

@@ -1,7 +1,9 @@
-"""A real Chromium before real servers. Tests here are marked `browser`: `make test-browser` runs them, `make test` does not.
+"""A real Chromium before real servers. Tests here are marked `browser`: `make test-browser` runs
+them, `make test` does not.
 
-`page` is a fresh browser profile that can reach this machine only; what it asked of elsewhere, and what went wrong in it, fails
-the test. `serve` starts `disorder …` on a free port. `assert_accessible` runs axe.
+`page` is a fresh browser profile that can reach this machine only; what it asked of elsewhere, and
+what went wrong in it, fails the test. `serve` starts `disorder …` on a free port.
+`assert_accessible` runs axe.
 """
 
 from __future__ import annotations
@@ -50,10 +52,16 @@ def browser() -> Iterator[Any]:
 
 @dataclass
 class Seen:
-    """What a page did beside what the test asked of it. A test that provokes an error clears the list."""
+    """What a page did beside what the test asked of it. A test that provokes an error clears the
+    list.
+    """
 
-    elsewhere: list[str] = field(default_factory=list)  # requests to other machines; they were stopped
-    errors: list[str] = field(default_factory=list)  # uncaught exceptions, and errors on the console (also those of the CSP)
+    elsewhere: list[str] = field(
+        default_factory=list
+    )  # requests to other machines; they were stopped
+    errors: list[str] = field(
+        default_factory=list
+    )  # uncaught exceptions, and errors on the console (also those of the CSP)
     requests: list[str] = field(default_factory=list)
 
 
@@ -63,8 +71,11 @@ def seen() -> Seen:
 
 
 @pytest.fixture
-def new_page(browser: Any, seen: Seen, serve: Callable[..., Server]) -> Iterator[Callable[..., Any]]:
-    """Make a page with a profile of its own: `new_page(width=390)`; several stand for several people.
+def new_page(
+    browser: Any, seen: Seen, serve: Callable[..., Server]
+) -> Iterator[Callable[..., Any]]:
+    """Make a page with a profile of its own: `new_page(width=390)`; several stand for several
+    people.
 
     It needs `serve` only so that pages close before the servers that they still ask.
     """
@@ -77,7 +88,9 @@ def new_page(browser: Any, seen: Seen, serve: Callable[..., Server]) -> Iterator
         context.route("**/*", lambda route: _let_through(route, seen))
         page = context.new_page()
         page.on("pageerror", lambda error: seen.errors.append(str(error)))
-        page.on("console", lambda line: seen.errors.append(line.text) if line.type == "error" else None)
+        page.on(
+            "console", lambda line: seen.errors.append(line.text) if line.type == "error" else None
+        )
         return page
 
     yield make
@@ -96,7 +109,10 @@ def page(new_page: Callable[..., Any]) -> Any:
 def _let_through(route: Any, seen: Seen) -> None:
     url = route.request.url
     seen.requests.append(url)
-    if urlsplit(url).scheme in ("http", "https", "ws", "wss") and urlsplit(url).hostname not in ("127.0.0.1", "localhost"):
+    if urlsplit(url).scheme in ("http", "https", "ws", "wss") and urlsplit(url).hostname not in (
+        "127.0.0.1",
+        "localhost",
+    ):
         seen.elsewhere.append(url)
         route.abort()
     else:
@@ -136,14 +152,21 @@ class Server:
 
 @pytest.fixture
 def serve() -> Iterator[Callable[..., Server]]:
-    """Start a server: `serve("view", folder)` runs `disorder view FOLDER --port 0` until it says where it is."""
+    """Start a server: `serve("view", folder)` runs `disorder view FOLDER --port 0` until it says
+    where it is.
+    """
     started: list[Server] = []
 
     def start(*words: object, port: int = 0) -> Server:
         command = [sys.executable, "-m", "disorder", *map(str, words), "--port", str(port)]
         environment = os.environ | {"PYTHONUNBUFFERED": "1"}
         process = subprocess.Popen(
-            command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, encoding="utf-8", env=environment
+            command,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            encoding="utf-8",
+            env=environment,
         )
         server = Server(process, "", [])
         started.append(server)
@@ -190,7 +213,11 @@ def assert_accessible() -> Callable[[Any], None]:
     def check(page: Any) -> None:
         results = axe.run(page)
         violations = results.response["violations"]
-        lines = [f"{v['id']}: {v['help']}: {node['html'][:160]}" for v in violations for node in v["nodes"]]
+        lines = [
+            f"{v['id']}: {v['help']}: {node['html'][:160]}"
+            for v in violations
+            for node in v["nodes"]
+        ]
         assert not lines, "\n".join(lines)
         assert results.response["passes"], "axe looked at nothing"
 

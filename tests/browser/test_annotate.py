@@ -1,4 +1,6 @@
-"""Annotating in a real browser: by keyboard, through a crash, three at once, on a phone, with texts that mean harm."""
+"""Annotating in a real browser: by keyboard, through a crash, three at once, on a phone, with texts
+that mean harm.
+"""
 
 from __future__ import annotations
 
@@ -13,9 +15,9 @@ from typing import Any
 
 import pytest
 
-from disorder.human.make import make
-from disorder.human.store import Store
-from disorder.human.task import read_annotators, read_items, read_key, read_task
+from disorder.verbs.human.make import make
+from disorder.verbs.human.store import Store
+from disorder.verbs.human.task import read_annotators, read_items, read_key, read_task
 
 HOSTILE = [
     "<img src=x onerror=\"document.title='taken'\"> the cat sat on the mat today",
@@ -32,7 +34,14 @@ Link = Callable[[Any, str], str]
 def folder(tmp_path: Path) -> Path:
     """Twenty-four broken pairs, with a key that must not show."""
     names = ["ann", "bob", "cleo"]
-    made = make("builtin", tmp_path / "task", transformations=["derange"], whole=False, n=24, annotators=names)
+    made = make(
+        "builtin",
+        tmp_path / "task",
+        transformations=["derange"],
+        whole=False,
+        n=24,
+        annotators=names,
+    )
     assert made.task.n_items == 24
     return made.folder
 
@@ -58,7 +67,9 @@ def press(page: Any, key: str) -> None:
     """Press a key and wait until another item, or the end, shows."""
     before = item_of(page)
     page.keyboard.press(key)
-    page.wait_for_function("before => (document.querySelector('main').dataset.item || null) !== before", arg=before)
+    page.wait_for_function(
+        "before => (document.querySelector('main').dataset.item || null) !== before", arg=before
+    )
     page.wait_for_selector("main[data-ready]")
 
 
@@ -66,8 +77,12 @@ def stored(folder: Path, name: str) -> dict[str, str]:
     return {answer.item: answer.answer for answer in Store(folder).answers(name)}
 
 
-def test_twenty_items_by_keyboard_through_a_crash(page: Any, seen: Any, serve: Callable[..., Any], folder: Path) -> None:
-    """kill −9 in the middle: nothing said to be saved is lost, nothing is doubled, and the page goes on by itself."""
+def test_twenty_items_by_keyboard_through_a_crash(
+    page: Any, seen: Any, serve: Callable[..., Any], folder: Path
+) -> None:
+    """kill −9 in the middle: nothing said to be saved is lost, nothing is doubled, and the page
+    goes on by itself.
+    """
     server = serve("human", "serve", folder)
     port = int(server.url.rsplit(":", 1)[1])
     start(page, link(server, folder, "ann"))
@@ -86,7 +101,9 @@ def test_twenty_items_by_keyboard_through_a_crash(page: Any, seen: Any, serve: C
     page.keyboard.press("1")  # is not taken while the first waits
     assert item_of(page) == waiting
     serve("human", "serve", folder, port=port)
-    page.wait_for_function("before => document.querySelector('main').dataset.item !== before", arg=waiting)
+    page.wait_for_function(
+        "before => document.querySelector('main').dataset.item !== before", arg=waiting
+    )
     page.wait_for_selector("main[data-ready]")
     assert page.inner_text("#said") == ""
     for k in range(9):
@@ -95,7 +112,9 @@ def test_twenty_items_by_keyboard_through_a_crash(page: Any, seen: Any, serve: C
     assert len(given) == 20
     assert stored(folder, "ann") == given
     assert len(Store(folder).answers(with_undone=True)) == 20
-    assert all(answer.seconds is not None and 0 < answer.seconds < 60 for answer in Store(folder).answers())
+    assert all(
+        answer.seconds is not None and 0 < answer.seconds < 60 for answer in Store(folder).answers()
+    )
     assert "20 of 24 done" in page.inner_text("header")
     page.reload()
     assert "20 of 24 done" in page.inner_text("header")
@@ -103,7 +122,9 @@ def test_twenty_items_by_keyboard_through_a_crash(page: Any, seen: Any, serve: C
     seen.errors.clear()  # the browser says that the server was away
 
 
-def test_undo_shows_the_item_again_and_keeps_the_history(page: Any, serve: Callable[..., Any], folder: Path) -> None:
+def test_undo_shows_the_item_again_and_keeps_the_history(
+    page: Any, serve: Callable[..., Any], folder: Path
+) -> None:
     start(page, link(serve("human", "serve", folder), folder, "ann"))
     first = item_of(page)
     press(page, "1")
@@ -117,20 +138,30 @@ def test_undo_shows_the_item_again_and_keeps_the_history(page: Any, serve: Calla
     press(page, "3")
     assert item_of(page) == second
     assert stored(folder, "ann") == {first: "contradiction"}
-    history = [(a.item, a.answer, a.undone is not None) for a in Store(folder).answers(with_undone=True)]
-    assert history == [(first, "entailment", True), (second, "neutral", True), (first, "contradiction", False)]
+    history = [
+        (a.item, a.answer, a.undone is not None) for a in Store(folder).answers(with_undone=True)
+    ]
+    assert history == [
+        (first, "entailment", True),
+        (second, "neutral", True),
+        (first, "contradiction", False),
+    ]
 
 
 def test_a_double_click_is_one_answer(page: Any, serve: Callable[..., Any], folder: Path) -> None:
     start(page, link(serve("human", "serve", folder), folder, "ann"))
     first = item_of(page)
     page.dblclick("button[value=neutral]")
-    page.wait_for_function("before => document.querySelector('main').dataset.item !== before", arg=first)
+    page.wait_for_function(
+        "before => document.querySelector('main').dataset.item !== before", arg=first
+    )
     page.wait_for_selector("main[data-ready]")
     assert stored(folder, "ann") == {first: "neutral"}
 
 
-def test_three_annotators_at_once(new_page: Callable[..., Any], serve: Callable[..., Any], folder: Path) -> None:
+def test_three_annotators_at_once(
+    new_page: Callable[..., Any], serve: Callable[..., Any], folder: Path
+) -> None:
     server = serve("human", "serve", folder)
     pages = {name: new_page() for name in ("ann", "bob", "cleo")}
     for name, page in pages.items():
@@ -143,7 +174,9 @@ def test_three_annotators_at_once(new_page: Callable[..., Any], serve: Callable[
             press(page, "123"[(k + i) % 3])
     labels = read_task(folder).labels
     for i, name in enumerate(pages):
-        assert stored(folder, name) == {item: labels[(k + i) % 3] for k, item in enumerate(orders[name])}
+        assert stored(folder, name) == {
+            item: labels[(k + i) % 3] for k, item in enumerate(orders[name])
+        }
     assert len({tuple(order) for order in orders.values()}) == 3
 
 
@@ -174,7 +207,9 @@ def test_to_the_end_and_back(
     assert len(stored(folder, "cleo")) == 23
 
 
-def test_without_scripts(new_page: Callable[..., Any], serve: Callable[..., Any], folder: Path) -> None:
+def test_without_scripts(
+    new_page: Callable[..., Any], serve: Callable[..., Any], folder: Path
+) -> None:
     page = new_page(java_script_enabled=False)
     page.goto(link(serve("human", "serve", folder), folder, "ann"))
     page.click("a.button")
@@ -191,7 +226,11 @@ def test_without_scripts(new_page: Callable[..., Any], serve: Callable[..., Any]
 
 @pytest.mark.parametrize("width", [1280, 390])
 def test_pages_are_accessible_and_fit(
-    new_page: Callable[..., Any], serve: Callable[..., Any], folder: Path, assert_accessible: Callable[[Any], None], width: int
+    new_page: Callable[..., Any],
+    serve: Callable[..., Any],
+    folder: Path,
+    assert_accessible: Callable[[Any], None],
+    width: int,
 ) -> None:
     phone = {"has_touch": True, "is_mobile": True} if width < 600 else {}
     page = new_page(width=width, height=844, **phone)
@@ -225,13 +264,21 @@ def test_shortcuts_can_be_turned_off(page: Any, serve: Callable[..., Any], folde
 
 
 def test_texts_that_mean_harm_are_shown_as_text(
-    page: Any, seen: Any, serve: Callable[..., Any], tmp_path: Path, assert_accessible: Callable[[Any], None]
+    page: Any,
+    seen: Any,
+    serve: Callable[..., Any],
+    tmp_path: Path,
+    assert_accessible: Callable[[Any], None],
 ) -> None:
     labels = ["fine<b>", "not \u202efine", "</script>"]
-    rows = [{"id": str(i), "text_a": text, "label": labels[i % 3]} for i, text in enumerate(HOSTILE)]
+    rows = [
+        {"id": str(i), "text_a": text, "label": labels[i % 3]} for i, text in enumerate(HOSTILE)
+    ]
     data = tmp_path / "hostile.jsonl"
     data.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
-    folder = make(str(data), tmp_path / "task", n=6, annotators=["<script>alert(1)</script>"]).folder
+    folder = make(
+        str(data), tmp_path / "task", n=6, annotators=["<script>alert(1)</script>"]
+    ).folder
     links = "[x](javascript:alert(1)) ![i](http://example.org/i.png)"
     (folder / "instructions.md").write_text(f"# Read\n\n<img src=x onerror=alert(1)>\n\n{links}")
     page.goto(link(serve("human", "serve", folder), folder, "<script>alert(1)</script>"))
@@ -256,7 +303,9 @@ def test_texts_that_mean_harm_are_shown_as_text(
 
 def ask(address: str, **headers: str) -> tuple[int, str]:
     data = headers.pop("data", None)
-    request = urllib.request.Request(address, headers=headers, data=data.encode() if data is not None else None)
+    request = urllib.request.Request(
+        address, headers=headers, data=data.encode() if data is not None else None
+    )
     try:
         with urllib.request.urlopen(request, timeout=10) as response:
             return response.status, response.read().decode()
@@ -275,10 +324,19 @@ def test_who_is_not_invited_is_refused(serve: Callable[..., Any], folder: Path) 
     assert ask(f"{server.url}/?token={token[:-1]}x")[0] == 403
     assert ask(f"{server.url}/answer", data=form)[0] == 403
     assert ask(f"{server.url}/answer", data=form, Origin="http://evil.example", **good)[0] == 403
-    assert ask(f"{server.url}/answer", data=form, **{"Sec-Fetch-Site": "cross-site"}, **good)[0] == 403
+    assert (
+        ask(f"{server.url}/answer", data=form, **{"Sec-Fetch-Site": "cross-site"}, **good)[0] == 403
+    )
     assert ask(f"{server.url}/item", Host="evil.example", **good)[0] == 403
     assert ask(f"{server.url}/answer", data=form.replace("ann&", "bob&"), **good)[0] == 409
-    for wrong in ("attempt=0", "attempt=x", "attempt=", "attempt=9999999", "attempt=-1", "attempt=²"):
+    for wrong in (
+        "attempt=0",
+        "attempt=x",
+        "attempt=",
+        "attempt=9999999",
+        "attempt=-1",
+        "attempt=²",
+    ):
         assert ask(f"{server.url}/answer", data=form.replace("attempt=1", wrong), **good)[0] == 400
     assert ask(f"{server.url}/answer", data=form.replace("neutral", "perhaps"), **good)[0] == 400
     assert ask(f"{server.url}/answer", data=form.replace(first, "i999"), **good)[0] == 400
@@ -291,13 +349,18 @@ def test_who_is_not_invited_is_refused(serve: Callable[..., Any], folder: Path) 
     assert not any(a.token in line for a in read_annotators(folder) for line in refused)
 
 
-def test_nothing_that_is_served_tells_the_key(page: Any, serve: Callable[..., Any], folder: Path) -> None:
+def test_nothing_that_is_served_tells_the_key(
+    page: Any, serve: Callable[..., Any], folder: Path
+) -> None:
     """The server does without the key, and no page or address gives any of it away."""
     key = read_key(folder)
     (folder / "key.jsonl").rename(folder.parent / "key.jsonl")
     server = serve("human", "serve", folder)
     bodies: list[str] = []
-    page.on("response", lambda response: bodies.append(response.text()) if response.status == 200 else None)
+    page.on(
+        "response",
+        lambda response: bodies.append(response.text()) if response.status == 200 else None,
+    )
     start(page, link(server, folder, "ann"))
     for _ in range(6):
         press(page, "1")
@@ -309,13 +372,28 @@ def test_nothing_that_is_served_tells_the_key(page: Any, serve: Callable[..., An
         assert entry.example not in text
     assert not re.search(r"\b(gold|D_c|D_f|derange|stratum|model)\b", text)
     good = {"Authorization": f"Bearer {read_annotators(folder)[0].token}"}
-    files = ["key.jsonl", "items.jsonl", "annotators.json", "answers.sqlite", "task.json", "openapi.json", "docs"]
-    climbing = ["static/../key.jsonl", "%2e%2e/key.jsonl", "static/%2e%2e/annotate.py", "static/..%2fannotate.py"]
+    files = [
+        "key.jsonl",
+        "items.jsonl",
+        "annotators.json",
+        "answers.sqlite",
+        "task.json",
+        "openapi.json",
+        "docs",
+    ]
+    climbing = [
+        "static/../key.jsonl",
+        "%2e%2e/key.jsonl",
+        "static/%2e%2e/annotate.py",
+        "static/..%2fannotate.py",
+    ]
     for path in [*files, *climbing]:
         assert ask(f"{server.url}/{path}", **good)[0] in (403, 404)
 
 
-def test_the_database_is_whole_after_a_crash(page: Any, serve: Callable[..., Any], folder: Path) -> None:
+def test_the_database_is_whole_after_a_crash(
+    page: Any, serve: Callable[..., Any], folder: Path
+) -> None:
     server = serve("human", "serve", folder)
     start(page, link(server, folder, "bob"))
     for _ in range(3):

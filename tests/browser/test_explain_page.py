@@ -1,4 +1,6 @@
-"""Is the page of explanations as readable as the others? Every picture and table, wide and narrow, light and dark, with axe."""
+"""Is the page of explanations as readable as the others? Every picture and table, wide and narrow,
+light and dark, with axe.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +11,7 @@ from typing import Any
 import pytest
 
 import disorder
-from disorder.explain import write_folder
+from disorder.verbs.explain import write_folder
 
 PICTURES = ["ladder:draws=2", "overlap", "omega_curve", "entropy", "length", "sides"]
 BY = [*PICTURES, "leave_one_out:n=4", "neighbours:n=6,budget=30", "heads"]
@@ -19,7 +21,11 @@ BY = [*PICTURES, "leave_one_out:n=4", "neighbours:n=6,budget=30", "heads"]
 def seen_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """All kinds of pictures, tables, and the line of a model that has no attentions."""
     folder = tmp_path_factory.mktemp("explained")
-    write_folder(folder, disorder.explain("builtin", "builtin", by=BY, limit=40, q=5), "disorder explain builtin")
+    write_folder(
+        folder,
+        disorder.explain("builtin", "builtin", by=BY, limit=40, q=5),
+        "disorder explain builtin",
+    )
     return folder
 
 
@@ -37,7 +43,9 @@ def test_the_page_of_explanations_opens_from_disk_and_can_be_read(
     page.goto((seen_folder / "explain.html").as_uri())
     assert page.locator("figure svg").count() >= 9
     assert "builtin shows no attentions" in page.locator("body").inner_text()
-    assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth"), "the page itself scrolls sideways"
+    assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth"), (
+        "the page itself scrolls sideways"
+    )
     for details in page.locator("details:not([open]) > summary").all():
         details.click()
     assert [url for url in seen.requests if not url.startswith("file:")] == []

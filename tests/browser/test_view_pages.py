@@ -1,4 +1,6 @@
-"""Can a person open a run, filter, open an example, compare two, and watch a run under way? In a real browser."""
+"""Can a person open a run, filter, open an example, compare two, and watch a run under way? In a
+real browser.
+"""
 
 from __future__ import annotations
 
@@ -14,9 +16,7 @@ import pytest
 
 import disorder
 
-HOSTILE = (
-    "<img src=x onerror=document.title='owned'></script><script>document.title='owned'</script> \x1b[31m one \u202etwo three"
-)
+HOSTILE = "<img src=x onerror=document.title='owned'></script><script>document.title='owned'</script> \x1b[31m one \u202etwo three"
 
 
 @pytest.fixture(scope="module")
@@ -24,9 +24,22 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Two runs on the same data, one with hostile text, one that is damaged."""
     folder = tmp_path_factory.mktemp("runs")
     for model, name in (("builtin", "reader"), ("builtin:bow", "bag")):
-        disorder.audit(model, "builtin", limit=60, q=24, transformations=["derange", "reverse"], cache="off", out=folder / name)
-    rows = [{"id": f"{HOSTILE}{i}", "text_a": f"{HOSTILE} {i}", "label": ("<b>y", "n")[i % 2]} for i in range(6)]
-    disorder.audit("uniform", rows, q=3, transformations=["derange"], cache="off", out=folder / "hostile")
+        disorder.audit(
+            model,
+            "builtin",
+            limit=60,
+            q=24,
+            transformations=["derange", "reverse"],
+            cache="off",
+            out=folder / name,
+        )
+    rows = [
+        {"id": f"{HOSTILE}{i}", "text_a": f"{HOSTILE} {i}", "label": ("<b>y", "n")[i % 2]}
+        for i in range(6)
+    ]
+    disorder.audit(
+        "uniform", rows, q=3, transformations=["derange"], cache="off", out=folder / "hostile"
+    )
     (folder / "damaged").mkdir()
     (folder / "damaged" / "run.json").write_text("{")
     return folder
@@ -37,7 +50,9 @@ def at(serve: Callable[..., Any], runs: Path) -> str:
     return str(serve("view", runs).url)
 
 
-def test_open_a_run_filter_it_and_open_an_example(page: Any, at: str, assert_accessible: Callable[[Any], None]) -> None:
+def test_open_a_run_filter_it_and_open_an_example(
+    page: Any, at: str, assert_accessible: Callable[[Any], None]
+) -> None:
     page.goto(at)
     assert page.get_by_role("row").count() == 5
     assert "cannot be read" in page.get_by_role("row", name="damaged").inner_text()
@@ -72,7 +87,10 @@ def test_compare_two_runs(page: Any, at: str, assert_accessible: Callable[[Any],
     page.get_by_label("compare bag").check()
     button.click()
     page.get_by_text("after Holm's correction").first.wait_for()
-    apart = [float(text) for text in page.locator("#examples ~ .scroll tbody tr td:last-child").all_inner_texts()]
+    apart = [
+        float(text)
+        for text in page.locator("#examples ~ .scroll tbody tr td:last-child").all_inner_texts()
+    ]
     assert apart == sorted(apart, reverse=True)
     assert apart[0] > 0
     assert_accessible(page)
@@ -87,7 +105,9 @@ def test_pages_work_by_keyboard_on_a_phone_in_the_dark(
     assert page.evaluate("document.activeElement.textContent") == "Skip to the content"
     for path in ("", page.get_by_role("link", name="reader", exact=True).get_attribute("href")):
         page.goto(f"{at}{path}")
-        assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth"), "the page moves sideways"
+        assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth"), (
+            "the page moves sideways"
+        )
         assert_accessible(page)
     page.get_by_role("link", name="open example").first.focus()
     page.keyboard.press("Enter")
@@ -96,7 +116,9 @@ def test_pages_work_by_keyboard_on_a_phone_in_the_dark(
     assert_accessible(page)
 
 
-def test_hostile_text_is_only_text(page: Any, at: str, assert_accessible: Callable[[Any], None]) -> None:
+def test_hostile_text_is_only_text(
+    page: Any, at: str, assert_accessible: Callable[[Any], None]
+) -> None:
     page.goto(at)
     page.get_by_role("link", name="hostile", exact=True).click()
     assert "<img src=x onerror=" in page.locator("td.text").first.inner_text()
@@ -117,14 +139,36 @@ def test_a_run_under_way_is_followed_to_its_end(
         "def answer(texts):\n"
         "    time.sleep(0.6)\n"
         "    return ['neutral'] * len(texts)\n"
-    )  # fmt: skip
+    )
     text = "one two three four five six seven eight."
-    rows = [{"id": str(i), "text_a": text, "label": ("neutral", "other")[i % 2]} for i in range(320)]
+    rows = [
+        {"id": str(i), "text_a": text, "label": ("neutral", "other")[i % 2]} for i in range(320)
+    ]
     data = tmp_path / "data.jsonl"
     data.write_text("".join(json.dumps(row) + "\n" for row in rows))
-    command = [sys.executable, "-m", "disorder", "audit", "python:slow_model:answer", str(data), "--with", "derange"]
-    command += ["--q", "100", "--cache", "off", "--batch-size", "4096", "--out", str(tmp_path / "runs" / "live")]
-    started = subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    command = [
+        sys.executable,
+        "-m",
+        "disorder",
+        "audit",
+        "python:slow_model:answer",
+        str(data),
+        "--with",
+        "derange",
+    ]
+    command += [
+        "--q",
+        "100",
+        "--cache",
+        "off",
+        "--batch-size",
+        "4096",
+        "--out",
+        str(tmp_path / "runs" / "live"),
+    ]
+    started = subprocess.Popen(
+        command, cwd=tmp_path, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+    )
     try:
         path = tmp_path / "runs" / "live" / "run.json"
         while not path.exists():
@@ -136,7 +180,9 @@ def test_a_run_under_way_is_followed_to_its_end(
         first = total.inner_text()
         assert first.endswith("of 9 parts done")
         assert_accessible(page)
-        page.wait_for_function("before => document.querySelector('[data-total]')?.textContent !== before", arg=first)
+        page.wait_for_function(
+            "before => document.querySelector('[data-total]')?.textContent !== before", arg=first
+        )
         page.locator(".verdict").wait_for(timeout=30_000)
         assert page.get_by_text("Under way").count() == 0
     finally:
@@ -144,7 +190,9 @@ def test_a_run_under_way_is_followed_to_its_end(
         started.wait()
 
 
-def test_a_token_lets_in_once_given_and_nobody_else(page: Any, serve: Callable[..., Any], runs: Path, seen: Any) -> None:
+def test_a_token_lets_in_once_given_and_nobody_else(
+    page: Any, serve: Callable[..., Any], runs: Path, seen: Any
+) -> None:
     server = serve("view", runs, "--token", "a-good-long-token-42")
     refused = page.goto(server.url)
     assert refused.status == 403
@@ -160,16 +208,25 @@ def test_a_token_lets_in_once_given_and_nobody_else(page: Any, serve: Callable[.
     assert not any("a-wrong" in line for line in server.lines)
 
 
-def test_a_page_of_another_origin_gets_nothing(page: Any, serve: Callable[..., Any], runs: Path, seen: Any) -> None:
+def test_a_page_of_another_origin_gets_nothing(
+    page: Any, serve: Callable[..., Any], runs: Path, seen: Any
+) -> None:
     ours, theirs = serve("view", runs), serve("view", runs)
     page.goto(theirs.url)
-    fetched = page.evaluate("url => fetch(url, {mode: 'no-cors'}).then(a => a.type, e => 'refused')", ours.url)
-    posted = page.evaluate("url => fetch(url, {method: 'POST', mode: 'no-cors'}).then(a => a.type, e => 'refused')", ours.url)
+    fetched = page.evaluate(
+        "url => fetch(url, {mode: 'no-cors'}).then(a => a.type, e => 'refused')", ours.url
+    )
+    posted = page.evaluate(
+        "url => fetch(url, {method: 'POST', mode: 'no-cors'}).then(a => a.type, e => 'refused')",
+        ours.url,
+    )
     assert (fetched, posted) == ("refused", "refused")
     seen.errors.clear()
 
 
-def test_paths_that_climb_are_refused_and_the_server_ends_cleanly(serve: Callable[..., Any], runs: Path) -> None:
+def test_paths_that_climb_are_refused_and_the_server_ends_cleanly(
+    serve: Callable[..., Any], runs: Path
+) -> None:
     import http.client
     from urllib.parse import urlsplit
 

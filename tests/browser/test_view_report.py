@@ -10,7 +10,10 @@ import disorder
 
 
 def test_the_report_opens_from_disk_without_network(
-    new_page: Callable[..., Any], seen: Any, tmp_path: Path, assert_accessible: Callable[[Any], None]
+    new_page: Callable[..., Any],
+    seen: Any,
+    tmp_path: Path,
+    assert_accessible: Callable[[Any], None],
 ) -> None:
     disorder.audit("builtin", "builtin", limit=60, q=5, out=tmp_path / "run")
     page = new_page(offline=True)

@@ -13,13 +13,22 @@ import pytest
 
 from conftest import pairs
 from disorder import __version__
-from disorder.audit import audit
 from disorder.cli import main
 from disorder.data import select
-from disorder.settings import Settings
+from disorder.runs.settings import Settings
+from disorder.verbs.audit.pipeline import audit
 
 Write = Callable[..., Path]
-KEYS = ["id", "transformation", "variant", "text_a", "text_b", "label", "positions_a", "positions_b"]
+KEYS = [
+    "id",
+    "transformation",
+    "variant",
+    "text_a",
+    "text_b",
+    "label",
+    "positions_a",
+    "positions_b",
+]
 
 
 Run = Callable[..., tuple[int, str, str]]
@@ -58,19 +67,34 @@ class TestMistakes:
                 ["perturb", "DATA", "--with", "derang", "--out", "o"],
                 "unknown transformation 'derang'; did you mean 'derange'?",
             ),
-            (["perturb", "DATA", "--with", "shuffle_ngrams:n=0", "--out", "o"], "n=0 does not work; need 1 or more"),
+            (
+                ["perturb", "DATA", "--with", "shuffle_ngrams:n=0", "--out", "o"],
+                "n=0 does not work; need 1 or more",
+            ),
             (["perturb", "DATA", "--with", "derange", "--out", "o", "--q", "0"], "--q"),
-            (["perturb", "missing.jsonl", "--with", "derange", "--out", "o"], "missing.jsonl: no such file"),
+            (
+                ["perturb", "missing.jsonl", "--with", "derange", "--out", "o"],
+                "missing.jsonl: no such file",
+            ),
             (
                 ["perturb", "DATA", "--with", "derange", "--out", "/proc/no/file"],
                 "--out /proc/no/file cannot be written",
             ),
             (["perturb", "DATA", "--with", "derange"], "--out"),
-            (["perturb", "DATA", "--with", "derange", "--out", "o", "--columns", "x"], "--columns 'x': write it as"),
-            (["perturb", "DATA", "--with", "derange", "--out", "o", "--fidelity", "x"], "fidelity='x' does not work"),
+            (
+                ["perturb", "DATA", "--with", "derange", "--out", "o", "--columns", "x"],
+                "--columns 'x': write it as",
+            ),
+            (
+                ["perturb", "DATA", "--with", "derange", "--out", "o", "--fidelity", "x"],
+                "fidelity='x' does not work",
+            ),
             (["audit", "unifrom", "DATA"], "unknown model 'unifrom'; did you mean 'uniform'?"),
             (["audit", "uniform", "bultin"], "did you mean 'builtin'?"),
-            (["audit", "uniform", "DATA", "--suite", "ordr"], "unknown suite 'ordr'; did you mean 'order'?"),
+            (
+                ["audit", "uniform", "DATA", "--suite", "ordr"],
+                "unknown suite 'ordr'; did you mean 'order'?",
+            ),
             (["audit", "uniform", "DATA", "--q", "0"], "q=0 does not work"),
             (["audit", "uniform", "DATA", "--q", "many"], "--q"),
             (["audit", "uniform", "DATA", "--omega", "half"], "omega: x='half' does not work"),
@@ -83,7 +107,9 @@ class TestMistakes:
             (["audit", "--nonsense"], "--nonsense"),
         ],
     )
-    def test_each_is_one_line_and_exit_code_2(self, run: Run, jsonl: Write, arguments: list[str], message: str) -> None:
+    def test_each_is_one_line_and_exit_code_2(
+        self, run: Run, jsonl: Write, arguments: list[str], message: str
+    ) -> None:
         path = str(jsonl(pairs(6)))
         code, out, err = run(*[path if argument == "DATA" else argument for argument in arguments])
         assert code == 2
@@ -99,30 +125,48 @@ class TestMistakes:
         assert done.stdout == ""
         assert done.stderr == "disorder: nothing.csv: no such file\n"
 
-    def test_our_own_bug_does_show_its_traceback(self, jsonl: Write, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_our_own_bug_does_show_its_traceback(
+        self, jsonl: Write, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
         def crash(*_: object, **__: object) -> None:
             raise ZeroDivisionError("ours")
 
-        monkeypatch.setattr("disorder.broken.broken", crash)
+        monkeypatch.setattr("disorder.verbs.perturb.broken", crash)
         with pytest.raises(ZeroDivisionError, match="ours"):
             main(["perturb", str(jsonl(pairs(3))), "--with", "derange", "--out", "-"])
 
 
 class TestPerturb:
-    def test_it_writes_the_documented_keys_a_line_a_variant(self, run: Run, jsonl: Write, tmp_path: Path) -> None:
+    def test_it_writes_the_documented_keys_a_line_a_variant(
+        self, run: Run, jsonl: Write, tmp_path: Path
+    ) -> None:
         code, out, err = run(
-            "perturb", jsonl(pairs(4)), "--with", "derange", "--q", 3, "--out", tmp_path / "new" / "o.jsonl"
+            "perturb",
+            jsonl(pairs(4)),
+            "--with",
+            "derange",
+            "--q",
+            3,
+            "--out",
+            tmp_path / "new" / "o.jsonl",
         )
         assert (code, out) == (0, "")
         assert err.startswith("4 examples used, 12 variants written to ")
-        records = [json.loads(line) for line in (tmp_path / "new" / "o.jsonl").read_text(encoding="utf-8").splitlines()]
+        records = [
+            json.loads(line)
+            for line in (tmp_path / "new" / "o.jsonl").read_text(encoding="utf-8").splitlines()
+        ]
         assert all(list(record) == KEYS for record in records)
-        assert [(r["id"], r["variant"]) for r in records] == [(f"e{i:04d}", k) for i in range(4) for k in range(3)]
+        assert [(r["id"], r["variant"]) for r in records] == [
+            (f"e{i:04d}", k) for i in range(4) for k in range(3)
+        ]
         assert {r["transformation"] for r in records} == {"derange"}
 
     def test_limit_takes_the_examples_that_an_audit_would(self, run: Run, jsonl: Write) -> None:
         path = jsonl(pairs(30))
-        _, out, err = run("perturb", path, "--with", "reverse", "--limit", 5, "--seed", 3, "--out", "-")
+        _, out, err = run(
+            "perturb", path, "--with", "reverse", "--limit", 5, "--seed", 3, "--out", "-"
+        )
         drawn = {e.id for e in select(str(path), Settings(limit=5, seed=3)).examples}
         assert err.startswith("5 examples used")
         assert {json.loads(line)["id"] for line in out.splitlines()} == drawn
@@ -134,8 +178,12 @@ class TestPerturb:
         assert "2 examples used" in err
 
     def test_its_output_is_data_again(self, run: Run, jsonl: Write, tmp_path: Path) -> None:
-        run("perturb", jsonl(pairs(4)), "--with", "derange", "--q", 3, "--out", tmp_path / "o.jsonl")
-        code, _, err = run("perturb", tmp_path / "o.jsonl", "--with", "reverse", "--out", tmp_path / "again.jsonl")
+        run(
+            "perturb", jsonl(pairs(4)), "--with", "derange", "--q", 3, "--out", tmp_path / "o.jsonl"
+        )
+        code, _, err = run(
+            "perturb", tmp_path / "o.jsonl", "--with", "reverse", "--out", tmp_path / "again.jsonl"
+        )
         assert code == 0
         assert err.startswith("12 examples used, 12 variants written")
 
@@ -149,27 +197,58 @@ class TestPerturb:
         assert "left out: 1 (no gold label)" in err
 
     def test_the_same_command_writes_the_same_bytes(self, run: Run, jsonl: Write) -> None:
-        arguments = ("perturb", jsonl(pairs(5)), "--with", "derange", "--q", 4, "--out", "-", "--seed")
+        arguments = (
+            "perturb",
+            jsonl(pairs(5)),
+            "--with",
+            "derange",
+            "--q",
+            4,
+            "--out",
+            "-",
+            "--seed",
+        )
         outs = {run(*arguments, seed)[1] for seed in (1, 1, 2)}
         assert len(outs) == 2
 
     def test_columns(self, run: Run, jsonl: Write) -> None:
         path = jsonl([{"s": "one two three", "gold": "x"}])
-        out = run("perturb", path, "--with", "reverse", "--columns", "s=text_a, gold=label", "--out", "-")[1]
+        out = run(
+            "perturb", path, "--with", "reverse", "--columns", "s=text_a, gold=label", "--out", "-"
+        )[1]
         assert json.loads(out)["text_a"] == "three two one"
 
 
 class TestAudit:
-    def test_json_is_run_json_and_nothing_else(self, run: Run, jsonl: Write, tmp_path: Path) -> None:
-        arguments = ("audit", "uniform", jsonl(pairs(12)), "--q", 3, "--with", "derange", "--out", tmp_path / "run")
+    def test_json_is_run_json_and_nothing_else(
+        self, run: Run, jsonl: Write, tmp_path: Path
+    ) -> None:
+        arguments = (
+            "audit",
+            "uniform",
+            jsonl(pairs(12)),
+            "--q",
+            3,
+            "--with",
+            "derange",
+            "--out",
+            tmp_path / "run",
+        )
         code, out, _ = run(*arguments, "--json")
         assert code == 0
-        assert json.loads(out) == json.loads((tmp_path / "run" / "run.json").read_text(encoding="utf-8"))
+        assert json.loads(out) == json.loads(
+            (tmp_path / "run" / "run.json").read_text(encoding="utf-8")
+        )
         assert json.loads(out)["status"] == "done"
 
-    def test_without_out_it_makes_a_folder_of_its_own_each_time(self, run: Run, jsonl: Write, tmp_path: Path) -> None:
+    def test_without_out_it_makes_a_folder_of_its_own_each_time(
+        self, run: Run, jsonl: Write, tmp_path: Path
+    ) -> None:
         for _ in range(2):
-            assert run("audit", "uniform", jsonl(pairs(6)), "--q", 2, "--with", "sort", "--json")[0] == 0
+            assert (
+                run("audit", "uniform", jsonl(pairs(6)), "--q", 2, "--with", "sort", "--json")[0]
+                == 0
+            )
         folders = sorted((tmp_path / "runs").iterdir())
         assert len(folders) == 2
         assert all((folder / "run.json").exists() for folder in folders)
@@ -177,7 +256,9 @@ class TestAudit:
     def test_settings_reach_the_run(self, run: Run, jsonl: Write) -> None:
         transformations = ("--with", "sort", "--with", "reverse")
         others = ("--q", 2, "--seed", 4, "--limit", 5, "--omega", "0.25, 0.95", "--short", "use")
-        raw = json.loads(run("audit", "uniform", jsonl(pairs(9)), *transformations, *others, "--json")[1])
+        raw = json.loads(
+            run("audit", "uniform", jsonl(pairs(9)), *transformations, *others, "--json")[1]
+        )
         assert raw["transformations"] == ["sort", "reverse"]
         assert (raw["seed"], raw["n_examples"]) == (4, 5)
         assert raw["settings"]["omega"] == ["0.25", "0.95"]
@@ -207,7 +288,9 @@ def test_help_is_quick() -> None:
     seconds = []
     for _ in range(3):
         began = resource.getrusage(resource.RUSAGE_CHILDREN)
-        subprocess.run([sys.executable, "-m", "disorder", "--help"], capture_output=True, check=True)
+        subprocess.run(
+            [sys.executable, "-m", "disorder", "--help"], capture_output=True, check=True
+        )
         ended = resource.getrusage(resource.RUSAGE_CHILDREN)
         seconds.append(ended.ru_utime + ended.ru_stime - began.ru_utime - began.ru_stime)
     assert min(seconds) < 0.6
@@ -220,21 +303,35 @@ class TestNewcomers:
         ("arguments", "line"),
         [
             (["audit", "uniform", "DATA", "--columns", "text_b=textb"], "not 'textb'"),
-            (["audit", "uniform", "DATA", "--columns", "text_a=premise"], "the other way round? --columns premise=text_a"),
+            (
+                ["audit", "uniform", "DATA", "--columns", "text_a=premise"],
+                "the other way round? --columns premise=text_a",
+            ),
             (["audit", "FOLDER"], "is a folder: write hf:"),
             (["audit", "DATA"], "the model comes first"),
             (["audit", "my_module:predict", "DATA"], "write python:my_module:predict"),
             (["audit", "uniform", "rte", "--data-dir", "FOLDER/nothing"], "no such folder"),
-            (["audit", "uniform", "DATA", "--with", "clump:share=7"], "clump: share=7.0 does not work"),
+            (
+                ["audit", "uniform", "DATA", "--with", "clump:share=7"],
+                "clump: share=7.0 does not work",
+            ),
             (["report", "DATA"], "is no run folder"),
         ],
-    )  # fmt: skip
+    )
     def test_a_line_that_says_what_to_do(
-        self, run: Run, jsonl: Write, tmp_path: Path, arguments: list[str], line: str, monkeypatch: pytest.MonkeyPatch
+        self,
+        run: Run,
+        jsonl: Write,
+        tmp_path: Path,
+        arguments: list[str],
+        line: str,
+        monkeypatch: pytest.MonkeyPatch,
     ) -> None:
         monkeypatch.chdir(tmp_path)
         data = str(jsonl(pairs(6)))
-        code, _, err = run(*[word.replace("DATA", data).replace("FOLDER", str(tmp_path)) for word in arguments])
+        code, _, err = run(
+            *[word.replace("DATA", data).replace("FOLDER", str(tmp_path)) for word in arguments]
+        )
         assert code == 2
         assert line in err
         assert len(err.strip().splitlines()) == 1

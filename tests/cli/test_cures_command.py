@@ -12,7 +12,11 @@ from conftest import pairs
 from disorder.cli import main
 
 pytest.importorskip("torch", reason="needs torch")
-SMALL = [word for setting in ("width=8", "hidden=8", "epochs=1", "min_count=1") for word in ("--set", setting)]
+SMALL = [
+    word
+    for setting in ("width=8", "hidden=8", "epochs=1", "min_count=1")
+    for word in ("--set", setting)
+]
 
 
 def run(*arguments: str) -> int:
@@ -25,7 +29,20 @@ def test_cures_from_the_command_line(
     jsonl: Callable[..., Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     data, out = str(jsonl(pairs(40))), tmp_path / "cures"
-    given = ["cures", data, data, "--model", "convnet", "--on", "reverse", "--on", "sort", "--seeds", "1", *SMALL]
+    given = [
+        "cures",
+        data,
+        data,
+        "--model",
+        "convnet",
+        "--on",
+        "reverse",
+        "--on",
+        "sort",
+        "--seeds",
+        "1",
+        *SMALL,
+    ]
     given += ["--out", str(out)]
     assert run(*given, "--transfer", "invalid_class") == 0
     shown = capsys.readouterr().out
@@ -36,13 +53,35 @@ def test_cures_from_the_command_line(
     assert page.count("| invalid_class |") >= 3
     assert "others − plain" in page
     records = json.loads((out / "cures.json").read_text())
-    assert {"cure", "trained_on", "metric", "texts", "group", "value", "low", "high", "n", "by_seed"} == set(records[0])
+    assert {
+        "cure",
+        "trained_on",
+        "metric",
+        "texts",
+        "group",
+        "value",
+        "low",
+        "high",
+        "n",
+        "by_seed",
+    } == set(records[0])
     assert run(*given, "--transfer", "invalid_class", "--json") == 0
     assert json.loads(capsys.readouterr().out) == records
 
 
 def test_a_slip_is_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert run("cures", "builtin:nli:train", "builtin", "--recipe", "invalid_clas", "--out", str(tmp_path / "x")) == 2
+    assert (
+        run(
+            "cures",
+            "builtin:nli:train",
+            "builtin",
+            "--recipe",
+            "invalid_clas",
+            "--out",
+            str(tmp_path / "x"),
+        )
+        == 2
+    )
     assert "did you mean 'invalid_class'" in capsys.readouterr().err
 
 
@@ -50,7 +89,12 @@ def test_training_shows_what_broken_texts_are_answered(
     jsonl: Callable[..., Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     data = str(jsonl(pairs(40)))
-    assert run("train", "max_entropy", data, "--model", "convnet", "--out", str(tmp_path / "m"), *SMALL) == 0
+    assert (
+        run(
+            "train", "max_entropy", data, "--model", "convnet", "--out", str(tmp_path / "m"), *SMALL
+        )
+        == 0
+    )
     shown = capsys.readouterr().out
     assert "broken texts (derange): entropy" in shown
     assert "answers: entailment" in shown

@@ -1,4 +1,6 @@
-"""Is the built-in data what it claims to be: balanced, stable, readable, and undecidable where it should be?"""
+"""Is the built-in data what it claims to be: balanced, stable, readable, and undecidable where it
+should be?
+"""
 
 from __future__ import annotations
 
@@ -25,7 +27,9 @@ LABELS = {
     "sentiment": {"positive", "negative"},
     "acceptability": {"acceptable", "unacceptable"},
 }
-FUNCTION_WORDS = set("a after an any as at before by for from in its of on out the three to two under with without".split())  # noqa: SIM905
+FUNCTION_WORDS = set(
+    "a after an any as at before by for from in its of on out the three to two under with without".split()
+)  # noqa: SIM905
 
 
 @pytest.fixture(scope="module")
@@ -46,11 +50,17 @@ def bag(text: str | None) -> Counter[str]:
     return Counter(re.findall(r"\w+|[^\w\s]", (text or "").lower()))
 
 
-@pytest.mark.parametrize(("task", "n"), [("nli", 4200), ("sentiment", 1200), ("acceptability", 1200)])
+@pytest.mark.parametrize(
+    ("task", "n"), [("nli", 4200), ("sentiment", 1200), ("acceptability", 1200)]
+)
 def test_halves_and_labels_are_balanced(test_rows: dict[str, list[Row]], task: str, n: int) -> None:
     counts = Counter((row["needs"], row["label"]) for row in test_rows[task])
     assert sum(counts.values()) == n
-    assert counts == {(needs, label): n / 2 / len(LABELS[task]) for needs in ("words", "order") for label in LABELS[task]}
+    assert counts == {
+        (needs, label): n / 2 / len(LABELS[task])
+        for needs in ("words", "order")
+        for label in LABELS[task]
+    }
 
 
 def test_phenomena_of_order_take_equal_shares(test_rows: dict[str, list[Row]]) -> None:
@@ -59,7 +69,9 @@ def test_phenomena_of_order_take_equal_shares(test_rows: dict[str, list[Row]]) -
 
 
 @pytest.mark.parametrize("task", TASKS)
-def test_texts_are_sentences_of_eight_words_or_more(test_rows: dict[str, list[Row]], task: str) -> None:
+def test_texts_are_sentences_of_eight_words_or_more(
+    test_rows: dict[str, list[Row]], task: str
+) -> None:
     for text in (text for row in test_rows[task] for text in texts(row)):
         assert len(words(text)) >= 8, text
         assert re.fullmatch(r"[A-Z][\w ,-]+\.", text), text
@@ -75,7 +87,10 @@ def test_articles_agree(test_rows: dict[str, list[Row]], task: str) -> None:
 def test_nli_is_short_and_rich(test_rows: dict[str, list[Row]]) -> None:
     assert max(len(words(row["text_a"] or "")) for row in test_rows["nli"]) <= 18
     assert max(len(words(row["text_b"] or "")) for row in test_rows["nli"]) <= 15
-    assert len({word for row in test_rows["nli"] for text in texts(row) for word in words(text)}) >= 1000
+    assert (
+        len({word for row in test_rows["nli"] for text in texts(row) for word in words(text)})
+        >= 1000
+    )
 
 
 @pytest.mark.parametrize("task", TASKS)
@@ -94,7 +109,8 @@ def test_rows_and_ids_are_unique(test_rows: dict[str, list[Row]], task: str) -> 
     ],
 )
 def test_output_is_pinned(test_rows: dict[str, list[Row]], task: str, digest: str) -> None:
-    # A change here changes every published figure on the built-in data, and the built-in models must be trained anew.
+    # A change here changes every published figure on the built-in data, and the built-in models
+    # must be trained anew.
     assert hashlib.sha256(json.dumps(test_rows[task]).encode()).hexdigest() == digest
 
 
@@ -111,7 +127,9 @@ def test_order_triples_are_anagrams_under_one_premise(test_rows: dict[str, list[
 
 
 @pytest.mark.parametrize("task", ["sentiment", "acceptability"])
-def test_order_pairs_are_anagrams_with_opposite_labels(test_rows: dict[str, list[Row]], task: str) -> None:
+def test_order_pairs_are_anagrams_with_opposite_labels(
+    test_rows: dict[str, list[Row]], task: str
+) -> None:
     for pair in groups(test_rows[task], 2):
         assert {row["label"] for row in pair} == LABELS[task]
         assert bag(pair[0]["text_a"]) == bag(pair[1]["text_a"])
@@ -124,7 +142,9 @@ def test_train_shares_no_first_text_with_test(test_rows: dict[str, list[Row]], t
 
 
 @pytest.mark.parametrize("text", ["text_a", "text_b"])
-def test_one_text_alone_does_not_give_the_label_away(test_rows: dict[str, list[Row]], text: str) -> None:
+def test_one_text_alone_does_not_give_the_label_away(
+    test_rows: dict[str, list[Row]], text: str
+) -> None:
     seen, n = defaultdict[str | None, Counter[str]](Counter), Counter[str | None]()
     for row in grammar.rows("nli", "train", 12_000):
         n[row["label"]] += 1
@@ -132,7 +152,10 @@ def test_one_text_alone_does_not_give_the_label_away(test_rows: dict[str, list[R
 
     def guess(row: Row) -> str | None:
         present = set(words(row[text] or ""))
-        return max(n, key=lambda label: sum(math.log((seen[label][w] + 1) / (n[label] + 2)) for w in present))
+        return max(
+            n,
+            key=lambda label: sum(math.log((seen[label][w] + 1) / (n[label] + 2)) for w in present),
+        )
 
     right = [guess(row) == row["label"] for row in test_rows["nli"]]
     assert sum(right) / len(right) < 0.42
@@ -142,7 +165,12 @@ def test_one_text_alone_does_not_give_the_label_away(test_rows: dict[str, list[R
 def test_slots_of_a_frame_share_no_words(frame: nli_words.Frame) -> None:
     # Two slots with a common word would leave a bag of words in doubt about which of them it fills.
     options = nli_words._options(frame, "")
-    slots = {"who": frame.who, "verb": (frame.verb,), "thing": (frame.thing,) if frame.thing else (), **options}
+    slots = {
+        "who": frame.who,
+        "verb": (frame.verb,),
+        "thing": (frame.thing,) if frame.thing else (),
+        **options,
+    }
     content = {
         slot: {
             word
@@ -168,7 +196,10 @@ def test_nli_takes_less_than_half_a_second() -> None:
 
 
 def test_any_number_of_training_rows_can_be_had() -> None:
-    assert len({row["text_a"] for row in islice(grammar.rows("sentiment", "train", 200_000), 30_000)}) == 30_000
+    assert (
+        len({row["text_a"] for row in islice(grammar.rows("sentiment", "train", 200_000), 30_000)})
+        == 30_000
+    )
 
 
 def test_an_exhausted_grammar_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -185,9 +216,16 @@ def test_unknown_names_are_refused(task: str, split: str) -> None:
 
 
 def test_surface() -> None:
-    assert [article(word) for word in ("owl", "unicorn", "hour", "honest vet", "European", "red owl")] == [
-        "an owl", "a unicorn", "an hour", "an honest vet", "a European", "a red owl",
-    ]  # fmt: skip
+    assert [
+        article(word) for word in ("owl", "unicorn", "hour", "honest vet", "European", "red owl")
+    ] == [
+        "an owl",
+        "a unicorn",
+        "an hour",
+        "an honest vet",
+        "a European",
+        "a red owl",
+    ]
     assert sentence("it rained") == "It rained."
     assert words("Well-fed cats, I hear, don't.") == ["well-fed", "cats", "i", "hear", "don't"]
     assert n_words("It rained, again.") == 3

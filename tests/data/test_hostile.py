@@ -1,4 +1,6 @@
-"""Does anything a file can hold get past the reader as a crash? Only a `DisorderError` is allowed, and no hang."""
+"""Does anything a file can hold get past the reader as a crash? Only a `DisorderError` is allowed,
+and no hang.
+"""
 
 from __future__ import annotations
 
@@ -14,33 +16,65 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from disorder.audit import audit
-from disorder.broken import broken
 from disorder.data import read
 from disorder.errors import DisorderError
-from disorder.perturb import suite
+from disorder.transformations import suite
+from disorder.verbs.audit.pipeline import audit
+from disorder.verbs.perturb import broken
 
 SECONDS = 60.0
 ANY_CHARACTER = st.characters()  # lone surrogates too, as JSON can hold them
 SCRIPTS = st.sampled_from(
-    ["", " ", "a", "Yes.", "a a a", "one two three four five six",
-     "👩‍❤️‍👨 🏳️‍🌈 ❤️", "שלום לך עולם גדול", "بسرعة کبيرة می‌خواهم",
-     "我喜欢吃苹果。", "a\0b \0 c", "\ufeffstart of it", "two\r\nlines of\rtext", "mixed 我 שלום 👍🏽 naïve がぎ end",
-     "\ud83d half", "``quoted'' \"text\" isn't “it”?", "...", "\u200f\u200e\u00ad", "e\u0301 \u0301 x"]
-)  # fmt: skip
-TEXT = st.one_of(SCRIPTS, st.text(ANY_CHARACTER, max_size=40), st.lists(SCRIPTS, max_size=4).map(" ".join))
+    [
+        "",
+        " ",
+        "a",
+        "Yes.",
+        "a a a",
+        "one two three four five six",
+        "👩‍❤️‍👨 🏳️‍🌈 ❤️",
+        "שלום לך עולם גדול",
+        "بسرعة کبيرة می‌خواهم",
+        "我喜欢吃苹果。",
+        "a\0b \0 c",
+        "\ufeffstart of it",
+        "two\r\nlines of\rtext",
+        "mixed 我 שלום 👍🏽 naïve がぎ end",
+        "\ud83d half",
+        "``quoted'' \"text\" isn't “it”?",
+        "...",
+        "\u200f\u200e\u00ad",
+        "e\u0301 \u0301 x",
+    ]
+)
+TEXT = st.one_of(
+    SCRIPTS, st.text(ANY_CHARACTER, max_size=40), st.lists(SCRIPTS, max_size=4).map(" ".join)
+)
 LABEL = st.one_of(
-    st.sampled_from(["x", "y", "entailment", "neutral", "0", "1", "0.5", "-1", "", "nan", "inf", "1e999"]),
-    st.none(), st.integers(-2, 3), st.floats(), st.booleans(), st.text(ANY_CHARACTER, max_size=5),
-)  # fmt: skip
-VALUE = st.one_of(TEXT, st.none(), st.integers(), st.floats(), st.booleans(), st.lists(st.integers(), max_size=2))
+    st.sampled_from(
+        ["x", "y", "entailment", "neutral", "0", "1", "0.5", "-1", "", "nan", "inf", "1e999"]
+    ),
+    st.none(),
+    st.integers(-2, 3),
+    st.floats(),
+    st.booleans(),
+    st.text(ANY_CHARACTER, max_size=5),
+)
+VALUE = st.one_of(
+    TEXT, st.none(), st.integers(), st.floats(), st.booleans(), st.lists(st.integers(), max_size=2)
+)
 IDS = st.one_of(st.none(), st.integers(0, 5), TEXT)
-CLEAN_ROW = st.fixed_dictionaries({"text_a": TEXT, "text_b": TEXT, "label": st.sampled_from(["x", "y"])})
+CLEAN_ROW = st.fixed_dictionaries(
+    {"text_a": TEXT, "text_b": TEXT, "label": st.sampled_from(["x", "y"])}
+)
 ROW = st.one_of(
     CLEAN_ROW,
-    st.fixed_dictionaries({"text_a": TEXT, "label": LABEL}, optional={"text_b": TEXT, "id": IDS, "genre": VALUE}),
     st.fixed_dictionaries(
-        {}, optional={"text_a": VALUE, "text_b": VALUE, "label": VALUE, "id": VALUE, "variant": VALUE}
+        {"text_a": TEXT, "label": LABEL}, optional={"text_b": TEXT, "id": IDS, "genre": VALUE}
+    ),
+    st.fixed_dictionaries(
+        {},
+        optional={"text_a": VALUE, "text_b": VALUE, "label": VALUE, "id": VALUE, "variant": VALUE},
     ),
 )
 # Most made files hold rows that can be used, so that more than the reader is put to the test.
@@ -59,7 +93,8 @@ SPECS = [
     "derange:q=1+shuffle",
 ]
 SPEC = st.one_of(
-    st.sampled_from(SPECS), st.sampled_from(["derange", "sort", "reverse"]).map(lambda s: f"{s}:words=spaces")
+    st.sampled_from(SPECS),
+    st.sampled_from(["derange", "sort", "reverse"]).map(lambda s: f"{s}:words=spaces"),
 )
 
 
@@ -73,18 +108,24 @@ LONG = {
 def as_csv(rows: list[dict[str, Any]]) -> str:
     columns = list(dict.fromkeys(key for row in rows for key in row))
     lines = [columns, *([str(row.get(key, "")) for key in columns] for row in rows)]
-    return "\r\n".join(",".join('"' + cell.replace('"', '""') + '"' for cell in line) for line in lines)
+    return "\r\n".join(
+        ",".join('"' + cell.replace('"', '""') + '"' for cell in line) for line in lines
+    )
 
 
 def go_through(path: Path, spec: str, *, out: Path | None = None) -> str:
-    """Break and audit a file, and say how the audit ended; any error but a `DisorderError` fails the test."""
+    """Break and audit a file, and say how the audit ended; any error but a `DisorderError` fails
+    the test.
+    """
     began = time.process_time()
     with suppress(DisorderError):
         for record in broken(str(path), spec, q=3, short="use"):
             json.dumps(record, ensure_ascii=False).encode()
     status = "refused"
     with suppress(DisorderError):
-        status = audit("uniform", str(path), transformations=[spec], q=3, short="use", out=out).status
+        status = audit(
+            "uniform", str(path), transformations=[spec], q=3, short="use", out=out
+        ).status
     assert time.process_time() - began < SECONDS
     return status
 
@@ -99,12 +140,16 @@ def test_any_rows_as_jsonl(tmp_path: Path) -> None:
         ends[go_through(tmp_path / "any.jsonl", spec)] += 1
 
     go()
-    assert min(ends["done"], ends["refused"]) > 30, "the made files must reach the end and the errors both"
+    assert min(ends["done"], ends["refused"]) > 30, (
+        "the made files must reach the end and the errors both"
+    )
 
 
 @settings(max_examples=200)
 @given(rows=DATASET, spec=SPEC, marks=st.sampled_from(["", "\ufeff"]))
-def test_any_rows_as_csv(tmp_path_factory: pytest.TempPathFactory, rows: list[Any], spec: str, marks: str) -> None:
+def test_any_rows_as_csv(
+    tmp_path_factory: pytest.TempPathFactory, rows: list[Any], spec: str, marks: str
+) -> None:
     path = tmp_path_factory.getbasetemp() / "any.csv"
     path.write_bytes((marks + as_csv(rows)).encode("utf-8", "surrogatepass"))
     go_through(path, spec)
@@ -122,11 +167,16 @@ def test_a_run_folder_can_always_be_written(
 
 @settings(max_examples=350)
 @given(
-    content=st.one_of(st.binary(max_size=300), st.binary(max_size=40).map(b'{"text_a": "%b", "label": "x"}\n'.__mod__)),
+    content=st.one_of(
+        st.binary(max_size=300),
+        st.binary(max_size=40).map(b'{"text_a": "%b", "label": "x"}\n'.__mod__),
+    ),
     suffix=st.sampled_from([".jsonl", ".csv", ".tsv", ".parquet", ".jsonl.gz", ".csv.gz"]),
     is_zipped=st.booleans(),
 )
-def test_any_bytes(tmp_path_factory: pytest.TempPathFactory, content: bytes, suffix: str, is_zipped: bool) -> None:
+def test_any_bytes(
+    tmp_path_factory: pytest.TempPathFactory, content: bytes, suffix: str, is_zipped: bool
+) -> None:
     path = tmp_path_factory.getbasetemp() / f"bytes{suffix}"
     path.write_bytes(gzip.compress(content, 1) if is_zipped else content)
     go_through(path, "derange")
@@ -144,7 +194,8 @@ def test_ten_thousand_words(tmp_path: Path, words: str) -> None:
 def test_many_labels_and_long_names(tmp_path: Path) -> None:
     path = tmp_path / "labels.jsonl"
     rows = [
-        {"id": "i" * 5000 + str(i), "text_a": f"some words of text {i}", "label": f"{'l' * 500}{i}"} for i in range(60)
+        {"id": "i" * 5000 + str(i), "text_a": f"some words of text {i}", "label": f"{'l' * 500}{i}"}
+        for i in range(60)
     ]
     path.write_text("".join(json.dumps(row) + "\n" for row in rows))
     assert len(read(str(path)).examples) == 60

@@ -28,7 +28,9 @@ NLI = {"entailment": 0, "neutral": 1, "contradiction": 2}
         ("qnli", {"entailment": 2702, "not_entailment": 2761}),
     ],
 )
-def test_named_sets_have_the_official_counts(shared_data: Path, spec: str, counts: dict[str, int]) -> None:
+def test_named_sets_have_the_official_counts(
+    shared_data: Path, spec: str, counts: dict[str, int]
+) -> None:
     dataset = read(spec, data_dir=str(shared_data))
     assert Counter(example.label for example in dataset.examples) == counts
     assert set(dataset.task.labels) == set(counts)
@@ -42,7 +44,9 @@ def test_sts_b_is_a_regression(shared_data: Path) -> None:
     assert all(0 <= float(example.label) <= 5 for example in dataset.examples)
 
 
-def test_the_environment_says_where_the_data_is(shared_data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_environment_says_where_the_data_is(
+    shared_data: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("DISORDER_DATA", str(shared_data))
     assert len(read("rte").examples) == 277
 
@@ -66,7 +70,11 @@ def test_labels_stand_in_the_order_of_the_hub() -> None:
 
 def test_a_file_is_given_the_task_that_its_labels_name() -> None:
     known = guess_task("mine", {"neutral", "entailment"}, is_pair=True)
-    assert (known.name, known.labels, known.reject_label) == ("mine", KNOWN["mnli"].labels, "neutral")
+    assert (known.name, known.labels, known.reject_label) == (
+        "mine",
+        KNOWN["mnli"].labels,
+        "neutral",
+    )
     assert guess_task("mine", {"b", "a"}, is_pair=False).labels == ("a", "b")
     assert guess_task("mine", {"1", "2.5"}, is_pair=True).is_regression
 

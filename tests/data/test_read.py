@@ -14,9 +14,9 @@ import pyarrow.parquet as pq
 import pytest
 
 from conftest import pairs
-from disorder.broken import broken
 from disorder.data import read, stream
 from disorder.errors import BadData, DisorderError, UnknownName
+from disorder.verbs.perturb import broken
 
 ROWS = [
     {"id": "1", "premise": 'A "big" dog, old', "hypothesis": "An animal.", "gold": "entailment"},
@@ -32,14 +32,22 @@ def as_jsonl(rows: list[dict[str, str]]) -> bytes:
 
 def as_csv(rows: list[dict[str, str]]) -> bytes:
     lines = [list(rows[0]), *(list(row.values()) for row in rows)]
-    return "".join(",".join('"' + cell.replace('"', '""') + '"' for cell in line) + "\n" for line in lines).encode()
+    return "".join(
+        ",".join('"' + cell.replace('"', '""') + '"' for cell in line) + "\n" for line in lines
+    ).encode()
 
 
 def as_tsv(rows: list[dict[str, str]]) -> bytes:
-    return "".join("\t".join(line) + "\n" for line in [list(rows[0]), *(list(row.values()) for row in rows)]).encode()
+    return "".join(
+        "\t".join(line) + "\n" for line in [list(rows[0]), *(list(row.values()) for row in rows)]
+    ).encode()
 
 
-FORMATS: dict[str, Callable[[list[dict[str, str]]], bytes]] = {"jsonl": as_jsonl, "csv": as_csv, "tsv": as_tsv}
+FORMATS: dict[str, Callable[[list[dict[str, str]]], bytes]] = {
+    "jsonl": as_jsonl,
+    "csv": as_csv,
+    "tsv": as_tsv,
+}
 
 
 @pytest.fixture
@@ -64,7 +72,9 @@ def content(examples: Any) -> list[tuple[str, str, str | None, str]]:
 
 class TestFormats:
     @pytest.mark.parametrize("suffix", FORMATS)
-    def test_text_formats_plain_and_compressed(self, write: Callable[..., str], suffix: str) -> None:
+    def test_text_formats_plain_and_compressed(
+        self, write: Callable[..., str], suffix: str
+    ) -> None:
         expected = [tuple(row.values()) for row in ROWS]
         plain = FORMATS[suffix](ROWS)
         for name, written in (
@@ -84,23 +94,39 @@ class TestFormats:
         ]
 
     @pytest.mark.parametrize("suffix", FORMATS)
-    def test_byte_order_mark_and_windows_line_ends(self, write: Callable[..., str], suffix: str) -> None:
+    def test_byte_order_mark_and_windows_line_ends(
+        self, write: Callable[..., str], suffix: str
+    ) -> None:
         windows = b"\xef\xbb\xbf" + FORMATS[suffix](ROWS).replace(b"\n", b"\r\n")
         examples = read(write(windows, f"d.{suffix}"), columns=COLUMNS).examples
         assert content(examples) == [tuple(row.values()) for row in ROWS]
 
-    def test_a_csv_cell_may_hold_a_line_end_and_a_tsv_cell_a_quote(self, write: Callable[..., str]) -> None:
+    def test_a_csv_cell_may_hold_a_line_end_and_a_tsv_cell_a_quote(
+        self, write: Callable[..., str]
+    ) -> None:
         csv = read(write('id,text_a,label\n1,"two\nlines",x\n2,b,y\n', "d.csv"))
         assert dataset_texts(csv.examples) == ["two\nlines", "b"]
         tsv = read(write('id\ttext_a\tlabel\n1\tsay "no\tx\n2\tb\ty\n', "d.tsv"))
         assert dataset_texts(tsv.examples) == ['say "no', "b"]
 
     def test_blank_lines_are_no_rows(self, write: Callable[..., str]) -> None:
-        assert len(read(write("\n" + line() + "\n  \n" + line(text_a="Other words", label="no"))).examples) == 2
+        assert (
+            len(
+                read(
+                    write("\n" + line() + "\n  \n" + line(text_a="Other words", label="no"))
+                ).examples
+            )
+            == 2
+        )
 
-    def test_the_fingerprint_is_of_content_and_not_of_form_or_order(self, write: Callable[..., str]) -> None:
-        prints = {read(write(FORMATS[s](rows), f"{i}.{s}"), columns=COLUMNS).fingerprint
-                  for i, rows in enumerate((ROWS, ROWS[::-1])) for s in FORMATS}  # fmt: skip
+    def test_the_fingerprint_is_of_content_and_not_of_form_or_order(
+        self, write: Callable[..., str]
+    ) -> None:
+        prints = {
+            read(write(FORMATS[s](rows), f"{i}.{s}"), columns=COLUMNS).fingerprint
+            for i, rows in enumerate((ROWS, ROWS[::-1]))
+            for s in FORMATS
+        }
         assert len(prints) == 1
         other = [{**ROWS[0], "gold": "neutral"}, *ROWS[1:]]
         assert read(write(as_csv(other), "o.csv"), columns=COLUMNS).fingerprint not in prints
@@ -116,7 +142,11 @@ class TestMistakes:
         [
             ("d.jsonl", line() + "{broken\n", "line 2: broken JSON"),
             ("d.jsonl", line() + "[1, 2]\n", "line 2: expected an object with columns, got list"),
-            ("d.jsonl", line() + '{"text_a": "a", "label": ' + "9" * 5000 + "}\n", "line 2: broken JSON"),
+            (
+                "d.jsonl",
+                line() + '{"text_a": "a", "label": ' + "9" * 5000 + "}\n",
+                "line 2: broken JSON",
+            ),
             ("d.jsonl", line() + "[" * 100_000 + "\n", "line 2: broken JSON"),
             (
                 "d.jsonl",
@@ -135,14 +165,22 @@ class TestMistakes:
             ("d.jsonl", '{"text_a": "a"}\n', "no column 'label'"),
             ("d.jsonl", line(text_a=["a"]), "line 1: a text must be a string, got list"),
             ("d.jsonl", line(text_a=True), "line 1: a text must be a string, got bool"),
-            ("d.jsonl", line(label={"a": 1}), "line 1: a label must be a word or a number, got dict"),
+            (
+                "d.jsonl",
+                line(label={"a": 1}),
+                "line 1: a label must be a word or a number, got dict",
+            ),
             ("d.jsonl", "", "no example can be used (it is empty)"),
             ("d.csv", "", "no example can be used (it is empty)"),
             ("d.csv", "text_a,label\n", "no example can be used (it is empty)"),
             ("d.jsonl", line(label=None), "no example can be used (1 with no gold label)"),
             ("d.parquet", "PAR1 not really", "not a readable Parquet file"),
             ("d.jsonl.gz", b"not gzip at all", "damaged gzip file"),
-            ("d.jsonl.gz", gzip.compress(line().encode() * 500, mtime=0)[:-20], "damaged gzip file"),
+            (
+                "d.jsonl.gz",
+                gzip.compress(line().encode() * 500, mtime=0)[:-20],
+                "damaged gzip file",
+            ),
             ("d.txt", "a\n", "cannot tell the format"),
             ("d.gz", gzip.compress(b"a\n", mtime=0), "cannot tell the format"),
         ],
@@ -188,7 +226,9 @@ class TestMistakes:
             read("builtin", task="mnl")
 
     def test_labels_that_the_task_does_not_know(self, write: Callable[..., str]) -> None:
-        with pytest.raises(BadData, match=r"label 'maybe' \(id .*\) is none of entailment, neutral, contradiction"):
+        with pytest.raises(
+            BadData, match=r"label 'maybe' \(id .*\) is none of entailment, neutral, contradiction"
+        ):
             read(write(line(label="maybe")), task="mnli")
         with pytest.raises(BadData, match="label 3 is none of 0 … 2"):
             read(write(line(label=3)), task="mnli")
@@ -197,21 +237,38 @@ class TestMistakes:
 
 
 class TestRows:
-    def test_rows_without_a_label_and_empty_and_repeated_ones_are_counted(self, write: Callable[..., str]) -> None:
+    def test_rows_without_a_label_and_empty_and_repeated_ones_are_counted(
+        self, write: Callable[..., str]
+    ) -> None:
         rows = [
-            line(id="1"), line(id="2", label=-1), line(id="3", label=None), line(id="4", label="-1"),
-            line(id="5", label=""), line(id="6", text_a=""), line(id="7", text_a=" \t"), line(id="8", text_a=None),
-            line(id="1"), line(id="9", label="no"),
-        ]  # fmt: skip
+            line(id="1"),
+            line(id="2", label=-1),
+            line(id="3", label=None),
+            line(id="4", label="-1"),
+            line(id="5", label=""),
+            line(id="6", text_a=""),
+            line(id="7", text_a=" \t"),
+            line(id="8", text_a=None),
+            line(id="1"),
+            line(id="9", label="no"),
+        ]
         dataset = read(write("".join(rows)))
         assert [example.id for example in dataset.examples] == ["1", "9"]
         assert dataset.skipped == {"no gold label": 4, "empty text": 3, "repeated row": 1}
 
     @pytest.mark.parametrize("column", ["id", "text_a", "text_b", "label", "genre"])
-    def test_a_row_with_half_a_character_is_skipped(self, write: Callable[..., str], column: str) -> None:
+    def test_a_row_with_half_a_character_is_skipped(
+        self, write: Callable[..., str], column: str
+    ) -> None:
         """JSON can spell a lone surrogate; no file, terminal or tokenizer can hold it."""
-        row = {"id": "2", "text_a": "More words", "text_b": "b", "label": "no", "genre": "g"} | {column: "half \ud83d"}
-        rows = [line(id="1", text_b="b", genre="g"), line(**row), line(id="3", text_b="c", genre="g", label="no")]
+        row = {"id": "2", "text_a": "More words", "text_b": "b", "label": "no", "genre": "g"} | {
+            column: "half \ud83d"
+        }
+        rows = [
+            line(id="1", text_b="b", genre="g"),
+            line(**row),
+            line(id="3", text_b="c", genre="g", label="no"),
+        ]
         dataset = read(write("".join(rows)), group_by=["genre"])
         assert [example.id for example in dataset.examples] == ["1", "3"]
         assert dataset.skipped == {"half a character (a lone surrogate)": 1}
@@ -233,7 +290,9 @@ class TestRows:
             read(write(line(text_b=None) + line(text_b="b", label="no")))
 
     def test_one_id_for_two_examples_is_an_error(self, write: Callable[..., str]) -> None:
-        with pytest.raises(BadData, match=r"line 2: id '1' was used before \(line 1\) for another example"):
+        with pytest.raises(
+            BadData, match=r"line 2: id '1' was used before \(line 1\) for another example"
+        ):
             read(write(line(id="1") + line(id=1, text_a="Other words")))
 
     def test_without_ids_they_come_from_the_content(self, write: Callable[..., str]) -> None:
@@ -251,7 +310,9 @@ class TestRows:
         assert not read(write(line(label=1) + line(label=2, text_a="x"))).task.is_regression
 
     def test_groups_are_kept(self, write: Callable[..., str]) -> None:
-        dataset = read(write(line(genre="news") + line(genre=7, text_a="x", label="no")), group_by=["genre"])
+        dataset = read(
+            write(line(genre="news") + line(genre=7, text_a="x", label="no")), group_by=["genre"]
+        )
         assert sorted(e.groups["genre"] for e in dataset.examples) == ["7", "news"]
 
     def test_read_sorts_and_stream_does_not(self, write: Callable[..., str]) -> None:
@@ -267,7 +328,12 @@ class TestRows:
 def test_broken_texts_can_be_read_back_as_data(write: Callable[..., str], spec: str) -> None:
     path = write("".join(json.dumps(row) + "\n" for row in pairs(6)))
     records = list(broken(path, spec, q=3))
-    back = read(write("".join(json.dumps(record, ensure_ascii=False) + "\n" for record in records), "broken.jsonl"))
+    back = read(
+        write(
+            "".join(json.dumps(record, ensure_ascii=False) + "\n" for record in records),
+            "broken.jsonl",
+        )
+    )
     assert back.skipped == {}
     assert {(e.text_a, e.text_b, e.label) for e in back.examples} == {
         (r["text_a"], r["text_b"], r["label"]) for r in records
@@ -281,8 +347,10 @@ class TestHub:
         pytest.importorskip("datasets", reason="needs datasets")
         home = tmp_path / "set"
         home.mkdir()
-        rows = [{"premise": "A dog barks", "hypothesis": "An animal", "label": "entailment"},
-                {"premise": "A cat sleeps", "hypothesis": "A dog", "label": "neutral"}]  # fmt: skip
+        rows = [
+            {"premise": "A dog barks", "hypothesis": "An animal", "label": "entailment"},
+            {"premise": "A cat sleeps", "hypothesis": "A dog", "label": "neutral"},
+        ]
         (home / "validation.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
         return str(home)
 

@@ -1,4 +1,6 @@
-"""The report: verdicts decided on intervals, texts shown as texts, and everything drawn from run.json alone."""
+"""The report: verdicts decided on intervals, texts shown as texts, and everything drawn from
+run.json alone.
+"""
 
 from __future__ import annotations
 
@@ -9,13 +11,13 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from disorder.audit import audit
-from disorder.report import read_run
-from disorder.report.html import page, visible, write_report
-from disorder.report.run import Record, Run
+from disorder.report.page import page, visible, write_report
 from disorder.report.terminal import show
-from disorder.report.verdict import behaviour, verdict
 from disorder.report.wording import command
+from disorder.runs import read_run
+from disorder.runs.run import Record, Run
+from disorder.verbs.audit.pipeline import audit
+from disorder.verbs.audit.verdict import behaviour, verdict
 
 HOSTILE = [
     "<script>alert(1)</script> is what the old man said to her",
@@ -31,8 +33,15 @@ def answers(pairs: list[str]) -> list[list[float]]:
 
 @pytest.fixture
 def run(tmp_path: Path) -> Run:
-    rows = [f'{{"text_a": {_json(text)}, "label": "{label}"}}' for text in HOSTILE for label in ("<b>x</b>", "y")]
-    rows += [f'{{"text_a": "the {i} dogs saw nine small cats in a garden", "label": "y"}}' for i in range(20)]
+    rows = [
+        f'{{"text_a": {_json(text)}, "label": "{label}"}}'
+        for text in HOSTILE
+        for label in ("<b>x</b>", "y")
+    ]
+    rows += [
+        f'{{"text_a": "the {i} dogs saw nine small cats in a garden", "label": "y"}}'
+        for i in range(20)
+    ]
     (tmp_path / "data.jsonl").write_text("\n".join(rows), encoding="utf-8")
     return audit(answers, str(tmp_path / "data.jsonl"), q=5, out=tmp_path / "run")
 
@@ -68,7 +77,9 @@ def test_untrusted_texts_show_as_text(run: Run) -> None:
 def test_page_needs_no_network(run: Run) -> None:
     tags = Tags()
     tags.feed(page(run))
-    links = [value for name, value in tags.attributes if name in ("src", "href", "xlink:href", "action")]
+    links = [
+        value for name, value in tags.attributes if name in ("src", "href", "xlink:href", "action")
+    ]
     assert [link for link in links if not str(link).startswith("#")] == []
     assert {"link", "iframe", "object"}.isdisjoint(tags.names)
     assert "default-src 'none'" in page(run)
@@ -108,18 +119,36 @@ def test_behaviour_is_decided_on_the_interval(low: float, high: float, name: str
 
 def made(p_c: tuple[float, float, float], accuracy: tuple[float, float, float]) -> Run:
     run = Run(
-        model="m", data="d", task="nli", labels=["a", "b"], chance=0.5, transformations=["derange"], seed=0, n_examples=9,
-        breaks_order=["derange"], settings={"q": 100}, started="", n_available=9,
-    )  # fmt: skip
+        model="m",
+        data="d",
+        task="nli",
+        labels=["a", "b"],
+        chance=0.5,
+        transformations=["derange"],
+        seed=0,
+        n_examples=9,
+        breaks_order=["derange"],
+        settings={"q": 100},
+        started="",
+        n_available=9,
+    )
     for name, metric, (value, low, high) in (
-        ("original", "accuracy", accuracy), ("derange", "accuracy", p_c), ("derange", "p_c", p_c),
-    ):  # fmt: skip
-        run.scores.append(Record(transformation=name, metric=metric, value=value, low=low, high=high, n=9, skipped=0))
+        ("original", "accuracy", accuracy),
+        ("derange", "accuracy", p_c),
+        ("derange", "p_c", p_c),
+    ):
+        run.scores.append(
+            Record(
+                transformation=name, metric=metric, value=value, low=low, high=high, n=9, skipped=0
+            )
+        )
     return run
 
 
 def test_verdict_names_a_bag_of_words() -> None:
-    assert verdict(made((0.97, 0.95, 0.99), (0.9, 0.85, 0.95))).startswith("Behaves like a bag of words: 0.97")
+    assert verdict(made((0.97, 0.95, 0.99), (0.9, 0.85, 0.95))).startswith(
+        "Behaves like a bag of words: 0.97"
+    )
 
 
 def test_no_verdict_on_a_model_that_guesses() -> None:

@@ -1,4 +1,6 @@
-"""Ask an ASGI application directly: paths and headers arrive as written, which no HTTP client would allow."""
+"""Ask an ASGI application directly: paths and headers arrive as written, which no HTTP client would
+allow.
+"""
 
 from __future__ import annotations
 
@@ -23,17 +25,39 @@ class Answer:
 
 
 def ask(
-    app: Any, target: str, *, method: str = "GET", host: str = "127.0.0.1:8765", body: bytes = b"", **headers: str
+    app: Any,
+    target: str,
+    *,
+    method: str = "GET",
+    host: str = "127.0.0.1:8765",
+    body: bytes = b"",
+    **headers: str,
 ) -> Answer:
     """One request; underscores in the names of headers stand for hyphens."""
     path, _, query = target.partition("?")
-    given: Mapping[str, str] = {"host": host, **({"content-length": str(len(body))} if body else {}), **headers}
+    given: Mapping[str, str] = {
+        "host": host,
+        **({"content-length": str(len(body))} if body else {}),
+        **headers,
+    }
     scope = {
-        "type": "http", "asgi": {"version": "3.0"}, "http_version": "1.1", "method": method, "scheme": "http",
-        "path": unquote(path), "raw_path": path.encode("latin-1"), "query_string": query.encode("latin-1"), "root_path": "",
-        "headers": [(name.replace("_", "-").encode(), value.encode("latin-1")) for name, value in given.items() if value],
-        "client": ("127.0.0.1", 50000), "server": ("127.0.0.1", 8765),
-    }  # fmt: skip
+        "type": "http",
+        "asgi": {"version": "3.0"},
+        "http_version": "1.1",
+        "method": method,
+        "scheme": "http",
+        "path": unquote(path),
+        "raw_path": path.encode("latin-1"),
+        "query_string": query.encode("latin-1"),
+        "root_path": "",
+        "headers": [
+            (name.replace("_", "-").encode(), value.encode("latin-1"))
+            for name, value in given.items()
+            if value
+        ],
+        "client": ("127.0.0.1", 50000),
+        "server": ("127.0.0.1", 8765),
+    }
     sent: list[Any] = []
 
     waiting = [{"type": "http.request", "body": body, "more_body": False}]
@@ -51,6 +75,8 @@ def ask(
 
     asyncio.run(run())
     start = next(message for message in sent if message["type"] == "http.response.start")
-    content = b"".join(message.get("body", b"") for message in sent if message["type"] == "http.response.body")
+    content = b"".join(
+        message.get("body", b"") for message in sent if message["type"] == "http.response.body"
+    )
     found = {name.decode().lower(): value.decode("latin-1") for name, value in start["headers"]}
     return Answer(start["status"], found, content)

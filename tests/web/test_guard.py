@@ -1,4 +1,6 @@
-"""Is nobody let in who should not be? Hosts, origins, tokens, paths, sizes; and what is said and logged about it."""
+"""Is nobody let in who should not be? Hosts, origins, tokens, paths, sizes; and what is said and
+logged about it.
+"""
 
 from __future__ import annotations
 
@@ -10,9 +12,9 @@ from asking import Answer, ask
 from fastapi import Request
 
 from disorder.errors import BadSetting, DisorderError, MissingPackage
-from disorder.web import _serve
-from disorder.web._guard import HEADERS, MAX_BODY, Guard, is_loopback, one_token, token_for
-from disorder.web._serve import address, listen, new_app, require_web, serve
+from disorder.web import serving as _serve
+from disorder.web.guard import HEADERS, MAX_BODY, Guard, is_loopback, one_token, token_for
+from disorder.web.serving import address, listen, new_app, require_web, serve
 
 GOOD = "a-very-good-token-0001"
 
@@ -35,16 +37,29 @@ def shared(target: str = "/", **more: Any) -> Answer:
     return ask(Guard(app(), "0.0.0.0", one_token(GOOD)), target, **more)
 
 
-@pytest.mark.parametrize("host", ["127.0.0.1", "127.0.0.1:8765", "localhost:9000", "LOCALHOST", "[::1]:8765"])
+@pytest.mark.parametrize(
+    "host", ["127.0.0.1", "127.0.0.1:8765", "localhost:9000", "LOCALHOST", "[::1]:8765"]
+)
 def test_loopback_answers_to_its_own_names(host: str) -> None:
     assert local(host=host).status == 200
 
 
 @pytest.mark.parametrize(
     "host",
-    ["evil.example", "localhost.evil", "127.0.0.1.evil", "192.168.0.9", "", "[::1", "a@localhost", "localhost:x"],
+    [
+        "evil.example",
+        "localhost.evil",
+        "127.0.0.1.evil",
+        "192.168.0.9",
+        "",
+        "[::1",
+        "a@localhost",
+        "localhost:x",
+    ],
 )
-def test_a_name_pointed_at_this_machine_is_refused(host: str, caplog: pytest.LogCaptureFixture) -> None:
+def test_a_name_pointed_at_this_machine_is_refused(
+    host: str, caplog: pytest.LogCaptureFixture
+) -> None:
     assert local(host=host).status == 403
     assert "host name" in caplog.text
 
@@ -66,8 +81,13 @@ def test_the_right_token_is_put_into_a_strict_cookie_and_leaves_the_address() ->
     assert shared(f"/?token={GOOD}", method="POST").text == f'"hello {GOOD}"'
 
 
-@pytest.mark.parametrize("target", ["/", "/?token=", f"/?token={GOOD[:-1]}", f"/?token={GOOD}x", f"/?token={GOOD.upper()}"])
-def test_a_wrong_token_is_refused_and_not_logged(target: str, caplog: pytest.LogCaptureFixture) -> None:
+@pytest.mark.parametrize(
+    "target",
+    ["/", "/?token=", f"/?token={GOOD[:-1]}", f"/?token={GOOD}x", f"/?token={GOOD.upper()}"],
+)
+def test_a_wrong_token_is_refused_and_not_logged(
+    target: str, caplog: pytest.LogCaptureFixture
+) -> None:
     answer = shared(target, cookie="disorder_8765=wrong-wrong-wrong-wrong")
     assert answer.status == 403
     assert answer.headers["content-type"].startswith("text/plain")
@@ -81,29 +101,51 @@ def test_a_cookie_for_another_port_does_not_count() -> None:
 
 
 @pytest.mark.parametrize("method", ["POST", "GET"])
-@pytest.mark.parametrize("origin", ["http://evil.example", "null", "http://127.0.0.1:9999", "http://127.0.0.1:8765.evil"])
-def test_another_origin_is_refused(method: str, origin: str, caplog: pytest.LogCaptureFixture) -> None:
+@pytest.mark.parametrize(
+    "origin", ["http://evil.example", "null", "http://127.0.0.1:9999", "http://127.0.0.1:8765.evil"]
+)
+def test_another_origin_is_refused(
+    method: str, origin: str, caplog: pytest.LogCaptureFixture
+) -> None:
     assert local(method=method, origin=origin).status == 403
     assert "other origins" in caplog.text
 
 
 def test_our_own_pages_may_send() -> None:
-    assert local(method="POST", origin="http://127.0.0.1:8765", sec_fetch_site="same-origin").status == 200
+    assert (
+        local(method="POST", origin="http://127.0.0.1:8765", sec_fetch_site="same-origin").status
+        == 200
+    )
     assert local(method="POST").status == 200
 
 
 def test_another_site_may_link_to_us_but_not_load_from_us() -> None:
     assert local(sec_fetch_site="cross-site", sec_fetch_mode="navigate").status == 200
     assert local(sec_fetch_site="cross-site", sec_fetch_mode="no-cors").status == 403
-    assert local(method="POST", sec_fetch_site="cross-site", sec_fetch_mode="navigate").status == 403
+    assert (
+        local(method="POST", sec_fetch_site="cross-site", sec_fetch_mode="navigate").status == 403
+    )
 
 
 @pytest.mark.parametrize(
     "path",
-    ["/../etc/passwd", "/static/../../x", "/%2e%2e/x", "/a%2f..%2fx", "/%252e%252e/x", "//evil.example/", "/a%00b", "/..%5cx",
-     "/a%0d%0aSet-Cookie:%20x=1", "/./x", "/%1b[2J"],
-)  # fmt: skip
-def test_a_path_that_climbs_is_refused_and_logged_in_one_harmless_line(path: str, caplog: pytest.LogCaptureFixture) -> None:
+    [
+        "/../etc/passwd",
+        "/static/../../x",
+        "/%2e%2e/x",
+        "/a%2f..%2fx",
+        "/%252e%252e/x",
+        "//evil.example/",
+        "/a%00b",
+        "/..%5cx",
+        "/a%0d%0aSet-Cookie:%20x=1",
+        "/./x",
+        "/%1b[2J",
+    ],
+)
+def test_a_path_that_climbs_is_refused_and_logged_in_one_harmless_line(
+    path: str, caplog: pytest.LogCaptureFixture
+) -> None:
     assert local(path).status == 403
     assert len(caplog.messages) == 1
     assert caplog.messages[0].isprintable()
@@ -116,7 +158,12 @@ def test_a_token_does_not_lead_elsewhere() -> None:
 
 
 def test_every_answer_carries_the_headers() -> None:
-    for answer in (local(), local("/nothing"), local(host="evil.example"), shared(f"/?token={GOOD}")):
+    for answer in (
+        local(),
+        local("/nothing"),
+        local(host="evil.example"),
+        shared(f"/?token={GOOD}"),
+    ):
         for name, value in HEADERS.items():
             assert answer.headers[name] == value
     assert "access-control-allow-origin" not in local(method="OPTIONS").headers
@@ -143,15 +190,26 @@ def test_a_token_is_made_only_where_one_is_needed() -> None:
     assert token_for("127.0.0.1", GOOD) == GOOD
 
 
-@pytest.mark.parametrize("token", ["", "short", "with spaces in the middle", "semi;colon;semi;colon", "ünïcödé-ünïcödé-ü"])
+@pytest.mark.parametrize(
+    "token",
+    ["", "short", "with spaces in the middle", "semi;colon;semi;colon", "ünïcödé-ünïcödé-ü"],
+)
 def test_a_token_that_can_be_guessed_or_breaks_a_cookie_is_refused(token: str) -> None:
     with pytest.raises(BadSetting, match="16 or more"):
         token_for("0.0.0.0", token)
 
 
 def test_which_addresses_are_loopback() -> None:
-    assert [host for host in ("localhost", "127.0.0.1", "127.9.9.9", "::1", "[::1]") if not is_loopback(host)] == []
-    assert [host for host in ("0.0.0.0", "::", "", "10.0.0.1", "localhost.evil.example") if is_loopback(host)] == []
+    assert [
+        host
+        for host in ("localhost", "127.0.0.1", "127.9.9.9", "::1", "[::1]")
+        if not is_loopback(host)
+    ] == []
+    assert [
+        host
+        for host in ("0.0.0.0", "::", "", "10.0.0.1", "localhost.evil.example")
+        if is_loopback(host)
+    ] == []
 
 
 def test_an_open_address_without_a_token_does_not_start() -> None:
@@ -180,6 +238,8 @@ def test_the_address_to_type() -> None:
 
 def test_a_missing_package_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(_serve, "PACKAGES", ("surely_not_installed",))
-    with pytest.raises(MissingPackage, match=r"needs the package 'surely_not_installed': pip install .disorder\[web\]"):
+    with pytest.raises(
+        MissingPackage,
+        match=r"needs the package 'surely_not_installed': pip install .disorder\[web\]",
+    ):
         require_web("disorder view")
-

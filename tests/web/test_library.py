@@ -12,8 +12,8 @@ from asking import ask
 import disorder
 from conftest import pairs
 from disorder.errors import DisorderError
-from disorder.web._guard import Guard
-from disorder.web._library import Library
+from disorder.web.guard import Guard
+from disorder.web.library import Library
 from disorder.web.view import viewer
 
 
@@ -21,7 +21,9 @@ from disorder.web.view import viewer
 def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with one finished run."""
     folder = tmp_path_factory.mktemp("library")
-    disorder.audit("uniform", pairs(12), q=4, transformations=["derange"], cache="off", out=folder / "good")
+    disorder.audit(
+        "uniform", pairs(12), q=4, transformations=["derange"], cache="off", out=folder / "good"
+    )
     return folder
 
 
@@ -41,9 +43,17 @@ def test_runs_are_found_at_any_depth_and_ids_stay(folder: Path) -> None:
 
 @pytest.mark.parametrize(
     ("content", "reason"),
-    [(b"", "damaged"), (b"{", "damaged"), (b"[]", "damaged"), (b'"run"', "damaged"), (b"{}", "schema version None"),
-     (b'{"schema_version": 99}', "schema version 99"), (b'{"schema_version": 1}', "damaged"), (b"\xff\xfe\x00", "damaged")],
-)  # fmt: skip
+    [
+        (b"", "damaged"),
+        (b"{", "damaged"),
+        (b"[]", "damaged"),
+        (b'"run"', "damaged"),
+        (b"{}", "schema version None"),
+        (b'{"schema_version": 99}', "schema version 99"),
+        (b'{"schema_version": 1}', "damaged"),
+        (b"\xff\xfe\x00", "damaged"),
+    ],
+)
 def test_a_damaged_run_is_listed_with_the_reason(folder: Path, content: bytes, reason: str) -> None:
     (folder / "bad").mkdir()
     (folder / "bad" / "run.json").write_bytes(content)
@@ -57,16 +67,23 @@ def test_a_damaged_run_is_listed_with_the_reason(folder: Path, content: bytes, r
     assert ask(app, f"/run/{bad.id}/progress").status == 404
 
 
-def test_links_that_leave_the_folder_are_not_followed(folder: Path, made: Path, tmp_path: Path) -> None:
+def test_links_that_leave_the_folder_are_not_followed(
+    folder: Path, made: Path, tmp_path: Path
+) -> None:
     shutil.copytree(made / "good", tmp_path / "secret")
     (folder / "linked").symlink_to(tmp_path / "secret")
     (folder / "half").mkdir()
     (folder / "half" / "run.json").symlink_to(tmp_path / "secret" / "run.json")
     library = Library(folder)
-    assert [(found.name, found.run is None) for found in library.all()] == [("good", False), ("half", True)]
+    assert [(found.name, found.run is None) for found in library.all()] == [
+        ("good", False),
+        ("half", True),
+    ]
     good = library.all()[0]
     n_parts = len(library.parts(good))
-    (folder / "good" / "samples" / "99-x-00000.parquet").symlink_to(next((tmp_path / "secret" / "samples").glob("0*.parquet")))
+    (folder / "good" / "samples" / "99-x-00000.parquet").symlink_to(
+        next((tmp_path / "secret" / "samples").glob("0*.parquet"))
+    )
     assert len(library.parts(good)) == n_parts
     assert library.has_links(good)
     shutil.rmtree(folder / "good" / "samples")

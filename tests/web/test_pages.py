@@ -14,8 +14,8 @@ from asking import ask
 
 import disorder
 from conftest import pairs
-from disorder.web._guard import Guard
-from disorder.web._library import Library
+from disorder.web.guard import Guard
+from disorder.web.library import Library
 from disorder.web.view import viewer
 
 HOSTILE = [
@@ -26,20 +26,41 @@ HOSTILE = [
     "'; drop table x; -- {{ 7 * 7 }} {% raw %} one",
     '" onmouseover="alert(1) one two three',
 ]
-EVIL = re.compile(r"<img src=x|<script>alert|onmouseover=\"alert|[\x00-\x08\x0b-\x1f\u202a-\u202e\u2066-\u2069]")
+EVIL = re.compile(
+    r"<img src=x|<script>alert|onmouseover=\"alert|[\x00-\x08\x0b-\x1f\u202a-\u202e\u2066-\u2069]"
+)
 
 
 @pytest.fixture(scope="module")
 def app(tmp_path_factory: pytest.TempPathFactory) -> Any:
     folder = tmp_path_factory.mktemp("pages")
     for name in ("uniform", "always:neutral"):
-        disorder.audit(name, pairs(40), q=6, transformations=["derange", "reverse"], cache="off", out=folder / name[:3])
+        disorder.audit(
+            name,
+            pairs(40),
+            q=6,
+            transformations=["derange", "reverse"],
+            cache="off",
+            out=folder / name[:3],
+        )
     rows = [
-        {"id": f"{text}{i}", "text_a": text, "text_b": text[::-1], "label": "<b>yes" if i % 2 else "no", "<i>": text[:9]}
+        {
+            "id": f"{text}{i}",
+            "text_a": text,
+            "text_b": text[::-1],
+            "label": "<b>yes" if i % 2 else "no",
+            "<i>": text[:9],
+        }
         for i, text in enumerate(HOSTILE * 3)
     ]
     hostile = disorder.audit(
-        "uniform", rows, q=3, transformations=["derange"], group_by=["<i>"], cache="off", out=folder / "<u>\u202ehostile"
+        "uniform",
+        rows,
+        q=3,
+        transformations=["derange"],
+        group_by=["<i>"],
+        cache="off",
+        out=folder / "<u>\u202ehostile",
     )
     assert hostile.n_examples == 18
     return Guard(viewer(folder)), {found.name: found.id for found in Library(folder).all()}
@@ -48,7 +69,12 @@ def app(tmp_path_factory: pytest.TempPathFactory) -> Any:
 def test_every_page_comes_and_shows_hostile_text_as_text(app: Any) -> None:
     serve, ids = app
     hostile = ids["<u>\u202ehostile"]
-    targets = ["/", f"/run/{hostile}", f"/run/{hostile}/report", f"/compare?run={ids['uni']}&run={ids['alw']}"]
+    targets = [
+        "/",
+        f"/run/{hostile}",
+        f"/run/{hostile}/report",
+        f"/compare?run={ids['uni']}&run={ids['alw']}",
+    ]
     targets += [f"/run/{hostile}/example/{i}" for i in range(6)]
     for target in targets:
         answer = ask(serve, target)
@@ -60,7 +86,9 @@ def test_every_page_comes_and_shows_hostile_text_as_text(app: Any) -> None:
     assert "␛[31mred" in page
 
 
-@pytest.mark.parametrize("value", ["<script>alert(1)</script>", "'\"><img src=x onerror=alert(1)>", "\x1b[2J", "\u202e"])
+@pytest.mark.parametrize(
+    "value", ["<script>alert(1)</script>", "'\"><img src=x onerror=alert(1)>", "\x1b[2J", "\u202e"]
+)
 def test_what_is_asked_for_comes_back_as_text(app: Any, value: str) -> None:
     serve, ids = app
     for name in ("text", "label", "group", "transformation", "least", "page", "order", "whole"):
@@ -74,12 +102,27 @@ def test_what_is_asked_for_comes_back_as_text(app: Any, value: str) -> None:
 
 @pytest.mark.parametrize(
     ("target", "status"),
-    [("/run/000000000000", 404), ("/run/..", 403), ("/run/%2e%2e%2fetc", 403), ("/run/UNI/picture/x", 400),
-     ("/run/UNI/example/99999", 404), ("/run/UNI/example/-1", 404), ("/run/UNI/example/x", 422), ("/compare?run=UNI", 400),
-     ("/compare?run=UNI&run=x", 404), ("/run/UNI?least=abc", 400), ("/run/UNI?page=-1", 400), ("/run/UNI?page=9999", 200),
-     ("/run/UNI?page=99999999999999999999", 400), ("/?sort=nothing", 400), ("/run/UNI?least=nan", 200),
-     ("/static/../view.py", 403), ("/static/view.py", 404), ("/docs", 404)],
-)  # fmt: skip
+    [
+        ("/run/000000000000", 404),
+        ("/run/..", 403),
+        ("/run/%2e%2e%2fetc", 403),
+        ("/run/UNI/picture/x", 400),
+        ("/run/UNI/example/99999", 404),
+        ("/run/UNI/example/-1", 404),
+        ("/run/UNI/example/x", 422),
+        ("/compare?run=UNI", 400),
+        ("/compare?run=UNI&run=x", 404),
+        ("/run/UNI?least=abc", 400),
+        ("/run/UNI?page=-1", 400),
+        ("/run/UNI?page=9999", 200),
+        ("/run/UNI?page=99999999999999999999", 400),
+        ("/?sort=nothing", 400),
+        ("/run/UNI?least=nan", 200),
+        ("/static/../view.py", 403),
+        ("/static/view.py", 404),
+        ("/docs", 404),
+    ],
+)
 def test_what_is_not_there_is_said_so(app: Any, target: str, status: int) -> None:
     serve, ids = app
     answer = ask(serve, target.replace("UNI", ids["uni"]))
@@ -92,7 +135,9 @@ def test_the_list_is_sorted_by_what_is_asked(app: Any) -> None:
     by_name = {id: name for name, id in ids.items()}
 
     def order(target: str) -> list[str]:
-        return [by_name[id] for id in re.findall(r'href="/run/([0-9a-f]{12})"', ask(serve, target).text)]
+        return [
+            by_name[id] for id in re.findall(r'href="/run/([0-9a-f]{12})"', ask(serve, target).text)
+        ]
 
     assert order("/?sort=model&order=asc")[0] == "alw"
     assert order("/?sort=model&order=asc") != order("/?sort=model&order=desc")
@@ -112,26 +157,42 @@ def test_pictures_and_styles_are_served_from_here(app: Any) -> None:
 
 def test_the_paired_differences_are_those_of_compare(app: Any) -> None:
     serve, ids = app
-    page = ask(serve, f"/compare/paired?run={ids['uni']}&run={ids['alw']}&transformation=derange").text
+    page = ask(
+        serve, f"/compare/paired?run={ids['uni']}&run={ids['alw']}&transformation=derange"
+    ).text
     folder = serve.app.state.root
     found = disorder.compare(folder / "uni", folder / "alw", transformations=["derange"])
     assert len(found.differences) > 5
     for difference in found.differences:
-        assert f"{difference.difference:+.3f}".replace("-", "−") in page or round(difference.difference, 3) == 0
-    part = ask(serve, f"/compare/paired?run={ids['uni']}&run={ids['alw']}&transformation=derange&is_part=true").text
+        assert (
+            f"{difference.difference:+.3f}".replace("-", "−") in page
+            or round(difference.difference, 3) == 0
+        )
+    part = ask(
+        serve,
+        f"/compare/paired?run={ids['uni']}&run={ids['alw']}&transformation=derange&is_part=true",
+    ).text
     assert "<html" not in part
-    refused = ask(serve, f"/compare/paired?run={ids['uni']}&run={ids['<u>' + chr(0x202E) + 'hostile']}&transformation=derange")
+    refused = ask(
+        serve,
+        f"/compare/paired?run={ids['uni']}&run={ids['<u>' + chr(0x202E) + 'hostile']}&transformation=derange",
+    )
     assert "cannot be compared" in refused.text
 
 
 def test_a_run_of_numbers_has_its_pages(tmp_path: Path) -> None:
     texts = [(f"one two three four {i}", "five six seven eight nine ten") for i in range(20)]
-    rows = [{"id": str(i), "text_a": a, "text_b": b, "label": f"{i / 4}"} for i, (a, b) in enumerate(texts)]
+    rows = [
+        {"id": str(i), "text_a": a, "text_b": b, "label": f"{i / 4}"}
+        for i, (a, b) in enumerate(texts)
+    ]
 
     def similar(texts: Sequence[Any]) -> Any:
         return np.array([[float(len(a) % 7)] for a, _ in texts])
 
-    disorder.audit(similar, rows, q=3, transformations=["derange"], cache="off", out=tmp_path / "run")
+    disorder.audit(
+        similar, rows, q=3, transformations=["derange"], cache="off", out=tmp_path / "run"
+    )
     serve, id = Guard(viewer(tmp_path)), Library(tmp_path).all()[0].id
     for target in ("/", f"/run/{id}", f"/run/{id}/example/3", f"/run/{id}/picture/forest"):
         assert ask(serve, target).status == 200, target
@@ -139,7 +200,9 @@ def test_a_run_of_numbers_has_its_pages(tmp_path: Path) -> None:
 
 
 def test_a_run_that_has_only_begun_has_its_page(tmp_path: Path) -> None:
-    disorder.audit("uniform", pairs(5), q=3, transformations=["derange"], cache="off", out=tmp_path / "run")
+    disorder.audit(
+        "uniform", pairs(5), q=3, transformations=["derange"], cache="off", out=tmp_path / "run"
+    )
     path = tmp_path / "run" / "run.json"
     path.write_text(path.read_text().replace('"status": "done"', '"status": "started"'))
     for name in ("01-derange-00000.parquet", "00-original-00000.parquet", "journal.jsonl"):

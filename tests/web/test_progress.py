@@ -11,18 +11,23 @@ import pytest
 
 import disorder
 from conftest import pairs
-from disorder.web._library import Library
-from disorder.web._progress import expected_parts, progress
+from disorder.web.library import Library
+from disorder.web.run_progress import expected_parts, progress
 
 BIG = {"q": 60, "transformations": ["derange", "shuffle_ngrams:n=2", "reverse"], "cache": "off"}
 
 
 @pytest.mark.parametrize("settings", [{}, {"curtail": True}, {"q": 1}], ids=str)
-def test_a_finished_run_has_the_parts_that_were_expected(settings: dict[str, Any], tmp_path: Path) -> None:
+def test_a_finished_run_has_the_parts_that_were_expected(
+    settings: dict[str, Any], tmp_path: Path
+) -> None:
     run = disorder.audit("uniform", pairs(150), out=tmp_path / "run", **(BIG | settings))
     lines = (tmp_path / "run" / "samples" / "journal.jsonl").read_text().splitlines()
     parts = [json.loads(line)["part"] for line in lines]
-    by_name = {name: sum(part.startswith(f"{i:02d}-") for part in parts) for i, name in enumerate(expected_parts(run))}
+    by_name = {
+        name: sum(part.startswith(f"{i:02d}-") for part in parts)
+        for i, name in enumerate(expected_parts(run))
+    }
     assert by_name == expected_parts(run)
     assert sum(by_name.values()) == len(lines)
     found = Library(tmp_path).all()[0]

@@ -1,4 +1,6 @@
-"""Do filters find exactly the examples that plain Python finds? And is a damaged part left out, not the whole run?"""
+"""Do filters find exactly the examples that plain Python finds? And is a damaged part left out, not
+the whole run?
+"""
 
 from __future__ import annotations
 
@@ -13,8 +15,8 @@ from hypothesis import strategies as st
 
 import disorder
 from disorder.errors import BadData
-from disorder.web._library import Found, Library
-from disorder.web._samples import ORDERS, PER_PAGE, WORD, Filters, Samples
+from disorder.web.library import Found, Library
+from disorder.web.sample_queries import ORDERS, PER_PAGE, WORD, Filters, Samples
 
 TRANSFORMATIONS = ["derange", "shuffle_ngrams:n=2", "reverse"]
 Plain = list[dict[str, Any]]
@@ -22,30 +24,53 @@ Plain = list[dict[str, Any]]
 
 @pytest.fixture(scope="module")
 def asked(tmp_path_factory: pytest.TempPathFactory) -> tuple[Samples, Found, Plain]:
-    """A run in a folder whose name is full of special characters, and its rows summed up in plain Python."""
+    """A run in a folder whose name is full of special characters, and its rows summed up in plain
+    Python.
+    """
     folder = tmp_path_factory.mktemp("ru[n]s*") / "a=b?"
-    disorder.audit("builtin", "builtin", limit=90, q=8, transformations=TRANSFORMATIONS, cache="off", out=folder / "run")
+    disorder.audit(
+        "builtin",
+        "builtin",
+        limit=90,
+        q=8,
+        transformations=TRANSFORMATIONS,
+        cache="off",
+        out=folder / "run",
+    )
     library = Library(folder)
     return Samples(library), library.all()[0], plainly(folder / "run")
 
 
 def plainly(folder: Path) -> Plain:
     examples = pq.read_table(folder / "examples.parquet").to_pylist()
-    rows = [row for part in sorted((folder / "samples").glob("*.parquet")) for row in pq.read_table(part).to_pylist()]
+    rows = [
+        row
+        for part in sorted((folder / "samples").glob("*.parquet"))
+        for row in pq.read_table(part).to_pylist()
+    ]
     whole = {row["example"]: row for row in rows if row["transformation"] == "original"}
     summed = []
     for number, example in enumerate(examples):
         for name in ["original", *TRANSFORMATIONS]:
-            labels = [r["label"] for r in rows if (r["example"], r["transformation"]) == (example["id"], name)]
+            labels = [
+                r["label"]
+                for r in rows
+                if (r["example"], r["transformation"]) == (example["id"], name)
+            ]
             if labels:
                 summed.append(
-                    example | {
-                        "number": number, "transformation": name, "groups": dict(example["groups"]), "n": len(labels),
+                    example
+                    | {
+                        "number": number,
+                        "transformation": name,
+                        "groups": dict(example["groups"]),
+                        "n": len(labels),
                         "accepted": labels.count(example["label"]) / len(labels),
                         "is_right": whole[example["id"]]["label"] == example["label"],
-                        "n_words": len(example["text_a"].split(" ")) + len(example["text_b"].split(" ")),
+                        "n_words": len(example["text_a"].split(" "))
+                        + len(example["text_b"].split(" ")),
                     }
-                )  # fmt: skip
+                )
     return summed
 
 
@@ -55,14 +80,22 @@ lengths = st.none() | st.integers(0, 40)
 
 @given(
     filters=st.builds(
-        Filters, transformation=st.sampled_from(["original", *TRANSFORMATIONS, "nothing"]),
-        label=st.sampled_from(["", "neutral", "entailment"]), whole=st.sampled_from(["", "right", "wrong"]),
-        group=st.sampled_from(["", "needs=order", "needs=nothing", "no=such"]), least=shares, most=shares, shortest=lengths,
-        longest=lengths, text=st.sampled_from(["", "the", "THE ", "%", "'", "' or 1=1 --", "_"]),
+        Filters,
+        transformation=st.sampled_from(["original", *TRANSFORMATIONS, "nothing"]),
+        label=st.sampled_from(["", "neutral", "entailment"]),
+        whole=st.sampled_from(["", "right", "wrong"]),
+        group=st.sampled_from(["", "needs=order", "needs=nothing", "no=such"]),
+        least=shares,
+        most=shares,
+        shortest=lengths,
+        longest=lengths,
+        text=st.sampled_from(["", "the", "THE ", "%", "'", "' or 1=1 --", "_"]),
         order=st.sampled_from(list(ORDERS)),
     )
-)  # fmt: skip
-def test_filters_find_what_plain_python_finds(asked: tuple[Samples, Found, Plain], filters: Filters) -> None:
+)
+def test_filters_find_what_plain_python_finds(
+    asked: tuple[Samples, Found, Plain], filters: Filters
+) -> None:
     samples, found, rows = asked
     name, _, value = filters.group.partition("=")
     expected = [
@@ -79,10 +112,12 @@ def test_filters_find_what_plain_python_finds(asked: tuple[Samples, Found, Plain
         and any(filters.text.lower() in text.lower() for text in (row["text_a"], row["text_b"]))
     ]
     keys = {
-        "data": lambda row: row["number"], "most": lambda row: (-row["accepted"], row["number"]),
-        "fewest": lambda row: (row["accepted"], row["number"]), "long": lambda row: (-row["n_words"], row["number"]),
+        "data": lambda row: row["number"],
+        "most": lambda row: (-row["accepted"], row["number"]),
+        "fewest": lambda row: (row["accepted"], row["number"]),
+        "long": lambda row: (-row["n_words"], row["number"]),
         "short": lambda row: (row["n_words"], row["number"]),
-    }  # fmt: skip
+    }
     total, shown = samples.page(found, filters)
     assert total == len(expected)
     wanted = sorted(expected, key=keys[filters.order])[:PER_PAGE]
@@ -96,7 +131,9 @@ def test_an_example_is_found_by_its_id(asked: tuple[Samples, Found, Plain]) -> N
     assert samples.page(found, Filters("original", text=rows[5]["id"].upper()))[0] == 1
 
 
-def test_pages_follow_each_other_without_gap_or_overlap(asked: tuple[Samples, Found, Plain]) -> None:
+def test_pages_follow_each_other_without_gap_or_overlap(
+    asked: tuple[Samples, Found, Plain],
+) -> None:
     samples, found, rows = asked
     total = samples.page(found, Filters("derange"))[0]
     numbers = [
@@ -112,12 +149,22 @@ def test_all_versions_of_an_example_come_in_order(asked: tuple[Samples, Found, P
     row = next(row for row in rows if row["transformation"] == "derange")
     variants = samples.variants(found, row["id"], "derange")
     assert [variant["variant"] for variant in variants] == list(range(row["n"]))
-    assert sum(variant["label"] == row["label"] for variant in variants) / row["n"] == row["accepted"]
+    assert (
+        sum(variant["label"] == row["label"] for variant in variants) / row["n"] == row["accepted"]
+    )
     assert samples.example(found, 10**6) is None
 
 
 def test_a_damaged_part_is_left_out_and_named(tmp_path: Path) -> None:
-    disorder.audit("builtin", "builtin", limit=9, q=4, transformations=["derange"], cache="off", out=tmp_path / "run")
+    disorder.audit(
+        "builtin",
+        "builtin",
+        limit=9,
+        q=4,
+        transformations=["derange"],
+        cache="off",
+        out=tmp_path / "run",
+    )
     samples = Samples(Library(tmp_path))
     found = samples.library.all()[0]
     (tmp_path / "run" / "samples" / "01-derange-00000.parquet").write_bytes(b"PAR1 not any more")
@@ -131,10 +178,18 @@ def test_a_damaged_part_is_left_out_and_named(tmp_path: Path) -> None:
 
 
 def test_runs_are_joined_only_where_id_texts_and_label_agree(tmp_path: Path) -> None:
-    rows = [{"id": f"e{i}", "text_a": f"one two three four {i}.", "label": "yn"[i % 2]} for i in range(12)]
-    other = [row | ({"text_a": "quite another text here."} if i < 3 else {}) for i, row in enumerate(rows)]
+    rows = [
+        {"id": f"e{i}", "text_a": f"one two three four {i}.", "label": "yn"[i % 2]}
+        for i in range(12)
+    ]
+    other = [
+        row | ({"text_a": "quite another text here."} if i < 3 else {})
+        for i, row in enumerate(rows)
+    ]
     for name, data in (("a", rows), ("b", other)):
-        disorder.audit("uniform", data, q=4, transformations=["derange"], cache="off", out=tmp_path / name)
+        disorder.audit(
+            "uniform", data, q=4, transformations=["derange"], cache="off", out=tmp_path / name
+        )
     library = Library(tmp_path)
     total, shown = Samples(library).differing(library.all(), "derange", 1)
     assert total == 9
@@ -142,7 +197,13 @@ def test_runs_are_joined_only_where_id_texts_and_label_agree(tmp_path: Path) -> 
     assert [row["apart"] for row in shown] == sorted((row["apart"] for row in shown), reverse=True)
 
 
-@pytest.mark.parametrize(("text", "n_words"), [("我们 喜欢它", 5), ("the cat  sat\n", 3), ("GPT 模型", 3), ("", 0)])
-def test_a_character_counts_as_a_word_where_words_are_not_set_apart(text: str, n_words: int) -> None:
-    found = duckdb.sql(f"select len(regexp_extract_all($text, '{WORD}'))", params={"text": text}).fetchall()
+@pytest.mark.parametrize(
+    ("text", "n_words"), [("我们 喜欢它", 5), ("the cat  sat\n", 3), ("GPT 模型", 3), ("", 0)]
+)
+def test_a_character_counts_as_a_word_where_words_are_not_set_apart(
+    text: str, n_words: int
+) -> None:
+    found = duckdb.sql(
+        f"select len(regexp_extract_all($text, '{WORD}'))", params={"text": text}
+    ).fetchall()
     assert found == [(n_words,)]

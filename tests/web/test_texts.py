@@ -1,4 +1,6 @@
-"""Are the texts on the page those that the model was asked, to the letter? And where do words go in the chart?"""
+"""Are the texts on the page those that the model was asked, to the letter? And where do words go in
+the chart?
+"""
 
 from __future__ import annotations
 
@@ -12,15 +14,26 @@ import pytest
 import disorder
 from conftest import pairs
 from disorder.types import Example
-from disorder.web._bump import bump_chart
-from disorder.web._library import Library
-from disorder.web._samples import Samples
-from disorder.web._texts import rebuilt
+from disorder.web.bump_chart import bump_chart
+from disorder.web.library import Library
+from disorder.web.perturbed_texts import rebuilt
+from disorder.web.sample_queries import Samples
 
 SPECS = [
-    "derange", "reverse", "sort", "shuffle_ngrams:n=2", "clump", "copy_sort", "swap_texts", "empty", "drop_text:side=a",
-    "derange:side=a", "shuffle:words=spaces", "shuffle_ngrams:n=2+reverse", "sort:fidelity=released",
-]  # fmt: skip
+    "derange",
+    "reverse",
+    "sort",
+    "shuffle_ngrams:n=2",
+    "clump",
+    "copy_sort",
+    "swap_texts",
+    "empty",
+    "drop_text:side=a",
+    "derange:side=a",
+    "shuffle:words=spaces",
+    "shuffle_ngrams:n=2+reverse",
+    "sort:fidelity=released",
+]
 
 
 class Listening:
@@ -40,7 +53,9 @@ class Listening:
 def test_rebuilt_texts_are_those_the_model_was_asked(spec: str, tmp_path: Path) -> None:
     pytest.importorskip("nltk") if "released" in spec else None
     model = Listening()
-    run = disorder.audit(model, pairs(4), q=5, transformations=[spec], cache="off", seed=3, out=tmp_path / "run")
+    run = disorder.audit(
+        model, pairs(4), q=5, transformations=[spec], cache="off", seed=3, out=tmp_path / "run"
+    )
     library = Library(tmp_path)
     samples, found = Samples(library), library.all()[0]
     spec = run.transformations[0]
@@ -57,7 +72,9 @@ def test_rebuilt_texts_are_those_the_model_was_asked(spec: str, tmp_path: Path) 
 
 
 def test_without_the_draw_texts_come_from_the_positions(tmp_path: Path) -> None:
-    run = disorder.audit("uniform", pairs(2), q=3, transformations=["derange"], cache="off", out=tmp_path / "run")
+    run = disorder.audit(
+        "uniform", pairs(2), q=3, transformations=["derange"], cache="off", out=tmp_path / "run"
+    )
     library = Library(tmp_path)
     samples, found = Samples(library), library.all()[0]
     rows = samples.variants(found, "e0000", "derange")
@@ -66,12 +83,16 @@ def test_without_the_draw_texts_come_from_the_positions(tmp_path: Path) -> None:
     assert is_exact
     foreign, is_exact = rebuilt(run, "a_plugin_that_is_not_here", example, rows)
     assert not is_exact
-    assert {text for version in foreign for text in version.texts} == {None}  # nobody knows how it cut words
+    assert {text for version in foreign for text in version.texts} == {
+        None
+    }  # nobody knows how it cut words
     other_seed, is_exact = rebuilt(run.model_copy(update={"seed": 99}), "derange", example, rows)
     assert not is_exact
     assert [version.texts for version in other_seed] == [version.texts for version in exact]
     short = Example("e0000", "too short", "for that", "entailment")
-    assert {text for version in rebuilt(run, "derange", short, rows)[0] for text in version.texts} == {None}
+    assert {
+        text for version in rebuilt(run, "derange", short, rows)[0] for text in version.texts
+    } == {None}
 
 
 def test_the_chart_follows_each_word() -> None:

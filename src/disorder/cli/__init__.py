@@ -1,4 +1,6 @@
-"""The command line: one thin file a verb. The user's mistake is one line and exit code 2; anything else is our bug."""
+"""The command line: one thin file a verb. The user's mistake is one line and exit code 2; anything
+else is our bug.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +10,21 @@ import sys
 import typer
 
 from disorder import __version__
-from disorder.cli import audit, compare, cures, designs, explain, gate, human, perturb, report, sanity, study, train, view
+from disorder.cli import (
+    audit,
+    compare,
+    designs,
+    explain,
+    gate,
+    human,
+    mitigations,
+    perturb,
+    report,
+    sanity,
+    study,
+    train,
+    view,
+)
 from disorder.cli import list as list_verb
 from disorder.errors import DisorderError
 
@@ -33,7 +49,7 @@ app.command("view")(view.view)
 app.add_typer(human.app, name="human")
 app.command("train")(train.train)
 app.command("designs")(designs.designs)
-app.command("cures")(cures.cures)
+app.command("mitigations")(mitigations.cures)
 app.command("study")(study.study)
 
 
@@ -45,7 +61,9 @@ def _version(wanted: bool) -> None:
 
 @app.callback()
 def _options(
-    version: bool = typer.Option(False, "--version", callback=_version, is_eager=True, help="Print the version."),
+    version: bool = typer.Option(
+        False, "--version", callback=_version, is_eager=True, help="Print the version."
+    ),
 ) -> None:
     """Does your model read, or does it only count words?"""
 

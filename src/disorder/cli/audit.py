@@ -6,10 +6,17 @@ import json
 import sys
 from typing import Any
 
-from disorder.cli import _options as o
+from disorder.cli import options as o
 
 QUICK = 1000  # examples of the built-in data when no data is named
-OUTSIDE = ("model", "data", "out", "resume", "profile", "as_json")  # options that are no settings of an audit
+OUTSIDE = (
+    "model",
+    "data",
+    "out",
+    "resume",
+    "profile",
+    "as_json",
+)  # options that are no settings of an audit
 
 
 def audit(
@@ -45,8 +52,9 @@ def audit(
 ) -> None:
     """Does MODEL read DATA, or only count its words?
 
-    Breaks the words in controlled ways, asks again, and says with intervals how much of the model's skill survives.
-    Without arguments: the built-in model on 1,000 of the built-in examples, offline, in seconds.
+    Breaks the words in controlled ways, asks again, and says with intervals how much of the model's
+    skill survives. Without arguments: the built-in model on 1,000 of the built-in examples,
+    offline, in seconds.
     """
     settings = _settings({name: value for name, value in locals().items() if name not in OUTSIDE})
     if data is None and limit is None:
@@ -74,11 +82,17 @@ def _settings(given: dict[str, Any]) -> dict[str, Any]:
     return given
 
 
-def _audited(model: str, data: str, folder: str, settings: dict[str, Any], *, is_resumed: bool) -> Any:
-    from disorder.audit import audit as start
-    from disorder.audit import resume
-    from disorder.cli._progress import Bar, News
+def _audited(
+    model: str, data: str, folder: str, settings: dict[str, Any], *, is_resumed: bool
+) -> Any:
+    from disorder.cli.progress import Bar, News
+    from disorder.verbs.audit.pipeline import audit as start
+    from disorder.verbs.audit.pipeline import resume
 
     News.show()
     with Bar() as bar:
-        return resume(folder, listen=bar) if is_resumed else start(model, data, out=folder, listen=bar, **settings)
+        return (
+            resume(folder, listen=bar)
+            if is_resumed
+            else start(model, data, out=folder, listen=bar, **settings)
+        )

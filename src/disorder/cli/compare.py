@@ -9,33 +9,52 @@ from typing import Annotated
 
 import typer
 
-from disorder.cli._files import write
+from disorder.cli.files import write
 
 
 def compare(
     runs: Annotated[list[Path], typer.Argument(help="Run folders, two or more")],
-    metric: Annotated[list[str] | None, typer.Option(help="Compare this score only; can be repeated")] = None,
-    with_: Annotated[
-        list[str] | None, typer.Option("--with", help="Compare under this transformation only; can be repeated")
+    metric: Annotated[
+        list[str] | None, typer.Option(help="Compare this score only; can be repeated")
     ] = None,
-    group: Annotated[list[str] | None, typer.Option(help="Compare in this group (default: all); can be repeated")] = None,
-    base: Annotated[Path | None, typer.Option(help="The run that the others are compared with (default: the first)")] = None,
-    pairs: Annotated[str, typer.Option(help="base: each run with the base; all: each with each")] = "base",
+    with_: Annotated[
+        list[str] | None,
+        typer.Option("--with", help="Compare under this transformation only; can be repeated"),
+    ] = None,
+    group: Annotated[
+        list[str] | None, typer.Option(help="Compare in this group (default: all); can be repeated")
+    ] = None,
+    base: Annotated[
+        Path | None,
+        typer.Option(help="The run that the others are compared with (default: the first)"),
+    ] = None,
+    pairs: Annotated[
+        str, typer.Option(help="base: each run with the base; all: each with each")
+    ] = "base",
     seed: Annotated[int, typer.Option(help="Seed of the resampling")] = 0,
     html: Annotated[Path | None, typer.Option(help="Write a self-contained page here")] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print the comparison as JSON and nothing else")] = False,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print the comparison as JSON and nothing else")
+    ] = False,
 ) -> None:
     """How do RUNs differ on the same examples?
 
-    Runs on the same data, seed and settings share every permutation: differences are paired (McNemar, or a bootstrap and a
-    sign-flip test over examples), with Holm's correction over all that is shown.
+    Runs on the same data, seed and settings share every permutation: differences are paired
+    (McNemar, or a bootstrap and a sign-flip test over examples), with Holm's correction over all
+    that is shown.
     """
-    from disorder.compare import compare as start
-    from disorder.report.compare_page import page
     from disorder.report.comparison import show_comparison
+    from disorder.report.comparison_page import page
+    from disorder.verbs.compare import compare as start
 
     found = start(
-        *runs, metrics=metric or (), transformations=with_ or (), groups=group or ("all",), base=base, pairs=pairs, seed=seed
+        *runs,
+        metrics=metric or (),
+        transformations=with_ or (),
+        groups=group or ("all",),
+        base=base,
+        pairs=pairs,
+        seed=seed,
     )
     if html:
         write("--html", html, page(found))

@@ -1,4 +1,6 @@
-"""`disorder designs`: train on broken texts, test on broken texts, or both: what does the model lose each time?"""
+"""`disorder designs`: train on broken texts, test on broken texts, or both: what does the model
+lose each time?
+"""
 
 from __future__ import annotations
 
@@ -10,16 +12,18 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from disorder.cli import _options as o
-from disorder.cli._files import write
-from disorder.cli._tables import Rows, markdown, seeds_text, signed, terminal
+from disorder.cli import options as o
+from disorder.cli.files import write
+from disorder.cli.tables import Rows, markdown, seeds_text, signed, terminal
 from disorder.cli.train import Device, ModelName, Set, TestLimit, TrainLimit, TrainOut, settings_of
 
 if TYPE_CHECKING:
-    from disorder.train import Design
+    from disorder.verbs.train import Design
 
 Test = Annotated[str, typer.Argument(help="Test data, never trained on: mnli:matched, FILE.jsonl")]
-DesignOn = Annotated[list[str], o._option("Transformation to break texts by; can be repeated", "--on")]
+DesignOn = Annotated[
+    list[str], o._option("Transformation to break texts by; can be repeated", "--on")
+]
 DesignSeeds = Annotated[int, o._option("Trainings of each model, with seeds 0, 1, …")]
 DesignJson = Annotated[bool, o._option("Print the results as JSON and nothing else", "--json")]
 MEANING = (
@@ -46,21 +50,33 @@ def designs(
 ) -> None:
     """Break the training data, the test data, or both (NLI Data Sanity Check).
 
-    Trains one model on whole texts and one for every --on; Δ is against the first on whole texts, with a paired interval. The
-    same command with the same --out goes on where it was stopped. Leaves designs.json and designs.md.
+    Trains one model on whole texts and one for every --on; Δ is against the first on whole texts,
+    with a paired interval. The same command with the same --out goes on where it was stopped.
+    Leaves designs.json and designs.md.
     """
     from rich.console import Console
 
-    from disorder.cli._progress import EpochBar
-    from disorder.train import designs as start
+    from disorder.cli.progress import EpochBar
+    from disorder.verbs.train import designs as start
 
     folder = out or o.new_folder(model, data, "models")
     with EpochBar() as bar:
         found = start(
-            data, test, on, out=folder, seeds=seeds, test_limit=test_limit, listen=bar, model=model,
-            settings=settings_of(set_), limit=limit, device=device, columns=o.mapping("--columns", columns), task=task,
+            data,
+            test,
+            on,
+            out=folder,
+            seeds=seeds,
+            test_limit=test_limit,
+            listen=bar,
+            model=model,
+            settings=settings_of(set_),
+            limit=limit,
+            device=device,
+            columns=o.mapping("--columns", columns),
+            task=task,
             data_dir=data_dir,
-        )  # fmt: skip
+        )
     note = f"{seeds_text(seeds)}. {MEANING}"
     _write(folder, found, note)
     if as_json:
@@ -70,17 +86,30 @@ def designs(
     console.print(f"plain on whole texts: accuracy {_score(found[0])}", highlight=False)
     console.print(terminal(changes(found)))
     console.print(note, style="dim", highlight=False, markup=False)
-    console.print(f"Models, designs.json and designs.md: {folder}", highlight=False, markup=False, soft_wrap=True)
+    console.print(
+        f"Models, designs.json and designs.md: {folder}",
+        highlight=False,
+        markup=False,
+        soft_wrap=True,
+    )
 
 
 def changes(found: list[Design]) -> Rows:
     """Δ as in the paper's Table 2: a row a transformation, a column a design."""
-    titles = {"corrupt-train": "Δ, broken training", "corrupt-test": "Δ, broken test", "corrupt-both": "Δ, both"}
+    titles = {
+        "corrupt-train": "Δ, broken training",
+        "corrupt-test": "Δ, broken test",
+        "corrupt-both": "Δ, both",
+    }
     rows = [["broken by", "n", *titles.values()]]
     specs = dict.fromkeys(design.tested_on for design in found[1:] if design.name == "corrupt-test")
     for spec in specs:
-        own = {design.name: design for design in found if spec in (design.trained_on, design.tested_on)}
-        rows.append([spec, f"{own['corrupt-test'].accuracy.n:,}", *(_change(own[name]) for name in titles)])
+        own = {
+            design.name: design for design in found if spec in (design.trained_on, design.tested_on)
+        }
+        rows.append(
+            [spec, f"{own['corrupt-test'].accuracy.n:,}", *(_change(own[name]) for name in titles)]
+        )
     return rows
 
 
@@ -101,11 +130,19 @@ def _score(design: Design) -> str:
 
 def _change(design: Design) -> str:
     delta = design.delta
-    return "" if delta is None else f"{signed(delta.value)} ({signed(delta.low)} to {signed(delta.high)})"
+    return (
+        ""
+        if delta is None
+        else f"{signed(delta.value)} ({signed(delta.low)} to {signed(delta.high)})"
+    )
 
 
 def _write(folder: Path, found: list[Design], note: str) -> None:
     """designs.json for machines, designs.md for people."""
-    write("--out", folder / "designs.json", json.dumps([asdict(design) for design in found], indent=1) + "\n")
+    write(
+        "--out",
+        folder / "designs.json",
+        json.dumps([asdict(design) for design in found], indent=1) + "\n",
+    )
     tables = {"Δ to plain": changes(found), "All numbers": everything(found)}
     write("--out", folder / "designs.md", markdown(tables, note))

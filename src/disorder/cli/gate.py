@@ -9,32 +9,46 @@ from typing import Annotated
 
 import typer
 
-from disorder.cli._files import write
+from disorder.cli.files import write
 
 
 def gate(
     run: Annotated[Path, typer.Argument(help="Run folder")],
-    fail_if: Annotated[list[str] | None, typer.Option(help='Rule, e.g. "omega_max > 0.95"; can be repeated')] = None,
+    fail_if: Annotated[
+        list[str] | None, typer.Option(help='Rule, e.g. "omega_max > 0.95"; can be repeated')
+    ] = None,
     on: Annotated[
-        str, typer.Option(help="Fail when the whole interval is beyond the limit (sure), the value (value), any of it (doubt)")
+        str,
+        typer.Option(
+            help="Fail when the whole interval is beyond the limit (sure), the value (value), any of it (doubt)"
+        ),
     ] = "sure",
     junit: Annotated[Path | None, typer.Option(help="Write a JUnit XML file")] = None,
-    markdown: Annotated[Path | None, typer.Option(help="Write a summary for a pull request")] = None,
+    markdown: Annotated[
+        Path | None, typer.Option(help="Write a summary for a pull request")
+    ] = None,
     badge: Annotated[Path | None, typer.Option(help="Write an SVG badge")] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print the decision as JSON and nothing else")] = False,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print the decision as JSON and nothing else")
+    ] = False,
 ) -> int:
     """Fail (exit code 1) if a score of RUN is beyond a limit.
 
-    A rule is [TRANSFORMATION:]SCORE[[GROUP]] < or > NUMBER: "omega_max > 0.95", "derange:wos[needs=order] < 0.3",
-    "original:accuracy < 0.8", "*:agreement > 0.9" (under every transformation). It is decided on the interval, see --on.
-    Exit code 2: a rule cannot be decided (bad rule, score not measured).
+    A rule is [TRANSFORMATION:]SCORE[[GROUP]] < or > NUMBER: "omega_max > 0.95",
+    "derange:wos[needs=order] < 0.3", "original:accuracy < 0.8", "*:agreement > 0.9" (under every
+    transformation). It is decided on the interval, see --on. Exit code 2: a rule cannot be decided
+    (bad rule, score not measured).
     """
-    from disorder.gate import gate as start
     from disorder.report.badge import svg
-    from disorder.report.gating import junit_xml, lines, summary
+    from disorder.report.gate import junit_xml, lines, summary
+    from disorder.verbs.gate import gate as start
 
     decision = start(run, fail_if or (), on=on)
-    for option, path, text in (("--junit", junit, junit_xml), ("--markdown", markdown, summary), ("--badge", badge, svg)):
+    for option, path, text in (
+        ("--junit", junit, junit_xml),
+        ("--markdown", markdown, summary),
+        ("--badge", badge, svg),
+    ):
         if path is not None:
             write(option, path, text(decision))
     if as_json:

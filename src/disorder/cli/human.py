@@ -1,4 +1,6 @@
-"""`disorder human`: can people do what the model does? Make a blind task, collect answers, score them."""
+"""`disorder human`: can people do what the model does? Make a blind task, collect answers, score
+them.
+"""
 
 from __future__ import annotations
 
@@ -9,11 +11,11 @@ from typing import TYPE_CHECKING, Annotated, cast
 
 import typer
 
-from disorder.cli._options import Columns, DataDir, Seed, mapping
+from disorder.cli.options import Columns, DataDir, Seed, mapping
 
 if TYPE_CHECKING:
-    from disorder.human.make import Made
-    from disorder.human.task import Kind
+    from disorder.verbs.human.make import Made
+    from disorder.verbs.human.task import Kind
 
 app = typer.Typer(rich_markup_mode=None)
 
@@ -31,53 +33,87 @@ Folder = Annotated[Path, typer.Argument(help="Task folder, as disorder human mak
 @app.command()
 def make(
     source: Annotated[
-        str, typer.Argument(metavar="RUN|DATA", help="Run folder, or data spec: builtin, FILE.jsonl, mnli:matched")
+        str,
+        typer.Argument(
+            metavar="RUN|DATA", help="Run folder, or data spec: builtin, FILE.jsonl, mnli:matched"
+        ),
     ],
     out: Annotated[Path, typer.Option(help="Task folder to write")],
-    task: Annotated[str, typer.Option(help="label: give the label; valid: is this a sentence?")] = "label",
-    n: Annotated[int, typer.Option("--n", help="Items, evenly over D_c and D_f, labels, short and long texts")] = 200,
+    task: Annotated[
+        str, typer.Option(help="label: give the label; valid: is this a sentence?")
+    ] = "label",
+    n: Annotated[
+        int,
+        typer.Option("--n", help="Items, evenly over D_c and D_f, labels, short and long texts"),
+    ] = 200,
     seed: Seed = 0,
     with_: Annotated[
-        list[str] | None, typer.Option("--with", help="Transformation (of the run); can be repeated")
+        list[str] | None,
+        typer.Option("--with", help="Transformation (of the run); can be repeated"),
     ] = None,
     accepted: Annotated[
-        bool, typer.Option("--accepted/--all", help="From a run: only broken texts that got the gold label, or any")
+        bool,
+        typer.Option(
+            "--accepted/--all", help="From a run: only broken texts that got the gold label, or any"
+        ),
     ] = True,
     whole: Annotated[
-        bool | None, typer.Option("--whole/--no-whole", help="Mix in as many whole texts (default: unless labelling a run)")
+        bool | None,
+        typer.Option(
+            "--whole/--no-whole",
+            help="Mix in as many whole texts (default: unless labelling a run)",
+        ),
     ] = None,
-    annotators: Annotated[str, typer.Option(help="Names, with commas between; each gets a personal link")] = "a,b,c",
+    annotators: Annotated[
+        str, typer.Option(help="Names, with commas between; each gets a personal link")
+    ] = "a,b,c",
     columns: Columns = "",
     data_dir: DataDir = None,
 ) -> None:
     """Draw a blind, balanced sample from a run or from data.
 
-    Each example is shown once. The key (gold labels, originals, the model's answers) lies in a file of its own, which is never
-    served. The same seed draws the same sample; the links are new each time.
+    Each example is shown once. The key (gold labels, originals, the model's answers) lies in a file
+    of its own, which is never served. The same seed draws the same sample; the links are new each
+    time.
     """
-    from disorder.human.make import make as start
+    from disorder.verbs.human.make import make as start
 
     names = [name.strip() for name in annotators.split(",")]
     made = start(
-        source, out, kind=cast("Kind", task), n=n, seed=seed, transformations=with_ or (), accepted=accepted, whole=whole,
-        annotators=names, columns=mapping("--columns", columns), data_dir=data_dir,
-    )  # fmt: skip
+        source,
+        out,
+        kind=cast("Kind", task),
+        n=n,
+        seed=seed,
+        transformations=with_ or (),
+        accepted=accepted,
+        whole=whole,
+        annotators=names,
+        columns=mapping("--columns", columns),
+        data_dir=data_dir,
+    )
     _tell(made)
 
 
 def _tell(made: Made) -> None:
     typer.echo(f"{made.task.n_items:,} items written to {made.folder}")
     for name, counts in made.counts.items():
-        typer.echo(f"  {name + ':':<8} {', '.join(f'{value} {count:,}' for value, count in counts.items())}")
+        typer.echo(
+            f"  {name + ':':<8} {', '.join(f'{value} {count:,}' for value, count in counts.items())}"
+        )
     for note in made.task.notes:
         typer.echo(note)
-    typer.echo(f"Read and edit {made.folder}/instructions.md, then: disorder human serve {made.folder}")
+    typer.echo(
+        f"Read and edit {made.folder}/instructions.md, then: disorder human serve {made.folder}"
+    )
 
 
 @app.command()
 def serve(
     folder: Folder,
-    host: Annotated[str, typer.Option(help="Address to listen on; 0.0.0.0 lets other machines in")] = "127.0.0.1",
+    host: Annotated[
+        str, typer.Option(help="Address to listen on; 0.0.0.0 lets other machines in")
+    ] = "127.0.0.1",
     port: Annotated[int, typer.Option(help="Port to listen on; 0 takes a free one")] = 8766,
 ) -> None:
     """Serve the annotation page and print each annotator's personal link."""
@@ -89,38 +125,54 @@ def serve(
 @app.command()
 def export(
     folder: Folder,
-    out: Annotated[Path, typer.Option(help="File to write, .csv or .jsonl; - for CSV on standard output")],
-    what: Annotated[str, typer.Option(help="answers that count, items to show, or history with what was undone")] = "answers",
+    out: Annotated[
+        Path, typer.Option(help="File to write, .csv or .jsonl; - for CSV on standard output")
+    ],
+    what: Annotated[
+        str, typer.Option(help="answers that count, items to show, or history with what was undone")
+    ] = "answers",
 ) -> None:
     """Write answers, or the items for a crowd platform, to a file."""
-    from disorder.human.exchange import export as start
+    from disorder.verbs.human.exchange import export as start
 
-    n, named = start(folder, out, what=what), "answers, also those undone," if what == "history" else what
-    typer.echo(f"{n:,} {named} written to {'standard output' if str(out) == '-' else out}", err=True)
+    n, named = (
+        start(folder, out, what=what),
+        "answers, also those undone," if what == "history" else what,
+    )
+    typer.echo(
+        f"{n:,} {named} written to {'standard output' if str(out) == '-' else out}", err=True
+    )
 
 
 @app.command("import")
 def import_(
     folder: Folder,
-    file: Annotated[Path, typer.Argument(help="CSV or JSONL with the columns item, annotator, answer (and seconds)")],
+    file: Annotated[
+        Path,
+        typer.Argument(help="CSV or JSONL with the columns item, annotator, answer (and seconds)"),
+    ],
 ) -> None:
     """Take in answers that were given elsewhere: all of a file, or none.
 
     Importing a file twice is harmless.
     """
-    from disorder.human.exchange import import_answers
+    from disorder.verbs.human.exchange import import_answers
 
     n_new, n_known = import_answers(folder, file)
-    typer.echo(f"{n_new:,} answers imported" + (f", {n_known:,} were there before" if n_known else ""))
+    typer.echo(
+        f"{n_new:,} answers imported" + (f", {n_known:,} were there before" if n_known else "")
+    )
 
 
 @app.command()
 def score(
     folder: Folder,
-    as_json: Annotated[bool, typer.Option("--json", help="Print the scores as JSON and nothing else")] = False,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print the scores as JSON and nothing else")
+    ] = False,
 ) -> None:
     """Score the answers: accuracy, macro F1, majority, agreement, and the gap to the model."""
-    from disorder.human.score import score as start
+    from disorder.verbs.human.score import score as start
 
     scores = start(folder)
     if as_json:
@@ -128,6 +180,6 @@ def score(
     else:
         from rich.console import Console
 
-        from disorder.human.tables import show
+        from disorder.verbs.human.tables import show
 
         show(scores, Console())

@@ -1,4 +1,6 @@
-"""`disorder list`: which transformations, metrics, models, data, taggers, splitters, recipes and networks are there?"""
+"""`disorder list`: which transformations, metrics, models, data, taggers, splitters, recipes and
+networks are there?
+"""
 
 from __future__ import annotations
 
@@ -13,12 +15,15 @@ if TYPE_CHECKING:
 
     from disorder.registry import Part
 
-PAPERS = (
-    "UNLI: UnNatural Language Inference · OOO: Out of Order · WS: BERT & Family Eat Word Salad · NDSC: NLI Data Sanity Check"
-)
+PAPERS = "UNLI: UnNatural Language Inference · OOO: Out of Order · WS: BERT & Family Eat Word Salad · NDSC: NLI Data Sanity Check"
 COMMON = "All understand side=a|b|both|task|last, words=SPLITTER, q=N, those with word classes tagger=TAGGER; chains: A+B."
 UNSET = {"lr": "by model", "epochs": "by model", "vectors": "learned", "r": "half of k"}
-SIDES = {"both": "both texts", "task": "the text that the task names", "last": "the second text of a pair", "a": "text_a"}
+SIDES = {
+    "both": "both texts",
+    "task": "the text that the task names",
+    "last": "the second text of a pair",
+    "a": "text_a",
+}
 KINDS = {
     "suites": ("transformation", ()),
     "transformations": ("transformation", ()),
@@ -65,7 +70,11 @@ def _print(console: Console, name: str) -> None:
     for key, entry in parts(registered).items():
         head = entry.facts.get("form", key) if name in ("models", "data") else key
         _line(console, head, entry.summary)
-        facts = [f"{fact} {entry.facts[fact]}" for fact in shown if entry.facts.get(fact) and fact != "form"]
+        facts = [
+            f"{fact} {entry.facts[fact]}"
+            for fact in shown
+            if entry.facts.get(fact) and fact != "form"
+        ]
         facts += ["shown only when named with --by"] if entry.facts.get("usual") is False else []
         settings = _settings(entry) if registered in ("recipe", "network", "explanation") else ""
         for line in _about(entry, show_example) if show_example else [settings, " · ".join(facts)]:
@@ -83,11 +92,16 @@ def _line(console: Console, head: str, text: str, *, indent: int = INDENT) -> No
     from rich.markup import escape
 
     style = ("", "") if head else ("[dim]", "[/dim]")
-    console.print(f"  {escape(head):<{max(0, indent - 3)}} {style[0]}{escape(text)}{style[1]}", highlight=False)
+    console.print(
+        f"  {escape(head):<{max(0, indent - 3)}} {style[0]}{escape(text)}{style[1]}",
+        highlight=False,
+    )
 
 
 def _about(entry: Part, show_example: Callable[[str], str]) -> list[str]:
-    """What a transformation keeps, destroys, applies to and needs, its settings, and an example made now."""
+    """What a transformation keeps, destroys, applies to and needs, its settings, and an example
+    made now.
+    """
     facts = entry.facts
     needs = " and ".join(facts["needs"])
     about = [
@@ -101,7 +115,9 @@ def _about(entry: Part, show_example: Callable[[str], str]) -> list[str]:
 
 
 def _settings(entry: Part) -> str:
-    settings = ", ".join(f"{name}={_shown(name, value)}" for name, value in entry.settings.items() if name != "task")
+    settings = ", ".join(
+        f"{name}={_shown(name, value)}" for name, value in entry.settings.items() if name != "task"
+    )
     return f"settings: {settings}" if settings else ""
 
 
@@ -110,13 +126,15 @@ def _shown(name: str, value: object) -> object:
 
 
 def _live() -> Callable[[str], str]:
-    """What shows a transformation at work on one pair, with the built-in bag of words where a model is asked."""
-    from disorder.context import Surroundings
+    """What shows a transformation at work on one pair, with the built-in bag of words where a model
+    is asked.
+    """
     from disorder.data import read, vocabulary
     from disorder.errors import DoesNotApply, MissingData, MissingPackage
-    from disorder.perturb import parse
-    from disorder.predict import load
+    from disorder.models import load
+    from disorder.transformations import parse
     from disorder.types import Example
+    from disorder.verbs.context import Surroundings
 
     builtin = read("builtin")
     pair = Example("example", *SHOWN, "entailment")
@@ -131,7 +149,9 @@ def _live() -> Callable[[str], str]:
         except (DoesNotApply, MissingPackage, MissingData) as reason:
             return f"example: {reason}"
         [(a, b)] = variants.texts()[:1]
-        changed = [text or "(empty)" for text, was in zip((a, b), pair.texts, strict=True) if text != was]
+        changed = [
+            text or "(empty)" for text, was in zip((a, b), pair.texts, strict=True) if text != was
+        ]
         return f"example: {' | '.join(changed) or 'the text itself'}"
 
     return show
@@ -139,10 +159,13 @@ def _live() -> Callable[[str], str]:
 
 def _print_shared(console: Console) -> None:
     """The settings that every recipe understands."""
-    from disorder.train._settings import LoopSettings, WordSettings
+    from disorder.verbs.train.training_settings import LoopSettings, WordSettings
 
     for title, settings in (("All understand", LoopSettings()), ("Networks also", WordSettings())):
-        told = ", ".join(f"{name}={UNSET.get(name) if value is None else value}" for name, value in vars(settings).items())
+        told = ", ".join(
+            f"{name}={UNSET.get(name) if value is None else value}"
+            for name, value in vars(settings).items()
+        )
         _line(console, "", f"{title}: {told}", indent=2)
 
 
@@ -155,7 +178,7 @@ def _print_sets(console: Console) -> None:
 
 
 def _print_suites(console: Console) -> None:
-    from disorder.perturb import suite, suites
+    from disorder.transformations import suite, suites
 
     for name in suites():
         _line(console, name, ", ".join(suite(name)))

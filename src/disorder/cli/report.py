@@ -7,14 +7,16 @@ from typing import Annotated
 import typer
 
 
-def report(run: Annotated[str, typer.Argument(help="Run folder, or its address on shared storage")]) -> None:
+def report(
+    run: Annotated[str, typer.Argument(help="Run folder, or its address on shared storage")],
+) -> None:
     """Show RUN again and redraw its report.html."""
     from rich.console import Console
 
     from disorder.errors import DisorderError
-    from disorder.report import place, read_run
-    from disorder.report.html import write_report
+    from disorder.report.page import write_report
     from disorder.report.terminal import show
+    from disorder.runs import place, read_run
 
     folder = place(run)
     found = read_run(folder)

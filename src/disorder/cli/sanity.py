@@ -10,21 +10,47 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Annotated, Any
 
-from disorder.cli import _options as o
+from disorder.cli import options as o
 from disorder.cli.train import Device, Set, settings_of
 
-Train = Annotated[str | None, o._option("Its training data (default: found by name for known sets, else cross-fitting)")]
+Train = Annotated[
+    str | None,
+    o._option("Its training data (default: found by name for known sets, else cross-fitting)"),
+]
 SanityModel = Annotated[
-    str, o._option("What is trained: linear (quick), or one that `disorder train` knows: bilstm, hf:NAME_OR_FOLDER", "--model")
+    str,
+    o._option(
+        "What is trained: linear (quick), or one that `disorder train` knows: bilstm, hf:NAME_OR_FOLDER",
+        "--model",
+    ),
 ]
 CHECKS = "order, texts, swap, classes, baselines, overlap, words, duplicates"
-CheckName = Annotated[list[str] | None, o._option(f"Do this check only: {CHECKS}; can be repeated", "--check")]
+CheckName = Annotated[
+    list[str] | None, o._option(f"Do this check only: {CHECKS}; can be repeated", "--check")
+]
 Margin = Annotated[float, o._option("Largest cost that still counts as none (0.05 is five points)")]
-Skill = Annotated[float, o._option("Least share of the way from chance to perfect that a model must go for a 'not needed'")]
-Folds = Annotated[int | None, o._option("Cross-fit in this many parts, training data included (default: 5 where it is needed)")]
-SanityLimit = Annotated[int | None, o._option("Train on this many rows at most, drawn by seed (default 5,000)", "--limit")]
-SanityOut = Annotated[Path | None, o._option("Folder of the report (default: runs/DATE-sanity-DATA)", "--out")]
-SanityJson = Annotated[bool, o._option("Print sanity.json on standard output and nothing else", "--json")]
+Skill = Annotated[
+    float,
+    o._option(
+        "Least share of the way from chance to perfect that a model must go for a 'not needed'"
+    ),
+]
+Folds = Annotated[
+    int | None,
+    o._option(
+        "Cross-fit in this many parts, training data included (default: 5 where it is needed)"
+    ),
+]
+SanityLimit = Annotated[
+    int | None,
+    o._option("Train on this many rows at most, drawn by seed (default 5,000)", "--limit"),
+]
+SanityOut = Annotated[
+    Path | None, o._option("Folder of the report (default: runs/DATE-sanity-DATA)", "--out")
+]
+SanityJson = Annotated[
+    bool, o._option("Print sanity.json on standard output and nothing else", "--json")
+]
 
 
 def sanity(
@@ -48,30 +74,46 @@ def sanity(
 ) -> None:
     """Does DATA need word order, both texts, all word classes, or can it be gamed?
 
-    Trains a quick model on whole and on broken texts, sets baselines beside it, looks for words that give labels away, for
-    duplicates and leaks, and ends in a verdict a question with its interval: report.html, sanity.json, card.md.
+    Trains a quick model on whole and on broken texts, sets baselines beside it, looks for words
+    that give labels away, for duplicates and leaks, and ends in a verdict a question with its
+    interval: report.html, sanity.json, card.md.
     """
-    from disorder.cli._progress import Bar
-    from disorder.sanity import as_json as plain
-    from disorder.sanity import sanity as start
-    from disorder.sanity import write_folder
+    from disorder.cli.progress import Bar
+    from disorder.verbs.sanity import as_json as plain
+    from disorder.verbs.sanity import sanity as start
+    from disorder.verbs.sanity import write_folder
 
-    given: dict[str, Any] = {"train": train, "model": model, "margin": margin, "skill": skill, "folds": folds, "limit": limit,
-                             "seed": seed, "task": task, "data_dir": data_dir, "device": device}  # fmt: skip
+    given: dict[str, Any] = {
+        "train": train,
+        "model": model,
+        "margin": margin,
+        "skill": skill,
+        "folds": folds,
+        "limit": limit,
+        "seed": seed,
+        "task": task,
+        "data_dir": data_dir,
+        "device": device,
+    }
     command = _command(data, given, check or [], columns, group_by or [], set_ or [])
     folder = out or o.new_folder("sanity", data)
     with _made(folder), Bar() as bar:
         result = start(
-            data, checks=check or (), columns=o.mapping("--columns", columns), group_by=group_by or (),
-            settings=settings_of(set_), listen=bar, **given,
-        )  # fmt: skip
+            data,
+            checks=check or (),
+            columns=o.mapping("--columns", columns),
+            group_by=group_by or (),
+            settings=settings_of(set_),
+            listen=bar,
+            **given,
+        )
     write_folder(folder, result, command)
     if as_json:
         sys.stdout.write(json.dumps(plain(result), ensure_ascii=False) + "\n")
         return
     from rich.console import Console
 
-    from disorder.sanity._show import show
+    from disorder.verbs.sanity.terminal import show
 
     show(result, Console(), folder=str(folder))
 
@@ -79,7 +121,7 @@ def sanity(
 @contextmanager
 def _made(folder: Path) -> Iterator[None]:
     """The folder, before any work is done for it; it goes again where the work fails."""
-    from disorder.report.run import make_folder
+    from disorder.runs.run import make_folder
 
     new = [each for each in (folder, *folder.parents) if not each.exists()]
     make_folder(folder)
@@ -97,7 +139,12 @@ USUAL = {"model": "linear", "margin": 0.05, "skill": 0.25, "seed": 0}
 
 
 def _command(
-    data: str, given: dict[str, Any], checks: list[str], columns: str, group_by: list[str], settings: list[str]
+    data: str,
+    given: dict[str, Any],
+    checks: list[str],
+    columns: str,
+    group_by: list[str],
+    settings: list[str],
 ) -> str:
     """The command that repeats this: every option that differs from its default."""
     words = ["disorder", "sanity", data]

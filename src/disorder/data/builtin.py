@@ -1,11 +1,13 @@
-"""Data that is always there: made by our own grammar, so that on it we know which examples need word order."""
+"""Data that is always there: made by our own grammar, so that on it we know which examples need
+word order.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
 from disorder.data import grammar
-from disorder.data._examples import Row
+from disorder.data.examples import Row
 from disorder.data.tasks import BUILTIN
 from disorder.errors import UnknownName
 from disorder.registry import data
@@ -15,7 +17,9 @@ SPLITS = ("test", "train")
 
 @data(form="builtin[:TASK[:SPLIT]]")
 def builtin(address: str = "") -> Iterator[Row]:
-    """Sentences of our own grammar: nli (the default), sentiment, acceptability, rare_nli, rare_sentiment (rare orders)."""
+    """Sentences of our own grammar: nli (the default), sentiment, acceptability, rare_nli,
+    rare_sentiment (rare orders).
+    """
     name, split = parse(address)
     for number, row in enumerate(grammar.rows(name, split), start=1):
         yield f"row {number}", row

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import IO, Any
 
-from disorder.data._examples import Row
+from disorder.data.examples import Row
 from disorder.errors import BadData
 from disorder.registry import data
 
@@ -26,9 +26,16 @@ def jsonl(path: Path) -> Iterator[Row]:
             try:
                 yield f"line {number}", json.loads(line)
             except json.JSONDecodeError as error:
-                raise BadData(f"{path}, line {number}: broken JSON ({error.msg}, column {error.colno})") from None
-            except (RecursionError, ValueError):  # not a mistake of form: Python has limits of its own
-                raise BadData(f"{path}, line {number}: broken JSON (nested too deep, or a number too long)") from None
+                raise BadData(
+                    f"{path}, line {number}: broken JSON ({error.msg}, column {error.colno})"
+                ) from None
+            except (
+                RecursionError,
+                ValueError,
+            ):  # not a mistake of form: Python has limits of its own
+                raise BadData(
+                    f"{path}, line {number}: broken JSON (nested too deep, or a number too long)"
+                ) from None
 
 
 @data(form="FILE.csv")
@@ -57,7 +64,9 @@ def parquet(path: Path) -> Iterator[Row]:
                     number += 1
                     yield f"row {number}", row
     except (pyarrow.ArrowException, OSError) as error:
-        raise BadData(f"{path}: not a readable Parquet file ({str(error).splitlines()[0]})") from None
+        raise BadData(
+            f"{path}: not a readable Parquet file ({str(error).splitlines()[0]})"
+        ) from None
 
 
 READERS = {".jsonl": jsonl, ".ndjson": jsonl, ".csv": csv, ".tsv": tsv, ".parquet": parquet}
@@ -68,7 +77,9 @@ def reader_for(path: Path) -> Any:
     suffixes = [suffix.lower() for suffix in path.suffixes]
     suffix = suffixes[-2] if len(suffixes) > 1 and suffixes[-1] == ".gz" else (suffixes or [""])[-1]
     if suffix not in READERS:
-        raise BadData(f"{path}: cannot tell the format; use {', '.join(READERS)} (text formats also with .gz)")
+        raise BadData(
+            f"{path}: cannot tell the format; use {', '.join(READERS)} (text formats also with .gz)"
+        )
     return READERS[suffix]
 
 
@@ -93,19 +104,25 @@ def _table(path: Path, *, delimiter: str, quoting: int) -> Iterator[Row]:
 
 def _record(path: Path, line: int, header: list[str], cells: list[str]) -> dict[str, str]:
     if len(cells) != len(header):
-        raise BadData(f"{path}, line {line}: {len(cells)} columns where the header has {len(header)}")
+        raise BadData(
+            f"{path}, line {line}: {len(cells)} columns where the header has {len(header)}"
+        )
     return dict(zip(header, cells, strict=True))
 
 
 def _lines(path: Path) -> Iterable[tuple[int, str]]:
-    """Numbered lines as text; a wrong encoding, a cut-off archive or a missing file is one clear error."""
+    """Numbered lines as text; a wrong encoding, a cut-off archive or a missing file is one clear
+    error.
+    """
     number = 0
     try:
         with _open(path) as file:
             for number, raw in enumerate(file, start=1):
                 yield number, (raw.removeprefix(BOM) if number == 1 else raw).decode("utf-8")
     except UnicodeDecodeError as error:
-        raise BadData(f"{path}, line {number}: not UTF-8 (byte {error.start + 1}); save the file as UTF-8") from None
+        raise BadData(
+            f"{path}, line {number}: not UTF-8 (byte {error.start + 1}); save the file as UTF-8"
+        ) from None
     except FileNotFoundError:
         raise BadData(f"{path}: no such file") from None
     except (EOFError, zlib.error, gzip.BadGzipFile) as error:

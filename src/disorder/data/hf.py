@@ -1,4 +1,6 @@
-"""Datasets on the Hugging Face hub, or in a local folder that the `datasets` library can read; streamed."""
+"""Datasets on the Hugging Face hub, or in a local folder that the `datasets` library can read;
+streamed.
+"""
 
 from __future__ import annotations
 
@@ -6,19 +8,26 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from disorder.data._examples import Row
+from disorder.data.examples import Row
 from disorder.errors import BadData, MissingPackage
 from disorder.registry import data
 
 PAIRS = (
-    ("premise", "hypothesis"), ("sentence1", "sentence2"), ("question1", "question2"), ("question", "sentence"),
-    ("question", "context"), ("sentence", None), ("text", None),
-)  # fmt: skip
+    ("premise", "hypothesis"),
+    ("sentence1", "sentence2"),
+    ("question1", "question2"),
+    ("question", "sentence"),
+    ("question", "context"),
+    ("sentence", None),
+    ("text", None),
+)
 
 
 @data(form="hf:NAME[/CONFIG]:SPLIT", needs="datasets")
 def hf(address: str) -> Iterator[Row]:
-    """A dataset of the Hugging Face hub, or a folder or cache of one; text columns with the usual names are found."""
+    """A dataset of the Hugging Face hub, or a folder or cache of one; text columns with the usual
+    names are found.
+    """
     dataset, path = _load(address), address
     try:
         for number, row in enumerate(dataset, start=1):

@@ -1,6 +1,7 @@
 """What does each dataset of the four papers ask, and where does its text live?
 
-Labels stand in the order of the hub's class numbers. `breaks` is the text that Out of Order shuffles.
+Labels stand in the order of the hub's class numbers. `breaks` is the text that Out of Order
+shuffles.
 """
 
 from __future__ import annotations
@@ -17,7 +18,9 @@ TWO_WAY = ("entailment", "not_entailment")
 
 @dataclass(frozen=True)
 class NamedSet:
-    """A dataset known by name: its task, its hub address, and its splits (ours → hub's split, local file stems)."""
+    """A dataset known by name: its task, its hub address, and its splits (ours → hub's split, local
+    file stems).
+    """
 
     task: Task
     hub: str
@@ -26,7 +29,11 @@ class NamedSet:
 
 
 def _task(
-    name: str, labels: tuple[str, ...], breaks: Literal["a", "b"], reject: str | None, default: str | None
+    name: str,
+    labels: tuple[str, ...],
+    breaks: Literal["a", "b"],
+    reject: str | None,
+    default: str | None,
 ) -> Task:
     return Task(name, labels, breaks, reject, default, "zh" if name == "ocnli" else "en")
 
@@ -61,15 +68,23 @@ SETS: dict[str, NamedSet] = {
         "r1",
     ),
     "fever_nli": NamedSet(
-        _nli("fever_nli"), "pietrolesci/nli_fever", {"dev": ("dev", ("dev", "semaug_validation"))}, "dev"
+        _nli("fever_nli"),
+        "pietrolesci/nli_fever",
+        {"dev": ("dev", ("dev", "semaug_validation"))},
+        "dev",
     ),
     "ocnli": NamedSet(
         _nli("ocnli"), "clue/clue/ocnli", {**DEV, "train": ("train", ("train", "train_10k"))}, "dev"
     ),
     "cola": NamedSet(
-        _task("cola", ("unacceptable", "acceptable"), "a", "unacceptable", None), "nyu-mll/glue/cola", DEV, "dev"
+        _task("cola", ("unacceptable", "acceptable"), "a", "unacceptable", None),
+        "nyu-mll/glue/cola",
+        DEV,
+        "dev",
     ),
-    "rte": NamedSet(_task("rte", TWO_WAY, "b", "not_entailment", "entailment"), "nyu-mll/glue/rte", DEV, "dev"),
+    "rte": NamedSet(
+        _task("rte", TWO_WAY, "b", "not_entailment", "entailment"), "nyu-mll/glue/rte", DEV, "dev"
+    ),
     "qqp": NamedSet(
         _task("qqp", ("not_duplicate", "duplicate"), "a", "not_duplicate", "duplicate"),
         "nyu-mll/glue/qqp",
@@ -82,21 +97,31 @@ SETS: dict[str, NamedSet] = {
         DEV,
         "dev",
     ),
-    "sst2": NamedSet(_task("sst2", ("negative", "positive"), "a", None, None), "nyu-mll/glue/sst2", DEV, "dev"),
-    "qnli": NamedSet(_task("qnli", TWO_WAY, "a", "not_entailment", "entailment"), "nyu-mll/glue/qnli", DEV, "dev"),
+    "sst2": NamedSet(
+        _task("sst2", ("negative", "positive"), "a", None, None), "nyu-mll/glue/sst2", DEV, "dev"
+    ),
+    "qnli": NamedSet(
+        _task("qnli", TWO_WAY, "a", "not_entailment", "entailment"), "nyu-mll/glue/qnli", DEV, "dev"
+    ),
     "stsb": NamedSet(_task("stsb", (), "a", None, None), "nyu-mll/glue/stsb", DEV, "dev"),
     "squad2": NamedSet(
-        _task("squad2", ("answerable", "unanswerable"), "a", "unanswerable", None), "rajpurkar/squad_v2", DEV, "dev"
+        _task("squad2", ("answerable", "unanswerable"), "a", "unanswerable", None),
+        "rajpurkar/squad_v2",
+        DEV,
+        "dev",
     ),
 }
 
 BUILTIN: dict[str, Task] = {
     "nli": _nli("nli"),
     "sentiment": _task("sentiment", ("negative", "positive"), "a", None, None),
-    "acceptability": _task("acceptability", ("unacceptable", "acceptable"), "a", "unacceptable", None),
+    "acceptability": _task(
+        "acceptability", ("unacceptable", "acceptable"), "a", "unacceptable", None
+    ),
     "rare_nli": _nli("rare_nli"),
     "rare_sentiment": _task("rare_sentiment", ("negative", "positive"), "a", None, None),
 }
+
 
 def language_of(data: object, task: str | None) -> str:
     """The language that a data spec or a task is known to be in; English unless said."""
@@ -108,13 +133,23 @@ def language_of(data: object, task: str | None) -> str:
 KNOWN = {task.name: task for task in [*BUILTIN.values(), *(named.task for named in SETS.values())]}
 
 
-def guess_task(name: str, labels: Iterable[str], *, is_pair: bool, is_question: bool = False) -> Task:
-    """A task for a file: that of a known set with the same labels, else one that only knows its labels."""
+def guess_task(
+    name: str, labels: Iterable[str], *, is_pair: bool, is_question: bool = False
+) -> Task:
+    """A task for a file: that of a known set with the same labels, else one that only knows its
+    labels.
+    """
     found = sorted(set(labels))
     if is_question and set(found) <= set(KNOWN["squad2"].labels):
-        return replace(KNOWN["squad2"], name=name)  # the question is what is broken; one label alone may be there
+        return replace(
+            KNOWN["squad2"], name=name
+        )  # the question is what is broken; one label alone may be there
     breaks: Literal["a", "b"] = "b" if is_pair else "a"
-    if found and all(_is_number(label) for label in found) and any(float(label) % 1 for label in found):
+    if (
+        found
+        and all(_is_number(label) for label in found)
+        and any(float(label) % 1 for label in found)
+    ):
         return Task(name, (), breaks)
     for known in KNOWN.values():
         if known.labels and set(found) <= set(known.labels) and len(found) > 1:

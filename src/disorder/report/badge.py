@@ -1,10 +1,12 @@
-"""What does a gate's decision look like in a README? A small SVG that says it in words, drawn without any network."""
+"""What does a gate's decision look like in a README? A small SVG that says it in words, drawn
+without any network.
+"""
 
 from __future__ import annotations
 
 from html import escape
 
-from disorder.report.gating import Decision
+from disorder.report.gate import Decision
 
 GREEN, RED, GREY = "#1a7f37", "#b3261e", "#444c56"  # each with white text at more than 4.5 : 1
 LETTER, MARGIN, HEIGHT = 6.0, 7, 20
@@ -35,4 +37,6 @@ def _width(text: str) -> int:
 
 def _text(text: str, start: int, width: int) -> str:
     """A text squeezed to its width, so that it fits whatever font there is."""
-    return f'<text x="{start + MARGIN}" y="14" textLength="{width - 2 * MARGIN}">{escape(text)}</text>'
+    return (
+        f'<text x="{start + MARGIN}" y="14" textLength="{width - 2 * MARGIN}">{escape(text)}</text>'
+    )

@@ -1,11 +1,13 @@
-"""What do the scores look like? Pictures as plain SVG, drawn from run.json alone: no script, readable in print and grey."""
+"""What do the scores look like? Pictures as plain SVG, drawn from run.json alone: no script,
+readable in print and grey.
+"""
 
 from __future__ import annotations
 
 import json
 from typing import Any
 
-from disorder.report.run import Run
+from disorder.runs.run import Run
 
 BLUE, ORANGE, GREY = "#0b5fa5", "#e08a00", "#555555"
 FONT = "Helvetica, Arial, sans-serif"
@@ -16,17 +18,31 @@ Table = list[dict[str, Any]]
 def forest(run: Run, metric: str) -> str:
     """A score of every transformation with its interval, and chance as a line."""
     rows: Table = [
-        {"name": r.transformation.replace("original", "whole texts"), "value": r.value, "low": r.low, "high": r.high}
+        {
+            "name": r.transformation.replace("original", "whole texts"),
+            "value": r.value,
+            "low": r.low,
+            "high": r.high,
+        }
         for r in run.scores
         if r.metric == metric and r.group == "all"
     ]
     names = [row["name"] for row in rows]
-    y = {"field": "name", "type": "nominal", "sort": names, "title": None, "axis": {"labelLimit": 220}}
+    y = {
+        "field": "name",
+        "type": "nominal",
+        "sort": names,
+        "title": None,
+        "axis": {"labelLimit": 220},
+    }
     x = {"field": "value", "type": "quantitative", "scale": {"domain": [0, 1]}, "title": metric}
     span = {"y": y, "x": x | {"field": "low"}, "x2": {"field": "high"}}
     layers: Table = [
         {"mark": {"type": "rule", "size": 2, "color": BLUE}, "encoding": span},
-        {"mark": {"type": "point", "filled": True, "size": 60, "color": BLUE}, "encoding": {"y": y, "x": x}},
+        {
+            "mark": {"type": "point", "filled": True, "size": 60, "color": BLUE},
+            "encoding": {"y": y, "x": x},
+        },
     ]
     if run.chance is not None:
         layers.append(_line({"x": {"datum": run.chance}}))
@@ -41,8 +57,18 @@ def omega_curve(run: Run, transformation: str) -> str:
     if accuracy is not None:
         rows += [{"x": x, "share": accuracy.value, "model": "bag of words (C)"} for x, _ in points]
     encoding = {
-        "x": {"field": "x", "type": "quantitative", "title": "threshold x", "scale": {"domain": [0, 1]}},
-        "y": {"field": "share", "type": "quantitative", "title": "Ω_x: share of examples", "scale": {"domain": [0, 1]}},
+        "x": {
+            "field": "x",
+            "type": "quantitative",
+            "title": "threshold x",
+            "scale": {"domain": [0, 1]},
+        },
+        "y": {
+            "field": "share",
+            "type": "quantitative",
+            "title": "Ω_x: share of examples",
+            "scale": {"domain": [0, 1]},
+        },
         **_two("model", ["this model", "bag of words (C)"], dash=True),
     }
     layers: Table = [{"mark": {"type": "line", "interpolate": "step-after"}, "encoding": encoding}]
@@ -52,15 +78,28 @@ def omega_curve(run: Run, transformation: str) -> str:
 
 
 def acceptance(run: Run, transformation: str) -> str:
-    """How many examples have each share of accepted permutations, by whether the whole text was answered right."""
+    """How many examples have each share of accepted permutations, by whether the whole text was
+    answered right.
+    """
     table = run.figures[transformation]["acceptance"]
     names = {"right": "answered right", "wrong": "answered wrong"}
     rows = [
-        {"from": i / len(counts), "to": (i + 1) / len(counts), "examples": count, "whole text": names[name]}
+        {
+            "from": i / len(counts),
+            "to": (i + 1) / len(counts),
+            "examples": count,
+            "whole text": names[name],
+        }
         for name, counts in table.items()
         for i, count in enumerate(counts)
     ]
-    return _bars(rows, "examples", "whole text", list(names.values()), "share of permutations that get the gold label")
+    return _bars(
+        rows,
+        "examples",
+        "whole text",
+        list(names.values()),
+        "share of permutations that get the gold label",
+    )
 
 
 def confidence(run: Run, transformation: str) -> str:
@@ -79,42 +118,85 @@ def reliability(run: Run, transformation: str) -> str:
     """How often answers are right, by how sure they are; on the diagonal certainty is earned."""
     names = {"before": "whole texts", "after": "broken texts"}
     rows: Table = [
-        {"sure": sure, "right": right, "answers": n / sum(count for *_, count in points), "asked": names[name]}
+        {
+            "sure": sure,
+            "right": right,
+            "answers": n / sum(count for *_, count in points),
+            "asked": names[name],
+        }
         for name, points in run.figures[transformation]["reliability"].items()
         for sure, right, n in points
     ]
     axis = {"type": "quantitative", "scale": {"domain": [0, 1]}}
-    places = {"x": {"field": "sure", "title": "probability of the answer given", **axis},
-              "y": {"field": "right", "title": "share of right answers", **axis}}  # fmt: skip
+    places = {
+        "x": {"field": "sure", "title": "probability of the answer given", **axis},
+        "y": {"field": "right", "title": "share of right answers", **axis},
+    }
     colour = _two("asked", list(names.values()))
-    size = {"field": "answers", "type": "quantitative", "legend": None, "scale": {"range": [15, 220]}}
+    size = {
+        "field": "answers",
+        "type": "quantitative",
+        "legend": None,
+        "scale": {"range": [15, 220]},
+    }
     shape = {"field": "asked", "type": "nominal", "scale": {"domain": list(names.values())}}
     shape["legend"] = colour["color"]["legend"]
-    diagonal = {"mark": {"type": "rule", "aria": False, "strokeDash": [2, 3], "color": GREY}, "data": {"values": [{}]},
-                "encoding": {"x": {"datum": 0, **axis}, "y": {"datum": 0, **axis}, "x2": {"datum": 1}, "y2": {"datum": 1}}}
-    points = {"mark": {"type": "point", "filled": True, "opacity": 0.9},
-              "encoding": {**places, **colour, "size": size, "shape": shape}}  # fmt: skip
+    diagonal = {
+        "mark": {"type": "rule", "aria": False, "strokeDash": [2, 3], "color": GREY},
+        "data": {"values": [{}]},
+        "encoding": {
+            "x": {"datum": 0, **axis},
+            "y": {"datum": 0, **axis},
+            "x2": {"datum": 1},
+            "y2": {"datum": 1},
+        },
+    }
+    points = {
+        "mark": {"type": "point", "filled": True, "opacity": 0.9},
+        "encoding": {**places, **colour, "size": size, "shape": shape},
+    }
     lines = {"mark": {"type": "line", "strokeWidth": 1}, "encoding": {**places, **colour}}
     return svg({"data": {"values": rows}, "layer": [diagonal, lines, points]})
 
 
 def heat_map(cells: Table, rows: str, columns: str, value: str) -> str:
-    """A share from 0 to 1 for every row and column, as colour and number; dark is high, in grey too."""
+    """A share from 0 to 1 for every row and column, as colour and number; dark is high, in grey
+    too.
+    """
     names = {field: list(dict.fromkeys(cell[field] for cell in cells)) for field in (rows, columns)}
-    y = {"field": rows, "type": "nominal", "sort": names[rows], "axis": {"labelLimit": 220, "grid": False}}
+    y = {
+        "field": rows,
+        "type": "nominal",
+        "sort": names[rows],
+        "axis": {"labelLimit": 220, "grid": False},
+    }
     turned = {"labelLimit": 220, "labelAngle": -40, "grid": False}
     x = {"field": columns, "type": "nominal", "sort": names[columns], "axis": turned}
-    colour = {"field": value, "type": "quantitative", "scale": {"domain": [0, 1], "scheme": "blues"}}
+    colour = {
+        "field": value,
+        "type": "quantitative",
+        "scale": {"domain": [0, 1], "scheme": "blues"},
+    }
     light = {"condition": {"test": f"datum['{value}'] > 0.55", "value": "white"}, "value": "black"}
     number = {"text": {"field": value, "type": "quantitative", "format": ".2f"}, "color": light}
-    layers = [{"mark": "rect", "encoding": {"x": x, "y": y, "color": colour}},
-              {"mark": {"type": "text", "fontSize": 11}, "encoding": {"x": x, "y": y, **number}}]  # fmt: skip
-    return svg({"data": {"values": cells}, "layer": layers, "width": {"step": 52}, "height": {"step": 26}})
+    layers = [
+        {"mark": "rect", "encoding": {"x": x, "y": y, "color": colour}},
+        {"mark": {"type": "text", "fontSize": 11}, "encoding": {"x": x, "y": y, **number}},
+    ]
+    return svg(
+        {"data": {"values": cells}, "layer": layers, "width": {"step": 52}, "height": {"step": 26}}
+    )
 
 
 def _bars(rows: Table, y: str, group: str, names: list[str], title: str) -> str:
     """Two histograms, one above the other, so that neither hides the other and no colour is needed."""
-    x = {"field": "from", "type": "quantitative", "title": title, "scale": {"domain": [0, 1]}, "bin": {"binned": True}}
+    x = {
+        "field": "from",
+        "type": "quantitative",
+        "title": title,
+        "scale": {"domain": [0, 1]},
+        "bin": {"binned": True},
+    }
     header = {"labelOrient": "top", "labelAnchor": "start", "labelFontSize": 12}
     encoding = {
         "x": x,
@@ -123,22 +205,34 @@ def _bars(rows: Table, y: str, group: str, names: list[str], title: str) -> str:
         "row": {"field": group, "type": "nominal", "sort": names, "title": None, "header": header},
         "color": _two(group, names)["color"] | {"legend": None},
     }
-    return svg({"data": {"values": rows}, "mark": {"type": "bar"}, "encoding": encoding, "height": 90})
+    return svg(
+        {"data": {"values": rows}, "mark": {"type": "bar"}, "encoding": encoding, "height": 90}
+    )
 
 
 def _two(field: str, names: list[str], *, dash: bool = False) -> dict[str, Any]:
     """Colours for two series that differ in lightness too; dashes where they are lines."""
     legend = {"title": None, "orient": "top"}
     colours = {"domain": names, "range": [BLUE, ORANGE]}
-    channels: dict[str, Any] = {"color": {"field": field, "type": "nominal", "scale": colours, "legend": legend}}
+    channels: dict[str, Any] = {
+        "color": {"field": field, "type": "nominal", "scale": colours, "legend": legend}
+    }
     if dash:
         scale = {"domain": names, "range": [[1, 0], [6, 3]]}
-        channels["strokeDash"] = {"field": field, "type": "nominal", "scale": scale, "legend": legend}
+        channels["strokeDash"] = {
+            "field": field,
+            "type": "nominal",
+            "scale": scale,
+            "legend": legend,
+        }
     return channels
 
 
 def _line(encoding: dict[str, Any]) -> dict[str, Any]:
-    return {"mark": {"type": "rule", "aria": False, "strokeDash": [2, 3], "color": GREY}, "encoding": encoding}
+    return {
+        "mark": {"type": "rule", "aria": False, "strokeDash": [2, 3], "color": GREY},
+        "encoding": encoding,
+    }
 
 
 def svg(spec: dict[str, Any]) -> str:
@@ -160,5 +254,10 @@ def png(drawn: str) -> bytes:
 def styled(spec: dict[str, Any]) -> dict[str, Any]:
     """The picture with our usual size, letters and axes where it does not say otherwise."""
     letters = {"labelFontSize": 12, "titleFontSize": 12, "labelFont": FONT, "titleFont": FONT}
-    config = {"font": FONT, "axis": letters | {"grid": True}, "legend": letters, "view": {"stroke": None}}
+    config = {
+        "font": FONT,
+        "axis": letters | {"grid": True},
+        "legend": letters,
+        "view": {"stroke": None},
+    }
     return {"width": WIDTH, "height": HEIGHT, "config": config, "background": "white"} | spec

@@ -10,9 +10,9 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from disorder.report.html import visible
-from disorder.report.run import Omitted
+from disorder.report.page import visible
 from disorder.report.wording import COLUMNS, PERMUTATION_METRICS
+from disorder.runs.run import Omitted
 
 SCHEMA_VERSION = 1
 ALPHA = 0.05
@@ -97,8 +97,13 @@ def footnotes(comparison: Comparison) -> list[str]:
     used = dict.fromkeys(d.test for d in comparison.differences)
     lines = [f"{name}: {TESTS[name]}" for name in used if name in TESTS]
     if comparison.differences:
-        lines.append(f"p_holm: p after Holm's correction for all {len(comparison.differences)} tests; * below {ALPHA}")
-    lines += [f"not compared: {o.metric}, {where(o.transformation)}, {o.group} ({o.reason})" for o in comparison.omitted]
+        lines.append(
+            f"p_holm: p after Holm's correction for all {len(comparison.differences)} tests; * below {ALPHA}"
+        )
+    lines += [
+        f"not compared: {o.metric}, {where(o.transformation)}, {o.group} ({o.reason})"
+        for o in comparison.omitted
+    ]
     return lines + comparison.notes
 
 
@@ -114,7 +119,13 @@ def signed(value: float, digits: int = 3) -> str:
 
 def shown_p(p: float) -> str:
     """A p-value, no more exact than one can believe."""
-    return "<.0001" if p < 0.0001 else f"{p:.4f}".replace("0.", ".", 1) if p < 0.1 else f"{p:.2f}".replace("0.", ".", 1)
+    return (
+        "<.0001"
+        if p < 0.0001
+        else f"{p:.4f}".replace("0.", ".", 1)
+        if p < 0.1
+        else f"{p:.2f}".replace("0.", ".", 1)
+    )
 
 
 def show_comparison(comparison: Comparison, console: Console) -> None:
@@ -148,5 +159,8 @@ def _cells(d: Difference) -> Iterator[Text]:
     yield Text(f"{d.n:,}")
     yield Text(f"{d.base_value:.3f}")
     yield Text(f"{d.other_value:.3f}")
-    yield Text(f"{signed(d.difference)} [{signed(d.low, 2)}, {signed(d.high, 2)}]", style="bold" if d.is_sure else "")
+    yield Text(
+        f"{signed(d.difference)} [{signed(d.low, 2)}, {signed(d.high, 2)}]",
+        style="bold" if d.is_sure else "",
+    )
     yield Text(f"{shown_p(d.p_holm)}{'*' if d.is_sure else ' '}")

@@ -1,4 +1,6 @@
-"""What does a page show and its folder keep beside it? Pictures and tables, each with the rows that it is made of."""
+"""What does a page show and its folder keep beside it? Pictures and tables, each with the rows that
+it is made of.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +20,8 @@ Row = dict[str, Any]
 class Figure:
     """A picture and the rows it is made of.
 
-    `spec` is Vega-Lite without data, which `rows` fill in, so the CSV is what is drawn; or `drawn` is an SVG of your own.
+    `spec` is Vega-Lite without data, which `rows` fill in, so the CSV is what is drawn; or `drawn`
+    is an SVG of your own.
     """
 
     name: str

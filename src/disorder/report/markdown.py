@@ -1,8 +1,10 @@
-"""How do words of data get into Markdown and stay words? Nothing in them may leave its cell or line, or become markup."""
+"""How do words of data get into Markdown and stay words? Nothing in them may leave its cell or
+line, or become markup.
+"""
 
 from __future__ import annotations
 
-from disorder.report.html import visible
+from disorder.report.page import visible
 
 MARKUP = "|`*[]"
 
@@ -13,7 +15,13 @@ def as_text(text: str) -> str:
     >>> print(as_text("a | <b>"))
     a \| &lt;b>
     """
-    safe = visible(text).replace("\\", "\\\\").replace("\n", " ").replace("&", "&amp;").replace("<", "&lt;")
+    safe = (
+        visible(text)
+        .replace("\\", "\\\\")
+        .replace("\n", " ")
+        .replace("&", "&amp;")
+        .replace("<", "&lt;")
+    )
     for char in MARKUP:
         safe = safe.replace(char, f"\\{char}")
     return safe

@@ -9,8 +9,15 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from disorder.report.run import Record, Run
-from disorder.report.wording import COLUMNS, PERMUTATION_METRICS, interval, left_out, main_transformation, spread
+from disorder.report.wording import (
+    COLUMNS,
+    PERMUTATION_METRICS,
+    interval,
+    left_out,
+    main_transformation,
+    spread,
+)
+from disorder.runs.run import Record, Run
 
 SECONDS = ("draw", "assemble", "forward", "cache", "write")
 LEGEND = {
@@ -44,7 +51,12 @@ def show(run: Run, console: Console, *, folder: str | None = None, profile: bool
         console.print(Text(f"{name}: {meaning}", style="dim"))
     for line in left_out(run):
         console.print(Text(line))
-    for line in [*_not_measured(run), *run.notes, *stopped_early(run), *(spent(run) if profile else [])]:
+    for line in [
+        *_not_measured(run),
+        *run.notes,
+        *stopped_early(run),
+        *(spent(run) if profile else []),
+    ]:
         console.print(Text(line))
     if folder:
         console.print(Text(f"\nReport: {folder}/report.html", style="bold"), soft_wrap=True)
@@ -67,8 +79,15 @@ def _set_apart(console: Console, table: Table) -> None:
 def _legend(run: Run) -> list[tuple[str, str]]:
     """What stands in the tables, in a line each."""
     shown = {r.metric for r in run.scores}
-    present = {"accuracy": "accuracy", "same answer": "agreement", "WOS": "wos", "confidence": "confidence",
-               "Ω_max, Ω_rand, Ω_1.0": "omega_max", "P_c, P_f": "p_c", "entropy": "entropy_c"}  # fmt: skip
+    present = {
+        "accuracy": "accuracy",
+        "same answer": "agreement",
+        "WOS": "wos",
+        "confidence": "confidence",
+        "Ω_max, Ω_rand, Ω_1.0": "omega_max",
+        "P_c, P_f": "p_c",
+        "entropy": "entropy_c",
+    }
     hidden = {name for name, metric in present.items() if metric not in shown}
     hidden |= {"models A, B, C"} if not run.references else set()
     hidden |= set() if any(group.startswith("needs=") for group in run.groups) else {"needs=…"}
@@ -92,21 +111,33 @@ def stopped_early(run: Run) -> list[str]:
     ]
     if saved := run.profile.get("saved"):
         asked = run.profile.get("asked", 0) + run.profile.get("cached", 0)
-        lines.append(f"curtailed: {saved / (saved + asked):.2f} of the questions were decided without asking")
+        lines.append(
+            f"curtailed: {saved / (saved + asked):.2f} of the questions were decided without asking"
+        )
     return lines
 
 
 def spent(run: Run) -> list[str]:
     """Where the time went, and how many questions the model was asked."""
     total = max(run.seconds, 1e-9)
-    shares = [f"{name} {run.profile.get(name, 0):.2f} s ({run.profile.get(name, 0) / total:.0%})" for name in SECONDS]
-    counts = [f"{name} {int(run.profile.get(name, 0)):,}" for name in ("asked", "saved", "cached", "resumed")]
+    shares = [
+        f"{name} {run.profile.get(name, 0):.2f} s ({run.profile.get(name, 0) / total:.0%})"
+        for name in SECONDS
+    ]
+    counts = [
+        f"{name} {int(run.profile.get(name, 0)):,}"
+        for name in ("asked", "saved", "cached", "resumed")
+    ]
     return [f"time: {run.seconds:.2f} s: {', '.join(shares)}", f"questions: {', '.join(counts)}"]
 
 
 def _scores(run: Run, group: str) -> Table:
     """One row a transformation."""
-    present = [metric for metric in COLUMNS if any(r.metric == metric and r.group == group for r in run.scores)]
+    present = [
+        metric
+        for metric in COLUMNS
+        if any(r.metric == metric and r.group == group for r in run.scores)
+    ]
     table = Table(box=SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, 1, 0, 0))
     table.add_column("all examples" if group == "all" else group, overflow="fold")
     table.add_column("n", justify="right")
@@ -114,7 +145,9 @@ def _scores(run: Run, group: str) -> Table:
         table.add_column(COLUMNS[metric], justify="right", no_wrap=True)
     for name, records in _by_transformation(run, group):
         n = records.get("accuracy", next(iter(records.values()))).n
-        table.add_row(Text(name), f"{n:,}", *[spread(records[m]) if m in records else "" for m in present])
+        table.add_row(
+            Text(name), f"{n:,}", *[spread(records[m]) if m in records else "" for m in present]
+        )
     return table
 
 
@@ -142,5 +175,7 @@ def _by_transformation(run: Run, group: str) -> Iterator[tuple[str, dict[str, Re
 
 
 def _reference(run: Run, name: str, transformation: str, metric: str) -> str:
-    found = (r for r in run.references[name] if (r.transformation, r.metric) == (transformation, metric))
+    found = (
+        r for r in run.references[name] if (r.transformation, r.metric) == (transformation, metric)
+    )
     return next((f"{record.value:.2f}" for record in found), "")

@@ -1,4 +1,6 @@
-"""Which words and figures do terminal and page share? Titles, intervals, what was left out, how to run it again."""
+"""Which words and figures do terminal and page share? Titles, intervals, what was left out, how to
+run it again.
+"""
 
 from __future__ import annotations
 
@@ -7,8 +9,8 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
-from disorder.report.run import Record, Run
-from disorder.settings import Settings
+from disorder.runs.run import Record, Run
+from disorder.runs.settings import Settings
 
 COLUMNS = {
     "accuracy": "accuracy",
@@ -57,12 +59,16 @@ def spread(record: Record) -> str:
 
 def _short(bound: float) -> str:
     """Two decimals without what goes without saying: .07, 1, 1.05."""
-    return {"0.00": "0", "1.00": "1"}.get(f"{bound:.2f}", f"{bound:.2f}".replace("0.", ".", 1) if bound < 1 else f"{bound:.2f}")
+    return {"0.00": "0", "1.00": "1"}.get(
+        f"{bound:.2f}", f"{bound:.2f}".replace("0.", ".", 1) if bound < 1 else f"{bound:.2f}"
+    )
 
 
 def main_transformation(run: Run) -> str:
     """The transformation whose permutation scores are shown first."""
-    measured = [t for t in run.breaks_order if run.score(t, "omega_max")]  # others change the words too
+    measured = [
+        t for t in run.breaks_order if run.score(t, "omega_max")
+    ]  # others change the words too
     return "derange" if "derange" in measured else next(iter(measured), "")
 
 
@@ -105,3 +111,10 @@ def _option(name: str, value: Any) -> list[str]:
     if isinstance(value, list | tuple):
         return [word for item in value for word in (flag, str(item))]
     return [flag, str(value)]
+
+
+TELLING_KINDS = {
+    "unmoved": "right on the text, and as sure of the same answer on every broken version",
+    "rescued": "wrong on the text, right on broken versions of it",
+    "noticed": "right on the text, another answer on most broken versions",
+}

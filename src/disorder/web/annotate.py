@@ -1,7 +1,9 @@
-"""`disorder human serve`: one item at a time, by keyboard or by thumb; the answer is on disk before the next item shows.
+"""`disorder human serve`: one item at a time, by keyboard or by thumb; the answer is on disk before
+the next item shows.
 
-This file reads what annotators may see and never the key: what is not in the process cannot leak from it. A page works
-without scripts; with them it goes on by itself when the server was away for a while.
+This file reads what annotators may see and never the key: what is not in the process cannot leak
+from it. A page works without scripts; with them it goes on by itself when the server was away for a
+while.
 """
 
 from __future__ import annotations
@@ -17,8 +19,8 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qsl
 
 from disorder.errors import DisorderError
-from disorder.human.store import Answer, Stale, Store
-from disorder.human.task import (
+from disorder.verbs.human.store import Answer, Stale, Store
+from disorder.verbs.human.task import (
     HumanTask,
     Item,
     order_for,
@@ -27,8 +29,8 @@ from disorder.human.task import (
     read_items,
     read_task,
 )
-from disorder.web._pages import html, serve_static
-from disorder.web._serve import new_app, require_web, serve
+from disorder.web.pages import html, serve_static
+from disorder.web.serving import new_app, require_web, serve
 
 if TYPE_CHECKING:
     from fastapi import FastAPI
@@ -59,8 +61,12 @@ class Desk:
 
     @cached_property
     def names(self) -> dict[bytes, str]:
-        """Who a token belongs to; by its hash, so that looking it up tells nothing about the others."""
-        return {_hashed(annotator.token): annotator.name for annotator in read_annotators(self.folder)}
+        """Who a token belongs to; by its hash, so that looking it up tells nothing about the
+        others.
+        """
+        return {
+            _hashed(annotator.token): annotator.name for annotator in read_annotators(self.folder)
+        }
 
     @cached_property
     def orders(self) -> dict[str, list[Item]]:
@@ -89,9 +95,14 @@ def serve_task(folder: Path, *, host: str = "127.0.0.1", port: int = 8766) -> No
     app = annotation(desk)
     links = {annotator.name: annotator.token for annotator in read_annotators(folder)}
     serve(
-        app, host=host, port=port, is_good=lambda token: desk.who(token) is not None, name="disorder human",
-        links=links, hint=HINT,
-    )  # fmt: skip
+        app,
+        host=host,
+        port=port,
+        is_good=lambda token: desk.who(token) is not None,
+        name="disorder human",
+        links=links,
+        hint=HINT,
+    )
 
 
 def annotation(desk: Desk) -> FastAPI:
@@ -104,18 +115,26 @@ def annotation(desk: Desk) -> FastAPI:
     store = Store(desk.folder)
     _ = desk.task, desk.orders, store.answers()
 
-    def page(function: Callable[[Desk, Store, str], Response]) -> Callable[[Request], Awaitable[Response]]:
+    def page(
+        function: Callable[[Desk, Store, str], Response],
+    ) -> Callable[[Request], Awaitable[Response]]:
         async def endpoint(request: Request) -> Response:
             return await run_in_threadpool(function, desk, store, _annotator(desk, request))
 
         return endpoint
 
-    def change(function: Callable[[Desk, Store, Mapping[str, str]], None]) -> Callable[[Request], Awaitable[Response]]:
+    def change(
+        function: Callable[[Desk, Store, Mapping[str, str]], None],
+    ) -> Callable[[Request], Awaitable[Response]]:
         async def endpoint(request: Request) -> Response:
-            form = dict(parse_qsl((await request.body()).decode("utf-8", "replace"), keep_blank_values=True))
+            form = dict(
+                parse_qsl((await request.body()).decode("utf-8", "replace"), keep_blank_values=True)
+            )
             who = _annotator(desk, request)
             if form.get("annotator") != who:
-                return PlainTextResponse(f"This browser now has the link of {who}; {HINT}. Nothing was stored.\n", 409)
+                return PlainTextResponse(
+                    f"This browser now has the link of {who}; {HINT}. Nothing was stored.\n", 409
+                )
             try:
                 await run_in_threadpool(function, desk, store, form)
             except Stale as error:
@@ -140,7 +159,13 @@ def _annotator(desk: Desk, request: Request) -> str:
 def _welcome(desk: Desk, store: Store, who: str) -> Response:
     """The instructions, and a way to begin or to go on."""
     n_done = len(store.answers(who))
-    return html("annotate_welcome.html", task=desk.task, who=who, n_done=n_done, instructions=_markdown(desk, top=1))
+    return html(
+        "annotate_welcome.html",
+        task=desk.task,
+        who=who,
+        n_done=n_done,
+        instructions=_markdown(desk, top=1),
+    )
 
 
 def _item(desk: Desk, store: Store, who: str) -> Response:
@@ -152,10 +177,15 @@ def _item(desk: Desk, store: Store, who: str) -> Response:
     if item is None:
         return html("annotate_done.html", **shared)
     return html(
-        "annotate_item.html", **shared, item=item, attempt=store.attempt(who, item.item), shown=f"{time.time():.3f}",
-        choices=choices(desk.task.labels), texts=list(zip(desk.task.text_names, (item.text_a, item.text_b), strict=False)),
+        "annotate_item.html",
+        **shared,
+        item=item,
+        attempt=store.attempt(who, item.item),
+        shown=f"{time.time():.3f}",
+        choices=choices(desk.task.labels),
+        texts=list(zip(desk.task.text_names, (item.text_a, item.text_b), strict=False)),
         instructions=_markdown(desk, top=2),
-    )  # fmt: skip
+    )
 
 
 def _answer(desk: Desk, store: Store, form: Mapping[str, str]) -> None:
@@ -196,14 +226,25 @@ def choices(labels: Sequence[str]) -> list[dict[str, Any]]:
     """
     taken, found = {UNDO}, []
     for number, label in enumerate(labels, start=1):
-        letter = next((char for char in label.lower() if char.isascii() and char.isalpha() and char not in taken), "")
+        letter = next(
+            (
+                char
+                for char in label.lower()
+                if char.isascii() and char.isalpha() and char not in taken
+            ),
+            "",
+        )
         taken |= {letter}
-        found.append({"label": label, "digit": str(number) if number <= N_DIGITS else "", "letter": letter})
+        found.append(
+            {"label": label, "digit": str(number) if number <= N_DIGITS else "", "letter": letter}
+        )
     return found
 
 
 def _markdown(desk: Desk, *, top: int) -> Any:
-    """The instructions as HTML whose first heading is of level `top`; raw HTML and pictures in them stay text."""
+    """The instructions as HTML whose first heading is of level `top`; raw HTML and pictures in them
+    stay text.
+    """
     from markdown_it import MarkdownIt
     from markupsafe import Markup
 

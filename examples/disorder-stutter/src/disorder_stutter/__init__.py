@@ -1,4 +1,6 @@
-"""Say some words twice, to ask whether a model minds. A whole plugin: one decorated function, one entry point."""
+"""Say some words twice, to ask whether a model minds. A whole plugin: one decorated function, one
+entry point.
+"""
 
 from __future__ import annotations
 
@@ -17,6 +19,12 @@ def stutter(sentence: Sentence, rng: Generator, count: int, *, share: float = 0.
         raise BadSetting("stutter", share=share, need="a share above 0, at most 1")
     n = len(sentence.movable)
     n_twice = max(1, round(share * n)) if n else 0
-    rows = [np.sort(np.concatenate([np.arange(len(sentence)), rng.permutation(sentence.movable)[:n_twice]]))
-            for _ in range(count if n else 0)]  # fmt: skip
-    return Rows(sentence, np.array(rows, dtype=np.int64).reshape(len(rows), len(sentence) + n_twice))
+    rows = [
+        np.sort(
+            np.concatenate([np.arange(len(sentence)), rng.permutation(sentence.movable)[:n_twice]])
+        )
+        for _ in range(count if n else 0)
+    ]
+    return Rows(
+        sentence, np.array(rows, dtype=np.int64).reshape(len(rows), len(sentence) + n_twice)
+    )

@@ -1,8 +1,10 @@
-"""Which texts come with the tool, and how many more can be had? A small grammar writes them, labels included.
+"""Which texts come with the tool, and how many more can be had? A small grammar writes them, labels
+included.
 
-Half of each task is decided by words alone (`needs="words"`), half by their order (`needs="order"`), so the right
-outcome of an audit is known beforehand. The rare_ sets hold one statement in several valid orders, told apart by `phenomenon`.
-The output depends on nothing but the task and the split.
+Half of each task is decided by words alone (`needs="words"`), half by their order
+(`needs="order"`), so the right outcome of an audit is known beforehand. The rare_ sets hold one
+statement in several valid orders, told apart by `phenomenon`. The output depends on nothing but the
+task and the split.
 """
 
 from __future__ import annotations
@@ -25,7 +27,13 @@ MAKERS: dict[str, Callable[[int], list[Maker]]] = {
     "rare_nli": rare.nli_makers,
     "rare_sentiment": rare.sentiment_makers,
 }
-N_TEST = {"nli": 4200, "sentiment": 1200, "acceptability": 1200, "rare_nli": 1500, "rare_sentiment": 1500}
+N_TEST = {
+    "nli": 4200,
+    "sentiment": 1200,
+    "acceptability": 1200,
+    "rare_nli": 1500,
+    "rare_sentiment": 1500,
+}
 N_TRAIN = 60_000
 SPLITS = ("test", "train")
 PATIENCE = 10_000
@@ -58,11 +66,14 @@ def _fresh(make: Maker, draw: Draw, split: str, seen: set[tuple[str, str | None]
         if all(_split_of(example.text_a) == split for example in group) and not keys & seen:
             seen |= keys
             return group
-    raise BadSetting("grammar", n_found=len(seen), need="fewer rows: it has hardly any new ones left")
+    raise BadSetting(
+        "grammar", n_found=len(seen), need="fewer rows: it has hardly any new ones left"
+    )
 
 
 def _split_of(text: str) -> str:
-    # By checksum, so that the splits never share a text, however many rows are asked for; of the sorted words, so that
+    # By checksum, so that the splits never share a text, however many rows are asked for; of the
+    # sorted words, so that
     # anagrams stay together.
     bag = " ".join(sorted(words(text)))
     return SPLITS[zlib.crc32(bag.encode()) & 1]

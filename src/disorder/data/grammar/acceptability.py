@@ -1,4 +1,6 @@
-"""Is a sentence English? One half breaks a word form, which the bag of words shows; the other only misplaces words."""
+"""Is a sentence English? One half breaks a word form, which the bag of words shows; the other only
+misplaces words.
+"""
 
 from __future__ import annotations
 
@@ -15,14 +17,19 @@ from .surface import join, n_words, sentence
 MIN_WORDS = 8
 LABELS = ("acceptable", "unacceptable")
 
-# A sentence as (phrase, tag): determiner D, adjective J, noun N, auxiliary X, verb V, adverb R, preposition P, time T.
+# A sentence as (phrase, tag): determiner D, adjective J, noun N, auxiliary X, verb V, adverb R,
+# preposition P, time T.
 Tagged: TypeAlias = list[tuple[str, str]]
 
 
 def makers(block: int) -> list[Maker]:
-    """One text a label that a word form decides, and one pair of anagrams; the kinds of error take turns."""
+    """One text a label that a word form decides, and one pair of anagrams; the kinds of error take
+    turns.
+    """
     forms, orders = tuple(FORMS), tuple(MISORDERS)
-    by_form: list[Maker] = [partial(form, label=label, phenomenon=forms[block % len(forms)]) for label in LABELS]
+    by_form: list[Maker] = [
+        partial(form, label=label, phenomenon=forms[block % len(forms)]) for label in LABELS
+    ]
     return [*by_form, partial(anagrams, phenomenon=orders[block % len(orders)])]
 
 
@@ -65,7 +72,13 @@ def _past(draw: Draw, wrong: int) -> str:
 
 def _plural(draw: Draw, wrong: int) -> str:
     noun = draw.pick(lex.PLURALS)[wrong]
-    return join(draw.pick(lex.NUMBERS[:-1]), draw.pick(("", *lex.KINDS)), noun, draw.pick(lex.CROWD_ACTS), _scene(draw))
+    return join(
+        draw.pick(lex.NUMBERS[:-1]),
+        draw.pick(("", *lex.KINDS)),
+        noun,
+        draw.pick(lex.CROWD_ACTS),
+        _scene(draw),
+    )
 
 
 def _number(draw: Draw, wrong: int) -> str:
@@ -76,12 +89,18 @@ def _number(draw: Draw, wrong: int) -> str:
 def _comparison(draw: Draw, wrong: int) -> str:
     this, that = draw.distinct(lex.COMPARED, 2)
     verb = draw.pick(("is", "was", "looked", "seemed"))
-    return join(this, verb, draw.pick(lex.COMPARISONS)[wrong], "than", that, draw.pick(lex.VERDICTS))
+    return join(
+        this, verb, draw.pick(lex.COMPARISONS)[wrong], "than", that, draw.pick(lex.VERDICTS)
+    )
 
 
 def _agreement(draw: Draw, wrong: int) -> str:
     one = draw.below(2)
-    who = join(draw.pick(("this", "that") if one else ("these", "those")), draw.pick(lex.KINDS), draw.pick(lex.WHO))
+    who = join(
+        draw.pick(("this", "that") if one else ("these", "those")),
+        draw.pick(lex.KINDS),
+        draw.pick(lex.WHO),
+    )
     verb = draw.pick(lex.ACTIONS)[1 - one if wrong else one]
     return join(who if one else who + "s", verb, draw.pick(lex.WHERE), draw.pick(lex.HABITS))
 
@@ -117,12 +136,24 @@ FORMS: dict[str, Callable[[Draw, int], str]] = {
 def _tagged(draw: Draw) -> Tagged:
     base, past, objects = draw.pick(lex.EVENTS)
     auxiliary, verb = draw.pick((("", past), ("will", base), ("must", base), ("should", base)))
-    subject = [(draw.pick(NAMES), "N")] if draw.chance(0.3) else _noun(draw, draw.pick(lex.WHO), lex.KINDS)
+    subject = (
+        [(draw.pick(NAMES), "N")]
+        if draw.chance(0.3)
+        else _noun(draw, draw.pick(lex.WHO), lex.KINDS)
+    )
     thing = _noun(draw, draw.pick(objects.split()), lex.LOOKS)
     place = [(draw.pick(lex.PREPOSITIONS), "P"), ("the", "D"), (draw.pick(lex.SPOTS), "N")]
     how = [(draw.pick(lex.HOW), "R")] if draw.chance(0.5) else []
     when = [(draw.pick(lex.WHEN), "T")] if not auxiliary else []
-    return [*subject, *([(auxiliary, "X")] if auxiliary else []), *how, (verb, "V"), *thing, *place, *when]
+    return [
+        *subject,
+        *([(auxiliary, "X")] if auxiliary else []),
+        *how,
+        (verb, "V"),
+        *thing,
+        *place,
+        *when,
+    ]
 
 
 def _noun(draw: Draw, noun: str, adjectives: tuple[str, ...]) -> Tagged:

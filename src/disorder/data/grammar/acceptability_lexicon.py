@@ -6,7 +6,11 @@ from .lexicon import listed
 
 
 def _entries(text: str) -> tuple[tuple[str, ...], ...]:
-    return tuple(tuple(part.strip() for part in entry.split("/")) for entry in text.split(",") if entry.strip())
+    return tuple(
+        tuple(part.strip() for part in entry.split("/"))
+        for entry in text.split(",")
+        if entry.strip()
+    )
 
 
 WHO = listed("""
@@ -16,15 +20,50 @@ WHO = listed("""
 """)
 KINDS = listed("old young tall quiet friendly careful tired cheerful clever patient famous polite")
 WHERE = (
-    "in the garden", "near the station", "at the market", "behind the school", "in the kitchen", "by the river",
-    "on the beach", "outside the museum", "in the library", "beside the canal", "under the bridge", "at the harbour",
-)  # fmt: skip
+    "in the garden",
+    "near the station",
+    "at the market",
+    "behind the school",
+    "in the kitchen",
+    "by the river",
+    "on the beach",
+    "outside the museum",
+    "in the library",
+    "beside the canal",
+    "under the bridge",
+    "at the harbour",
+)
 WHEN = (
-    "last week", "yesterday", "on Monday", "this morning", "before lunch", "in April", "after the storm",
-    "on Sunday", "two days ago", "in the evening", "last summer", "at noon",
-)  # fmt: skip
-VERDICTS = ("in every way", "by a long way", "in my view", "these days", "in most respects", "for most people")
-HABITS = ("every morning", "on Sundays", "every summer", "on most days", "each evening", "all year round", "as a rule")
+    "last week",
+    "yesterday",
+    "on Monday",
+    "this morning",
+    "before lunch",
+    "in April",
+    "after the storm",
+    "on Sunday",
+    "two days ago",
+    "in the evening",
+    "last summer",
+    "at noon",
+)
+VERDICTS = (
+    "in every way",
+    "by a long way",
+    "in my view",
+    "these days",
+    "in most respects",
+    "for most people",
+)
+HABITS = (
+    "every morning",
+    "on Sundays",
+    "every summer",
+    "on most days",
+    "each evening",
+    "all year round",
+    "as a rule",
+)
 
 # right / wrong / how the sentence goes on
 PASTS = _entries("""went/goed/to the dentist, bought/buyed/a blue bicycle, caught/catched/a large trout,
@@ -44,23 +83,53 @@ PLURALS = _entries("""children/childs, mice/mouses, geese/gooses, women/womans, 
     wolves/wolfs, oxen/oxes, thieves/thiefs, policemen/policemans, firemen/firemans, deer/deers, fishermen/fishermans,
     calves/calfs""")
 CROWD_ACTS = (
-    "waited", "slept", "gathered", "hid", "stood together", "rested", "appeared", "wandered about", "were seen",
-    "made a noise", "crossed the road", "looked around",
-)  # fmt: skip
+    "waited",
+    "slept",
+    "gathered",
+    "hid",
+    "stood together",
+    "rested",
+    "appeared",
+    "wandered about",
+    "were seen",
+    "made a noise",
+    "crossed the road",
+    "looked around",
+)
 NUMBERS = ("two", "three", "four", "several", "many", "seven", "a dozen", "both")
 COUNTED = _entries("""books/book, lamps/lamp, chairs/chair, letters/letter, tickets/ticket, apples/apple,
     baskets/basket, candles/candle, bottles/bottle, ladders/ladder, umbrellas/umbrella, boxes/box, hats/hat, coins/coin,
     plates/plate, keys/key, pencils/pencil, buckets/bucket, blankets/blanket, stamps/stamp""")
-GETTING = ("bought", "found", "sold", "carried", "counted", "wrapped", "borrowed", "lost", "photographed", "cleaned")
+GETTING = (
+    "bought",
+    "found",
+    "sold",
+    "carried",
+    "counted",
+    "wrapped",
+    "borrowed",
+    "lost",
+    "photographed",
+    "cleaned",
+)
 COMPARISONS = _entries("""better/more better, better/gooder, worse/more worse, worse/badder, taller/more taller,
     older/more older, cheaper/more cheaper, stronger/more stronger, quieter/more quieter, safer/more safer,
     heavier/more heavier, smaller/more smaller, brighter/more brighter, more beautiful/beautifuller,
     more expensive/expensiver, more modern/moderner, more useful/usefuller, more famous/famouser""")
 COMPARED = (
-    "the new bridge", "the red house", "this small hotel", "the village hall", "our wooden boat", "the blue lamp",
-    "that old engine", "the white horse", "the brass clock", "their second plan", "the northern road",
+    "the new bridge",
+    "the red house",
+    "this small hotel",
+    "the village hall",
+    "our wooden boat",
+    "the blue lamp",
+    "that old engine",
+    "the white horse",
+    "the brass clock",
+    "their second plan",
+    "the northern road",
     "my first bicycle",
-)  # fmt: skip
+)
 ACTIONS = _entries("""walk/walks, work/works, sing/sings, swim/swims, read/reads, paint/paints, cook/cooks, rest/rests,
     practise/practises, exercise/exercises, wait/waits, dance/dances, draw/draws, study/studies""")
 FORMS = _entries("""go/went/to the dentist, buy/bought/a blue bicycle, catch/caught/a large trout,
@@ -87,4 +156,6 @@ LOOKS = listed("red large small heavy wooden broken expensive beautiful dusty st
 HOW = listed("quickly carefully secretly slowly proudly quietly happily often")
 DETERMINERS = ("the", "the", "this", "my", "our")
 PREPOSITIONS = ("in", "near", "behind", "beside", "outside")
-SPOTS = listed("station market school kitchen museum library hotel bakery theatre stable church shed")
+SPOTS = listed(
+    "station market school kitchen museum library hotel bakery theatre stable church shed"
+)

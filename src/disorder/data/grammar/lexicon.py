@@ -25,7 +25,10 @@ def listed(text: str) -> tuple[str, ...]:
 
 def _lines(text: str) -> tuple[tuple[str, tuple[str, ...]], ...]:
     pairs = (line.partition(":") for line in text.strip().splitlines())
-    return tuple((head.strip(), tuple(w.strip() for w in rest.split(",") if w.strip())) for head, _, rest in pairs)
+    return tuple(
+        (head.strip(), tuple(w.strip() for w in rest.split(",") if w.strip()))
+        for head, _, rest in pairs
+    )
 
 
 def kinds(text: str) -> Domain:
@@ -45,7 +48,9 @@ def unrelated(phrases: tuple[str, ...]) -> Domain:
 
 def with_preposition(domain: Domain, preposition: str) -> Domain:
     """The same domain with a preposition before each word."""
-    lines = tuple((f"{preposition} {h}", tuple(f"{preposition} {w}" for w in ws)) for h, ws in domain.lines)
+    lines = tuple(
+        (f"{preposition} {h}", tuple(f"{preposition} {w}" for w in ws)) for h, ws in domain.lines
+    )
     return Domain(lines, domain.specials_exclude)
 
 
@@ -106,7 +111,9 @@ YOUTH = shades("young: youthful\nelderly: aged")
 WEALTH = shades("rich: wealthy, affluent, prosperous\npoor: penniless, impoverished")
 FAME = shades("famous: celebrated, renowned, legendary\nunknown: obscure")
 POLITENESS = shades("polite: courteous, gracious\nrude: insolent, impolite")
-TEMPER = shades("cheerful: jolly, merry, overjoyed\ngloomy: melancholy, miserable\nangry: furious, enraged")
+TEMPER = shades(
+    "cheerful: jolly, merry, overjoyed\ngloomy: melancholy, miserable\nangry: furious, enraged"
+)
 COURAGE = shades("brave: fearless, heroic, courageous\ncowardly: timid")
 ENERGY = shades("tired: weary, exhausted\nenergetic: lively, tireless")
 THRIFT = shades("generous: charitable\nstingy: miserly")
@@ -195,23 +202,43 @@ TRADE = shades("bought: purchased, acquired\nsold: auctioned\nborrowed:\nrented:
 BARTER = shades("bought: purchased, acquired\nsold: auctioned\nstole: pilfered")
 MENDING = shades("repaired: mended, fixed, restored\ndamaged: smashed, wrecked, shattered")
 LIKING = shades("liked: loved, adored, enjoyed\ndisliked: hated, detested, loathed, despised")
-FINDING = shades("found: discovered, located, unearthed\nlost: misplaced, mislaid\nhid: concealed, buried")
+FINDING = shades(
+    "found: discovered, located, unearthed\nlost: misplaced, mislaid\nhid: concealed, buried"
+)
 SENDING = shades("sent: mailed, posted, shipped\nreceived:\nkept: retained")
 CLEANING = shades("cleaned: washed, scrubbed, polished, scoured\nsoiled: stained, muddied")
-MOVING = shades("pushed: shoved, nudged\npulled: dragged, tugged, hauled\nlifted: hoisted, raised\ndropped:")
+MOVING = shades(
+    "pushed: shoved, nudged\npulled: dragged, tugged, hauled\nlifted: hoisted, raised\ndropped:"
+)
 OPENING = shades("opened: unlocked, unbolted\nclosed: shut, locked, bolted, sealed")
-EATING = shades("ate: devoured, gobbled, nibbled\nrefused: declined, rejected\ncooked: fried, roasted, grilled, boiled")
-BUILDING = shades("built: constructed, erected\ndestroyed: demolished, razed, flattened\ndesigned: planned")
+EATING = shades(
+    "ate: devoured, gobbled, nibbled\nrefused: declined, rejected\ncooked: fried, roasted, grilled, boiled"
+)
+BUILDING = shades(
+    "built: constructed, erected\ndestroyed: demolished, razed, flattened\ndesigned: planned"
+)
 GARDENING = shades("planted:\nwatered: sprinkled\ncut: trimmed, pruned, clipped\nuprooted:")
-READING = shades("read: studied, perused, skimmed\nwrote: composed, drafted, penned\nburned: torched, incinerated")
-JUDGING = shades("praised: applauded, commended, acclaimed\ncriticised: condemned, mocked, ridiculed")
+READING = shades(
+    "read: studied, perused, skimmed\nwrote: composed, drafted, penned\nburned: torched, incinerated"
+)
+JUDGING = shades(
+    "praised: applauded, commended, acclaimed\ncriticised: condemned, mocked, ridiculed"
+)
 COMPETING = shades("won: dominated\nlost: forfeited\nwatched: observed, witnessed\nmissed: skipped")
 LEARNING = shades("studied: learned, practised\ntaught:\nneglected: abandoned")
-PETTING = shades("stroked: petted, patted, caressed\nignored: disregarded\nscolded: reprimanded\nchased: pursued")
-WALKING = shades("ran: sprinted, raced, dashed, jogged\nwalked: strolled, marched, wandered, ambled\nstood: waited, lingered")
-PERFORMING = shades("sang: crooned, warbled\ndanced: waltzed\nslept: dozed, napped, snoozed\nwept: sobbed, cried")
+PETTING = shades(
+    "stroked: petted, patted, caressed\nignored: disregarded\nscolded: reprimanded\nchased: pursued"
+)
+WALKING = shades(
+    "ran: sprinted, raced, dashed, jogged\nwalked: strolled, marched, wandered, ambled\nstood: waited, lingered"
+)
+PERFORMING = shades(
+    "sang: crooned, warbled\ndanced: waltzed\nslept: dozed, napped, snoozed\nwept: sobbed, cried"
+)
 TRAVELLING = kinds("flew:\nsailed: cruised\ndrove: motored\ncycled: pedalled\nhitchhiked:")
-GRAZING = shades("ran: raced, galloped, bolted\nslept: dozed, napped, snoozed\nate: grazed, munched\nswam: paddled")
+GRAZING = shades(
+    "ran: raced, galloped, bolted\nslept: dozed, napped, snoozed\nate: grazed, munched\nswam: paddled"
+)
 
 # What the thing was like
 
@@ -288,7 +315,9 @@ in the fog: in a thick mist
 SPEED = shades("quickly: swiftly, rapidly, hastily\nslowly: unhurriedly")
 NOISE = shades("quietly: silently, noiselessly, soundlessly\nloudly: noisily, boisterously")
 CARE = shades("carefully: cautiously, meticulously\ncarelessly: recklessly, sloppily")
-MOOD = shades("happily: cheerfully, joyfully, blissfully\nsadly: mournfully, tearfully\nangrily: furiously")
+MOOD = shades(
+    "happily: cheerfully, joyfully, blissfully\nsadly: mournfully, tearfully\nangrily: furiously"
+)
 WILL = shades("willingly: gladly, eagerly\nreluctantly: grudgingly, unwillingly")
 SKILL = shades("skilfully: expertly, deftly, masterfully\nclumsily: awkwardly, ineptly")
 SECRECY = shades("secretly: covertly, furtively\nopenly: publicly, brazenly")

@@ -1,8 +1,8 @@
 """Which pairs can only be answered by reading the order of the words?
 
-Examples come in threes: one premise about A, B and C, and three hypotheses that are anagrams of one another, one a
-label. Each hypothesis says something of two of the three and mentions the third in passing, so who stands where is all
-that differs, and a bag of words scores exactly one in three.
+Examples come in threes: one premise about A, B and C, and three hypotheses that are anagrams of one
+another, one a label. Each hypothesis says something of two of the three and mentions the third in
+passing, so who stands where is all that differs, and a bag of words scores exactly one in three.
 """
 
 from __future__ import annotations
@@ -21,7 +21,9 @@ LABELS = ("entailment", "neutral", "contradiction")
 
 
 class Setup(NamedTuple):
-    """What a triple is made of: three like entities, a premise, a hypothesis, and the other words of both."""
+    """What a triple is made of: three like entities, a premise, a hypothesis, and the other words
+    of both.
+    """
 
     entities: tuple[str, ...]
     premise: Pattern
@@ -38,14 +40,19 @@ def triple(draw: Draw, *, phenomenon: str) -> Group:
         hypotheses = [_hypothesis(draw, setup, entity, label) for label in LABELS]
         if _fits(premise, MAX_PREMISE) and _fits(hypotheses[0], MAX_HYPOTHESIS):
             pairs = zip(hypotheses, LABELS, strict=True)
-            return [Example(premise, hypothesis, label, "order", phenomenon) for hypothesis, label in pairs]
+            return [
+                Example(premise, hypothesis, label, "order", phenomenon)
+                for hypothesis, label in pairs
+            ]
 
 
 def _hypothesis(draw: Draw, setup: Setup, entity: dict[str, str], label: str) -> str:
     pattern = setup.premise.reversed() if setup.claim.opposite else setup.premise
     xy = draw.pick(pattern.reading(label))
     (z,) = set("ABC") - set(xy)
-    return sentence(setup.claim.text.format(**setup.words, X=entity[xy[0]], Y=entity[xy[1]], Z=entity[z]))
+    return sentence(
+        setup.claim.text.format(**setup.words, X=entity[xy[0]], Y=entity[xy[1]], Z=entity[z])
+    )
 
 
 def _fits(text: str, longest: int) -> bool:
@@ -61,21 +68,35 @@ def _roles(draw: Draw) -> Setup:
     kind, verbs, places = draw.pick(lex.ROLE_WORLDS)
     words = dict(zip(("do", "did", "done"), draw.pick(verbs), strict=True))
     words |= {"when": draw.pick(lex.WHEN), "where": draw.pick(places)}
-    words |= {"who": "who", "whom": "whom"} if kind in ("names", "people") else {"who": "that", "whom": "that"}
-    return Setup(_entities(draw, kind), draw.pick(lex.ROLE_PREMISES), draw.pick(lex.ROLE_HYPOTHESES), words)
+    words |= (
+        {"who": "who", "whom": "whom"}
+        if kind in ("names", "people")
+        else {"who": "that", "whom": "that"}
+    )
+    return Setup(
+        _entities(draw, kind), draw.pick(lex.ROLE_PREMISES), draw.pick(lex.ROLE_HYPOTHESES), words
+    )
 
 
 def _before_after(draw: Draw) -> Setup:
     kind, verbs = draw.pick(lex.TIME_WORLDS)
-    words = dict(zip(("did", "done"), draw.pick(verbs), strict=True)) | {"when": draw.pick(lex.WHEN)}
-    return Setup(_entities(draw, kind), draw.pick(lex.TIME_PREMISES), draw.pick(lex.TIME_HYPOTHESES), words)
+    words = dict(zip(("did", "done"), draw.pick(verbs), strict=True)) | {
+        "when": draw.pick(lex.WHEN)
+    }
+    return Setup(
+        _entities(draw, kind), draw.pick(lex.TIME_PREMISES), draw.pick(lex.TIME_HYPOTHESES), words
+    )
 
 
 def _comparative(draw: Draw) -> Setup:
     kind, scales = draw.pick(lex.SCALE_WORLDS)
     scale = draw.pick(scales)
-    words = (scale if draw.chance(0.5) else scale.opposite())._asdict() | {"source": draw.pick(lex.SOURCES)}
-    return Setup(_entities(draw, kind), draw.pick(lex.SCALE_PREMISES), draw.pick(lex.SCALE_HYPOTHESES), words)
+    words = (scale if draw.chance(0.5) else scale.opposite())._asdict() | {
+        "source": draw.pick(lex.SOURCES)
+    }
+    return Setup(
+        _entities(draw, kind), draw.pick(lex.SCALE_PREMISES), draw.pick(lex.SCALE_HYPOTHESES), words
+    )
 
 
 def _negation_scope(draw: Draw) -> Setup:
@@ -92,7 +113,12 @@ def _deed_negation(draw: Draw) -> Setup:
 def _thing_negation(draw: Draw) -> Setup:
     words = dict(zip(("do", "did", "done"), draw.pick(lex.HANDLINGS), strict=True))
     words |= {"when": draw.pick(lex.WHEN), "someone": draw.pick(lex.ENTITIES["names"])}
-    return Setup(_entities(draw, "things"), draw.pick(lex.THING_PREMISES), draw.pick(lex.THING_HYPOTHESES), words)
+    return Setup(
+        _entities(draw, "things"),
+        draw.pick(lex.THING_PREMISES),
+        draw.pick(lex.THING_HYPOTHESES),
+        words,
+    )
 
 
 SETUPS: dict[str, Callable[[Draw], Setup]] = {

@@ -1,8 +1,9 @@
 """Which pairs can be answered by matching words, whatever order they stand in?
 
-The hypothesis is drawn before its label, so that it cannot betray it; the premise is then written to fit. A premise
-entails by special words (poodle, dog), contradicts by one word that excludes another (Monday, Friday), and leaves open
-what it does not mention. Every premise has exactly one optional slot more than its hypothesis, whatever the label.
+The hypothesis is drawn before its label, so that it cannot betray it; the premise is then written
+to fit. A premise entails by special words (poodle, dog), contradicts by one word that excludes
+another (Monday, Friday), and leaves open what it does not mention. Every premise has exactly one
+optional slot more than its hypothesis, whatever the label.
 """
 
 from __future__ import annotations
@@ -22,7 +23,16 @@ GOAL = lex.with_preposition(lex.COUNTRIES, "to")
 CAUSE = lex.unrelated(lex.CAUSES)
 HERD_FACT = lex.unrelated(lex.HERD_FACTS)
 
-CHARACTER = (lex.YOUTH, lex.WEALTH, lex.FAME, lex.POLITENESS, lex.TEMPER, lex.COURAGE, lex.ENERGY, lex.THRIFT)
+CHARACTER = (
+    lex.YOUTH,
+    lex.WEALTH,
+    lex.FAME,
+    lex.POLITENESS,
+    lex.TEMPER,
+    lex.COURAGE,
+    lex.ENERGY,
+    lex.THRIFT,
+)
 CALM = tuple(domain for domain in CHARACTER if domain is not lex.TEMPER)
 TIME = (lex.WEEKDAY, lex.SEASON, lex.DAYPART)
 EFFORT = (lex.SPEED, lex.CARE, lex.SKILL, lex.WILL, lex.SECRECY)
@@ -58,7 +68,13 @@ FRAMES = (
     Frame(lex.BARTER, lex.PARCELS, GIFT, DEALING, INSIDE),
     Frame(lex.OPENING, lex.OPENINGS, (lex.COLOUR, lex.SIZE, lex.WEIGHT), EFFORT, INSIDE),
     Frame(lex.EATING, lex.FOODS, (lex.HEAT, lex.FRESHNESS, lex.SIZE), DEALING, INSIDE),
-    Frame(lex.BUILDING, lex.BUILDINGS, (lex.SIZE, lex.PRICE, lex.BEAUTY, lex.STRENGTH), EFFORT, OUTSIDE),
+    Frame(
+        lex.BUILDING,
+        lex.BUILDINGS,
+        (lex.SIZE, lex.PRICE, lex.BEAUTY, lex.STRENGTH),
+        EFFORT,
+        OUTSIDE,
+    ),
     Frame(lex.GARDENING, lex.PLANTS, (lex.SIZE, lex.BEAUTY), EFFORT, OUTSIDE),
     Frame(lex.READING, lex.TEXTS, CONTENT, DEALING, INSIDE),
     Frame(lex.JUDGING, lex.SHOWS, CONTENT, (lex.SECRECY, lex.NOISE), (ORIGIN,)),
@@ -68,7 +84,16 @@ FRAMES = (
     Frame(lex.TRAVELLING, GOAL, (), (lex.WILL, lex.SECRECY), (lex.WEATHER,)),
     Frame(lex.WALKING, None, (), (lex.MOOD, lex.NOISE), OUTSIDE, character=CALM),
     Frame(lex.PERFORMING, None, (), (lex.NOISE,), INSIDE),
-    Frame(lex.GRAZING, None, (), (lex.NOISE,), OUTSIDE, (lex.ANIMALS,), (lex.COAT, lex.HUNGER, lex.YOUTH), (HERD_FACT,)),
+    Frame(
+        lex.GRAZING,
+        None,
+        (),
+        (lex.NOISE,),
+        OUTSIDE,
+        (lex.ANIMALS,),
+        (lex.COAT, lex.HUNGER, lex.YOUTH),
+        (HERD_FACT,),
+    ),
 )
 WITHOUT_ARTICLE = (lex.STUDIES, GOAL)
 
@@ -93,7 +118,9 @@ def pair(draw: Draw, *, label: str) -> Group:
         options = _options(frame, name)
         chosen = draw.distinct(tuple(options), len(options))
         n = 2 + (len(options) > 4 and draw.chance(0.6))
-        claim = _core(draw, frame, name) | {slot: _fill(draw, draw.pick(options[slot])) for slot in chosen[:n]}
+        claim = _core(draw, frame, name) | {
+            slot: _fill(draw, draw.pick(options[slot])) for slot in chosen[:n]
+        }
         hypothesis = _write(draw, claim, name)
         if MIN_WORDS <= n_words(hypothesis) <= MAX_HYPOTHESIS:
             break
@@ -115,7 +142,11 @@ def _options(frame: Frame, name: str) -> dict[str, tuple[Domain, ...]]:
 
 
 def _core(draw: Draw, frame: Frame, name: str) -> Scene:
-    domains = {"who": None if name else draw.pick(frame.who), "verb": frame.verb, "thing": frame.thing}
+    domains = {
+        "who": None if name else draw.pick(frame.who),
+        "verb": frame.verb,
+        "thing": frame.thing,
+    }
     return {slot: _fill(draw, domain) for slot, domain in domains.items() if domain}
 
 
@@ -125,12 +156,18 @@ def _fill(draw: Draw, domain: Domain) -> Filling:
     return Filling(domain, line, draw.pick(specials) if specials and draw.chance(0.5) else head)
 
 
-def _premise(draw: Draw, claim: Scene, extras: dict[str, tuple[Domain, ...]], name: str, label: str) -> tuple[str, str]:
-    # Retried for the same claim, so that a long premise is no reason to drop the hypothesis with its label.
+def _premise(
+    draw: Draw, claim: Scene, extras: dict[str, tuple[Domain, ...]], name: str, label: str
+) -> tuple[str, str]:
+    # Retried for the same claim, so that a long premise is no reason to drop the hypothesis with
+    # its label.
     while True:
         facts, phenomenon = _facts(draw, claim, label)
         n_extra = 2 if label == "neutral" else 1
-        facts |= {slot: _fill(draw, draw.pick(extras[slot])) for slot in draw.distinct(tuple(extras), n_extra)}
+        facts |= {
+            slot: _fill(draw, draw.pick(extras[slot]))
+            for slot in draw.distinct(tuple(extras), n_extra)
+        }
         text = _write(draw, facts, name)
         if MIN_WORDS <= n_words(text) <= MAX_PREMISE:
             return text, phenomenon
@@ -157,7 +194,12 @@ def _specialise(draw: Draw, filling: Filling) -> Filling:
 def _exclude(draw: Draw, filling: Filling) -> Filling:
     domain = filling.domain
     siblings = [word for word in domain.lines[filling.line][1] if word != filling.word]
-    if domain.specials_exclude and filling.word != domain.lines[filling.line][0] and siblings and draw.chance(0.5):
+    if (
+        domain.specials_exclude
+        and filling.word != domain.lines[filling.line][0]
+        and siblings
+        and draw.chance(0.5)
+    ):
         return filling._replace(word=draw.pick(siblings))
     while True:
         other = _fill(draw, domain)

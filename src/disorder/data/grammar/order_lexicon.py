@@ -1,7 +1,8 @@
-"""Which sentences change their meaning when like trades places with like? Frames for pairs that order decides.
+"""Which sentences change their meaning when like trades places with like? Frames for pairs that
+order decides.
 
-A premise names A, B and C. Its `Pattern` lists for which pairs XY the claim "X does it to Y" (or "X is before Y",
-"X is more than Y", "X and not Y did it") is entailed, excluded or left open.
+A premise names A, B and C. Its `Pattern` lists for which pairs XY the claim "X does it to Y" (or "X
+is before Y", "X is more than Y", "X and not Y did it") is entailed, excluded or left open.
 """
 
 from __future__ import annotations
@@ -21,7 +22,11 @@ class Pattern(NamedTuple):
 
     def reading(self, label: str) -> tuple[str, ...]:
         """The pairs XY that have this label."""
-        return {"entailment": self.entailment, "contradiction": self.contradiction, "neutral": self.neutral}[label]
+        return {
+            "entailment": self.entailment,
+            "contradiction": self.contradiction,
+            "neutral": self.neutral,
+        }[label]
 
     def reversed(self) -> Pattern:
         """What the premise says of the opposite relation, where one of the two must hold."""
@@ -50,7 +55,10 @@ class Scale(NamedTuple):
 
 def _patterns(readings: str, text: str) -> tuple[Pattern, ...]:
     entailment, contradiction, neutral = (tuple(part.split()) for part in readings.split("|"))
-    return tuple(Pattern(line.strip(), entailment, contradiction, neutral) for line in text.strip().splitlines())
+    return tuple(
+        Pattern(line.strip(), entailment, contradiction, neutral)
+        for line in text.strip().splitlines()
+    )
 
 
 def _claims(text: str, *, opposite: bool = False) -> tuple[Claim, ...]:
@@ -58,7 +66,11 @@ def _claims(text: str, *, opposite: bool = False) -> tuple[Claim, ...]:
 
 
 def _forms(text: str) -> tuple[tuple[str, ...], ...]:
-    return tuple(tuple(part.strip() for part in entry.split("/")) for entry in text.split(",") if entry.strip())
+    return tuple(
+        tuple(part.strip() for part in entry.split("/"))
+        for entry in text.split(",")
+        if entry.strip()
+    )
 
 
 def _scales(text: str) -> tuple[Scale, ...]:
@@ -111,19 +123,61 @@ ENTITIES: dict[str, tuple[str, ...]] = {
 }
 
 WHEN = (
-    "on Monday", "on Tuesday", "on Friday", "last week", "yesterday", "that morning", "last night",
-    "in March", "in December", "at Easter", "last summer", "on Sunday", "that evening", "two days ago",
-)  # fmt: skip
+    "on Monday",
+    "on Tuesday",
+    "on Friday",
+    "last week",
+    "yesterday",
+    "that morning",
+    "last night",
+    "in March",
+    "in December",
+    "at Easter",
+    "last summer",
+    "on Sunday",
+    "that evening",
+    "two days ago",
+)
 INDOORS = (
-    "at the party", "at the station", "in the office", "at the wedding", "in the hotel", "on the ferry",
-    "in the courtyard", "at the reunion", "on the bus", "at the conference", "in the canteen", "at the theatre",
-    "after the meeting", "during the interval", "in the corridor", "on the platform", "over lunch",
-)  # fmt: skip
+    "at the party",
+    "at the station",
+    "in the office",
+    "at the wedding",
+    "in the hotel",
+    "on the ferry",
+    "in the courtyard",
+    "at the reunion",
+    "on the bus",
+    "at the conference",
+    "in the canteen",
+    "at the theatre",
+    "after the meeting",
+    "during the interval",
+    "in the corridor",
+    "on the platform",
+    "over lunch",
+)
 WILDERNESS = (
-    "in the meadow", "behind the barn", "by the river", "near the well", "on the hill", "under the oak", "in the yard",
-    "by the pond", "along the hedge", "at dawn", "in the snow",
-)  # fmt: skip
-BUSINESS = ("in public", "in spring", "during the strike", "at the summit", "before the election", "after the merger")
+    "in the meadow",
+    "behind the barn",
+    "by the river",
+    "near the well",
+    "on the hill",
+    "under the oak",
+    "in the yard",
+    "by the pond",
+    "along the hedge",
+    "at dawn",
+    "in the snow",
+)
+BUSINESS = (
+    "in public",
+    "in spring",
+    "during the strike",
+    "at the summit",
+    "before the election",
+    "after the merger",
+)
 
 # Roles: X did it to Y
 
@@ -198,8 +252,12 @@ ROLE_HYPOTHESES = _claims("""
 MOMENTS = _forms("""arrived/arrived, left/left, spoke/spoken, finished/finished, sang/sung, woke up/woken up,
     signed in/signed in, sat down/sat down, stood up/stood up, went home/gone home, applied/applied, voted/voted,
     retired/retired, moved out/moved out, paid/paid, resigned/resigned, replied/replied, joined/joined""")
-PHASES = _forms("took place/taken place, began/begun, ended/ended, started/started, finished/finished")
-TRIPS = _forms("arrived/arrived, left/left, stopped/stopped, set off/set off, came back/come back, turned up/turned up")
+PHASES = _forms(
+    "took place/taken place, began/begun, ended/ended, started/started, finished/finished"
+)
+TRIPS = _forms(
+    "arrived/arrived, left/left, stopped/stopped, set off/set off, came back/come back, turned up/turned up"
+)
 TIME_WORLDS = (
     ("people", MOMENTS),
     ("names", MOMENTS),
@@ -277,9 +335,21 @@ SCALE_WORLDS = (
     ("places", PLACE_SCALES),
 )
 SOURCES = (
-    "the survey", "the report", "the almanac", "the guidebook", "the register", "the local paper", "the catalogue",
-    "the notebook", "the encyclopaedia", "the census", "the yearbook", "the logbook", "the diagram", "the article",
-)  # fmt: skip
+    "the survey",
+    "the report",
+    "the almanac",
+    "the guidebook",
+    "the register",
+    "the local paper",
+    "the catalogue",
+    "the notebook",
+    "the encyclopaedia",
+    "the census",
+    "the yearbook",
+    "the logbook",
+    "the diagram",
+    "the article",
+)
 SCALE_PREMISES = (
     *_patterns(
         "AB AC | BA CA | BC CB",

@@ -1,6 +1,8 @@
-"""Which word orders are rare but valid? One statement in five orders, to ask a cure whether it refuses good English.
+"""Which word orders are rare but valid? One statement in five orders, to ask a cure whether it
+refuses good English.
 
-A model that learned to refuse broken order should refuse a passive or a cleft no more often than the plain order.
+A model that learned to refuse broken order should refuse a passive or a cleft no more often than
+the plain order.
 """
 
 from __future__ import annotations
@@ -45,16 +47,30 @@ def statements(draw: Draw) -> Group:
     first, second = draw.distinct(lex.ENTITIES[kind], 2)
     words = dict(zip(("do", "did", "done"), draw.pick(lex.HUMAN_VERBS), strict=True))
     words |= {"where": draw.pick(lex.INDOORS), "when": draw.pick(lex.WHEN)}
-    words |= {"A": first, "B": second} if kind == "names" else {"A": f"the {first}", "B": f"the {second}"}
+    words |= (
+        {"A": first, "B": second}
+        if kind == "names"
+        else {"A": f"the {first}", "B": f"the {second}"}
+    )
     premise = sentence("{A} {did} {B} {where} {when}".format_map(words))
-    return [Example(premise, _said(order, words), "entailment", "words", name) for name, order in ORDERS.items()]
+    return [
+        Example(premise, _said(order, words), "entailment", "words", name)
+        for name, order in ORDERS.items()
+    ]
 
 
 def reviews(draw: Draw, *, label: str) -> Group:
     """One verdict in five orders."""
-    words = {"part": draw.pick(sentiment.PARTS), "work": draw.pick(sentiment.WORKS), "time": draw.pick(sentiment.TIMES)}
+    words = {
+        "part": draw.pick(sentiment.PARTS),
+        "work": draw.pick(sentiment.WORKS),
+        "time": draw.pick(sentiment.TIMES),
+    }
     words["verb"] = draw.pick(sentiment.VERBS[label])
-    return [Example(_said(order, words), None, label, "words", name) for name, order in REVIEW_ORDERS.items()]
+    return [
+        Example(_said(order, words), None, label, "words", name)
+        for name, order in REVIEW_ORDERS.items()
+    ]
 
 
 def _said(order: str, words: dict[str, str]) -> str:

@@ -1,4 +1,6 @@
-"""Is a review kind or unkind? One half is settled by a single polar word, the other only by where two of them stand."""
+"""Is a review kind or unkind? One half is settled by a single polar word, the other only by where
+two of them stand.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +27,9 @@ BAD = listed("""
     insipid abysmal
 """)
 NOUNS = {
-    "positive": listed("triumph masterpiece delight treat pleasure marvel joy gem success treasure"),
+    "positive": listed(
+        "triumph masterpiece delight treat pleasure marvel joy gem success treasure"
+    ),
     "negative": listed("disaster failure mess bore letdown nightmare shambles chore flop farce"),
 }
 VERBS = {
@@ -46,26 +50,76 @@ PLACES = listed("""
     restaurant hotel campsite guesthouse bistro spa inn hostel tavern brasserie resort tearoom chalet lodge
 """)
 PARTS = (
-    "the second act", "the final scene", "the opening minute", "the lead actor", "the soundtrack", "the dialogue",
-    "the costume design", "the choreography", "the narrator", "the score", "the last song", "the plot",
-    "the whole cast", "the young director", "the violin solo", "the set design", "the lighting", "the closing number",
-)  # fmt: skip
+    "the second act",
+    "the final scene",
+    "the opening minute",
+    "the lead actor",
+    "the soundtrack",
+    "the dialogue",
+    "the costume design",
+    "the choreography",
+    "the narrator",
+    "the score",
+    "the last song",
+    "the plot",
+    "the whole cast",
+    "the young director",
+    "the violin solo",
+    "the set design",
+    "the lighting",
+    "the closing number",
+)
 SERVICES = (
-    "the service", "the breakfast", "the view from our room", "the guided tour", "the waiter at our table",
-    "the dessert", "the soup of the day", "the welcome at the desk", "the new menu", "the owner", "the evening meal",
-)  # fmt: skip
+    "the service",
+    "the breakfast",
+    "the view from our room",
+    "the guided tour",
+    "the waiter at our table",
+    "the dessert",
+    "the soup of the day",
+    "the welcome at the desk",
+    "the new menu",
+    "the owner",
+    "the evening meal",
+)
 AUDIENCE = (
-    "everyone in the hall", "the whole audience", "my parents and me", "our little group", "the people around us",
-    "most of the critics", "the children in our row", "half the town", "my oldest friend", "the regular visitors",
-)  # fmt: skip
+    "everyone in the hall",
+    "the whole audience",
+    "my parents and me",
+    "our little group",
+    "the people around us",
+    "most of the critics",
+    "the children in our row",
+    "half the town",
+    "my oldest friend",
+    "the regular visitors",
+)
 TIMES = (
-    "last Saturday", "on the opening night", "this spring", "during our holiday", "yesterday evening", "in August",
-    "on a rainy Tuesday", "over the weekend", "at the festival", "on our second visit", "last month", "in late October",
-)  # fmt: skip
+    "last Saturday",
+    "on the opening night",
+    "this spring",
+    "during our holiday",
+    "yesterday evening",
+    "in August",
+    "on a rainy Tuesday",
+    "over the weekend",
+    "at the festival",
+    "on our second visit",
+    "last month",
+    "in late October",
+)
 OPENERS = (
-    "to my mind", "if you ask me", "in my opinion", "as far as I can tell", "speaking for myself", "all in all",
-    "having slept on it", "looking back", "after two visits", "when all is said and done",
-)  # fmt: skip
+    "to my mind",
+    "if you ask me",
+    "in my opinion",
+    "as far as I can tell",
+    "speaking for myself",
+    "all in all",
+    "having slept on it",
+    "looking back",
+    "after two visits",
+    "when all is said and done",
+)
 
 WORD_FRAMES = (
     "{part} of the {work} was {a_adjective} surprise for {audience} {time}",
@@ -127,7 +181,10 @@ def anagrams(draw: Draw) -> Group:
     fixed = _neutral(draw)
     texts = [sentence(frame.format_map(fixed | _pair(p, q))) for p, q in ((good, bad), (bad, good))]
     labels = (label, _opposite(label))
-    return [Example(text, None, which, "order", "contrast") for text, which in zip(texts, labels, strict=True)]
+    return [
+        Example(text, None, which, "order", "contrast")
+        for text, which in zip(texts, labels, strict=True)
+    ]
 
 
 def _neutral(draw: Draw) -> dict[str, str]:
@@ -138,7 +195,12 @@ def _neutral(draw: Draw) -> dict[str, str]:
 
 def _polar(draw: Draw, label: str) -> dict[str, str]:
     first, second = draw.distinct(ADJECTIVES[label], 2)
-    words = {"adjective": first, "adjective2": second, "a_adjective": article(first), "a_adjective2": article(second)}
+    words = {
+        "adjective": first,
+        "adjective2": second,
+        "a_adjective": article(first),
+        "a_adjective2": article(second),
+    }
     words["adverb"], words["adverb2"] = draw.distinct(ADVERBS[label], 2)
     return words | {"verb": draw.pick(VERBS[label]), "a_noun": article(draw.pick(NOUNS[label]))}
 

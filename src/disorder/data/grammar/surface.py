@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import re
 
-VOWEL_SOUND = re.compile(r"(?!(?:uni|use|usu|eu|one\b|once\b))[aeiou]|hon(?:est|ou)|hour|heir", re.IGNORECASE)
+VOWEL_SOUND = re.compile(
+    r"(?!(?:uni|use|usu|eu|one\b|once\b))[aeiou]|hon(?:est|ou)|hour|heir", re.IGNORECASE
+)
 WORD = re.compile(r"\w+(?:[-'’]\w+)*")
 
 

@@ -1,0 +1,90 @@
+"""Where does the answer to a question stand in its passage? The column layouts of SQuAD, and a
+plain one for files.
+
+`answers` is `{text: [...], answer_start: [...]}` (the hub's squad_v2), a list of `{text,
+answer_start}` (SQuAD's own files), or a list of texts; `answer` and `answer_start` together hold
+one. No answer means that the passage has none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from disorder.errors import BadData
+
+Answers = tuple[tuple[str, int], ...]
+UNSAID = -1  # where an answer starts is not said
+
+
+def as_question(row: dict[str, Any], where: str) -> dict[str, Any]:
+    """A row with answers under the names that every row has: question, passage, and whether it can
+    be answered.
+    """
+    if (
+        "text_a" not in row
+        and "question" in row
+        and "context" in row
+        and answers_of(row, where) is not None
+    ):
+        row = {**row, "text_a": row["question"], "text_b": row["context"]}
+    if "label" not in row and "text_b" in row and _says_places(row):
+        row = {**row, "label": "answerable" if answers_of(row, where) else "unanswerable"}
+    return row
+
+
+def answers_of(row: Mapping[str, Any], where: str) -> Answers | None:
+    """The answers of a row; None where it has none of these columns, or something else under their
+    names.
+    """
+    if "answers" in row:
+        return _several(row["answers"], where)
+    if "answer" not in row or "answer_start" not in row:
+        return None
+    text = row["answer"]
+    return ((str(text), _start(row["answer_start"], where)),) if text and text == text else ()
+
+
+def _says_places(row: Mapping[str, Any]) -> bool:
+    """Whether the layout itself says that these are answers in a passage; a mere list of texts may
+    be anything.
+    """
+    given = row.get("answers")
+    if "answers" not in row:
+        return answers_of(row, "") is not None
+    return isinstance(given, Mapping) or (
+        isinstance(given, list) and not any(isinstance(each, str) for each in given)
+    )
+
+
+def _several(given: Any, where: str) -> Answers | None:
+    if isinstance(given, Mapping) and "text" in given:
+        texts, starts = given["text"], given.get("answer_start", [UNSAID] * len(given["text"]))
+        if len(texts) != len(starts):
+            raise BadData(f"{where}: answers has {len(texts)} texts and {len(starts)} starts")
+        return _unique(texts, [_start(start, where) for start in starts])
+    if isinstance(given, Sequence) and not isinstance(given, str):
+        if all(isinstance(each, str) for each in given):
+            return _unique(given, [UNSAID] * len(given))
+        if all(isinstance(each, Mapping) and "text" in each for each in given):
+            return _unique(
+                [each["text"] for each in given],
+                [_start(each.get("answer_start"), where) for each in given],
+            )
+    return () if given is None else None
+
+
+def _unique(texts: Sequence[str], starts: Sequence[int]) -> Answers:
+    """Three people often say the same."""
+    return tuple(
+        dict.fromkeys((str(text), start) for text, start in zip(texts, starts, strict=True) if text)
+    )
+
+
+def _start(value: Any, where: str) -> int:
+    if value is None or value == "" or value != value:
+        return UNSAID
+    try:
+        return int(value)
+    except (TypeError, ValueError):
+        raise BadData(f"{where}: answer_start must be a number, got {value!r}") from None

@@ -1,0 +1,176 @@
+"""Which rows can be used? Raw rows become `Example`s; the rest is counted under its reason, or is
+an error.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from hashlib import blake2b
+from typing import Any
+
+from disorder.data.answer_spans import answers_of, as_question
+from disorder.errors import BadData
+from disorder.types import Example
+
+Row = tuple[str, Mapping[str, Any]]  # where it stands ("line 3"), and its columns
+NO_LABEL = {"", "-1", "-", "-1.0", "nan"}
+TARGETS = ("text_a", "text_b", "label", "id")
+NO_LABEL_REASON = "no gold label"
+EMPTY_REASON = "empty text"
+REPEATED_REASON = "repeated row"
+INVALID_REASON = "half a character (a lone surrogate)"
+
+
+@dataclass
+class Reader:
+    """Turns the rows of one source into examples."""
+
+    source: str
+    columns: Mapping[str, str] = field(default_factory=dict)
+    label_names: Sequence[str] = ()
+    group_by: Sequence[str] = ()
+    skipped: Counter[str] = field(default_factory=Counter)
+    _seen: dict[str, tuple[bytes, str]] = field(default_factory=dict)
+    _is_pair: bool | None = None
+
+    def examples(self, rows: Iterable[Row]) -> Iterator[Example]:
+        """The usable rows, in the order they come."""
+        for where, raw in rows:
+            row = self._renamed(raw, where)
+            example = self._example(row, where)
+            if example is not None and self._is_new(example, where):
+                yield example
+
+    def _renamed(self, raw: Mapping[str, Any], where: str) -> dict[str, Any]:
+        if not isinstance(raw, Mapping):
+            raise BadData(
+                f"{self.source}, {where}: expected an object with columns, got {type(raw).__name__}"
+            )
+        for column, target in self.columns.items():
+            if target not in TARGETS:
+                turned = (
+                    f"; the other way round? --columns {target}={column}"
+                    if column in TARGETS
+                    else ""
+                )
+                raise BadData(
+                    f"--columns {column}={target}: a column can be {', '.join(TARGETS)}, not {target!r}{turned}"
+                )
+            if column not in raw:
+                raise BadData(f"{self.source}, {where}: no column {column!r}; it has {_names(raw)}")
+        row = {key: value for key, value in raw.items() if key not in self.columns}
+        row |= {target: raw[column] for column, target in self.columns.items()}
+        row = as_question(row, f"{self.source}, {where}")
+        for needed in ("text_a", "label"):
+            if needed not in row:
+                raise BadData(
+                    f"{self.source}, {where}: no column {needed!r}; it has {_names(raw)}. "
+                    f"Say which one it is: --columns NAME={needed}"
+                )
+        return row
+
+    def _example(self, row: Mapping[str, Any], where: str) -> Example | None:
+        text_a, text_b = self._text(row["text_a"], where), self._text(row.get("text_b"), where)
+        if self._is_pair is None:
+            self._is_pair = text_b is not None
+        if not self._is_pair and _has_words(text_b):
+            raise BadData(
+                f"{self.source}, {where}: has a second text, but the rows before it have none"
+            )
+        label = self._label(row["label"], where)
+        if label is None:
+            self.skipped[NO_LABEL_REASON] += 1
+            return None
+        if not _has_words(text_a) or (self._is_pair and not _has_words(text_b)):
+            self.skipped[EMPTY_REASON] += 1
+            return None
+        assert text_a is not None
+        text_b = text_b if self._is_pair else None
+        name = self._name(row) or _content(text_a, text_b, label).hex()[:12]
+        groups = {column: self._group(row, column, where) for column in self.group_by}
+        if not _is_valid(name, text_a, text_b or "", label, *groups.values()):
+            self.skipped[INVALID_REASON] += 1
+            return None
+        answers = answers_of(row, f"{self.source}, {where}") if text_b is not None else None
+        return Example(name, text_a, text_b, label, groups, answers)
+
+    def _name(self, row: Mapping[str, Any]) -> str:
+        """The row's id; variants that `disorder perturb` wrote share one and are told apart by
+        their number.
+        """
+        given = "" if row.get("id") is None else str(row["id"])
+        if given and "variant" in row and "transformation" in row:
+            return f"{given}#{row['transformation']}#{row['variant']}"
+        return given
+
+    def _group(self, row: Mapping[str, Any], column: str, where: str) -> str:
+        if column not in row:
+            raise BadData(
+                f"{self.source}, {where}: no column {column!r} to group by; it has {_names(row)}"
+            )
+        return str(row[column])
+
+    def _is_new(self, example: Example, where: str) -> bool:
+        content = _content(example.text_a, example.text_b, example.label)
+        before = self._seen.setdefault(example.id, (content, where))
+        if before[1] == where:
+            return True
+        if before[0] != content:
+            raise BadData(
+                f"{self.source}, {where}: id {example.id!r} was used before ({before[1]}) for another example; "
+                "ids must be unique (drop the column, or map another one to id)"
+            )
+        self.skipped[REPEATED_REASON] += 1
+        return False
+
+    def _text(self, value: Any, where: str) -> str | None:
+        if value is None or isinstance(value, str):
+            return value
+        if isinstance(value, int | float) and not isinstance(value, bool):
+            return None if isinstance(value, float) and math.isnan(value) else str(value)
+        raise BadData(
+            f"{self.source}, {where}: a text must be a string, got {type(value).__name__}"
+        )
+
+    def _label(self, value: Any, where: str) -> str | None:
+        if isinstance(value, list | dict):
+            raise BadData(
+                f"{self.source}, {where}: a label must be a word or a number, got {type(value).__name__}"
+            )
+        text = "" if value is None else str(value).strip()
+        if text.lower() in NO_LABEL:
+            return None
+        if self.label_names and text.isdecimal():
+            if int(text) >= len(self.label_names):
+                raise BadData(
+                    f"{self.source}, {where}: label {text} is none of 0 … {len(self.label_names) - 1}"
+                )
+            return self.label_names[int(text)]
+        return text
+
+
+def _has_words(text: str | None) -> bool:
+    return text is not None and not text.isspace() and text != ""
+
+
+def _is_valid(*texts: str) -> bool:
+    """Whether the texts can be written as UTF-8; JSON can spell halves of characters that no file
+    or model can hold.
+    """
+    try:
+        "".join(texts).encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def _content(text_a: str, text_b: str | None, label: str) -> bytes:
+    parts = [text_a, "\0" if text_b is None else "\1" + text_b, label]
+    return blake2b("\0".join(parts).encode("utf-8", "surrogatepass"), digest_size=16).digest()
+
+
+def _names(row: Mapping[str, Any]) -> str:
+    return ", ".join(repr(str(name)) for name in row) or "none"

@@ -1,0 +1,37 @@
+"""Where are blocks asked? On this machine, or by workers on a Ray cluster: the same blocks, the
+same answers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, Protocol
+
+from disorder.errors import UnknownName
+
+Worker = Callable[[Any], Any]
+
+
+class Engine(Protocol):
+    """Runs workers over tasks; results may come in any order."""
+
+    def __call__(self, tasks: Iterable[Any]) -> Iterator[Any]:
+        """Run the tasks."""
+
+    def close(self) -> None:
+        """Let the workers go."""
+
+
+def engine(
+    name: str, *, make: Callable[[], Worker], address: str | None = None, workers: int | None = None
+) -> Engine:
+    """The engine of that name; `make` makes a worker, once for each."""
+    if name == "local":
+        from disorder.engines.local import Local
+
+        return Local(make)
+    if name == "ray":
+        from disorder.engines.ray import Ray
+
+        return Ray(make, address, workers)
+    raise UnknownName("engine", name, ("local", "ray"))

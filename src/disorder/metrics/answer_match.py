@@ -1,0 +1,49 @@
+"""How near is a given answer to those that people gave? SQuAD's exact match and F1 (Rajpurkar et
+al., 2016, 2018).
+
+Answers are compared in lower case, without punctuation and articles. A question without an answer
+is answered rightly by none.
+"""
+
+from __future__ import annotations
+
+import re
+import string
+from collections import Counter
+from collections.abc import Sequence
+
+ARTICLES = re.compile(r"\b(a|an|the)\b")
+NO_PUNCTUATION = str.maketrans("", "", string.punctuation)
+
+
+def normalised(text: str) -> str:
+    """What is left to compare.
+
+    >>> normalised("The  Norman's (castle)!")
+    'normans castle'
+    """
+    return " ".join(ARTICLES.sub(" ", text.lower().translate(NO_PUNCTUATION)).split())
+
+
+def exact_match(answer: str, gold: Sequence[str]) -> float:
+    """1 where the answer is one of the gold ones (or none, where there is none), else 0."""
+    return float(normalised(answer) in {normalised(text) for text in _counted(gold)})
+
+
+def f1(answer: str, gold: Sequence[str]) -> float:
+    """The F1 of the words of the answer against the gold answer that is nearest."""
+    return max(
+        _overlap(normalised(answer).split(), normalised(text).split()) for text in _counted(gold)
+    )
+
+
+def _counted(gold: Sequence[str]) -> list[str]:
+    """Gold answers of which something is left; the empty answer where there is none."""
+    return [text for text in gold if normalised(text)] or [""]
+
+
+def _overlap(given: Sequence[str], wanted: Sequence[str]) -> float:
+    if not given or not wanted:
+        return float(given == wanted)
+    common = (Counter(given) & Counter(wanted)).total()
+    return 2 * common / (len(given) + len(wanted))

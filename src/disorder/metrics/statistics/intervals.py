@@ -1,0 +1,159 @@
+"""How sure is a number? Wilson for shares of examples, a bootstrap over examples for everything
+else.
+
+The unit is the example: its variants are a cluster and are never resampled on their own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import lru_cache
+from math import sqrt
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from disorder.errors import NothingToMeasure
+from disorder.randomness import generator
+from disorder.types import Bools, Floats, Ints, Score
+
+Z = 1.959963984540054  # two-sided 95 %
+N_RESAMPLES = 1000
+BLOCK = 200_000  # numbers held at once
+# examples up to which resamples are kept: at 1,000 bytes an example, more would be seen in the
+# memory
+HELD = 1_000
+
+
+def share(claims: Bools | Ints, *, skipped: int = 0) -> Score:
+    """The share of examples for which a claim holds, with Wilson's interval."""
+    n = _counted(claims)
+    value = int(np.count_nonzero(claims)) / n
+    low, high = wilson(value, n)
+    return Score(value, low, high, n, skipped)
+
+
+def wilson(value: float, n: int) -> tuple[float, float]:
+    """Wilson's 95 % interval for a share of n independent examples."""
+    centre = (value + Z * Z / (2 * n)) / (1 + Z * Z / n)
+    half = Z * sqrt(value * (1 - value) / n + Z * Z / (4 * n * n)) / (1 + Z * Z / n)
+    low, high = max(0.0, centre - half), min(1.0, centre + half)
+    return (0.0 if value == 0 else low), (1.0 if value == 1 else high)
+
+
+def mean(values: Floats, *, skipped: int = 0) -> Score:
+    """The mean of one number in [0, 1] an example, with a percentile bootstrap over examples.
+
+    One imagined example at each end joins the resampling (as Agresti and Coull do for shares):
+    without them resampling sees no doubt where all examples agree.
+    """
+    n = _counted(values)
+    value = float(np.mean(values, dtype=np.float64))
+    drawn = np.concatenate([values, [0.0, 1.0]])
+    low, high = np.percentile(
+        np.concatenate([w @ drawn for w in _weights(len(drawn))]), (2.5, 97.5)
+    )
+    return Score(value, min(float(low), value), max(float(high), value), n, skipped)
+
+
+def ratio(parts: Floats, wholes: Floats, *, skipped: int = 0) -> Score:
+    """The share that all parts have in all wholes, one of each an example, with a percentile
+    bootstrap over examples.
+
+    Examples whose whole is nothing do not count. One imagined example of usual size at each end
+    joins, as in `mean`.
+    """
+    held = wholes > 0
+    n, usual = _counted(wholes[held]), float(wholes[held].mean())
+    tops, bottoms = np.append(parts[held], [0.0, usual]), np.append(wholes[held], [usual, usual])
+    value = float(parts[held].sum() / wholes[held].sum())
+    low, high = np.percentile(
+        np.concatenate([(w @ tops) / (w @ bottoms) for w in _weights(n + 2)]), (2.5, 97.5)
+    )
+    return Score(value, min(float(low), value), max(float(high), value), n, skipped)
+
+
+def average(values: Floats, *, skipped: int = 0) -> Score:
+    """The mean of one number of any size or sign an example, with a bootstrap over examples; two
+    are needed for an interval.
+    """
+    n = _counted(values)
+    if n < 2:
+        raise NothingToMeasure("one example has no interval: two or more are needed")
+    value = float(np.mean(values, dtype=np.float64))
+    low, high = resampled(lambda block: np.asarray(values[block].mean(axis=1)), n)
+    return widened(value, low, high, n, skipped=skipped)
+
+
+def widened(value: float, low: float, high: float, n: int, *, skipped: int = 0) -> Score:
+    """A percentile interval made wider by as much as Student's t asks of few examples: resampling
+    takes the normal's view.
+    """
+    factor = sqrt(n / (n - 1)) * student(n - 1) / Z
+    return Score(
+        value,
+        value - factor * max(0.0, value - low),
+        value + factor * max(0.0, high - value),
+        n,
+        skipped,
+    )
+
+
+def student(freedom: int) -> float:
+    """The two-sided 95 % point of Student's t, to three digits: exact for 1 and 2, else by its
+    expansion around the normal.
+    """
+    if freedom < 3:
+        return {1: 12.706204736, 2: 4.302652730}[freedom]
+    first, second = (Z**3 + Z) / 4, (5 * Z**5 + 16 * Z**3 + 3 * Z) / 96
+    third = (3 * Z**7 + 19 * Z**5 + 17 * Z**3 - 15 * Z) / 384
+    fourth = (79 * Z**9 + 776 * Z**7 + 1482 * Z**5 - 1920 * Z**3 - 945 * Z) / 92160
+    return Z + first / freedom + second / freedom**2 + third / freedom**3 + fourth / freedom**4
+
+
+def resampled(statistic: Callable[[Ints], Floats], n: int) -> tuple[float, float]:
+    """A percentile interval for any statistic of resampled example numbers (a block of resamples ×
+    n).
+    """
+    values = np.concatenate([statistic(block) for block in _resamples(n)])
+    low, high = np.nanpercentile(values, (2.5, 97.5))
+    return float(low), float(high)
+
+
+def _counted(values: NDArray[Any]) -> int:
+    if len(values) == 0:
+        raise NothingToMeasure("no example to measure")
+    return len(values)
+
+
+def _weights(n: int) -> Iterator[Floats]:
+    """How often each resample takes each example, as shares, some resamples at a time."""
+    blocks = _held_counts(n) if n <= HELD else (_counts(block, n) for block in _resamples(n))
+    return (block / n for block in blocks)
+
+
+@lru_cache(maxsize=4)
+def _held_counts(n: int) -> list[NDArray[np.uint8]]:
+    """Counts are small: a byte each, so that they can be kept for the other scores of n examples."""
+    return [_counts(block, n) for block in _resamples(n)]
+
+
+def _counts(block: Ints, n: int) -> NDArray[np.uint8]:
+    shifted = block + np.arange(len(block))[:, None] * n
+    return (
+        np.bincount(shifted.ravel(), minlength=len(block) * n)
+        .reshape(len(block), n)
+        .astype(np.uint8)
+    )
+
+
+def _resamples(n: int) -> Iterator[Ints]:
+    """Example numbers drawn with replacement; the same for all scores of n examples, so that they
+    can be compared.
+    """
+    rng, left = generator(0, "bootstrap", str(n)), N_RESAMPLES
+    while left:
+        size = min(left, max(1, BLOCK // n))
+        yield rng.integers(n, size=(size, n))
+        left -= size

@@ -1,0 +1,115 @@
+"""How sensitive is a model to word order, from 0 (not at all) to 1 (falls to chance)? Out of Order
+(Pham et al., 2021).
+
+Measured on dev-r: examples whose broken text is one sentence of more than three words, that the
+model answers right, with classes balanced by random removal. Every step is counted.
+"""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+
+from disorder.errors import NothingToMeasure
+from disorder.metrics.statistics.intervals import mean
+from disorder.randomness import digest
+from disorder.registry import metric
+from disorder.types import Bools, Fidelity, Ints, Outcomes, Score, Task
+
+SENTENCE_END = re.compile(r"(\S*)[.!?…][\"'”’)\]]*\s+(?=\S)|[。！？](?=.)")
+TITLES = {
+    "mr",
+    "mrs",
+    "ms",
+    "dr",
+    "st",
+    "prof",
+    "rev",
+    "gen",
+    "gov",
+    "sen",
+    "rep",
+    "jr",
+    "sr",
+    "vs",
+    "etc",
+    "inc",
+    "co",
+}
+N_TOKENS = 3  # a text must have more
+
+
+@metric(better="near 1 where the task needs order", paper="OOO", of="order")
+def wos(outcomes: Outcomes) -> Score:
+    """Word-Order Sensitivity (1 − p)/(1 − chance), with p the accuracy on broken texts of dev-r."""
+    chance = 1 / len(outcomes.task.labels)
+    if chance == 1:
+        raise NothingToMeasure("the data has a single label")
+    kept = dev_r(outcomes)[-1][1]
+    if not kept.any():
+        raise NothingToMeasure("no balanced set of right answers is left")
+    p = mean(outcomes.acceptance[kept], skipped=outcomes.n_skipped + int((~kept).sum()))
+    value, low, high = ((1 - x) / (1 - chance) for x in (p.value, p.high, p.low))
+    return Score(value, low, high, p.n, p.skipped)
+
+
+def is_simple(text: str, *, task: Task, fidelity: Fidelity) -> bool:
+    """Whether a text passes the first filter: one sentence of more than three words.
+
+    The released code tests for one sentence in CoLA alone, and cuts at every single space, so that
+    a trailing or double one adds a token: Table A4's counts depend on both.
+    """
+    released = fidelity == "released"
+    n_tokens = len(text) if task.language == "zh" else len(text.split(" " if released else None))
+    return n_tokens > N_TOKENS and ((released and task.name != "cola") or is_one_sentence(text))
+
+
+def is_one_sentence(text: str) -> bool:
+    """Whether no mark inside the text ends a sentence; titles and initials do not."""
+    for end in SENTENCE_END.finditer(text.strip()):
+        word = (end[1] or "").lstrip("\"'“‘([").lower()
+        if word not in TITLES and not (len(word) == 1 and word.isalpha()) and "." not in word:
+            return False
+    return True
+
+
+def dev_r(outcomes: Outcomes) -> list[tuple[str, Bools]]:
+    """The three filtering steps: their names and the examples that are left after each."""
+    right = outcomes.is_simple & outcomes.is_right
+    return [
+        ("one sentence", outcomes.is_simple),
+        ("right", right),
+        ("balanced", _balanced(outcomes, right)),
+    ]
+
+
+def step_counts(outcomes: Outcomes) -> dict[str, dict[str, int]]:
+    """How many examples of each label every step leaves."""
+    steps = [("used", np.ones(len(outcomes), dtype=bool)), *dev_r(outcomes)]
+    return {
+        step: {
+            label: int((kept & (outcomes.gold == i)).sum())
+            for i, label in enumerate(outcomes.task.labels)
+        }
+        for step, kept in steps
+    }
+
+
+def _balanced(outcomes: Outcomes, right: Bools) -> Bools:
+    """Random removal keyed by example, so that the same examples stay whatever the order of the
+    data.
+    """
+    classes = range(len(outcomes.task.labels))
+    n_kept = min(int((right & (outcomes.gold == label)).sum()) for label in classes)
+    kept = np.zeros(len(outcomes), dtype=bool)
+    for label in classes:
+        members = by_digest(outcomes, np.flatnonzero(right & (outcomes.gold == label)))
+        kept[members[:n_kept]] = True
+    return kept
+
+
+def by_digest(outcomes: Outcomes, members: Ints) -> Ints:
+    """Example numbers in the order in which they are kept."""
+    keys = [digest(outcomes.seed, "dev-r", str(outcomes.example[i])) for i in members.tolist()]
+    return members[sorted(range(len(keys)), key=keys.__getitem__)]

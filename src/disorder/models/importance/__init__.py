@@ -1,0 +1,1 @@
+"""How much a prediction depends on each word: gradients, attention, leaving words out."""

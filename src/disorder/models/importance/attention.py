@@ -1,0 +1,166 @@
+"""Which words attend to which, and what is the answer without some heads? For transformers encoders
+that show attentions.
+
+Tokens are merged to words: weights of a word's tokens as keys are added up, as queries averaged. A
+head is taken away by zeroing its part of what goes into the layer's output projection, so that
+nothing but its own contribution is lost.
+"""
+
+from __future__ import annotations
+
+import re
+import threading
+from collections.abc import Callable, Collection, Iterator, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from disorder.errors import BadModel
+from disorder.models.importance.gradients import owned, shares
+from disorder.types import Floats, Pair, Texts
+
+if TYPE_CHECKING:
+    from disorder.models.loading import Aligned
+
+Head = tuple[int, int]
+# BERT and its kin, ALBERT, DistilBERT, MPNet, ModernBERT; the names that these give to their output
+# projections
+PROJECTION = re.compile(
+    r"(^|\.)(attention\.output\.dense|attention\.dense|attention\.out_lin|attention\.attn\.o|attn\.Wo)$"
+)
+
+
+def attentions(
+    aligned: Aligned, pairs: Sequence[Pair], seen: Callable[[int, Floats], None]
+) -> None:
+    """Tell `seen` the weights between the words of each pair, the larger of both directions (layers
+    × heads × a × b).
+
+    One pair at a time, by its number: all of them at once would fill the memory.
+    """
+    model = _encoder(aligned)
+    encoded = [model.encoding(pair) for pair in pairs]
+    batches = model.batches(encoded, share=0.25)
+    with _eager(model.exact):
+        for members in batches:
+            weights = _weights(model.exact, model.feed([encoded[i] for i in members]))
+            for i, each in zip(members.tolist(), weights, strict=True):
+                seen(i, _between(each, encoded[i], pairs[i]))
+
+
+def n_heads(aligned: Aligned) -> tuple[int, int]:
+    """Layers, and heads in a layer."""
+    config = _encoder(aligned).exact.config
+    return int(config.num_hidden_layers), int(config.num_attention_heads)
+
+
+def answers_without(aligned: Aligned, texts: Sequence[Texts], heads: Collection[Head]) -> Floats:
+    """Probabilities of the task's labels when these heads add nothing."""
+    model = _encoder(aligned)
+    with _zeroed(model.network, n_heads(aligned), heads):
+        answers: Floats = model(texts)
+    return answers if aligned.columns is None else answers @ aligned.columns
+
+
+def _encoder(aligned: Aligned) -> Any:
+    model: Any = aligned.predictor
+    config = getattr(getattr(model, "network", None), "config", None)
+    if config is None or not getattr(model.tokenizer, "is_fast", False):
+        raise BadModel(
+            f"{aligned.name} shows no attentions; heads are looked at in hf: encoders with a fast tokenizer"
+        )
+    if getattr(config, "is_encoder_decoder", False) or not getattr(
+        config, "num_attention_heads", None
+    ):
+        raise BadModel(
+            f"{aligned.name} is no encoder with attention heads; heads are looked at in those alone"
+        )
+    return model
+
+
+@contextmanager
+def _eager(network: Any) -> Iterator[None]:
+    """The network computing attention step by step: faster ways do not show their weights."""
+    before = getattr(network.config, "_attn_implementation", None)
+    if before in (None, "eager") or not hasattr(network, "set_attn_implementation"):
+        yield
+        return
+    network.set_attn_implementation("eager")
+    try:
+        yield
+    finally:
+        network.set_attn_implementation(before)
+
+
+def _weights(network: Any, feed: dict[str, Any]) -> Floats:
+    """Attention weights of a batch (inputs × layers × heads × tokens × tokens)."""
+    import torch
+
+    with torch.inference_mode():
+        inputs = {name: torch.from_numpy(array).to(network.device) for name, array in feed.items()}
+        found = getattr(network(**inputs, output_attentions=True), "attentions", None)
+    if not found or any(each is None for each in found):
+        raise BadModel("this model shows no attentions")
+    n = feed["input_ids"].shape[1]
+    if any(each.ndim != 4 or each.shape[-2:] != (n, n) for each in found):
+        raise BadModel(
+            "this model does not attend from every token to every other, so its heads cannot be compared"
+        )
+    stacked: Floats = torch.stack(found, dim=1).float().cpu().numpy()
+    return stacked
+
+
+def _between(weights: Floats, encoded: Any, pair: Pair) -> Floats:
+    """Attention between words of the first and words of the second text."""
+    owners, spans = owned(encoded)
+    assert pair.b is not None
+    first, second = (shares(spans[owners == i], side) for i, side in enumerate(pair.sides))
+    there, back = (
+        weights[..., owners == 0, :][..., owners == 1],
+        weights[..., owners == 1, :][..., owners == 0],
+    )
+    return np.maximum(
+        _merged(there, first, second), np.swapaxes(_merged(back, second, first), -1, -2)
+    )
+
+
+def _merged(weights: Floats, queries: Floats, keys: Floats) -> Floats:
+    """Weights of tokens as weights of words: the mean over a word's queries, the sum over its keys."""
+    mean = queries / np.maximum(queries.sum(axis=0), 1e-9)
+    return np.asarray(mean.T @ weights @ keys)
+
+
+@contextmanager
+def _zeroed(network: Any, size: tuple[int, int], heads: Collection[Head]) -> Iterator[None]:
+    """The network without some heads; layers are counted as they run, so that layers that share
+    weights are told apart.
+    """
+    found = [module for name, module in network.named_modules() if PROJECTION.search(name)]
+    layer = threading.local()  # batches may run side by side
+
+    def start(_network: Any, _given: Any) -> None:
+        layer.number = 0
+
+    def zero(_projection: Any, given: tuple[Any, ...]) -> Any:
+        out = [head for each, head in heads if each == layer.number]
+        layer.number += 1
+        if not out:
+            return None
+        parts = given[0].clone().unflatten(-1, (size[1], -1))
+        parts[..., out, :] = 0
+        return (parts.flatten(-2), *given[1:])
+
+    def check(_network: Any, _given: Any, _answer: Any) -> None:
+        if layer.number != size[0]:
+            raise BadModel(
+                f"heads of a {network.config.model_type} cannot be zeroed: its output projections are not known"
+            )
+
+    hooks = [network.register_forward_pre_hook(start), network.register_forward_hook(check)]
+    hooks += [module.register_forward_pre_hook(zero) for module in found]
+    try:
+        yield
+    finally:
+        for hook in hooks:
+            hook.remove()

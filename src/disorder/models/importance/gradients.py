@@ -1,0 +1,185 @@
+"""Which way would the loss go if a word's embedding grew? Embedding times gradient, token by token,
+then word by word.
+
+Word Salad (Gupta et al., 2021). Gradients are taken at the output of the word-embedding layer
+alone. Encoder-decoders such as BART embed the same tokens twice, the second time moved by one; both
+count.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+
+from disorder.errors import BadModel
+from disorder.types import Floats, Ints, Pair, Sentence
+
+TARGETS = "targets"  # beside a batch's inputs: the gold answers
+TELLING = 1e-3  # of its largest possible size: less is what rounding leaves
+Calls = list[tuple[Any, Any, Any]]  # each time words were embedded: tokens, embeddings, gradients
+Differentiate = Callable[[dict[str, Any]], Calls]
+
+
+@contextmanager
+def watching(network: Any) -> Iterator[Differentiate]:
+    """A function that differentiates the loss of a batch by its embeddings; meanwhile the network's
+    own gradients are off.
+    """
+    seen = threading.local()  # batches may run side by side
+
+    def keep(_layer: Any, given: tuple[Any, ...], named: dict[str, Any], embedded: Any) -> Any:
+        leaf = embedded.detach().requires_grad_(True)
+        seen.calls = [*getattr(seen, "calls", []), (given[0] if given else named["input"], leaf)]
+        return leaf
+
+    with hooked(network, keep):
+        yield lambda feed: _differentiated(network, feed, seen)
+
+
+@contextmanager
+def hooked(network: Any, hook: Callable[..., Any]) -> Iterator[None]:
+    """The network at rest, with a hook on its word embeddings and its own gradients off."""
+    hooks = [
+        layer.register_forward_hook(hook, with_kwargs=True) for layer in word_embeddings(network)
+    ]
+    frozen = [parameter for parameter in network.parameters() if parameter.requires_grad]
+    was_training = network.training
+    network.eval()
+    for parameter in frozen:
+        parameter.requires_grad_(False)
+    try:
+        yield
+    finally:
+        for each in hooks:
+            each.remove()
+        for parameter in frozen:
+            parameter.requires_grad_(True)
+        network.train(was_training)
+
+
+def word_embeddings(network: Any) -> list[Any]:
+    """The word-embedding layer, and others that share its weights (a decoder's)."""
+    import torch
+
+    found = network.get_input_embeddings()
+    weights = getattr(found, "weight", None)
+    return [
+        layer
+        for layer in network.modules()
+        if layer is found or (isinstance(layer, torch.nn.Embedding) and layer.weight is weights)
+    ]
+
+
+def by_word(scores: Floats, spans: Any, sentence: Sentence) -> Floats:
+    """Scores of tokens added up for each word; a token that lies in several words is shared out by
+    length.
+    """
+    return np.asarray(scores @ shares(spans, sentence))
+
+
+def shares(spans: Any, sentence: Sentence) -> Floats:
+    """How much of each token lies in each word (tokens × words)."""
+    bounds = np.array(spans, dtype=np.int64).reshape(-1, 2)
+    common = np.minimum(bounds[:, 1:], sentence.ends) - np.maximum(bounds[:, :1], sentence.starts)
+    return np.asarray(
+        common.clip(min=0) / np.maximum(common.clip(min=0).sum(axis=1, keepdims=True), 1)
+    )
+
+
+def by_side(scores: Floats, encoded: Any, pair: Pair) -> list[Floats]:
+    """Scores of an input's tokens as scores of the words of its texts."""
+    owners, spans = owned(encoded)
+    return [
+        by_word(scores[owners == i], spans[owners == i], side) for i, side in enumerate(pair.sides)
+    ]
+
+
+def owned(encoded: Any) -> tuple[Ints, Ints]:
+    """Which text each token comes from (−1 for special ones), and where in it."""
+    owners = np.array([-1 if owner is None else owner for owner in encoded.sequence_ids])
+    return owners, np.array(encoded.offsets)
+
+
+def token_scores(calls: Calls, ids: Any) -> Floats:
+    """Embedding · gradient, one number a token (inputs × length)."""
+    import torch
+
+    asked = torch.from_numpy(ids)
+    scores = torch.zeros(asked.shape)
+    for embedded, leaf, gradient in calls:
+        scores += placed((leaf * gradient).sum(-1).cpu(), embedded.cpu(), asked)
+    found: Floats = scores.double().numpy()
+    return found
+
+
+def is_telling(calls: Calls) -> bool:
+    """Whether the loss depends on how long an embedding is, which is all that embedding · gradient
+    can see.
+
+    It does not where each embedding is normalised on its own before anything is added to it, as in
+    DeBERTa.
+    """
+    return any(
+        bool(
+            (leaf * gradient).sum(-1).abs().max()
+            > TELLING * (leaf.norm(dim=-1) * gradient.norm(dim=-1)).max()
+        )
+        for _, leaf, gradient in calls
+    )
+
+
+def _differentiated(network: Any, feed: dict[str, Any], seen: Any) -> Calls:
+    import torch
+
+    with torch.inference_mode(False), torch.enable_grad():
+        inputs = {
+            name: torch.from_numpy(array).to(network.device)
+            for name, array in feed.items()
+            if name != TARGETS
+        }
+        seen.calls = []
+        logits = (
+            network(**inputs).logits.cpu().double()
+        )  # a sure model's gradient is lost in single precision
+        calls, seen.calls = seen.calls, []
+        if not calls or not logits.requires_grad:
+            raise BadModel("this network does not show its word embeddings")
+        loss = _loss(logits, torch.from_numpy(feed[TARGETS])).sum()
+        gradients = torch.autograd.grad(loss, [leaf for _, leaf in calls], allow_unused=True)
+    found = zip(calls, gradients, strict=True)
+    return [
+        (ids, leaf.detach(), gradient) for (ids, leaf), gradient in found if gradient is not None
+    ]
+
+
+def _loss(logits: Any, targets: Any) -> Any:
+    """Cross-entropy of the gold label, which several of the model's labels may make up; squared
+    error for one number.
+    """
+    if logits.shape[1] == 1:
+        return (logits[:, 0] - targets[:, 0]) ** 2
+    return logits.logsumexp(1) - (logits + targets.log()).logsumexp(1)
+
+
+def placed(scores: Any, embedded: Any, asked: Any) -> Any:
+    """The scores at the places of the input's tokens: networks may turn, lengthen or shift what
+    they embed.
+    """
+    import torch
+
+    n = asked.shape[1]
+    ways = (
+        ((embedded, scores), (embedded.T, scores.T)) if embedded.dim() == scores.dim() == 2 else ()
+    )
+    for ids, found in ways:
+        if len(ids) != len(asked) or ids.shape[1] < n:
+            continue
+        if torch.equal(ids[:, :n], asked):
+            return found[:, :n]
+        if torch.equal(ids[:, 1:n], asked[:, :-1]):  # a decoder's input starts one later
+            return torch.cat([found[:, 1:n], torch.zeros(len(asked), 1)], dim=1)
+    raise BadModel("this network embeds other tokens than it is given")

@@ -1,0 +1,1 @@
+"""From texts to batches: token blocks, word pieces, vocabularies, batches of one length."""

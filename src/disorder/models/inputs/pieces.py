@@ -1,0 +1,45 @@
+"""Which tokens does a tokenizer cut a text into, and which of its tokens are whole words?"""
+
+from __future__ import annotations
+
+from typing import Any
+
+Spans = list[tuple[int, int]]
+CONTINUES = "##"  # WordPiece marks what goes on a word; the others mark what begins one
+BEGINS = ("Ġ", "▁")
+
+
+def token_spans(tokenizer: Any, text: str) -> Spans:
+    """Where the tokens lie, white space left out; tokens that share a letter (parts of an emoji)
+    are one.
+    """
+    given = tokenizer(
+        text, add_special_tokens=False, return_offsets_mapping=True, truncation=False, verbose=False
+    )
+    spans: Spans = []
+    for start, end in (_trimmed(text, *span) for span in given["offset_mapping"]):
+        if spans and start < spans[-1][1]:
+            spans[-1] = (spans[-1][0], max(end, spans[-1][1]))
+        elif start < end:
+            spans.append((start, end))
+    return spans
+
+
+def whole_words(tokenizer: Any) -> list[str]:
+    """The tokens that are words of letters, without the marks that tokenizers put on them; sorted."""
+    tokens: dict[str, int] = tokenizer.get_vocab()
+    special = set(tokenizer.get_added_vocab()) | set(tokenizer.all_special_tokens)
+    plain = [token for token in tokens if token not in special]
+    if any(token.startswith(CONTINUES) and token != CONTINUES for token in plain):
+        plain = [token for token in plain if not token.startswith(CONTINUES)]
+    else:
+        mark = max(BEGINS, key=lambda mark: sum(token.startswith(mark) for token in plain))
+        plain = [token for token in plain if token.startswith(mark)] or plain
+    words = (tokenizer.decode([tokens[token]]).strip() for token in plain)
+    return sorted({word for word in words if word.isalpha()})
+
+
+def _trimmed(text: str, start: int, end: int) -> tuple[int, int]:
+    """A span without the white space at its ends."""
+    piece = text[start:end]
+    return start + len(piece) - len(piece.lstrip()), end - len(piece) + len(piece.rstrip())

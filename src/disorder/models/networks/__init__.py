@@ -1,0 +1,22 @@
+"""Which networks can be trained from nothing? One file each: a function that puts layers together,
+with its settings.
+
+Texts come as rows of word numbers (0 is padding) with their lengths; the second text of a pair
+comes the same way. Whatever the padding, a network gives a text the same answer as alone.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Shape:
+    """What a network must fit: the words it knows, the numbers a word has, its outputs, and whether
+    texts come in pairs.
+    """
+
+    n_words: int
+    width: int
+    n_outputs: int
+    is_pair: bool

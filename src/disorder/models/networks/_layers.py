@@ -1,0 +1,125 @@
+"""The layers that the networks share. Each keeps padding out: a padded text gives the numbers that
+it gives alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from disorder.models.networks import Shape
+
+LOW = -1e4  # stands for minus infinity, also in half precision
+
+
+def is_word(lengths: Tensor, n: int) -> Tensor:
+    """Which places of a batch hold words (texts × n)."""
+    return torch.arange(n, device=lengths.device)[None, :] < lengths[:, None]
+
+
+def max_pool(states: Tensor, lengths: Tensor) -> Tensor:
+    """The largest value of each feature over the words of a text."""
+    return states.masked_fill(~is_word(lengths, states.shape[1])[..., None], LOW).amax(dim=1)
+
+
+def mean_pool(states: Tensor, lengths: Tensor) -> Tensor:
+    """The mean of each feature over the words of a text."""
+    return (states * is_word(lengths, states.shape[1])[..., None]).sum(dim=1) / lengths[:, None]
+
+
+def compared(u: Tensor, v: Tensor) -> Tensor:
+    """Two texts as one row of features: both, how far apart, and where they agree (Conneau et al.,
+    2017).
+    """
+    return torch.cat([u, v, (u - v).abs(), u * v], dim=1)
+
+
+class Words(nn.Module):
+    """Word numbers to vectors, learned or given."""
+
+    def __init__(self, shape: Shape, dropout: float) -> None:
+        super().__init__()
+        self.table = nn.Embedding(shape.n_words, shape.width, padding_idx=0)
+        nn.init.normal_(self.table.weight, std=0.4)  # as spread as GloVe's
+        with torch.no_grad():
+            self.table.weight[0] = 0
+        self.dropout = nn.Dropout(dropout)
+
+    def forward(self, ids: Tensor) -> Any:
+        """Vectors of a batch of texts."""
+        return self.dropout(self.table(ids))
+
+
+class BiLSTM(nn.Module):
+    """A bidirectional LSTM. The backward half reads each text turned round within its own length.
+
+    So padding always comes last and is never read before a word, with no packing: on a CPU packed
+    sequences are slow.
+    """
+
+    def __init__(self, width: int, hidden: int) -> None:
+        super().__init__()
+        self.forwards = nn.LSTM(width, hidden, batch_first=True)
+        self.backwards = nn.LSTM(width, hidden, batch_first=True)
+        for name, weight in self.named_parameters():
+            if "weight_hh" in name:  # orthogonal blocks keep gradients alive over long texts
+                for block in weight.data.chunk(4):
+                    nn.init.orthogonal_(block)
+
+    def forward(self, states: Tensor, lengths: Tensor) -> Tensor:
+        """States of both directions side by side, one a word."""
+        places = torch.arange(states.shape[1], device=states.device)
+        turned = (lengths[:, None] - 1 - places).clamp(min=0)[..., None]
+        ahead, _ = self.forwards(states)
+        behind, _ = self.backwards(states.gather(1, turned.expand(-1, -1, states.shape[2])))
+        return torch.cat([ahead, behind.gather(1, turned.expand(-1, -1, behind.shape[2]))], dim=2)
+
+
+class Classifier(nn.Module):
+    """Features to outputs: a straight line, or one hidden layer."""
+
+    def __init__(self, n_features: int, n_outputs: int, hidden: int, dropout: float) -> None:
+        super().__init__()
+        layers = [nn.Dropout(dropout), nn.Linear(n_features, hidden), nn.ReLU()] if hidden else []
+        self.body = nn.Sequential(*layers)
+        self.out = nn.Linear(hidden or n_features, n_outputs)
+
+    def forward(self, features: Tensor) -> Any:
+        """Logits."""
+        return self.out(self.body(features))
+
+
+class Siamese(nn.Module):
+    """One encoder for both texts, then a classifier over what they share; a single text goes
+    straight to it.
+    """
+
+    def __init__(
+        self,
+        shape: Shape,
+        encoder: nn.Module,
+        n_features: int,
+        pool: Callable[[Tensor, Tensor], Tensor],
+        *,
+        hidden: int,
+        dropout: float,
+        word_dropout: float = 0.0,
+    ) -> None:
+        super().__init__()
+        self.words, self.encoder, self.pool = Words(shape, word_dropout), encoder, pool
+        self.head = Classifier(
+            n_features * (4 if shape.is_pair else 1), shape.n_outputs, hidden, dropout
+        )
+
+    def forward(
+        self, a: Tensor, n_a: Tensor, b: Tensor | None = None, n_b: Tensor | None = None
+    ) -> Any:
+        """Logits, one row a text or pair."""
+        u = self._encode(a, n_a)
+        return self.head(u if b is None or n_b is None else compared(u, self._encode(b, n_b)))
+
+    def _encode(self, ids: Tensor, lengths: Tensor) -> Tensor:
+        return self.pool(self.encoder(self.words(ids), lengths), lengths)

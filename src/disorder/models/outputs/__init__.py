@@ -1,0 +1,1 @@
+"""From raw outputs to probabilities: checks, calibration, answer spans."""

@@ -1,0 +1,60 @@
+"""Does a model's folder say how sure it should be? calibration.json: a temperature, and below which
+probability to refuse.
+
+The temperature is applied wherever the folder is asked; it changes how sure an answer is, never
+which answer it is. The threshold is not: an audit asks what a model answers. `disorder cures` uses
+it.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+import numpy as np
+
+from disorder.errors import BadModel
+from disorder.types import Floats
+
+FILE = "calibration.json"
+TINY = 1e-300  # a probability of 0 has no logarithm
+
+
+@dataclass(frozen=True)
+class Calibration:
+    """By what logits are divided, and the top probability below which a text is taken to be
+    invalid.
+    """
+
+    temperature: float = 1.0
+    threshold: float | None = None
+
+    def __call__(self, probabilities: Floats) -> Floats:
+        """The softmax of logits / temperature, from the softmax of the logits.
+
+        >>> Calibration(2.0)(np.array([[0.8, 0.2]])).round(3).tolist()
+        [[0.667, 0.333]]
+        """
+        scaled = np.log(np.maximum(probabilities, TINY)) / self.temperature
+        raised = np.exp(scaled - scaled.max(axis=1, keepdims=True))
+        return np.asarray(raised / raised.sum(axis=1, keepdims=True))
+
+    def write(self, folder: Path) -> None:
+        """Write calibration.json."""
+        (folder / FILE).write_text(json.dumps(asdict(self)) + "\n", encoding="utf-8")
+
+
+def calibration_of(spec: str) -> Calibration | None:
+    """What the folder that a model spec names says of itself, if anything."""
+    path = Path(spec.partition(":")[2]).expanduser() / FILE
+    if ":" not in spec or not path.is_file():
+        return None
+    try:
+        found = Calibration(**json.loads(path.read_text(encoding="utf-8")))
+        sane = found.temperature > 0 and (found.threshold is None or 0 <= found.threshold <= 1)
+    except (ValueError, TypeError) as error:
+        raise BadModel(f"{path} is damaged: {error}") from None
+    if not sane:
+        raise BadModel(f"{path}: need a temperature above 0 and a threshold from 0 to 1")
+    return found

@@ -1,0 +1,198 @@
+"""Networks that `disorder train` made from nothing: word numbers in, probabilities out, from a
+folder of plain files.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from hashlib import blake2b
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from disorder.errors import BadModel, MissingPackage
+from disorder.models.hf import _device, _pool
+from disorder.models.inputs.vocabulary import PADDING, Vocabulary
+from disorder.models.networks import Shape
+from disorder.models.outputs.probabilities import softmax
+from disorder.registry import model, part
+from disorder.types import Floats, Predictor, Task, Texts
+
+BUDGET = 8192  # words in a batch
+FILES = ("config.json", "vocabulary.json", "model.safetensors")
+Encoded = tuple[list[int], list[int] | None]
+
+
+@model(form="bilstm:FOLDER", needs="torch")
+def bilstm(address: str, *, task: Task) -> Predictor:
+    """A bidirectional LSTM that `disorder train --model bilstm` made."""
+    return load("bilstm", Path(address))
+
+
+@model(form="infersent:FOLDER", needs="torch")
+def infersent(address: str, *, task: Task) -> Predictor:
+    """InferSent as `disorder train --model infersent` made it."""
+    return load("infersent", Path(address))
+
+
+@model(form="convnet:FOLDER", needs="torch")
+def convnet(address: str, *, task: Task) -> Predictor:
+    """A convolutional network that `disorder train --model convnet` made."""
+    return load("convnet", Path(address))
+
+
+@model(form="esim:FOLDER", needs="torch")
+def esim(address: str, *, task: Task) -> Predictor:
+    """ESIM as `disorder train --model esim` made it; for pairs."""
+    return load("esim", Path(address))
+
+
+@model(form="transformer:FOLDER", needs="torch")
+def transformer(address: str, *, task: Task) -> Predictor:
+    """A small Transformer that `disorder train --model transformer` made from nothing."""
+    return load("transformer", Path(address))
+
+
+def load(name: str, folder: Path) -> Scratch:
+    """The network in a folder."""
+    try:
+        import torch
+        from safetensors.torch import load_file
+    except ImportError as error:
+        raise MissingPackage(f"{name}:{folder}", "torch", "hf") from error
+    config, vocabulary = read_folder(name, folder)
+    network = build(config, len(vocabulary))
+    try:
+        network.load_state_dict(load_file(folder / "model.safetensors"))
+    except (OSError, RuntimeError, ValueError) as error:
+        raise BadModel(
+            f"{name}:{folder} cannot be loaded: {(str(error).splitlines() or [''])[0]}"
+        ) from None
+    return Scratch(network.to(_device(torch)), vocabulary, config, f"{name}:{_hash(folder)}")
+
+
+def read_folder(name: str, folder: Path) -> tuple[dict[str, Any], Vocabulary]:
+    """The configuration and vocabulary in a folder."""
+    try:
+        config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
+        known = json.loads((folder / "vocabulary.json").read_text(encoding="utf-8"))
+        if config["model"] != name:
+            raise BadModel(
+                f"{name}:{folder}: this folder holds a {config['model']}; write {config['model']}:{folder}"
+            )
+        return config, Vocabulary(known, config["words"], config["max_length"])
+    except (OSError, KeyError, ValueError, TypeError) as error:
+        raise BadModel(
+            f"{name}:{folder} is no folder that `disorder train` made ({error})"
+        ) from None
+
+
+def build(config: Mapping[str, Any], n_words: int) -> Any:
+    """The network that a configuration describes, its weights drawn at random."""
+    shape = Shape(n_words, config["width"], max(1, len(config["labels"])), config["is_pair"])
+    return part("network", config["model"]).function(shape, **config["settings"])
+
+
+class Scratch:
+    """A network over word numbers; texts of like length run together."""
+
+    is_costly = True
+
+    def __init__(
+        self, network: Any, vocabulary: Vocabulary, config: Mapping[str, Any], fingerprint: str
+    ) -> None:
+        self.network, self.known, self.fingerprint = network.eval(), vocabulary, fingerprint
+        self.labels, self.is_pair, self.name = (
+            tuple(config["labels"]),
+            bool(config["is_pair"]),
+            config["model"],
+        )
+        self.batch_size: int | None = None
+        self.assembling = 0.0
+        self._device = next(network.parameters()).device
+        self._pool = _pool() if self._device.type == "cpu" else None
+
+    def __call__(self, texts: Sequence[Texts], /) -> Floats:
+        """Probabilities, one row a text (one number a text for a regression model)."""
+        began = time.perf_counter()
+        encoded = [encode(self.known, text, self.is_pair, self.name) for text in texts]
+        batches = list(by_size([size(e) for e in encoded], batch_size=self.batch_size))
+        feeds = [feed([encoded[i] for i in batch]) for batch in batches]
+        self.assembling += time.perf_counter() - began
+        logits = np.empty((len(texts), max(1, len(self.labels))))
+        answers = self._pool.map(self._forward, feeds) if self._pool else map(self._forward, feeds)
+        for batch, part_ in zip(batches, answers, strict=True):
+            logits[batch] = part_
+        return softmax(logits) if self.labels else logits
+
+    def vocabulary(self) -> Sequence[str]:
+        """The words of letters that it has a number for."""
+        return self._words
+
+    @cached_property
+    def _words(self) -> list[str]:
+        return [word for word in self.known.known if word.isalpha()]
+
+    def _forward(self, arrays: Mapping[str, Any]) -> Any:
+        import torch
+
+        with torch.inference_mode():
+            given = {
+                name: torch.from_numpy(array).to(self._device) for name, array in arrays.items()
+            }
+            return self.network(**given).float().cpu().numpy()
+
+
+def encode(vocabulary: Vocabulary, texts: Texts, is_pair: bool, name: str) -> Encoded:
+    """Word numbers of a text or pair."""
+    a, b = texts
+    if (b is not None) != is_pair:
+        wanted, got = ("pairs", "single texts") if is_pair else ("single texts", "pairs")
+        raise BadModel(f"{name} was trained on {wanted}, and this data has {got}")
+    return vocabulary.encode(a), None if b is None else vocabulary.encode(b)
+
+
+def size(encoded: Encoded) -> tuple[int, int]:
+    """How long both texts are."""
+    a, b = encoded
+    return len(a), 0 if b is None else len(b)
+
+
+def by_size(sizes: Sequence[tuple[int, int]], *, batch_size: int | None = None) -> list[list[int]]:
+    """Numbers of inputs that go together: neighbours in length, within the budget of words."""
+    batches: list[list[int]] = []
+    longest = 0
+    for i in sorted(range(len(sizes)), key=sizes.__getitem__):
+        longest = max(longest, sum(sizes[i]))
+        fits = batches and len(batches[-1]) < (batch_size or max(1, BUDGET // longest))
+        if fits:
+            batches[-1].append(i)
+        else:
+            batches.append([i])
+            longest = sum(sizes[i])
+    return batches
+
+
+def feed(encoded: Sequence[Encoded]) -> dict[str, Any]:
+    """Arrays of a batch: word numbers padded to the longest, and lengths, for each text."""
+    arrays: dict[str, Any] = {}
+    for name, side in zip("ab", zip(*encoded, strict=True), strict=True):
+        if side[0] is None:
+            continue
+        lengths = np.array([len(ids) for ids in side], dtype=np.int64)
+        ids = np.full((len(side), int(lengths.max())), PADDING, dtype=np.int64)
+        for row, numbers in zip(ids, side, strict=True):
+            row[: len(numbers)] = numbers
+        arrays |= {name: ids, f"n_{name}": lengths}
+    return arrays
+
+
+def _hash(folder: Path) -> str:
+    hashed = blake2b(digest_size=16)
+    for name in FILES:
+        hashed.update((folder / name).read_bytes())
+    return hashed.hexdigest()

@@ -1,0 +1,76 @@
+"""What of a comparison can be shown to others? One page that works from disk, offline. Names are
+untrusted.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from disorder.report.charts import BLUE, GREY, svg
+from disorder.report.comparison import (
+    TITLES,
+    Comparison,
+    Difference,
+    about,
+    footnotes,
+    headline,
+    shown_p,
+    signed,
+    where,
+)
+from disorder.report.page import template, visible
+from disorder.report.wording import MEANINGS
+
+
+def page(comparison: Comparison) -> str:
+    """The comparison as one string of HTML."""
+    shown = {d.metric for d in comparison.differences}
+    rendered: str = template(
+        "compare_page.html", signed=signed, shown_p=shown_p, where=where
+    ).render(
+        comparison=comparison,
+        headline=headline(comparison),
+        about=about(comparison),
+        titles=TITLES,
+        pairs=[(*pair, forest(pair[-1])) for pair in comparison.pairs],
+        footnotes=footnotes(comparison),
+        meanings={metric: meaning for metric, meaning in MEANINGS.items() if metric in shown},
+    )
+    return rendered
+
+
+def forest(differences: list[Difference]) -> str:
+    """Every difference with its interval around 0; filled where it is sure after Holm's correction."""
+    rows: list[dict[str, Any]] = [
+        {"name": _name(d), "value": d.difference, "low": d.low, "high": d.high, "sure": d.is_sure}
+        for d in differences
+    ]
+    names = [row["name"] for row in rows]
+    y = {
+        "field": "name",
+        "type": "nominal",
+        "sort": names,
+        "title": None,
+        "axis": {"labelLimit": 300},
+    }
+    x = {"field": "value", "type": "quantitative", "title": "difference, with 95 % interval"}
+    span = {"y": y, "x": x | {"field": "low"}, "x2": {"field": "high"}}
+    fill = {"condition": {"test": "datum.sure", "value": BLUE}, "value": "#ffffff"}
+    layers: list[dict[str, Any]] = [
+        {
+            "mark": {"type": "rule", "aria": False, "strokeDash": [2, 3], "color": GREY},
+            "encoding": {"x": {"datum": 0}},
+        },
+        {"mark": {"type": "rule", "size": 2, "color": BLUE}, "encoding": span},
+        {
+            "mark": {"type": "point", "size": 60, "stroke": BLUE, "opacity": 1},
+            "encoding": {"y": y, "x": x, "fill": fill},
+        },
+    ]
+    return svg({"data": {"values": rows}, "layer": layers, "height": {"step": 20}})
+
+
+def _name(d: Difference) -> str:
+    return visible(f"{where(d.transformation)}: {TITLES.get(d.metric, d.metric)}").replace(
+        "\n", " "
+    )

@@ -1,0 +1,156 @@
+"""What can be shown to others? One page that works from disk, offline, on a phone and in print.
+Texts are untrusted.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from disorder.report import charts
+from disorder.report.terminal import about
+from disorder.report.wording import (
+    MEANINGS,
+    PAGE_COLUMNS,
+    PERMUTATION_METRICS,
+    TELLING_KINDS,
+    command,
+    left_out,
+    main_transformation,
+)
+from disorder.runs.run import Record, Run
+from disorder.runs.storage import write_atomically
+
+CAPTIONS = {
+    "forest": "{score} on whole and broken texts, with 95 % intervals; the dotted line is chance.",
+    "omega": "Ω_x under {main}: examples with more than a share x of permutations that get the gold label. A bag of words "
+    "draws a flat line at its accuracy; the dotted line marks chance.",
+    "acceptance": "Share of permutations ({main}) that get the gold label, for examples first answered right and wrong. A bag "
+    "of words has all of the first at 1 and all of the second at 0.",
+    "confidence": "How sure the model is of its answers before and after {main}.",
+    "reliability": "How often answers are right, by how sure they are, before and after {main}; larger points stand for more "
+    "answers. On the dotted line certainty is earned; below it the model is too sure.",
+}
+
+
+def write_report(folder: Path, run: Run) -> None:
+    """Write report.html into the run folder."""
+    html = page(run, has_explanations=(folder / "explain.html").exists())
+    write_atomically(folder / "report.html", html.encode("utf-8", "backslashreplace"))
+
+
+def page(run: Run, *, has_explanations: bool = False) -> str:
+    """The report as one string of HTML, with a link to the explanations that lie beside it."""
+    main = main_transformation(run)
+    first, *rest = run.verdict.split("\n")
+    drawn: str = template("page.html").render(
+        run=run,
+        about=about(run),
+        verdict=first,
+        verdicts=rest,
+        main=main,
+        pictures=_pictures(run, main),
+        tables=[(group, _table(run, group)) for group in ["all", *run.groups]],
+        columns=_present(run, PAGE_COLUMNS),
+        permutations=_permutations(run, main),
+        meanings=MEANINGS,
+        titles=PAGE_COLUMNS | PERMUTATION_METRICS,
+        kinds=TELLING_KINDS,
+        telling=_telling(run, main),
+        left_out=left_out(run),
+        command=command(run),
+        has_explanations=has_explanations,
+    )
+    return drawn
+
+
+def template(name: str, **filters: Callable[..., str]) -> Any:
+    """A page's template; others extend `page.html`."""
+    from jinja2 import Environment, PackageLoader, StrictUndefined
+
+    environment = Environment(
+        loader=PackageLoader("disorder.report", ""),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters |= {"visible": visible, **filters}
+    return environment.get_template(name)
+
+
+def visible(text: object) -> str:
+    """Control characters and bidirectional marks as symbols one can see, so that a text cannot
+    disturb the page.
+    """
+    return "".join(_shown(char) for char in str(text))
+
+
+def _shown(char: str) -> str:
+    if char in "\n\t" or unicodedata.category(char) not in ("Cc", "Cf", "Cs", "Co"):
+        return char
+    return (
+        chr(0x2400 + ord(char))
+        if ord(char) < 0x20
+        else char
+        if char == "\u200d"
+        else f"⟨U+{ord(char):04X}⟩"
+    )
+
+
+def _pictures(run: Run, main: str) -> list[dict[str, str]]:
+    score = "spearman" if run.chance is None else "accuracy"
+    pictures = {CAPTIONS["forest"]: charts.forest(run, score)}
+    if main in run.figures:
+        pictures |= {
+            CAPTIONS["omega"]: charts.omega_curve(run, main),
+            CAPTIONS["acceptance"]: charts.acceptance(run, main),
+            CAPTIONS["confidence"]: charts.confidence(run, main),
+        }
+        if "reliability" in run.figures[main]:  # runs of older versions have none
+            pictures[CAPTIONS["reliability"]] = charts.reliability(run, main)
+    return [
+        {"svg": svg, "caption": caption.format(score=score.capitalize(), main=main)}
+        for caption, svg in pictures.items()
+    ]
+
+
+def _present(run: Run, names: dict[str, str]) -> list[str]:
+    return [name for name in names if any(record.metric == name for record in run.scores)]
+
+
+def _table(run: Run, group: str) -> list[tuple[str, dict[str, Record]]]:
+    rows = []
+    for name in ["original", *run.transformations]:
+        records = {r.metric: r for r in run.scores if r.transformation == name and r.group == group}
+        if records:
+            rows.append((name, records))
+    return rows
+
+
+def _permutations(run: Run, main: str) -> list[dict[str, Any]]:
+    """A row a metric: this model with its interval, then the reference models."""
+    rows = []
+    for metric in PERMUTATION_METRICS:
+        theirs = {
+            name: next(
+                (r.value for r in records if (r.transformation, r.metric) == (main, metric)), None
+            )
+            for name, records in run.references.items()
+        }
+        mine = run.score(main, metric)
+        if mine or any(value is not None for value in theirs.values()):
+            rows.append({"metric": metric, "mine": mine, "theirs": theirs})
+    return rows
+
+
+def _telling(run: Run, main: str) -> list[tuple[str, list[dict[str, Any]]]]:
+    """Examples by transformation, the main one first."""
+    names = dict.fromkeys([main, *run.transformations])
+    grouped = [
+        (name, [entry for entry in run.telling if entry["transformation"] == name])
+        for name in names
+    ]
+    return [(name, entries) for name, entries in grouped if entries]

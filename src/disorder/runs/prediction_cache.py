@@ -1,0 +1,147 @@
+"""Was this asked before? Answers on disk, shared between runs and processes, bounded in size, never
+trusted unchecked.
+
+One SQLite file; every answer carries a checksum over its key and value. A damaged answer is asked
+again, a damaged file is put aside, and a full disk ends caching but not the run.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+import time
+from collections.abc import Sequence
+from hashlib import blake2b
+from pathlib import Path
+from zlib import crc32
+
+import numpy as np
+
+from disorder.types import Floats, Texts
+
+FILE = "predictions.sqlite"
+MAX_BYTES = 2 * 1024**3
+CHUNK = 500  # keys in one query
+PATIENCE = 60  # seconds to wait for another process
+TABLE = """CREATE TABLE IF NOT EXISTS predictions
+           (key BLOB PRIMARY KEY, value BLOB NOT NULL, checksum INTEGER NOT NULL, used INTEGER NOT NULL) WITHOUT ROWID"""
+
+
+class Cache:
+    """Answers by (model, precision, input)."""
+
+    def __init__(self, folder: Path, *, max_bytes: int = MAX_BYTES) -> None:
+        self.path, self.max_bytes = folder / FILE, max_bytes
+        self.notes: list[str] = []
+        self.n_damaged = 0
+        self._base: sqlite3.Connection | None = None
+        self._open()
+
+    def get(self, keys: Sequence[bytes], width: int) -> Floats:
+        """The answers, one row a key; NaN where there is none to trust."""
+        found = np.full((len(keys), width), np.nan)
+        places = {key: i for i, key in enumerate(keys)}
+        for start in range(0, len(keys), CHUNK):
+            for key, value, checksum in self._select(list(keys[start : start + CHUNK])):
+                if crc32(key + value) == checksum and len(value) == 4 * width:
+                    found[places[key]] = np.frombuffer(value, dtype="<f4")
+                else:
+                    self.n_damaged += 1
+        return found[[places[key] for key in keys]]
+
+    def put(self, keys: Sequence[bytes], answers: Floats) -> None:
+        """Keep answers; nothing is kept any more once the disk is full."""
+        if self._base is None:
+            return
+        now = time.time_ns()
+        values = [row.tobytes() for row in answers.astype("<f4")]
+        rows = [(key, value, crc32(key + value), now) for key, value in zip(keys, values, strict=True)]
+        try:
+            with self._base:
+                self._base.executemany("INSERT OR REPLACE INTO predictions VALUES (?, ?, ?, ?)", rows)
+            self._shrink()
+        except sqlite3.DatabaseError as error:
+            self._give_up(error)
+
+    def close(self) -> None:
+        """Let go of the file."""
+        if self._base is not None:
+            self._base.close()
+            self._base = None
+
+    def _open(self) -> None:
+        try:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            self._base = self._connect()
+        # locked, no room, no right: the file may be sound
+        except (OSError, sqlite3.OperationalError) as error:
+            self.notes.append(f"no prediction cache: {self.path.parent} cannot be used ({error})")
+        except sqlite3.DatabaseError:
+            self._put_aside()
+
+    def _put_aside(self) -> None:
+        """Start afresh beside a file that is no database any more."""
+        name = f"{FILE}.damaged-{time.time_ns()}"
+        try:
+            for suffix in ("-wal", "-shm", ""):
+                beside = self.path.with_name(FILE + suffix)
+                if beside.exists():
+                    beside.replace(self.path.with_name(name + suffix))
+            self._base = self._connect()
+            self.notes.append(f"the prediction cache is damaged; it was put aside as {name}")
+        except (OSError, sqlite3.DatabaseError) as error:
+            self.notes.append(f"no prediction cache: {error}")
+
+    def _connect(self) -> sqlite3.Connection:
+        base = sqlite3.connect(self.path, timeout=PATIENCE)
+        self._write_ahead(base)
+        base.execute("PRAGMA synchronous=NORMAL")
+        base.execute(TABLE)
+        base.execute("SELECT key FROM predictions LIMIT 1").fetchall()
+        return base
+
+    def _write_ahead(self, base: sqlite3.Connection) -> None:
+        """Let readers and a writer share the file. SQLite does not wait for this lock by itself:
+        two at once would collide.
+        """
+        end = time.monotonic() + PATIENCE
+        while True:
+            try:
+                base.execute("PRAGMA journal_mode=WAL")
+                return
+            except sqlite3.OperationalError as error:
+                if "locked" not in str(error) or time.monotonic() > end:
+                    raise
+                time.sleep(0.01)
+
+    def _select(self, keys: list[bytes]) -> list[tuple[bytes, bytes, int]]:
+        if self._base is None:
+            return []
+        marks = ",".join("?" * len(keys))
+        try:
+            return self._base.execute(f"SELECT key, value, checksum FROM predictions WHERE key IN ({marks})", keys).fetchall()
+        except sqlite3.DatabaseError as error:
+            self._give_up(error)
+            return []
+
+    def _shrink(self) -> None:
+        """Forget the answers that were kept longest ago once the file is too large."""
+        assert self._base is not None
+        size = self._base.execute("PRAGMA page_count").fetchone()[0] * self._base.execute("PRAGMA page_size").fetchone()[0]
+        free = self._base.execute("PRAGMA freelist_count").fetchone()[0] * self._base.execute("PRAGMA page_size").fetchone()[0]
+        if size - free > self.max_bytes:
+            n = self._base.execute("SELECT count(*) FROM predictions").fetchone()[0]
+            with self._base:
+                self._base.execute(
+                    "DELETE FROM predictions WHERE key IN (SELECT key FROM predictions ORDER BY used LIMIT ?)", (n // 4 + 1,)
+                )
+
+    def _give_up(self, error: sqlite3.DatabaseError) -> None:
+        self.notes.append(f"the prediction cache is not used any more ({error})")
+        self.close()
+
+
+def key_of(model: str, precision: str, texts: Texts) -> bytes:
+    """Sixteen bytes that stand for one question to one model."""
+    a, b = texts
+    parts = "\0".join([model, precision, a, "\1" if b is None else "\2" + b])
+    return blake2b(parts.encode("utf-8", "surrogatepass"), digest_size=16).digest()

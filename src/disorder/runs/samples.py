@@ -1,0 +1,217 @@
+"""What did the model answer to each variant? Parquet parts, a row a variant, written whole or not
+at all.
+
+A part is named before it is asked, so a run that was killed knows which parts it has. A journal
+keeps a checksum of each; a part that does not match is asked again.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from hashlib import blake2b
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from disorder.abstention import REFUSED, answer_of
+from disorder.runs.storage import add_line, is_on_disk, write_atomically
+from disorder.types import Example, Floats, Rows, Variants
+
+JOURNAL = "journal.jsonl"
+NAMES = pa.dictionary(pa.int32(), pa.string())
+POSITIONS = pa.list_(pa.int32())
+SCHEMA = pa.schema(
+    [
+        ("example", NAMES), ("transformation", NAMES), ("variant", pa.int32()), ("side", NAMES),
+        ("positions_a", POSITIONS), ("positions_b", POSITIONS), ("label", NAMES), ("probabilities", pa.list_(pa.float32())),
+        ("written_a", pa.string()), ("written_b", pa.string()),
+    ]
+)
+
+
+def sample_table(
+    transformation: str,
+    labels: Sequence[str],
+    examples: Sequence[Example],
+    variants: Sequence[Variants | None],
+    answers: Sequence[Floats],
+    *,
+    with_texts: bool = False,
+) -> pa.Table:
+    """The variants of some examples with the answers to them; None stands for whole texts.
+
+    `with_texts` keeps the broken texts too, where they cannot be drawn again from the text and the
+    seed.
+    """
+    counts = [len(part) for part in answers]
+    stacked = np.concatenate(answers).astype(np.float32) if answers else np.empty((0, max(1, len(labels))), np.float32)
+    sides = [_side(group) for group in variants]
+    columns = [
+        _repeated([storable(e.id) for e in examples], counts),
+        _constant(transformation, sum(counts)),
+        pa.array(np.concatenate([np.arange(n) for n in counts]) if counts else [], pa.int32()),
+        _repeated(sides, counts),
+        _lists([_positions(v, side, "a", n) for v, side, n in zip(variants, sides, counts, strict=True)]),
+        _lists([_positions(v, side, "b", n) for v, side, n in zip(variants, sides, counts, strict=True)]),
+        _labels(labels, stacked),
+        _matrix(stacked),
+        _texts([_written(v, "a", n, with_texts) for v, n in zip(variants, counts, strict=True)]),
+        _texts([_written(v, "b", n, with_texts) for v, n in zip(variants, counts, strict=True)]),
+    ]
+    return pa.Table.from_arrays(columns, schema=SCHEMA)
+
+
+def answers_of(table: pa.Table) -> tuple[list[str], Any, Any]:
+    """The example and variant number of every row, and the probabilities as a matrix."""
+    n = table.num_rows
+    examples = table["example"].cast(pa.string()).to_pylist()
+    flat = table["probabilities"].combine_chunks().flatten().to_numpy()
+    return examples, table["variant"].to_numpy(), flat.reshape(n, -1) if n else flat.reshape(0, 1)
+
+
+def storable(text: str) -> str:
+    """Lone surrogates cannot be stored as UTF-8."""
+    return text.encode("utf-8", "replace").decode("utf-8")
+
+
+@dataclass
+class Parts:
+    """The parts of a run folder."""
+
+    folder: Path
+    known: dict[str, dict[str, Any]] = field(default_factory=dict)
+    notes: list[str] = field(default_factory=list)
+
+    @classmethod
+    def open(cls, folder: Path, *, to_write: bool = True) -> Parts:
+        """The parts that a folder has so far; a line cut off by a crash is not one."""
+        if to_write:
+            (folder / "samples").mkdir(exist_ok=True)
+        parts = cls(folder / "samples")
+        journal = parts.folder / JOURNAL
+        content = journal.read_bytes() if journal.exists() else b""
+        if to_write and content and not content.endswith(b"\n") and is_on_disk(journal):
+            add_line(journal, b"\n", content)  # a line torn by a crash must not swallow the next
+        parts.known = {entry["part"]: entry for entry in _entries(content)}
+        return parts
+
+    def read(self, name: str) -> tuple[pa.Table, dict[str, int]] | None:
+        """A finished part with the examples it left out, or None when it has to be asked (again).
+        """
+        entry = self.known.get(name)
+        if entry is None:
+            return None
+        try:
+            content = (self.folder / name).read_bytes()
+        except OSError:
+            content = b""
+        if _checksum(content) != entry["checksum"]:
+            self.notes.append(f"{name} is damaged; it is asked again")
+            return None
+        return pq.read_table(pa.BufferReader(content), schema=SCHEMA), entry["skips"]
+
+    def write(self, name: str, table: pa.Table, skips: Mapping[str, int]) -> None:
+        """Add a part: the file first, then its line in the journal."""
+        sink = pa.BufferOutputStream()
+        pq.write_table(table, sink, compression="zstd")
+        content = sink.getvalue().to_pybytes()
+        entry = {"part": name, "checksum": _checksum(content), "skips": dict(sorted(skips.items())), "rows": table.num_rows}
+        write_atomically(self.folder / name, content)
+        add_line(self.folder / JOURNAL, _line(entry), b"".join(map(_line, self.known.values())))
+        self.known[name] = entry
+
+
+def _line(entry: Mapping[str, Any]) -> bytes:
+    return (json.dumps(entry, ensure_ascii=False) + "\n").encode("utf-8", "backslashreplace")
+
+
+def _entries(content: bytes) -> Iterator[dict[str, Any]]:
+    for line in content.split(b"\n"):
+        try:
+            entry = json.loads(line)
+        except ValueError:
+            continue
+        if isinstance(entry, dict) and {"part", "checksum", "skips"} <= set(entry):
+            yield entry
+
+
+def _checksum(content: bytes) -> str:
+    return blake2b(content, digest_size=16).hexdigest()
+
+
+def _side(variants: Variants | None) -> str:
+    """Which texts differ from the original."""
+    if variants is None:
+        return "none"
+    changed = [name for name, rows in zip("ab", variants.sides, strict=False) if not _is_whole(rows)]
+    return {0: "none", 1: "".join(changed)}.get(len(changed), "both")
+
+
+def _is_whole(rows: Rows) -> bool:
+    n = rows.positions.shape[1]
+    is_all = rows.is_shared and rows.written is None and n == len(rows.sentence) > 0
+    return is_all and bool((rows.positions[0] == np.arange(n)).all())
+
+
+def _positions(variants: Variants | None, side: str, name: str, n: int) -> tuple[Any, int]:
+    """The position rows of one text, or None for each variant where the text is whole."""
+    if variants is None or side not in (name, "both"):
+        return None, n
+    rows = variants.a if name == "a" else variants.b
+    assert rows is not None
+    if rows.written is not None:
+        return None, n
+    return (np.tile(rows.positions, (n, 1)) if rows.is_shared else rows.positions[:n]), n
+
+
+def _written(variants: Variants | None, name: str, n: int, with_texts: bool) -> list[str | None]:
+    """The texts of one side where they must be kept, None where positions say it all."""
+    rows = None if variants is None else variants.a if name == "a" else variants.b
+    if rows is None or (rows.written is None and not with_texts):
+        return [None] * n
+    texts = rows.texts()
+    return [storable(texts[i % len(texts)]) for i in range(n)]
+
+
+def _texts(groups: Sequence[Sequence[str | None]]) -> pa.Array:
+    return pa.array([text for group in groups for text in group], pa.string())
+
+
+def _lists(groups: Sequence[tuple[Any, int]]) -> pa.Array:
+    """One list array from matrices of positions, without going through Python lists."""
+    lengths = [np.full(n, 0 if matrix is None else matrix.shape[1]) for matrix, n in groups]
+    offsets = np.concatenate([[0], np.cumsum(np.concatenate(lengths))]) if lengths else np.zeros(1)
+    values = [matrix.ravel() for matrix, _ in groups if matrix is not None]
+    mask = np.concatenate([np.full(n, matrix is None) for matrix, n in groups]) if groups else np.zeros(0, dtype=bool)
+    flat = np.concatenate(values).astype(np.int32) if values else np.empty(0, np.int32)
+    return pa.ListArray.from_arrays(pa.array(offsets.astype(np.int32)), pa.array(flat), mask=pa.array(mask))
+
+
+def _repeated(names: Sequence[str], counts: Sequence[int]) -> pa.Array:
+    known = list(dict.fromkeys(names))
+    numbers = {name: i for i, name in enumerate(known)}
+    indices = np.repeat(np.array([numbers[name] for name in names], dtype=np.int32), counts)
+    return pa.DictionaryArray.from_arrays(pa.array(indices, pa.int32()), pa.array(known, pa.string()))
+
+
+def _constant(name: str, n: int) -> pa.Array:
+    return pa.DictionaryArray.from_arrays(pa.array(np.zeros(n, dtype=np.int32)), pa.array([name], pa.string()))
+
+
+def _labels(labels: Sequence[str], answers: Any) -> pa.Array:
+    if not labels:
+        return pa.nulls(len(answers), NAMES)
+    numbers = answer_of(answers).astype(np.int32) if len(answers) else np.empty(0, np.int32)
+    names = [*labels, REFUSED] if (numbers < 0).any() else list(labels)
+    indices = pa.array(np.where(numbers < 0, len(labels), numbers), pa.int32())
+    return pa.DictionaryArray.from_arrays(indices, pa.array(names, pa.string()))
+
+
+def _matrix(answers: Any) -> pa.Array:
+    offsets = np.arange(len(answers) + 1, dtype=np.int32) * answers.shape[1]
+    return pa.ListArray.from_arrays(pa.array(offsets), pa.array(answers.ravel()))

@@ -1,0 +1,74 @@
+"""Where does a run folder lie? On this machine, or on shared storage under any address that fsspec
+knows (s3://, gs://, …).
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+from disorder.errors import DisorderError, MissingPackage
+
+LOCAL = "file://"
+
+
+def place(address: str | Path) -> Path:
+    """A path on disk, or for an address with :// one on its storage, which has the same methods."""
+    text = str(address)
+    if text.startswith(LOCAL):
+        return Path(text.removeprefix(LOCAL))
+    if "://" not in text:
+        return Path(address)
+    try:
+        from upath import UPath
+    except ImportError as error:
+        raise MissingPackage(text, "universal_pathlib", "ray") from error
+    try:
+        found: Any = UPath(text)
+        _ = found.fs  # the storage's own package is only now looked for
+    except (ImportError, ValueError) as error:
+        raise DisorderError(f"{text} cannot be reached: {str(error).splitlines()[0]}") from None
+    return found  # type: ignore[no-any-return]
+
+
+def is_on_disk(path: Path) -> bool:
+    """Whether files can be moved and added to, not only put and fetched whole."""
+    return isinstance(path, Path)
+
+
+def write_atomically(path: Path, content: bytes) -> None:
+    """Write a file so that a reader sees the old one or the new one, never half of it.
+
+    On disk it is written beside its place and moved there; shared storage takes a file whole or not
+    at all.
+    """
+    beside = path.with_name(f".{path.name}.{os.getpid()}") if is_on_disk(path) else path
+    try:
+        beside.write_bytes(content)
+        if beside is not path:
+            beside.replace(path)
+    except OSError as error:
+        if beside is not path:
+            beside.unlink(missing_ok=True)
+        raise cannot_write(path, error) from None
+
+
+def add_line(path: Path, line: bytes, before: bytes) -> None:
+    """Add a line to a file; `before` is what it holds so far, written again with the line where
+    nothing can be added.
+    """
+    if not is_on_disk(path):
+        write_atomically(path, before + line)
+        return
+    try:
+        with path.open("ab") as file:
+            file.write(line)
+    except OSError as error:
+        raise cannot_write(path, error) from None
+
+
+def cannot_write(path: Path, error: OSError) -> DisorderError:
+    """The line for a file that there is no room or no right for."""
+    why = error.strerror or str(error)
+    return DisorderError(f"{path} cannot be written ({why}); what is finished is kept: make room, then --resume")

@@ -1,0 +1,92 @@
+"""How does a spec such as `drop_pos:tags=NOUN+reverse` become a transformation?
+
+A transformation is one registered part with its settings, or a chain of them joined by `+`. Every
+part also understands `side=`, `words=` and `q=` (and `tagger=` where it needs word classes), which
+are settled here and not in the parts.
+"""
+
+from __future__ import annotations
+
+import re
+from itertools import combinations
+
+from disorder.errors import BadSetting, DisorderError
+from disorder.registry import Part, part, parts
+from disorder.transformations.applying.transformation import GIVEN, PIECES, Step, Transformation
+from disorder.types import Fidelity
+
+SIDES = ("a", "b", "both", "task", "last")
+
+
+def parse(spec: str, *, fidelity: Fidelity | None = None) -> Transformation:
+    """The transformation a spec names; `fidelity` is used by every part that has one and was not
+    told otherwise.
+    """
+    names = "|".join(map(re.escape, parts("transformation")))
+    segments = re.split(rf"\+(?=(?:{names})(?:[:+]|$))", spec.strip())
+    steps = tuple(_step(segment, fidelity) for segment in segments)
+    for before, after in combinations(steps, 2):
+        if before.needs & GIVEN and after.needs & {"tags", "importance"}:
+            raise BadSetting(
+                after.part.name,
+                after=before.part.name,
+                need="to come first: it knows the text's own words",
+            )
+    return Transformation(steps)
+
+
+def _step(segment: str, fidelity: Fidelity | None) -> Step:
+    name, _, text = segment.partition(":")
+    found = part("transformation", name)
+    given = _settings(segment, text)
+    shared = {key: given.pop(key, None) for key in ("side", "words", "q", "tagger")}
+    if shared["words"] and shared["words"] != PIECES:
+        part("words", shared["words"])
+    if "fidelity" in found.settings and fidelity:
+        given.setdefault("fidelity", fidelity)
+    settings, side, tagger = (
+        found.bind(given),
+        _side(found, shared["side"]),
+        _tagger(found, shared["tagger"]),
+    )
+    return Step(found, settings, side, shared["words"], _count(name, shared["q"]), tagger)
+
+
+def _side(found: Part, given: str | None) -> str:
+    side: str = given or found.facts["side"]
+    if side not in SIDES or (found.name == "drop_text" and side not in "ab"):
+        raise BadSetting(
+            found.name,
+            side=side,
+            need=" or ".join(SIDES[: 2 if found.name == "drop_text" else None]),
+        )
+    if given and found.facts["scope"] == "pair" and "side" not in found.settings:
+        raise BadSetting(found.name, side=side, need="no side: it always takes both texts")
+    return side
+
+
+def _tagger(found: Part, given: str | None) -> str | None:
+    if given:
+        part("tagger", given.partition(":")[0])
+        if "tags" not in found.facts["needs"]:
+            raise BadSetting(
+                found.name, tagger=given, need="no tagger: it does not look at word classes"
+            )
+    return given
+
+
+def _settings(segment: str, text: str) -> dict[str, str]:
+    pairs = [item.partition("=") for item in text.split(",") if item]
+    if any(not equals or not value for _, equals, value in pairs):
+        raise DisorderError(
+            f"transformation {segment!r}: write settings as name:key=value,key=value"
+        )
+    return {key.strip(): value.strip() for key, _, value in pairs}
+
+
+def _count(name: str, q: str | None) -> int | None:
+    if q is None:
+        return None
+    if not q.isdecimal() or int(q) < 1:
+        raise BadSetting(name, q=q, need="a whole number of variants, 1 or more")
+    return int(q)

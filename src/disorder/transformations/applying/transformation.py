@@ -1,0 +1,331 @@
+"""How is an example broken? Cut into words, given what the transformation needs to know of them,
+and broken step by step.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
+from typing import Any
+
+import numpy as np
+
+from disorder.errors import DisorderError, DoesNotApply
+from disorder.randomness import generator
+from disorder.registry import Part
+from disorder.transformations.applying.chain import NONE_EXISTS, then
+from disorder.transformations.positions.plain_rows import untouched
+from disorder.transformations.tags import tagged
+from disorder.transformations.words import split
+from disorder.transformations.words.sentence import sentence_of
+from disorder.types import Context, Example, Floats, Pair, Rows, Sentence, Task, Variants
+
+PIECES = "pieces"  # the words are the audited model's own tokens
+OF_ENGLISH = ("spaces", "spacy", "nltk")  # splitters that find no words where there are no spaces
+GIVEN = {"vocabulary", "training data"}  # needs that a function asks its context for
+
+
+@dataclass(frozen=True)
+class Step:
+    """One part with its settings bound."""
+
+    part: Part
+    settings: Mapping[str, Any]
+    side: str
+    words: str | None
+    q: int | None
+    tagger: str | None = None
+
+    @cached_property
+    def spec(self) -> str:
+        """Its canonical name: settings that differ from the defaults, in alphabetical order."""
+        usual, shown = self.part.settings, self.part.facts["shows"]
+        own = {
+            name: value
+            for name, value in self.settings.items()
+            if value != usual[name] or name in shown
+        }
+        own |= {name: usual[name] for name in shown if name not in own}
+        shared = {"side": self.side, "words": self.words, "q": self.q, "tagger": self.tagger}
+        unshared = {"side": self.part.facts["side"], "words": None, "q": None, "tagger": None}
+        own |= {name: value for name, value in shared.items() if value != unshared[name]}
+        return self.part.name + "".join(
+            f"{':,'[i > 0]}{k}={v}" for i, (k, v) in enumerate(sorted(own.items()))
+        )
+
+    @property
+    def splitter(self) -> str:
+        """The splitter it was asked for, or its paper's own, or the simple one."""
+        fidelity = self.settings.get("fidelity", "paper")
+        return self.words or self.part.facts["words"].get(fidelity, "simple")
+
+    @cached_property
+    def needs(self) -> frozenset[str]:
+        """What it must know beside the text."""
+        return frozenset(self.part.facts["needs"])
+
+    def count(self, q: int) -> int:
+        """How many variants it draws when the run asks for q."""
+        if self.part.facts["deterministic"]:
+            return 1
+        return self.q or min(q, self.part.facts["draws"] or q)
+
+    def apply(
+        self, pair: Pair, task: Task, count: int, seed: int, key: str, context: Context | None
+    ) -> Variants:
+        """Break one example."""
+        function, settings = self.part.function, dict(self.settings)
+        if self.needs & GIVEN:
+            function = partial(_with_context, function, context)
+        if self.part.facts["scope"] == "pair":
+            if "side" in self.part.settings:
+                settings["side"] = self.side
+            broken: Variants = function(pair, generator(seed, self.spec, key), count, **settings)
+            return replace(broken, label=pair.label)
+        rows: dict[str, Rows] = {}
+        for side in self.sides(pair, task):
+            sentence = pair.a if side == "a" else pair.b
+            rows[side] = function(
+                sentence, generator(seed, self.spec, key, side), count, **settings
+            )
+        second = None if pair.b is None else rows.get("b", untouched(pair.b))
+        return Variants(rows.get("a", untouched(pair.a)), second, pair.label)
+
+    def sides(self, pair: Pair, task: Task) -> tuple[str, ...]:
+        """Which texts of this example are broken."""
+        if pair.b is None:
+            if self.side == "b":
+                raise DoesNotApply("there is no second text")
+            return ("a",)
+        return {"both": ("a", "b"), "task": (task.breaks,), "last": ("b",)}.get(
+            self.side, (self.side,)
+        )
+
+
+def _with_context(
+    function: Any,
+    context: Context | None,
+    broken: Any,
+    rng: np.random.Generator,
+    count: int,
+    **settings: Any,
+) -> Any:
+    return function(broken, rng, count, context, **settings)
+
+
+@dataclass(frozen=True)
+class Transformation:
+    """A chain of one or more steps."""
+
+    steps: tuple[Step, ...]
+
+    @cached_property
+    def spec(self) -> str:
+        """The canonical name, as run files record it."""
+        return "+".join(step.spec for step in self.steps)
+
+    @cached_property
+    def needs(self) -> frozenset[str]:
+        """What it must know beside the text."""
+        cut = {PIECES} if any(step.splitter == PIECES for step in self.steps) else set()
+        return frozenset().union(cut, *(step.needs for step in self.steps))
+
+    @property
+    def asks_others(self) -> bool:
+        """Whether it asks a model or other data, so that its texts cannot be drawn again from the
+        text and the seed.
+        """
+        return bool(self.needs - {"tags"})
+
+    @property
+    def is_copy(self) -> bool:
+        """Whether it copies one text into the other, so that agreement is with the default label."""
+        return any(step.part.facts["copies"] for step in self.steps)
+
+    @property
+    def keeps_words(self) -> bool:
+        """Whether it breaks nothing but order, so that word-order sensitivity can be asked."""
+        return all(
+            step.part.facts["keeps"].startswith("words") and not step.part.facts["copies"]
+            for step in self.steps
+        )
+
+    @property
+    def is_deterministic(self) -> bool:
+        """Whether it has a single variant."""
+        return all(step.part.facts["deterministic"] for step in self.steps)
+
+    def splitter_for(self, task: Task) -> str:
+        """How texts are cut into words: as the user says, or the step that is particular about
+        them, or the first step.
+        """
+        asked = [step for step in self.steps if step.words]
+        particular = [step for step in self.steps if step.needs & {"tags", "importance"}]
+        name = (asked or particular or self.steps)[0].splitter
+        if task.language == "zh" and not asked and (name in OF_ENGLISH or "tags" in self.needs):
+            return "jieba" if "tags" in self.needs else "simple"
+        return name
+
+    def tagger_for(self, task: Task) -> str:
+        """Which tagger finds the word classes: the one asked for, or the usual one of the language."""
+        step = next(step for step in self.steps if "tags" in step.needs)
+        return str(step.tagger or step.part.facts["tagger"].get(task.language, "spacy"))
+
+    def tried(self, language: str = "en") -> Transformation:
+        """Itself, after a try on one example: a bad setting or a missing package shows before any
+        data is read.
+        """
+        probe = Example(
+            "probe", "one two three four five six.", "seven eight nine ten eleven twelve.", ""
+        )
+        with suppress(DoesNotApply):
+            self.apply(probe, task=Task("probe", language=language), q=1, seed=0, context=_Trial())
+        return self
+
+    def broken_sides(self, task: Task, *, is_pair: bool) -> tuple[str, ...]:
+        """Which texts of an example it breaks."""
+        named = {"both": ("a", "b"), "task": (task.breaks,), "last": ("b",)}
+        sides = {side for step in self.steps for side in named.get(step.side, (step.side,))}
+        return tuple(sorted(sides)) if is_pair else ("a",)
+
+    def count(self, q: int) -> int:
+        """How many variants of an example it makes when the run asks for q."""
+        return max(step.count(q) for step in self.steps)
+
+    def apply(
+        self,
+        example: Example,
+        *,
+        task: Task,
+        q: int,
+        seed: int,
+        short: str = "skip",
+        context: Context | None = None,
+    ) -> Variants:
+        """Break one example; raises `DoesNotApply` with the reason when that cannot be done."""
+        [broken] = self.apply_all(
+            [example], task=task, q=q, seed=seed, short=short, context=context
+        )
+        if isinstance(broken, DoesNotApply):
+            raise broken
+        return broken
+
+    def apply_all(
+        self,
+        examples: Sequence[Example],
+        *,
+        task: Task,
+        q: int,
+        seed: int,
+        short: str = "skip",
+        context: Context | None = None,
+    ) -> Iterator[Variants | DoesNotApply]:
+        """Break many examples, what they need found for all at once; gives the reason where one
+        cannot be broken.
+        """
+        for example, pair in zip(examples, self._pairs(examples, task, context), strict=True):
+            try:
+                yield self._broken(example.id, pair, task, q, seed, short, context)
+            except DoesNotApply as reason:
+                yield reason
+
+    def _broken(
+        self,
+        key: str,
+        pair: Pair,
+        task: Task,
+        q: int,
+        seed: int,
+        short: str,
+        context: Context | None,
+    ) -> Variants:
+        count, cut = self.count(q), partial(self._cut, task=task, context=context)
+        variants = self.steps[0].apply(pair, task, self.steps[0].count(q), seed, key, context)
+        for number, step in enumerate(self.steps[1:], start=1):
+            wanted = count if len(variants) == 1 else 1
+
+            def apply(
+                view: Pair, k: int, step: Step = step, number: int = number, wanted: int = wanted
+            ) -> Variants:
+                return step.apply(view, task, wanted, seed, f"{key}\0{number}\0{k}", context)
+
+            variants = then(variants, apply, cut)
+        return _enough(variants, count, short)
+
+    def _cut(self, text: str, *, task: Task, context: Context | None) -> Sentence:
+        name = self.splitter_for(task)
+        if name != PIECES:
+            return split(text, words=name)
+        return sentence_of(text, self._given(context).pieces(text))
+
+    def _pairs(
+        self, examples: Sequence[Example], task: Task, context: Context | None
+    ) -> list[Pair]:
+        """The examples cut into words, with word classes and importance where a step needs them."""
+        cut = partial(self._cut, task=task, context=context)
+        pairs = [
+            Pair(cut(e.text_a), None if e.text_b is None else cut(e.text_b), e.label)
+            for e in examples
+        ]
+        if "tags" in self.needs:
+            tags = iter(
+                tagged(
+                    [side for pair in pairs for side in pair.sides], tagger=self.tagger_for(task)
+                )
+            )
+            pairs = [
+                Pair(next(tags), None if pair.b is None else next(tags), pair.label)
+                for pair in pairs
+            ]
+        if "importance" in self.needs:
+            weights = self._given(context).importance(pairs)
+            pairs = [_weighed(pair, found) for pair, found in zip(pairs, weights, strict=True)]
+        return pairs
+
+    def _given(self, context: Context | None) -> Context:
+        if context is None:
+            raise DisorderError(f"{self.spec} asks a model which words matter, and none is given")
+        return context
+
+
+def _weighed(pair: Pair, importance: Sequence[Floats]) -> Pair:
+    a, *b = [
+        replace(side, importance=found) for side, found in zip(pair.sides, importance, strict=True)
+    ]
+    return Pair(a, b[0] if b else None, pair.label)
+
+
+def _enough(variants: Variants, count: int, short: str) -> Variants:
+    if len(variants) == 0:
+        raise DoesNotApply(
+            NONE_EXISTS if variants.available == 0 else "no order that keeps the rule was found"
+        )
+    if len(variants) < count and short == "skip":
+        known = variants.available
+        how_many = (
+            f"{len(variants)} distinct variants were found"
+            if known is None
+            else f"{known} distinct variants exist"
+        )
+        raise DoesNotApply(f"{how_many}, {count} asked for")
+    a, *b = [rows if rows.is_shared else rows.take(slice(len(variants))) for rows in variants.sides]
+    return Variants(a, b[0] if b else None, variants.label)
+
+
+class _Trial:
+    """What a transformation is given when it is only tried."""
+
+    def pieces(self, text: str) -> list[tuple[int, int]]:
+        sentence = split(text)
+        return list(zip(sentence.starts.tolist(), sentence.ends.tolist(), strict=True))
+
+    def importance(self, pairs: Sequence[Pair]) -> list[list[Floats]]:
+        return [[np.arange(len(side), dtype=np.float64) for side in pair.sides] for pair in pairs]
+
+    def vocabulary(self) -> Sequence[str]:
+        return ["word"]
+
+    def training(self, spec: str) -> Iterator[Example]:
+        raise DoesNotApply("it is only tried")

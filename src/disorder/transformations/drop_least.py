@@ -1,0 +1,40 @@
+"""Take away the half of the words that matters least to the model: does it notice that a text is
+half there?
+
+BERT & Family Eat Word Salad (Gupta et al., 2021), Drop. What importance is, and which way its sign
+goes: `_least.py`.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.random import Generator
+
+from disorder.registry import transformation
+from disorder.transformations.positions.importance_rank import By, is_kept
+from disorder.types import Fidelity, Rows, Sentence
+
+
+@transformation(
+    keeps="the words that matter most, their order",
+    destroys="grammar",
+    paper="WS",
+    deterministic=True,
+    suites=("salad", "full"),
+    words={"released": "pieces"},
+    needs=("importance",),
+)
+def drop_least(
+    sentence: Sentence,
+    rng: Generator,
+    count: int,
+    *,
+    share: float = 0.5,
+    by: By = "loss",
+    fidelity: Fidelity = "paper",
+) -> Rows:
+    """Remove the share of words that the model's loss hangs on least (released: tokens, unless an
+    equal one stays).
+    """
+    kept = is_kept("drop_least", sentence, share, by, fidelity)
+    return Rows(sentence, np.flatnonzero(kept)[None, :], is_shared=True)

@@ -1,0 +1,1 @@
+"""Rows of word positions: the orders, endings, pairs and groups that transformations choose from."""

@@ -1,0 +1,202 @@
+"""Which orders of n things keep a rule, and how are some drawn uniformly, all at once?
+
+Few things: every order is listed once and rows are picked from the list, so counts are exact. Many:
+random orders are drawn in bulk and those that break the rule are thrown away, which leaves the rest
+uniform.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import permutations
+from math import factorial
+
+import numpy as np
+from numpy.random import Generator
+
+from disorder.types import Bools, Ints
+
+LISTED = 7  # 7! = 5,040 rows are listed; from 8 on, orders are drawn
+MAX_ROUNDS = 64  # bulk draws before a rule counts as too tight for these words
+MENDS = 2_000  # swaps tried to mend one order
+BULK = 2_000_000  # numbers in one bulk draw
+
+_SPREAD = np.random.Generator(np.random.Philox(0)).integers(1, 2**40, size=512)
+
+_LOW_BYTE = np.uint64(255)
+
+Rule = Callable[[Ints], Bools]
+
+
+@lru_cache(maxsize=LISTED + 1)
+def all_orders(n: int) -> Ints:
+    """Every order of n things, one a row."""
+    rows = np.array(list(permutations(range(n))), dtype=np.int64).reshape(factorial(n), n)
+    rows.setflags(write=False)
+    return rows
+
+
+def n_derangements(n: int) -> int:
+    """How many orders of n things leave nothing in place (1, 0, 1, 2, 9, 44, 265, …)."""
+    count = 1
+    for i in range(1, n + 1):
+        count = i * count + (-1) ** i
+    return count
+
+
+def distinct_orders(
+    n: int, count: int, rng: Generator, *, rule: Rule, max_rounds: int = MAX_ROUNDS
+) -> tuple[Ints, int | None]:
+    """Up to `count` distinct orders that keep `rule`, uniformly; and how many exist, if that is
+    known exactly.
+    """
+    if n <= LISTED:
+        kept = all_orders(n)[rule(all_orders(n))]
+        picks = rng.permutation(len(kept))[:count]
+        return kept[picks], len(kept)
+    rows = np.empty((0, n), dtype=np.int64)
+    for _ in range(max_rounds):
+        drawn = random_orders(n, _bulk(n, 3 * (count - len(rows)) + 8), rng)
+        rows = without_repeats(np.concatenate([rows, drawn[rule(drawn)]]))
+        if len(rows) >= count:
+            return rows[:count], None
+    return rows, None
+
+
+def some_orders(n: int, count: int, rng: Generator, *, rule: Rule) -> Ints:
+    """`count` orders that keep `rule`, drawn independently (repeats allowed); none if none is
+    found.
+    """
+    if n <= LISTED:
+        kept = all_orders(n)[rule(all_orders(n))]
+        return kept[rng.integers(len(kept), size=count)] if len(kept) else kept
+    rows = np.empty((0, n), dtype=np.int64)
+    for _ in range(MAX_ROUNDS):
+        drawn = random_orders(n, _bulk(n, 2 * (count - len(rows)) + 8), rng)
+        rows = np.concatenate([rows, drawn[rule(drawn)]])[:count]
+        if len(rows) == count:
+            return rows
+    return rows
+
+
+def random_orders(n: int, count: int, rng: Generator) -> Ints:
+    """`count` uniform orders of n things."""
+    if n > 256:
+        return np.argsort(rng.random((count, n)), axis=1)
+    # Sorting 56 random bits with the index in the low byte is an argsort at the price of a sort.
+    raw = np.asarray(rng.bit_generator.random_raw(count * n), dtype=np.uint64).reshape(count, n)
+    return (np.sort((raw & ~_LOW_BYTE) | np.arange(n, dtype=np.uint64), axis=1) & _LOW_BYTE).view(
+        np.int64
+    )
+
+
+def no_fixed_point(rows: Ints) -> Bools:
+    """Nothing stands where it stood."""
+    return np.asarray((rows != np.arange(rows.shape[1])).all(axis=1))
+
+
+def differs(kinds: Ints) -> Rule:
+    """The words read in the new order are not the same text as before."""
+    return lambda rows: np.asarray((kinds[rows] != kinds).any(axis=1))
+
+
+def no_old_bigram(kinds: Ints) -> Rule:
+    """No two neighbours were neighbours, in this order, as words: equal words count as equal."""
+    if len(kinds) < 2:
+        return lambda rows: np.zeros(len(rows), dtype=bool)
+    old = Bigrams.of(kinds)
+    return lambda rows: np.asarray(~old.hold(kinds[rows[:, :-1]], kinds[rows[:, 1:]]).any(axis=1))
+
+
+def without_old_bigrams(kinds: Ints, count: int, rng: Generator) -> tuple[Ints, int | None]:
+    """Distinct orders with no old bigram: uniform where drawing finds them, else random orders
+    mended by swaps.
+    """
+    rows, available = distinct_orders(
+        len(kinds), count, rng, rule=no_old_bigram(kinds), max_rounds=8
+    )
+    if len(rows) >= count or available is not None:
+        return rows, available
+    old = Bigrams.of(kinds)
+    mended = [
+        mended_order(row, kinds, kinds, old, rng)
+        for row in random_orders(len(kinds), count - len(rows), rng)
+    ]
+    found = [row[None, :] for row in mended if row is not None]
+    return without_repeats(np.concatenate([rows, *found])), None
+
+
+@dataclass(frozen=True)
+class Bigrams:
+    """The pairs of neighbours in a text, as words."""
+
+    size: int
+    pairs: Ints
+
+    @classmethod
+    def of(cls, kinds: Ints) -> Bigrams:
+        """Those of a text whose words have these numbers."""
+        size = int(kinds.max(initial=0)) + 1
+        return cls(size, np.unique(kinds[:-1] * size + kinds[1:]))
+
+    def hold(self, before: Ints, after: Ints) -> Bools:
+        """Which of these pairs are among them."""
+        return np.isin(before * self.size + after, self.pairs)
+
+
+def mended_order(row: Ints, firsts: Ints, lasts: Ints, old: Bigrams, rng: Generator) -> Ints | None:
+    """Swap things of a random order until none makes an old bigram with the next; None if that is
+    not found.
+
+    Things are words, or runs of words that begin with `firsts` and end with `lasts`.
+    """
+
+    def bad_places() -> Ints:
+        return np.flatnonzero(old.hold(lasts[row[:-1]], firsts[row[1:]]))
+
+    row = row.copy()
+    bad = bad_places()
+    for _ in range(MENDS):
+        if not len(bad):
+            return row
+        i, j = int(bad[rng.integers(len(bad))]) + int(rng.integers(2)), int(rng.integers(len(row)))
+        row[[i, j]] = row[[j, i]]
+        after = bad_places()
+        if len(after) > len(bad):
+            row[[i, j]] = row[[j, i]]
+        else:
+            bad = after
+    return None
+
+
+def expand(runs: Ints, orders: Ints) -> Ints:
+    """Word positions for orders of runs: word i is in run `runs[i]`, and words in a run keep their
+    order.
+    """
+    ranks = np.argsort(orders, axis=1)
+    return np.argsort(ranks[:, runs], axis=1, kind="stable")
+
+
+def _bulk(n: int, wanted: int) -> int:
+    return max(1, min(wanted, BULK // max(n, 1)))
+
+
+def without_repeats(rows: Ints) -> Ints:
+    """The rows in the order they came, each once."""
+    return rows[_first_of_each(rows)]
+
+
+def read_once(rows: Ints, kinds: Ints) -> Ints:
+    """The rows in the order they came, each reading once: equal words count as equal."""
+    return rows[_first_of_each(kinds[rows])]
+
+
+def _first_of_each(rows: Ints) -> Ints | slice:
+    # Rows with different sums are different: one number a row usually settles it, without sorting
+    # whole rows.
+    sums = rows @ _SPREAD[: rows.shape[1]] if rows.shape[1] <= len(_SPREAD) else None
+    if sums is not None and len(set(sums.tolist())) == len(rows):
+        return slice(None)
+    return np.sort(np.unique(rows, axis=0, return_index=True)[1])

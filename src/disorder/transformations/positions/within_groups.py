@@ -1,0 +1,110 @@
+"""Which orders keep every word within its group, be that a window, a clause or a word class?
+
+Orders that read the same (equal words that trade places) count once. Their number is a product of
+multinomials, so it is known exactly. Few: they are listed, and rows are picked from the list. Many:
+drawn in bulk, each reading equally likely.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import combinations
+from math import factorial, prod
+
+import numpy as np
+from numpy.random import Generator
+
+from disorder.transformations.positions.orders import BULK, LISTED, read_once
+from disorder.types import Ints, Rows, Sentence
+
+
+def shuffled_within(sentence: Sentence, groups: Ints, count: int, rng: Generator) -> Rows:
+    """Rows that shuffle each group of words over its own places, and read differently from the
+    text.
+    """
+    orders, available = orders_within(groups, sentence.kinds, count, rng)
+    return Rows(sentence, orders, available)
+
+
+def orders_within(groups: Ints, kinds: Ints, count: int, rng: Generator) -> tuple[Ints, int]:
+    """Up to `count` orders with different readings, none the old one, uniformly; and how many
+    exist.
+    """
+    members = [
+        np.flatnonzero(groups == group)
+        for group in np.unique(groups[_is_mixed(groups, kinds)]).tolist()
+    ]
+    n_readings = [_n_readings(kinds[places]) for places in members]
+    available = prod(n_readings) - 1
+    if available < max(factorial(LISTED), 4 * count):
+        ranks = (
+            1 + rng.choice(available, size=min(count, available), replace=False)
+            if available
+            else np.arange(0)
+        )
+        return _listed(members, n_readings, kinds, ranks), available
+    return _drawn(groups, kinds, count, rng), available
+
+
+def _is_mixed(groups: Ints, kinds: Ints) -> Ints:
+    """Places in groups that hold two different words or more."""
+    order = np.lexsort((kinds, groups))
+    g, k = groups[order], kinds[order]
+    return np.asarray(order[1:][(g[1:] == g[:-1]) & (k[1:] != k[:-1])])
+
+
+def _n_readings(kinds: Ints) -> int:
+    return factorial(len(kinds)) // prod(
+        factorial(n) for n in np.unique(kinds, return_counts=True)[1].tolist()
+    )
+
+
+def _listed(members: list[Ints], n_readings: list[int], kinds: Ints, ranks: Ints) -> Ints:
+    """The orders with these numbers; number 0 is the text itself."""
+    rows = np.tile(np.arange(len(kinds)), (len(ranks), 1))
+    for places, n in zip(members, n_readings, strict=True):
+        rows[:, places] = places[readings(kinds[places])[ranks % n]]
+        ranks = ranks // n
+    return rows
+
+
+def readings(kinds: Ints) -> Ints:
+    """Every order of these things that reads differently, one a row; the first is the one they are
+    in.
+    """
+    rows = [np.full(len(kinds), -1, dtype=np.int64)]
+    for kind in np.unique(kinds).tolist():
+        things = np.flatnonzero(kinds == kind)
+        rows = [
+            _placed(row, things, places) for row in rows for places in _choices(row, len(things))
+        ]
+    at_home = next(i for i, row in enumerate(rows) if (kinds[row] == kinds).all())
+    return np.array([rows[at_home], *rows[:at_home], *rows[at_home + 1 :]])
+
+
+def _choices(row: Ints, size: int) -> Iterator[tuple[int, ...]]:
+    """Every choice of so many places that are still free."""
+    return combinations(np.flatnonzero(row < 0).tolist(), size)
+
+
+def _placed(row: Ints, things: Ints, places: tuple[int, ...]) -> Ints:
+    row = row.copy()
+    row[list(places)] = things
+    return row
+
+
+def _drawn(groups: Ints, kinds: Ints, count: int, rng: Generator) -> Ints:
+    """Distinct readings, drawn: each comes from equally many orders, so uniform orders give uniform
+    readings.
+    """
+    rank, n = np.unique(groups, return_inverse=True)[1], len(groups)
+    places = np.argsort(rank, kind="stable")
+    rows = np.empty((0, n), dtype=np.int64)
+    while (
+        len(rows) < count
+    ):  # at most a quarter of all readings is asked for, so most draws are new
+        fresh = np.empty((max(1, min(count - len(rows) + 8, BULK // n)), n), dtype=np.int64)
+        fresh[:, places] = np.argsort(rank + rng.random(fresh.shape), axis=1)
+        fresh = fresh[(kinds[fresh] != kinds).any(axis=1)]
+        rows = read_once(np.concatenate([rows, fresh]), kinds)
+    return rows[:count]

@@ -1,0 +1,29 @@
+"""Read the text backwards, word by word: every distance kept, every direction turned.
+
+BERT & Family Eat Word Salad (Gupta et al., 2021).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.random import Generator
+
+from disorder.registry import transformation
+from disorder.transformations.positions.endings import ending, reorder
+from disorder.types import Fidelity, Rows, Sentence
+
+
+@transformation(
+    keeps="words, distances",
+    destroys="direction",
+    paper="WS",
+    deterministic=True,
+    suites=("order", "salad", "full"),
+    words={"released": "nltk"},
+)
+def reverse(
+    sentence: Sentence, rng: Generator, count: int, *, fidelity: Fidelity = "paper"
+) -> Rows:
+    """Reverse the words; the final punctuation stays (released: only a full stop does)."""
+    n = len(sentence) - len(ending(sentence, fidelity))
+    return reorder(sentence, np.arange(n)[None, ::-1], fidelity, is_shared=True)

@@ -1,0 +1,38 @@
+"""Shuffle until nothing of the old word order is left, not even one pair of neighbours.
+
+BERT & Family Eat Word Salad (Gupta et al., 2021). The released code forgot the rule about
+neighbours. Orders are uniform among those that keep it, but for long texts with repeated words,
+where random orders are mended by swaps.
+"""
+
+from __future__ import annotations
+
+from numpy.random import Generator
+
+from disorder.registry import transformation
+from disorder.transformations.positions.endings import ending, reorder
+from disorder.transformations.positions.orders import differs, distinct_orders, without_old_bigrams
+from disorder.types import Fidelity, Rows, Sentence
+
+
+@transformation(
+    keeps="words",
+    destroys="order and every bigram",
+    paper="WS",
+    draws=10,
+    suites=("salad", "full"),
+    words={"released": "nltk"},
+)
+def shuffle(
+    sentence: Sentence, rng: Generator, count: int, *, fidelity: Fidelity = "paper"
+) -> Rows:
+    """Shuffle so that no two neighbours of the text stand together again; the final punctuation
+    stays.
+    """
+    n = len(sentence) - len(ending(sentence, fidelity))
+    kinds = sentence.kinds[:n]
+    if fidelity == "paper":
+        orders, available = without_old_bigrams(kinds, count, rng)
+    else:
+        orders, available = distinct_orders(n, count, rng, rule=differs(kinds))
+    return reorder(sentence, orders, fidelity, available=available)

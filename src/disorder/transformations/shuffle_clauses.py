@@ -1,0 +1,67 @@
+"""Shuffle each clause for itself: which clause says what is kept, how it says it is not.
+
+A rung of the ladder: order between clauses is kept, order within them is lost.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.random import Generator
+
+from disorder.registry import transformation
+from disorder.transformations.positions.within_groups import shuffled_within
+from disorder.transformations.tags import is_of
+from disorder.types import Bools, Ints, Rows, Sentence
+
+BOUNDS = frozenset(
+    ",;:.!?…—–，；：。！？"
+)  # the Chinese 、 stands between the items of a list, and bounds nothing
+CONJUNCTIONS = frozenset({"CCONJ", "SCONJ"})
+VERBS = frozenset({"VERB", "AUX"})
+
+
+@transformation(
+    keeps="words, each within its clause",
+    destroys="order within clauses",
+    side="task",
+    draws=10,
+    suites=("ladder",),
+    needs=("tags",),
+    tagger={"en": "spacy"},
+)
+def shuffle_clauses(sentence: Sentence, rng: Generator, count: int) -> Rows:
+    """Shuffle the words of each clause among themselves; punctuation stays.
+
+    A clause ends at a comma, semicolon, colon, dash or the end of a sentence, and before a
+    conjunction that has a verb on either side (so "cats and dogs" is not cut). A text of one clause
+    is shuffled as a whole.
+    """
+    return shuffled_within(sentence, clauses(sentence), count, rng)
+
+
+def clauses(sentence: Sentence) -> Ints:
+    """The number of the clause that each word is in; punctuation has numbers of its own, below 0."""
+    assert sentence.tags is not None
+    conjunctions, verbs = is_of(sentence.tags, CONJUNCTIONS), is_of(sentence.tags, VERBS)
+    marks = sentence.is_punctuation
+    ends = marks & np.array(
+        [not BOUNDS.isdisjoint(word) or word.startswith("--") for word in sentence.words],
+        dtype=bool,
+    )
+    for i in np.flatnonzero(conjunctions & ~marks).tolist():
+        ends[i] = _last(ends, i) < _last(verbs, i) and _first(verbs, i + 1) < _first(
+            ends & marks, i
+        )
+    return np.where(marks, -1 - np.arange(len(sentence)), np.cumsum(ends))
+
+
+def _last(are: Bools, i: int) -> int:
+    """The last place before i of which it is true, or −1."""
+    found = np.flatnonzero(are[:i])
+    return int(found[-1]) if len(found) else -1
+
+
+def _first(are: Bools, i: int) -> int:
+    """The first place from i on of which it is true, or one past the end."""
+    found = np.flatnonzero(are[i:])
+    return i + int(found[0]) if len(found) else len(are)

@@ -1,0 +1,44 @@
+"""Shuffle runs of n words, to ask whether a model reads word order at all.
+
+n=1 leaves a bag of words; a larger n keeps local order. After Out of Order (Pham et al., 2021).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.random import Generator
+
+from disorder.errors import BadSetting
+from disorder.registry import transformation
+from disorder.transformations.positions.orders import expand, some_orders
+from disorder.types import Bools, Ints, Rows, Sentence
+
+
+@transformation(
+    keeps="words, runs of n",
+    destroys="order of runs",
+    paper="OOO",
+    side="task",
+    draws=10,
+    suites=("order", "full"),
+    words={"paper": "spaces", "released": "spaces"},
+)
+def shuffle_ngrams(sentence: Sentence, rng: Generator, count: int, *, n: int = 1) -> Rows:
+    """Permute runs of `n` words until the text differs; the final punctuation stays, words may keep
+    their place.
+    """
+    if n < 1:
+        raise BadSetting("shuffle_ngrams", n=n, need="1 or more")
+    body = sentence.body
+    n = min(n, max(1, len(body)))
+    runs = body // n
+    kinds = sentence.kinds[body]
+
+    def differs(orders: Ints) -> Bools:
+        return np.asarray((kinds[expand(runs, orders)] != kinds).any(axis=1))
+
+    orders = some_orders(-(-len(body) // n), count, rng, rule=differs)
+    tails = np.tile(sentence.tail, (len(orders), 1))
+    return Rows(
+        sentence, np.concatenate([expand(runs, orders), tails], axis=1), None if len(orders) else 0
+    )

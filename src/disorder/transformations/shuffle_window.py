@@ -1,0 +1,33 @@
+"""Shuffle only what stands close together, to ask how far a model's reading of order reaches.
+
+A rung of the ladder between a whole shuffle and the text: global order is kept, local order is not.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.random import Generator
+
+from disorder.errors import BadSetting
+from disorder.registry import transformation
+from disorder.transformations.positions.within_groups import shuffled_within
+from disorder.types import Rows, Sentence
+
+
+@transformation(
+    keeps="words, each within its window",
+    destroys="local order",
+    side="task",
+    draws=10,
+    suites=("ladder",),
+)
+def shuffle_window(sentence: Sentence, rng: Generator, count: int, *, window: int = 3) -> Rows:
+    """Shuffle each `window` words in a row among themselves; punctuation stays.
+
+    Windows lie side by side from the first word on, so no word passes more than window − 1 others.
+    """
+    if window < 2:
+        raise BadSetting("shuffle_window", window=window, need="2 or more")
+    groups = -1 - np.arange(len(sentence))
+    groups[sentence.movable] = np.arange(len(sentence.movable)) // min(window, len(sentence) + 1)
+    return shuffled_within(sentence, groups, count, rng)

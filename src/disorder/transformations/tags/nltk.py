@@ -1,0 +1,78 @@
+"""Word classes by NLTK's averaged perceptron, the tagger of NLI Data Sanity Check (Talman et al.,
+2021).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from disorder.errors import BadSetting, MissingData, MissingPackage
+from disorder.registry import tagger
+from disorder.transformations.tags.word_classes import Tags, tokens_at
+from disorder.transformations.words import split
+from disorder.types import Sentence
+
+PACKAGES = "averaged_perceptron_tagger_eng universal_tagset"
+FINER = {
+    "NNP": "PROPN",
+    "NNPS": "PROPN",
+    "MD": "AUX",
+    "CC": "CCONJ",
+    "RP": "PART",
+    "TO": "PART",
+    "POS": "PART",
+    "UH": "INTJ",
+}
+NEWER = {"CONJ": "CCONJ", "PRT": "PART", ".": "PUNCT"}
+
+
+@tagger(language="en", needs="nltk and its data")
+def nltk(sentences: Sequence[Sentence], *, model: str = "") -> list[Tags]:
+    """NLTK's perceptron tagger, trained on the Penn Treebank, mapped to universal classes."""
+    if model:
+        raise BadSetting("tagger", tagger=f"nltk:{model}", need="nltk alone: it has one model")
+    tag, classes = _tagger()
+    return [_tags(sentence, tag, classes) for sentence in sentences]
+
+
+def _tags(sentence: Sentence, tag: Any, classes: dict[str, str]) -> Tags:
+    """Classes of NLTK's own tokens; a word cut otherwise (don't) has that of the token it begins
+    in.
+    """
+    tokens = split(sentence.text, words="nltk")
+    names = np.array([classes[found] for _, found in tag(tokens.words)] or ["X"], dtype="U5")
+    return Tags(names[tokens_at(tokens.starts, sentence.starts)])
+
+
+@lru_cache(maxsize=1)
+def _tagger() -> tuple[Any, dict[str, str]]:
+    """The tagger, and the class of each Penn Treebank tag: the older universal one, made finer
+    where the tag tells more.
+    """
+    try:
+        from nltk.tag import PerceptronTagger
+        from nltk.tag.mapping import tagset_mapping
+    except ImportError as error:
+        raise MissingPackage("tagger=nltk", "nltk", "nlp") from error
+    try:
+        mapped = tagset_mapping("en-ptb", "universal")
+        trained = PerceptronTagger()
+    except LookupError:
+        raise MissingData(
+            f"tagger=nltk needs NLTK's data: python -m nltk.downloader {PACKAGES} (or set NLTK_DATA)"
+        ) from None
+    classes: dict[str, str] = _Classes(
+        {tag: FINER.get(tag, NEWER.get(name, name)) for tag, name in mapped.items()}
+    )
+    return trained.tag, classes
+
+
+class _Classes(dict[str, str]):
+    """A tag that the mapping does not know is X."""
+
+    def __missing__(self, tag: str) -> str:
+        return "X"

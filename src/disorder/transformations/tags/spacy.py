@@ -1,0 +1,78 @@
+"""Word classes and heads of noun phrases by a spaCy pipeline, the tool of Out of Order (Pham et
+al., 2021).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from disorder.errors import MissingData, MissingPackage
+from disorder.registry import tagger
+from disorder.transformations.tags.word_classes import Tags, tokens_at
+from disorder.transformations.words.sentence import without_surrogates
+from disorder.types import Ints, Sentence
+
+USUAL = "en_core_web_sm"
+INSTALL = f"install one with python -m spacy download {USUAL}"
+UNUSED = ("ner", "lemmatizer", "textcat", "entity_linker")
+
+
+@tagger(language="any", needs="spacy and a model")
+def spacy(sentences: Sequence[Sentence], *, model: str = "") -> list[Tags]:
+    """Any spaCy pipeline, by name or folder (spacy:NAME); without a name, the English one that is
+    installed.
+    """
+    pipeline = _pipeline(model)
+    documents = (pipeline.tokenizer(without_surrogates(sentence.text)) for sentence in sentences)
+    tagged = pipeline.pipe(documents, batch_size=256)
+    return [_tags(sentence, document) for sentence, document in zip(sentences, tagged, strict=True)]
+
+
+def _tags(sentence: Sentence, document: Any) -> Tags:
+    names = [token.pos_ if token.pos_ not in ("", "SPACE") else "X" for token in document]
+    is_head = np.zeros(len(document), dtype=bool)
+    if document.has_annotation("DEP"):
+        is_head[[chunk.root.i for chunk in document.noun_chunks]] = True
+    tokens = _tokens(sentence, document)
+    return Tags(np.array(names, dtype="U5")[tokens], is_head[tokens])
+
+
+def _tokens(sentence: Sentence, document: Any) -> Ints:
+    """The pipeline's token for each word; for one that holds several (don't, well-known), the one
+    that governs the others.
+    """
+    starts = np.array([token.idx for token in document], dtype=np.int64)
+    first, last = tokens_at(starts, sentence.starts), tokens_at(starts, sentence.ends - 1)
+    tokens = first.copy()
+    if document.has_annotation("DEP"):
+        for i in np.flatnonzero(last > first).tolist():
+            tokens[i] = document[int(first[i]) : int(last[i]) + 1].root.i
+    return tokens
+
+
+@lru_cache(maxsize=4)
+def _pipeline(model: str) -> Any:
+    try:
+        import spacy
+    except ImportError as error:
+        raise MissingPackage("tagger=spacy", "spacy", "nlp") from error
+    name = model or _installed(spacy)
+    try:
+        return spacy.load(name, exclude=list(UNUSED))
+    except (OSError, ValueError) as error:
+        first = (str(error).splitlines() or [""])[0]
+        raise MissingData(f"tagger=spacy:{name} cannot be loaded ({first}); {INSTALL}") from None
+
+
+def _installed(spacy: Any) -> str:
+    """The usual English pipeline, or else the first English one that is installed."""
+    names = sorted(name for name in spacy.util.get_installed_models() if name.startswith("en"))
+    if not names:
+        raise MissingData(
+            f"tagger=spacy found no English pipeline; {INSTALL}, or name one: tagger=spacy:FOLDER"
+        )
+    return USUAL if USUAL in names else str(names[0])

@@ -1,0 +1,1 @@
+"""Phrase-based translators, one per label, for the transformation pbsmt."""

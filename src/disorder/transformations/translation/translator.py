@@ -1,0 +1,171 @@
+"""What would follow this text, going by phrases seen side by side? A phrase-based statistical
+translator, through Thot.
+
+Words are aligned in both directions (IBM model 1, then a hidden Markov model), the two alignments
+are joined, phrases are read off them, and a trigram language model is counted on the target side; a
+stack decoder strings phrases together. The weights of these scores are fixed and equal: nothing is
+tuned, so that a few thousand pairs train in a minute.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from threading import Lock
+from typing import Any
+
+from disorder.errors import MissingPackage
+
+WordPair = tuple[list[str], list[str]]
+
+N_ROUNDS = 5  # of expectation-maximisation, for either alignment model
+LONGEST_PHRASE = 7
+ORDER = 3  # of the language model
+N_OPTIONS = 20  # translations kept of a phrase
+BEAM = 10  # hypotheses kept in a stack, translations tried of a phrase
+# Thot's number for the estimate of what is left to translate: phrases, language model and
+# distortion
+LOOK_AHEAD = 6
+# word penalty, language model, target phrase length, jumps, source phrase length, p(target |
+# source), p(source | target),
+# sentence length: all alike, but for the last, which says nothing when only one side is known
+WEIGHTS = (1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 0.0)
+# Thot's file names: phrases, single words in either direction, language model
+PHRASES, FORWARD, BACKWARD, LANGUAGE = "tm", "tm_invswm", "tm_swm", "lm"
+FIXED = {
+    # how far phrase counts are trusted over word probabilities, either way
+    f"{PHRASES}.lambda": "0.7 0.7",
+    f"{PHRASES}.srcsegmlentable": "Uniform",
+    f"{PHRASES}.trgcutstable": "0.999",
+    f"{PHRASES}.trgsegmlentable": "Geometric",
+    f"{LANGUAGE}.weights": f"{ORDER} 3 10 {' '.join(['0.5'] * 3 * ORDER)}\n",
+}
+
+
+def thot(module: str) -> Any:
+    """A module of Thot's, which is loaded only where it is used."""
+    try:
+        import thot.alignment
+        import thot.translation
+    except ImportError:
+        raise MissingPackage("pbsmt", "sil-thot", "smt") from None
+    return {"alignment": thot.alignment, "translation": thot.translation}[module]
+
+
+class Untranslatable(Exception):
+    """A folder that holds no whole translator."""
+
+
+class Translator:
+    """Turns words into words; loaded from a folder that `build` filled."""
+
+    def __init__(self, folder: Path) -> None:
+        self._model = thot("translation").SmtModel(thot("alignment").AlignmentModelType.HMM)
+        if not (
+            self._model.load_translation_model(str(folder / PHRASES))
+            and self._model.load_language_model(str(folder / LANGUAGE))
+        ):
+            raise Untranslatable(str(folder))
+        self._model.heuristic, self._model.weights = LOOK_AHEAD, list(WEIGHTS)
+        self._model.w, self._model.a, self._model.non_monotonicity = BEAM, LONGEST_PHRASE, 0
+        self._decoder = thot("translation").SmtDecoder(self._model)
+        self._decoder.s, self._decoder.is_breadth_first = BEAM, True
+        self._lock = Lock()  # a decoder keeps the sentence at hand in itself
+
+    def __call__(self, words: Sequence[str]) -> list[str]:
+        """The most probable translation; words it never saw are passed on as they are."""
+        with self._lock:
+            return list(self._decoder.translate(" ".join(words)).target)
+
+
+def build(pairs: Sequence[WordPair], folder: Path) -> None:
+    """Train on pairs of texts and leave in `folder` what a `Translator` loads."""
+    forward = _word_model(pairs, folder / FORWARD)
+    backward = _word_model([(b, a) for a, b in pairs], folder / BACKWARD)
+    _write_phrases(pairs, forward, backward, folder)
+    _write_language_model([target for _, target in pairs], folder / LANGUAGE)
+    for name, text in FIXED.items():
+        (folder / name).write_text(text, encoding="utf-8")
+
+
+def _word_model(pairs: Sequence[WordPair], path: Path) -> Any:
+    """Which words of one side stand for which of the other."""
+    first = thot("alignment").Ibm1AlignmentModel()
+    for source, target in pairs:
+        first.add_sentence_pair(source, target)
+    _train(first)
+    model = thot("alignment").HmmAlignmentModel(first)
+    model.hmm_p0, model.lexical_smoothing_factor, model.hmm_alignment_smoothing_factor = (
+        0.1,
+        0.1,
+        0.3,
+    )
+    _train(model)
+    model.print(str(path))
+    return model
+
+
+def _train(model: Any) -> None:
+    model.start_training()
+    for _ in range(N_ROUNDS):
+        model.train()
+    model.end_training()
+
+
+def _write_phrases(pairs: Sequence[WordPair], forward: Any, backward: Any, folder: Path) -> None:
+    """The phrase table: runs of words whose alignments do not leave the run."""
+    both = thot("alignment").SymmetrizedAligner(forward, backward)
+    both.heuristic = thot("alignment").SymmetrizationHeuristic.GROW_DIAG_FINAL_AND
+    found = both.get_best_alignments(
+        [source for source, _ in pairs], [target for _, target in pairs]
+    )
+    path = folder / f"{PHRASES}.alignments"
+    with path.open("w", encoding="utf-8", newline="\n") as file:
+        for pair, (_, matrix) in zip(pairs, found, strict=True):
+            file.write(_alignment(pair, matrix.to_numpy()))
+    table, parameters = (
+        thot("translation").PhraseModel(),
+        thot("translation").PhraseExtractParameters(),
+    )
+    parameters.max_target_phrase_length = LONGEST_PHRASE
+    table.build(str(path), parameters, False)
+    table.print_phrase_table(str(folder / f"{PHRASES}.ttable"), N_OPTIONS)
+    path.unlink()
+
+
+def _alignment(pair: WordPair, is_aligned: Any) -> str:
+    """One pair as GIZA++ writes it: the source words, then each target word with the numbers of its
+    source words.
+    """
+    source, target = pair
+    columns = [("NULL", ~is_aligned.any(axis=1)), *zip(target, is_aligned.T, strict=True)]
+    cells = (
+        f"{word} ({{ {''.join(f'{i + 1} ' for i in column.nonzero()[0])}}})"
+        for word, column in columns
+    )
+    return f"# 1\n{' '.join(source)}\n{' '.join(cells)}\n"
+
+
+def _write_language_model(sentences: Iterable[Sequence[str]], path: Path) -> None:
+    """Counts of runs of up to three words; a word's first showing counts as the unknown word, which
+    gives that a chance.
+    """
+    counts: Counter[tuple[str, ...]] = Counter()
+    known: set[str] = set()
+    for sentence in sentences:
+        words = ["<s>"]
+        for word in sentence:
+            words.append(word if word in known else "<unk>")
+            known.add(word)
+        words.append("</s>")
+        counts.update(
+            tuple(words[i : i + n]) for n in range(1, ORDER + 1) for i in range(len(words) - n + 1)
+        )
+    total = sum(count for run, count in counts.items() if len(run) == 1)
+    with path.open("w", encoding="utf-8", newline="\n") as file:
+        for run, count in sorted(counts.items(), key=lambda item: (len(item[0]), item[0])):
+            file.write(f"{' '.join(run)} {counts[run[:-1]] if run[:-1] else total} {count}\n")
+    path.with_name(f"{path.name}.wp").write_text(
+        "", encoding="utf-8"
+    )  # a word predictor that nothing here asks

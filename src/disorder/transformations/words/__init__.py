@@ -1,0 +1,23 @@
+"""How is a text cut into words? One file a splitter; each keeps enough to rebuild the text exactly."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from disorder.memo import Kept
+from disorder.registry import part
+from disorder.types import Sentence
+
+_kept: Kept[tuple[str, str], Sentence] = Kept()
+
+
+def split(text: str, *, words: str = "simple") -> Sentence:
+    """Cut `text` with the splitter registered as `words`; what a slower splitter of another package
+    found is kept.
+    """
+    splitter = part("words", words)
+    if not splitter.facts["needs"]:
+        sentence: Sentence = splitter.function(text)
+        return sentence
+    [kept] = _kept([(words, text)], lambda _: [splitter.function(text)])
+    return replace(kept)  # a copy, so that what is worked out of a sentence goes with it

@@ -1,0 +1,79 @@
+"""What do all splitters share? Character classes, and the step from spans to a `Sentence`."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Sequence
+from functools import lru_cache
+
+import numpy as np
+
+from disorder.types import Sentence
+
+SURROGATE = re.compile("[\ud800-\udfff]")
+# Kana; Han with its extensions and compatibility forms
+UNSPACED = ((0x3040, 0x30FF), (0x3400, 0x9FFF), (0xF900, 0xFAFF), (0x20000, 0x3FFFF))
+
+
+@lru_cache(maxsize=65536)
+def class_of(char: str) -> str:
+    """One letter a character.
+
+    s space, d digit, w letter, m mark or joiner, z letter of a script without spaces, a apostrophe,
+    h hyphen, n dot or comma, p other punctuation, e emoji and other symbols.
+    """
+    if char.isspace():
+        return "s"
+    for chars, letter in (("'’", "a"), ("-‐", "h"), (".,", "n"), ("_", "w")):
+        if char in chars:
+            return letter
+    category = unicodedata.category(char)
+    if category in ("Mn", "Mc", "Me", "Cf"):
+        return "m"
+    if category in ("So", "Sk", "Sc", "Sm", "Cc", "Cs", "Co", "Cn"):
+        return "e"
+    if category.startswith("P"):
+        return "p"
+    if category == "Nd":
+        return "d"
+    return "z" if is_unspaced(char) else "w"
+
+
+def is_unspaced(char: str) -> bool:
+    """Whether the character belongs to Han or kana, which are written without spaces."""
+    code = ord(char)
+    return any(first <= code <= last for first, last in UNSPACED)
+
+
+def is_punctuation(word: str) -> bool:
+    """Whether a word is made of punctuation alone."""
+    return bool(word) and all(unicodedata.category(char).startswith("P") for char in word)
+
+
+def sentence_of(text: str, spans: Sequence[tuple[int, int]]) -> Sentence:
+    """A `Sentence` from the spans of its words."""
+    bounds = np.array(spans, dtype=np.int64).reshape(-1, 2)
+    words = [text[i:j] for i, j in spans]
+    punctuation = np.array([is_punctuation(word) for word in words], dtype=bool)
+    spaced = np.array([not is_unspaced(word[0]) for word in words], dtype=bool)
+    if not spaced.all():
+        spaced &= ~punctuation
+    return Sentence(text, bounds[:, 0], bounds[:, 1], punctuation, spaced)
+
+
+def without_surrogates(text: str) -> str:
+    """The text with halves of surrogate pairs replaced, letter for letter; for tokenizers that take
+    valid Unicode only.
+    """
+    return SURROGATE.sub("\ufffd", text)
+
+
+def spans_of(text: str, words: Sequence[str]) -> list[tuple[int, int]]:
+    """Find each word in the text, left to right; for tokenizers that give strings alone."""
+    spans, at = [], 0
+    for word in words:
+        start = text.index(word, at)
+        at = start + len(word)
+        spans.append((start, at))
+    return spans

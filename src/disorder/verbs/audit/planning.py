@@ -1,0 +1,58 @@
+"""What will be asked, and what will be measured? Settled from the settings before any data is read."""
+
+from __future__ import annotations
+
+from disorder.data import stream
+from disorder.errors import BadSetting, MissingData, MissingPackage, UnknownName
+from disorder.metrics import CURTAILED, ORIGINAL, threshold
+from disorder.registry import parts
+from disorder.runs.settings import Settings
+from disorder.transformations import Transformation, parse, suite
+
+LEFT_OUT = "left out:"  # how notes on missing transformations begin
+TOLERANT = ("full", "ladder")  # suites of all that can be done here
+
+
+def planned(settings: Settings, language: str = "en") -> tuple[list[Transformation], list[str]]:
+    """The transformations to apply, each once, and notes on those of a tolerant suite that cannot
+    be done here.
+    """
+    for x in settings.omega:
+        threshold(x)
+    found, missing = dict[str, Transformation](), dict[str, list[str]]()
+    for spec in list(settings.transformations) or suite(settings.suite):
+        try:
+            transformation = parse(spec, fidelity=settings.fidelity).tried(language)
+            _check_training(transformation, settings.data_dir)
+            found[transformation.spec] = transformation
+        except (MissingPackage, MissingData) as reason:
+            if settings.transformations or settings.suite not in TOLERANT:
+                raise
+            missing.setdefault(str(reason), []).append(spec)
+    found.pop(ORIGINAL, None)  # it is asked in any case
+    if not found:
+        raise BadSetting(
+            "audit", transformations=ORIGINAL, need="a transformation that breaks the text"
+        )
+    return list(found.values()), [
+        f"{LEFT_OUT} {', '.join(specs)}; {reason}" for reason, specs in missing.items()
+    ]
+
+
+def _check_training(transformation: Transformation, data_dir: str | None) -> None:
+    """Raise when data to learn from cannot be read: better now than after the first hour."""
+    for step in transformation.steps:
+        if "training data" in step.needs:
+            next(iter(stream(step.settings["train"], data_dir=data_dir)[2]), None)
+
+
+def requested_scores(settings: Settings) -> list[str] | None:
+    """The scores asked for; None means all that apply."""
+    names = list(settings.score) or (list(CURTAILED) if settings.curtail else [])
+    known = parts("metric")
+    for name in names:
+        if name.startswith("omega@"):
+            threshold(name.removeprefix("omega@"))
+        elif name not in known:
+            raise UnknownName("metric", name, known)
+    return names or None

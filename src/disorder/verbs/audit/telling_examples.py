@@ -1,0 +1,94 @@
+"""Which examples should a person look at? Those where the model's answer to nonsense says most
+about it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from disorder.abstention import REFUSED
+from disorder.types import Bools, Example, Floats, Ints, Outcomes, Rows, Sentence, Variants
+
+PER_KIND = 3
+PER_EXAMPLE = 3
+LONGEST = 60  # words of a text that are shown
+
+
+def telling(
+    outcomes: Outcomes, examples: Sequence[Example], rebuild: Callable[[int], Variants]
+) -> list[dict[str, Any]]:
+    """A few examples of each kind, with broken versions and the answers to them."""
+    return [
+        _shown(kind, outcomes, int(i), examples[i], rebuild(int(i)))
+        for kind, picks in _picks(outcomes).items()
+        for i in picks
+    ]
+
+
+def _picks(outcomes: Outcomes) -> dict[str, Ints]:
+    confidence = np.nanmean(outcomes.answers.max(axis=2), axis=1)
+    share, right = outcomes.acceptance, outcomes.is_right
+    return {
+        "unmoved": _top(confidence, right & (share == 1)),
+        "rescued": _top(share, ~right & (share > 0)),
+        "noticed": _top(-share, right & (share < 0.5)),
+    }
+
+
+def _top(score: Any, mask: Bools) -> Ints:
+    members = np.flatnonzero(mask)
+    return members[np.argsort(-score[members], kind="stable")[:PER_KIND]]
+
+
+def _shown(
+    kind: str, outcomes: Outcomes, i: int, example: Example, variants: Variants
+) -> dict[str, Any]:
+    order = _versions(kind, outcomes, i)
+    return {
+        "kind": kind,
+        "transformation": outcomes.transformation,
+        "id": example.id,
+        "gold": example.label,
+        "text_a": example.text_a,
+        "text_b": example.text_b,
+        **_answer(outcomes, int(outcomes.original_label[i]), outcomes.original[i]),
+        "accepted": round(float(outcomes.acceptance[i]), 3),
+        "variants": [_variant(outcomes, i, int(k), variants) for k in order if k < len(variants)],
+    }
+
+
+def _versions(kind: str, outcomes: Outcomes, i: int) -> Ints:
+    """The broken versions that show the kind best, surest answers first."""
+    accepted = outcomes.label[i] == outcomes.gold[i]
+    fits = ~accepted if kind == "noticed" else accepted
+    return np.lexsort((-np.nan_to_num(outcomes.answers[i]).max(axis=1), ~fits))[:PER_EXAMPLE]
+
+
+def _variant(outcomes: Outcomes, i: int, k: int, variants: Variants) -> dict[str, Any]:
+    return {
+        "variant": k,
+        "texts": [_words(rows, k) for rows in variants.sides],
+        **_answer(outcomes, int(outcomes.label[i, k]), outcomes.answers[i, k]),
+    }
+
+
+def _answer(outcomes: Outcomes, number: int, probabilities: Floats) -> dict[str, Any]:
+    """The answer by name, and how sure it was; a model that refuses answers none of the labels."""
+    label = REFUSED if number < 0 else outcomes.task.labels[number]
+    sure = 1 - probabilities.sum() if number < 0 else probabilities.max()
+    return {"answer": label, "confidence": round(float(sure), 3)}
+
+
+def _words(rows: Rows, k: int) -> list[list[Any]]:
+    """The words of one broken text, each with the place it came from (None: it did not move)."""
+    sentence: Sentence = rows.sentence
+    if rows.written is not None:
+        return [[word, None] for word in rows.texts()[0 if rows.is_shared else k].split()[:LONGEST]]
+    positions = rows.positions[0 if rows.is_shared else k].tolist()
+    return [
+        [sentence.words[p], None if p == place else p + 1]
+        for place, p in enumerate(positions[:LONGEST])
+    ]

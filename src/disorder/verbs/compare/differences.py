@@ -1,0 +1,221 @@
+"""Which scores differ between which runs, and by how much? Walks over transformations, pairs of
+runs, groups and scores.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from itertools import combinations
+
+import numpy as np
+
+from disorder.data import groups as groups_of
+from disorder.errors import BadData, DisorderError, NothingToMeasure, UnknownName
+from disorder.metrics import ORIGINAL, by_example, difference_of
+from disorder.report.comparison import TITLES, Compared, Comparison, Difference
+from disorder.report.page import visible
+from disorder.runs.run import DIGITS, Omitted
+from disorder.transformations import parse
+from disorder.types import Outcomes
+from disorder.verbs.compare.finished_run import Audited
+
+NEAR = 2 * 10**-DIGITS  # scores in run.json are rounded
+
+
+@dataclass
+class Comparing:
+    """One comparison under way."""
+
+    given: list[Audited]
+    transformations: list[str]
+    metrics: list[str]
+    groups: list[str]
+    pairs: str
+    seed: int
+    omitted: dict[tuple[str, str, str], str] = field(default_factory=dict)
+    notes: dict[str, None] = field(default_factory=dict)
+
+    def go(self) -> Comparison:
+        """Compare all there is to compare; p-values are not corrected yet."""
+        self._check_names()
+        differences = [d for spec in [ORIGINAL, *self.transformations] for d in self._under(spec)]
+        if not differences:
+            why = "; ".join(
+                f"{metric}, {spec}: {reason}" for (spec, metric, _), reason in self.omitted.items()
+            )
+            raise DisorderError(
+                f"the runs share no score that can be compared{visible(f' ({why})' if why else '')}"
+            )
+        order = {(a.name, b.name): i for i, (a, b) in enumerate(self._pairs())}
+        differences.sort(key=lambda d: (order[d.base, d.other], self.groups.index(d.group)))
+        first = self.given[0].run
+        return Comparison(
+            data=first.data,
+            n_examples=first.n_examples,
+            audit_seed=first.seed,
+            seed=self.seed,
+            differences=differences,
+            runs=[_compared(audited) for audited in self.given],
+            notes=list(self.notes),
+            omitted=[
+                Omitted(transformation=t, metric=m, group=g, reason=why)
+                for (t, m, g), why in self.omitted.items()
+            ],
+        )
+
+    def _pairs(self) -> list[tuple[Audited, Audited]]:
+        found = combinations(self.given, 2)
+        return [pair for pair in found if self.pairs == "all" or pair[0] is self.given[0]]
+
+    def _check_names(self) -> None:
+        """Raise on a metric or a group that no run has."""
+        measured = {r.metric for audited in self.given for r in audited.run.scores}
+        measured |= {o.metric for audited in self.given for o in audited.run.omitted}
+        known = {r.group for audited in self.given for r in audited.run.scores}
+        for kind, names, there in (
+            ("score", self.metrics, measured),
+            ("group", self.groups, known),
+        ):
+            for name in names:
+                if name not in there:
+                    raise UnknownName(f"{kind} of these runs", name, map(visible, there))
+
+    def _under(self, spec: str) -> Iterator[Difference]:
+        """The differences under one transformation."""
+        samples = {audited.name: audited.samples(spec) for audited in self.given}
+        outcomes = {
+            a.name: a.outcomes(spec, found)
+            for a in self.given
+            if (found := samples[a.name]) is not None
+        }
+        for base, other in self._pairs():
+            first, second = samples[base.name], samples[other.name]
+            if first is None or second is None:
+                self.notes[f"{spec} is not compared: no example could be used"] = None
+                continue
+            if parse(spec).asks_others:
+                self.notes[
+                    f"{visible(spec)}: each model was asked its own broken texts, paired by example alone"
+                ] = None
+            elif not first.draws_as(second):
+                raise DisorderError(
+                    f"{base.folder} and {other.folder} drew other permutations under {visible(spec)}, though their settings "
+                    "agree; audit both with the same version of disorder"
+                )
+            yield from self._of_pair(spec, base, other, outcomes[base.name], outcomes[other.name])
+
+    def _of_pair(
+        self, spec: str, base: Audited, other: Audited, first: Outcomes, second: Outcomes
+    ) -> Iterator[Difference]:
+        """The differences of two runs, on the examples that both were asked about."""
+        shared, i, j = np.intersect1d(
+            first.example, second.example, assume_unique=True, return_indices=True
+        )
+        if is_part := len(shared) < max(len(first), len(second)):
+            self.notes[
+                f"{spec}: compared on the {len(shared):,} examples that both {base.name} ({len(first):,}) and {other.name} "
+                f"({len(second):,}) were asked about; intervals and tests are those of a fixed sample"
+            ] = None
+        by_id = {example.id: example for example in base.examples}
+        for group, mask, _ in groups_of([by_id[str(name)] for name in shared], base.examples):
+            if group in self.groups:
+                one, two = first.take(i[mask]), second.take(j[mask])
+                for metric in self._metrics(spec, group, base, other):
+                    yield from self._of(metric, group, (base, one), (other, two), is_part=is_part)
+
+    def _metrics(self, spec: str, group: str, base: Audited, other: Audited) -> list[str]:
+        """The scores to compare: those asked for, else the main ones that were measured, else all
+        that were.
+        """
+        mine, theirs = (
+            [r.metric for r in audited.run.scores if (r.transformation, r.group) == (spec, group)]
+            for audited in (base, other)
+        )
+        either = list(dict.fromkeys([*mine, *theirs]))
+        wanted = self.metrics or [metric for metric in TITLES if metric in either] or either
+        for audited, has in ((base, mine), (other, theirs)):
+            self._note_missing(
+                audited, spec, group, [metric for metric in wanted if metric not in has]
+            )
+        return [metric for metric in wanted if metric in mine and metric in theirs]
+
+    def _note_missing(self, audited: Audited, spec: str, group: str, missing: list[str]) -> None:
+        """Say why a score is not there: nothing to measure, or not asked for."""
+        gone = {
+            o.metric: o.reason
+            for o in audited.run.omitted
+            if (o.transformation, o.group) == (spec, group)
+        }
+        for metric in missing:
+            if metric in gone:
+                self.omitted[spec, metric, group] = f"{audited.name}: {gone[metric]}"
+        unasked = [metric for metric in missing if metric not in gone]
+        if unasked and not self.metrics:
+            self.notes[
+                f"{spec}: {audited.name} did not measure {', '.join(unasked)} (--curtail or --score)"
+            ] = None
+
+    def _of(
+        self,
+        metric: str,
+        group: str,
+        base: tuple[Audited, Outcomes],
+        other: tuple[Audited, Outcomes],
+        *,
+        is_part: bool,
+    ) -> Iterator[Difference]:
+        """One score of two runs, or nothing where it cannot be compared."""
+        (one, first), (two, second), spec = base, other, base[1].transformation
+        try:
+            mine, theirs = by_example(metric, first), by_example(metric, second)
+        except NothingToMeasure as reason:
+            self.omitted[spec, metric, group] = f"{reason}, among the examples that both runs share"
+            return
+        if mine is None or theirs is None:
+            self.omitted[spec, metric, group] = "how examples make up this score is not known"
+            return
+        if not is_part:
+            _check(one, spec, metric, group, mine.value)
+            _check(two, spec, metric, group, theirs.value)
+        found = difference_of(mine, theirs, seed=self.seed)
+        numbers = (mine.value, theirs.value, found.difference, found.low, found.high)
+        base_value, other_value, difference, low, high = (
+            round(float(x), DIGITS) + 0.0 for x in numbers
+        )
+        yield Difference(
+            transformation=spec,
+            metric=metric,
+            group=group,
+            base=one.name,
+            other=two.name,
+            base_value=base_value,
+            other_value=other_value,
+            difference=difference,
+            low=low,
+            high=high,
+            p=float(f"{found.p:.6g}"),
+            p_holm=1.0,
+            n=found.n,
+            test=found.test,
+        )
+
+
+def _check(audited: Audited, spec: str, metric: str, group: str, value: float) -> None:
+    """Raise where the samples do not give the score that run.json holds."""
+    record = audited.run.score(spec, metric, group)
+    if record is not None and abs(record.value - value) > NEAR:
+        raise BadData(
+            f"{audited.folder}: its samples give {visible(metric)} = {value:.6f} under {visible(spec)}, run.json says "
+            f"{record.value:.6f}; one of them was changed: audit it again"
+        )
+
+
+def _compared(audited: Audited) -> Compared:
+    run = audited.run
+    return Compared(
+        name=audited.name,
+        folder=str(audited.folder),
+        model=run.model,
+        model_hash=run.hashes.get("model", ""),
+    )

@@ -1,0 +1,50 @@
+"""What may a transformation ask beside the text? The audited model and other data; the pipeline
+hands it in.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from disorder import data as data_stage
+from disorder.errors import DisorderError
+from disorder.models import Aligned
+from disorder.types import Example, Floats, Pair
+
+
+@dataclass(eq=False)  # what is learned from its data is kept as long as itself
+class Surroundings:
+    """The `Context` of a run: the model that is audited (if there is one), words of its data, and
+    where data lies.
+    """
+
+    predictor: Aligned | None = None
+    words: Sequence[str] = ()
+    data_dir: str | None = None
+
+    def pieces(self, text: str) -> list[tuple[int, int]]:
+        """Where the model's own tokens lie in a text."""
+        return self._model.pieces(text)
+
+    def importance(self, pairs: Sequence[Pair]) -> list[list[Floats]]:
+        """How much the model's loss hangs on each word of each text."""
+        return self._model.importance(pairs)
+
+    def vocabulary(self) -> Sequence[str]:
+        """The whole words among the model's tokens, or the words of the data for a model that does
+        not show its own.
+        """
+        return self._model.vocabulary() or self.words
+
+    def training(self, spec: str) -> Iterator[Example]:
+        """The examples of a data spec."""
+        yield from data_stage.stream(spec, data_dir=self.data_dir)[2]
+
+    @property
+    def _model(self) -> Aligned:
+        if self.predictor is None:
+            raise DisorderError(
+                "this transformation asks a model which words matter: name one with --model"
+            )
+        return self.predictor

@@ -1,0 +1,1 @@
+"""Explanations, one file per question: each takes a Subject and returns an Explained."""

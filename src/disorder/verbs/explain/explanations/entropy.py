@@ -1,0 +1,85 @@
+"""How undecided is the model about permutations that it answers right? UNLI's Figure 2, in nats.
+
+A model that notices nonsense is near the dashed line, where all labels are equally likely; one that
+does not is near 0.
+"""
+
+from __future__ import annotations
+
+from math import log
+
+import numpy as np
+
+from disorder.errors import NothingToMeasure
+from disorder.metrics.acceptance import flipped, right_first
+from disorder.metrics.entropy import accepted_entropy
+from disorder.registry import explanation, parts
+from disorder.report.exhibits import Figure, Row
+from disorder.types import Floats, Score
+from disorder.verbs.explain.chart_style import BLUE, LIGHT, domain, name, number, reference
+from disorder.verbs.explain.result import Explained, bounds, said
+from disorder.verbs.explain.subject import Subject
+
+GROUPS = {"entropy_c": "first answered right (D_c)", "entropy_f": "flipped to right (D_f)"}
+QUANTILES = {"lowest": 0.05, "first": 0.25, "middle": 0.5, "third": 0.75, "highest": 0.95}
+
+
+@explanation(asks="How undecided is it about nonsense that it answers right?", paper="UNLI Fig. 2")
+def entropy(subject: Subject) -> Explained:
+    """Draw the entropy of accepted permutations as boxes, for examples first answered right and
+    those flipped to right.
+    """
+    broken = subject.broken()
+    outcomes, values = broken.outcomes, accepted_entropy(broken.outcomes)
+    masks = dict(zip(GROUPS, (right_first(outcomes), flipped(outcomes)), strict=True))
+    held = {metric: values[mask & ~np.isnan(values)] for metric, mask in masks.items()}
+    scores = {
+        metric: parts("metric")[metric].function(outcomes)
+        for metric, found in held.items()
+        if len(found)
+    }
+    if not scores:
+        raise NothingToMeasure("no permutation was accepted")
+    rows = [_box(GROUPS[metric], held[metric], score) for metric, score in scores.items()]
+    most = log(len(subject.task.labels))
+    finding = "; ".join(
+        f"{GROUPS[metric]}: mean entropy {said(score)}" for metric, score in scores.items()
+    )
+    caption = (
+        f"Entropy in nats over accepted permutations ({outcomes.transformation}), a value an example: box from first to third "
+        "quartile, whiskers from 5 to 95 %, ring at the mean. The dashed line is complete doubt."
+    )
+    figure = Figure("entropy", caption, rows, {"layer": _layers(most), "height": {"step": 56}})
+    return Explained(
+        f"{finding} (complete doubt: {most:.3f})", [figure], scores=scores, skips=broken.skips
+    )
+
+
+def _box(group: str, values: Floats, score: Score) -> Row:
+    return {
+        "examples": group,
+        **{k: round(float(np.quantile(values, q)), 6) for k, q in QUANTILES.items()},
+        **bounds(score),
+    }
+
+
+def _layers(most: float) -> list[dict[str, object]]:
+    y, x = (
+        name("examples", list(GROUPS.values())),
+        number("lowest", "entropy in nats", domain(0, round(most * 1.05, 3))),
+    )
+    box = {"y": y, "x": x | {"field": "first"}, "x2": {"field": "third"}}
+    middle, mean = ({"y": y, "x": x | {"field": field}} for field in ("middle", "value"))
+    return [
+        {
+            "mark": {"type": "rule", "color": BLUE},
+            "encoding": {"y": y, "x": x, "x2": {"field": "highest"}},
+        },
+        {"mark": {"type": "bar", "size": 22, "color": LIGHT, "stroke": BLUE}, "encoding": box},
+        {"mark": {"type": "tick", "size": 22, "thickness": 3, "color": BLUE}, "encoding": middle},
+        {
+            "mark": {"type": "point", "size": 50, "color": "black", "fill": "white"},
+            "encoding": mean,
+        },
+        *reference("x", most, "complete doubt"),
+    ]

@@ -1,0 +1,62 @@
+"""Which words does the answer rest on, by integrated gradients? For transformers models; the
+numbers add up to the answer.
+
+After Sundararajan et al. (2017), from masks in the place of words to the words: see
+predict/_integrated.py.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+
+from disorder.errors import BadSetting
+from disorder.models import integrated_gradients
+from disorder.registry import explanation
+from disorder.types import Floats, Ints, Pair
+from disorder.verbs.explain.result import Explained
+from disorder.verbs.explain.subject import Subject
+from disorder.verbs.explain.word_importance import SURVIVORS, Among, importance
+
+TOGETHER = 64  # examples between two words of progress
+
+
+@explanation(
+    asks="Which words does the answer rest on, by integrated gradients?",
+    paper="after OOO §3.3",
+    usual=False,
+    needs="an hf: model",
+)
+def gradients(
+    subject: Subject,
+    *,
+    steps: int = 50,
+    n: int = 100,
+    q: int = 5,
+    among: Among = SURVIVORS,
+    lexicon: str = "",
+) -> Explained:
+    """Weigh words by integrated gradients on whole texts and on shuffled ones."""
+    if steps < 1:
+        raise BadSetting("gradients", steps=steps, need="1 or more")
+    return importance(
+        subject,
+        partial(by_gradients, steps=steps),
+        "gradients",
+        n=n,
+        q=q,
+        among=among,
+        lexicon=lexicon,
+    )
+
+
+def by_gradients(
+    subject: Subject, pairs: Sequence[Pair], columns: Ints, *, steps: int
+) -> list[list[Floats]]:
+    """What each word adds to the probability of the label in `columns`."""
+    found: list[list[Floats]] = []
+    for start in range(0, len(pairs), TOGETHER):
+        part = slice(start, start + TOGETHER)
+        found += integrated_gradients(subject.model, pairs[part], columns[part], n_steps=steps)
+        subject.listen("integrated gradients", len(found), len(pairs), "")
+    return found

@@ -1,0 +1,51 @@
+"""Which words does the answer rest on, one left out at a time? What its probability falls by
+without the word.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from disorder.abstention import with_refusal
+from disorder.registry import explanation
+from disorder.types import Floats, Ints, Pair
+from disorder.verbs.explain.attribution import by_side, masked, n_words
+from disorder.verbs.explain.result import Explained
+from disorder.verbs.explain.subject import Subject
+from disorder.verbs.explain.word_importance import SURVIVORS, Among, importance
+
+
+@explanation(
+    asks="Which words does the answer rest on, one left out at a time?",
+    paper="after OOO §3.3",
+    usual=False,
+)
+def leave_one_out(
+    subject: Subject, *, n: int = 100, q: int = 5, among: Among = SURVIVORS, lexicon: str = ""
+) -> Explained:
+    """Weigh words by leaving each out once, on whole texts and on shuffled ones; cheap, and the
+    same for every seed.
+    """
+    return importance(
+        subject, by_leaving_out, "leave_one_out", n=n, q=q, among=among, lexicon=lexicon
+    )
+
+
+def by_leaving_out(subject: Subject, pairs: Sequence[Pair], columns: Ints) -> list[list[Floats]]:
+    """Probability of the label in `columns` (−1: of refusing) on the whole text minus that without
+    the word.
+    """
+    kept = [
+        np.concatenate([np.ones((1, n_words(pair)), bool), ~np.eye(n_words(pair), dtype=bool)])
+        for pair in pairs
+    ]
+    texts = [text for pair, rows in zip(pairs, kept, strict=True) for text in masked(pair, rows)]
+    asked = with_refusal(subject.ask(texts, stage="one word left out"))
+    answers = np.split(asked, np.cumsum([len(rows) for rows in kept])[:-1])
+    drops = [
+        answered[0, column] - answered[1:, column]
+        for answered, column in zip(answers, columns.tolist(), strict=True)
+    ]
+    return [by_side(pair, drop) for pair, drop in zip(pairs, drops, strict=True)]

@@ -1,0 +1,120 @@
+"""Which words does the answer rest on, by LIME? After Ribeiro et al. (2016), as Out of Order uses
+it in §3.3 and 3.4.1.
+
+Words are left out at random, the model is asked again, and a weighted ridge regression finds what
+each word adds. As in the `lime` package: how many are left out is uniform, samples count by a
+kernel of width 25 on 100 × their cosine distance, the ridge penalty is 1. Every place of a word is
+a feature of its own (the package's bow=False) and all features are kept (feature_selection="none"),
+since a mean over words needs every word. Equal samples are asked once, those of many examples
+together.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+
+import numpy as np
+
+from disorder.abstention import with_refusal
+from disorder.errors import BadSetting
+from disorder.randomness import generator
+from disorder.registry import explanation
+from disorder.types import Bools, Floats, Ints, Pair
+from disorder.verbs.explain.attribution import by_side, masked, n_words
+from disorder.verbs.explain.result import Explained
+from disorder.verbs.explain.subject import Subject
+from disorder.verbs.explain.word_importance import SURVIVORS, Among, importance
+
+KERNEL_WIDTH, PENALTY = 25.0, 1.0
+TOGETHER = 2**15  # samples asked in one plan
+
+
+@explanation(asks="Which words does the answer rest on?", paper="OOO §3.3, 3.4.1", usual=False)
+def lime(
+    subject: Subject,
+    *,
+    samples: int = 1000,
+    n: int = 100,
+    q: int = 5,
+    among: Among = SURVIVORS,
+    lexicon: str = "",
+) -> Explained:
+    """Weigh words by LIME on whole texts and on shuffled ones; with `lexicon`, look up the word
+    that weighs most.
+    """
+    if samples < 2:
+        raise BadSetting("lime", samples=samples, need="2 or more")
+    weigh = partial(by_lime, samples=samples)
+    return importance(subject, weigh, "lime", n=n, q=q, among=among, lexicon=lexicon)
+
+
+def by_lime(
+    subject: Subject, pairs: Sequence[Pair], columns: Ints, *, samples: int
+) -> list[list[Floats]]:
+    """LIME's coefficients of every word, for the label in `columns` (−1: for refusing)."""
+    found: list[list[Floats]] = []
+    step = max(1, TOGETHER // samples)
+    for start in range(0, len(pairs), step):
+        found += _some(subject, pairs[start : start + step], columns[start : start + step], samples)
+        subject.listen("LIME", len(found), len(pairs), "")
+    return found
+
+
+def _some(
+    subject: Subject, pairs: Sequence[Pair], columns: Ints, samples: int
+) -> list[list[Floats]]:
+    drawn = [masks(pair, samples, subject.settings.seed) for pair in pairs]
+    distinct = [np.unique(kept, axis=0, return_inverse=True) for kept in drawn]
+    texts = [
+        text for pair, (kept, _) in zip(pairs, distinct, strict=True) for text in masked(pair, kept)
+    ]
+    answers = np.split(
+        with_refusal(subject.model(texts)), np.cumsum([len(kept) for kept, _ in distinct])[:-1]
+    )
+    return [
+        by_side(pair, coefficients(kept, answered[places.ravel(), column]))
+        for pair, kept, (_, places), answered, column in zip(
+            pairs, drawn, distinct, answers, columns.tolist(), strict=True
+        )
+    ]
+
+
+def masks(pair: Pair, samples: int, seed: int) -> Bools:
+    """Which words each sample keeps (samples × words of both texts); the first keeps all."""
+    size = n_words(pair)
+    rng = generator(seed, "lime", *(side.text for side in pair.sides))
+    n_out = rng.integers(1, size + 1, samples - 1)
+    ranks = rng.random((samples - 1, size)).argsort(axis=1).argsort(axis=1)
+    return np.concatenate([np.ones((1, size), dtype=bool), ranks >= n_out[:, None]])
+
+
+def coefficients(kept: Bools, answers: Floats) -> Floats:
+    """The ridge regression of answers on which words are there, each sample by its nearness to the
+    whole text.
+    """
+    features = kept.astype(np.float64)
+    weights = nearness(kept)
+    share = weights / weights.sum()
+    centred, target = (
+        features - share @ features,
+        answers - share @ answers,
+    )  # takes the intercept out, unpenalised
+    rows, goal = centred * np.sqrt(weights)[:, None], target * np.sqrt(weights)
+    if rows.shape[1] > len(
+        rows
+    ):  # more words than samples: the same solution from the smaller matrix
+        return np.asarray(
+            rows.T @ np.linalg.solve(rows @ rows.T + PENALTY * np.eye(len(rows)), goal)
+        )
+    return np.asarray(
+        np.linalg.solve(rows.T @ rows + PENALTY * np.eye(rows.shape[1]), rows.T @ goal)
+    )
+
+
+def nearness(kept: Bools) -> Floats:
+    """LIME's kernel: the cosine between a sample and the whole text is the root of the share of
+    words that stay.
+    """
+    distances = 100 * (1 - np.sqrt(kept.mean(axis=1)))
+    return np.asarray(np.exp(-(distances**2) / (2 * KERNEL_WIDTH**2)))

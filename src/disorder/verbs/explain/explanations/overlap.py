@@ -1,0 +1,146 @@
+"""Is a permutation accepted because pieces of the text survive in it? BLEU with the original
+against acceptance.
+
+UnNatural Language Inference (Sinha et al., 2021), Figure 3; Figure 10 clumps words to reach the
+whole range of BLEU.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from disorder.errors import BadSetting, NothingToMeasure
+from disorder.registry import explanation
+from disorder.report.exhibits import Figure, Row
+from disorder.types import Bools, Floats, Rows, Score
+from disorder.verbs.explain.binned import accepted, by_bin, edges_of, said_within, slope_within
+from disorder.verbs.explain.bleu import bleu
+from disorder.verbs.explain.chart_style import colours, domain, intervals, joined, number, ruled
+from disorder.verbs.explain.result import Explained, said
+from disorder.verbs.explain.subject import Broken, Subject
+
+ORDERS = (2, 3, 4)
+APART = 0.015  # so that points of one bin do not hide each other
+CLUMPS = ("0.25", "0.5", "0.75")
+Points = list[tuple[Row, Score]]
+
+
+@explanation(
+    asks="Do surviving pieces of the text explain what is accepted?", paper="UNLI Fig. 3, 10"
+)
+def overlap(subject: Subject, *, width: float = 0.15, clumped: bool = True) -> Explained:
+    """Show acceptance by BLEU-2, 3 and 4 of each permutation with its original, in bins of `width`.
+
+    `clumped` adds permutations that keep a quarter, half and three quarters of the words together,
+    a third of q of each.
+    """
+    if not 0 < width <= 1:
+        raise BadSetting("overlap", width=width, need="a share above 0, at most 1")
+    broken = subject.broken()
+    values, is_accepted = bleu_of(broken), accepted(broken.outcomes)
+    points = _points(values, is_accepted, width)
+    slope = slope_within(values[:, :, 0], is_accepted)
+    what = broken.outcomes.transformation
+    figures = [_figure("overlap", f"permutations ({what})", points, subject)]
+    notes = []
+    if clumped:
+        try:
+            found, n = _clumped(subject, width)
+            figures.append(_figure("overlap_clumped", "clumped permutations", found, subject))
+            notes = [
+                f"clumped permutations are those of the {n:,} examples that can be clumped in all three ways"
+            ]
+        except NothingToMeasure as error:
+            notes = [f"clumped permutations are not shown: {error}"]
+    scores = {f"bleu2_{row['from']:.2f}-{row['to']:.2f}": score for row, score in points[2]}
+    scores |= {"slope_within_bleu2": slope} if slope else {}
+    highest = " and ".join(
+        f"{np.nanmax(values[:, :, i]):.2f} (BLEU-{n})" for i, n in enumerate(ORDERS) if n > 2
+    )
+    finding = f"{_ends(points[2])}{said_within(slope, 'BLEU-2')}; the most that {what} leaves is {highest}"
+    return Explained(finding, figures, scores=scores, notes=notes, skips=broken.skips)
+
+
+def bleu_of(broken: Broken) -> Floats:
+    """BLEU-2, 3 and 4 of every variant with its original, mean of the texts that were broken
+    (examples × variants × 3).
+    """
+    found = np.full((*broken.outcomes.answers.shape[:2], len(ORDERS)), np.nan)
+    is_reference = broken.outcomes.fidelity == "released"
+    broken.check_positions()
+    for i, variants in enumerate(broken.variants):
+        moved = [rows for rows in variants.sides if _is_moved(rows)] or variants.sides
+        scored = [
+            bleu(rows.sentence, rows.positions, is_reference=is_reference)[:, 1:] for rows in moved
+        ]
+        n = len(variants)
+        found[i, :n] = np.mean([np.broadcast_to(each, (n, len(ORDERS))) for each in scored], axis=0)
+    return found
+
+
+def _is_moved(rows: Rows) -> bool:
+    own = np.arange(len(rows.sentence))
+    return rows.positions.shape[1] != len(own) or bool((rows.positions != own).any())
+
+
+def _points(values: Floats, is_accepted: Bools, width: float) -> dict[int, Points]:
+    edges = edges_of(width, 1.0)
+    points = {n: by_bin(values[:, :, i], is_accepted, edges) for i, n in enumerate(ORDERS)}
+    if not points[2]:
+        raise NothingToMeasure("no range of BLEU-2 holds five examples")
+    return points
+
+
+def _clumped(subject: Subject, width: float) -> tuple[dict[int, Points], int]:
+    """Permutations with clumps of all sizes, each another set of variants of the same examples; and
+    how many those are.
+    """
+    parts = [
+        subject.broken(f"clump:share={share}", q=max(1, subject.settings.q // len(CLUMPS)))
+        for share in CLUMPS
+    ]
+    names = set.intersection(*(set(part.outcomes.example.tolist()) for part in parts))
+    if not names:
+        raise NothingToMeasure("no example can be clumped in all three ways")
+    kept = [np.isin(part.outcomes.example, sorted(names)) for part in parts]
+    values = np.concatenate(
+        [bleu_of(part)[keep] for part, keep in zip(parts, kept, strict=True)], axis=1
+    )
+    is_accepted = np.concatenate(
+        [accepted(part.outcomes)[keep] for part, keep in zip(parts, kept, strict=True)], axis=1
+    )
+    return _points(values, is_accepted, width), len(names)
+
+
+def _figure(name: str, what: str, points: dict[int, Points], subject: Subject) -> Figure:
+    rows = [
+        {"order": f"BLEU-{n}", **row, "drawn_at": round(row["middle"] + (n - 3) * APART, 6)}
+        for n in ORDERS
+        for row, _ in points[n]
+    ]
+    x = number("drawn_at", "BLEU with the original (middle of the bin)", domain(0, 1))
+    y = number("value", "share that gets the gold label", domain(0, 1))
+    names = [f"BLEU-{n}" for n in ORDERS]
+    layers = [
+        joined(x, y, colours("order", names, marks="line")),
+        *intervals(x, y, colours("order", names, marks="point")),
+        *ruled("y", subject.task.chance),
+    ]
+    caption = (
+        f"Share of {what} that get the gold label, by BLEU with the original; 95 % intervals over examples, "
+        "bins of five examples or more; the dotted line is chance."
+    )
+    return Figure(name, caption, rows, {"layer": layers})
+
+
+def _ends(points: Sequence[tuple[Row, Score]]) -> str:
+    """Acceptance in the lowest and the highest bin."""
+    (first, low), (last, high) = points[0], points[-1]
+    start = f"acceptance is {said(low)} at BLEU-2 of {first['from']:.2f}–{first['to']:.2f}"
+    return (
+        start
+        if len(points) == 1
+        else f"{start} and {said(high)} at {last['from']:.2f}–{last['to']:.2f}"
+    )

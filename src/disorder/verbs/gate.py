@@ -1,0 +1,213 @@
+"""May this model ship? Rules such as `omega_max > 0.95` over the scores of a finished run, decided
+on their intervals.
+"""
+
+from __future__ import annotations
+
+import math
+import operator
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from disorder.errors import BadSetting, DisorderError, UnknownName
+from disorder.report.gate import Decision, Ruling
+from disorder.report.page import visible
+from disorder.runs import Record, Run, read_run
+from disorder.transformations import parse
+
+OPERATORS = {"<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge}
+ON = ("sure", "value", "doubt")
+RULE = r"\s*(?P<score>.*[^\s<>=!])\s*(?P<operator><=|>=|<|>)\s*(?P<limit>[^\s<>=]+)\s*"
+SCORE = r"(?:(?P<spec>[^\[]+):)?\s*(?P<metric>[^\[:\s]+)\s*(?:\[(?P<group>.+)\])?"
+EVERY = "*"
+MAIN = "derange"
+EXAMPLE = 'disorder gate RUN --fail-if "omega_max > 0.95"'
+FORM = 'write it as "[TRANSFORMATION:]SCORE[[GROUP]] > NUMBER", e.g. "omega_max > 0.95" or "derange:wos[needs=order] < 0.3"'
+
+
+@dataclass(frozen=True)
+class Rule:
+    """Fail if this score is beyond this limit; no transformation means the main one, `*` every one."""
+
+    text: str
+    transformation: str | None
+    metric: str
+    group: str
+    operator: str
+    limit: float
+
+    @classmethod
+    def parse(cls, text: str) -> Rule:
+        """The rule that a user typed.
+
+        >>> Rule.parse("shuffle_ngrams:n=2:omega@0.5[needs=order] >= 0.2").metric
+        'omega@0.5'
+        """
+        found = re.fullmatch(RULE, text, re.DOTALL)
+        named = found and re.fullmatch(SCORE, found["score"], re.DOTALL)
+        if not found or not named:
+            raise DisorderError(f"--fail-if {text!r}: {FORM}")
+        spec = named["spec"].strip() if named["spec"] else None
+        return cls(
+            text,
+            spec,
+            named["metric"],
+            named["group"] or "all",
+            found["operator"],
+            _number(text, found["limit"]),
+        )
+
+    def is_met(self, value: float) -> bool:
+        """Whether a number is beyond the limit."""
+        return bool(OPERATORS[self.operator](value, self.limit))
+
+    def ruling(self, record: Record, on: str) -> Ruling:
+        """The decision on one score: beyond for sure, in doubt, or not beyond for sure."""
+        mild, severe = sorted((record.low, record.high), reverse=self.operator.startswith("<"))
+        beyond = {
+            "sure": self.is_met(mild),
+            "value": self.is_met(record.value),
+            "doubt": self.is_met(severe),
+        }
+        return Ruling(
+            rule=self.text,
+            operator=self.operator,
+            limit=self.limit,
+            passed=not beyond[on],
+            is_sure=beyond["sure"] == beyond["doubt"],
+            **record.model_dump(exclude={"skipped"}),
+        )
+
+
+def gate(run: str | Path | Run, fail_if: Sequence[str], *, on: str = "sure") -> Decision:
+    """Decide rules over a finished run (a folder, or what `disorder.audit` gave back).
+
+    `on` says what must lie beyond the limit for a rule to fail: the whole interval ("sure"), the
+    value ("value"), or any part of the interval ("doubt"). A rule on a score that was not measured
+    is an error, never a pass.
+    """
+    if on not in ON:
+        raise BadSetting("gate", on=on, need=" or ".join(ON))
+    if isinstance(fail_if, str) or not fail_if:
+        raise DisorderError(f"no rule to decide: {EXAMPLE}")
+    rules = [Rule.parse(text) for text in fail_if]
+    where, found = ("", run) if isinstance(run, Run) else (str(run), read_run(Path(run)))
+    if found.status != "done":
+        what = f"failed ({visible(found.error)})" if found.status == "failed" else "is not finished"
+        raise DisorderError(f"this run {what}; go on with: disorder audit --resume {where}")
+    rulings = [rule.ruling(record, on) for rule in rules for record in _records(found, rule)]
+    passed = all(ruling.passed for ruling in rulings)
+    return Decision(
+        run=where, model=found.model, data=found.data, on=on, passed=passed, rulings=rulings
+    )
+
+
+def _records(run: Run, rule: Rule) -> list[Record]:
+    """The scores that a rule is about; raises where one of them was not measured."""
+    if rule.group not in ("all", *run.groups):
+        raise UnknownName("group in --fail-if", rule.group, _plain(["all", *run.groups]))
+    records = []
+    for spec in _transformations(run, rule):
+        record = run.score(spec, rule.metric, rule.group)
+        if record is None:
+            raise DisorderError(
+                f"--fail-if {rule.text!r} cannot be decided: {visible(_why_not(run, rule, spec))}"
+            )
+        records.append(record)
+    return records
+
+
+def _transformations(run: Run, rule: Rule) -> list[str]:
+    """What a rule's transformation means in this run."""
+    spec, known = rule.transformation, ["original", *run.transformations]
+    having = [name for name in known if _has(run, name, rule.metric)]
+    if not having:
+        raise UnknownName(
+            "score in --fail-if", rule.metric, _plain({r.metric: None for r in run.scores})
+        )
+    if spec is None:
+        return [_main(run, rule, having)]
+    if spec == EVERY:
+        return [name for name in known[1:] if name in having or _is_unused(run, name)] or having
+    found = next((name for name in known if name in (spec, _canonical(spec))), None)
+    if found is None:
+        raise UnknownName("transformation in --fail-if", spec, _plain([*known, EVERY]))
+    return [found]
+
+
+def _main(run: Run, rule: Rule, having: list[str]) -> str:
+    """The transformation that the report speaks of; an error where the score is one of whole texts
+    too.
+    """
+    broken = [name for name in having if name != "original"]
+    if not broken:
+        return "original"
+    main = MAIN if MAIN in run.transformations else broken[0]
+    if len(broken) < len(having):
+        options = f'"original:{rule.metric}" or "{visible(main)}:{rule.metric}"'
+        raise DisorderError(
+            f"--fail-if {rule.text!r}: on whole texts or on broken ones? Write {options}"
+        )
+    return main
+
+
+def _why_not(run: Run, rule: Rule, spec: str) -> str:
+    """Why a run holds no such score."""
+    wanted = (spec, rule.metric, rule.group)
+    for gone in run.omitted:
+        if (gone.transformation, gone.metric, gone.group) == wanted:
+            return f"{spec}:{rule.metric} was not measured ({gone.reason})"
+    if _is_unused(run, spec):
+        reasons = ", ".join(run.skips.get(spec, {})) or "no data"
+        return f"no example could be used under {spec} ({reasons})"
+    others = [
+        name
+        for name in ("original", *run.transformations)
+        if run.score(name, rule.metric, rule.group)
+    ]
+    where = (
+        f"it was measured under {', '.join(others)}"
+        if others
+        else "audit again without --score and --curtail"
+    )
+    group = "" if rule.group == "all" else f" in {rule.group}"
+    return f"{rule.metric} was not measured under {spec}{group}; {where}"
+
+
+def _has(run: Run, spec: str, metric: str) -> bool:
+    """Whether a score was measured, or would have been had there been anything to measure."""
+    names = [(r.transformation, r.metric) for r in run.scores] + [
+        (o.transformation, o.metric) for o in run.omitted
+    ]
+    return (spec, metric) in names
+
+
+def _is_unused(run: Run, spec: str) -> bool:
+    """Whether no example could be broken this way."""
+    return all(record.transformation != spec for record in run.scores)
+
+
+def _canonical(spec: str) -> str:
+    """A spec as run files spell it: `shuffle_ngrams:n=1` is `shuffle_ngrams`."""
+    try:
+        return parse(spec).spec
+    except DisorderError:
+        return spec
+
+
+def _plain(names: Iterable[str]) -> list[str]:
+    return [visible(name) for name in names]
+
+
+def _number(text: str, limit: str) -> float:
+    try:
+        number = float(limit)
+    except ValueError:
+        number = math.nan
+    if not math.isfinite(number):
+        raise DisorderError(
+            f"--fail-if {text!r}: {limit!r} is not a number; shares are written as 0.95"
+        )
+    return number

@@ -1,0 +1,189 @@
+"""Do the annotators agree, beyond what chance would give? Cohen's κ, Fleiss' κ, Krippendorff's α,
+and the vote.
+
+All take ratings as label numbers, one row an item and one column an annotator, −1 where there is no
+answer. Intervals come from resampling items. A statistic that is undefined raises
+`NothingToMeasure` with the reason; it is never 0 or NaN.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from disorder.errors import NothingToMeasure
+from disorder.types import Floats, Ints, Score
+from disorder.verbs.human.interval import resampled_sums
+
+NO_ANSWER, TIE = -1, -2
+MIN_VOTES = 3
+SAME = "all answers are the same label"
+
+
+def cohen_kappa(ratings: Ints, n_labels: int) -> Score:
+    """Agreement of two annotators on the items that both answered, beyond what their own habits
+    would give.
+    """
+    both = (ratings >= 0).all(axis=1)
+    _need(int(both.sum()), "items that both answered")
+    tables, (first, second) = _pairs(ratings[both], n_labels), _commonest(ratings[both], n_labels)
+    imagined = _pairs(np.array([[first, first], [first, second]]), n_labels)
+    return _scored(
+        tables,
+        imagined,
+        _cohen,
+        skipped=int((~both).sum()),
+        same="both gave one and the same label throughout",
+    )
+
+
+def fleiss_kappa(ratings: Ints, n_labels: int) -> Score:
+    """Agreement of several annotators on the items that got equally many answers, whoever gave
+    them.
+    """
+    n_answers = (ratings >= 0).sum(axis=1)
+    usual = _usual(n_answers)
+    used = n_answers == usual
+    _need(int(used.sum()), "items that got two or more answers")
+    counts, imagined = _counts(ratings[used], n_labels), _imagined(ratings[used], n_labels, usual)
+    return _scored(
+        _fleiss_parts(counts),
+        _fleiss_parts(imagined),
+        _fleiss,
+        skipped=int((~used).sum()),
+        same=SAME,
+    )
+
+
+def krippendorff_alpha(ratings: Ints, n_labels: int) -> Score:
+    """Agreement of several annotators on nominal labels; items need two answers, missing ones are
+    allowed.
+    """
+    counts = _counts(ratings, n_labels)
+    used = counts.sum(axis=1) >= 2
+    _need(int(used.sum()), "items that got two or more answers")
+    imagined = _imagined(ratings[used], n_labels, _usual((ratings >= 0).sum(axis=1)))
+    return _scored(
+        _coincidences(counts[used]),
+        _coincidences(imagined),
+        _alpha,
+        skipped=int((~used).sum()),
+        same=SAME,
+    )
+
+
+def majority(ratings: Ints, n_labels: int) -> Ints:
+    """The label with most votes of each item: `TIE` where two or more share the first place,
+    `NO_ANSWER` below three votes.
+
+    >>> majority(np.array([[0, 0, 1], [0, 1, 2], [0, 0, -1]]), 3).tolist()
+    [0, -2, -1]
+    """
+    counts = _counts(ratings, n_labels)
+    first = counts.max(axis=1)
+    winner = np.where((counts == first[:, None]).sum(axis=1) > 1, TIE, counts.argmax(axis=1))
+    return np.where(counts.sum(axis=1) < MIN_VOTES, NO_ANSWER, winner).astype(np.int64)
+
+
+def _need(n_items: int, what: str) -> None:
+    if n_items < 2:
+        raise NothingToMeasure(f"{n_items} {what}; 2 or more are needed")
+
+
+def _usual(n_answers: Ints) -> int:
+    """The number of answers, two or more, that most items got; the larger one where two are as
+    frequent.
+    """
+    frequent = np.bincount(n_answers[n_answers >= 2], minlength=3)
+    return int(len(frequent) - 1 - frequent[::-1].argmax())
+
+
+def _counts(ratings: Ints, n_labels: int) -> Floats:
+    """How often each label was given, one row an item."""
+    return np.stack([(ratings == label).sum(axis=1) for label in range(n_labels)], axis=1).astype(
+        np.float64
+    )
+
+
+def _pairs(ratings: Ints, n_labels: int) -> Floats:
+    """One table of first × second annotator an item, with a single 1 in it."""
+    tables = np.zeros((len(ratings), n_labels, n_labels))
+    tables[np.arange(len(ratings)), ratings[:, 0], ratings[:, 1]] = 1.0
+    return tables
+
+
+def _commonest(ratings: Ints, n_labels: int) -> tuple[int, int]:
+    """The two labels given most often."""
+    order = np.argsort(-_counts(ratings, n_labels).sum(axis=0), kind="stable").tolist()
+    return order[0], order[min(1, n_labels - 1)]
+
+
+def _imagined(ratings: Ints, n_labels: int, n_answers: int) -> Floats:
+    """Counts of two imagined items: one that all agree on, one that they are split over."""
+    first, second = _commonest(ratings, n_labels)
+    split = [first] * (n_answers - n_answers // 2) + [second] * (n_answers // 2)
+    return _counts(np.array([[first] * n_answers, split]), n_labels)
+
+
+def _fleiss_parts(counts: Floats) -> Floats:
+    """Shares of the labels and, last, the share of agreeing pairs, one row an item."""
+    n = counts.sum(axis=1, keepdims=True)
+    return np.concatenate(
+        [counts / n, ((counts**2).sum(axis=1, keepdims=True) - n) / (n * (n - 1))], axis=1
+    )
+
+
+def _coincidences(counts: Floats) -> Floats:
+    """One table of label × label an item: the pairs of its answers, weighted so that each answer
+    counts once.
+    """
+    pairs = counts[:, :, None] * counts[:, None, :] - counts[:, :, None] * np.eye(counts.shape[1])
+    return np.asarray(pairs / (counts.sum(axis=1) - 1)[:, None, None])
+
+
+def _scored(
+    parts: Floats,
+    imagined: Floats,
+    statistic: Callable[[Floats], Floats],
+    *,
+    skipped: int,
+    same: str,
+) -> Score:
+    """A statistic of sums over items, with its interval; `same` is why it is undefined when it is.
+
+    Imagined items join the resampling, as in `disorder.metrics`: without them it sees no doubt
+    where all agree.
+    """
+    value = float(statistic(parts.sum(axis=0)[None])[0])
+    if np.isnan(value):
+        raise NothingToMeasure(f"{same}, so agreement by chance is certain")
+    low, high = resampled_sums(np.concatenate([parts, imagined]), statistic)
+    return Score(value, min(low, value), max(high, value), len(parts), skipped)
+
+
+def _beyond(observed: Floats, expected: Floats) -> Floats:
+    """Agreement beyond chance; NaN where chance alone agrees always."""
+    room = np.where(np.isclose(expected, 1.0, rtol=0, atol=1e-12), np.nan, 1 - expected)
+    return np.asarray((observed - expected) / room)
+
+
+def _cohen(tables: Floats) -> Floats:
+    shares = tables / tables.sum(axis=(1, 2), keepdims=True)
+    expected = (shares.sum(axis=1) * shares.sum(axis=2)).sum(axis=1)
+    return _beyond(np.trace(shares, axis1=1, axis2=2), expected)
+
+
+def _fleiss(parts: Floats) -> Floats:
+    n_items = parts[:, :-1].sum(axis=1, keepdims=True)
+    return _beyond((parts[:, -1:] / n_items)[:, 0], ((parts[:, :-1] / n_items) ** 2).sum(axis=1))
+
+
+def _alpha(coincidences: Floats) -> Floats:
+    totals = coincidences.sum(axis=2)
+    n = totals.sum(axis=1)
+    disagreed = n - np.trace(coincidences, axis1=1, axis2=2)
+    expected = (n**2 - (totals**2).sum(axis=1)) / (n - 1)
+    return np.asarray(
+        1 - disagreed / np.where(np.isclose(expected, 0.0, rtol=0, atol=1e-9), np.nan, expected)
+    )

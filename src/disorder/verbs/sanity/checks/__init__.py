@@ -1,0 +1,1 @@
+"""Checks of a dataset, one file per question."""

@@ -1,0 +1,124 @@
+"""What do ours and theirs look like side by side? A picture a column: our points with intervals,
+the printed ones beside.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+from typing import Any
+
+from disorder.report.charts import BLUE, GREY, ORANGE, svg
+from disorder.report.page import visible
+from disorder.verbs.study.published_numbers import SCALES
+from disorder.verbs.study.result import Cell, Picture, Study
+from disorder.verbs.study.table_lines import columns_of, constants, title
+from disorder.verbs.study.workbench import short
+
+WHOSE = ("ours", "published, same model and data", "published, another model")
+MOST = 120  # points of a picture; a longer one is no picture
+CAPTION = "{title}: ours with 95 % intervals{published}."
+BESIDE = "; printed numbers in orange where they are about the same model and data, in grey where they are not"
+
+
+def forests(study: Study) -> list[Picture]:
+    """A picture for every column with two points or more; counts are read, not looked at."""
+    found, left_out = [], constants(study)
+    for column in (column for column in columns_of(study) if study.units[column] != "count"):
+        cells = [cell for cell in study.cells if cell.column == column]
+        points = [
+            *_ours(cells, study.units[column], left_out),
+            *_others(cells, study.units[column], left_out),
+        ]
+        if 1 < len(points) <= MOST:
+            beside = BESIDE if any(point["whose"] != WHOSE[0] for point in points) else ""
+            caption = CAPTION.format(title=title(column), published=beside)
+            found.append(
+                Picture(
+                    name=column,
+                    caption=caption,
+                    svg=_forest(points, title(column), study.units[column]),
+                )
+            )
+    return found
+
+
+def _ours(cells: Sequence[Cell], unit: str, left_out: Collection[str]) -> Iterator[dict[str, Any]]:
+    """Our points, and the printed ones that are about the same."""
+    scale = SCALES[unit]
+    for cell in cells:
+        name = _name([value for key, value in cell.row.items() if key not in left_out])
+        low, high = (cell.value if bound is None else bound for bound in (cell.low, cell.high))
+        yield {
+            "name": name,
+            "whose": WHOSE[0],
+            "value": cell.value / scale,
+            "low": low / scale,
+            "high": high / scale,
+        }
+        if cell.same is not None:
+            yield {"name": name, "whose": WHOSE[1], "value": cell.same.value / scale}
+
+
+def _others(
+    cells: Sequence[Cell], unit: str, left_out: Collection[str]
+) -> Iterator[dict[str, Any]]:
+    """The printed points about other models, each once."""
+    told = {(each.model, *_rest(cell)) for cell in cells for each in cell.theirs if each.is_same}
+    for cell in cells:
+        for each in cell.theirs:
+            if (key := (each.model, *_rest(cell))) not in told:
+                told.add(key)
+                rest = [
+                    value for name, value in cell.row.items() if name not in ("model", *left_out)
+                ]
+                yield {
+                    "name": _name([each.model, *rest]),
+                    "whose": WHOSE[2],
+                    "value": each.value / SCALES[unit],
+                }
+
+
+def _rest(cell: Cell) -> tuple[str, ...]:
+    return tuple(value for key, value in cell.row.items() if key != "model")
+
+
+def _name(words: Sequence[str]) -> str:
+    return visible(" · ".join(short(word) for word in words)).replace("\n", " ")
+
+
+def _forest(points: list[dict[str, Any]], name: str, unit: str) -> str:
+    y = {
+        "field": "name",
+        "type": "nominal",
+        "sort": list(dict.fromkeys(point["name"] for point in points)),
+        "title": None,
+        "axis": {"labelLimit": 320},
+    }
+    x = {
+        "field": "value",
+        "type": "quantitative",
+        "title": name if unit == "share" else f"{name} ({unit})",
+        "scale": {"zero": False},
+    }
+    legend = {"title": None, "orient": "top", "columns": 1, "labelLimit": 320}
+    colours = {"domain": list(WHOSE), "range": [BLUE, ORANGE, GREY]}
+    colour = {"field": "whose", "type": "nominal", "scale": colours, "legend": legend}
+    shape = {
+        "field": "whose",
+        "type": "nominal",
+        "legend": legend,
+        "scale": {"domain": list(WHOSE), "range": ["circle", "diamond", "triangle-right"]},
+    }
+    span = {"y": y, "x": x | {"field": "low"}, "x2": {"field": "high"}}
+    layers: list[dict[str, Any]] = [
+        {
+            "transform": [{"filter": "isValid(datum.low)"}],
+            "mark": {"type": "rule", "size": 2, "color": BLUE, "aria": False},
+            "encoding": span,
+        },
+        {
+            "mark": {"type": "point", "size": 60, "filled": True, "opacity": 1},
+            "encoding": {"y": y, "x": x, "color": colour, "shape": shape},
+        },
+    ]
+    return svg({"data": {"values": points}, "layer": layers, "height": {"step": 20}})

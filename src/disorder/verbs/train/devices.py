@@ -1,0 +1,126 @@
+"""Where does the network run? One device with nothing else to install, or several through Hugging
+Face Accelerate.
+
+Several: `accelerate launch -m disorder train …` (or torchrun). Each process then takes its share of
+the batches of a step.
+"""
+
+from __future__ import annotations
+
+import os
+from contextlib import AbstractContextManager, nullcontext
+from typing import Any
+
+from disorder.errors import BadSetting, MissingPackage
+
+
+class OneDevice:
+    """A GPU, or the CPU."""
+
+    rank, n_processes = 0, 1
+
+    def __init__(self, device: str | None, precision: str) -> None:
+        import torch
+
+        self.device = torch.device(device or _best(torch))
+        self.is_bf16 = precision == "bf16" or (
+            precision == "auto" and self.device.type == "cuda" and torch.cuda.is_bf16_supported()
+        )
+
+    def prepare(self, network: Any) -> Any:
+        """The network, moved here."""
+        return network.to(self.device)
+
+    def autocast(self) -> AbstractContextManager[Any]:
+        """Mixed precision where it was asked for, or where the device has it."""
+        import torch
+
+        return (
+            torch.autocast(self.device.type, dtype=torch.bfloat16)
+            if self.is_bf16
+            else nullcontext()
+        )
+
+    def alone(self, network: Any, is_last: bool) -> AbstractContextManager[Any]:
+        """Gradients of one batch of a step."""
+        return nullcontext()
+
+    def backward(self, loss: Any) -> None:
+        """Gradients of the loss."""
+        loss.backward()
+
+    def same(self, value: Any) -> Any:
+        """What the first process found, on all of them."""
+        return value
+
+    def wait(self) -> None:
+        """Until all processes are here."""
+
+
+class SeveralDevices(OneDevice):
+    """One process a device; gradients are averaged over them."""
+
+    def __init__(self, device: str | None, precision: str) -> None:
+        try:
+            from accelerate import Accelerator
+        except ImportError as error:
+            raise MissingPackage("training on several devices", "accelerate", "train") from error
+        super().__init__(device, precision)
+        mixed = "bf16" if self.is_bf16 else "no"
+        self.accelerator = Accelerator(mixed_precision=mixed, cpu=self.device.type == "cpu")
+        self.device = self.accelerator.device
+        self.rank, self.n_processes = self.accelerator.process_index, self.accelerator.num_processes
+
+    def prepare(self, network: Any) -> Any:
+        """The network, wrapped so that gradients are shared."""
+        return self.accelerator.prepare_model(network)
+
+    def autocast(self) -> AbstractContextManager[Any]:
+        """As Accelerate was told."""
+        context: AbstractContextManager[Any] = self.accelerator.autocast()
+        return context
+
+    def alone(self, network: Any, is_last: bool) -> AbstractContextManager[Any]:
+        """Gradients meet at the last batch of a step only."""
+        context: AbstractContextManager[Any] = (
+            nullcontext() if is_last else self.accelerator.no_sync(network)
+        )
+        return context
+
+    def backward(self, loss: Any) -> None:
+        """Gradients of the loss."""
+        self.accelerator.backward(loss)
+
+    def same(self, value: Any) -> Any:
+        """What the first process found, on all of them."""
+        from accelerate.utils import broadcast_object_list
+
+        return broadcast_object_list([value])[0]
+
+    def wait(self) -> None:
+        """Until all processes are here."""
+        self.accelerator.wait_for_everyone()
+
+
+def devices(device: str | None, precision: str) -> OneDevice:
+    """The device to train on; several where a launcher started several processes."""
+    import torch
+
+    known = ("cpu", "cuda", "mps")
+    if device is not None and device.split(":")[0] not in known:
+        raise BadSetting("train", device=device, need=" or ".join(known))
+    if device is not None and device.startswith("cuda") and not torch.cuda.is_available():
+        raise BadSetting("train", device=device, need="a GPU that torch can use; here is none")
+    launched = int(os.environ.get("WORLD_SIZE", "1")) > 1
+    return SeveralDevices(device, precision) if launched else OneDevice(device, precision)
+
+
+def is_first_process() -> bool:
+    """Whether this process speaks and writes for all that a launcher started."""
+    return os.environ.get("RANK", "0") == "0"
+
+
+def _best(torch: Any) -> str:
+    if torch.cuda.is_available():
+        return "cuda"
+    return "mps" if torch.backends.mps.is_available() else "cpu"

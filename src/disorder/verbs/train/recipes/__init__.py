@@ -1,0 +1,1 @@
+"""Training recipes, one file each: which inputs, which loss, in which phases."""

@@ -1,0 +1,23 @@
+"""Does a model that is not rewarded for certainty notice nonsense? Focal loss, as Word Salad tries
+it (Tables 8, 9).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from disorder.registry import recipe
+from disorder.verbs.train.losses import gold_loss
+from disorder.verbs.train.recipe_plan import Job, Phase
+
+
+@recipe(paper="WS", positive=("gamma",))
+def focal(job: Job, *, gamma: float = 2.0) -> list[Phase]:
+    """Cross-entropy that counts the less, the surer the model is of the gold label: times (1 −
+    p)^γ.
+    """
+
+    def loss(logits: Any, targets: Any, is_broken: Any) -> Any:
+        return gold_loss(logits, targets, gamma=gamma).mean()
+
+    return [Phase("task", job.inputs(), job.dev_inputs(), job.labels, loss)]

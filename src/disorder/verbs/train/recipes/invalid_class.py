@@ -1,0 +1,35 @@
+"""Can a model learn to say that a text is none? Word Salad's extra class for broken texts (Gupta et
+al., 2021).
+
+The trained model has one label more than the task. Audits know it: a text that it calls invalid
+gets none of the task's labels.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from disorder.abstention import REFUSED
+from disorder.errors import BadData
+from disorder.registry import recipe
+from disorder.verbs.train.calibrating import observed
+from disorder.verbs.train.recipe_plan import Inputs, Job, Phase
+
+
+@recipe(paper="WS", breaks=True)
+def invalid_class(job: Job) -> list[Phase]:
+    """Cross-entropy with one more label, `invalid`, for broken texts; dev accuracy counts broken
+    texts too.
+    """
+    if REFUSED in job.labels:
+        raise BadData(f"invalid_class: the data has a label {REFUSED!r} of its own")
+    specs = job.broken_by()
+
+    def marked(broken: Inputs) -> Inputs:
+        return replace(broken, targets=np.full(len(broken), len(job.labels)))
+
+    train = job.copies("original") + marked(job.mixed(specs))
+    dev = job.dev_inputs() + marked(job.dev_broken(specs))
+    return [Phase("task", train, dev, (*job.labels, REFUSED), job.loss, after=observed(job, specs))]

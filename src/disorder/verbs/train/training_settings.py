@@ -1,0 +1,124 @@
+"""What can a training be told? The settings that every recipe shares, and those of networks made
+from nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from disorder.errors import BadSetting, UnknownName
+from disorder.registry import Part
+
+
+@dataclass(frozen=True, kw_only=True)
+class LoopSettings:
+    """The training loop. Where lr and epochs are not given, the model says what it learns well
+    with.
+    """
+
+    lr: float | None = None
+    epochs: int | None = None
+    batch_size: int = 32
+    max_length: int = 128
+    warmup: float = 0.1
+    weight_decay: float = 0.01
+    clip: float = 1.0
+    accumulate: int = 1
+    patience: int = 3
+    precision: Literal["auto", "fp32", "bf16"] = "auto"
+    head: Literal["auto", "labels", "spans"] = "auto"
+    save_every: int = 500
+
+    def __post_init__(self) -> None:
+        for name in ("epochs", "batch_size", "max_length", "accumulate", "save_every"):
+            _need(name, getattr(self, name), lambda value: value >= 1, "1 or more")
+        for name in ("lr", "clip"):
+            _need(
+                name,
+                getattr(self, name),
+                lambda value: 0 < value < float("inf"),
+                "a number above 0",
+            )
+        _need("warmup", self.warmup, lambda value: 0 <= value < 1, "a share of the steps, below 1")
+        _need(
+            "weight_decay", self.weight_decay, lambda value: 0 <= value < float("inf"), "0 or more"
+        )
+        _need(
+            "patience",
+            self.patience,
+            lambda value: value >= 0,
+            "a number of epochs; 0 never stops early",
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class WordSettings:
+    """The words of a network made from nothing: how they are cut, which are known, and their
+    vectors.
+    """
+
+    words: str = "simple"
+    min_count: int = 2
+    width: int = 100
+    vectors: str | None = None
+    more_words: int = 50_000
+    tune_vectors: bool = False
+
+    def __post_init__(self) -> None:
+        for name in ("min_count", "width"):
+            _need(name, getattr(self, name), lambda value: value >= 1, "1 or more")
+        _need("more_words", self.more_words, lambda value: value >= 0, "0 or more")
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """All settings of one training, sorted to those they belong to."""
+
+    loop: LoopSettings
+    words: WordSettings
+    network: Mapping[str, Any]
+    recipe: Mapping[str, Any]
+
+
+def choose(given: Mapping[str, Any], recipe: Part, network: Part | None) -> Chosen:
+    """Sort settings as typed to the recipe, the loop and the network; a name that none of them has
+    is an error.
+    """
+    owners = {"recipe": recipe, "loop": Part("settings", "train", LoopSettings)}
+    if network is not None:
+        owners |= {"words": Part("settings", network.name, WordSettings), "network": network}
+    sorted_: dict[str, dict[str, Any]] = {
+        owner: {} for owner in ("recipe", "loop", "words", "network")
+    }
+    for name, value in given.items():
+        owner = next((key for key, part in owners.items() if name in part.settings), None)
+        if owner is None:
+            raise UnknownName(
+                f"setting of {recipe.name}",
+                name,
+                [key for part in owners.values() for key in part.settings],
+            )
+        sorted_[owner] |= owners[owner].bind({name: value})
+    _check_ranges(recipe, sorted_["recipe"])
+    return Chosen(
+        LoopSettings(**sorted_["loop"]),
+        WordSettings(**sorted_["words"]),
+        sorted_["network"],
+        sorted_["recipe"],
+    )
+
+
+def _check_ranges(recipe: Part, settings: Mapping[str, Any]) -> None:
+    """Raise on a recipe's setting that is out of range, before any data is read."""
+    for name, value in settings.items():
+        if name in recipe.facts["positive"] and not 0 < value < float("inf"):
+            raise BadSetting(recipe.name, need="a number above 0", **{name: value})
+        if name in recipe.facts["shares"] and not 0 <= value < 1:
+            raise BadSetting(recipe.name, need="a share from 0 to below 1", **{name: value})
+
+
+def _need(name: str, value: Any, holds: Any, need: str) -> None:
+    if value is not None and not holds(value):
+        raise BadSetting("train", need=need, **{name: value})

@@ -1,0 +1,66 @@
+"""How is a page made? Templates that escape everything, and the style that all pages share."""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlencode
+
+from disorder.report.page import visible
+
+if TYPE_CHECKING:
+    from fastapi import FastAPI
+    from fastapi.responses import Response
+    from jinja2 import Environment
+
+STATIC = Path(__file__).parent / "static"
+
+
+@cache
+def templates() -> Environment:
+    """The templates; every value is escaped, and `visible` makes control characters of untrusted
+    text show.
+    """
+    from jinja2 import Environment, PackageLoader, StrictUndefined
+
+    environment = Environment(
+        loader=PackageLoader("disorder.web", "templates"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters |= {"visible": visible, "query": query}
+    return environment
+
+
+def html(template: str, **values: Any) -> Response:
+    """A page; what cannot be written as UTF-8 is replaced."""
+    from fastapi.responses import Response
+
+    text = templates().get_template(template).render(**values)
+    return Response(text.encode("utf-8", "replace"), media_type="text/html; charset=utf-8")
+
+
+def query(values: dict[str, Any], **changes: Any) -> str:
+    """The query of an address, with some values changed; what is empty is left out."""
+    pairs = {
+        name: value for name, value in (values | changes).items() if value not in (None, "", [])
+    }
+    return urlencode(pairs, doseq=True)
+
+
+def serve_static(app: FastAPI) -> None:
+    """Serve the style sheet and scripts of the package under /static."""
+    from starlette.staticfiles import StaticFiles
+
+    class Fresh(StaticFiles):
+        """Asks the browser to check again each time, so that an upgrade shows at once."""
+
+        def file_response(self, *arguments: Any, **named: Any) -> Any:
+            response = super().file_response(*arguments, **named)
+            response.headers["cache-control"] = "no-cache"
+            return response
+
+    app.mount("/static", Fresh(directory=STATIC))

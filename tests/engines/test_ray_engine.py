@@ -1,0 +1,83 @@
+"""Do workers on Ray give the very answers of this process, also when one of them dies?"""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from disorder.errors import DisorderError
+from disorder.verbs.audit.pipeline import audit
+
+ray = pytest.importorskip("ray", reason="needs ray")
+pytestmark = pytest.mark.filterwarnings("ignore")  # Ray's own
+
+SETTINGS = {
+    "limit": 90,
+    "q": 60,
+    "transformations": ["derange", "shuffle_ngrams", "reverse"],
+    "cache": "off",
+}
+
+
+@pytest.fixture(scope="module")
+def cluster() -> Iterator[None]:
+    ray.init(num_cpus=2, include_dashboard=False, log_to_driver=False, logging_level="error")
+    yield
+    ray.shutdown()
+
+
+@pytest.mark.xdist_group("ray")
+def test_the_built_in_model_scores_the_same(cluster: None, tmp_path: Path) -> None:
+    local = audit("builtin", "builtin", out=tmp_path / "local", **SETTINGS)
+    spread = audit("builtin", "builtin", out=tmp_path / "ray", engine="ray", workers=2, **SETTINGS)
+    assert spread.scores == local.scores
+    assert spread.n_predictions == local.n_predictions
+    for path in (tmp_path / "local" / "samples").glob("*.parquet"):
+        assert (tmp_path / "ray" / "samples" / path.name).read_bytes() == path.read_bytes()
+
+
+@pytest.mark.xdist_group("ray")
+def test_a_hugging_face_folder_scores_the_same_when_a_worker_is_killed(
+    cluster: None, tiny_bert: Path, tmp_path: Path
+) -> None:
+    spec = f"hf:{tiny_bert}"
+    local = audit(spec, "builtin", **SETTINGS)
+    killed: list[int] = []
+    is_over = threading.Event()
+    thread = threading.Thread(target=_kill_a_worker, args=(killed, is_over))
+    thread.start()
+    try:
+        spread = audit(spec, "builtin", engine="ray", workers=2, **SETTINGS)
+    finally:
+        is_over.set()
+        thread.join()
+    assert killed
+    assert spread.scores == local.scores
+
+
+def _kill_a_worker(killed: list[int], is_over: threading.Event) -> None:
+    """SIGKILL the first actor process that is seen at work."""
+    while not is_over.is_set():
+        for entry in Path("/proc").iterdir():
+            try:
+                name = (entry / "cmdline").read_bytes() if entry.name.isdecimal() else b""
+            except OSError:
+                continue
+            if b"ray::_Worker.run" in name:
+                os.kill(int(entry.name), signal.SIGKILL)
+                killed.append(int(entry.name))
+                return
+        time.sleep(0.01)
+
+
+def test_an_unknown_cluster_is_one_line() -> None:
+    if ray.is_initialized():
+        ray.shutdown()
+    with pytest.raises(DisorderError, match=r"no cluster at 127\.0\.0\.1:1"):
+        audit("uniform", "builtin", limit=10, q=2, engine="ray", address="127.0.0.1:1")

@@ -1,0 +1,238 @@
+"""Does a run survive anything? Killed at random moments, damaged on disk, out of room: the same
+scores, nothing lost.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from disorder.errors import DisorderError
+from disorder.runs import read_run
+from disorder.verbs.audit.pipeline import BLOCK, audit, resume
+
+KILLS = 20
+LABELS = ("entailment", "neutral", "contradiction")
+SLOW = """
+import time
+
+labels = ("entailment", "neutral", "contradiction")
+
+
+def answer(pairs):
+    time.sleep(0.02)
+    return [[0.6, 0.3, 0.1] if hash_of(a + b) % 2 else [0.1, 0.2, 0.7] for a, b in pairs]
+
+
+def hash_of(text):
+    return sum(ord(char) * (i + 1) for i, char in enumerate(text))
+"""
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Path:
+    (tmp_path / "slow_model.py").write_text(SLOW)
+    rows = [
+        {
+            "id": f"e{i}",
+            "text_a": f"the {i} small dogs ran over nine old hills",
+            "label": LABELS[i % 3],
+            "text_b": f"some {i} brown cats sat on a warm red mat",
+        }
+        for i in range(400)
+    ]
+    (tmp_path / "data.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    return tmp_path
+
+
+SPECS = ["derange:q=40", "shuffle_ngrams", "reverse"]
+
+
+def command(place: Path, out: str, *, is_resumed: bool) -> list[str]:
+    start = [sys.executable, "-m", "disorder", "audit"]
+    if is_resumed:
+        return [*start, "--resume", out]
+    with_ = [word for spec in SPECS for word in ("--with", spec)]
+    return [*start, "python:slow_model:answer", "data.jsonl", *with_, "--q", "40", "--out", out]
+
+
+def scores_of(folder: Path) -> str:
+    return json.dumps(json.loads((folder / "run.json").read_text())["scores"])
+
+
+def samples_of(folder: Path) -> dict[str, bytes]:
+    return {path.name: path.read_bytes() for path in sorted((folder / "samples").glob("*.parquet"))}
+
+
+def test_killed_at_random_moments_it_ends_with_the_same_bytes(place: Path) -> None:
+    environment = {
+        **os.environ,
+        "PYTHONPATH": os.pathsep.join([str(place), os.environ.get("PYTHONPATH", "")]),
+    }
+    subprocess.run(
+        command(place, "whole", is_resumed=False),
+        cwd=place,
+        env=environment,
+        check=True,
+        capture_output=True,
+    )
+    expected, n_asked = scores_of(place / "whole"), read_run(place / "whole").n_predictions
+    draw, kills, out = random.Random(0), 0, "broken"
+    for attempt in range(4 * KILLS):
+        is_resumed = (place / out / "run.json").exists()
+        process = subprocess.Popen(
+            command(place, out, is_resumed=is_resumed),
+            cwd=place,
+            env=environment,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+        )
+        try:
+            if kills < KILLS:
+                process.wait(timeout=draw.uniform(0.6, 1.6))
+            else:
+                process.wait()
+        except subprocess.TimeoutExpired:
+            process.send_signal(signal.SIGKILL)
+            process.wait()
+            kills += 1
+            continue
+        finally:
+            assert process.stderr is not None
+            text = process.stderr.read().decode()
+            process.stderr.close()
+        assert process.returncode == 0, text
+        assert scores_of(place / out) == expected
+        assert samples_of(place / out) == samples_of(place / "whole")
+        if kills >= KILLS:
+            break
+        out = f"broken{attempt}"  # done before it could be killed often enough: start another
+    assert kills >= KILLS
+    assert n_asked == 400 * (1 + 40 + 10 + 1)
+
+
+def test_a_resumed_run_asks_no_finished_block_again(
+    place: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(place)
+    monkeypatch.syspath_prepend(str(place))
+    n_blocks = 0
+
+    def stop(*_: object) -> None:
+        nonlocal n_blocks
+        n_blocks += 1
+        if n_blocks == 4:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        audit(
+            "python:slow_model:answer",
+            "data.jsonl",
+            q=40,
+            transformations=SPECS,
+            out="run",
+            listen=stop,
+        )
+    assert read_run(Path("run")).status == "failed"
+    before = read_run(Path("run")).n_predictions
+    assert before >= 400 + 2 * BLOCK - 200  # the whole texts and two blocks were answered
+    run = resume("run")
+    assert run.status == "done"
+    n_texts = 400 * (1 + 40 + 10 + 1)
+    assert run.n_predictions == n_texts  # none was asked twice
+    assert run.profile["asked"] == n_texts - before
+    assert run.profile["resumed"] == before
+    assert resume("run").scores == run.scores  # a finished run is simply read
+
+
+def test_a_damaged_part_is_asked_again(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(place)
+    monkeypatch.syspath_prepend(str(place))
+    whole = audit(
+        "python:slow_model:answer", "data.jsonl", q=5, transformations=["derange"], out="run"
+    )
+    before = samples_of(Path("run"))
+    part = Path("run/samples/01-derange-00000.parquet")
+    for damage in (
+        lambda c: c[: len(c) // 2],
+        lambda c: bytes([c[0]]) + bytes([c[500] ^ 1]) + c[1:],
+        lambda _: b"",
+    ):
+        part.write_bytes(damage(part.read_bytes()))
+        state = json.loads(Path("run/run.json").read_text())
+        Path("run/run.json").write_text(json.dumps({**state, "status": "started", "scores": []}))
+        again = resume("run")
+        assert again.scores == whole.scores
+        assert samples_of(Path("run")) == before
+        assert any("damaged" in note for note in again.notes)
+
+
+def test_changed_data_is_not_mixed_into_a_run(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(place)
+    monkeypatch.syspath_prepend(str(place))
+    audit("python:slow_model:answer", "data.jsonl", q=2, transformations=["derange"], out="run")
+    state = json.loads(Path("run/run.json").read_text())
+    Path("run/run.json").write_text(json.dumps({**state, "status": "started"}))
+    text = Path("data.jsonl").read_text()
+    Path("data.jsonl").write_text(text.replace("small", "large", 1))
+    with pytest.raises(DisorderError, match="the data changed since the run began"):
+        resume("run")
+
+
+@pytest.mark.skipif(
+    os.geteuid() != 0 or sys.platform != "linux", reason="mounting a small disk needs root on Linux"
+)
+def test_a_full_disk_loses_nothing_that_was_finished(
+    place: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(place)
+    monkeypatch.syspath_prepend(str(place))
+    small = place / "small"
+    small.mkdir()
+    mounted = subprocess.run(
+        ["mount", "-t", "tmpfs", "-o", "size=220k", "tmpfs", str(small)],
+        capture_output=True,
+        check=False,
+    )
+    if mounted.returncode:
+        pytest.skip("this machine does not let tests mount a disk")
+    try:
+        with pytest.raises(DisorderError, match=r"cannot be written .*--resume"):
+            audit(
+                "python:slow_model:answer",
+                "data.jsonl",
+                q=100,
+                transformations=["derange"],
+                out=small / "run",
+            )
+        n_kept = len(samples_of(small / "run"))
+        subprocess.run(["mount", "-o", "remount,size=64m", str(small)], check=True)
+        run = resume(small / "run")
+        assert n_kept > 1
+        assert run.profile["resumed"] > 0
+        assert (
+            run.scores
+            == audit(
+                "python:slow_model:answer", "data.jsonl", q=100, transformations=["derange"]
+            ).scores
+        )
+    finally:
+        subprocess.run(["umount", str(small)], check=True)
+
+
+def test_time_goes_into_the_model(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(place)
+    monkeypatch.syspath_prepend(str(place))
+    began = time.perf_counter()
+    run = audit("python:slow_model:answer", "data.jsonl", q=5, transformations=["derange"])
+    took = time.perf_counter() - began
+    assert {"draw", "forward", "write", "asked"} <= set(run.profile)
+    assert sum(run.profile[name] for name in ("draw", "assemble", "forward", "write")) <= took

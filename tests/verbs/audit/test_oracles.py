@@ -1,0 +1,100 @@
+"""Does the instrument read its own calibration weights? On the built-in data we know the answers."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from disorder.runs import Run
+from disorder.verbs.audit.pipeline import audit
+
+
+@pytest.fixture(scope="module")
+def bag() -> Run:
+    return audit("builtin:bow", "builtin", transformations=["derange"], q=100, limit=1500)
+
+
+@pytest.fixture(scope="module")
+def reader() -> Run:
+    return audit(
+        "builtin", "builtin", transformations=["derange", "shuffle_ngrams"], q=20, limit=1500
+    )
+
+
+def value(run: Run, transformation: str, metric: str, group: str = "all") -> float:
+    record = run.score(transformation, metric, group)
+    assert record is not None
+    return record.value
+
+
+class TestBagOfWords:
+    def test_every_right_answer_survives_and_no_wrong_one_flips(self, bag: Run) -> None:
+        assert value(bag, "derange", "p_c") == 1
+        assert bag.score("derange", "p_f") is None
+        assert any(entry.metric == "p_f" for entry in bag.omitted)
+
+    def test_acceptance_at_any_threshold_is_accuracy(self, bag: Run) -> None:
+        accuracy = value(bag, "original", "accuracy")
+        assert accuracy == value(bag, "derange", "accuracy_used")
+        for metric in ("omega_max", "omega_rand", "omega_all", "omega@0.5", "accuracy"):
+            assert value(bag, "derange", metric) == accuracy
+
+    def test_it_is_called_what_it_is(self, bag: Run) -> None:
+        assert bag.verdict.startswith("Behaves like a bag of words: 1.00")
+
+    def test_it_scores_exactly_chance_where_order_decides(self) -> None:
+        run = audit("builtin:bow", "builtin", transformations=["reverse"])
+        assert value(run, "original", "accuracy", "needs=order") == pytest.approx(1 / 3, abs=1e-6)
+        assert value(run, "original", "accuracy", "needs=words") > 0.8
+
+
+class TestReader:
+    def test_it_reads_both_halves(self, reader: Run) -> None:
+        for group in ("needs=words", "needs=order"):
+            assert value(reader, "original", "accuracy", group) >= 0.9
+
+    def test_its_sensitivity_is_near_1_where_order_decides_and_near_0_where_words_do(
+        self, reader: Run
+    ) -> None:
+        assert abs(value(reader, "shuffle_ngrams", "wos", "needs=order") - 1) < 0.05
+        assert abs(value(reader, "shuffle_ngrams", "wos", "needs=words")) < 0.05
+
+    @pytest.mark.parametrize("task", ["sentiment", "acceptability"])
+    def test_the_single_sentence_sets_are_read_too(self, task: str) -> None:
+        # cut at spaces, a comma would stay with its word and tell
+        spec = "shuffle_ngrams:words=simple"
+        run = audit("builtin", f"builtin:{task}", transformations=[spec], limit=600)
+        for group in ("needs=words", "needs=order"):
+            assert value(run, "original", "accuracy", group) >= 0.9
+        assert abs(value(run, spec, "wos", "needs=order") - 1) < 0.15
+
+    def test_small_enough_to_ship(self) -> None:
+        from disorder.models.builtin import MODELS
+
+        for folder in MODELS.iterdir():
+            assert (
+                sum(path.stat().st_size for path in folder.rglob("*") if path.is_file()) < 3_000_000
+            )
+
+
+def test_the_bare_command_answers_within_a_minute(tmp_path: Path) -> None:
+    began = time.perf_counter()
+    done = subprocess.run(
+        [sys.executable, "-m", "disorder", "audit"],
+        cwd=tmp_path,
+        env={**os.environ, "HF_HUB_OFFLINE": "1"},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert time.perf_counter() - began < 60
+    assert "needs=order: reads word order" in done.stdout
+    folder = next((tmp_path / "runs").iterdir())
+    assert json.loads((folder / "run.json").read_text())["status"] == "done"
+    assert (folder / "report.html").stat().st_size > 10_000

@@ -1,0 +1,403 @@
+"""`disorder gate`: decided on intervals, never a pass for want of a score, harmless whatever a
+run's names are.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from markdown_it import MarkdownIt
+
+import disorder
+from disorder.errors import DisorderError, UnknownName
+from disorder.report.badge import svg
+from disorder.report.gate import Decision, code, junit_xml, lines, summary
+from disorder.runs.run import Omitted, Record, Run, write_run
+from disorder.verbs.audit.pipeline import audit
+from disorder.verbs.gate import Rule, gate
+
+HOSTILE = '</code><img src=x onerror=alert(1)> | \x1b[31mred\x1b[0m\n\u202e[x](http://e.vil) `@you` "q" \ufffe'
+Command = Callable[..., tuple[int, str, str]]
+
+
+def record(
+    transformation: str, metric: str, value: float, low: float, high: float, group: str = "all"
+) -> Record:
+    return Record(
+        transformation=transformation,
+        metric=metric,
+        group=group,
+        value=value,
+        low=low,
+        high=high,
+        n=1000,
+        skipped=0,
+    )
+
+
+def made(**more: object) -> Run:
+    """A finished run with a few scores."""
+    facts: dict[str, object] = {
+        "status": "done",
+        "model": "m",
+        "data": "d",
+        "task": "t",
+        "labels": ["x", "y"],
+        "chance": 0.5,
+        "seed": 0,
+        "settings": {},
+        "transformations": ["derange", "shuffle_ngrams:n=2", "reverse"],
+        "started": "",
+        "n_examples": 1000,
+        "n_available": 1000,
+        "scores": [
+            record("original", "accuracy", 0.9, 0.88, 0.92),
+            record("derange", "accuracy", 0.6, 0.57, 0.63),
+            record("derange", "omega_max", 0.96, 0.94, 0.98),
+            record("derange", "omega@0.5", 0.5, 0.47, 0.53),
+            record("derange", "wos", 0.25, 0.2, 0.29),
+            record("derange", "wos", 0.8, 0.7, 0.9, "needs=order"),
+            record("shuffle_ngrams:n=2", "omega_max", 0.7, 0.68, 0.72),
+            record("shuffle_ngrams:n=2", "wos", 0.5, 0.4, 0.6),
+        ],
+        "omitted": [
+            Omitted(
+                transformation="derange",
+                metric="p_f",
+                group="all",
+                reason="no wrong answer was flipped",
+            )
+        ],
+        "skips": {"reverse": {"no other order of its words exists": 1000}},
+    }
+    return Run(**(facts | more))
+
+
+def decided(rule: str, on: str = "sure", **more: object) -> tuple[bool, bool]:
+    """Whether one rule passed, and whether for sure."""
+    ruling = gate(made(**more), [rule], on=on).rulings[0]
+    return ruling.passed, ruling.is_sure
+
+
+class TestDecisions:
+    @pytest.mark.parametrize(
+        ("rule", "sure", "value", "doubt"),
+        [
+            ("omega_max > 0.93", False, False, False),
+            ("omega_max > 0.95", True, False, False),
+            ("omega_max > 0.97", True, True, False),
+            ("omega_max > 0.98", True, True, True),
+            ("omega_max >= 0.98", True, True, False),
+            ("omega_max >= 0.94", False, False, False),
+            ("omega_max > 0.94", True, False, False),
+            ("wos < 0.3", False, False, False),
+            ("wos < 0.29", True, False, False),
+            ("wos <= 0.29", False, False, False),
+            ("wos < 0.22", True, True, False),
+            ("wos < 0.2", True, True, True),
+        ],
+    )
+    def test_which_bound_decides(self, rule: str, sure: bool, value: bool, doubt: bool) -> None:
+        assert [gate(made(), [rule], on=on).passed for on in ("sure", "value", "doubt")] == [
+            sure,
+            value,
+            doubt,
+        ]
+        assert decided(rule)[1] == (sure == doubt)
+
+    def test_one_rule_that_fails_fails_all(self) -> None:
+        decision = gate(made(), ["omega_max > 0.99", "wos < 0.3"])
+        assert [r.passed for r in decision.rulings] == [True, False]
+        assert not decision.passed
+
+    @given(st.floats(-2, 2), st.sampled_from(["<", "<=", ">", ">="]))
+    def test_sure_is_never_stricter_than_value_nor_value_than_doubt(
+        self, limit: float, operator: str
+    ) -> None:
+        passed = [
+            gate(made(), [f"omega_max {operator} {limit!r}"], on=on).passed
+            for on in ("doubt", "value", "sure")
+        ]
+        assert passed == sorted(passed)
+
+
+class TestWhichScore:
+    @pytest.mark.parametrize(
+        ("rule", "score"),
+        [
+            ("omega_max > 1", "derange:omega_max"),
+            ("derange:omega_max>1", "derange:omega_max"),
+            ("  shuffle_ngrams:n=2:omega_max  >  1 ", "shuffle_ngrams:n=2:omega_max"),
+            ("omega@0.5 > 1", "derange:omega@0.5"),
+            ("original:accuracy < 0", "original:accuracy"),
+            ("wos[needs=order] < 0", "derange:wos[needs=order]"),
+            ("derange:wos[needs=order]<-1e-3", "derange:wos[needs=order]"),
+        ],
+    )
+    def test_grammar(self, rule: str, score: str) -> None:
+        decision = gate(made(), [rule])
+        assert [r.score for r in decision.rulings] == [score]
+        assert decision.passed
+
+    def test_a_spec_may_be_spelt_otherwise(self) -> None:
+        run = made(
+            transformations=["shuffle_ngrams"],
+            scores=[record("shuffle_ngrams", "wos", 0.5, 0.4, 0.6)],
+        )
+        assert gate(run, ["shuffle_ngrams:n=1:wos < 0.1"]).rulings[0].score == "shuffle_ngrams:wos"
+        assert gate(run, ["wos < 0.1"]).rulings[0].score == "shuffle_ngrams:wos"
+
+    def test_every_transformation(self) -> None:
+        run = made(transformations=["derange", "shuffle_ngrams:n=2"])
+        decision = gate(run, ["*:wos < 0.3"])
+        assert [(r.score, r.passed) for r in decision.rulings] == [
+            ("derange:wos", False),
+            ("shuffle_ngrams:n=2:wos", True),
+        ]
+
+    def test_groups_may_have_any_name(self) -> None:
+        run = made(scores=[record("derange", "wos", 0.5, 0.4, 0.6, "a=b > 0.1] [x")])
+        assert Rule.parse("wos[a=b > 0.1] [x] < 0.3").group == "a=b > 0.1] [x"
+        assert gate(run, ["wos[a=b > 0.1] [x] < 0.3"]).passed
+
+
+class TestNeverAPassForWantOfAScore:
+    @pytest.mark.parametrize(
+        ("rule", "told"),
+        [
+            ("p_f > 0.1", r"derange:p_f was not measured \(no wrong answer was flipped\)"),
+            (
+                "reverse:wos < 0.1",
+                r"no example could be used under reverse \(no other order of its words exists\)",
+            ),
+            ("*:wos < 0.1", r"no example could be used under reverse"),
+            (
+                "shuffle_ngrams:n=2:omega@0.5 > 1",
+                "was not measured under shuffle_ngrams:n=2; it was measured under derange",
+            ),
+            (
+                "omega_max[needs=order] > 1",
+                "omega_max was not measured under derange in needs=order",
+            ),
+            (
+                "accuracy < 0.1",
+                'on whole texts or on broken ones. Write "original:accuracy" or "derange:accuracy"',
+            ),
+        ],
+    )
+    def test_not_measured(self, rule: str, told: str) -> None:
+        with pytest.raises(DisorderError, match=told):
+            gate(made(), [rule])
+
+    @pytest.mark.parametrize(
+        ("rule", "told"),
+        [
+            ("omega_mx > 0.1", "did you mean 'omega_max'"),
+            ("derang:wos > 0.1", "did you mean 'derange'"),
+            ("wos[needs=ordr] > 0.1", "did you mean 'needs=order'"),
+        ],
+    )
+    def test_unknown_names(self, rule: str, told: str) -> None:
+        with pytest.raises(UnknownName, match=told):
+            gate(made(), [rule])
+
+    @pytest.mark.parametrize(
+        "rule",
+        [
+            "",
+            "wos",
+            "> 0.1",
+            "wos 0.1",
+            "wos == 0.1",
+            "wos != 1",
+            "wos => 1",
+            "wos < 1 < 2",
+            "a b > 1",
+        ],
+    )
+    def test_no_rule(self, rule: str) -> None:
+        with pytest.raises(DisorderError, match="write it as"):
+            gate(made(), [rule])
+
+    @pytest.mark.parametrize("limit", ["30%", "nan", "inf", "x", "0,3"])
+    def test_no_number(self, limit: str) -> None:
+        with pytest.raises(DisorderError, match="is not a number"):
+            gate(made(), [f"wos < {limit}"])
+
+    def test_no_rules_at_all_and_other_mistakes(self) -> None:
+        for rules in ([], "wos < 0.3"):
+            with pytest.raises(
+                DisorderError, match='no rule to decide: disorder gate RUN --fail-if "omega_max > 0'
+            ):
+                gate(made(), rules)
+        with pytest.raises(DisorderError, match="sure or value or doubt"):
+            gate(made(), ["wos < 0.3"], on="maybe")
+        with pytest.raises(DisorderError, match="is not finished"):
+            gate(made(status="started"), ["wos < 0.3"])
+
+    @given(st.text(max_size=30))
+    def test_any_text_is_a_decision_or_one_clear_error(self, rule: str) -> None:
+        with suppress(DisorderError):
+            assert gate(made(), [rule]).rulings
+
+
+class TestCommand:
+    def test_exit_codes_and_one_line_a_rule(self, tmp_path: Path, command: Command) -> None:
+        write_run(tmp_path, made())
+        assert command("gate", tmp_path, "--fail-if", "omega_max > 0.99") == (
+            0,
+            "PASS            derange:omega_max is 0.960 [0.940, 0.980], n = 1,000; fails if > 0.99\n",
+            "",
+        )
+        code, out, err = command(
+            "gate", tmp_path, "--fail-if", "wos < 0.3", "--fail-if", "omega_max > 0.95"
+        )
+        assert (code, err) == (1, "")
+        assert out.splitlines()[:2] == [
+            "FAIL            derange:wos is 0.250 [0.200, 0.290], n = 1,000; fails if < 0.3",
+            "PASS (not sure) derange:omega_max is 0.960 [0.940, 0.980], n = 1,000; fails if > 0.95",
+        ]
+        assert "1 rule is not sure" in out
+        code, out, err = command(
+            "gate", tmp_path, "--fail-if", "p_f > 0.1", "--badge", tmp_path / "badge.svg"
+        )
+        assert (code, out, err.count("\n")) == (2, "", 1)
+        assert not (tmp_path / "badge.svg").exists()
+        assert command("gate", tmp_path)[0] == 2
+        assert command("gate", tmp_path / "no", "--fail-if", "wos < 0.3")[0] == 2
+
+    def test_files(self, tmp_path: Path, command: Command) -> None:
+        write_run(tmp_path, made())
+        files = {name: tmp_path / name for name in ("junit", "markdown", "badge")}
+        options = [word for name, path in files.items() for word in (f"--{name}", path)]
+        assert command("gate", tmp_path, "--fail-if", "wos < 0.3", *options)[0] == 1
+        assert ElementTree.parse(files["junit"]).getroot().get("failures") == "1"
+        assert "1 of 1 rules failed" in files["markdown"].read_text(encoding="utf-8")
+        assert "1 of 1 failed" in files["badge"].read_text(encoding="utf-8")
+        code, _, err = command(
+            "gate", tmp_path, "--fail-if", "wos < 0.3", "--junit", "/proc/no/junit.xml"
+        )
+        assert (code, err.startswith("disorder: --junit /proc/no/junit.xml cannot be written")) == (
+            2,
+            True,
+        )
+
+    def test_json(self, tmp_path: Path, command: Command) -> None:
+        write_run(tmp_path, made())
+        code, out, err = command("gate", tmp_path, "--fail-if", "wos < 0.3", "--json")
+        told = json.loads(out)
+        assert (code, err, told["passed"]) == (1, "", False)
+        ruling = {
+            "rule": "wos < 0.3",
+            "transformation": "derange",
+            "metric": "wos",
+            "group": "all",
+            "operator": "<",
+            "limit": 0.3,
+            "value": 0.25,
+            "low": 0.2,
+            "high": 0.29,
+            "n": 1000,
+            "passed": False,
+            "is_sure": True,
+        }
+        assert told["rulings"] == [ruling]
+
+    def test_a_real_run(self, tmp_path: Path, command: Command) -> None:
+        asked = {"limit": 40, "q": 8, "transformations": ["derange"], "cache": "off"}
+        run = audit("builtin:bow", "builtin", out=tmp_path / "bag", **asked)
+        assert (
+            command("gate", tmp_path / "bag", "--fail-if", "p_c > 0.8", "--fail-if", "wos < 0.3")[0]
+            == 1
+        )
+        assert command("gate", tmp_path / "bag", "--fail-if", "original:accuracy < 0.1")[0] == 0
+        assert not disorder.gate(run, ["p_c > 0.8"]).passed
+
+
+@pytest.fixture
+def hostile() -> Decision:
+    """A decision on a run whose every name is hostile."""
+    scores = [
+        record(HOSTILE, "wos", 0.1, 0.05, 0.2, HOSTILE),
+        record(HOSTILE, "wos", 0.5, 0.4, 0.6),
+    ]
+    run = made(model=HOSTILE, data=HOSTILE, transformations=[HOSTILE], scores=scores, omitted=[])
+    decision = gate(run, ["wos < 0.3"])
+    decision.rulings[0].group = HOSTILE
+    return decision
+
+
+class TestShown:
+    def test_junit_has_the_usual_form(self) -> None:
+        root = ElementTree.fromstring(junit_xml(gate(made(), ["omega_max > 0.99", "wos < 0.3"])))
+        assert (root.tag, [suite.tag for suite in root]) == ("testsuites", ["testsuite"])
+        suite = root[0]
+        assert {name: suite.get(name) for name in ("tests", "failures", "errors", "skipped")} == {
+            "tests": "2",
+            "failures": "1",
+            "errors": "0",
+            "skipped": "0",
+        }
+        assert [case.tag for case in suite] == ["testcase"] * 2
+        assert all({"name", "classname", "time"} <= set(case.attrib) for case in suite)
+        assert [[child.tag for child in case] for case in suite] == [["system-out"], ["failure"]]
+        assert {"message", "type"} == set(suite[1][0].attrib)
+
+    def test_badge_says_it_in_words(self) -> None:
+        held, failed = (
+            svg(gate(made(), ["omega_max > 0.99"])),
+            svg(gate(made(), ["wos < 0.3", "omega_max > 0.99"])),
+        )
+        for text, words in ((held, "1 of 1 hold"), (failed, "1 of 2 failed")):
+            root = ElementTree.fromstring(text)
+            assert root.get("role") == "img"
+            assert root.get("aria-label") == f"word order: {words}"
+            assert root[0].text == f"word order: {words}"
+            assert "http" not in text.replace("http://www.w3.org/2000/svg", "")
+
+    def test_markdown_is_a_table(self) -> None:
+        text = summary(gate(made(), ["omega_max > 0.95", "wos < 0.3"]))
+        html = MarkdownIt("commonmark").enable("table").render(text)
+        assert html.count("<tr>") == 3
+        assert html.count("<td") == 10
+        assert "<code>derange:omega_max &gt; 0.95</code>" in html
+        assert "1 of 2 rules failed" in html
+
+    def test_hostile_names_are_text_everywhere(self, hostile: Decision) -> None:
+        told = "\n".join(lines(hostile))
+        assert len(told.splitlines()) == 1
+        assert "\x1b" not in told
+        assert "\u202e" not in told
+        case = ElementTree.fromstring(junit_xml(hostile))[0][0]
+        assert "<img src=x onerror=alert(1)>" in str(case.get("name"))
+        text = summary(hostile)
+        html = MarkdownIt("commonmark").enable("table").render(text)
+        assert html.count("<tr>") == 2
+        assert html.count("<td") == 5
+        for tag in ("<img", "<a ", "<em>", "\x1b"):
+            assert tag not in html
+        assert html.count("<code>") == html.count("</code>") == 3
+        assert "img" not in svg(hostile).replace('role="img"', "")
+
+    @given(st.text(max_size=60))
+    def test_any_text_stays_in_its_cell(self, text: str) -> None:
+        html = (
+            MarkdownIt("commonmark")
+            .enable("table")
+            .render(f"| a | b |\n| --- | --- |\n| {code(text)} | 1 |\n")
+        )
+        assert html.count("<td>") == 2
+        assert html.count("<code>") == html.count("</code>") == 1
+
+    @given(st.text(max_size=60))
+    def test_any_name_makes_valid_xml(self, text: str) -> None:
+        decision = gate(made(), ["wos < 0.3"])
+        decision.model = decision.rulings[0].group = text
+        ElementTree.fromstring(junit_xml(decision).encode())

@@ -1,0 +1,382 @@
+"""Do the cures cure? On the built-in data, in seconds: entropy up without collapse, nonsense
+caught, heads made anew.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from conftest import pairs
+from disorder.abstention import answer_of
+from disorder.data import read
+from disorder.errors import BadData, BadSetting, DisorderError, UnknownName
+from disorder.models import load
+from disorder.models.outputs.calibration import calibration_of
+from disorder.models.outputs.probabilities import softmax
+from disorder.types import Dataset, Task
+from disorder.verbs.train import Job, Trained, train
+from disorder.verbs.train.calibrating import fit_temperature, fit_threshold
+from disorder.verbs.train.mitigations import cures
+from disorder.verbs.train.perturbed_copies import mixed, salad
+
+torch = pytest.importorskip("torch", reason="needs torch")
+pytest.importorskip("safetensors", reason="needs safetensors")
+
+SENTIMENT = Task("sentiment", ("negative", "positive"))
+SMALL: dict[str, Any] = {"width": 16, "hidden": 16, "batch_size": 32, "epochs": 6, "lr": 0.005}
+
+
+@pytest.fixture(scope="module")
+def reviews() -> Dataset:
+    """Reviews that single words decide: learned in a moment."""
+    data = read("builtin:sentiment")
+    return replace(data, examples=[e for e in data.examples if e.groups["needs"] == "words"])
+
+
+@pytest.fixture(scope="module")
+def plain(reviews: Dataset, tmp_path_factory: pytest.TempPathFactory) -> Trained:
+    out = tmp_path_factory.mktemp("models") / "plain"
+    return train("plain", reviews, model="convnet", out=out, settings=SMALL)
+
+
+def cured(
+    recipe: str, data: Any, out: Path, *, model: str = "convnet", on: Any = (), **settings: Any
+) -> Trained:
+    given = settings if ":" in model else SMALL | settings
+    return train(recipe, data, model=model, out=out, on=on, settings=given)
+
+
+def test_maximum_entropy_raises_entropy_without_collapse_and_the_published_sign_lowers_it(
+    reviews: Dataset, tmp_path: Path
+) -> None:
+    none = cured("threshold", reviews, tmp_path / "plain", on=["derange"]).record["after"][
+        "answers"
+    ]["broken"]
+    done = cured("max_entropy", reviews, tmp_path / "paper")
+    right = done.record["after"]["answers"]["broken"]
+    wrong = cured("max_entropy", reviews, tmp_path / "released", fidelity="released").record[
+        "after"
+    ]["answers"]["broken"]
+    assert right["low"] > none["high"]
+    assert wrong["high"] < none["low"]
+    assert max(right["labels"].values()) < 0.8, "both labels are still answered"
+    assert max(wrong["labels"].values()) > 0.9, "one label is answered to nearly everything"
+    assert done.score.low > 0.5, "whole texts are answered better than by chance"
+
+
+def test_entropic_goes_on_from_a_fine_tuned_model(
+    reviews: Dataset, plain: Trained, tmp_path: Path
+) -> None:
+    before = train(
+        "threshold",
+        reviews,
+        model=plain.spec,
+        out=tmp_path / "t",
+        on=["shuffle"],
+        settings={"learn": "false"},
+    )
+    after = cured("entropic", reviews, tmp_path / "e", model=plain.spec, on=["shuffle"], lr=0.005)
+    assert {record["phase"] for record in after.record["curve"]} == {"cure"}
+    assert before.record["curve"] == [], "learn=false learns nothing"
+    entropies = [done.record["after"]["answers"]["broken"]["entropy"] for done in (before, after)]
+    assert entropies[1] > entropies[0]
+    assert after.score.value > 0.8, "whole texts are still answered"
+    fresh = cured("entropic", reviews, tmp_path / "f", on=["shuffle"], epochs=1)
+    assert [record["phase"] for record in fresh.record["curve"]] == ["task", "cure", "cure", "cure"]
+
+
+def test_only_looking_leaves_the_weights_alone(
+    reviews: Dataset, plain: Trained, tmp_path: Path
+) -> None:
+    seen = train(
+        "temperature", reviews, model=plain.spec, out=tmp_path / "t", settings={"learn": "false"}
+    )
+    texts = [example.texts for example in reviews.examples[:100]]
+    cold, warm = (load(spec, task=SENTIMENT)(texts) for spec in (plain.spec, seen.spec))
+    assert np.array_equal(cold.argmax(axis=1), warm.argmax(axis=1))
+    found = calibration_of(seen.spec)
+    assert found is not None
+    assert found.threshold is None
+    assert warm == pytest.approx(found(cold), abs=1e-6)
+    with pytest.raises(DisorderError, match="learn=false needs a model"):
+        train("temperature", reviews, model="bow", out=tmp_path / "b", settings={"learn": "false"})
+
+
+def test_a_planted_temperature_is_found() -> None:
+    rng = np.random.default_rng(0)
+    true = rng.normal(scale=2, size=(4000, 3))
+    gold = np.array([rng.choice(3, p=p) for p in softmax(true)])
+    assert fit_temperature(true * 2.5, gold) == pytest.approx(2.5, rel=0.1)
+    assert fit_temperature(true / 2, gold) == pytest.approx(0.5, rel=0.1)
+    assert np.isfinite(fit_temperature(true * 50, true.argmax(axis=1))), (
+        "never wrong: no temperature is the best one"
+    )
+
+
+@given(
+    st.lists(st.floats(0.5, 1), min_size=1, max_size=60),
+    st.floats(0, 0.99),
+    st.integers(min_value=1, max_value=9),
+)
+def test_a_threshold_is_the_highest_that_refuses_no_more_whole_texts_than_it_may(
+    tops: list[float], may_refuse: float, times: int
+) -> None:
+    top = np.array(tops * times)
+    found = fit_threshold(np.stack([top, 1 - top], axis=1), may_refuse)
+    assert (top < found).mean() <= may_refuse + 1e-9
+    assert (top <= found).mean() > may_refuse - 1e-9, "a higher one would refuse too many"
+
+
+def test_a_threshold_of_a_model_that_tells_broken_texts_apart_catches_them(
+    reviews: Dataset, tmp_path: Path
+) -> None:
+    done = cured("entropic", reviews, tmp_path / "m", on=["reverse"], may_refuse=0.1)
+    refused = done.record["after"]["refused"]
+    assert refused["original"]["value"] <= 0.1
+    assert refused["broken"]["low"] > refused["original"]["value"]
+    strict = cured("threshold", reviews, tmp_path / "n", on=["reverse"], may_refuse=0, epochs=1)
+    assert strict.record["after"]["refused"]["original"]["value"] == 0.0
+
+
+def test_an_invalid_class_catches_planted_nonsense(reviews: Dataset, tmp_path: Path) -> None:
+    done = cured("invalid_class", reviews, tmp_path / "m", on=["reverse"])
+    assert load(done.spec, task=SENTIMENT).refuses
+    assert json.loads((done.folder / "config.json").read_text())["labels"] == [
+        "negative",
+        "positive",
+        "invalid",
+    ]
+    texts = [example.texts for example in reviews.examples]
+    broken = mixed(reviews.examples, SENTIMENT, ["reverse"], seed=0, context=None).texts
+    model = load(done.spec, task=SENTIMENT)
+    assert (answer_of(model(broken)) < 0).mean() > 0.9
+    assert (answer_of(model(texts)) < 0).mean() < 0.1
+    rows = [
+        {"text_a": f"text {i} of many", "label": ("invalid", "valid")[i % 2]} for i in range(20)
+    ]
+    with pytest.raises(BadData, match="a label 'invalid'"):
+        cured("invalid_class", rows, tmp_path / "n", on=["reverse"])
+
+
+def test_a_pre_task_makes_the_head_anew_and_nothing_else(tmp_path: Path) -> None:
+    """With no learning in the second phase, all but the head is what the first phase left."""
+    rows = pairs(40)
+    state: dict[str, Any] = {}
+
+    from disorder.registry import _parts, recipe
+    from disorder.verbs.train.recipes.order_pretask import order_pretask
+
+    def watched_pretask(job: Job) -> Any:
+        """Keep what the first phase left."""
+        first, second = order_pretask(job)
+
+        def after(learner: Any) -> dict[str, Any]:
+            state.update(
+                {name: value.clone() for name, value in learner.network.state_dict().items()}
+            )
+            return {}
+
+        return [replace(first, after=after), replace(second, epochs=0)]
+
+    recipe()(watched_pretask)
+    try:
+        done = train(
+            "watched_pretask",
+            rows,
+            model="bilstm",
+            out=tmp_path / "m",
+            settings=SMALL | {"epochs": 1},
+        )
+    finally:
+        del _parts["recipe"]["watched_pretask"]
+    from safetensors.torch import load_file
+
+    now = load_file(done.folder / "model.safetensors")
+    bodies = {name for name in now if not name.startswith("head.")}
+    assert all(torch.equal(now[name], state[name]) for name in bodies)
+    heads = set(now) - bodies
+    assert heads
+    assert all(
+        now[name].shape != state[name].shape or not torch.equal(now[name], state[name])
+        for name in heads
+    )
+    assert [record["phase"] for record in done.record["curve"]] == ["real or fake"]
+
+
+@pytest.mark.parametrize("fidelity", ["paper", "released"])
+def test_real_and_fake_sentences_are_as_many(fidelity: Any) -> None:
+    from disorder.verbs.train.recipes.order_pretask import order_pretask
+
+    data = read(
+        [
+            *pairs(20),
+            {"id": "short", "text_a": "one two three.", "text_b": "Yes.", "label": "neutral"},
+        ]
+    )
+    first, second = order_pretask(Job(data, data), fidelity=fidelity)
+    assert first.labels == ("fake", "real")
+    assert len(first.train) == 40, "a text of one word has no fake, so it is no real one either"
+    assert first.train.targets.tolist() == [1] * 20 + [0] * 20
+    assert not first.train.is_pair
+    real, fake = (first.train.texts[i][0].replace(".", "").split() for i in (0, 20))
+    assert sorted(real) == sorted(fake)
+    moved = sum(a != b for a, b in zip(real, fake, strict=True))
+    assert moved == 2 if fidelity == "paper" else moved >= 2
+    assert second.new_head
+    assert second.labels == data.task.labels
+
+
+def test_each_example_is_broken_once_by_a_transformation_that_applies() -> None:
+    data = read(
+        [
+            *pairs(60),
+            {"id": "short", "text_a": "one two three.", "text_b": "Yes.", "label": "neutral"},
+        ]
+    )
+    specs = ["sort", "reverse:side=a"]
+    found = mixed(data.examples, data.task, specs, seed=0, context=None)
+    assert len(found.texts) == len(set(found.places)) == 61
+    by_a = sum(
+        text[1] == data.examples[i].text_b
+        for text, i in zip(found.texts, found.places, strict=True)
+    )
+    assert 15 < by_a < 46, "both are drawn"
+    again = mixed(list(reversed(data.examples)), data.task, specs, seed=0, context=None)
+    assert sorted(again.texts) == sorted(found.texts)
+
+
+def test_words_salad_needs_a_model_for_half_of_its_transformations() -> None:
+    assert salad(is_pair=False, asks_model=False) == ["reverse", "shuffle", "sort"]
+    assert set(salad(is_pair=True, asks_model=True)) - set(
+        salad(is_pair=True, asks_model=False)
+    ) == {
+        "copy_one",
+        "drop_least",
+        "repeat_most",
+        "replace_least",
+    }
+
+
+def test_training_on_what_a_model_leans_on_asks_the_model_named(
+    plain: Trained, reviews: Dataset, tmp_path: Path
+) -> None:
+    some = replace(reviews, examples=reviews.examples[:60])
+    with pytest.raises(DisorderError, match="--asks"):
+        train("plain", some, model="bow", on=["drop_least"], out=tmp_path / "n")
+    assert not (tmp_path / "n").exists(), (
+        "the next try is not told that a training is there already"
+    )
+    done = train(
+        "plain",
+        some,
+        model="bow",
+        on=["drop_least", "replace_least"],
+        asks=plain.spec,
+        out=tmp_path / "m",
+        settings={"epochs": 1},
+    )
+    assert done.record["request"]["asks"] == plain.spec
+
+
+@pytest.mark.parametrize(
+    ("recipe", "settings", "error"),
+    [
+        ("max_entropy", {"lam": "0"}, BadSetting),
+        ("max_entropy", {"fidelity": "true"}, BadSetting),
+        ("entropic", {"lam": "-1"}, BadSetting),
+        ("label_smoothing", {"smoothing": "1"}, BadSetting),
+        ("focal", {"gamma": "-2"}, BadSetting),
+        ("threshold", {"may_refuse": "1"}, BadSetting),
+        ("invalid_class", {"lam": "1"}, UnknownName),
+    ],
+)
+def test_a_bad_setting_fails_before_data_is_read(
+    recipe: str,
+    settings: dict[str, str],
+    error: type[Exception],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def no_reading(*given: Any) -> None:
+        raise AssertionError("data was read")
+
+    monkeypatch.setattr("disorder.verbs.train.training.select", no_reading)
+    with pytest.raises(error):
+        train(recipe, "builtin", model="bow", out=tmp_path / "m", settings=settings)
+
+
+def test_numbers_have_no_cure(tmp_path: Path) -> None:
+    rows = [
+        {"id": str(i), "text_a": f"a thing of size {i}", "label": f"{i + 0.5}"} for i in range(30)
+    ]
+    with pytest.raises(BadData, match="about labels"):
+        train("invalid_class", rows, model="bow", out=tmp_path / "m")
+
+
+def test_the_comparison_counts_refusals(reviews: Dataset, tmp_path: Path) -> None:
+    test = replace(reviews, examples=reviews.examples[:120])
+    reviews = replace(reviews, examples=reviews.examples[120:420])
+    asked: dict[str, Any] = {
+        "model": "convnet",
+        "settings": SMALL | {"epochs": 3},
+        "on": ["reverse", "drop_least"],
+        "seeds": 2,
+    }
+    recipes = ["plain", "threshold", "invalid_class"]
+    found = cures(
+        reviews, test, out=tmp_path / "c", recipes=recipes, transfer="invalid_class", **asked
+    )
+    values = {(f.cure, f.trained_on, f.metric, f.texts, f.group): f for f in found}
+    assert values["plain", "", "refused", "all", "all"].value == 0.0, "it has no way to refuse"
+    both = [
+        values["invalid_class", "", "refused", kind, "all"].value
+        for kind in ("reverse", "drop_least")
+    ]
+    assert values["invalid_class", "", "refused", "all", "all"].value == pytest.approx(
+        np.mean(both)
+    )
+    for finding in found:
+        assert len(finding.by_seed) == 2
+        assert finding.low <= finding.value <= finding.high
+        assert np.mean(finding.by_seed) == pytest.approx(finding.value, abs=1e-5)
+    refused, accuracy = (
+        values["invalid_class", "", metric, "original", "all"].value
+        for metric in ("refused", "accuracy")
+    )
+    assert refused + accuracy <= 1
+    for on in ("reverse", "drop_least"):
+        assert values["invalid_class", on, "refused", on, "all"].value > 0.5
+    assert ("invalid_class", "", "refused", "order=passive", "all") in values
+    assert ("invalid_class", "", "accuracy", "all", "needs=words") in values
+    again = cures(
+        reviews, test, out=tmp_path / "c", recipes=recipes, transfer="invalid_class", **asked
+    )
+    assert again == found, "models that are there are used again"
+
+
+def test_a_comparison_does_not_mix_trainings(tmp_path: Path, jsonl: Callable[..., Path]) -> None:
+    data = str(jsonl(pairs(40)))
+    asked: dict[str, Any] = {
+        "model": "convnet",
+        "on": ["reverse"],
+        "seeds": 1,
+        "recipes": ["invalid_class"],
+        "settings": SMALL,
+    }
+    cures(data, data, out=tmp_path / "c", seed=3, **asked)
+    assert [path.name for path in (tmp_path / "c").iterdir()] == ["seed-3"]
+    with pytest.raises(DisorderError, match="holds another training"):
+        cures(data, data, out=tmp_path / "c", seed=3, limit=30, **asked)
+    with pytest.raises(BadSetting, match="seeds=0"):
+        cures(data, data, out=tmp_path / "d", **{**asked, "seeds": 0})
+    with pytest.raises(UnknownName, match="invalid_clas"):
+        cures(data, data, out=tmp_path / "d", **{**asked, "recipes": ["invalid_clas"]})
