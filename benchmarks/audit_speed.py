@@ -40,14 +40,14 @@ def dataset() -> Any:
 
 
 def texts() -> list[tuple[str, str]]:
-    """Whole and broken pairs, permutation by permutation, as the released code of UNLI goes over
+    """Whole and perturbed pairs, permutation by permutation, as the released code of UNLI goes over
     the data.
     """
     from disorder.transformations import parse
 
     data, derange = dataset(), parse("derange")
-    broken = [derange.apply(e, task=data.task, q=Q, seed=0).texts() for e in data.examples]
-    return [*[e.texts for e in data.examples], *[group[k] for k in range(Q) for group in broken]]
+    perturbed = [derange.apply(e, task=data.task, q=Q, seed=0).texts() for e in data.examples]
+    return [*[e.texts for e in data.examples], *[group[k] for k in range(Q) for group in perturbed]]
 
 
 def parts() -> tuple[Any, Any]:
@@ -108,19 +108,19 @@ def bare() -> Callable[[], object]:
     """Forward passes on tensors made beforehand, in the shapes that disorder uses."""
     from disorder.models import load
     from disorder.models.inputs.batches import by_length
-    from disorder.verbs.audit.block import Asker
+    from disorder.verbs.audit.block import BlockPredictor
     from disorder.verbs.audit.pipeline import BLOCK
 
     data = dataset()
     model: Any = load(f"hf:{MODEL}", task=data.task).predictor
-    asker = Asker(lambda: model, data.task, Q, 0, "skip")
+    asker = BlockPredictor(lambda: model, data.task, Q, 0, "skip")
     feeds, size = [], max(1, BLOCK // Q)
     groups = [[e.texts for e in data.examples]]
     groups += [
         [
             text
             for e in data.examples[start : start + size]
-            for text in asker.broken("derange", e).texts()
+            for text in asker.perturbed("derange", e).texts()
         ]
         for start in range(0, len(data.examples), size)
     ]
@@ -146,7 +146,7 @@ ARMS = {
 
 
 def agreement() -> float:
-    """How many of all single answers, whole and broken, bf16 gives as fp32 does; not timed."""
+    """How many of all single answers, whole and perturbed, bf16 gives as fp32 does; not timed."""
     from disorder.models import load
 
     task, asked = dataset().task, texts()

@@ -16,27 +16,27 @@ import time
 from collections.abc import Sequence
 
 from disorder.data import read, vocabulary
-from disorder.memo import Kept
-from disorder.models import Aligned, load
+from disorder.memo import Memo
+from disorder.models import LoadedModel, load
 from disorder.registry import parts
 from disorder.transformations import Transformation, parse, tags, words
 from disorder.types import Dataset, Example
-from disorder.verbs.context import Surroundings
+from disorder.verbs.context import RunContext
 
 N, ROUNDS = 300, 5
 Timed = tuple[float, float]
 
 
-def forget(model: Aligned) -> None:
+def forget(model: LoadedModel) -> None:
     """As in a fresh process: nothing is known of any text."""
-    words._kept, tags._kept, model.weighed = Kept(), Kept(), Kept()
+    words._kept, tags._kept, model.weighed = Memo(), Memo(), Memo()
 
 
 def seconds(
     transformation: Transformation,
     data: Dataset,
     examples: Sequence[Example],
-    context: Surroundings,
+    context: RunContext,
 ) -> float:
     began = time.process_time()
     for variants in transformation.apply_all(
@@ -47,7 +47,7 @@ def seconds(
     return time.process_time() - began
 
 
-def timed(spec: str, data: Dataset, context: Surroundings, model: Aligned) -> Timed:
+def timed(spec: str, data: Dataset, context: RunContext, model: LoadedModel) -> Timed:
     transformation, examples = parse(spec), data.examples[:N]
     seconds(transformation, data, examples[:10], context)  # whatever is loaded on first use
     first, again = [], []
@@ -61,7 +61,7 @@ def timed(spec: str, data: Dataset, context: Surroundings, model: Aligned) -> Ti
 def main() -> None:
     data = read(os.environ.get("DATA", "builtin"))
     model = load(os.environ.get("MODEL", "builtin:bow"), task=data.task)
-    context = Surroundings(model, vocabulary(data))
+    context = RunContext(model, vocabulary(data))
     print("| transformation | texts/s | again, texts/s |\n| --- | ---: | ---: |")
     for name, part in parts("transformation").items():
         if sys.argv[1:] and name not in sys.argv[1:]:

@@ -13,7 +13,7 @@ import argparse
 import numpy as np
 
 from disorder.data import select
-from disorder.models import Aligned, load
+from disorder.models import LoadedModel, load
 from disorder.models.importance.by_word import _gold
 from disorder.models.importance.leave_one_out import leave_one_out
 from disorder.runs.settings import Settings
@@ -25,7 +25,7 @@ def ranks(values: Floats) -> Floats:
     return np.argsort(np.argsort(values)).astype(np.float64)
 
 
-def cancelled(aligned: Aligned, texts: list[tuple[str, str | None]]) -> float:
+def cancelled(aligned: LoadedModel, texts: list[tuple[str, str | None]]) -> float:
     """|(word + position + type) · gradient| over |word · gradient|, the median over tokens; for
     BERT-like networks.
     """

@@ -16,7 +16,7 @@ def main() -> None:
     parser.add_argument("runs", nargs="+", type=Path)
     parser.add_argument("--metric", action="append", required=True)
     parser.add_argument("--group", default="all")
-    parser.add_argument("--whole", action="store_true", help="also a row for whole texts")
+    parser.add_argument("--whole", action="store_true", help="also a row for original texts")
     given = parser.parse_args()
     print("| transformation | " + " | ".join(given.metric) + " | n |")
     print("| --- |" + " ---: |" * (len(given.metric) + 1))

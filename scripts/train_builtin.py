@@ -447,7 +447,7 @@ def card(task: str, recipe: Recipe, figures: dict[str, float]) -> str:
     easy = ", after some epochs on its plainest hypotheses alone" if recipe.n_easy_epochs else ""
     return f"""# The built-in {task} reader
 
-A transformer of {recipe.n_layers} layers and width {recipe.width}, trained from nothing on {recipe.n_rows:,} rows that
+A transformer of {recipe.n_layers} layers and width {recipe.width}, trained from scratch on {recipe.n_rows:,} rows that
 the grammar of `disorder` writes (its train split), {recipe.n_epochs} epochs, seed {recipe.seed}{easy}.
 {shuffling}
 Its attention starts out with a liking for the same word in the other text and for neighbouring words.

@@ -145,7 +145,7 @@ def pairs(
     ]
 
 
-class Surroundings:
+class RunContext:
     """What a transformation may ask for, without a model: longer words matter more, and training
     pairs are made up.
     """
@@ -199,7 +199,7 @@ def outcomes(
         "example": np.array([f"e{i}" for i in range(len(first))]),
         "gold": np.array(list(gold), dtype=int),
         "original": table[first],
-        "answers": table[second.reshape(len(first), -1)],
+        "predictions": table[second.reshape(len(first), -1)],
         "is_simple": np.ones(len(first), dtype=bool),
     }
     return Outcomes(**(given | more))

@@ -17,7 +17,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from conftest import CHINESE, NLI, SHARED, Surroundings, example, outcomes
+from conftest import CHINESE, NLI, SHARED, RunContext, example, outcomes
 from disorder.errors import DoesNotApply, MissingData, MissingPackage, NothingToMeasure
 from disorder.models import load
 from disorder.models.builtin import MODELS
@@ -75,7 +75,7 @@ PAIRS = {
     ),
 }
 FIDELITIES = ("paper", "released")
-SURROUNDINGS = Surroundings()
+SURROUNDINGS = RunContext()
 ALL_PARTS = [entry for kind in STAGES for entry in parts(kind).values()]
 
 
@@ -168,16 +168,18 @@ class TestTransformation:
     ) -> None:
         transformation = parse(name, fidelity=fidelity)
         pair = example(*PAIRS[language])
-        broken = [break_it(transformation, pair, language=language, seed=seed) for seed in range(5)]
-        texts = {str([] if variants is None else variants.texts()) for variants in broken}
+        perturbed = [
+            break_it(transformation, pair, language=language, seed=seed) for seed in range(5)
+        ]
+        texts = {str([] if variants is None else variants.texts()) for variants in perturbed}
         assert (len(texts) == 1) == is_fixed(transformation)
 
     @pytest.mark.parametrize("language", TASKS)
     def test_ids_matter_as_seeds_do(self, name: str, fidelity: Any, language: str) -> None:
         transformation = parse(name, fidelity=fidelity)
         pairs = [example(*PAIRS[language], name=str(i)) for i in range(5)]
-        broken = [break_it(transformation, pair, language=language) for pair in pairs]
-        texts = {str([] if variants is None else variants.texts()) for variants in broken}
+        perturbed = [break_it(transformation, pair, language=language) for pair in pairs]
+        texts = {str([] if variants is None else variants.texts()) for variants in perturbed}
         assert (len(texts) == 1) == is_fixed(transformation)
 
     @pytest.mark.parametrize("language", TASKS)

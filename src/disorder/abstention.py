@@ -1,4 +1,4 @@
-"""What does a model answer that can also refuse? The one rule by which probabilities become a
+"""What does a model answer that can also abstain? The one rule by which probabilities become a
 label, or none.
 """
 
@@ -7,17 +7,17 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-REFUSED = "invalid"  # the label by which a model says that a text is no text
+ABSTAINED = "invalid"  # the label by which a model says that a text is no text
 
 
-def answer_of(probabilities: NDArray[np.float64]) -> NDArray[np.int64]:
-    """The label number that each row of probabilities answers; −1 where the model refuses to
+def predicted_label(probabilities: NDArray[np.float64]) -> NDArray[np.int64]:
+    """The label number that each row of probabilities answers; −1 where the model abstains to
     answer.
 
-    What a row lacks to 1 is the probability of refusing. It has no column: it is none of the task's
+    What a row lacks to 1 is the probability of abstaining. It has no column: it is none of the task's
     labels.
 
-    >>> answer_of(np.array([[0.2, 0.8], [0.1, 0.3]])).tolist()
+    >>> predicted_label(np.array([[0.2, 0.8], [0.1, 0.3]])).tolist()
     [1, -1]
     """
     labels = np.asarray(probabilities.argmax(axis=-1))
@@ -26,11 +26,11 @@ def answer_of(probabilities: NDArray[np.float64]) -> NDArray[np.int64]:
     return np.where(1 - probabilities.sum(axis=-1) > probabilities.max(axis=-1), -1, labels)
 
 
-def with_refusal(probabilities: NDArray[np.float64]) -> NDArray[np.float64]:
-    """The probabilities with that of refusing as a last column, so that label number −1 has a
+def with_abstention(probabilities: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The probabilities with that of abstaining as a last column, so that label number −1 has a
     column too.
 
-    >>> with_refusal(np.array([[0.25, 0.5]])).tolist()
+    >>> with_abstention(np.array([[0.25, 0.5]])).tolist()
     [[0.25, 0.5, 0.25]]
     """
     return np.concatenate(

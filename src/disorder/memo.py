@@ -14,7 +14,7 @@ V = TypeVar("V")
 N_KEPT = 20_000  # about 40 MB of short arrays
 
 
-class Kept(Generic[K, V]):
+class Memo(Generic[K, V]):
     """The latest results by key, at most `n` of them; safe for threads."""
 
     def __init__(self, n: int = N_KEPT) -> None:

@@ -175,7 +175,7 @@ def transformation(
 ) -> Callable[[F], F]:
     """Register a way to break a text.
 
-    `side` is the text broken unless the user says otherwise ("task": the one the task names;
+    `side` is the text perturbed unless the user says otherwise ("task": the one the task names;
     "last": the second of a pair). `draws` is how many variants the paper draws (None: the run's q);
     a deterministic one has a single variant. `copies` marks those that copy one text into the
     other, which ask for the default label. `words` names the splitter for each fidelity when the
@@ -183,7 +183,7 @@ def transformation(
     the sentence carries them, by `tagger` for each language where it matters; with "vocabulary" and
     "training data" the function takes a `Context` as its fourth argument. `shows` names settings
     that the canonical spec always spells out, because their default says too little. `single` says
-    whether single texts can be broken, which those that take a whole pair usually cannot.
+    whether single texts can be perturbed, which those that take a whole pair usually cannot.
     """
     facts: dict[str, Any] = {
         "keeps": keeps,
@@ -226,7 +226,7 @@ def metric(
 ) -> Callable[[F], F]:
     """Register a score; `better` says in words which way is good.
 
-    `of` says what it measures: whole and broken texts alike, any broken ones, those with several
+    `of` says what it measures: whole and perturbed texts alike, any perturbed ones, those with several
     variants an example, or those that keep the words and break their order. `on` says whether
     answers are labels or numbers.
     """
@@ -248,7 +248,7 @@ def data(*, form: str, needs: str = "") -> Callable[[F], F]:
 
 
 def network(*, paper: str = "", lr: float = 1e-3, epochs: int = 8) -> Callable[[F], F]:
-    """Register a network that can be trained from nothing; `lr` and `epochs` are what it learns
+    """Register a network that can be trained from scratch; `lr` and `epochs` are what it learns
     well with.
     """
     return lambda function: register("network", function, paper=paper, lr=lr, epochs=epochs)
@@ -267,7 +267,7 @@ def recipe(
 
     `positive` names settings that must be above 0, `shares` those that must be from 0 to below 1:
     checked before data is read. `of_trained` marks those that the papers start from a fine-tuned
-    model, `breaks` those that need broken copies, `spans` those that can also learn answers in a
+    model, `breaks` those that need perturbed copies, `spans` those that can also learn answers in a
     passage.
     """
     facts = {
@@ -288,7 +288,7 @@ def explanation(
     needs: str = "",
     usual: bool = True,
 ) -> Callable[[F], F]:
-    """Register a way to see what a model leans on; `asks` is the question that stands above its
+    """Register a way to see what a model relies on; `asks` is the question that stands above its
     pictures.
 
     `on` says whether answers must be labels or numbers. `needs` says in words what not every model

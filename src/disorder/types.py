@@ -1,13 +1,13 @@
 """The nouns: what flows from stage to stage. Example → Sentence → Rows → Variants → Outcomes →
 Score.
 
-A text is broken by choosing its words by position, never by editing strings: see `Rows`.
+A text is perturbed by choosing its words by position, never by editing strings: see `Rows`.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, Literal, Protocol, runtime_checkable
@@ -15,13 +15,14 @@ from typing import Any, Literal, Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
-from disorder.abstention import answer_of
+from disorder.abstention import predicted_label
 
 Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]
 Floats = NDArray[np.float64]
 Texts = tuple[str, str | None]
 Fidelity = Literal["paper", "released"]
+Progress = Callable[[str, int, int, str], None]  # stage, done, total, note
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,7 +209,7 @@ class Rows:
     `available` says how many distinct variants exist, where that is known exactly; None means more
     than were asked for. `is_shared` marks a single row that stands for every variant (a text left
     alone, a transformation with one outcome). The few transformations that write words of their own
-    put whole texts in `written`; they have no positions.
+    put original texts in `written`; they have no positions.
     """
 
     sentence: Sentence
@@ -282,7 +283,7 @@ class Context(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class Variants:
-    """All broken versions of one example: `a` and `b` hold one row a variant, or a row that all
+    """All perturbed versions of one example: `a` and `b` hold one row a variant, or a row that all
     share.
     """
 
@@ -347,7 +348,7 @@ class Outcomes:
     """What a model answered on one transformation: E examples × q variants × m labels.
 
     `answers` is NaN where an example has fewer than q variants. For regression m = 1 and `gold`
-    holds numbers. `is_simple` marks examples whose broken text is one sentence of more than three
+    holds numbers. `is_simple` marks examples whose perturbed text is one sentence of more than three
     words (the first dev-r filter). `n_planned` is set when asking stopped early: how many variants
     each example would have.
     """
@@ -357,7 +358,7 @@ class Outcomes:
     example: NDArray[np.str_]
     gold: NDArray[Any]
     original: Floats
-    answers: Floats
+    predictions: Floats
     is_simple: Bools
     n_skipped: int = 0
     seed: int = 0
@@ -370,37 +371,39 @@ class Outcomes:
 
     @cached_property
     def original_label(self) -> Ints:
-        """The answer to the whole text, as a label number; −1 where the model refuses."""
-        return answer_of(self.original)
+        """The answer to the original text, as a label number; −1 where the model abstains."""
+        return predicted_label(self.original)
 
     @cached_property
     def is_right(self) -> Bools:
-        """Whether the whole text got the gold label."""
+        """Whether the original text got the gold label."""
         return np.asarray(self.original_label == self.gold)
 
     @cached_property
-    def is_asked(self) -> Bools:
+    def is_predicted(self) -> Bools:
         """Which of the q variants exist (E × q)."""
-        return ~np.isnan(self.answers[:, :, 0])
+        return ~np.isnan(self.predictions[:, :, 0])
 
     @cached_property
     def label(self) -> Ints:
         """The answer to each variant as a label number, −1 where there is none, or the model
-        refuses (E × q).
+        abstains (E × q).
         """
-        labels: Any = np.full(self.answers.shape[:2], -1, dtype=np.int16)
+        labels: Any = np.full(self.predictions.shape[:2], -1, dtype=np.int16)
         for row, answers in enumerate(
-            self.answers
+            self.predictions
         ):  # example by example, so that nothing as large as the answers is made
             labels[row] = np.where(
-                self.is_asked[row], answer_of(np.nan_to_num(answers, nan=-1.0)), -1
+                self.is_predicted[row], predicted_label(np.nan_to_num(answers, nan=-1.0)), -1
             )
         return np.asarray(labels)
 
     @cached_property
     def n_variants(self) -> Ints:
         """How many variants each example has (also those that curtailment left unasked)."""
-        return np.asarray(self.is_asked.sum(axis=1)) if self.n_planned is None else self.n_planned
+        return (
+            np.asarray(self.is_predicted.sum(axis=1)) if self.n_planned is None else self.n_planned
+        )
 
     @cached_property
     def n_accepted(self) -> Ints:
@@ -420,7 +423,7 @@ class Outcomes:
             self.example[keep],
             self.gold[keep],
             self.original[keep],
-            self.answers[keep],
+            self.predictions[keep],
             self.is_simple[keep],
             0,
             self.seed,

@@ -32,7 +32,7 @@ Link = Callable[[Any, str], str]
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    """Twenty-four broken pairs, with a key that must not show."""
+    """Twenty-four perturbed pairs, with a key that must not show."""
     names = ["ann", "bob", "cleo"]
     made = make(
         "builtin",
@@ -191,7 +191,7 @@ def test_another_link_in_the_same_browser_is_not_taken_for_the_first(
     first.keyboard.press("1")
     first.wait_for_selector("#said:has-text('link of bob')")
     assert not Store(folder).answers()
-    seen.errors.clear()  # the browser notes the refusal
+    seen.errors.clear()  # the browser notes the abstention
 
 
 def test_to_the_end_and_back(
@@ -344,9 +344,9 @@ def test_who_is_not_invited_is_refused(serve: Callable[..., Any], folder: Path) 
     assert not Store(folder).answers()
     assert ask(f"{server.url}/answer", data=form, **good)[0] == 200
     assert len(Store(folder).answers()) == 1
-    refused = [line for line in server.lines if "refused 403" in line]
-    assert len(refused) >= 6
-    assert not any(a.token in line for a in read_annotators(folder) for line in refused)
+    abstained = [line for line in server.lines if "abstained 403" in line]
+    assert len(abstained) >= 6
+    assert not any(a.token in line for a in read_annotators(folder) for line in abstained)
 
 
 def test_nothing_that_is_served_tells_the_key(

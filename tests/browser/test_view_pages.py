@@ -194,8 +194,8 @@ def test_a_token_lets_in_once_given_and_nobody_else(
     page: Any, serve: Callable[..., Any], runs: Path, seen: Any
 ) -> None:
     server = serve("view", runs, "--token", "a-good-long-token-42")
-    refused = page.goto(server.url)
-    assert refused.status == 403
+    abstained = page.goto(server.url)
+    assert abstained.status == 403
     assert page.goto(f"{server.url}/?token=a-wrong-long-token-42").status == 403
     seen.errors.clear()
     page.goto(server.address)
@@ -204,7 +204,7 @@ def test_a_token_lets_in_once_given_and_nobody_else(
     page.get_by_role("link", name="reader", exact=True).click()
     page.get_by_role("heading", name="Scores").wait_for()
     assert page.evaluate("document.cookie") == "", "scripts cannot read it"
-    assert any("refused 403 GET /" in line and "wrong token" in line for line in server.lines)
+    assert any("abstained 403 GET /" in line and "wrong token" in line for line in server.lines)
     assert not any("a-wrong" in line for line in server.lines)
 
 
@@ -214,13 +214,13 @@ def test_a_page_of_another_origin_gets_nothing(
     ours, theirs = serve("view", runs), serve("view", runs)
     page.goto(theirs.url)
     fetched = page.evaluate(
-        "url => fetch(url, {mode: 'no-cors'}).then(a => a.type, e => 'refused')", ours.url
+        "url => fetch(url, {mode: 'no-cors'}).then(a => a.type, e => 'abstained')", ours.url
     )
     posted = page.evaluate(
-        "url => fetch(url, {method: 'POST', mode: 'no-cors'}).then(a => a.type, e => 'refused')",
+        "url => fetch(url, {method: 'POST', mode: 'no-cors'}).then(a => a.type, e => 'abstained')",
         ours.url,
     )
-    assert (fetched, posted) == ("refused", "refused")
+    assert (fetched, posted) == ("abstained", "abstained")
     seen.errors.clear()
 
 
@@ -237,5 +237,5 @@ def test_paths_that_climb_are_refused_and_the_server_ends_cleanly(
         assert connection.getresponse().status == 403
         connection.close()
     assert server.stop() == 0
-    assert len([line for line in server.lines if "refused 403" in line]) == 3
+    assert len([line for line in server.lines if "abstained 403" in line]) == 3
     assert server.lines[-1] == "stopped"

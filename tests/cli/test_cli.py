@@ -131,7 +131,7 @@ class TestMistakes:
         def crash(*_: object, **__: object) -> None:
             raise ZeroDivisionError("ours")
 
-        monkeypatch.setattr("disorder.verbs.perturb.broken", crash)
+        monkeypatch.setattr("disorder.verbs.perturb.perturbed", crash)
         with pytest.raises(ZeroDivisionError, match="ours"):
             main(["perturb", str(jsonl(pairs(3))), "--with", "derange", "--out", "-"])
 

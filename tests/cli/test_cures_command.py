@@ -1,4 +1,4 @@
-"""Can a newcomer compare cures in one command, and see a collapse?"""
+"""Can a newcomer compare mitigations in one command, and see a collapse?"""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ def run(*arguments: str) -> int:
 def test_cures_from_the_command_line(
     jsonl: Callable[..., Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    data, out = str(jsonl(pairs(40))), tmp_path / "cures"
+    data, out = str(jsonl(pairs(40))), tmp_path / "mitigations"
     given = [
-        "cures",
+        "mitigations",
         data,
         data,
         "--model",
@@ -49,12 +49,12 @@ def test_cures_from_the_command_line(
     for word in ("threshold", "entropic", "invalid_class", "Trained on one transformation"):
         assert word in shown
     assert (out / "transfer.svg").read_text().startswith("<svg")
-    page = (out / "cures.md").read_text()
+    page = (out / "mitigations.md").read_text()
     assert page.count("| invalid_class |") >= 3
     assert "others − plain" in page
-    records = json.loads((out / "cures.json").read_text())
+    records = json.loads((out / "mitigations.json").read_text())
     assert {
-        "cure",
+        "mitigation",
         "trained_on",
         "metric",
         "texts",
@@ -72,7 +72,7 @@ def test_cures_from_the_command_line(
 def test_a_slip_is_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert (
         run(
-            "cures",
+            "mitigations",
             "builtin:nli:train",
             "builtin",
             "--recipe",
@@ -85,7 +85,7 @@ def test_a_slip_is_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) 
     assert "did you mean 'invalid_class'" in capsys.readouterr().err
 
 
-def test_training_shows_what_broken_texts_are_answered(
+def test_training_shows_what_perturbed_texts_are_answered(
     jsonl: Callable[..., Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     data = str(jsonl(pairs(40)))
@@ -96,6 +96,6 @@ def test_training_shows_what_broken_texts_are_answered(
         == 0
     )
     shown = capsys.readouterr().out
-    assert "broken texts (derange): entropy" in shown
+    assert "perturbed texts (derange): entropy" in shown
     assert "answers: entailment" in shown
     assert "calibration.json: temperature" in shown

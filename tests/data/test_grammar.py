@@ -110,7 +110,7 @@ def test_rows_and_ids_are_unique(test_rows: dict[str, list[Row]], task: str) -> 
 )
 def test_output_is_pinned(test_rows: dict[str, list[Row]], task: str, digest: str) -> None:
     # A change here changes every published figure on the built-in data, and the built-in models
-    # must be trained anew.
+    # must be trained again.
     assert hashlib.sha256(json.dumps(test_rows[task]).encode()).hexdigest() == digest
 
 

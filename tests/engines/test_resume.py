@@ -85,7 +85,7 @@ def test_killed_at_random_moments_it_ends_with_the_same_bytes(place: Path) -> No
         capture_output=True,
     )
     expected, n_asked = scores_of(place / "whole"), read_run(place / "whole").n_predictions
-    draw, kills, out = random.Random(0), 0, "broken"
+    draw, kills, out = random.Random(0), 0, "perturbed"
     for attempt in range(4 * KILLS):
         is_resumed = (place / out / "run.json").exists()
         process = subprocess.Popen(
@@ -114,7 +114,7 @@ def test_killed_at_random_moments_it_ends_with_the_same_bytes(place: Path) -> No
         assert samples_of(place / out) == samples_of(place / "whole")
         if kills >= KILLS:
             break
-        out = f"broken{attempt}"  # done before it could be killed often enough: start another
+        out = f"perturbed{attempt}"  # done before it could be killed often enough: start another
     assert kills >= KILLS
     assert n_asked == 400 * (1 + 40 + 10 + 1)
 
@@ -139,11 +139,11 @@ def test_a_resumed_run_asks_no_finished_block_again(
             q=40,
             transformations=SPECS,
             out="run",
-            listen=stop,
+            progress=stop,
         )
     assert read_run(Path("run")).status == "failed"
     before = read_run(Path("run")).n_predictions
-    assert before >= 400 + 2 * BLOCK - 200  # the whole texts and two blocks were answered
+    assert before >= 400 + 2 * BLOCK - 200  # the original texts and two blocks were answered
     run = resume("run")
     assert run.status == "done"
     n_texts = 400 * (1 + 40 + 10 + 1)

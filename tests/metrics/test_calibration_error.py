@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from conftest import outcomes
-from disorder.abstention import answer_of
+from disorder.abstention import predicted_label
 from disorder.errors import NothingToMeasure
 from disorder.metrics.ece import N_BINS, bin_of, calibration_error, ece
 from disorder.types import Outcomes, Task
@@ -77,11 +77,11 @@ def test_variants_of_an_example_are_a_cluster_and_missing_ones_do_not_count() ->
 
 
 def test_refused_texts_are_left_out() -> None:
-    refused = np.array([[0.1, 0.1], [0.9, 0.1]])[:, None]
-    assert answer_of(refused[:, 0]).tolist() == [-1, 0]
-    assert ece(made(refused, [0, 0])).value == pytest.approx(0.1)
+    abstained = np.array([[0.1, 0.1], [0.9, 0.1]])[:, None]
+    assert predicted_label(abstained[:, 0]).tolist() == [-1, 0]
+    assert ece(made(abstained, [0, 0])).value == pytest.approx(0.1)
     with pytest.raises(NothingToMeasure, match="answered no text"):
-        ece(made(refused[:1], [0]))
+        ece(made(abstained[:1], [0]))
 
 
 def test_the_diagram_has_the_same_bins() -> None:

@@ -214,7 +214,7 @@ class TestTakenApart:
             assert taken.value == pytest.approx(score.value, abs=1e-12)
 
     def test_a_resample_of_wos_is_the_wos_of_the_examples_drawn(self) -> None:
-        """Weights are copies of examples: dev-r is filtered and balanced anew on the copies."""
+        """Weights are copies of examples: dev-r is filtered and balanced again on the copies."""
         given = drawn(1, n=40, q=5)
         taken = by_example("wos", given)
         assert isinstance(taken, Means)
@@ -256,7 +256,7 @@ class TestTakenApart:
 
 
 def drawn(seed: int, *, n: int, q: int, **more: object) -> Outcomes:
-    """A model that is right on whole texts six times in ten and answers broken ones with a rate of
+    """A model that is right on original texts six times in ten and answers perturbed ones with a rate of
     its own.
     """
     rng = np.random.default_rng(seed)
@@ -280,7 +280,7 @@ class TestHolm:
 
 
 def test_wos_finds_a_real_difference_and_no_other() -> None:
-    """A bag of words against a model that falls to chance on broken texts; and against itself."""
+    """A bag of words against a model that falls to chance on perturbed texts; and against itself."""
     n, task = 90, Task("toy", ("x", "y", "z"), "b", "y", "x")
     gold = np.arange(n) % 3
     bag = outcomes(gold, gold, np.repeat(gold[:, None], 6, axis=1), task=task)

@@ -38,7 +38,7 @@ class TestAgreement:
         assert score.value == pytest.approx((2 / 4 + 3 / 4) / 2)
 
     def test_copies_are_asked_for_the_default_label(self) -> None:
-        """The default is label 0: the answers are 0, 1, 0, 0, whatever the whole texts got."""
+        """The default is label 0: the answers are 0, 1, 0, 0, whatever the original texts got."""
         assert (
             agreement(outcomes([2] * 4, [1, 1, 2, 0], [[0], [1], [0], [0]], is_copy=True)).value
             == 3 / 4
@@ -51,7 +51,9 @@ class TestAgreement:
 
 def test_confidence_is_the_mean_top_probability_by_example() -> None:
     answers = np.array([[[0.9, 0.1], [0.3, 0.7]], [[0.6, 0.4], [np.nan, np.nan]]])
-    score = confidence(replace(outcomes([0, 0], [0, 0], [[0, 0]] * 2, labels=TWO), answers=answers))
+    score = confidence(
+        replace(outcomes([0, 0], [0, 0], [[0, 0]] * 2, labels=TWO), predictions=answers)
+    )
     assert score.value == pytest.approx(((0.9 + 0.7) / 2 + 0.6) / 2)
 
 

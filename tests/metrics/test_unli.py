@@ -130,7 +130,7 @@ def test_entropy_is_in_nats_over_accepted_permutations() -> None:
             [[0.2, 0.7, 0.1], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0]],
         ]
     )
-    given = replace(outcomes([0, 0], [0, 1], [[0] * 3, [0] * 3]), answers=answers)
+    given = replace(outcomes([0, 0], [0, 1], [[0] * 3, [0] * 3]), predictions=answers)
     assert entropy_c(given).value == pytest.approx(
         (entropy(0.5, 0.25, 0.25) + entropy(0.8, 0.1, 0.1)) / 2
     )

@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from disorder.models.loading import Aligned
+from disorder.models.loading import LoadedModel
 from disorder.runs.prediction_cache import FILE, Cache, key_of
 from disorder.types import Floats, Texts
 
@@ -131,10 +131,10 @@ class Counting:
 @pytest.mark.parametrize("order", [1, -1])
 def test_a_model_is_asked_each_question_once(tmp_path: Path, order: int) -> None:
     model = Counting()
-    aligned = Aligned(model, "m", ("x", "y"), np.eye(2), "fp32", Cache(tmp_path))
+    aligned = LoadedModel(model, "m", ("x", "y"), np.eye(2), "fp32", Cache(tmp_path))
     texts: list[Texts] = [("w" * i, None) for i in range(1, 60)]
     first = aligned(texts)
-    again = Aligned(model, "m", ("x", "y"), np.eye(2), "fp32", Cache(tmp_path))(texts[::order])
+    again = LoadedModel(model, "m", ("x", "y"), np.eye(2), "fp32", Cache(tmp_path))(texts[::order])
     assert model.n_asked == 59
     assert np.array_equal(first.astype(np.float32), again[::order].astype(np.float32))
     assert aligned.counts["cached"] == 0

@@ -16,7 +16,7 @@ import pytest
 from disorder.data import read
 from disorder.data.tasks import BUILTIN
 from disorder.errors import BadModel
-from disorder.models import Aligned, choose_precision, load
+from disorder.models import LoadedModel, choose_precision, load
 from disorder.models.inputs.batches import CPU_BUDGET, GPU_BUDGETS, token_budget
 from disorder.types import Floats, Texts
 from disorder.verbs.audit.pipeline import audit
@@ -107,11 +107,11 @@ def test_another_failure_is_not_taken_for_lack_of_memory(
 ) -> None:
     predictor: Any = load(f"hf:{tiny_bert}", task=NLI)
 
-    def broken(**_: Any) -> Any:
+    def perturbed(**_: Any) -> Any:
         raise RuntimeError("shapes cannot be multiplied")
 
-    broken.device = predictor.predictor.network.device  # type: ignore[attr-defined]
-    monkeypatch.setattr(predictor.predictor, "network", broken)
+    perturbed.device = predictor.predictor.network.device  # type: ignore[attr-defined]
+    monkeypatch.setattr(predictor.predictor, "network", perturbed)
     with pytest.raises(RuntimeError, match="multiplied"):
         predictor(PAIRS)
 
@@ -173,8 +173,8 @@ def test_auto_precision_takes_the_fastest_that_agrees(
     speeds = {"fp32": (0.08, 0), "bf16": bf16, "int8": int8}
     texts: list[Texts] = [("w" * i, None) for i in range(100)]
 
-    def loader(precision: str) -> Aligned:
-        return Aligned(Stub(*speeds[precision]), "stub", ("x", "y"), np.eye(2), precision)
+    def loader(precision: str) -> LoadedModel:
+        return LoadedModel(Stub(*speeds[precision]), "stub", ("x", "y"), np.eye(2), precision)
 
     found, note = choose_precision(loader, texts, agree)
     assert found == chosen

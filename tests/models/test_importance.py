@@ -18,7 +18,7 @@ import pytest
 from disorder.data import read
 from disorder.data.tasks import BUILTIN
 from disorder.errors import BadData, BadModel
-from disorder.models import Aligned, load
+from disorder.models import LoadedModel, load
 from disorder.models.bow import Bow, features
 from disorder.models.importance.by_word import BY_GRADIENT, BY_LEAVING_OUT
 from disorder.models.importance.leave_one_out import leave_one_out
@@ -565,7 +565,7 @@ class TestLeavingOut:
 
 
 def test_a_model_that_hides_its_tokens_says_so() -> None:
-    model: Aligned = load("builtin", task=NLI)
+    model: LoadedModel = load("builtin", task=NLI)
     assert not model.vocabulary()
     with pytest.raises(BadModel, match="does not show its tokens"):
         model.pieces("one two")

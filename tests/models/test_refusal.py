@@ -1,4 +1,4 @@
-"""Is a refusal none of the labels, in every score, and does a temperature leave every answer as it
+"""Is a abstention none of the labels, in every score, and does a temperature leave every answer as it
 was?
 """
 
@@ -21,11 +21,11 @@ from disorder.models import load
 from disorder.models.bow import Bow
 from disorder.models.outputs.calibration import Calibration, calibration_of
 from disorder.runs.samples import sample_table
-from disorder.types import Example, Outcomes, Task, Texts, answer_of
+from disorder.types import Example, Outcomes, Task, Texts, predicted_label
 
 
 class Guard:
-    """Answers entailment to whole pairs of `pairs`, and refuses every other text."""
+    """Answers entailment to whole pairs of `pairs`, and abstains every other text."""
 
     labels = ("entailment", "neutral", "contradiction", "invalid")
     fingerprint = ""
@@ -39,12 +39,12 @@ class Guard:
 
 def test_a_refusal_is_none_of_the_labels() -> None:
     model = load(Guard(), task=NLI)
-    assert model.refuses
+    assert model.abstains
     assert any("invalid" in note for note in model.notes)
     row = pairs(1)[0]
     found = model([(row["text_a"], row["text_b"]), ("no", "text")])
     assert found.shape == (2, 3)
-    assert answer_of(found).tolist() == [0, -1]
+    assert predicted_label(found).tolist() == [0, -1]
 
 
 def test_an_audit_accepts_no_refused_text() -> None:
@@ -70,14 +70,14 @@ def test_an_audit_accepts_no_refused_text() -> None:
 
 
 def test_a_refusal_that_stays_is_an_answer_that_stays_but_a_missing_variant_is_none() -> None:
-    refused, there = [0.1, 0.1, 0.1], [np.nan] * 3
-    answers = np.array([[refused, refused, there]])
+    abstained, there = [0.1, 0.1, 0.1], [np.nan] * 3
+    answers = np.array([[abstained, abstained, there]])
     found = Outcomes(
         "derange",
         NLI,
         np.array(["x"]),
         np.array([0]),
-        np.array([refused]),
+        np.array([abstained]),
         answers,
         np.array([True]),
     )
@@ -111,8 +111,8 @@ def test_a_task_may_have_a_label_of_that_name() -> None:
             return np.tile([0.3, 0.7], (len(texts), 1))
 
     model = load(Judge(), task=task)
-    assert not model.refuses
-    assert answer_of(model([("a", None)])).tolist() == [0]
+    assert not model.abstains
+    assert predicted_label(model([("a", None)])).tolist() == [0]
 
 
 @given(st.lists(st.floats(-30, 30), min_size=2, max_size=5), st.floats(0.05, 20))

@@ -105,7 +105,7 @@ def test_terminal_fits_eighty_columns_and_starts_with_the_verdict(run: Run) -> N
     ("low", "high", "name"),
     [
         (0.8, 1.0, "behaves like a bag of words"),
-        (0.79, 1.0, "leans on words more than on their order"),
+        (0.79, 1.0, "relies on words more than on their order"),
         (0.0, 0.2, "reads word order"),
         (0.1, 0.45, "reads word order in part"),
         (0.3, 0.7, "lies between a bag of words and a reader"),

@@ -55,10 +55,10 @@ def test_a_stopped_run_goes_on_from_shared_storage(jsonl: Callable[..., Path], s
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        audit("uniform", data, out=storage, listen=stop, **SETTINGS)
+        audit("uniform", data, out=storage, progress=stop, **SETTINGS)
     assert read_run(place(storage)).status == "failed"
     run = resume(storage)
-    assert run.profile["resumed"] == 30 + 30 * 5  # the whole texts and the first transformation
+    assert run.profile["resumed"] == 30 + 30 * 5  # the original texts and the first transformation
     assert run.scores == audit("uniform", data, **SETTINGS).scores
     with pytest.raises(DisorderError, match="holds a run already"):
         audit("uniform", data, out=storage, **SETTINGS)

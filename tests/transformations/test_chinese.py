@@ -1,4 +1,4 @@
-"""Is Chinese broken as Chinese: by word or by character, joined without spaces, every character
+"""Is Chinese perturbed as Chinese: by word or by character, joined without spaces, every character
 kept?
 """
 
@@ -10,7 +10,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from conftest import CHINESE, SHARED, Surroundings, example
+from conftest import CHINESE, SHARED, RunContext, example
 from disorder.data import read
 from disorder.errors import DoesNotApply, MissingData, MissingPackage
 from disorder.registry import parts
@@ -38,7 +38,7 @@ def ocnli(shared_data: object) -> Dataset:
 def break_all(transformation: Transformation, dataset: Dataset) -> list[Variants | DoesNotApply]:
     try:
         found = transformation.apply_all(
-            dataset.examples, task=dataset.task, q=5, seed=0, short="use", context=Surroundings()
+            dataset.examples, task=dataset.task, q=5, seed=0, short="use", context=RunContext()
         )
         return list(found)
     except (MissingPackage, MissingData) as missing:
@@ -62,15 +62,15 @@ def test_every_transformation_applies_or_says_why_and_brings_no_spaces(
     ocnli: Dataset, name: str, fidelity: str
 ) -> None:
     transformation = parse(name, fidelity=fidelity)  # type: ignore[arg-type]
-    n_broken = 0
-    for whole, broken in zip(ocnli.examples, break_all(transformation, ocnli), strict=True):
-        if isinstance(broken, DoesNotApply):
-            assert str(broken)
+    n_perturbed = 0
+    for whole, perturbed in zip(ocnli.examples, break_all(transformation, ocnli), strict=True):
+        if isinstance(perturbed, DoesNotApply):
+            assert str(perturbed)
             continue
-        n_broken += 1
+        n_perturbed += 1
         if name == "replace_least":  # its words are English here
             continue
-        for a, b in broken.texts():
+        for a, b in perturbed.texts():
             old = f"{whole.text_a}{whole.text_b}"
             assert f"{a}{b}".count(" ") <= 2 * old.count(" ") + sum(
                 char.isascii() and char.isalnum() for char in old
@@ -79,7 +79,7 @@ def test_every_transformation_applies_or_says_why_and_brings_no_spaces(
                 assert Counter(f"{a}{b}".lower().replace(" ", "")) == Counter(
                     old.lower().replace(" ", "")
                 )
-    assert n_broken > N_ROWS / 4
+    assert n_perturbed > N_ROWS / 4
 
 
 def test_words_and_characters_are_moved_as_asked() -> None:
@@ -104,10 +104,10 @@ def test_words_and_characters_are_moved_as_asked() -> None:
 @pytest.mark.parametrize("name", ["drop_pos", "keep_pos"])
 def test_a_class_that_is_dropped_is_gone(ocnli: Dataset, name: str) -> None:
     n_checked = 0
-    for broken in break_all(parse(f"{name}:tags=NOUN"), ocnli):
-        if isinstance(broken, DoesNotApply):
+    for perturbed in break_all(parse(f"{name}:tags=NOUN"), ocnli):
+        if isinstance(perturbed, DoesNotApply):
             continue
-        for rows in broken.sides:
+        for rows in perturbed.sides:
             assert rows.sentence.tags is not None
             left = rows.sentence.tags[rows.positions[0]]
             assert (np.isin(left, ["NOUN", "PROPN"]) == (name == "keep_pos")).all()

@@ -23,8 +23,8 @@ from disorder.transformations.translation import lessons as _training
 from disorder.transformations.translation.lessons import Lessons, choose
 from disorder.transformations.words import split
 from disorder.types import Example
-from disorder.verbs.context import Surroundings
-from disorder.verbs.perturb import broken
+from disorder.verbs.context import RunContext
+from disorder.verbs.perturb import perturbed
 
 pytest.importorskip("thot", reason="needs sil-thot")
 
@@ -132,12 +132,12 @@ class TestWhatIsWritten:
         assert translated(Given(pairs), "树狗", label="neutral") == "木犬"
 
     def test_real_sentences_stay_in_the_vocabulary_of_the_label(self) -> None:
-        context, rows = Surroundings(), list(Surroundings().training("builtin:nli:train"))
+        context, rows = RunContext(), list(RunContext().training("builtin:nli:train"))
         lessons = Lessons("builtin:nli:train", 80, 60, 0)
         chosen = choose(iter(rows), lessons)
         spec = parse("pbsmt:train=builtin:nli:train,limit=80")
         changed = 0
-        for example in list(Surroundings().training("builtin"))[:30]:
+        for example in list(RunContext().training("builtin"))[:30]:
             [(_, second)] = spec.apply(example, task=NLI, q=1, seed=0, context=context).texts()
             words = set(split(str(second)).words)
             known = {word for _, target in chosen[example.label, True] for word in target}
@@ -210,7 +210,7 @@ class TestWhatDoesNotWork:
 
     def test_unknown_data_is_the_user_s_mistake(self) -> None:
         with pytest.raises(DisorderError, match="unknown data 'mnlo'; did you mean 'mnli'"):
-            list(broken("builtin", "pbsmt:train=mnlo"))
+            list(perturbed("builtin", "pbsmt:train=mnlo"))
 
     def test_without_the_package_one_line_says_what_to_install(
         self, monkeypatch: pytest.MonkeyPatch

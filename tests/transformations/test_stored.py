@@ -14,7 +14,7 @@ from conftest import pairs
 from disorder.data import read
 from disorder.errors import BadSetting
 from disorder.transformations import parse, stored_texts
-from disorder.verbs.perturb import broken
+from disorder.verbs.perturb import perturbed
 
 
 @pytest.mark.parametrize(
@@ -40,7 +40,7 @@ def test_stored_texts_are_those_that_were_asked(
     examples = {example.id: example for example in read(path).examples}
     asked = {
         (r["id"], r["variant"]): (r["text_a"], r["text_b"])
-        for r in broken(path, spec, q=2, model="uniform")
+        for r in perturbed(path, spec, q=2, model="uniform")
     }
     assert len(rows) == len(asked) >= 6
     for row in rows:

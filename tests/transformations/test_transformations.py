@@ -17,7 +17,7 @@ from disorder.errors import BadSetting, DoesNotApply
 from disorder.transformations import parse
 from disorder.transformations.derange import released_orders
 from disorder.types import Texts, Variants
-from disorder.verbs.perturb import broken
+from disorder.verbs.perturb import perturbed
 
 SENTENCE = "The old dog, it seems, saw nine small cats near here."
 WORDS = st.lists(
@@ -80,7 +80,7 @@ class TestDerange:
         rows = apply("derange:punctuation=free", SENTENCE).a
         assert (rows.positions != np.arange(len(rows.sentence))).all()
 
-    def test_both_texts_are_broken_unless_a_side_is_named(self) -> None:
+    def test_both_texts_are_perturbed_unless_a_side_is_named(self) -> None:
         a, b = "one two three four five", "six seven eight nine ten"
         assert all(x != a and y != b for x, y in texts("derange", a, b))
         assert all(x == a and y != b for x, y in texts("derange:side=b", a, b))
@@ -255,7 +255,7 @@ class TestShuffleNgrams:
         rows = apply("shuffle_ngrams:q=1000", "a b c d e f g h i j").a.positions
         assert 0.57 < (rows == np.arange(10)).any(axis=1).mean() < 0.69
 
-    def test_the_text_that_the_task_names_is_broken(self) -> None:
+    def test_the_text_that_the_task_names_is_perturbed(self) -> None:
         assert all(a == "a b c d" for a, _ in texts("shuffle_ngrams", "a b c d", "e f g h"))
 
     @pytest.mark.parametrize("n", ["0", "-1"])
@@ -336,7 +336,7 @@ class TestChains:
         assert texts("drop_text+reverse", "a b", "c d") == [("", "d c")]
         assert texts("copy_sort+reverse", "c a b", "x") == [("c a b", "c b a")]
 
-    def test_every_variant_of_the_first_step_is_broken_again(self) -> None:
+    def test_every_variant_of_the_first_step_is_perturbed_again(self) -> None:
         first, chained = texts("derange", "a b c d e f"), texts("derange+reverse", "a b c d e f")
         assert len(first) == 10
         assert [text for text, _ in chained] == [
@@ -366,11 +366,11 @@ class TestChains:
         assert not parse("sort+derange").is_deterministic
 
 
-def test_broken_texts_can_be_rebuilt_from_positions(jsonl: object) -> None:
+def test_perturbed_texts_can_be_rebuilt_from_positions(jsonl: object) -> None:
     path = jsonl(
         [{"id": "1", "text_a": SENTENCE, "text_b": "So she did it twice.", "label": "neutral"}]
     )  # type: ignore[operator]
-    for record in broken(str(path), "derange:words=spaces", q=5):
+    for record in perturbed(str(path), "derange:words=spaces", q=5):
         words = [
             "The",
             "old",

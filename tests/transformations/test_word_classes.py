@@ -14,7 +14,7 @@ from disorder.transformations import parse, suite
 from disorder.transformations.tags import tagged
 from disorder.transformations.words import split
 from disorder.types import Task
-from disorder.verbs.perturb import Tally, broken
+from disorder.verbs.perturb import Tally, perturbed
 
 # appendix, Table 2, test datasets: words removed from premises and hypotheses
 PUBLISHED = {
@@ -47,7 +47,7 @@ def _tagger_data() -> None:
         pytest.skip(str(missing))
 
 
-def broken_text(spec: str, text: str = TEXT) -> str:
+def perturbed_text(spec: str, text: str = TEXT) -> str:
     [(made, _)] = parse(spec).apply(example(text), task=Task("x"), q=1, seed=0).texts()
     return made
 
@@ -64,28 +64,28 @@ def broken_text(spec: str, text: str = TEXT) -> str:
     ],
 )
 def test_known_sentence(spec: str, left: str) -> None:
-    assert broken_text(spec) == left
+    assert perturbed_text(spec) == left
 
 
 def test_released_joins_by_single_spaces() -> None:
     assert (
-        broken_text("drop_pos:tags=NOUN,fidelity=released")
+        perturbed_text("drop_pos:tags=NOUN,fidelity=released")
         == "The old never saw two and a near , did he ?"
     )
 
 
 def test_a_class_is_dropped_or_kept() -> None:
     dropped, kept = (
-        Counter(broken_text(f"{verb}_pos:tags=VERB,words=simple").split())
+        Counter(perturbed_text(f"{verb}_pos:tags=VERB,words=simple").split())
         for verb in ("drop", "keep")
     )
     assert dropped + kept == Counter(TEXT.split())
 
 
 def test_a_text_without_the_class_stays_and_one_of_nothing_else_is_skipped() -> None:
-    assert broken_text("drop_pos:tags=NUM", "He never saw it.") == "He never saw it."
+    assert perturbed_text("drop_pos:tags=NUM", "He never saw it.") == "He never saw it."
     with pytest.raises(DoesNotApply, match="no word of a text would be left"):
-        broken_text("drop_pos:tags=NOUN", "Dogs")
+        perturbed_text("drop_pos:tags=NOUN", "Dogs")
 
 
 def test_unknown_class() -> None:
@@ -99,7 +99,9 @@ def test_a_tagger_where_none_is_needed_is_a_mistake() -> None:
 
 
 def test_word_classes_are_those_of_the_whole_text_in_a_chain() -> None:
-    assert broken_text("reverse+drop_pos:tags=NOUN") == broken_text("drop_pos:tags=NOUN+reverse")
+    assert perturbed_text("reverse+drop_pos:tags=NOUN") == perturbed_text(
+        "drop_pos:tags=NOUN+reverse"
+    )
 
 
 def test_the_fourteen_configurations_are_a_suite() -> None:
@@ -127,7 +129,7 @@ def test_removed_words_match_the_paper(shared_data: Path) -> None:
 
 def test_alldrop_is_nine_times_the_data_but_for_emptied_rows(shared_data: Path) -> None:
     path = str(shared_data / "rte" / "dev.jsonl.gz")
-    lines = list(broken(path, suite("alldrop")))
+    lines = list(perturbed(path, suite("alldrop")))
     assert len(lines) == 9 * len(read(path).examples)
     whole = [line for line in lines if line["transformation"] == "original"]
     assert sorted(line["text_a"] for line in whole) == sorted(e.text_a for e in read(path).examples)

@@ -91,7 +91,7 @@ def test_a_wrong_token_is_refused_and_not_logged(
     answer = shared(target, cookie="disorder_8765=wrong-wrong-wrong-wrong")
     assert answer.status == 403
     assert answer.headers["content-type"].startswith("text/plain")
-    assert "refused 403 GET / from 127.0.0.1" in caplog.text
+    assert "abstained 403 GET / from 127.0.0.1" in caplog.text
     assert "token=" not in caplog.text
     assert "wrong-wrong" not in caplog.text
 

@@ -173,11 +173,11 @@ def test_the_paired_differences_are_those_of_compare(app: Any) -> None:
         f"/compare/paired?run={ids['uni']}&run={ids['alw']}&transformation=derange&is_part=true",
     ).text
     assert "<html" not in part
-    refused = ask(
+    abstained = ask(
         serve,
         f"/compare/paired?run={ids['uni']}&run={ids['<u>' + chr(0x202E) + 'hostile']}&transformation=derange",
     )
-    assert "cannot be compared" in refused.text
+    assert "cannot be compared" in abstained.text
 
 
 def test_a_run_of_numbers_has_its_pages(tmp_path: Path) -> None:

@@ -49,7 +49,7 @@ app.command("view")(view.view)
 app.add_typer(human.app, name="human")
 app.command("train")(train.train)
 app.command("designs")(designs.designs)
-app.command("mitigations")(mitigations.cures)
+app.command("mitigations")(mitigations.mitigations)
 app.command("study")(study.study)
 
 

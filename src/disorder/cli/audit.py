@@ -92,7 +92,7 @@ def _audited(
     News.show()
     with Bar() as bar:
         return (
-            resume(folder, listen=bar)
+            resume(folder, progress=bar)
             if is_resumed
-            else start(model, data, out=folder, listen=bar, **settings)
+            else start(model, data, out=folder, progress=bar, **settings)
         )

@@ -1,4 +1,4 @@
-"""`disorder designs`: train on broken texts, test on broken texts, or both: what does the model
+"""`disorder designs`: train on perturbed texts, test on perturbed texts, or both: what does the model
 lose each time?
 """
 
@@ -50,7 +50,7 @@ def designs(
 ) -> None:
     """Break the training data, the test data, or both (NLI Data Sanity Check).
 
-    Trains one model on whole texts and one for every --on; Δ is against the first on whole texts,
+    Trains one model on original texts and one for every --on; Δ is against the first on original texts,
     with a paired interval. The same command with the same --out goes on where it was stopped.
     Leaves designs.json and designs.md.
     """
@@ -68,7 +68,7 @@ def designs(
             out=folder,
             seeds=seeds,
             test_limit=test_limit,
-            listen=bar,
+            progress=bar,
             model=model,
             settings=settings_of(set_),
             limit=limit,
@@ -83,7 +83,7 @@ def designs(
         sys.stdout.write(json.dumps([asdict(design) for design in found]) + "\n")
         return
     console = Console()
-    console.print(f"plain on whole texts: accuracy {_score(found[0])}", highlight=False)
+    console.print(f"plain on original texts: accuracy {_score(found[0])}", highlight=False)
     console.print(terminal(changes(found)))
     console.print(note, style="dim", highlight=False, markup=False)
     console.print(
@@ -97,11 +97,11 @@ def designs(
 def changes(found: list[Design]) -> Rows:
     """Δ as in the paper's Table 2: a row a transformation, a column a design."""
     titles = {
-        "corrupt-train": "Δ, broken training",
-        "corrupt-test": "Δ, broken test",
+        "corrupt-train": "Δ, perturbed training",
+        "corrupt-test": "Δ, perturbed test",
         "corrupt-both": "Δ, both",
     }
-    rows = [["broken by", "n", *titles.values()]]
+    rows = [["perturbed by", "n", *titles.values()]]
     specs = dict.fromkeys(design.tested_on for design in found[1:] if design.name == "corrupt-test")
     for spec in specs:
         own = {

@@ -1,4 +1,4 @@
-"""`disorder explain`: what does this model lean on instead of order?"""
+"""`disorder explain`: what does this model rely on instead of order?"""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def explain(
     cache: o.CacheFolder = None,
     as_json: Json = False,
 ) -> None:
-    """What does MODEL lean on instead of order when it answers DATA?
+    """What does MODEL rely on instead of order when it answers DATA?
 
     Pictures that could go into a paper, each with the data behind it and a line that says what it
     shows. Without --by: those that ask no more than an audit does; the others (words, heads,
@@ -84,7 +84,7 @@ def explain(
             data or "builtin",
             by=by or (),
             transformation=with_,
-            listen=bar,
+            progress=bar,
             q=q,
             seed=seed,
             limit=limit,

@@ -54,14 +54,15 @@ def make(
     accepted: Annotated[
         bool,
         typer.Option(
-            "--accepted/--all", help="From a run: only broken texts that got the gold label, or any"
+            "--accepted/--all",
+            help="From a run: only perturbed texts that got the gold label, or any",
         ),
     ] = True,
     whole: Annotated[
         bool | None,
         typer.Option(
             "--whole/--no-whole",
-            help="Mix in as many whole texts (default: unless labelling a run)",
+            help="Mix in as many original texts (default: unless labelling a run)",
         ),
     ] = None,
     annotators: Annotated[
@@ -112,9 +113,9 @@ def _tell(made: Made) -> None:
 def serve(
     folder: Folder,
     host: Annotated[
-        str, typer.Option(help="Address to listen on; 0.0.0.0 lets other machines in")
+        str, typer.Option(help="Address to progress on; 0.0.0.0 lets other machines in")
     ] = "127.0.0.1",
-    port: Annotated[int, typer.Option(help="Port to listen on; 0 takes a free one")] = 8766,
+    port: Annotated[int, typer.Option(help="Port to progress on; 0 takes a free one")] = 8766,
 ) -> None:
     """Serve the annotation page and print each annotator's personal link."""
     from disorder.web.annotate import serve_task

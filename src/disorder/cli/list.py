@@ -134,11 +134,11 @@ def _live() -> Callable[[str], str]:
     from disorder.models import load
     from disorder.transformations import parse
     from disorder.types import Example
-    from disorder.verbs.context import Surroundings
+    from disorder.verbs.context import RunContext
 
     builtin = read("builtin")
     pair = Example("example", *SHOWN, "entailment")
-    context = Surroundings(load("builtin:bow", task=builtin.task), vocabulary(builtin))
+    context = RunContext(load("builtin:bow", task=builtin.task), vocabulary(builtin))
 
     def show(name: str) -> str:
         transformation = parse(name)

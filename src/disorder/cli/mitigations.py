@@ -1,5 +1,5 @@
-"""`disorder cures`: which recipe makes a model refuse broken texts, and does it still answer the
-whole ones?
+"""`disorder mitigations`: which recipe makes a model abstain perturbed texts, and does it still answer the
+original ones?
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 Recipes = Annotated[
     list[str] | None,
     o._option(
-        "Cure, with settings as name:key=value; can be repeated (default: plain, threshold, entropic, invalid_class)",
+        "Mitigation, with settings as name:key=value; can be repeated (default: plain, threshold, entropic, invalid_class)",
         "--recipe",
     ),
 ]
@@ -33,30 +33,31 @@ CureOn = Annotated[
         "Transformation that makes texts invalid; can be repeated (default: Word Salad's)", "--on"
     ),
 ]
-Seeds = Annotated[int, o._option("Trainings of each cure, with seeds 0, 1, …")]
+Seeds = Annotated[int, o._option("Trainings of each mitigation, with seeds 0, 1, …")]
 Transfer = Annotated[
-    str | None, o._option("Also train this cure on each transformation alone, and test it on all")
+    str | None,
+    o._option("Also train this mitigation on each transformation alone, and test it on all"),
 ]
 CureJson = Annotated[bool, o._option("Print the results as JSON and nothing else", "--json")]
 TITLES = {
     ("accuracy", "original"): "accuracy, whole",
-    ("refused", "all"): "refused, broken",
-    ("refused", "original"): "refused, whole",
-    ("accuracy", "all"): "gold, broken",
-    ("entropy", "all"): "entropy, broken",
+    ("abstained", "all"): "abstained, perturbed",
+    ("abstained", "original"): "abstained, whole",
+    ("accuracy", "all"): "gold, perturbed",
+    ("entropy", "all"): "entropy, perturbed",
 }
 ORDERS = {
-    ("refused", f"order={name}"): name
+    ("abstained", f"order={name}"): name
     for name in ("plain", "passive", "cleft", "fronted", "question")
 }
 ORDERS[("refused_more", "order=rare")] = "others − plain"
 MEANING = (
-    "accuracy, whole: share of whole texts given the gold label; a refusal is not right. refused: share taken to be invalid. "
-    "gold, broken: share of broken texts that still get the gold label. entropy: as a share of the most there can be."
+    "accuracy, whole: share of original texts given the gold label; a abstention is not right. abstained: share taken to be invalid. "
+    "gold, perturbed: share of perturbed texts that still get the gold label. entropy: as a share of the most there can be."
 )
 
 
-def cures(
+def mitigations(
     data: Annotated[str, typer.Argument(help="Training data: mnli:train, FILE.jsonl")],
     test: Annotated[
         str, typer.Argument(help="Test data, never trained on: mnli:matched, FILE.jsonl")
@@ -76,16 +77,16 @@ def cures(
     data_dir: o.DataDir = None,
     as_json: CureJson = False,
 ) -> None:
-    """Train cures against broken texts and compare them (Word Salad, Table 12).
+    """Train mitigations against perturbed texts and compare them (Word Salad, Table 12).
 
-    A cured model refuses broken texts and still answers whole ones, rare word orders among them.
-    The same command with the same --out goes on where it was stopped. Leaves cures.json and
-    cures.md.
+    A mitigated model abstains perturbed texts and still answers original ones, rare word orders among them.
+    The same command with the same --out goes on where it was stopped. Leaves mitigations.json and
+    mitigations.md.
     """
     from rich.console import Console
 
     from disorder.cli.progress import EpochBar
-    from disorder.verbs.train import cures as start
+    from disorder.verbs.train import mitigations as start
     from disorder.verbs.train.mitigations import USUAL
 
     folder = out or o.new_folder(model, data, "models")
@@ -99,7 +100,7 @@ def cures(
             seeds=seeds,
             transfer=transfer,
             test_limit=test_limit,
-            listen=bar,
+            progress=bar,
             model=model,
             settings=settings_of(set_),
             limit=limit,
@@ -117,16 +118,19 @@ def cures(
         Console().print(terminal(rows, title))
     Console().print(MEANING, style="dim", highlight=False, markup=False)
     Console().print(
-        f"Models, cures.json and cures.md: {folder}", highlight=False, markup=False, soft_wrap=True
+        f"Models, mitigations.json and mitigations.md: {folder}",
+        highlight=False,
+        markup=False,
+        soft_wrap=True,
     )
 
 
 def tables_of(found: list[Finding]) -> dict[str, Rows]:
-    """The tables: all cures; apart by group of examples; by transformation; and trained on one,
+    """The tables: all mitigations; apart by group of examples; by transformation; and trained on one,
     tested on all.
     """
     mixed, alone = [f for f in found if not f.trained_on], [f for f in found if f.trained_on]
-    kinds = [f.texts for f in mixed if f.metric == "refused" and f.group == "all"]
+    kinds = [f.texts for f in mixed if f.metric == "abstained" and f.group == "all"]
     specs = [
         kind
         for kind in dict.fromkeys(kinds)
@@ -138,35 +142,35 @@ def tables_of(found: list[Finding]) -> dict[str, Rows]:
         if any((f.metric, f.texts) == key for f in mixed)
     }
     groups = [group for group in dict.fromkeys(f.group for f in mixed) if group != "all"]
-    tables = {"Cures": _rows(mixed, [(key, "all", title) for key, title in columns.items()])}
+    tables = {"Mitigations": _rows(mixed, [(key, "all", title) for key, title in columns.items()])}
     for group in groups:
         tables[f"Only {group}"] = _rows(
             mixed, [(key, group, title) for key, title in columns.items()]
         )
-    tables["Broken texts refused, by transformation"] = _rows(
-        mixed, [(("refused", spec), "all", spec) for spec in specs]
+    tables["Perturbed texts abstained, by transformation"] = _rows(
+        mixed, [(("abstained", spec), "all", spec) for spec in specs]
     )
     if "order=plain" in kinds:
-        tables["Valid texts refused, by word order"] = _rows(
+        tables["Valid texts abstained, by word order"] = _rows(
             mixed, [(key, "all", title) for key, title in ORDERS.items()]
         )
     shown = [
         (("accuracy", "original"), "all", "accuracy"),
-        *((("refused", spec), "all", spec) for spec in specs),
+        *((("abstained", spec), "all", spec) for spec in specs),
     ]
-    tables["Trained on one transformation (rows), share refused of each (columns)"] = _rows(
+    tables["Trained on one transformation (rows), share abstained of each (columns)"] = _rows(
         alone, shown
     )
     return tables
 
 
 def _rows(found: list[Finding], columns: list[tuple[tuple[str, str], str, str]]) -> Rows:
-    """A heading, and a row a cure; seeds apart where there are several."""
-    values = {(f.cure, f.trained_on, f.metric, f.texts, f.group): f for f in found}
-    rows = [["cure", *(title for *_, title in columns)]] if columns else []
-    for cure, on in dict.fromkeys((f.cure, f.trained_on) for f in found):
-        cells = [_cell(values.get((cure, on, *key, group))) for key, group, _ in columns]
-        rows += [[on or cure, *cells]] if any(cells) else []
+    """A heading, and a row a mitigation; seeds apart where there are several."""
+    values = {(f.mitigation, f.trained_on, f.metric, f.texts, f.group): f for f in found}
+    rows = [["mitigation", *(title for *_, title in columns)]] if columns else []
+    for mitigation, on in dict.fromkeys((f.mitigation, f.trained_on) for f in found):
+        cells = [_cell(values.get((mitigation, on, *key, group))) for key, group, _ in columns]
+        rows += [[on or mitigation, *cells]] if any(cells) else []
     return rows
 
 
@@ -179,19 +183,19 @@ def _cell(finding: Finding | None) -> str:
 
 
 def _write(folder: Path, found: list[Finding], tables: dict[str, Rows]) -> None:
-    """cures.json for machines, cures.md for people, and the matrix of transfer as a picture."""
+    """mitigations.json for machines, mitigations.md for people, and the matrix of transfer as a picture."""
     write(
         "--out",
-        folder / "cures.json",
+        folder / "mitigations.json",
         json.dumps([asdict(finding) for finding in found], indent=1) + "\n",
     )
     note = f"{seeds_text(len(found[0].by_seed))}; 95 % intervals over examples. {MEANING}"
-    write("--out", folder / "cures.md", markdown(tables, note))
+    write("--out", folder / "mitigations.md", markdown(tables, note))
     cells: list[dict[str, Any]] = [
-        {"trained on": f.trained_on, "tested on": f.texts, "refused": f.value}
+        {"trained on": f.trained_on, "tested on": f.texts, "abstained": f.value}
         for f in found
         if f.trained_on
-        and f.metric == "refused"
+        and f.metric == "abstained"
         and f.group == "all"
         and f.texts not in ("original", "all")
         and not f.texts.startswith("order=")
@@ -200,5 +204,7 @@ def _write(folder: Path, found: list[Finding], tables: dict[str, Rows]) -> None:
         from disorder.report.charts import heat_map
 
         write(
-            "--out", folder / "transfer.svg", heat_map(cells, "trained on", "tested on", "refused")
+            "--out",
+            folder / "transfer.svg",
+            heat_map(cells, "trained on", "tested on", "abstained"),
         )

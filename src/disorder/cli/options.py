@@ -40,7 +40,7 @@ Limit = Annotated[int | None, _option("Audit this many examples, drawn at random
 Out = Annotated[
     str | None, _option("Run folder, or an address like s3://… (default: runs/DATE-MODEL-DATA)")
 ]
-Resume = Annotated[str | None, _option("Go on with a run that was stopped")]
+Resume = Annotated[str | None, _option("Resume a run that was stopped")]
 Fidelity = Annotated[str, _option("paper: as described; released: as the authors' code does")]
 Short = Annotated[
     str, _option("Examples with fewer than q distinct variants: skip them, or use those there are")

@@ -1,4 +1,4 @@
-"""`disorder perturb`: write broken texts to a file, to look at or to use elsewhere."""
+"""`disorder perturb`: write perturbed texts to a file, to look at or to use elsewhere."""
 
 from __future__ import annotations
 
@@ -61,13 +61,13 @@ def perturb(
     ] = None,
     labels: Labels = "",
 ) -> None:
-    """Write the broken texts of DATA to a file.
+    """Write the perturbed texts of DATA to a file.
 
     Each line holds id, transformation, variant, text_a, text_b, label, positions_a, positions_b.
     """
     from disorder.cli.progress import News
     from disorder.transformations import suite as suite_named
-    from disorder.verbs.perturb import Tally, broken
+    from disorder.verbs.perturb import Tally, perturbed
 
     News.show()
     if bool(with_) == bool(suite):
@@ -75,7 +75,7 @@ def perturb(
             "say how to break the texts, with --with TRANSFORMATION or with --suite NAME"
         )
     tally, used = Tally(), Counter[str]()
-    lines = broken(
+    lines = perturbed(
         data,
         with_ or suite_named(str(suite)),
         q=q,

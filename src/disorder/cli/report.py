@@ -1,4 +1,4 @@
-"""`disorder report`: show a finished run again, and draw its page anew."""
+"""`disorder report`: show a finished run again, and draw its page again."""
 
 from __future__ import annotations
 
@@ -22,6 +22,6 @@ def report(
     found = read_run(folder)
     if found.status != "done":
         what = f"failed ({found.error})" if found.status == "failed" else "is not finished"
-        raise DisorderError(f"this run {what}; go on with: disorder audit --resume {run}")
+        raise DisorderError(f"this run {what}; resume: disorder audit --resume {run}")
     write_report(folder, found)
     show(found, Console(), folder=str(run))

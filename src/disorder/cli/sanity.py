@@ -74,7 +74,7 @@ def sanity(
 ) -> None:
     """Does DATA need word order, both texts, all word classes, or can it be gamed?
 
-    Trains a quick model on whole and on broken texts, sets baselines beside it, looks for words
+    Trains a quick model on whole and on perturbed texts, sets baselines beside it, looks for words
     that give labels away, for duplicates and leaks, and ends in a verdict a question with its
     interval: report.html, sanity.json, card.md.
     """
@@ -104,7 +104,7 @@ def sanity(
             columns=o.mapping("--columns", columns),
             group_by=group_by or (),
             settings=settings_of(set_),
-            listen=bar,
+            progress=bar,
             **given,
         )
     write_folder(folder, result, command)

@@ -130,7 +130,7 @@ def _made(
 
     News.show()
     with Bar() as bar:
-        return start(name, *given, names=names, out=folder, listen=bar, **settings)
+        return start(name, *given, names=names, out=folder, progress=bar, **settings)
 
 
 def show(found: Study, console: Console, folder: Path | None) -> None:
@@ -240,7 +240,7 @@ def _list(console: Console, name: str | None, data_dir: str | None, *, as_json: 
 
 
 def _indented(line: str, margin: int, width: int, first: str = "") -> str:
-    """A line broken at the width of the terminal, every piece indented; the first one behind a
+    """A line perturbed at the width of the terminal, every piece indented; the first one behind a
     name.
     """
     start, rest = f"{first:<{margin}}", " " * margin

@@ -40,7 +40,8 @@ Set = Annotated[
 On = Annotated[
     list[str] | None,
     o._option(
-        "Train on this transformation of the texts; can be repeated; original: whole texts", "--on"
+        "Train on this transformation of the texts; can be repeated; original: original texts",
+        "--on",
     ),
 ]
 Asks = Annotated[
@@ -54,7 +55,7 @@ TestLimit = Annotated[int | None, o._option("Test on this many examples, drawn a
 TrainOut = Annotated[
     Path | None, o._option("Folder of the trained model (default: models/DATE-MODEL-DATA)")
 ]
-TrainResume = Annotated[Path | None, o._option("Go on with a training that was stopped")]
+TrainResume = Annotated[Path | None, o._option("Resume a training that was stopped")]
 Device = Annotated[str | None, o._option("cpu, cuda or mps (default: the best there is)")]
 Audit = Annotated[
     str | None,
@@ -86,8 +87,8 @@ def train(
 ) -> None:
     """Train a model on DATA by RECIPE.
 
-    The folder it leaves can be audited at once. `--on T` trains on broken texts; a killed training
-    goes on with `--resume DIR`. Several GPUs: accelerate launch -m disorder train ...
+    The folder it leaves can be audited at once. `--on T` trains on perturbed texts; a killed training
+    resumes `--resume DIR`. Several GPUs: accelerate launch -m disorder train ...
     """
     from rich.console import Console
 
@@ -141,9 +142,9 @@ def _trained(
 
     with EpochBar() as bar:
         done = (
-            resume(folder, listen=bar)
+            resume(folder, progress=bar)
             if is_resumed
-            else start(recipe, data, out=folder, listen=bar, **asked)
+            else start(recipe, data, out=folder, progress=bar, **asked)
         )
     return done if is_first_process() else None
 
@@ -167,13 +168,13 @@ def show(trained: Trained, console: Console) -> None:
 
 
 def _seen(after: dict[str, Any]) -> list[str]:
-    """What the model answers to whole and to broken dev texts, so that a collapse can be seen."""
+    """What the model answers to whole and to perturbed dev texts, so that a collapse can be seen."""
     lines = []
     for name, seen in after.get("answers", {}).items():
         texts = (
-            "whole texts"
+            "original texts"
             if name == "original"
-            else f"broken texts ({', '.join(after['broken_by'])})"
+            else f"perturbed texts ({', '.join(after['perturbed_by'])})"
         )
         labels = ", ".join(f"{label} {share:.3f}" for label, share in seen["labels"].items())
         spread = f"({seen['low']:.3f} to {seen['high']:.3f}, {seen['most']:.3f} at most)"
@@ -206,10 +207,10 @@ def _fitted(after: dict[str, Any]) -> list[str]:
         return [f"calibration.json: {said}"]
     shares = {
         name: f"{s['value']:.3f} ({s['low']:.3f} to {s['high']:.3f})"
-        for name, s in after["refused"].items()
+        for name, s in after["abstained"].items()
     }
-    refuses = f"refuses below {found['threshold']:.3f}: {shares['original']} of whole, {shares['broken']} of broken dev texts"
-    return [f"calibration.json: {said}; {refuses}"]
+    abstains = f"abstains below {found['threshold']:.3f}: {shares['original']} of whole, {shares['perturbed']} of perturbed dev texts"
+    return [f"calibration.json: {said}; {abstains}"]
 
 
 def _audit_data(record: dict[str, Any]) -> str:
@@ -228,11 +229,11 @@ def _audit_both(trained: Trained, data: str, console: Console) -> None:
     runs = {}
     for when, spec in (("before", request["model"]), ("after", trained.spec)):
         if ":" not in spec:
-            continue  # a network from nothing had no answers before
+            continue  # a network from scratch had no answers before
         try:
             with Bar() as bar:
                 runs[when] = audit(
-                    spec, data, out=trained.folder / f"audit-{when}", listen=bar, **settings
+                    spec, data, out=trained.folder / f"audit-{when}", progress=bar, **settings
                 )
         except DisorderError as error:
             console.print(

@@ -13,10 +13,11 @@ def view(
         Path, typer.Argument(metavar="DIR", help="Folder that run folders lie in")
     ] = Path("runs"),
     port: Annotated[
-        int, typer.Option(help="Port to listen on; 0 takes a free one", min=0, max=65535)
+        int, typer.Option(help="Port to progress on; 0 takes a free one", min=0, max=65535)
     ] = 8765,
     host: Annotated[
-        str, typer.Option(help="Address to listen on; other machines can reach any but the default")
+        str,
+        typer.Option(help="Address to progress on; other machines can reach any but the default"),
     ] = "127.0.0.1",
     token: Annotated[
         str | None, typer.Option(help="Token to ask for (made where --host needs one)")
@@ -26,7 +27,7 @@ def view(
     """Look at the runs below DIR in a browser.
 
     A list of runs, each with its scores and charts; examples by label, length, answer and accepted
-    share; every broken version of an example; runs side by side; how far a run is. Nothing leaves
+    share; every perturbed version of an example; runs side by side; how far a run is. Nothing leaves
     this machine, and no file of yours is changed.
     """
     from disorder.web.guard import one_token, token_for

@@ -37,12 +37,12 @@ def vocabulary(dataset: Dataset) -> list[str]:
 
 
 def rare_labels(dataset: Dataset) -> list[str]:
-    """A line for each label that so few examples have that it may be a slip."""
+    """A line for each label that so few examples have that it may be a typo."""
     counts, n = Counter(example.label for example in dataset.examples), len(dataset.examples)
     if dataset.task.is_regression or n < ENOUGH:
         return []
     return [
-        f"label {label!r} stands in {count} of {n:,} examples only; a slip of the pen?"
+        f"label {label!r} stands in {count} of {n:,} examples only; a typo?"
         for label, count in sorted(counts.items())
         if count <= max(1, n // 200)
     ]

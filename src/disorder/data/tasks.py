@@ -143,7 +143,7 @@ def guess_task(
     if is_question and set(found) <= set(KNOWN["squad2"].labels):
         return replace(
             KNOWN["squad2"], name=name
-        )  # the question is what is broken; one label alone may be there
+        )  # the question is what is perturbed; one label alone may be there
     breaks: Literal["a", "b"] = "b" if is_pair else "a"
     if (
         found

@@ -13,7 +13,7 @@ from disorder.types import Bools, Outcomes, Score
 
 
 def right_first(outcomes: Outcomes) -> Bools:
-    """D_c: examples answered right as whole texts (the released code keeps only those with an
+    """D_c: examples answered right as original texts (the released code keeps only those with an
     accepted permutation).
     """
     if outcomes.fidelity == "released":
@@ -22,7 +22,7 @@ def right_first(outcomes: Outcomes) -> Bools:
 
 
 def flipped(outcomes: Outcomes) -> Bools:
-    """D_f: examples answered wrong as whole texts but right on some permutation."""
+    """D_f: examples answered wrong as original texts but right on some permutation."""
     return ~outcomes.is_right & (outcomes.n_accepted > 0)
 
 

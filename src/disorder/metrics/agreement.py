@@ -1,4 +1,4 @@
-"""How often does a broken text get the answer that the whole one got? After Word Salad (Gupta et
+"""How often does a perturbed text get the answer that the original one got? After Word Salad (Gupta et
 al., 2021).
 """
 
@@ -14,7 +14,7 @@ from disorder.types import Floats, Ints, Outcomes, Score
 
 @metric(better="near chance", paper="WS")
 def agreement(outcomes: Outcomes) -> Score:
-    """Share of broken texts whose answer is unchanged; for copies, the share given the task's
+    """Share of perturbed texts whose answer is unchanged; for copies, the share given the task's
     default label.
     """
     return mean(unchanged(outcomes), skipped=outcomes.n_skipped)
@@ -23,7 +23,7 @@ def agreement(outcomes: Outcomes) -> Score:
 def unchanged(outcomes: Outcomes) -> Floats:
     """Share of each example's variants with the expected answer."""
     return np.asarray(
-        ((outcomes.label == _expected(outcomes)) & outcomes.is_asked).sum(axis=1)
+        ((outcomes.label == _expected(outcomes)) & outcomes.is_predicted).sum(axis=1)
         / outcomes.n_variants
     )
 

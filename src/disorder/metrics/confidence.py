@@ -11,7 +11,7 @@ from disorder.registry import metric
 from disorder.types import Floats, Outcomes, Score
 
 
-@metric(better="low on broken texts", paper="WS, OOO", of="texts")
+@metric(better="low on perturbed texts", paper="WS, OOO", of="texts")
 def confidence(outcomes: Outcomes) -> Score:
     """Mean probability of the answer given."""
     return mean(top_probability(outcomes), skipped=outcomes.n_skipped)
@@ -19,9 +19,9 @@ def confidence(outcomes: Outcomes) -> Score:
 
 def top_probability(outcomes: Outcomes) -> Floats:
     """Mean probability of the answers to each example's variants."""
-    top = outcomes.answers.max(axis=2)
+    top = outcomes.predictions.max(axis=2)
     if (outcomes.label < 0).sum() > (
-        ~outcomes.is_asked
-    ).sum():  # a refusal is an answer too, and has a probability
-        top = np.maximum(top, 1 - outcomes.answers.sum(axis=2))
+        ~outcomes.is_predicted
+    ).sum():  # a abstention is an answer too, and has a probability
+        top = np.maximum(top, 1 - outcomes.predictions.sum(axis=2))
     return np.asarray(np.nanmean(top, axis=1, dtype=np.float64))

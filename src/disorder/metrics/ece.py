@@ -1,7 +1,7 @@
 """Is a model as often right as it says? Expected calibration error over 15 equal-width bins, as in
 Word Salad (Table 8).
 
-On broken texts it asks how far certainty is from what the gold label of the whole text bears out.
+On perturbed texts it asks how far certainty is from what the gold label of the original text bears out.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ PART = 1024  # examples at a time, so that memory stays flat
 
 @metric(better="low", paper="WS, OOO", of="texts")
 def ece(outcomes: Outcomes) -> Score:
-    """Mean distance between how sure answers are and how often they are right; refused texts are
+    """Mean distance between how sure answers are and how often they are right; abstained texts are
     left out.
     """
     gaps, counts = _by_example(outcomes)
@@ -60,7 +60,7 @@ def _by_example(outcomes: Outcomes) -> tuple[Floats, Ints]:
     gaps, counts = np.zeros((len(outcomes), N_BINS)), np.zeros(len(outcomes), dtype=np.int64)
     for start in range(0, len(outcomes), PART):
         part = slice(start, start + PART)
-        label, sure = outcomes.label[part], outcomes.answers[part].max(axis=2)
+        label, sure = outcomes.label[part], outcomes.predictions[part].max(axis=2)
         rows, variants = np.nonzero(label >= 0)
         sure, is_right = (
             sure[rows, variants].astype(np.float64),

@@ -44,7 +44,8 @@ def accepted_entropy(outcomes: Outcomes) -> Floats:
     accepted = outcomes.label == outcomes.gold[:, None]
     with np.errstate(invalid="ignore"):
         sums = [
-            np.where(accepted[part], _nats(outcomes.answers[part]), 0).sum(axis=1) for part in parts
+            np.where(accepted[part], _nats(outcomes.predictions[part]), 0).sum(axis=1)
+            for part in parts
         ]
         return np.asarray(np.concatenate(sums) / accepted.sum(axis=1))
 

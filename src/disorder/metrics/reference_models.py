@@ -1,7 +1,7 @@
 """How would the papers' imaginary models score on the same examples, given the same answers to
-whole texts?
+original texts?
 
-UNLI's Model A takes every broken text for meaningless and rejects it; B guesses uniformly; C is a
+UNLI's Model A takes every perturbed text for meaningless and rejects it; B guesses uniformly; C is a
 bag of words and never changes its answer.
 """
 
@@ -32,28 +32,29 @@ def _rejects(outcomes: Outcomes) -> Outcomes:
     answer = np.eye(len(outcomes.task.labels), dtype=np.float32)[
         outcomes.task.labels.index(outcomes.task.reject_label)
     ]
-    return _answering(outcomes, np.broadcast_to(answer, outcomes.answers.shape))
+    return _answering(outcomes, np.broadcast_to(answer, outcomes.predictions.shape))
 
 
 def _guesses(outcomes: Outcomes) -> Outcomes:
     m = len(outcomes.task.labels)
     picks = [
-        generator(outcomes.seed, "guess", str(i)).integers(m, size=outcomes.answers.shape[1])
+        generator(outcomes.seed, "guess", str(i)).integers(m, size=outcomes.predictions.shape[1])
         for i in outcomes.example
     ]
     answers = np.eye(m, dtype=np.float32)[
-        np.array(picks, dtype=np.int64).reshape(outcomes.answers.shape[:2])
+        np.array(picks, dtype=np.int64).reshape(outcomes.predictions.shape[:2])
     ]
     return _answering(outcomes, answers)
 
 
 def _unchanged(outcomes: Outcomes) -> Outcomes:
     return _answering(
-        outcomes, np.broadcast_to(outcomes.original[:, None, :], outcomes.answers.shape)
+        outcomes, np.broadcast_to(outcomes.original[:, None, :], outcomes.predictions.shape)
     )
 
 
 def _answering(outcomes: Outcomes, answers: Any) -> Outcomes:
     return replace(
-        outcomes, answers=np.where(outcomes.is_asked[:, :, None], answers, np.float32(np.nan))
+        outcomes,
+        predictions=np.where(outcomes.is_predicted[:, :, None], answers, np.float32(np.nan)),
     )

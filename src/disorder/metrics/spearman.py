@@ -14,7 +14,9 @@ from disorder.types import Floats, Ints, Outcomes, Score
 ENOUGH = 10  # variants that are resampled for the interval; more would only cost time
 
 
-@metric(better="high on whole texts, near 0 on broken ones", paper="OOO", of="texts", on="numbers")
+@metric(
+    better="high on original texts, near 0 on perturbed ones", paper="OOO", of="texts", on="numbers"
+)
 def spearman(outcomes: Outcomes) -> Score:
     """Spearman's rank correlation with gold, averaged over variants."""
     gold = outcomes.gold.astype(float)
@@ -39,8 +41,8 @@ def numbers(outcomes: Outcomes) -> Floats:
     """Answers as examples × variants; an example with fewer variants goes through its own again: a
     missing one has no rank.
     """
-    turns = np.arange(outcomes.answers.shape[1]) % outcomes.n_variants[:, None]
-    return np.asarray(np.take_along_axis(outcomes.answers[:, :, 0], turns, axis=1))
+    turns = np.arange(outcomes.predictions.shape[1]) % outcomes.n_variants[:, None]
+    return np.asarray(np.take_along_axis(outcomes.predictions[:, :, 0], turns, axis=1))
 
 
 def correlation(x: Floats, y: Floats) -> Floats:

@@ -1,7 +1,7 @@
 """How sensitive is a model to word order, from 0 (not at all) to 1 (falls to chance)? Out of Order
 (Pham et al., 2021).
 
-Measured on dev-r: examples whose broken text is one sentence of more than three words, that the
+Measured on dev-r: examples whose perturbed text is one sentence of more than three words, that the
 model answers right, with classes balanced by random removal. Every step is counted.
 """
 
@@ -42,7 +42,7 @@ N_TOKENS = 3  # a text must have more
 
 @metric(better="near 1 where the task needs order", paper="OOO", of="order")
 def wos(outcomes: Outcomes) -> Score:
-    """Word-Order Sensitivity (1 − p)/(1 − chance), with p the accuracy on broken texts of dev-r."""
+    """Word-Order Sensitivity (1 − p)/(1 − chance), with p the accuracy on perturbed texts of dev-r."""
     chance = 1 / len(outcomes.task.labels)
     if chance == 1:
         raise NothingToMeasure("the data has a single label")

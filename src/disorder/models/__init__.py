@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from disorder.models.importance.attention import Head, answers_without, attentions, n_heads
 from disorder.models.importance.integrated_gradients import integrated_gradients
-from disorder.models.loading import Aligned, load
+from disorder.models.loading import LoadedModel, load
 from disorder.models.precision import choose_precision
 
 __all__ = [
-    "Aligned",
+    "LoadedModel",
     "Head",
     "answers_without",
     "attentions",

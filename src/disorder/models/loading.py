@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from disorder.abstention import REFUSED
+from disorder.abstention import ABSTAINED
 from disorder.errors import BadModel
-from disorder.memo import Kept
+from disorder.memo import Memo
 from disorder.models.importance.by_word import MAX_KEPT, how, importance
 from disorder.models.importance.by_word import key_of as pair_key
 from disorder.models.outputs.calibration import Calibration, calibration_of
@@ -31,7 +31,7 @@ def load(
     batch_size: int | None = None,
     precision: str = "fp32",
     cache: Path | None = None,
-) -> Aligned:
+) -> LoadedModel:
     """A predictor whose columns are the task's labels, from a spec or from any Python object that
     can answer.
     """
@@ -56,7 +56,7 @@ def load(
     )
     columns = _columns(title, predictor.labels, task, labels or {})
     calibration = calibration_of(model) if isinstance(model, str) and predictor.labels else None
-    return Aligned(predictor, title, task.labels, columns, precision, kept, calibration)
+    return LoadedModel(predictor, title, task.labels, columns, precision, kept, calibration)
 
 
 def _check_spec(spec: str, name: str) -> None:
@@ -82,7 +82,7 @@ def _set_precision(name: str, predictor: Any, precision: str) -> None:
 
 
 @dataclass
-class Aligned:
+class LoadedModel:
     """A predictor seen through the task's labels: columns reordered, or added up where several mean
     one label.
     """
@@ -95,7 +95,7 @@ class Aligned:
     cache: Cache | None = None
     calibration: Calibration | None = None
     counts: Costs = field(default_factory=Costs)
-    weighed: Kept[tuple[object, ...], list[Floats]] = field(default_factory=lambda: Kept(MAX_KEPT))
+    weighed: Memo[tuple[object, ...], list[Floats]] = field(default_factory=lambda: Memo(MAX_KEPT))
 
     @property
     def fingerprint(self) -> str:
@@ -136,7 +136,7 @@ class Aligned:
         """How much the loss hangs on each word, texts of a pair apart: by gradient where there is
         one, else leaving it out.
 
-        Kept, since several transformations ask it of the same pairs.
+        Memo, since several transformations ask it of the same pairs.
         """
         keys = [pair_key(pair) for pair in pairs]
         return self.weighed(keys, lambda missing: self._weigh([pairs[i] for i in missing]))
@@ -164,14 +164,14 @@ class Aligned:
             found.append(
                 f"logits are divided by the temperature {self.calibration.temperature:.3g} (calibration.json)"
             )
-        if self.refuses:
+        if self.abstains:
             found.append(
-                f"a text that the model calls {REFUSED!r} gets none of the labels: it is accepted by no score"
+                f"a text that the model calls {ABSTAINED!r} gets none of the labels: it is accepted by no score"
             )
         return list(dict.fromkeys(found))
 
     @property
-    def refuses(self) -> bool:
+    def abstains(self) -> bool:
         """Whether the model can say that a text is none."""
         return self.columns is not None and bool((self.columns.sum(axis=1) == 0).any())
 
@@ -218,8 +218,8 @@ def _columns(
     matrix = np.zeros((len(given), len(task.labels)))
     for row, label in enumerate(given):
         target = renamed.get(label, label).lower()
-        if target == REFUSED and target not in wanted:
-            # no column: what a row then lacks to 1 is the probability of refusing, see `answer_of`
+        if target == ABSTAINED and target not in wanted:
+            # no column: what a row then lacks to 1 is the probability of abstaining, see `predicted_label`
             continue
         if target not in wanted:
             raise BadModel(_mismatch(name, given, task))

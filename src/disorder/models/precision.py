@@ -7,9 +7,9 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 
-from disorder.abstention import answer_of
+from disorder.abstention import predicted_label
 from disorder.errors import DisorderError
-from disorder.models.loading import Aligned
+from disorder.models.loading import LoadedModel
 from disorder.types import Floats, Texts
 
 CANDIDATES = ("bf16", "int8")
@@ -17,7 +17,7 @@ WORTH = 1.15  # times faster, or it is not worth the doubt
 
 
 def choose_precision(
-    load: Callable[[str], Aligned], texts: Sequence[Texts], agree: float
+    load: Callable[[str], LoadedModel], texts: Sequence[Texts], agree: float
 ) -> tuple[str, str]:
     """The fastest precision whose answers agree with fp32 on at least `agree` of a sample, and a
     line that says so.
@@ -30,14 +30,14 @@ def choose_precision(
             answers, took = _timed(load(precision), sample)
         except DisorderError as error:
             return "fp32", f"precision fp32: {error}"
-        rate = float((answer_of(answers) == answer_of(expected)).mean())
+        rate = float((predicted_label(answers) == predicted_label(expected)).mean())
         if rate >= agree and took * WORTH < seconds:
             best, seconds = precision, took
             note = f"precision {precision}: {rate:.3f} of {len(sample)} sampled answers agree with fp32 (bound {agree})"
     return best, note
 
 
-def _timed(predictor: Aligned, sample: Sequence[Texts]) -> tuple[Floats, float]:
+def _timed(predictor: LoadedModel, sample: Sequence[Texts]) -> tuple[Floats, float]:
     """Answers without the cache, the time of the second of two runs."""
     predictor.cache = None
     answers = predictor(sample)

@@ -1,4 +1,4 @@
-"""Networks that `disorder train` made from nothing: word numbers in, probabilities out, from a
+"""Networks that `disorder train` made from scratch: word numbers in, probabilities out, from a
 folder of plain files.
 """
 
@@ -53,7 +53,7 @@ def esim(address: str, *, task: Task) -> Predictor:
 
 @model(form="transformer:FOLDER", needs="torch")
 def transformer(address: str, *, task: Task) -> Predictor:
-    """A small Transformer that `disorder train --model transformer` made from nothing."""
+    """A small Transformer that `disorder train --model transformer` made from scratch."""
     return load("transformer", Path(address))
 
 

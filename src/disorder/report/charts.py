@@ -19,7 +19,7 @@ def forest(run: Run, metric: str) -> str:
     """A score of every transformation with its interval, and chance as a line."""
     rows: Table = [
         {
-            "name": r.transformation.replace("original", "whole texts"),
+            "name": r.transformation.replace("original", "original texts"),
             "value": r.value,
             "low": r.low,
             "high": r.high,
@@ -78,7 +78,7 @@ def omega_curve(run: Run, transformation: str) -> str:
 
 
 def acceptance(run: Run, transformation: str) -> str:
-    """How many examples have each share of accepted permutations, by whether the whole text was
+    """How many examples have each share of accepted permutations, by whether the original text was
     answered right.
     """
     table = run.figures[transformation]["acceptance"]
@@ -88,7 +88,7 @@ def acceptance(run: Run, transformation: str) -> str:
             "from": i / len(counts),
             "to": (i + 1) / len(counts),
             "examples": count,
-            "whole text": names[name],
+            "original text": names[name],
         }
         for name, counts in table.items()
         for i, count in enumerate(counts)
@@ -96,16 +96,16 @@ def acceptance(run: Run, transformation: str) -> str:
     return _bars(
         rows,
         "examples",
-        "whole text",
+        "original text",
         list(names.values()),
         "share of permutations that get the gold label",
     )
 
 
 def confidence(run: Run, transformation: str) -> str:
-    """How sure the model is of its answers, on whole and on broken texts."""
+    """How sure the model is of its answers, on whole and on perturbed texts."""
     table = run.figures[transformation]["confidence"]
-    names = {"before": "whole texts", "after": "broken texts"}
+    names = {"before": "original texts", "after": "perturbed texts"}
     rows = [
         {"from": i / len(shares), "to": (i + 1) / len(shares), "share": share, "asked": names[name]}
         for name, shares in table.items()
@@ -116,7 +116,7 @@ def confidence(run: Run, transformation: str) -> str:
 
 def reliability(run: Run, transformation: str) -> str:
     """How often answers are right, by how sure they are; on the diagonal certainty is earned."""
-    names = {"before": "whole texts", "after": "broken texts"}
+    names = {"before": "original texts", "after": "perturbed texts"}
     rows: Table = [
         {
             "sure": sure,

@@ -109,7 +109,7 @@ def footnotes(comparison: Comparison) -> list[str]:
 
 def where(transformation: str) -> str:
     """A transformation as it is shown."""
-    return "whole texts" if transformation == "original" else transformation
+    return "original texts" if transformation == "original" else transformation
 
 
 def signed(value: float, digits: int = 3) -> str:

@@ -24,7 +24,7 @@ from disorder.runs.run import Record, Run
 from disorder.runs.storage import write_atomically
 
 CAPTIONS = {
-    "forest": "{score} on whole and broken texts, with 95 % intervals; the dotted line is chance.",
+    "forest": "{score} on whole and perturbed texts, with 95 % intervals; the dotted line is chance.",
     "omega": "Ω_x under {main}: examples with more than a share x of permutations that get the gold label. A bag of words "
     "draws a flat line at its accuracy; the dotted line marks chance.",
     "acceptance": "Share of permutations ({main}) that get the gold label, for examples first answered right and wrong. A bag "

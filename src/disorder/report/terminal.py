@@ -22,13 +22,13 @@ from disorder.runs.run import Record, Run
 SECONDS = ("draw", "assemble", "forward", "cache", "write")
 LEGEND = {
     "accuracy": "texts given the gold label; after a number its 95 % interval over examples",
-    "same answer": "broken texts answered as the whole text was (copies: with the default label)",
+    "same answer": "perturbed texts answered as the original text was (copies: with the default label)",
     "WOS": "word-order sensitivity: 0 = order ignored, 1 = falls to chance, above 1 = below it",
     "confidence": "mean probability of the answer given",
     "Ω_max, Ω_rand, Ω_1.0": "examples with one permutation that gets the gold label, with more than by chance, with all",
     "P_c, P_f": "permutations that get the gold label, of examples first answered right (D_c), wrong (D_f)",
     "entropy": "how undecided the answers to those permutations are, in nats",
-    "models A, B, C": "what they would score: A rejects every broken text, B guesses, C is a bag of words",
+    "models A, B, C": "what they would score: A rejects every perturbed text, B guesses, C is a bag of words",
     "needs=…": "only examples of the built-in data whose label order decides, or words alone",
 }
 

@@ -31,7 +31,7 @@ PERMUTATION_METRICS = {
 }
 MEANINGS = {
     "accuracy": "share of texts given the gold label",
-    "agreement": "share of broken texts whose answer is the one the whole text got (for copies: the default label)",
+    "agreement": "share of perturbed texts whose answer is the one the original text got (for copies: the default label)",
     "wos": "word-order sensitivity: 0 when order is ignored, 1 when accuracy falls to chance",
     "confidence": "mean probability of the answer given",
     "spearman": "rank correlation with the gold numbers",
@@ -114,7 +114,7 @@ def _option(name: str, value: Any) -> list[str]:
 
 
 TELLING_KINDS = {
-    "unmoved": "right on the text, and as sure of the same answer on every broken version",
-    "rescued": "wrong on the text, right on broken versions of it",
-    "noticed": "right on the text, another answer on most broken versions",
+    "unmoved": "right on the text, and as sure of the same answer on every perturbed version",
+    "rescued": "wrong on the text, right on perturbed versions of it",
+    "noticed": "right on the text, another answer on most perturbed versions",
 }

@@ -18,7 +18,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from disorder.abstention import REFUSED, answer_of
+from disorder.abstention import ABSTAINED, predicted_label
 from disorder.runs.storage import add_line, is_on_disk, write_atomically
 from disorder.types import Example, Floats, Rows, Variants
 
@@ -43,9 +43,9 @@ def sample_table(
     *,
     with_texts: bool = False,
 ) -> pa.Table:
-    """The variants of some examples with the answers to them; None stands for whole texts.
+    """The variants of some examples with the answers to them; None stands for original texts.
 
-    `with_texts` keeps the broken texts too, where they cannot be drawn again from the text and the
+    `with_texts` keeps the perturbed texts too, where they cannot be drawn again from the text and the
     seed.
     """
     counts = [len(part) for part in answers]
@@ -80,7 +80,7 @@ def storable(text: str) -> str:
 
 
 @dataclass
-class Parts:
+class SampleParts:
     """The parts of a run folder."""
 
     folder: Path
@@ -88,7 +88,7 @@ class Parts:
     notes: list[str] = field(default_factory=list)
 
     @classmethod
-    def open(cls, folder: Path, *, to_write: bool = True) -> Parts:
+    def open(cls, folder: Path, *, to_write: bool = True) -> SampleParts:
         """The parts that a folder has so far; a line cut off by a crash is not one."""
         if to_write:
             (folder / "samples").mkdir(exist_ok=True)
@@ -206,8 +206,8 @@ def _constant(name: str, n: int) -> pa.Array:
 def _labels(labels: Sequence[str], answers: Any) -> pa.Array:
     if not labels:
         return pa.nulls(len(answers), NAMES)
-    numbers = answer_of(answers).astype(np.int32) if len(answers) else np.empty(0, np.int32)
-    names = [*labels, REFUSED] if (numbers < 0).any() else list(labels)
+    numbers = predicted_label(answers).astype(np.int32) if len(answers) else np.empty(0, np.int32)
+    names = [*labels, ABSTAINED] if (numbers < 0).any() else list(labels)
     indices = pa.array(np.where(numbers < 0, len(labels), numbers), pa.int32())
     return pa.DictionaryArray.from_arrays(indices, pa.array(names, pa.string()))
 

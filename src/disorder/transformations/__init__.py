@@ -1,4 +1,4 @@
-"""How is a text broken? One file a transformation; each returns rows of word positions, not
+"""How is a text perturbed? One file a transformation; each returns rows of word positions, not
 strings.
 """
 

@@ -1,4 +1,4 @@
-"""Answer a whole text with one of its words: is that word enough for the model to say yes?
+"""Answer a original text with one of its words: is that word enough for the model to say yes?
 
 BERT & Family Eat Word Salad (Gupta et al., 2021), CopyOne. The released code repeats the word as
 often as the second text has tokens. What importance is, and which way its sign goes: `_least.py`.

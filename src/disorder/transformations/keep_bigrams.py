@@ -19,13 +19,13 @@ from disorder.transformations.positions.orders import (
     LISTED,
     Bigrams,
     all_orders,
-    mended_order,
     random_orders,
     read_once,
+    repaired_order,
 )
 from disorder.types import Ints, Rows, Sentence
 
-ROUNDS = 8  # bulk draws before orders are mended instead
+ROUNDS = 8  # bulk draws before orders are repaired instead
 
 
 @transformation(
@@ -87,7 +87,7 @@ def _every(kinds: Ints, n_kept: int) -> Ints:
 
 def _drawn(kinds: Ints, n_kept: int, count: int, rng: Generator) -> Ints:
     """Random runs in random orders, those thrown away that restore a bigram; where too few are
-    left, orders are mended.
+    left, orders are repaired.
     """
     n, n_runs, old = len(kinds), len(kinds) - n_kept, Bigrams.of(kinds)
     rows = np.empty((0, n), dtype=np.int64)
@@ -100,8 +100,8 @@ def _drawn(kinds: Ints, n_kept: int, count: int, rng: Generator) -> Ints:
         rows = read_once(np.concatenate([rows, drawn[kept == n_kept]]), kinds)
         if len(rows) >= count:
             return rows[:count]
-    mended = [_mended(runs, kinds, old, rng) for runs in _runs(n, n_runs, count - len(rows), rng)]
-    return read_once(np.concatenate([rows, *[row for row in mended if row is not None]]), kinds)
+    repaired = [_mended(runs, kinds, old, rng) for runs in _runs(n, n_runs, count - len(rows), rng)]
+    return read_once(np.concatenate([rows, *[row for row in repaired if row is not None]]), kinds)
 
 
 def _runs(n: int, n_runs: int, count: int, rng: Generator) -> Ints:
@@ -122,7 +122,7 @@ def _mended(runs: Ints, kinds: Ints, old: Bigrams, rng: Generator) -> Ints | Non
     """One order of these runs in which no two make an old bigram where they meet."""
     starts = np.flatnonzero(np.diff(runs, prepend=-1))
     ends = np.append(starts[1:], len(runs)) - 1
-    order = mended_order(
+    order = repaired_order(
         random_orders(len(starts), 1, rng)[0], kinds[starts], kinds[ends], old, rng
     )
     return None if order is None else _joined(runs[None, :], order[None, :])

@@ -1,4 +1,4 @@
-"""The text itself, for sets that mix whole and broken texts. Talman et al. (2021) call one such set
+"""The text itself, for sets that mix whole and perturbed texts. Talman et al. (2021) call one such set
 ALLDROP.
 """
 

@@ -2,7 +2,7 @@
 
 BERT & Family Eat Word Salad (Gupta et al., 2021). The released code forgot the rule about
 neighbours. Orders are uniform among those that keep it, but for long texts with repeated words,
-where random orders are mended by swaps.
+where random orders are repaired by swaps.
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@ notice?
 
 Out of Order (Pham et al., 2021): two proper nouns if there are two, else two nouns, else the heads
 of two noun phrases. Its released code leaves sentences without such a pair as they are, and counts
-them among the broken ones.
+them among the perturbed ones.
 """
 
 from __future__ import annotations

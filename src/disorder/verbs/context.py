@@ -9,17 +9,17 @@ from dataclasses import dataclass
 
 from disorder import data as data_stage
 from disorder.errors import DisorderError
-from disorder.models import Aligned
+from disorder.models import LoadedModel
 from disorder.types import Example, Floats, Pair
 
 
 @dataclass(eq=False)  # what is learned from its data is kept as long as itself
-class Surroundings:
+class RunContext:
     """The `Context` of a run: the model that is audited (if there is one), words of its data, and
     where data lies.
     """
 
-    predictor: Aligned | None = None
+    predictor: LoadedModel | None = None
     words: Sequence[str] = ()
     data_dir: str | None = None
 
@@ -42,7 +42,7 @@ class Surroundings:
         yield from data_stage.stream(spec, data_dir=self.data_dir)[2]
 
     @property
-    def _model(self) -> Aligned:
+    def _model(self) -> LoadedModel:
         if self.predictor is None:
             raise DisorderError(
                 "this transformation asks a model which words matter: name one with --model"

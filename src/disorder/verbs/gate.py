@@ -96,7 +96,7 @@ def gate(run: str | Path | Run, fail_if: Sequence[str], *, on: str = "sure") -> 
     where, found = ("", run) if isinstance(run, Run) else (str(run), read_run(Path(run)))
     if found.status != "done":
         what = f"failed ({visible(found.error)})" if found.status == "failed" else "is not finished"
-        raise DisorderError(f"this run {what}; go on with: disorder audit --resume {where}")
+        raise DisorderError(f"this run {what}; resume: disorder audit --resume {where}")
     rulings = [rule.ruling(record, on) for rule in rules for record in _records(found, rule)]
     passed = all(ruling.passed for ruling in rulings)
     return Decision(
@@ -138,17 +138,17 @@ def _transformations(run: Run, rule: Rule) -> list[str]:
 
 
 def _main(run: Run, rule: Rule, having: list[str]) -> str:
-    """The transformation that the report speaks of; an error where the score is one of whole texts
+    """The transformation that the report speaks of; an error where the score is one of original texts
     too.
     """
-    broken = [name for name in having if name != "original"]
-    if not broken:
+    perturbed = [name for name in having if name != "original"]
+    if not perturbed:
         return "original"
-    main = MAIN if MAIN in run.transformations else broken[0]
-    if len(broken) < len(having):
+    main = MAIN if MAIN in run.transformations else perturbed[0]
+    if len(perturbed) < len(having):
         options = f'"original:{rule.metric}" or "{visible(main)}:{rule.metric}"'
         raise DisorderError(
-            f"--fail-if {rule.text!r}: on whole texts or on broken ones? Write {options}"
+            f"--fail-if {rule.text!r}: on original texts or on perturbed ones? Write {options}"
         )
     return main
 
@@ -185,7 +185,7 @@ def _has(run: Run, spec: str, metric: str) -> bool:
 
 
 def _is_unused(run: Run, spec: str) -> bool:
-    """Whether no example could be broken this way."""
+    """Whether no example could be perturbed this way."""
     return all(record.transformation != spec for record in run.scores)
 
 

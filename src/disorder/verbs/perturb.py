@@ -1,5 +1,5 @@
-"""The broken texts of some data, as data again: what `disorder perturb` writes and training on
-broken texts reads.
+"""The perturbed texts of some data, as data again: what `disorder perturb` writes and training on
+perturbed texts reads.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from disorder.runs.settings import Settings
 from disorder.transformations import parse
 from disorder.types import Example, Fidelity, Task, Variants
 from disorder.verbs.audit.block import load_model
-from disorder.verbs.context import Surroundings
+from disorder.verbs.context import RunContext
 
-CHUNK = 512  # examples broken together, so that taggers and models get batches
+CHUNK = 512  # examples perturbed together, so that taggers and models get batches
 
 
 @dataclass
@@ -45,7 +45,7 @@ class Tally:
         self.skips.setdefault(spec, Counter())[reason] += 1
 
 
-def broken(
+def perturbed(
     data: str,
     transformations: str | Sequence[str],
     *,
@@ -61,11 +61,11 @@ def broken(
     labels: Mapping[str, str] | None = None,
     tally: Tally | None = None,
 ) -> Iterator[dict[str, Any]]:
-    """Broken texts one by one, with the id of the example each was made from; `tally` counts what
+    """Perturbed texts one by one, with the id of the example each was made from; `tally` counts what
     was left out and why.
 
     `limit` takes that many examples, drawn as an audit draws them, in the order of their rows.
-    `model` is asked by the transformations that look for the words it leans on.
+    `model` is asked by the transformations that look for the words it relies on.
     """
     Settings(q=q, limit=limit, fidelity=fidelity, short=short).check()
     specs = [transformations] if isinstance(transformations, str) else transformations
@@ -74,12 +74,12 @@ def broken(
     ]
     tally = Tally() if tally is None else tally
     known, reader, examples = data_stage.stream(data, columns=columns, data_dir=data_dir, task=task)
-    context, stream = Surroundings(data_dir=data_dir), iter(_drawn(examples, limit, seed))
+    context, stream = RunContext(data_dir=data_dir), iter(_drawn(examples, limit, seed))
     if model is not None:  # whose labels must meet those of the data: all rows are looked at first
         dataset = data_stage.read(data, columns=columns, data_dir=data_dir, task=task)
         known = dataset.task
         loaded = load_model(model, known, Settings(labels=labels or {}), "fp32")
-        context = Surroundings(loaded, data_stage.vocabulary(dataset), data_dir)
+        context = RunContext(loaded, data_stage.vocabulary(dataset), data_dir)
     while chunk := list(islice(stream, CHUNK)):
         asked = known or Task("", breaks="a" if chunk[0].text_b is None else "b")
         for transformation in chosen:

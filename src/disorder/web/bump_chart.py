@@ -1,4 +1,4 @@
-"""Where did the words go? A bump chart: the original order, then some broken versions; a line
+"""Where did the words go? A bump chart: the original order, then some perturbed versions; a line
 follows each word.
 
 Plain SVG with attributes only, since the pages allow no inline style. Colours are classes, and each

@@ -134,9 +134,9 @@ class Guard:
             _check_origin(scope, headers)
             _check_size(scope, headers)
             token, is_new = self._token(scope, headers)
-        except Refused as refused:
-            log.warning("%s", refusal(scope, refused))
-            await _plain(send, refused.status, refused.reason)
+        except Refused as abstained:
+            log.warning("%s", abstention(scope, abstained))
+            await _plain(send, abstained.status, abstained.reason)
             return
         scope.setdefault("state", {})["token"] = token
         if is_new and scope["method"] in READING:
@@ -189,11 +189,13 @@ def cookie_name(scope: Message) -> str:
     return f"disorder_{scope['server'][1]}"
 
 
-def refusal(scope: Message, refused: Refused) -> str:
+def abstention(scope: Message, abstained: Refused) -> str:
     """One line for the log; nothing in it can move a terminal's cursor, and no token is in it."""
     who = (scope.get("client") or ("?",))[0]
     path = scope["path"][:200].encode("unicode_escape").decode("ascii")
-    return f"refused {refused.status} {scope['method'][:10]} {path} from {who}: {refused.reason}"
+    return (
+        f"abstained {abstained.status} {scope['method'][:10]} {path} from {who}: {abstained.reason}"
+    )
 
 
 def _check_origin(scope: Message, headers: dict[str, list[str]]) -> None:
@@ -202,11 +204,11 @@ def _check_origin(scope: Message, headers: dict[str, list[str]]) -> None:
     """
     host = headers["host"][0].lower()
     if any(urlsplit(origin.lower()).netloc != host for origin in headers.get("origin", [])):
-        raise Refused(403, "requests from other origins are refused")
+        raise Refused(403, "requests from other origins are abstained")
     site = headers.get("sec-fetch-site", ["none"])[0]
     is_link = scope["method"] in READING and headers.get("sec-fetch-mode", [""])[0] == "navigate"
     if site not in ("same-origin", "none") and not is_link:
-        raise Refused(403, "requests from other sites are refused")
+        raise Refused(403, "requests from other sites are abstained")
 
 
 def _check_size(scope: Message, headers: dict[str, list[str]]) -> None:

@@ -1,4 +1,4 @@
-"""What did the model read? The broken texts of an example, rebuilt from the word positions that a
+"""What did the model read? The perturbed texts of an example, rebuilt from the word positions that a
 run stores.
 
 The transformation is applied again with the run's seed; where that gives the stored positions, the
@@ -28,7 +28,7 @@ Word = tuple[str, int]  # a word and the place it came from, counted from 1
 
 @dataclass(frozen=True)
 class Version:
-    """One broken version of an example: its texts, and their words with where they came from."""
+    """One perturbed version of an example: its texts, and their words with where they came from."""
 
     variant: int
     texts: list[str | None]
@@ -67,7 +67,7 @@ def rebuilt(
 
 
 def _task(run: Run, side: str) -> Task:
-    """As much of the task as breaking needs: which text was broken shows in the rows."""
+    """As much of the task as breaking needs: which text was perturbed shows in the rows."""
     language = KNOWN[run.task].language if run.task in KNOWN else "en"
     return Task(run.task, tuple(run.labels), "b" if side == "b" else "a", language=language)
 

@@ -17,7 +17,7 @@ QUIET = 300  # seconds without news after which a run may have been stopped
 
 
 def progress(library: Library, found: Found) -> dict[str, Any]:
-    """Parts done of those expected, by transformation, and when the last one came."""
+    """SampleParts done of those expected, by transformation, and when the last one came."""
     run = found.run
     assert run is not None
     expected, journal = expected_parts(run), found.folder / "samples" / JOURNAL

@@ -158,7 +158,7 @@ def differences(runs: Sequence[Run], transformation: str) -> list[str]:
             "The data differ; only examples with the same id, texts and label are compared."
         )
     if len({run.seed for run in runs}) > 1:
-        lines.append("The seeds differ, so the broken texts of an example differ too.")
+        lines.append("The seeds differ, so the perturbed texts of an example differ too.")
     if len({run.variants.get(transformation) for run in runs}) > 1:
         lines.append("The numbers of variants differ.")
     if any(run.settings.get("curtail") for run in runs):
@@ -171,9 +171,9 @@ def differences(runs: Sequence[Run], transformation: str) -> list[str]:
 def side_by_side(runs: Sequence[Run], transformation: str) -> list[tuple[str, list[Record | None]]]:
     """A row a score, a column a run."""
     rows: list[tuple[str, list[Record | None]]] = [
-        ("accuracy, whole texts", [run.score("original", "accuracy") for run in runs])
+        ("accuracy, original texts", [run.score("original", "accuracy") for run in runs])
     ]
-    titles = TITLES | {"accuracy": "accuracy, broken texts"}
+    titles = TITLES | {"accuracy": "accuracy, perturbed texts"}
     rows += [
         (title, [run.score(transformation, metric) for run in runs])
         for metric, title in titles.items()

@@ -1,4 +1,4 @@
-"""`disorder view`: look at runs, their examples and every broken version of them, side by side, in
+"""`disorder view`: look at runs, their examples and every perturbed version of them, side by side, in
 a browser.
 """
 
@@ -27,7 +27,7 @@ from disorder.web.run_progress import progress
 from disorder.web.sample_queries import ORDERS, PER_PAGE, Filters, Samples
 from disorder.web.serving import new_app
 
-VERSIONS = 20  # broken versions on a page
+VERSIONS = 20  # perturbed versions on a page
 MOST_COMPARED = 8
 REPORT_POLICY = (
     "default-src 'none'; style-src 'unsafe-inline'; img-src data:; frame-ancestors 'none'"
@@ -35,7 +35,7 @@ REPORT_POLICY = (
 WHICH = {
     "all": "all versions",
     "accepted": "those that get the gold label",
-    "refused": "those that do not",
+    "abstained": "those that do not",
 }
 
 
@@ -286,7 +286,7 @@ def _example_page(
 
 
 def _charts(versions: list[Version], example: Example) -> list[tuple[str, dict[str, Any]]]:
-    """A bump chart for each text that was broken."""
+    """A bump chart for each text that was perturbed."""
     charts = []
     n_sides = max((len(version.words) for version in versions), default=0)
     for side in range(n_sides):

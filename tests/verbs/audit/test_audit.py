@@ -25,7 +25,7 @@ from disorder.models.uniform import Uniform
 from disorder.transformations.words import split
 from disorder.types import Dataset, Example
 from disorder.verbs.audit.pipeline import audit
-from disorder.verbs.perturb import broken
+from disorder.verbs.perturb import perturbed
 
 Write = Callable[..., Path]
 SAMPLES = {
@@ -95,7 +95,7 @@ class TestSameBytes:
         assert made[0] == made[1] == made[2]
         assert (
             len(made[0]) == 1 + 1 + 6
-        )  # the scores, the whole texts, the six transformations of the suite
+        )  # the scores, the original texts, the six transformations of the suite
 
     def test_the_same_for_a_scikit_learn_classifier(self, jsonl: Write, tmp_path: Path) -> None:
         model, made = classifier(SINGLE), []
@@ -161,7 +161,7 @@ class TestKnownModels:
         assert run.score("derange", "wos").value == 0  # type: ignore[union-attr]
 
     def test_one_answer_to_everything(self, jsonl: Write) -> None:
-        """A third of the labels is neutral: the model is right on those, whole or broken, and on no
+        """A third of the labels is neutral: the model is right on those, whole or perturbed, and on no
         other.
         """
         run = audit("always:neutral", str(jsonl(pairs(60))), q=10, transformations=["derange"])
@@ -204,7 +204,7 @@ class TestKnownModels:
             path,
             q=2,
             transformations=["derange"],
-            listen=lambda *step: told.append(step),
+            progress=lambda *step: told.append(step),
         )
         assert told[0] == ("original", 6, 6, "")
         assert ("derange", 6, 6, "accuracy so far 0.333") in told
@@ -290,7 +290,7 @@ class TestRunFolder:
         ).to_pylist()
         assert set(samples[0]) == SAMPLES
         assert len(samples) == 15
-        records = list(broken(path, spec, q=3))
+        records = list(perturbed(path, spec, q=3))
         model = Uniform(NLI.labels, "", 0)
         for row, record in zip(
             samples, sorted(records, key=lambda r: (r["id"], r["variant"])), strict=True
@@ -319,7 +319,7 @@ class TestRunFolder:
             row["id"]: row["text_b"]
             for row in pq.read_table(tmp_path / "run" / "examples.parquet").to_pylist()
         }
-        wanted = {(r["id"], r["variant"]): r["text_b"] for r in broken(path, "derange", q=2)}
+        wanted = {(r["id"], r["variant"]): r["text_b"] for r in perturbed(path, "derange", q=2)}
         for row in pq.read_table(
             tmp_path / "run" / "samples" / "01-derange-00000.parquet"
         ).to_pylist():
@@ -397,11 +397,11 @@ class TestMistakes:
         ]
         assert names[:5] == ["omega@0.1", "omega@0.2", "omega@0.25", "omega@0.3", "omega@1/3"]
 
-    def test_nothing_that_can_be_broken_is_an_error_with_the_reason(self, jsonl: Write) -> None:
+    def test_nothing_that_can_be_perturbed_is_an_error_with_the_reason(self, jsonl: Write) -> None:
         rows = [{"id": str(i), "text_a": "Yes.", "label": label} for i, label in enumerate("xy")]
         with pytest.raises(
             DisorderError,
-            match="no example can be broken as asked: no other order of its words exists",
+            match="no example can be perturbed as asked: no other order of its words exists",
         ):
             audit("uniform", str(jsonl(rows)), transformations=["derange"])
 
@@ -513,7 +513,7 @@ class TestReview:
         with pytest.raises(DisorderError, match="asks for numbers"):
             audit(lambda texts: [0.0] * len(texts), str(jsonl(rows)), **settings)
 
-    def test_the_filter_looks_at_the_text_that_is_broken(self, jsonl: Write) -> None:
+    def test_the_filter_looks_at_the_text_that_is_perturbed(self, jsonl: Write) -> None:
         rows = [
             {
                 "id": str(i),

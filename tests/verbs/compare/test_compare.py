@@ -1,4 +1,4 @@
-"""`disorder compare`: paired on the same examples, refused on others, harmless whatever a run's
+"""`disorder compare`: paired on the same examples, abstained on others, harmless whatever a run's
 names are.
 """
 
@@ -24,7 +24,7 @@ from conftest import pairs as made_up
 from disorder.errors import BadData, BadSetting, DisorderError, UnknownName
 from disorder.report.comparison import Comparison, headline, show_comparison, shown_p, signed
 from disorder.report.comparison_page import page
-from disorder.runs import Parts, read_run
+from disorder.runs import SampleParts, read_run
 from disorder.verbs.audit.pipeline import audit
 from disorder.verbs.compare import compare
 
@@ -210,8 +210,8 @@ class TestWhichAreCompared:
         self, folders: dict[str, Path], found: Comparison
     ) -> None:
         curtailed = compare(folders["reader"], folders["curtailed"], transformations=["derange"])
-        broken = [d for d in curtailed.differences if d.transformation == "derange"]
-        mine = {d.metric: (d.difference, d.low, d.high, d.p, d.n) for d in broken}
+        perturbed = [d for d in curtailed.differences if d.transformation == "derange"]
+        mine = {d.metric: (d.difference, d.low, d.high, d.p, d.n) for d in perturbed}
         assert set(mine) == {"omega_max", "omega_rand"}
         for d in found.differences:
             if d.transformation == "derange" and d.metric in mine:
@@ -334,7 +334,7 @@ class TestRefused:
         self, folders: dict[str, Path], tmp_path: Path, status: str, told: str
     ) -> None:
         other = changed(folders["bag"], tmp_path / "other", status=status)
-        with pytest.raises(DisorderError, match=f"{told}; go on with: disorder audit --resume"):
+        with pytest.raises(DisorderError, match=f"{told}; resume: disorder audit --resume"):
             compare(folders["reader"], other)
 
     def test_too_few_and_twice(
@@ -375,7 +375,7 @@ class TestRefused:
 
     def test_other_permutations(self, folders: dict[str, Path], tmp_path: Path) -> None:
         other = Path(shutil.copytree(folders["bag"], tmp_path / "other"))
-        parts = Parts.open(other)
+        parts = SampleParts.open(other)
         name = next(name for name in parts.known if name.startswith("01-"))
         read = parts.read(name)
         assert read is not None

@@ -160,7 +160,7 @@ def test_the_explanation_in_the_documentation_works() -> None:
     assert code
     exec(compile(code[1], "explain.md", "exec", dont_inherit=True), {"__name__": "sureness"})
     found = explain("builtin", by="sureness", **SMALL)["sureness"]
-    assert found.scores["whole"].value > found.scores["broken"].value
+    assert found.scores["whole"].value > found.scores["perturbed"].value
     assert found.figures[0].svg.startswith("<svg")
 
 

@@ -46,7 +46,7 @@ def test_the_parts_add_up_to_the_accuracy_above_chance(model: str, first: str) -
     assert sum(scores[share].value for share in SHARES) == pytest.approx(
         scores["total"].value, abs=1e-12
     )
-    assert scores["total"].value == pytest.approx(scores["accuracy, whole text"].value - 1 / 3)
+    assert scores["total"].value == pytest.approx(scores["accuracy, original text"].value - 1 / 3)
 
 
 def test_a_bag_of_words_is_all_words() -> None:
@@ -131,14 +131,14 @@ def test_the_parts_of_a_resample_add_up_to_its_accuracy_above_chance() -> None:
 
 
 def test_a_refusal_is_no_right_answer(jsonl: Write) -> None:
-    """A model that knows the answer and refuses everything has an accuracy of 0."""
+    """A model that knows the answer and abstains everything has an accuracy of 0."""
 
-    def refuses(texts: Any) -> list[list[float]]:
+    def abstains(texts: Any) -> list[list[float]]:
         return [[0.3, 0.0, 0.0, 0.7]] * len(texts)
 
-    refuses.labels = (*LABELS, "invalid")  # type: ignore[attr-defined]
-    scores = explain(refuses, str(jsonl(pairs(12))), by="ladder:draws=2")["ladder"].scores
-    assert scores["accuracy, whole text"].value == scores["accuracy, words only"].value == 0
+    abstains.labels = (*LABELS, "invalid")  # type: ignore[attr-defined]
+    scores = explain(abstains, str(jsonl(pairs(12))), by="ladder:draws=2")["ladder"].scores
+    assert scores["accuracy, original text"].value == scores["accuracy, words only"].value == 0
 
 
 def test_bad_settings_are_said_so() -> None:

@@ -127,7 +127,9 @@ def test_a_bag_of_words_does_not_mind_word_classes() -> None:
         "builtin:bow", by="minitree:train=builtin:nli:train,n_train=300", limit=80, q=10
     )["minitree"]
     assert found.scores["slope_within"].value == 0
-    assert found.scores["score of whole texts"].value > found.scores["score of permutations"].value
+    assert (
+        found.scores["score of original texts"].value > found.scores["score of permutations"].value
+    )
     assert "300 of " in found.notes[0]
     assert sum(row["value"] for row in found.figures[1].rows) == pytest.approx(2, abs=1e-4)
 

@@ -238,18 +238,18 @@ def test_a_model_that_reads_the_first_word_is_flipped_by_the_nearest_neighbour(
     assert found.figures[0].drawn.count("other answer") == 2
 
 
-def refuses(texts: Any) -> list[list[float]]:
+def abstains(texts: Any) -> list[list[float]]:
     """Entailment while the second text begins with its own first word; else it is no text at all."""
     return [
         [0.9, 0.05, 0.05, 0.0] if b.startswith("ibis") else [0.1, 0.1, 0.1, 0.7] for _, b in texts
     ]
 
 
-refuses.labels = (*LABELS, "invalid")  # type: ignore[attr-defined]
+abstains.labels = (*LABELS, "invalid")  # type: ignore[attr-defined]
 
 
 def test_to_refuse_is_another_answer(jsonl: Write) -> None:
-    found = explain(refuses, str(jsonl(pairs(12))), by="neighbours:shown=2")["neighbours"]
+    found = explain(abstains, str(jsonl(pairs(12))), by="neighbours:shown=2")["neighbours"]
     assert found.scores["flipped by one word"].value == 1
     rows = [row for row in found.tables[0].rows if row["kind"] == "smallest that flips"]
     assert {(row["answer after"], row["probability after"]) for row in rows} == {("invalid", 0.7)}

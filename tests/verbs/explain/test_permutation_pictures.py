@@ -30,7 +30,7 @@ first_word.labels = LABELS  # type: ignore[attr-defined]
 
 
 def mostly_entailment() -> list[dict[str, str]]:
-    """31 entailments, which `first_word` gets right as whole texts, one neutral and one
+    """31 entailments, which `first_word` gets right as original texts, one neutral and one
     contradiction.
     """
     return [row | {"label": LABELS[max(0, i - 30)]} for i, row in enumerate(pairs(33))]
@@ -90,7 +90,7 @@ def test_a_group_without_accepted_permutations_is_not_drawn(jsonl: Write) -> Non
     assert [row["n"] for row in found.figures[0].rows] == [1]
 
 
-def test_length_has_the_words_of_the_broken_texts(jsonl: Write) -> None:
+def test_length_has_the_words_of_the_perturbed_texts(jsonl: Write) -> None:
     rows = [row | {"id": f"{n}-{row['id']}"} for n in (6, 9) for row in pairs(15, n_words=n)]
     both = explain("uniform", str(jsonl(rows)), by="length", q=5)["length"]
     assert {(row["from"], row["to"]) for row in both.figures[0].rows} <= {
@@ -131,7 +131,7 @@ def test_similarity_of_shuffled_texts(jsonl: Write, reads: bool, change: float) 
 
     def rate(texts: Any) -> list[list[float]]:
         """Knows the gold number by one word of the first text; a reader takes 1 off where the order
-        is broken.
+        is perturbed.
         """
         return [
             [gold[number_in(a)] - (reads and not a.startswith("ant bee cat dog"))] for a, _ in texts

@@ -188,7 +188,7 @@ class TestNeverAPassForWantOfAScore:
             ),
             (
                 "accuracy < 0.1",
-                'on whole texts or on broken ones. Write "original:accuracy" or "derange:accuracy"',
+                'on original texts or on perturbed ones. Write "original:accuracy" or "derange:accuracy"',
             ),
         ],
     )

@@ -153,7 +153,7 @@ def test_too_few_is_said_in_one_line(jsonl: Callable[..., Path], tmp_path: Path)
     assert "derange D_c has 10 of the 20 wanted" in made.task.notes[0]
 
 
-def test_validity_mixes_real_and_broken_as_word_salad_does(tmp_path: Path) -> None:
+def test_validity_mixes_real_and_perturbed_as_word_salad_does(tmp_path: Path) -> None:
     make("builtin", tmp_path / "t", kind="valid", n=80)
     key, items = read_key(tmp_path / "t"), {item.item: item for item in read_items(tmp_path / "t")}
     assert counts(key, "transformation", "gold") == {
@@ -178,7 +178,7 @@ def test_single_texts_have_no_copies(tmp_path: Path) -> None:
     assert made.task.notes == []
 
 
-def test_data_give_whole_and_broken_texts(tmp_path: Path) -> None:
+def test_data_give_whole_and_perturbed_texts(tmp_path: Path) -> None:
     make("builtin", tmp_path / "t", transformations=["derange", "reverse"], n=60)
     key = read_key(tmp_path / "t")
     assert counts(key, "transformation") == {("original",): 30, ("derange",): 15, ("reverse",): 15}
@@ -264,6 +264,6 @@ def test_texts_of_a_run_that_asked_the_model_are_shown_as_asked(tmp_path: Path) 
     assert (tmp_path / "task" / "items.jsonl").read_text(encoding="utf-8").count("\n") == 6
 
 
-def test_sentences_that_stay_good_are_not_called_broken(tmp_path: Path) -> None:
+def test_sentences_that_stay_good_are_not_called_perturbed(tmp_path: Path) -> None:
     with pytest.raises(DisorderError, match="may rightly call valid"):
         make("builtin", tmp_path / "task", kind="valid", transformations=["swap_texts"], n=10)

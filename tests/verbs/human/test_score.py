@@ -222,7 +222,7 @@ def test_validity_as_word_salad_table_4(tmp_path: Path) -> None:
     assert not any(record.metric == "gap" for record in scores.scores)
 
 
-def test_whole_against_broken_as_word_salad_asks(tmp_path: Path) -> None:
+def test_whole_against_perturbed_as_word_salad_asks(tmp_path: Path) -> None:
     names, gold = ["original"] * 10 + ["shuffle"] * 10, [E] * 20
     scores = score(
         folder_of(
@@ -236,7 +236,7 @@ def test_whole_against_broken_as_word_salad_asks(tmp_path: Path) -> None:
     assert record is not None
     assert record.value == pytest.approx(0.5)
     assert 0 < record.low < 0.5 < record.high < 1
-    assert "accuracy on whole − on broken texts, x: 0.500" in printed(scores)
+    assert "accuracy on whole − on perturbed texts, x: 0.500" in printed(scores)
     assert {entry.metric: entry.reason for entry in scores.omitted}[
         "gap"
     ] == "no model answered these texts"

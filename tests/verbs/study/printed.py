@@ -302,7 +302,7 @@ def flattened(text: str) -> str:
 def span(name: str, text: str) -> list[str]:
     """The lines between this item's caption and the one before it."""
     kind, number = ("Table", name[5:]) if name.startswith("table") else ("Figure", name[3:])
-    if name.startswith("appendix"):  # the appendix of NDSC begins to count anew
+    if name.startswith("appendix"):  # the appendix of NDSC begins to count again
         kind, number = "Table", name.removeprefix("appendix")
     lines = text.split("\n")
     captions = [

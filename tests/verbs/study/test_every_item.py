@@ -15,7 +15,7 @@ import pytest
 import disorder
 from conftest import pairs
 from disorder.errors import MissingData, MissingPackage
-from disorder.verbs.perturb import Tally, broken
+from disorder.verbs.perturb import Tally, perturbed
 from disorder.verbs.study import Item, Study, items
 from disorder.verbs.study.pipelines.training import over_seeds, student
 from disorder.verbs.study.published_numbers import published
@@ -187,7 +187,7 @@ def test_designs_are_those_of_the_command(rows: Path, tmp_path: Path) -> None:
     assert corrupt_train.delta is not None
     assert cell.value == pytest.approx(corrupt_train.delta.value)
     tally = Tally()
-    assert len(list(broken(str(rows), spec, tally=tally))) == 30
+    assert len(list(perturbed(str(rows), spec, tally=tally))) == 30
     assert found.cell("premises", transformation=spec).value == tally.removed[spec]["a"] > 0
 
 

@@ -17,7 +17,7 @@ from disorder.errors import DisorderError
 from disorder.models import load
 from disorder.types import Example, Task
 from disorder.verbs.study import Asked, items
-from disorder.verbs.study.pipelines.salad import Cures, mean_of_means
+from disorder.verbs.study.pipelines.salad import Mitigations, mean_of_means
 from disorder.verbs.study.pipelines.tasks import is_trained
 from disorder.verbs.study.workbench import Bench
 
@@ -83,7 +83,7 @@ def bag(data: Path) -> dict[str, Any]:
 
 
 class Reader:
-    """Knows the whole texts by heart and takes every other text for the first label."""
+    """Knows the original texts by heart and takes every other text for the first label."""
 
     def __init__(self, data: Any) -> None:
         found = read(str(data))
@@ -154,7 +154,7 @@ def test_cures_hear_seed_fidelity_and_the_papers_settings(reviews: Path, tmp_pat
         return []
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("disorder.verbs.study.workbench.cures", listening)
+        patch.setattr("disorder.verbs.study.workbench.mitigations", listening)
         asked = Asked(seed=7, seeds=2, fidelity="released", set={"epochs": "1"})
         bench = Bench(
             tmp_path, ["hf:encoder"], [str(reviews)], asked, lambda *_: None, str(reviews)
@@ -168,7 +168,7 @@ def test_what_takes_long_is_said_at_once(
     reviews: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     with pytest.MonkeyPatch.context() as patch, caplog.at_level("INFO", logger="disorder"):
-        patch.setattr("disorder.verbs.study.workbench.cures", lambda *_, **__: [])
+        patch.setattr("disorder.verbs.study.workbench.mitigations", lambda *_, **__: [])
         bench = Bench(tmp_path, ["bow"], [str(reviews)], Asked(), lambda *_: None, str(reviews))
         list(items()["ws/table12"].pipeline(bench))
     assert caplog.messages == ["bow: trained on reviews.jsonl, asked about reviews.jsonl"]
@@ -401,7 +401,7 @@ def test_polarity_is_looked_up_in_every_list_at_hand(tmp_path: Path) -> None:
 
 def test_one_cure_is_asked_about_all_transformations(reviews: Path, tmp_path: Path) -> None:
     pytest.importorskip("torch", reason="needs torch")
-    pipeline = Cures(("plain",), transfer="invalid_class", on=("sort", "reverse"))
+    pipeline = Mitigations(("plain",), transfer="invalid_class", on=("sort", "reverse"))
     bench = Bench(
         tmp_path, ["bow"], [str(reviews)], Asked(set={"epochs": "1"}), lambda *_: None, str(reviews)
     )

@@ -263,14 +263,14 @@ def test_models_and_data_are_told_apart() -> None:
 def test_a_study_goes_on_where_it_stopped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     out = tmp_path / "study"
 
-    def listen(stage: str, done: int, total: int, note: str) -> None:
+    def progress(stage: str, done: int, total: int, note: str) -> None:
         if stage.startswith("builtin:bow"):
             raise KeyboardInterrupt
 
     given = ("builtin", "builtin:bow", "builtin")
     with pytest.raises(KeyboardInterrupt):
         disorder.study(
-            "unli/table2", models=given[:2], data=given[2:], out=out, listen=listen, **SMALL
+            "unli/table2", models=given[:2], data=given[2:], out=out, progress=progress, **SMALL
         )
     before = {
         path: os.stat(path).st_mtime_ns for path in out.glob("runs/builtin--*/samples/*.parquet")
@@ -369,11 +369,11 @@ class TestWhatWasMadeFromSomethingElseIsNotUsedAgain:
         def first(texts: Sequence[Any]) -> list[str]:
             return ["entailment"] * len(texts)
 
-        def listen(stage: str, done: int, total: int, note: str) -> None:
+        def progress(stage: str, done: int, total: int, note: str) -> None:
             raise KeyboardInterrupt
 
         with pytest.raises(KeyboardInterrupt):
-            disorder.study("unli/table2", first, pairs(10), q=2, out=tmp_path, listen=listen)
+            disorder.study("unli/table2", first, pairs(10), q=2, out=tmp_path, progress=progress)
         assert disorder.study("unli/table2", first, pairs(10), q=2, out=tmp_path).status == "done"
 
 

@@ -1,5 +1,5 @@
-"""Do the cures cure? On the built-in data, in seconds: entropy up without collapse, nonsense
-caught, heads made anew.
+"""Do the mitigations mitigation? On the built-in data, in seconds: entropy up without collapse, nonsense
+caught, heads made again.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from conftest import pairs
-from disorder.abstention import answer_of
+from disorder.abstention import predicted_label
 from disorder.data import read
 from disorder.errors import BadData, BadSetting, DisorderError, UnknownName
 from disorder.models import load
@@ -25,7 +25,7 @@ from disorder.models.outputs.probabilities import softmax
 from disorder.types import Dataset, Task
 from disorder.verbs.train import Job, Trained, train
 from disorder.verbs.train.calibrating import fit_temperature, fit_threshold
-from disorder.verbs.train.mitigations import cures
+from disorder.verbs.train.mitigations import mitigations
 from disorder.verbs.train.perturbed_copies import mixed, salad
 
 torch = pytest.importorskip("torch", reason="needs torch")
@@ -48,7 +48,7 @@ def plain(reviews: Dataset, tmp_path_factory: pytest.TempPathFactory) -> Trained
     return train("plain", reviews, model="convnet", out=out, settings=SMALL)
 
 
-def cured(
+def mitigated(
     recipe: str, data: Any, out: Path, *, model: str = "convnet", on: Any = (), **settings: Any
 ) -> Trained:
     given = settings if ":" in model else SMALL | settings
@@ -58,19 +58,19 @@ def cured(
 def test_maximum_entropy_raises_entropy_without_collapse_and_the_published_sign_lowers_it(
     reviews: Dataset, tmp_path: Path
 ) -> None:
-    none = cured("threshold", reviews, tmp_path / "plain", on=["derange"]).record["after"][
+    none = mitigated("threshold", reviews, tmp_path / "plain", on=["derange"]).record["after"][
         "answers"
-    ]["broken"]
-    done = cured("max_entropy", reviews, tmp_path / "paper")
-    right = done.record["after"]["answers"]["broken"]
-    wrong = cured("max_entropy", reviews, tmp_path / "released", fidelity="released").record[
+    ]["perturbed"]
+    done = mitigated("max_entropy", reviews, tmp_path / "paper")
+    right = done.record["after"]["answers"]["perturbed"]
+    wrong = mitigated("max_entropy", reviews, tmp_path / "released", fidelity="released").record[
         "after"
-    ]["answers"]["broken"]
+    ]["answers"]["perturbed"]
     assert right["low"] > none["high"]
     assert wrong["high"] < none["low"]
     assert max(right["labels"].values()) < 0.8, "both labels are still answered"
     assert max(wrong["labels"].values()) > 0.9, "one label is answered to nearly everything"
-    assert done.score.low > 0.5, "whole texts are answered better than by chance"
+    assert done.score.low > 0.5, "original texts are answered better than by chance"
 
 
 def test_entropic_goes_on_from_a_fine_tuned_model(
@@ -84,14 +84,23 @@ def test_entropic_goes_on_from_a_fine_tuned_model(
         on=["shuffle"],
         settings={"learn": "false"},
     )
-    after = cured("entropic", reviews, tmp_path / "e", model=plain.spec, on=["shuffle"], lr=0.005)
-    assert {record["phase"] for record in after.record["curve"]} == {"cure"}
+    after = mitigated(
+        "entropic", reviews, tmp_path / "e", model=plain.spec, on=["shuffle"], lr=0.005
+    )
+    assert {record["phase"] for record in after.record["curve"]} == {"mitigation"}
     assert before.record["curve"] == [], "learn=false learns nothing"
-    entropies = [done.record["after"]["answers"]["broken"]["entropy"] for done in (before, after)]
+    entropies = [
+        done.record["after"]["answers"]["perturbed"]["entropy"] for done in (before, after)
+    ]
     assert entropies[1] > entropies[0]
-    assert after.score.value > 0.8, "whole texts are still answered"
-    fresh = cured("entropic", reviews, tmp_path / "f", on=["shuffle"], epochs=1)
-    assert [record["phase"] for record in fresh.record["curve"]] == ["task", "cure", "cure", "cure"]
+    assert after.score.value > 0.8, "original texts are still answered"
+    fresh = mitigated("entropic", reviews, tmp_path / "f", on=["shuffle"], epochs=1)
+    assert [record["phase"] for record in fresh.record["curve"]] == [
+        "task",
+        "mitigation",
+        "mitigation",
+        "mitigation",
+    ]
 
 
 def test_only_looking_leaves_the_weights_alone(
@@ -128,43 +137,45 @@ def test_a_planted_temperature_is_found() -> None:
     st.integers(min_value=1, max_value=9),
 )
 def test_a_threshold_is_the_highest_that_refuses_no_more_whole_texts_than_it_may(
-    tops: list[float], may_refuse: float, times: int
+    tops: list[float], may_abstain: float, times: int
 ) -> None:
     top = np.array(tops * times)
-    found = fit_threshold(np.stack([top, 1 - top], axis=1), may_refuse)
-    assert (top < found).mean() <= may_refuse + 1e-9
-    assert (top <= found).mean() > may_refuse - 1e-9, "a higher one would refuse too many"
+    found = fit_threshold(np.stack([top, 1 - top], axis=1), may_abstain)
+    assert (top < found).mean() <= may_abstain + 1e-9
+    assert (top <= found).mean() > may_abstain - 1e-9, "a higher one would abstain too many"
 
 
-def test_a_threshold_of_a_model_that_tells_broken_texts_apart_catches_them(
+def test_a_threshold_of_a_model_that_tells_perturbed_texts_apart_catches_them(
     reviews: Dataset, tmp_path: Path
 ) -> None:
-    done = cured("entropic", reviews, tmp_path / "m", on=["reverse"], may_refuse=0.1)
-    refused = done.record["after"]["refused"]
-    assert refused["original"]["value"] <= 0.1
-    assert refused["broken"]["low"] > refused["original"]["value"]
-    strict = cured("threshold", reviews, tmp_path / "n", on=["reverse"], may_refuse=0, epochs=1)
-    assert strict.record["after"]["refused"]["original"]["value"] == 0.0
+    done = mitigated("entropic", reviews, tmp_path / "m", on=["reverse"], may_abstain=0.1)
+    abstained = done.record["after"]["abstained"]
+    assert abstained["original"]["value"] <= 0.1
+    assert abstained["perturbed"]["low"] > abstained["original"]["value"]
+    strict = mitigated(
+        "threshold", reviews, tmp_path / "n", on=["reverse"], may_abstain=0, epochs=1
+    )
+    assert strict.record["after"]["abstained"]["original"]["value"] == 0.0
 
 
 def test_an_invalid_class_catches_planted_nonsense(reviews: Dataset, tmp_path: Path) -> None:
-    done = cured("invalid_class", reviews, tmp_path / "m", on=["reverse"])
-    assert load(done.spec, task=SENTIMENT).refuses
+    done = mitigated("invalid_class", reviews, tmp_path / "m", on=["reverse"])
+    assert load(done.spec, task=SENTIMENT).abstains
     assert json.loads((done.folder / "config.json").read_text())["labels"] == [
         "negative",
         "positive",
         "invalid",
     ]
     texts = [example.texts for example in reviews.examples]
-    broken = mixed(reviews.examples, SENTIMENT, ["reverse"], seed=0, context=None).texts
+    perturbed = mixed(reviews.examples, SENTIMENT, ["reverse"], seed=0, context=None).texts
     model = load(done.spec, task=SENTIMENT)
-    assert (answer_of(model(broken)) < 0).mean() > 0.9
-    assert (answer_of(model(texts)) < 0).mean() < 0.1
+    assert (predicted_label(model(perturbed)) < 0).mean() > 0.9
+    assert (predicted_label(model(texts)) < 0).mean() < 0.1
     rows = [
         {"text_a": f"text {i} of many", "label": ("invalid", "valid")[i % 2]} for i in range(20)
     ]
     with pytest.raises(BadData, match="a label 'invalid'"):
-        cured("invalid_class", rows, tmp_path / "n", on=["reverse"])
+        mitigated("invalid_class", rows, tmp_path / "n", on=["reverse"])
 
 
 def test_a_pre_task_makes_the_head_anew_and_nothing_else(tmp_path: Path) -> None:
@@ -235,7 +246,7 @@ def test_real_and_fake_sentences_are_as_many(fidelity: Any) -> None:
     assert second.labels == data.task.labels
 
 
-def test_each_example_is_broken_once_by_a_transformation_that_applies() -> None:
+def test_each_example_is_perturbed_once_by_a_transformation_that_applies() -> None:
     data = read(
         [
             *pairs(60),
@@ -295,7 +306,7 @@ def test_training_on_what_a_model_leans_on_asks_the_model_named(
         ("entropic", {"lam": "-1"}, BadSetting),
         ("label_smoothing", {"smoothing": "1"}, BadSetting),
         ("focal", {"gamma": "-2"}, BadSetting),
-        ("threshold", {"may_refuse": "1"}, BadSetting),
+        ("threshold", {"may_abstain": "1"}, BadSetting),
         ("invalid_class", {"lam": "1"}, UnknownName),
     ],
 )
@@ -332,32 +343,32 @@ def test_the_comparison_counts_refusals(reviews: Dataset, tmp_path: Path) -> Non
         "seeds": 2,
     }
     recipes = ["plain", "threshold", "invalid_class"]
-    found = cures(
+    found = mitigations(
         reviews, test, out=tmp_path / "c", recipes=recipes, transfer="invalid_class", **asked
     )
-    values = {(f.cure, f.trained_on, f.metric, f.texts, f.group): f for f in found}
-    assert values["plain", "", "refused", "all", "all"].value == 0.0, "it has no way to refuse"
+    values = {(f.mitigation, f.trained_on, f.metric, f.texts, f.group): f for f in found}
+    assert values["plain", "", "abstained", "all", "all"].value == 0.0, "it has no way to abstain"
     both = [
-        values["invalid_class", "", "refused", kind, "all"].value
+        values["invalid_class", "", "abstained", kind, "all"].value
         for kind in ("reverse", "drop_least")
     ]
-    assert values["invalid_class", "", "refused", "all", "all"].value == pytest.approx(
+    assert values["invalid_class", "", "abstained", "all", "all"].value == pytest.approx(
         np.mean(both)
     )
     for finding in found:
         assert len(finding.by_seed) == 2
         assert finding.low <= finding.value <= finding.high
         assert np.mean(finding.by_seed) == pytest.approx(finding.value, abs=1e-5)
-    refused, accuracy = (
+    abstained, accuracy = (
         values["invalid_class", "", metric, "original", "all"].value
-        for metric in ("refused", "accuracy")
+        for metric in ("abstained", "accuracy")
     )
-    assert refused + accuracy <= 1
+    assert abstained + accuracy <= 1
     for on in ("reverse", "drop_least"):
-        assert values["invalid_class", on, "refused", on, "all"].value > 0.5
-    assert ("invalid_class", "", "refused", "order=passive", "all") in values
+        assert values["invalid_class", on, "abstained", on, "all"].value > 0.5
+    assert ("invalid_class", "", "abstained", "order=passive", "all") in values
     assert ("invalid_class", "", "accuracy", "all", "needs=words") in values
-    again = cures(
+    again = mitigations(
         reviews, test, out=tmp_path / "c", recipes=recipes, transfer="invalid_class", **asked
     )
     assert again == found, "models that are there are used again"
@@ -372,11 +383,11 @@ def test_a_comparison_does_not_mix_trainings(tmp_path: Path, jsonl: Callable[...
         "recipes": ["invalid_class"],
         "settings": SMALL,
     }
-    cures(data, data, out=tmp_path / "c", seed=3, **asked)
+    mitigations(data, data, out=tmp_path / "c", seed=3, **asked)
     assert [path.name for path in (tmp_path / "c").iterdir()] == ["seed-3"]
     with pytest.raises(DisorderError, match="holds another training"):
-        cures(data, data, out=tmp_path / "c", seed=3, limit=30, **asked)
+        mitigations(data, data, out=tmp_path / "c", seed=3, limit=30, **asked)
     with pytest.raises(BadSetting, match="seeds=0"):
-        cures(data, data, out=tmp_path / "d", **{**asked, "seeds": 0})
+        mitigations(data, data, out=tmp_path / "d", **{**asked, "seeds": 0})
     with pytest.raises(UnknownName, match="invalid_clas"):
-        cures(data, data, out=tmp_path / "d", **{**asked, "recipes": ["invalid_clas"]})
+        mitigations(data, data, out=tmp_path / "d", **{**asked, "recipes": ["invalid_clas"]})

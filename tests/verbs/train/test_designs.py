@@ -13,8 +13,8 @@ import pytest
 from conftest import Command, pairs
 from disorder.data import read
 from disorder.errors import BadData, BadSetting, DisorderError, UnknownName
-from disorder.verbs.train import cures, designs
-from disorder.verbs.train.designs import _design, broken_test, difference
+from disorder.verbs.train import designs, mitigations
+from disorder.verbs.train.designs import _design, difference, perturbed_test
 
 pytest.importorskip("torch", reason="needs torch")
 
@@ -32,16 +32,16 @@ def test_a_paired_difference_is_surer_than_two_apart() -> None:
     assert none.low < none.value == 0.0 < none.high
 
 
-def test_broken_test_keeps_the_places_of_what_applies() -> None:
+def test_perturbed_test_keeps_the_places_of_what_applies() -> None:
     rows = [*pairs(3), {"id": "e0001x", "text_a": "a", "text_b": "b", "label": "neutral"}]
-    places, texts = broken_test("derange:side=b", read(rows), 0)
+    places, texts = perturbed_test("derange:side=b", read(rows), 0)
     assert places.tolist() == [0, 1, 3]
     assert len(texts) == 3
-    with pytest.raises(BadData, match="no test example can be broken so"):
-        broken_test("derange:side=b", read(rows[3:]), 0)
+    with pytest.raises(BadData, match="no test example can be perturbed so"):
+        perturbed_test("derange:side=b", read(rows[3:]), 0)
 
 
-def test_a_bag_of_words_loses_nothing_by_broken_order(tmp_path: Path) -> None:
+def test_a_bag_of_words_loses_nothing_by_perturbed_order(tmp_path: Path) -> None:
     found = designs(
         pairs(60),
         pairs(30),
@@ -89,12 +89,12 @@ def test_designs_go_on_where_they_were_stopped(tmp_path: Path) -> None:
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        designs(rows, test, on, out=tmp_path / "d", listen=stop, **asked)
+        designs(rows, test, on, out=tmp_path / "d", progress=stop, **asked)
     assert any(stage.startswith("seed 0, original") for stage in heard)
     first = (tmp_path / "d" / "seed-0" / "original" / "model.safetensors").stat().st_mtime_ns
     heard.clear()
     found = designs(
-        rows, test, on, out=tmp_path / "d", listen=lambda stage, *_: heard.append(stage), **asked
+        rows, test, on, out=tmp_path / "d", progress=lambda stage, *_: heard.append(stage), **asked
     )
     assert not any(
         stage.startswith(("seed 0, original", "seed 0, reverse", "seed 0, drop_least: epoch 1"))
@@ -111,7 +111,7 @@ def test_designs_go_on_where_they_were_stopped(tmp_path: Path) -> None:
             test,
             on,
             out=tmp_path / "d",
-            listen=lambda stage, *_: heard.append(stage),
+            progress=lambda stage, *_: heard.append(stage),
             **asked,
         )
         == found
@@ -154,7 +154,7 @@ def test_a_slip_fails_before_test_data_is_read(
             settings={"epoch": "1"},
         )
     with pytest.raises(UnknownName, match="did you mean 'epochs'"):
-        cures(
+        mitigations(
             "builtin:nli:train", "builtin", out=tmp_path / "d", model="bow", settings={"epoch": "1"}
         )
 
@@ -180,7 +180,7 @@ def test_designs_from_the_command_line(
     ]
     code, shown, _ = command(*given, "--out", out)
     assert code == 0
-    assert "plain on whole texts: accuracy" in shown
+    assert "plain on original texts: accuracy" in shown
     assert "Mean over 2 seeds" in shown
     page = (out / "designs.md").read_text()
     assert page.count("| corrupt-train | reverse | original | 25 |") == 1

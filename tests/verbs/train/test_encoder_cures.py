@@ -1,4 +1,4 @@
-"""Do the cures work with an encoder of transformers too: a label more, gradients asked, a
+"""Do the mitigations work with an encoder of transformers too: a label more, gradients asked, a
 temperature read back?
 """
 
@@ -38,7 +38,7 @@ def test_an_encoder_with_a_label_more_can_be_audited(tiny_bert: Path, tmp_path: 
     )
     names = json.loads((done.folder / "config.json").read_text())["id2label"].values()
     assert set(names) == {"entailment", "neutral", "contradiction", "invalid"}
-    assert "drop_least" in done.record["after"]["broken_by"], (
+    assert "drop_least" in done.record["after"]["perturbed_by"], (
         "the model answers the labels already, so it can be asked"
     )
     run = disorder.audit(done.spec, rows(), transformations=["reverse", "drop_least"], cache="off")
@@ -58,7 +58,7 @@ def test_an_encoder_goes_on_and_keeps_its_calibration(tiny_bert: Path, tmp_path:
         out=tmp_path / "m",
         settings={"batch_size": 8},
     )
-    assert [record["phase"] for record in done.record["curve"]] == ["cure"] * 3
+    assert [record["phase"] for record in done.record["curve"]] == ["mitigation"] * 3
     found = calibration_of(done.spec)
     assert found is not None
     assert found.threshold is not None

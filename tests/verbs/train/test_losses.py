@@ -1,4 +1,4 @@
-"""Do the losses of the cures have the values worked out by hand, and those of torch where it has
+"""Do the losses of the mitigations have the values worked out by hand, and those of torch where it has
 them?
 """
 
@@ -50,15 +50,15 @@ def test_smoothing_by_hand() -> None:
     assert value == pytest.approx(0.8 * log(2) + 0.2 * log(4), abs=1e-6)
 
 
-@pytest.mark.parametrize("is_broken", [[True, True], [False, False], [True, False]])
-def test_a_batch_may_lack_whole_or_broken_rows(is_broken: list[bool]) -> None:
-    whole, broken = (
+@pytest.mark.parametrize("is_perturbed", [[True, True], [False, False], [True, False]])
+def test_a_batch_may_lack_whole_or_perturbed_rows(is_perturbed: list[bool]) -> None:
+    whole, perturbed = (
         torch.tensor([1.0, 2.0], requires_grad=True),
         torch.tensor([10.0, 20.0], requires_grad=True),
     )
-    value = chosen(torch.tensor(is_broken), broken, whole)
+    value = chosen(torch.tensor(is_perturbed), perturbed, whole)
     value.backward()
     assert np.isfinite(value.item())
     assert value.item() == np.mean(
-        [(10, 20)[i] if b else (1, 2)[i] for i, b in enumerate(is_broken)]
+        [(10, 20)[i] if b else (1, 2)[i] for i, b in enumerate(is_perturbed)]
     )

@@ -394,7 +394,7 @@ def test_heads_change_whatever_the_architecture(name: str, encoder: str, tmp_pat
     assert len(model.predictor.spans(texts)) == 9  # type: ignore[attr-defined]
 
 
-def test_training_on_broken_questions_but_not_on_broken_passages(
+def test_training_on_perturbed_questions_but_not_on_perturbed_passages(
     encoder: str, tmp_path: Path
 ) -> None:
     settings = FEW | {"epochs": 1}
@@ -435,7 +435,7 @@ def test_a_stopped_training_of_spans_goes_on_to_the_same_bits(
             model=encoder,
             out=tmp_path / "stopped",
             settings=settings,
-            listen=stop,
+            progress=stop,
         )
     resume(tmp_path / "stopped")
     train("order_pretask", data, model=encoder, out=tmp_path / "whole", settings=settings)

@@ -161,15 +161,15 @@ def test_a_slip_fails_before_any_data_is_read(
     assert not (tmp_path / "m").exists()
 
 
-def test_training_on_broken_texts(tmp_path: Path) -> None:
+def test_training_on_perturbed_texts(tmp_path: Path) -> None:
     data = held_out(_dataset(order_rows(40)), 0)[0]
     job = Job(data, data, 0, ["reverse:side=both"])
     inputs = job.inputs()
-    assert inputs.is_broken.all()
+    assert inputs.is_perturbed.all()
     assert inputs.texts[0][0].split()[::-1] == data.examples[0].text_a.split()
     several = Job(data, data, 0, ["original", "reverse:side=both"]).inputs()
     assert len(several) == 2 * len(inputs)
-    assert several.is_broken.sum() == len(inputs)
+    assert several.is_perturbed.sum() == len(inputs)
     again = Job(data, data, 0, ["shuffle_ngrams"]).inputs().texts
     assert again == Job(data, data, 0, ["shuffle_ngrams"]).inputs().texts
     assert again != Job(data, data, 1, ["shuffle_ngrams"]).inputs().texts
@@ -185,13 +185,13 @@ def test_training_on_broken_texts(tmp_path: Path) -> None:
     assert done.record["on"] == ["reverse"]
 
 
-def test_examples_that_cannot_be_broken_are_counted() -> None:
+def test_examples_that_cannot_be_perturbed_are_counted() -> None:
     rows = [*order_rows(10), {"id": "x", "text_a": "yes", "text_b": "no", "label": "yes"}]
     job = Job(_dataset(rows), _dataset(rows), 0, ["shuffle_ngrams:side=b"])
     assert len(job.inputs()) == 10
     assert sum(job.skips["shuffle_ngrams:side=b"].values()) == 1
     only = _dataset([rows[-1], {"id": "y", "text_a": "no", "text_b": "yes", "label": "no"}])
-    with pytest.raises(BadData, match="no example can be broken"):
+    with pytest.raises(BadData, match="no example can be perturbed"):
         Job(only, only, 0, ["shuffle_ngrams:side=b"]).inputs()
 
 
@@ -348,7 +348,7 @@ def test_a_model_with_a_label_more_is_not_taken_for_fine_tuned(tmp_path: Path) -
         )
 
 
-def test_broken_copies_make_no_word_less_rare(tmp_path: Path) -> None:
+def test_perturbed_copies_make_no_word_less_rare(tmp_path: Path) -> None:
     """With copies counted, no word would be rare, and the vector of unknown words would never be
     learned.
     """
@@ -359,7 +359,7 @@ def test_broken_copies_make_no_word_less_rare(tmp_path: Path) -> None:
         known.append(json.loads((done.folder / "vocabulary.json").read_text()))
     assert known[0] == known[1] == known[2]
     assert not any(word.startswith("once") for word in known[0])
-    broken = train(
+    perturbed = train(
         "plain",
         rows,
         model="convnet",
@@ -367,7 +367,7 @@ def test_broken_copies_make_no_word_less_rare(tmp_path: Path) -> None:
         out=tmp_path / "b",
         settings=settings,
     )
-    assert "saw" not in json.loads((broken.folder / "vocabulary.json").read_text()), (
+    assert "saw" not in json.loads((perturbed.folder / "vocabulary.json").read_text()), (
         "it knows what it was trained on"
     )
 

@@ -23,10 +23,10 @@ pytest.importorskip("safetensors", reason="needs safetensors")
 PROGRAM = """
 import os, signal, sys
 from disorder.verbs.train import train
-def listen(stage, done, total, note):
+def progress(stage, done, total, note):
     if sys.argv[2] == "killed" and stage == "epoch 2" and done >= 100:
         os.kill(os.getpid(), signal.SIGKILL)
-train("plain", sys.argv[3], model="bilstm", seed=3, out=sys.argv[1], listen=listen,
+train("plain", sys.argv[3], model="bilstm", seed=3, out=sys.argv[1], progress=progress,
       settings={"hidden": 16, "width": 16, "epochs": 3, "batch_size": 16, "save_every": 4, "dropout": 0.3, "patience": 0})
 """
 AGAIN = "import sys; from disorder.verbs.train import resume; resume(sys.argv[1])"
@@ -73,7 +73,7 @@ def test_a_checkpoint_of_another_network_is_one_line(
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        train("plain", data, model="bilstm", out=tmp_path / "m", settings=settings, listen=stop)
+        train("plain", data, model="bilstm", out=tmp_path / "m", settings=settings, progress=stop)
     kept = next((tmp_path / "m" / "checkpoints").glob("*/network.safetensors"))
     save_file({name: value[:-1].clone() for name, value in load_file(kept).items()}, kept)
     with pytest.raises(BadData, match="does not fit the network"):

@@ -41,7 +41,7 @@ class Means:
     """A mean: offset + scale × the mean of `values` (each in 0..1) over the examples that count.
 
     For a mean over balanced classes `classes` says which class an example is in, and `order` lists
-    those that may count, who is taken first coming first: a resample is balanced anew.
+    those that may count, who is taken first coming first: a resample is balanced again.
     """
 
     values: Floats
@@ -108,7 +108,7 @@ def by_example(metric: str, outcomes: Outcomes) -> Claims | Means | Ranks | None
 
 
 def _accuracy(outcomes: Outcomes) -> Claims | Means:
-    if outcomes.answers.shape[1] == 1:
+    if outcomes.predictions.shape[1] == 1:
         return Claims(outcomes.n_accepted == 1)
     return _all(outcomes.acceptance)
 

@@ -21,7 +21,7 @@ from disorder.models.importance.gradients import owned, shares
 from disorder.types import Floats, Pair, Texts
 
 if TYPE_CHECKING:
-    from disorder.models.loading import Aligned
+    from disorder.models.loading import LoadedModel
 
 Head = tuple[int, int]
 # BERT and its kin, ALBERT, DistilBERT, MPNet, ModernBERT; the names that these give to their output
@@ -32,7 +32,7 @@ PROJECTION = re.compile(
 
 
 def attentions(
-    aligned: Aligned, pairs: Sequence[Pair], seen: Callable[[int, Floats], None]
+    aligned: LoadedModel, pairs: Sequence[Pair], seen: Callable[[int, Floats], None]
 ) -> None:
     """Tell `seen` the weights between the words of each pair, the larger of both directions (layers
     × heads × a × b).
@@ -49,13 +49,15 @@ def attentions(
                 seen(i, _between(each, encoded[i], pairs[i]))
 
 
-def n_heads(aligned: Aligned) -> tuple[int, int]:
+def n_heads(aligned: LoadedModel) -> tuple[int, int]:
     """Layers, and heads in a layer."""
     config = _encoder(aligned).exact.config
     return int(config.num_hidden_layers), int(config.num_attention_heads)
 
 
-def answers_without(aligned: Aligned, texts: Sequence[Texts], heads: Collection[Head]) -> Floats:
+def answers_without(
+    aligned: LoadedModel, texts: Sequence[Texts], heads: Collection[Head]
+) -> Floats:
     """Probabilities of the task's labels when these heads add nothing."""
     model = _encoder(aligned)
     with _zeroed(model.network, n_heads(aligned), heads):
@@ -63,7 +65,7 @@ def answers_without(aligned: Aligned, texts: Sequence[Texts], heads: Collection[
     return answers if aligned.columns is None else answers @ aligned.columns
 
 
-def _encoder(aligned: Aligned) -> Any:
+def _encoder(aligned: LoadedModel) -> Any:
     model: Any = aligned.predictor
     config = getattr(getattr(model, "network", None), "config", None)
     if config is None or not getattr(model.tokenizer, "is_fast", False):

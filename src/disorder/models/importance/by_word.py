@@ -19,7 +19,7 @@ from disorder.models.importance.leave_one_out import leave_one_out
 from disorder.types import Floats, Pair
 
 if TYPE_CHECKING:
-    from disorder.models.loading import Aligned
+    from disorder.models.loading import LoadedModel
 
 MAX_KEPT = 20_000  # pairs whose importance is remembered: about 30 MB
 Weigh = Callable[[Sequence[Pair], Floats], list[list[Floats]]]
@@ -30,7 +30,7 @@ BY_LEAVING_OUT = (
 )
 
 
-def importance(aligned: Aligned, pairs: Sequence[Pair]) -> list[list[Floats]]:
+def importance(aligned: LoadedModel, pairs: Sequence[Pair]) -> list[list[Floats]]:
     """A number for every word of every text: by gradient where the model has one, else by leaving
     the word out.
     """
@@ -40,7 +40,7 @@ def importance(aligned: Aligned, pairs: Sequence[Pair]) -> list[list[Floats]]:
     return weigh(pairs, _targets(aligned, pairs))
 
 
-def how(aligned: Aligned) -> str:
+def how(aligned: LoadedModel) -> str:
     """Which of the two is used, for the user to know."""
     return BY_LEAVING_OUT if _by_gradient(aligned) is None else BY_GRADIENT
 
@@ -52,12 +52,12 @@ def key_of(pair: Pair) -> tuple[object, ...]:
     )
 
 
-def _by_gradient(aligned: Aligned) -> Weigh | None:
+def _by_gradient(aligned: LoadedModel) -> Weigh | None:
     weigh: Weigh | None = getattr(aligned.predictor, "importance", None)
     return weigh if getattr(aligned.predictor, "has_gradients", False) else None
 
 
-def _gold(aligned: Aligned, pairs: Sequence[Pair]) -> Floats:
+def _gold(aligned: LoadedModel, pairs: Sequence[Pair]) -> Floats:
     """The column of each pair's gold label; the number itself for regression."""
     if aligned.columns is None:
         return np.array([float(pair.label) for pair in pairs])
@@ -70,7 +70,7 @@ def _gold(aligned: Aligned, pairs: Sequence[Pair]) -> Floats:
     return np.array([float(columns[pair.label]) for pair in pairs])
 
 
-def _targets(aligned: Aligned, pairs: Sequence[Pair]) -> Floats:
+def _targets(aligned: LoadedModel, pairs: Sequence[Pair]) -> Floats:
     """Which of the model's own labels mean the gold one (pairs × labels); the number itself for
     regression.
     """

@@ -16,29 +16,29 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from disorder.abstention import with_refusal
+from disorder.abstention import with_abstention
 from disorder.errors import BadModel
 from disorder.models.importance.gradients import TARGETS, by_side, hooked, placed
 from disorder.types import Floats, Ints, Pair
 
 if TYPE_CHECKING:
-    from disorder.models.loading import Aligned
+    from disorder.models.loading import LoadedModel
 
 BUDGET = 2048  # tokens in one pass forward and back
 
 
 def integrated_gradients(
-    aligned: Aligned, pairs: Sequence[Pair], columns: Ints, *, n_steps: int
+    aligned: LoadedModel, pairs: Sequence[Pair], columns: Ints, *, n_steps: int
 ) -> list[list[Floats]]:
     """A number for every word of every text, for the probability of the label in `columns` (−1: of
-    refusing).
+    abstaining).
     """
     model: Any = aligned.predictor
     if not getattr(model, "has_gradients", False) or aligned.columns is None:
         raise BadModel(
             f"{aligned.name} shows no gradients; leave_one_out and lime work with every model"
         )
-    wanted = with_refusal(aligned.columns)  # a last column for the labels that mean no answer
+    wanted = with_abstention(aligned.columns)  # a last column for the labels that mean no answer
     targets = wanted[:, columns].T
     encoded = [model.encoding(pair) for pair in pairs]
     feeds = [

@@ -13,7 +13,7 @@ import numpy as np
 from disorder.types import Floats, Pair, Sentence, Texts
 
 if TYPE_CHECKING:
-    from disorder.models.loading import Aligned
+    from disorder.models.loading import LoadedModel
 
 ASKED = 16384  # texts in one call
 POSITIONS = (
@@ -22,8 +22,8 @@ POSITIONS = (
 TINY = 1e-12  # a probability of 0 has no logarithm
 
 
-def leave_one_out(aligned: Aligned, pairs: Sequence[Pair], gold: Floats) -> list[list[Floats]]:
-    """Loss of the whole text minus loss without the word, for every word of every text."""
+def leave_one_out(aligned: LoadedModel, pairs: Sequence[Pair], gold: Floats) -> list[list[Floats]]:
+    """Loss of the original text minus loss without the word, for every word of every text."""
     lengths = [[1, *(len(side) for side in pair.sides)] for pair in pairs]
     losses = _losses(aligned, _texts(pairs), np.repeat(gold, [sum(each) for each in lengths]))
     parts = iter(np.split(losses, np.cumsum([length for each in lengths for length in each])))
@@ -34,7 +34,7 @@ def leave_one_out(aligned: Aligned, pairs: Sequence[Pair], gold: Floats) -> list
     return found
 
 
-def _losses(aligned: Aligned, texts: Iterator[Texts], gold: Floats) -> Floats:
+def _losses(aligned: LoadedModel, texts: Iterator[Texts], gold: Floats) -> Floats:
     """The loss of the gold label on each text."""
     found: list[Floats] = []
     while asked := list(islice(texts, ASKED)):

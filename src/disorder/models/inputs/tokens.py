@@ -93,7 +93,7 @@ class WordTokens:
         return found
 
     def _matches(self, texts: Texts) -> bool:
-        """Whether gathered blocks are the tokens of the whole text."""
+        """Whether gathered blocks are the tokens of the original text."""
         gathered = self._gathered(*texts)
         return gathered is not None and gathered == self._whole(*texts)
 

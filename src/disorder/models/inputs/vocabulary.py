@@ -37,7 +37,7 @@ class Vocabulary:
         return numbers[: self.max_length] or [UNKNOWN]
 
     def _piece(self, piece: str) -> list[int]:
-        """Numbers of what stands between two spaces, kept: broken texts say the same words again
+        """Numbers of what stands between two spaces, kept: perturbed texts say the same words again
         and again.
         """
         found = self._pieces.get(piece)

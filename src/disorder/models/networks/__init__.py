@@ -1,4 +1,4 @@
-"""Which networks can be trained from nothing? One file each: a function that puts layers together,
+"""Which networks can be trained from scratch? One file each: a function that puts layers together,
 with its settings.
 
 Texts come as rows of word numbers (0 is padding) with their lengths; the second text of a pair

@@ -1,4 +1,4 @@
-"""A small Transformer from nothing: how much does attention learn of word order without
+"""A small Transformer from scratch: how much does attention learn of word order without
 pre-training?
 
 `positions=false` takes the place of each word away, which leaves a set of words: blind to order by

@@ -1,8 +1,8 @@
 """Does a model's folder say how sure it should be? calibration.json: a temperature, and below which
-probability to refuse.
+probability to abstain.
 
 The temperature is applied wherever the folder is asked; it changes how sure an answer is, never
-which answer it is. The threshold is not: an audit asks what a model answers. `disorder cures` uses
+which answer it is. The threshold is not: an audit asks what a model answers. `disorder mitigations` uses
 it.
 """
 

@@ -1,5 +1,5 @@
 """How does a second transformation go on from the first? Each variant so far is a sentence of its
-own, broken again.
+own, perturbed again.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ def then(variants: Variants, apply: Callable[[Pair, int], Variants], cut: Cut) -
     """Apply a later step to every variant so far; `apply` takes the variant and its number."""
     if len(variants) == 0:
         raise DoesNotApply(NONE_EXISTS)
-    broken = []
+    perturbed = []
     for k in range(len(variants)):
         a, b = before = _variant(variants, k)
         pair = Pair(_view(a, cut), None if b is None else _view(b, cut), variants.label)
         after = apply(pair, k)
-        broken.append([_compose(rows, pair, before) for rows in after.sides])
-    first, *rest = [_stack(side) for side in zip(*broken, strict=True)]
+        perturbed.append([_compose(rows, pair, before) for rows in after.sides])
+    first, *rest = [_stack(side) for side in zip(*perturbed, strict=True)]
     return Variants(first, rest[0] if rest else None, variants.label)
 
 

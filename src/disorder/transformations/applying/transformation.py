@@ -1,5 +1,5 @@
-"""How is an example broken? Cut into words, given what the transformation needs to know of them,
-and broken step by step.
+"""How is an example perturbed? Cut into words, given what the transformation needs to know of them,
+and perturbed step by step.
 """
 
 from __future__ import annotations
@@ -82,8 +82,8 @@ class Step:
         if self.part.facts["scope"] == "pair":
             if "side" in self.part.settings:
                 settings["side"] = self.side
-            broken: Variants = function(pair, generator(seed, self.spec, key), count, **settings)
-            return replace(broken, label=pair.label)
+            perturbed: Variants = function(pair, generator(seed, self.spec, key), count, **settings)
+            return replace(perturbed, label=pair.label)
         rows: dict[str, Rows] = {}
         for side in self.sides(pair, task):
             sentence = pair.a if side == "a" else pair.b
@@ -94,7 +94,7 @@ class Step:
         return Variants(rows.get("a", untouched(pair.a)), second, pair.label)
 
     def sides(self, pair: Pair, task: Task) -> tuple[str, ...]:
-        """Which texts of this example are broken."""
+        """Which texts of this example are perturbed."""
         if pair.b is None:
             if self.side == "b":
                 raise DoesNotApply("there is no second text")
@@ -107,12 +107,12 @@ class Step:
 def _with_context(
     function: Any,
     context: Context | None,
-    broken: Any,
+    perturbed: Any,
     rng: np.random.Generator,
     count: int,
     **settings: Any,
 ) -> Any:
-    return function(broken, rng, count, context, **settings)
+    return function(perturbed, rng, count, context, **settings)
 
 
 @dataclass(frozen=True)
@@ -184,7 +184,7 @@ class Transformation:
             self.apply(probe, task=Task("probe", language=language), q=1, seed=0, context=_Trial())
         return self
 
-    def broken_sides(self, task: Task, *, is_pair: bool) -> tuple[str, ...]:
+    def perturbed_sides(self, task: Task, *, is_pair: bool) -> tuple[str, ...]:
         """Which texts of an example it breaks."""
         named = {"both": ("a", "b"), "task": (task.breaks,), "last": ("b",)}
         sides = {side for step in self.steps for side in named.get(step.side, (step.side,))}
@@ -205,12 +205,12 @@ class Transformation:
         context: Context | None = None,
     ) -> Variants:
         """Break one example; raises `DoesNotApply` with the reason when that cannot be done."""
-        [broken] = self.apply_all(
+        [perturbed] = self.apply_all(
             [example], task=task, q=q, seed=seed, short=short, context=context
         )
-        if isinstance(broken, DoesNotApply):
-            raise broken
-        return broken
+        if isinstance(perturbed, DoesNotApply):
+            raise perturbed
+        return perturbed
 
     def apply_all(
         self,
@@ -223,15 +223,15 @@ class Transformation:
         context: Context | None = None,
     ) -> Iterator[Variants | DoesNotApply]:
         """Break many examples, what they need found for all at once; gives the reason where one
-        cannot be broken.
+        cannot be perturbed.
         """
         for example, pair in zip(examples, self._pairs(examples, task, context), strict=True):
             try:
-                yield self._broken(example.id, pair, task, q, seed, short, context)
+                yield self._perturbed(example.id, pair, task, q, seed, short, context)
             except DoesNotApply as reason:
                 yield reason
 
-    def _broken(
+    def _perturbed(
         self,
         key: str,
         pair: Pair,

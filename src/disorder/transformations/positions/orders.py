@@ -20,7 +20,7 @@ from disorder.types import Bools, Ints
 
 LISTED = 7  # 7! = 5,040 rows are listed; from 8 on, orders are drawn
 MAX_ROUNDS = 64  # bulk draws before a rule counts as too tight for these words
-MENDS = 2_000  # swaps tried to mend one order
+REPAIRS = 2_000  # swaps tried to fix one order
 BULK = 2_000_000  # numbers in one bulk draw
 
 _SPREAD = np.random.Generator(np.random.Philox(0)).integers(1, 2**40, size=512)
@@ -112,7 +112,7 @@ def no_old_bigram(kinds: Ints) -> Rule:
 
 def without_old_bigrams(kinds: Ints, count: int, rng: Generator) -> tuple[Ints, int | None]:
     """Distinct orders with no old bigram: uniform where drawing finds them, else random orders
-    mended by swaps.
+    repaired by swaps.
     """
     rows, available = distinct_orders(
         len(kinds), count, rng, rule=no_old_bigram(kinds), max_rounds=8
@@ -120,11 +120,11 @@ def without_old_bigrams(kinds: Ints, count: int, rng: Generator) -> tuple[Ints, 
     if len(rows) >= count or available is not None:
         return rows, available
     old = Bigrams.of(kinds)
-    mended = [
-        mended_order(row, kinds, kinds, old, rng)
+    repaired = [
+        repaired_order(row, kinds, kinds, old, rng)
         for row in random_orders(len(kinds), count - len(rows), rng)
     ]
-    found = [row[None, :] for row in mended if row is not None]
+    found = [row[None, :] for row in repaired if row is not None]
     return without_repeats(np.concatenate([rows, *found])), None
 
 
@@ -146,7 +146,9 @@ class Bigrams:
         return np.isin(before * self.size + after, self.pairs)
 
 
-def mended_order(row: Ints, firsts: Ints, lasts: Ints, old: Bigrams, rng: Generator) -> Ints | None:
+def repaired_order(
+    row: Ints, firsts: Ints, lasts: Ints, old: Bigrams, rng: Generator
+) -> Ints | None:
     """Swap things of a random order until none makes an old bigram with the next; None if that is
     not found.
 
@@ -158,7 +160,7 @@ def mended_order(row: Ints, firsts: Ints, lasts: Ints, old: Bigrams, rng: Genera
 
     row = row.copy()
     bad = bad_places()
-    for _ in range(MENDS):
+    for _ in range(REPAIRS):
         if not len(bad):
             return row
         i, j = int(bad[rng.integers(len(bad))]) + int(rng.integers(2)), int(rng.integers(len(row)))

@@ -7,14 +7,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from disorder.memo import Kept
+from disorder.memo import Memo
 from disorder.registry import part
 from disorder.transformations.tags.word_classes import UNIVERSAL, Tags, classes_named, is_of
 from disorder.types import Sentence
 
 __all__ = ["UNIVERSAL", "Tags", "classes_named", "is_of", "tagged"]
 
-_kept: Kept[tuple[str, str, bytes], Tags] = Kept()
+_kept: Memo[tuple[str, str, bytes], Tags] = Memo()
 
 
 def tagged(sentences: Sequence[Sentence], *, tagger: str) -> list[Sentence]:

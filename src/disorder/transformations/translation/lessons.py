@@ -1,4 +1,4 @@
-"""Which pairs does the translator of a label learn from, and was it trained before? Kept on disk,
+"""Which pairs does the translator of a label learn from, and was it trained before? Memo on disk,
 never trusted unchecked.
 
 A kept translator lies in a folder named by a hash of its pairs, its training and Thot's version. It

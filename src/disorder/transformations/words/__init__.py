@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from disorder.memo import Kept
+from disorder.memo import Memo
 from disorder.registry import part
 from disorder.types import Sentence
 
-_kept: Kept[tuple[str, str], Sentence] = Kept()
+_kept: Memo[tuple[str, str], Sentence] = Memo()
 
 
 def split(text: str, *, words: str = "simple") -> Sentence:

@@ -15,7 +15,7 @@ from disorder.types import Sentence
 
 @words(language="en", needs="nltk")
 def nltk(text: str) -> Sentence:
-    """Tokens of NLTK's Treebank-style word tokenizer, taken over the whole text (no sentence
+    """Tokens of NLTK's Treebank-style word tokenizer, taken over the original text (no sentence
     splitter, no download).
     """
     return sentence_of(

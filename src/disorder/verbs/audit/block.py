@@ -1,4 +1,4 @@
-"""One block of examples: broken, asked, and written down as a table. The inner loop of an audit,
+"""One block of examples: perturbed, asked, and written down as a table. The inner loop of an audit,
 which any worker can run.
 
 Under curtailment the variants of all examples in a block are asked in rounds, and an example leaves
@@ -18,18 +18,18 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from disorder.abstention import answer_of
+from disorder.abstention import predicted_label
 from disorder.data import vocabulary
 from disorder.errors import DoesNotApply
 from disorder.metrics import ORIGINAL
-from disorder.models import Aligned, choose_precision, load
+from disorder.models import LoadedModel, choose_precision, load
 from disorder.randomness import digest
 from disorder.runs.cache_folder import default_folder
 from disorder.runs.samples import sample_table
 from disorder.runs.settings import Settings
 from disorder.transformations import Transformation, parse
 from disorder.types import Bools, Costs, Dataset, Example, Floats, Ints, Task, Texts, Variants
-from disorder.verbs.context import Surroundings
+from disorder.verbs.context import RunContext
 
 N_SAMPLED = 200  # examples that a precision is tried on
 ROUNDS = (1, 1, 1, 1, 2, 2, 4, 4, 8)  # variants asked in a round; the last size is repeated
@@ -45,7 +45,7 @@ class Block:
 
 
 @dataclass
-class Answered:
+class BlockResult:
     """A block's samples, the examples it left out by reason, and what it cost."""
 
     part: str
@@ -55,10 +55,10 @@ class Answered:
 
 
 @dataclass
-class Asker:
+class BlockPredictor:
     """Breaks and asks blocks with one loaded model."""
 
-    load: Callable[[], Aligned]
+    load: Callable[[], LoadedModel]
     task: Task
     q: int
     seed: int
@@ -71,12 +71,12 @@ class Asker:
     @classmethod
     def of(
         cls,
-        load: Callable[[], Aligned],
+        load: Callable[[], LoadedModel],
         dataset: Dataset,
         plan: Sequence[Transformation],
         settings: Settings,
         decided_at: Sequence[Any] = (),
-    ) -> Asker:
+    ) -> BlockPredictor:
         """An asker for these examples and settings."""
         words = (
             vocabulary(dataset)
@@ -95,16 +95,16 @@ class Asker:
         )
 
     @cached_property
-    def predictor(self) -> Aligned:
+    def predictor(self) -> LoadedModel:
         """The model, loaded when it is first needed."""
         return self.load()
 
-    def __call__(self, block: Block) -> Answered:
+    def __call__(self, block: Block) -> BlockResult:
         """Break and ask one block."""
         costs = Costs()
         before = dict(self.predictor.counts)
         skips: Counter[str] = Counter()
-        used, variants = self._broken(block, skips, costs)
+        used, variants = self._perturbed(block, skips, costs)
         answers = self._answers(used, variants, costs)
         costs.add(self.predictor.counts.since(before))
         began = time.perf_counter()
@@ -116,7 +116,7 @@ class Asker:
             block.transformation, self.task.labels, used, variants, answers, with_texts=asks_others
         )
         costs["write"] += time.perf_counter() - began
-        return Answered(block.part, table, dict(sorted(skips.items())), dict(costs))
+        return BlockResult(block.part, table, dict(sorted(skips.items())), dict(costs))
 
     def transformation(self, spec: str) -> Transformation:
         """The transformation of a spec, parsed once."""
@@ -124,7 +124,7 @@ class Asker:
             self._parsed[spec] = parse(spec)
         return self._parsed[spec]
 
-    def broken(self, spec: str, example: Example) -> Variants:
+    def perturbed(self, spec: str, example: Example) -> Variants:
         """All variants of one example."""
         [variants] = self._variants(spec, [example])
         if isinstance(variants, DoesNotApply):
@@ -132,8 +132,8 @@ class Asker:
         return variants
 
     @cached_property
-    def _surroundings(self) -> Surroundings:
-        return Surroundings(self.predictor, self.words, self.data_dir)
+    def _surroundings(self) -> RunContext:
+        return RunContext(self.predictor, self.words, self.data_dir)
 
     def _variants(
         self, spec: str, examples: Sequence[Example]
@@ -144,7 +144,7 @@ class Asker:
             examples, task=self.task, q=self.q, seed=self.seed, short=self.short, context=context
         )
 
-    def _broken(
+    def _perturbed(
         self, block: Block, skips: Counter[str], costs: Costs
     ) -> tuple[list[Example], list[Variants | None]]:
         if block.transformation == ORIGINAL:
@@ -152,11 +152,11 @@ class Asker:
         began, used, variants = time.perf_counter(), [], []
         before = dict(self.predictor.counts)
         found = self._variants(block.transformation, block.examples)
-        for example, broken in zip(block.examples, found, strict=True):
-            if isinstance(broken, DoesNotApply):
-                skips[str(broken)] += 1
+        for example, perturbed in zip(block.examples, found, strict=True):
+            if isinstance(perturbed, DoesNotApply):
+                skips[str(perturbed)] += 1
             else:
-                variants.append(broken)
+                variants.append(perturbed)
                 used.append(example)
         asked = self.predictor.counts.since(
             before
@@ -198,7 +198,7 @@ class Asker:
             ):
                 answers[i].append(part)
                 asked[i] += len(part)
-                accepted[i] += int((answer_of(part) == gold[i]).sum())
+                accepted[i] += int((predicted_label(part) == gold[i]).sum())
         return [np.concatenate(parts) for parts in answers]
 
     def _is_decided(self, accepted: Ints, asked: Ints, totals: Ints) -> Bools:
@@ -232,7 +232,7 @@ def _split(answers: Floats, groups: Sequence[Sequence[Texts]]) -> list[Floats]:
 
 def loaded_model(
     model: Any, dataset: Dataset, plan: list[Transformation], settings: Settings
-) -> tuple[Aligned, list[str]]:
+) -> tuple[LoadedModel, list[str]]:
     """The model in the precision asked for, and what the user should know about it."""
     precision = settings.precision
     notes: list[str] = []
@@ -249,8 +249,8 @@ def loaded_model(
 
 
 def _sampled(dataset: Dataset, plan: Sequence[Transformation], settings: Settings) -> list[Texts]:
-    """Whole and broken texts of a few examples, such as the audit will ask; those only that can be
-    broken without a model.
+    """Whole and perturbed texts of a few examples, such as the audit will ask; those only that can be
+    perturbed without a model.
     """
     texts: list[Texts] = []
     transformation = next((each for each in plan if not each.asks_others), parse("derange"))
@@ -267,7 +267,7 @@ def _sampled(dataset: Dataset, plan: Sequence[Transformation], settings: Setting
     return texts
 
 
-def load_model(model: Any, task: Any, settings: Settings, precision: str) -> Aligned:
+def load_model(model: Any, task: Any, settings: Settings, precision: str) -> LoadedModel:
     """The model in one precision, with its cache."""
     folder = (
         None

@@ -21,7 +21,7 @@ def figures(outcomes: Outcomes) -> dict[str, Any]:
         "confidence": _confidence(outcomes),
         "reliability": _reliability(outcomes),
     }
-    if outcomes.answers.shape[1] > 1:
+    if outcomes.predictions.shape[1] > 1:
         tables |= {"omega": _omega(outcomes), "acceptance": _acceptance(outcomes)}
     return tables
 
@@ -37,7 +37,7 @@ def _omega(outcomes: Outcomes) -> list[list[float]]:
 
 
 def _acceptance(outcomes: Outcomes) -> dict[str, list[int]]:
-    """How many examples have each share of accepted permutations, apart by whether the whole text
+    """How many examples have each share of accepted permutations, apart by whether the original text
     was answered right.
     """
     return {
@@ -49,7 +49,7 @@ def _acceptance(outcomes: Outcomes) -> dict[str, list[int]]:
 def _confidence(outcomes: Outcomes) -> dict[str, list[float]]:
     """Share of texts at each confidence, before and after."""
     before = outcomes.original.max(axis=1)
-    after = outcomes.answers.max(axis=2)[outcomes.is_asked]
+    after = outcomes.predictions.max(axis=2)[outcomes.is_predicted]
     return {
         name: [round(count / max(1, len(values)), 6) for count in _histogram(values)]
         for name, values in (("before", before), ("after", after))
@@ -58,12 +58,12 @@ def _confidence(outcomes: Outcomes) -> dict[str, list[float]]:
 
 def _reliability(outcomes: Outcomes) -> dict[str, list[list[float]]]:
     """How sure, how often right, and how many answers in each bin of certainty, before and after;
-    refusals left out.
+    abstentions left out.
     """
     gold = np.broadcast_to(outcomes.gold[:, None], outcomes.label.shape)
     return {
         "before": _bins(outcomes.original.max(axis=1), outcomes.original_label, outcomes.gold),
-        "after": _bins(outcomes.answers.max(axis=2), outcomes.label, gold),
+        "after": _bins(outcomes.predictions.max(axis=2), outcomes.label, gold),
     }
 
 

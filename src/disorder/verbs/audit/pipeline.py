@@ -7,7 +7,7 @@ from __future__ import annotations
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from disorder.abstention import answer_of
+from disorder.abstention import predicted_label
 from disorder.data import groups, language_of, rare_labels, select
 from disorder.engines import Engine, engine
 from disorder.errors import DisorderError
@@ -32,15 +32,25 @@ from disorder.metrics import (
     thresholds_of,
     values_of,
 )
-from disorder.models import Aligned
+from disorder.models import LoadedModel
 from disorder.report.page import write_report
-from disorder.runs import Parts, Record, Run, place, read_run, write_run
+from disorder.runs import Record, Run, SampleParts, place, read_run, write_run
 from disorder.runs.run import Omitted, make_folder, new_run, write_examples
 from disorder.runs.samples import answers_of, storable
 from disorder.runs.settings import Settings
 from disorder.transformations import Transformation, parse
-from disorder.types import Bools, Costs, Dataset, Example, Floats, Ints, Outcomes, Variants
-from disorder.verbs.audit.block import Answered, Asker, Block, load_model, loaded_model
+from disorder.types import (
+    Bools,
+    Costs,
+    Dataset,
+    Example,
+    Floats,
+    Ints,
+    Outcomes,
+    Progress,
+    Variants,
+)
+from disorder.verbs.audit.block import Block, BlockPredictor, BlockResult, load_model, loaded_model
 from disorder.verbs.audit.figures import figures
 from disorder.verbs.audit.planning import LEFT_OUT, planned, requested_scores
 from disorder.verbs.audit.prediction_array import room, together
@@ -50,7 +60,6 @@ from disorder.verbs.audit.verdict import verdict
 # texts in a block: what a crash can cost; fixed, so that files do not depend on the batch size
 BLOCK = 4096
 CURTAILED_BLOCK = 512  # examples in a block whose variants are asked in rounds
-Listener = Callable[[str, int, int, str], None]
 
 
 def audit(
@@ -58,7 +67,7 @@ def audit(
     data: Any = "builtin",
     *,
     out: str | Path | None = None,
-    listen: Listener | None = None,
+    progress: Progress | None = None,
     **settings: Any,
 ) -> Run:
     """Break the words of `data` in controlled ways, ask `model` again, and measure what survives.
@@ -74,17 +83,17 @@ def audit(
     chosen.check()
     if out is None:
         with tempfile.TemporaryDirectory() as temporary:
-            return _audit(model, data, chosen, Path(temporary), listen)
+            return _audit(model, data, chosen, Path(temporary), progress)
     folder = _free(place(out))
-    run = _audit(model, data, chosen, folder, listen)
+    run = _audit(model, data, chosen, folder, progress)
     write_report(folder, run)
     return run
 
 
 def resume(
-    out: str | Path, *, model: Any = None, data: Any = None, listen: Listener | None = None
+    out: str | Path, *, model: Any = None, data: Any = None, progress: Progress | None = None
 ) -> Run:
-    """Go on with a run that was stopped; finished parts are kept, and the scores are those of a run
+    """Resume a run that was stopped; finished parts are kept, and the scores are those of a run
     in one go.
 
     `model` and `data` are what the run was begun with, where that was no spec.
@@ -96,7 +105,7 @@ def resume(
         return before
     chosen = Settings(**before.settings, seed=before.seed, transformations=before.transformations)
     model, data = before.model if model is None else model, before.data if data is None else data
-    run = _audit(model, data, chosen, folder, listen, before)
+    run = _audit(model, data, chosen, folder, progress, before)
     write_report(folder, run)
     return run
 
@@ -106,7 +115,7 @@ def _audit(
     data: Any,
     chosen: Settings,
     folder: Path,
-    listen: Listener | None,
+    progress: Progress | None,
     before: Run | None = None,
 ) -> Run:
     plan, left_out = (
@@ -147,7 +156,7 @@ def _audit(
             before.seconds,
             before.n_predictions,
         )
-    asker = Asker.of(partial(_again, loaded), dataset, plan, chosen, decided_at)
+    asker = BlockPredictor.of(partial(_again, loaded), dataset, plan, chosen, decided_at)
     worker = asker
     if chosen.engine != "local":
         worker = replace(
@@ -163,18 +172,18 @@ def _audit(
         chosen,
         run,
         folder,
-        listen or (lambda *_: None),
+        progress or (lambda *_: None),
         started,
         requested,
         rule,
     ).go()
 
 
-def _again(loaded: Aligned) -> Aligned:
+def _again(loaded: LoadedModel) -> LoadedModel:
     return loaded
 
 
-def _itself(asker: Asker) -> Asker:
+def _itself(asker: BlockPredictor) -> BlockPredictor:
     return asker
 
 
@@ -183,12 +192,12 @@ class _Audit:
     """One audit under way."""
 
     dataset: Dataset
-    asker: Asker
+    asker: BlockPredictor
     plan: list[Transformation]
     settings: Settings
     run: Run
     folder: Path
-    listen: Listener
+    progress: Progress
     engine: Engine
     requested: list[str] | None
     rule: StopRule | None
@@ -198,7 +207,7 @@ class _Audit:
         began = time.perf_counter()
         make_folder(self.folder)
         write_run(self.folder, self.run)
-        self.parts = Parts.open(self.folder)
+        self.parts = SampleParts.open(self.folder)
         self.numbers = {storable(example.id): i for i, example in enumerate(self.dataset.examples)}
         try:
             self._measure_all()
@@ -233,7 +242,7 @@ class _Audit:
         if all(record.transformation == ORIGINAL for record in self.run.scores):
             reasons = {reason for skips in self.run.skips.values() for reason in skips}
             raise DisorderError(
-                f"no example can be broken as asked: {', '.join(sorted(reasons)) or 'no data'}"
+                f"no example can be perturbed as asked: {', '.join(sorted(reasons)) or 'no data'}"
             )
 
     def _measure(self, number: int, transformation: Transformation, original: Floats) -> None:
@@ -247,7 +256,7 @@ class _Audit:
         examples = [
             example for example, kept in zip(self.dataset.examples, used, strict=True) if kept
         ]
-        sides = transformation.broken_sides(
+        sides = transformation.perturbed_sides(
             self.dataset.task, is_pair=examples[0].text_b is not None
         )
         outcomes = self._outcomes(
@@ -274,7 +283,7 @@ class _Audit:
         if self.settings.short == "skip":
             return np.full(len(examples), transformation.count(self.settings.q))
         return np.array(
-            [len(self.asker.broken(transformation.spec, example)) for example in examples]
+            [len(self.asker.perturbed(transformation.spec, example)) for example in examples]
         )
 
     def _describe(
@@ -297,7 +306,7 @@ class _Audit:
         self.run.figures[spec] = figures(outcomes)
 
         def rebuild(i: int) -> Variants:
-            return self.asker.broken(spec, examples[i])
+            return self.asker.perturbed(spec, examples[i])
 
         self.run.telling.extend(telling(outcomes, examples, rebuild))
 
@@ -339,8 +348,8 @@ class _Audit:
         ]
         texts = [[str(e.text_a if side == "a" else e.text_b) for side in sides] for e in examples]
         simple = [
-            all(is_simple(text, task=task, fidelity=settings.fidelity) for text in broken)
-            for broken in texts
+            all(is_simple(text, task=task, fidelity=settings.fidelity) for text in perturbed)
+            for perturbed in texts
         ]
         q = max(1, int((~np.isnan(answers[:, :, 0])).sum(axis=1).max(initial=1)))
         return Outcomes(
@@ -389,7 +398,7 @@ class _Audit:
                 if n_asked and self.dataset.task.labels
                 else ""
             )
-            self.listen(spec, done, n, note if spec != ORIGINAL else "")
+            self.progress(spec, done, n, note if spec != ORIGINAL else "")
             if self.rule and transformation and original is not None and len(places):
                 self._watch(
                     sequence, self.rule, transformation, np.unique(places), original, answers
@@ -398,7 +407,7 @@ class _Audit:
                     self._stop(spec, sequence, self.rule, done, skips)
                     break
         if done < n:
-            self.listen(spec, n, n, "")
+            self.progress(spec, n, n, "")
         return used, answers, skips
 
     def _watch(
@@ -433,13 +442,13 @@ class _Audit:
         note = f"--stop-when: only the interval of {rule.metric} holds at any time; the others are those of a fixed sample"
         self.run.notes = list(dict.fromkeys([*self.run.notes, note]))
 
-    def _in_order(self, blocks: list[Block]) -> Iterator[tuple[Block, Answered]]:
+    def _in_order(self, blocks: list[Block]) -> Iterator[tuple[Block, BlockResult]]:
         """Blocks with their answers: finished parts from disk, the others asked; written as they
         come, handed on in order.
         """
         missing = [block for block in blocks if self.parts.read(block.part) is None]
         results = self.engine(missing)
-        early: dict[str, Answered] = {}
+        early: dict[str, BlockResult] = {}
         asked = {block.part for block in missing}
         for block in blocks:
             if block.part in asked:
@@ -452,9 +461,9 @@ class _Audit:
                 finished = self.parts.read(block.part)
                 assert finished is not None
                 self.costs["resumed"] += finished[0].num_rows
-                yield block, Answered(block.part, *finished, {})
+                yield block, BlockResult(block.part, *finished, {})
 
-    def _keep(self, answered: Answered) -> None:
+    def _keep(self, answered: BlockResult) -> None:
         began = time.perf_counter()
         self.parts.write(answered.part, answered.table, answered.skips)
         self.costs.add(answered.counts)
@@ -477,7 +486,7 @@ class _Audit:
         gold = np.array(
             [task.labels.index(self.dataset.examples[i].label) for i in places], dtype=np.int64
         )
-        return int((answer_of(probabilities) == gold).sum())
+        return int((predicted_label(probabilities) == gold).sum())
 
 
 def _planned_before(before: Run) -> tuple[list[Transformation], list[str]]:
@@ -490,7 +499,7 @@ def _planned_before(before: Run) -> tuple[list[Transformation], list[str]]:
 def _free(folder: Path) -> Path:
     if (folder / "run.json").exists():
         raise DisorderError(
-            f"{folder} holds a run already; choose another --out, or go on with --resume {folder}"
+            f"{folder} holds a run already; choose another --out, or resume --resume {folder}"
         )
     return folder
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from disorder.abstention import REFUSED
+from disorder.abstention import ABSTAINED
 from disorder.types import Bools, Example, Floats, Ints, Outcomes, Rows, Sentence, Variants
 
 PER_KIND = 3
@@ -20,7 +20,7 @@ LONGEST = 60  # words of a text that are shown
 def telling(
     outcomes: Outcomes, examples: Sequence[Example], rebuild: Callable[[int], Variants]
 ) -> list[dict[str, Any]]:
-    """A few examples of each kind, with broken versions and the answers to them."""
+    """A few examples of each kind, with perturbed versions and the answers to them."""
     return [
         _shown(kind, outcomes, int(i), examples[i], rebuild(int(i)))
         for kind, picks in _picks(outcomes).items()
@@ -29,7 +29,7 @@ def telling(
 
 
 def _picks(outcomes: Outcomes) -> dict[str, Ints]:
-    confidence = np.nanmean(outcomes.answers.max(axis=2), axis=1)
+    confidence = np.nanmean(outcomes.predictions.max(axis=2), axis=1)
     share, right = outcomes.acceptance, outcomes.is_right
     return {
         "unmoved": _top(confidence, right & (share == 1)),
@@ -61,29 +61,29 @@ def _shown(
 
 
 def _versions(kind: str, outcomes: Outcomes, i: int) -> Ints:
-    """The broken versions that show the kind best, surest answers first."""
+    """The perturbed versions that show the kind best, surest answers first."""
     accepted = outcomes.label[i] == outcomes.gold[i]
     fits = ~accepted if kind == "noticed" else accepted
-    return np.lexsort((-np.nan_to_num(outcomes.answers[i]).max(axis=1), ~fits))[:PER_EXAMPLE]
+    return np.lexsort((-np.nan_to_num(outcomes.predictions[i]).max(axis=1), ~fits))[:PER_EXAMPLE]
 
 
 def _variant(outcomes: Outcomes, i: int, k: int, variants: Variants) -> dict[str, Any]:
     return {
         "variant": k,
         "texts": [_words(rows, k) for rows in variants.sides],
-        **_answer(outcomes, int(outcomes.label[i, k]), outcomes.answers[i, k]),
+        **_answer(outcomes, int(outcomes.label[i, k]), outcomes.predictions[i, k]),
     }
 
 
 def _answer(outcomes: Outcomes, number: int, probabilities: Floats) -> dict[str, Any]:
-    """The answer by name, and how sure it was; a model that refuses answers none of the labels."""
-    label = REFUSED if number < 0 else outcomes.task.labels[number]
+    """The answer by name, and how sure it was; a model that abstains answers none of the labels."""
+    label = ABSTAINED if number < 0 else outcomes.task.labels[number]
     sure = 1 - probabilities.sum() if number < 0 else probabilities.max()
     return {"answer": label, "confidence": round(float(sure), 3)}
 
 
 def _words(rows: Rows, k: int) -> list[list[Any]]:
-    """The words of one broken text, each with the place it came from (None: it did not move)."""
+    """The words of one perturbed text, each with the place it came from (None: it did not move)."""
     sentence: Sentence = rows.sentence
     if rows.written is not None:
         return [[word, None] for word in rows.texts()[0 if rows.is_shared else k].split()[:LONGEST]]

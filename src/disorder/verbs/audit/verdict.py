@@ -32,19 +32,20 @@ def verdict(run: Run) -> str:
 
 
 def _of_figures(run: Run) -> str:
-    """Where no score speaks of reading (order was not broken, or asking stopped once Ω was
+    """Where no score speaks of reading (order was not perturbed, or asking stopped once Ω was
     decided): the number itself.
     """
-    broken = [r for r in run.scores if r.transformation != "original" and r.group == "all"]
+    perturbed = [r for r in run.scores if r.transformation != "original" and r.group == "all"]
     measured = next(
-        (r for r in broken if r.metric in ("agreement", "omega_max")), next(iter(broken), None)
+        (r for r in perturbed if r.metric in ("agreement", "omega_max")),
+        next(iter(perturbed), None),
     )
     whole = run.score("original", "accuracy")
     if measured is None or whole is None:
         return "No verdict: no transformation could be applied to any example."
     figures = f"{measured.value:.2f} [{measured.low:.2f}, {measured.high:.2f}]"
     name = TITLES.get(measured.metric, measured.metric).capitalize()
-    return f"{name} is {figures} under {measured.transformation}; accuracy on whole texts is {whole.value:.2f}."
+    return f"{name} is {figures} under {measured.transformation}; accuracy on original texts is {whole.value:.2f}."
 
 
 def kept(run: Run, transformation: str, group: str) -> Record | None:
@@ -75,16 +76,16 @@ def _sentence(run: Run, transformation: str, group: str, *, brief: bool = False)
 
 
 def _guesses(whole: Record | None, floor: float, *, brief: bool) -> str:
-    """What to say when the whole texts are answered no better than by chance: there is no skill
+    """What to say when the original texts are answered no better than by chance: there is no skill
     that could be lost.
     """
     figures = "" if whole is None else f" {whole.value:.2f} [{whole.low:.2f}, {whole.high:.2f}]"
     is_open = whole is not None and whole.value > floor
     if brief:
-        return f"accuracy on whole texts{figures} is {'not yet surely' if is_open else 'not'} above chance"
+        return f"accuracy on original texts{figures} is {'not yet surely' if is_open else 'not'} above chance"
     if is_open:
         return f"Too few examples for a verdict: accuracy{figures} cannot be told from one constant answer ({floor:.2f})."
-    return f"No verdict on reading: accuracy{figures} on whole texts is not above that of one constant answer ({floor:.2f})."
+    return f"No verdict on reading: accuracy{figures} on original texts is not above that of one constant answer ({floor:.2f})."
 
 
 def behaviour(low: float, high: float) -> str:
@@ -92,7 +93,7 @@ def behaviour(low: float, high: float) -> str:
     if low >= BAG:
         return "behaves like a bag of words"
     if low >= HALF:
-        return "leans on words more than on their order"
+        return "relies on words more than on their order"
     if high <= READER:
         return "reads word order"
     if high <= HALF:
@@ -108,8 +109,8 @@ def _loss(transformation: str) -> str:
 
 def _of_numbers(run: Run) -> str:
     whole = run.score("original", "spearman")
-    broken = next((r for t in run.transformations if (r := run.score(t, "spearman"))), None)
-    if whole is None or broken is None:
+    perturbed = next((r for t in run.transformations if (r := run.score(t, "spearman"))), None)
+    if whole is None or perturbed is None:
         return "No verdict: rank correlation could not be measured."
-    figures = f"{broken.value:.2f} [{broken.low:.2f}, {broken.high:.2f}]"
-    return f"Rank correlation with gold goes from {whole.value:.2f} to {figures} under {broken.transformation}."
+    figures = f"{perturbed.value:.2f} [{perturbed.low:.2f}, {perturbed.high:.2f}]"
+    return f"Rank correlation with gold goes from {whole.value:.2f} to {figures} under {perturbed.transformation}."

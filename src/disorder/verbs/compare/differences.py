@@ -96,7 +96,7 @@ class Comparing:
                 continue
             if parse(spec).asks_others:
                 self.notes[
-                    f"{visible(spec)}: each model was asked its own broken texts, paired by example alone"
+                    f"{visible(spec)}: each model was asked its own perturbed texts, paired by example alone"
                 ] = None
             elif not first.draws_as(second):
                 raise DisorderError(

@@ -17,7 +17,7 @@ from disorder.data.tasks import KNOWN, SETS, guess_task
 from disorder.errors import BadData, DisorderError
 from disorder.metrics import ORIGINAL, is_simple
 from disorder.report.page import visible
-from disorder.runs import Parts, Run, read_run
+from disorder.runs import Run, SampleParts, read_run
 from disorder.runs.samples import answers_of
 from disorder.transformations import Transformation, parse
 from disorder.types import Bools, Example, Fidelity, Floats, Ints, Outcomes, Task
@@ -48,7 +48,7 @@ class Audited:
 
     folder: Path
     run: Run
-    parts: Parts
+    parts: SampleParts
     examples: list[Example]
     turns: Ints
     name: str = ""
@@ -59,7 +59,7 @@ class Audited:
         run = read_run(folder)
         if run.status != "done":
             what = "failed" if run.status == "failed" else "is not finished"
-            raise DisorderError(f"{folder} {what}; go on with: disorder audit --resume {folder}")
+            raise DisorderError(f"{folder} {what}; resume: disorder audit --resume {folder}")
         if not (folder / "samples").is_dir():
             raise BadData(f"{folder} has no samples, which a comparison reads; audit it again")
         examples = _examples(folder)
@@ -67,7 +67,7 @@ class Audited:
         return cls(
             folder,
             run,
-            Parts.open(folder, to_write=False),
+            SampleParts.open(folder, to_write=False),
             [examples[i] for i in turns],
             np.array(turns),
         )
@@ -138,11 +138,11 @@ class Audited:
 
     @cached_property
     def original(self) -> Floats:
-        """The answers to whole texts."""
+        """The answers to original texts."""
         samples = self.samples(ORIGINAL)
         if samples is None or len(samples.places) != len(self.examples):
             raise BadData(
-                f"{self.folder}: its samples do not hold every whole text; audit it again"
+                f"{self.folder}: its samples do not hold every original text; audit it again"
             )
         answers = np.empty_like(samples.answers)
         answers[samples.places] = samples.answers
@@ -182,13 +182,13 @@ class Audited:
         sides = (
             ()
             if transformation is None
-            else transformation.broken_sides(self.task, is_pair=is_pair)
+            else transformation.perturbed_sides(self.task, is_pair=is_pair)
         )
         texts = [[str(e.text_a if side == "a" else e.text_b) for side in sides] for e in examples]
         return np.array(
             [
-                all(is_simple(t, task=self.task, fidelity=self.fidelity) for t in broken)
-                for broken in texts
+                all(is_simple(t, task=self.task, fidelity=self.fidelity) for t in perturbed)
+                for perturbed in texts
             ]
         )
 

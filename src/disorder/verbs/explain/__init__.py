@@ -1,4 +1,4 @@
-"""What does the model lean on instead of order? One file a question; each gives a line, pictures
+"""What does the model rely on instead of order? One file a question; each gives a line, pictures
 and the data behind them.
 
 This package joins the stages, as audit.py does: an explanation is a function of a `Subject` that

@@ -14,10 +14,10 @@ from disorder.errors import BadModel, DisorderError, MissingData, MissingPackage
 from disorder.registry import Part, part, parts
 from disorder.runs.settings import Settings
 from disorder.transformations import parse
-from disorder.types import Dataset
+from disorder.types import Dataset, Progress
 from disorder.verbs.audit.block import loaded_model
 from disorder.verbs.explain.result import Explained
-from disorder.verbs.explain.subject import Listener, Subject
+from disorder.verbs.explain.subject import Subject
 
 LIMIT = 500  # examples looked at unless the user says otherwise
 CANNOT = (
@@ -85,26 +85,26 @@ def explain(
     *,
     by: str | Sequence[str] = (),
     transformation: str = "derange",
-    listen: Listener | None = None,
+    progress: Progress | None = None,
     **settings: Any,
 ) -> Explanations:
-    """See what `model` leans on when it answers `data`: the explanations named in `by`, or all
+    """See what `model` relies on when it answers `data`: the explanations named in `by`, or all
     usual ones.
 
-    Model and data are those of `disorder.audit`; `transformation` is how texts are broken. Settings
+    Model and data are those of `disorder.audit`; `transformation` is how texts are perturbed. Settings
     are those of an audit that concern reading, breaking and asking (q, seed, limit, fidelity,
     short, columns, labels, batch_size, …).
     """
     chosen = Settings(**({"limit": LIMIT} | settings))
     chosen.check()
-    broken = parse(transformation, fidelity=chosen.fidelity).tried()
+    perturbed = parse(transformation, fidelity=chosen.fidelity).tried()
     named = [by] if isinstance(by, str) else list(by)
     wanted = [parsed(spec) for spec in named]
     _check_once(wanted)
     dataset = select(data, chosen)
     wanted = wanted or usual(dataset)
-    loaded, notes = loaded_model(model, dataset, [broken], chosen)
-    subject = Subject(loaded, dataset, chosen, broken.spec, listen or (lambda *_: None))
+    loaded, notes = loaded_model(model, dataset, [perturbed], chosen)
+    subject = Subject(loaded, dataset, chosen, perturbed.spec, progress or (lambda *_: None))
     result = Explanations(
         loaded.name,
         data if isinstance(data, str) else dataset.name,
@@ -112,7 +112,7 @@ def explain(
         len(dataset.examples) + sum(dataset.skipped.values()),
         list(dataset.task.labels),
         asdict(chosen),
-        broken.spec,
+        perturbed.spec,
         {"data": dataset.fingerprint, "model": loaded.fingerprint},
         notes=notes,
     )

@@ -10,7 +10,7 @@ from typing import Literal
 import numpy as np
 from numpy.random import Generator
 
-from disorder.abstention import answer_of
+from disorder.abstention import predicted_label
 from disorder.metrics import share
 from disorder.models import Head, answers_without, n_heads
 from disorder.randomness import generator
@@ -92,8 +92,8 @@ def _asked(
     """Which answers are right without each of these sets of heads."""
     for done, heads in enumerate(zeroed, start=1):
         answers = answers_without(subject.model, [example.texts for example in examples], heads)
-        subject.listen("heads zeroed", done, len(zeroed), "")
-        yield np.asarray(answer_of(answers) == gold)
+        subject.progress("heads zeroed", done, len(zeroed), "")
+        yield np.asarray(predicted_label(answers) == gold)
 
 
 def _figure(rows: list[Row], sets: list[str], n: int, draws: int) -> Figure:

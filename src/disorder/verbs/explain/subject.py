@@ -1,11 +1,11 @@
-"""What may an explanation ask? The model, the data, and the answers to broken texts, each asked
+"""What may an explanation ask? The model, the data, and the answers to perturbed texts, each asked
 once and shared by all.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -13,14 +13,13 @@ import numpy as np
 
 from disorder.data import vocabulary
 from disorder.errors import DoesNotApply, NothingToMeasure
-from disorder.models import Aligned
+from disorder.models import LoadedModel
 from disorder.runs.settings import Settings
 from disorder.transformations import parse
-from disorder.types import Dataset, Example, Floats, Ints, Outcomes, Task, Texts, Variants
-from disorder.verbs.context import Surroundings
+from disorder.types import Dataset, Example, Floats, Ints, Outcomes, Progress, Task, Texts, Variants
+from disorder.verbs.context import RunContext
 
 CHUNK = 4096  # texts asked at a time: what progress is told in
-Listener = Callable[[str, int, int, str], None]
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,15 +46,15 @@ class Broken:
 
 @dataclass(eq=False)
 class Subject:
-    """The model and the data that are explained. `transformation` is how texts are broken unless an
+    """The model and the data that are explained. `transformation` is how texts are perturbed unless an
     explanation has its own.
     """
 
-    model: Aligned
+    model: LoadedModel
     dataset: Dataset
     settings: Settings
     transformation: str = "derange"
-    listen: Listener = lambda *_: None
+    progress: Progress = lambda *_: None
     _kept: dict[tuple[str, int], Broken] = field(default_factory=dict)
 
     @property
@@ -79,13 +78,13 @@ class Subject:
         for start in range(0, len(texts), CHUNK):
             answers.append(self.model(texts[start : start + CHUNK]))
             if stage:
-                self.listen(stage, min(start + CHUNK, len(texts)), len(texts), "")
+                self.progress(stage, min(start + CHUNK, len(texts)), len(texts), "")
         return np.concatenate(answers) if answers else np.empty((0, max(1, len(self.task.labels))))
 
     @cached_property
     def original(self) -> Floats:
-        """The answers to the whole texts."""
-        return self.ask([example.texts for example in self.examples], stage="whole texts")
+        """The answers to the original texts."""
+        return self.ask([example.texts for example in self.examples], stage="original texts")
 
     @cached_property
     def gold(self) -> Ints | Floats:
@@ -96,12 +95,12 @@ class Subject:
         ]
         return np.array(numbers)
 
-    def broken(self, spec: str | None = None, *, q: int | None = None) -> Broken:
-        """The examples broken by a transformation, and the answers; asked once, whoever wants them."""
+    def perturbed(self, spec: str | None = None, *, q: int | None = None) -> Broken:
+        """The examples perturbed by a transformation, and the answers; asked once, whoever wants them."""
         transformation = parse(spec or self.transformation, fidelity=self.settings.fidelity)
         key = transformation.spec, q or self.settings.q
         if key not in self._kept:
-            self._kept[key] = self._ask_broken(*key)
+            self._kept[key] = self._ask_perturbed(*key)
         return self._kept[key]
 
     def variants(self, spec: str, *, q: int | None = None) -> list[Variants | DoesNotApply]:
@@ -114,17 +113,19 @@ class Subject:
             q=q or self.settings.q,
             seed=self.settings.seed,
             short=self.settings.short,
-            context=Surroundings(self.model, words, self.settings.data_dir),
+            context=RunContext(self.model, words, self.settings.data_dir),
         )
         return list(made)
 
-    def _ask_broken(self, spec: str, q: int) -> Broken:
+    def _ask_perturbed(self, spec: str, q: int) -> Broken:
         made, skips = self.variants(spec, q=q), Counter[str]()
         skips.update(str(each) for each in made if isinstance(each, DoesNotApply))
         places = [i for i, each in enumerate(made) if not isinstance(each, DoesNotApply)]
         kept = [each for each in made if not isinstance(each, DoesNotApply)]
         if not kept:
-            raise NothingToMeasure(f"{spec}: no example can be broken ({'; '.join(sorted(skips))})")
+            raise NothingToMeasure(
+                f"{spec}: no example can be perturbed ({'; '.join(sorted(skips))})"
+            )
         texts = [text for each in kept for text in each.texts()]
         answers = _table(self.ask(texts, stage=spec), [len(each) for each in kept])
         examples = [self.examples[i] for i in places]

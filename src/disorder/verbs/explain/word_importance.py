@@ -14,7 +14,7 @@ from typing import Literal
 
 import numpy as np
 
-from disorder.abstention import REFUSED
+from disorder.abstention import ABSTAINED
 from disorder.errors import BadSetting, NothingToMeasure
 from disorder.metrics import average, share
 from disorder.randomness import digest
@@ -59,10 +59,12 @@ def importance(
     if n < 2 or q < 1:
         raise BadSetting(title, n=n, q=q, need="two examples or more, and one shuffle or more")
     known = read_lexicon(lexicon, subject.settings.data_dir) if lexicon else {}
-    broken = subject.broken(q=q)
-    survives = survivors(broken, q)
-    seen = _seen(subject, weigh, broken, _drawn(subject, broken, among, survives, n))
-    survived = share(survives[broken.outcomes.is_right]) if broken.outcomes.is_right.any() else None
+    perturbed = subject.perturbed(q=q)
+    survives = survivors(perturbed, q)
+    seen = _seen(subject, weigh, perturbed, _drawn(subject, perturbed, among, survives, n))
+    survived = (
+        share(survives[perturbed.outcomes.is_right]) if perturbed.outcomes.is_right.any() else None
+    )
     scores = _scores(seen) | ({} if survived is None else {"survivors": survived})
     figures, tables = [_words(title, seen), _change(title, scores)], [_table(title, seen)]
     finding = _finding(subject, seen, scores, among)
@@ -73,15 +75,15 @@ def importance(
         )
         figures, tables, scores = [*figures, *figure], [table, *tables], scores | more
         finding += "; " + polarity_finding(more)
-    notes = [f"texts are shuffled by {broken.outcomes.transformation}"]
-    return Explained(finding, figures, tables, scores, notes, broken.skips)
+    notes = [f"texts are shuffled by {perturbed.outcomes.transformation}"]
+    return Explained(finding, figures, tables, scores, notes, perturbed.skips)
 
 
-def survivors(broken: Broken, q: int) -> Bools:
+def survivors(perturbed: Broken, q: int) -> Bools:
     """The examples answered right whole and under every one of q shuffles (fewer where no example
     has as many).
     """
-    outcomes = broken.outcomes
+    outcomes = perturbed.outcomes
     wanted = min(q, int(outcomes.n_variants.max()))
     return np.asarray(
         outcomes.is_right
@@ -90,29 +92,31 @@ def survivors(broken: Broken, q: int) -> Bools:
     )
 
 
-def _drawn(subject: Subject, broken: Broken, among: Among, survives: Bools, n: int) -> Ints:
+def _drawn(subject: Subject, perturbed: Broken, among: Among, survives: Bools, n: int) -> Ints:
     """Up to n examples of the kind asked for, drawn by seed."""
-    right = broken.outcomes.is_right
+    right = perturbed.outcomes.is_right
     wanted = {"survivors": survives, "right": right, "all": np.ones_like(right)}[among]
-    places = [i for i in np.flatnonzero(wanted).tolist() if n_words(cut(broken.examples[i].texts))]
+    places = [
+        i for i in np.flatnonzero(wanted).tolist() if n_words(cut(perturbed.examples[i].texts))
+    ]
     if len(places) < 2:  # one alone has no interval
         few = "only one example is" if places else "no example is"
         raise NothingToMeasure(f"{few} {WHICH[among]}; among=right or among=all takes more")
-    places.sort(key=lambda i: digest(subject.settings.seed, "importance", broken.examples[i].id))
+    places.sort(key=lambda i: digest(subject.settings.seed, "importance", perturbed.examples[i].id))
     return np.array(sorted(places[:n]))
 
 
-def _seen(subject: Subject, weigh: Weigh, broken: Broken, places: Ints) -> list[Seen]:
-    examples = [broken.examples[i] for i in places.tolist()]
+def _seen(subject: Subject, weigh: Weigh, perturbed: Broken, places: Ints) -> list[Seen]:
+    examples = [perturbed.examples[i] for i in places.tolist()]
     wholes = [cut(example.texts) for example in examples]
-    parts = [cut(broken.variants[i].texts()[0]) for i in places.tolist()]
+    parts = [cut(perturbed.variants[i].texts()[0]) for i in places.tolist()]
     columns = (
-        broken.outcomes.original_label[places],
-        broken.outcomes.label[places, 0].astype(np.int64),
+        perturbed.outcomes.original_label[places],
+        perturbed.outcomes.label[places, 0].astype(np.int64),
     )
     scores = weigh(subject, [*wholes, *parts], np.concatenate(columns))
     found = [weighed(pair, each) for pair, each in zip([*wholes, *parts], scores, strict=True)]
-    labels = [(*subject.task.labels, REFUSED)[i] for i in columns[0].tolist()]
+    labels = [(*subject.task.labels, ABSTAINED)[i] for i in columns[0].tolist()]
     return [
         Seen(*each)
         for each in zip(examples, labels, found[: len(wholes)], found[len(wholes) :], strict=True)
@@ -131,7 +135,7 @@ def _scores(seen: Sequence[Seen]) -> dict[str, Score]:
 
 def _finding(subject: Subject, seen: Sequence[Seen], scores: dict[str, Score], among: Among) -> str:
     return (
-        f"a word carries {said(scores['whole'])} of the answer's probability in whole texts, {said(scores['shuffled'])} in "
+        f"a word carries {said(scores['whole'])} of the answer's probability in original texts, {said(scores['shuffled'])} in "
         f"shuffled ones (change {_signed(scores['change'])}; {len(seen):,} examples of {subject.task.name}, {WHICH[among]}); "
         f"the same word weighs most in {said(scores['same_top'])} of them"
     )

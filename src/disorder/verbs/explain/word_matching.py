@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from disorder.errors import MissingPackage
-from disorder.models import Aligned, Head, attentions
+from disorder.models import Head, LoadedModel, attentions
 from disorder.types import Floats, Ints, Pair, Sentence
 
 N_PAIRS = 3  # word pairs looked at
@@ -38,7 +38,7 @@ class Found:
 
 
 def found_heads(
-    model: Aligned, pairs: Sequence[Pair], heads: Sequence[Head] | None = None
+    model: LoadedModel, pairs: Sequence[Pair], heads: Sequence[Head] | None = None
 ) -> list[Found]:
     """The winning head of every pair; or, with `heads`, what the given head of each pair ties
     together.

@@ -1,4 +1,4 @@
-"""Which broken and whole texts could be shown, and what did the model say to them? From a run
+"""Which perturbed and original texts could be shown, and what did the model say to them? From a run
 folder, or from data alone.
 
 Texts of a run are rebuilt from its seed and checked against the positions that it stored: people
@@ -28,7 +28,7 @@ D_C, D_F = "D_c", "D_f"
 
 @dataclass(frozen=True)
 class Shown:
-    """One text that may be shown; `variant` is None for a whole one."""
+    """One text that may be shown; `variant` is None for a original one."""
 
     example: Example
     transformation: str
@@ -61,7 +61,7 @@ class Pool:
     _stored: dict[str, dict[str, list[dict[str, Any]]]] = field(default_factory=dict)
 
     def show(self, name: str, transformation: str, group: str | None) -> Shown | None:
-        """The text of one example under one transformation, or None where it cannot be broken."""
+        """The text of one example under one transformation, or None where it cannot be perturbed."""
         example = self.examples[name]
         if transformation == WHOLE:
             answer = self.originals.get(name)
@@ -88,12 +88,12 @@ class Pool:
         )
 
     def texts(self, example: Example, transformation: str) -> Mapping[int, Texts]:
-        """The broken texts of one example by variant: drawn again, or as stored where another model
+        """The perturbed texts of one example by variant: drawn again, or as stored where another model
         or data was asked.
         """
         chosen = self._parsed.setdefault(transformation, parse(transformation))
         if self.folder is None or not chosen.asks_others:
-            return dict(enumerate(self.broken(example, transformation).texts()))
+            return dict(enumerate(self.perturbed(example, transformation).texts()))
         if transformation not in self._stored:
             self._stored[transformation] = _stored(self.folder, transformation)
         return {
@@ -101,7 +101,7 @@ class Pool:
             for row in self._stored[transformation][example.id]
         }
 
-    def broken(self, example: Example, transformation: str) -> Any:
+    def perturbed(self, example: Example, transformation: str) -> Any:
         """All variants of one example."""
         if transformation not in self._parsed:
             self._parsed[transformation] = parse(transformation)
@@ -122,10 +122,10 @@ class Pool:
     def sides(self, transformation: str) -> tuple[str, ...]:
         """Which texts a transformation breaks."""
         is_pair = next(iter(self.examples.values())).text_b is not None
-        return parse(transformation).broken_sides(self.task, is_pair=is_pair)
+        return parse(transformation).perturbed_sides(self.task, is_pair=is_pair)
 
     def check(self, shown: Sequence[Shown]) -> None:
-        """Raise unless every broken text is the one that the model was asked."""
+        """Raise unless every perturbed text is the one that the model was asked."""
         drawn = {
             (s.example.id, s.transformation, s.variant): s
             for s in shown
@@ -136,7 +136,7 @@ class Pool:
         ):
             if (name, transformation, variant) not in drawn:
                 continue
-            rebuilt = list(self.broken(self.examples[name], transformation).positions())[variant]
+            rebuilt = list(self.perturbed(self.examples[name], transformation).positions())[variant]
             if any(
                 old is not None and old != new for old, new in zip(stored, rebuilt, strict=True)
             ):
@@ -154,7 +154,7 @@ def from_data(
     columns: Mapping[str, str],
     data_dir: str | None,
 ) -> Pool:
-    """Whole texts and broken ones of a dataset; nobody knows what a model says to them."""
+    """Original texts and perturbed ones of a dataset; nobody knows what a model says to them."""
     dataset = read(data, columns=columns, data_dir=data_dir)
     examples = {example.id: example for example in dataset.examples}
     pool = Pool(dataset.name, dataset.task, seed, examples, perturb_seed=seed)
@@ -167,14 +167,12 @@ def from_data(
 def from_run(
     folder: Path, transformations: Sequence[str], *, seed: int, is_accepted_only: bool
 ) -> Pool:
-    """Whole texts and variants of a run by whether the model got the whole one right (D_c) or not
+    """Original texts and variants of a run by whether the model got the original one right (D_c) or not
     (D_f).
     """
     run = read_run(folder)
     if run.status != "done":
-        raise DisorderError(
-            f"{folder} is not finished; go on with: disorder audit --resume {folder}"
-        )
+        raise DisorderError(f"{folder} is not finished; resume: disorder audit --resume {folder}")
     examples = _examples(folder)
     task = _task(run, is_pair=next(iter(examples.values())).text_b is not None)
     q, short = int(run.settings["q"]), str(run.settings["short"])

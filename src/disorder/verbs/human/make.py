@@ -1,7 +1,7 @@
 """How does a run or a dataset become a blind task? An even draw, shuffled and numbered, with the
 key kept apart.
 
-Each example is shown once: whoever has read a text whole can no longer be asked about it broken.
+Each example is shown once: whoever has read a text whole can no longer be asked about it perturbed.
 """
 
 from __future__ import annotations
@@ -80,8 +80,8 @@ def make(
 ) -> Made:
     """Draw a blind sample from a run folder or a data spec, and write a task folder.
 
-    `accepted` takes from a run only broken texts that got the gold label. `whole` says whether
-    whole texts are mixed in: by default where people judge validity, and where there is no run.
+    `accepted` takes from a run only perturbed texts that got the gold label. `whole` says whether
+    original texts are mixed in: by default where people judge validity, and where there is no run.
     """
     _check(kind, n, annotators)
     _check_free(out)
@@ -140,15 +140,15 @@ def _check_free(out: Path) -> None:
 
 
 def _quotas(groups: Sequence[Group], n: int, *, with_whole: bool) -> dict[Group, int]:
-    """How many texts each group should give: half whole and half broken, the broken ones evenly
+    """How many texts each group should give: half whole and half perturbed, the perturbed ones evenly
     over the rest.
     """
-    whole, broken = [g for g in groups if g[0] == WHOLE], [g for g in groups if g[0] != WHOLE]
-    if not broken and not with_whole:
+    whole, perturbed = [g for g in groups if g[0] == WHOLE], [g for g in groups if g[0] != WHOLE]
+    if not perturbed and not with_whole:
         raise DisorderError(
-            "nothing to draw: whole texts are left out and no transformation is named; add --with"
+            "nothing to draw: original texts are left out and no transformation is named; add --with"
         )
-    halves = [part for part in (broken, whole if with_whole else []) if part]
+    halves = [part for part in (perturbed, whole if with_whole else []) if part]
     sizes = shares(n, len(halves))
     return {
         g: k
@@ -231,7 +231,7 @@ def _texts(pool: Pool, cell: Cell, length_of: Mapping[str, str], used: set[str])
 
 def _named(group: Group) -> str:
     transformation, which = group
-    name = "whole texts" if transformation == WHOLE else transformation
+    name = "original texts" if transformation == WHOLE else transformation
     return f"{name} {which}" if which else name
 
 
@@ -252,7 +252,7 @@ def _written(
     labels = [VALID, INVALID] if kind == "valid" else list(pool.task.labels)
     is_pair = kind == "label" and next(iter(pool.examples.values())).text_b is not None
     text_names = _text_names(pool.task) if is_pair else ["Text"]
-    broken, now = (
+    perturbed, now = (
         {text.transformation for text, _ in shown} - {WHOLE},
         datetime.now(UTC).isoformat(timespec="seconds"),
     )
@@ -267,7 +267,7 @@ def _written(
         seed=pool.seed,
         n_items=len(shown),
         notes=notes,
-        transformations=sorted(broken),
+        transformations=sorted(perturbed),
         made=now,
     )
     items = [_item(name, text, kind, side) for name, text, _ in numbered]
@@ -280,10 +280,10 @@ def _written(
 
 def _side(pool: Pool) -> Literal["a", "b"]:
     """Which text of a pair is judged alone: the one that the first transformation breaks."""
-    broken = [spec for spec, _ in pool.groups if spec != WHOLE]
+    perturbed = [spec for spec, _ in pool.groups if spec != WHOLE]
     if next(iter(pool.examples.values())).text_b is None:
         return "a"
-    return "a" if broken and pool.sides(broken[0])[-1] == "a" else "b"
+    return "a" if perturbed and pool.sides(perturbed[0])[-1] == "a" else "b"
 
 
 def _text_names(task: Task) -> list[str]:
@@ -293,7 +293,7 @@ def _text_names(task: Task) -> list[str]:
 
 
 def _check_breaks(pool: Pool) -> None:
-    """Refuse to call sentences broken that may be as good as before."""
+    """Refuse to call sentences perturbed that may be as good as before."""
     for spec, _ in pool.groups:
         names = [] if spec == WHOLE else [step.part.name for step in parse(spec).steps]
         if names and set(names) <= WELL_FORMED:

@@ -17,7 +17,7 @@ from disorder.verbs.human.agreement import MIN_VOTES, NO_ANSWER, majority
 from disorder.verbs.human.store import Answer, Store
 from disorder.verbs.human.task import WHOLE, HumanTask, Key, read_annotators, read_key, read_task
 
-ALL, MAJORITY, MODEL, BROKEN = "all", "majority", "model", "broken"
+ALL, MAJORITY, MODEL, BROKEN = "all", "majority", "model", "perturbed"
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,7 +78,7 @@ class Ratings:
         return self.table[:, [self.annotators.index(evaluator)]]
 
     def groups(self) -> Iterator[tuple[str, str, Bools]]:
-        """Parts of the items that scores are split by: transformation, group, and which items are
+        """SampleParts of the items that scores are split by: transformation, group, and which items are
         in it.
         """
         names = np.array([entry.transformation for entry in self.key])

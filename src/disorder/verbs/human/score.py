@@ -164,7 +164,7 @@ def _performance(ratings: Ratings) -> Iterator[Measured]:
 
 
 def _across(ratings: Ratings, name: str) -> Iterator[Measured]:
-    """Scores that join transformations: whole against broken texts, and the averages that WS
+    """Scores that join transformations: whole against perturbed texts, and the averages that WS
     prints.
     """
     masks = {
@@ -246,10 +246,10 @@ def average_invalid(ratings: Ratings, evaluator: str, masks: list[Bools]) -> Sco
     )
 
 
-def drop(ratings: Ratings, evaluator: str, whole: Bools, broken: Bools) -> Score:
-    """Accuracy on whole texts minus accuracy on broken ones (WS: 77 % against 35 %)."""
+def drop(ratings: Ratings, evaluator: str, whole: Bools, perturbed: Bools) -> Score:
+    """Accuracy on original texts minus accuracy on perturbed ones (WS: 77 % against 35 %)."""
     return combined(
-        [accuracy(ratings, evaluator, whole), accuracy(ratings, evaluator, broken)], [1.0, -1.0]
+        [accuracy(ratings, evaluator, whole), accuracy(ratings, evaluator, perturbed)], [1.0, -1.0]
     )
 
 

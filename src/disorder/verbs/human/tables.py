@@ -23,11 +23,11 @@ TITLES = {
 }
 DIFFERENCES = {
     "gap": "accuracy of the model − of people",
-    "drop": "accuracy on whole − on broken texts",
+    "drop": "accuracy on whole − on perturbed texts",
 }
 ROWS = {
     WHOLE: "un-transformed",
-    BROKEN: "all broken",
+    BROKEN: "all perturbed",
     "lexical": "avg. lexical",
     "gradient": "avg. gradient",
 }
@@ -127,7 +127,9 @@ def _agreement(scores: HumanScores) -> Table:
         if record.metric in TITLES and (
             record.transformation == ALL or record.metric == "krippendorff_alpha"
         ):
-            where = {ALL: "", WHOLE: ", un-transformed", BROKEN: ", broken"}[record.transformation]
+            where = {ALL: "", WHOLE: ", un-transformed", BROKEN: ", perturbed"}[
+                record.transformation
+            ]
             who = (
                 record.evaluator
                 if record.metric == "cohen_kappa"
@@ -148,7 +150,7 @@ def _notes(scores: HumanScores) -> Iterator[str]:
     if scores.n_ties:
         yield f"no majority on {scores.n_ties:,} items (a tie); they are left out of its scores"
     if scores.is_accepted_only and scores.score(MODEL, "accuracy"):
-        yield "only texts that the model gave the gold label were drawn, so its accuracy on broken texts is 1 by construction"
+        yield "only texts that the model gave the gold label were drawn, so its accuracy on perturbed texts is 1 by construction"
     for metric, title in DIFFERENCES.items():
         for record in scores.scores:
             if (

@@ -1,7 +1,7 @@
 """Does this benchmark need reading, or can it be gamed? One file a check; each gives verdicts,
 pictures and data.
 
-This folder joins stages as train/ and compare/ do: it reads, breaks, trains on whole and on broken
+This folder joins stages as train/ and compare/ do: it reads, breaks, trains on whole and on perturbed
 rows, and measures.
 """
 

@@ -15,6 +15,7 @@ from typing import Any
 
 from disorder.errors import BadSetting, MissingData, MissingPackage, NothingToMeasure, UnknownName
 from disorder.runs.settings import Settings
+from disorder.types import Progress
 from disorder.verbs.sanity import linear
 from disorder.verbs.sanity.checks import baselines as baselines_check
 from disorder.verbs.sanity.checks import classes as classes_check
@@ -33,7 +34,6 @@ from disorder.verbs.sanity.trials import Bench
 FEWEST = 50  # rows that anything can be learned from
 DEFAULT = "linear"
 ONE_TEXT = "there is no second text"
-Listener = Callable[[str, int, int, str], None]
 
 
 @dataclass(frozen=True)
@@ -84,7 +84,7 @@ def sanity(
     folds: int | None = None,
     limit: int | None = None,
     seed: int = 0,
-    listen: Listener | None = None,
+    progress: Progress | None = None,
     **reading: Any,
 ) -> Sanity:
     """Does a benchmark need word order, both texts, all word classes, or can it be gamed?
@@ -102,20 +102,20 @@ def sanity(
     _check_model(model, asked)
     settings = Settings(
         seed=seed,
-        columns=asked.columns,
+        columns=asked.columns,  # type: ignore[arg-type]
         task=asked.task,
         data_dir=asked.data_dir,
         group_by=asked.group_by,
-    )  # type: ignore[arg-type]
+    )
     rows = rows_of(data, train, folds=folds, limit=limit, margin=margin, settings=settings)
     wanted = {name: check for name, check in CHECKS.items() if not checks or name in checks}
     with tempfile.TemporaryDirectory(prefix="disorder-sanity-") as place:
         bench = _bench(rows, model, rule, seed, asked, Path(place))
         sections = [
-            _section(name, check, rows, rule, bench, _step(listen, i, len(wanted)))
+            _section(name, check, rows, rule, bench, _step(progress, i, len(wanted)))
             for i, (name, check) in enumerate(wanted.items())
         ]
-    _step(listen, len(wanted), len(wanted))("")
+    _step(progress, len(wanted), len(wanted))("")
     return _result(
         data,
         rows,
@@ -187,8 +187,8 @@ def _section(
     return Section(name, check.asks, check.paper, found)
 
 
-def _step(listen: Listener | None, done: int, total: int) -> Callable[[str], None]:
-    return lambda name: None if listen is None else listen("checks", done, total, name)
+def _step(progress: Progress | None, done: int, total: int) -> Callable[[str], None]:
+    return lambda name: None if progress is None else progress("checks", done, total, name)
 
 
 def _result(

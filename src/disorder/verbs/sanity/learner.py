@@ -1,4 +1,4 @@
-"""What is trained, again and again, on whole and on broken data? Anything that reads texts, learns,
+"""What is trained, again and again, on whole and on perturbed data? Anything that reads texts, learns,
 and answers.
 """
 
@@ -25,7 +25,7 @@ class Learner(Protocol):
         """Texts in the form that it learns from."""
 
     def fit(self, read: Any, rows: Ints, targets: NDArray[Any], key: str, fold: int) -> Any:
-        """What these rows teach; `targets` are theirs, `key` names how texts are broken, `fold` the
+        """What these rows teach; `targets` are theirs, `key` names how texts are perturbed, `fold` the
         part left out.
         """
 

@@ -90,7 +90,7 @@ class Linear:
         )
 
     def fit(self, read: Any, rows: Ints, targets: NDArray[Any], key: str, fold: int) -> Fitted:
-        """The best of a few settings, by rows kept apart, the same however texts are broken; then
+        """The best of a few settings, by rows kept apart, the same however texts are perturbed; then
         trained on all.
         """
         apart = (

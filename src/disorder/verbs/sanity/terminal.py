@@ -35,7 +35,7 @@ def show(result: Sanity, console: Console, *, folder: str | None = None) -> None
             if result.metric == "spearman"
             else "balanced accuracy (every label counts the same)"
         )
-        line = f"whole texts: {named} {said(result.whole)}, chance {result.chance:.3f}; costs are in points below that"
+        line = f"original texts: {named} {said(result.whole)}, chance {result.chance:.3f}; costs are in points below that"
         console.print(Text(line, style="dim"))
     if result.verdicts:
         console.print(_verdicts(result))

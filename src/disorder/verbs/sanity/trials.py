@@ -1,9 +1,9 @@
-"""What does it cost to break the data? Models trained on whole and on broken rows, each asked whole
-and broken rows.
+"""What does it cost to break the data? Models trained on whole and on perturbed rows, each asked whole
+and perturbed rows.
 
 NLI Data Sanity Check's three designs (Talman et al., 2021): corrupt the training data, the test
 data, or both. Every cost is paired, over the same rows, against the model that was trained on and
-asked whole texts.
+asked original texts.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from disorder.verbs.sanity.scoring import (
 )
 from disorder.verbs.sanity.splits import Rows
 
-CHUNK = 1000  # rows broken in all ways before the next, so that none is tagged twice
+CHUNK = 1000  # rows perturbed in all ways before the next, so that none is tagged twice
 DESIGNS = ("corrupt-both", "corrupt-test", "corrupt-train")
 ALL = "all"
 SAME, SELDOM = (
@@ -71,14 +71,14 @@ class Answers:
 class Probe:
     """One transformation in three designs: answers and costs, and what it did to the texts."""
 
-    broken: Broken
+    perturbed: Broken
     answers: dict[str, Answers]
     overlap: float | None
 
     @property
     def spec(self) -> str:
         """The transformation."""
-        return self.broken.spec
+        return self.perturbed.spec
 
 
 @dataclass(eq=False)
@@ -121,12 +121,12 @@ class Bench:
 
     @cached_property
     def models(self) -> list[Any]:
-        """One model for each part, trained on the whole texts of the others."""
+        """One model for each part, trained on the original texts of the others."""
         return self.fit(self.learner, self.read, ORIGINAL)
 
     @cached_property
     def whole(self) -> Answers:
-        """What they answer to whole texts."""
+        """What they answer to original texts."""
         return self.ask(self.learner, self.models, self.read, np.ones(len(self.texts), dtype=bool))
 
     def fit(self, learner: Learner, read: Any, name: str) -> list[Any]:
@@ -169,7 +169,7 @@ class Bench:
         twice.
         """
         missing = [spec for spec in specs if spec not in self._kept]
-        made = dict(zip(missing, self._broken(missing), strict=True))
+        made = dict(zip(missing, self._perturbed(missing), strict=True))
         reasons = []
         for spec in missing:
             try:
@@ -183,28 +183,30 @@ class Bench:
         """What was probed so far."""
         return list(self._kept.values())
 
-    def _probe(self, broken: Broken) -> Probe:
-        if not broken.applies[self.rows.asked].any():
+    def _probe(self, perturbed: Broken) -> Probe:
+        if not perturbed.applies[self.rows.asked].any():
             raise NothingToMeasure(
-                f"{broken.spec}: no row can be broken ({', '.join(broken.skips)})"
+                f"{perturbed.spec}: no row can be perturbed ({', '.join(perturbed.skips)})"
             )
         learner, every = self.learner, np.ones(len(self.texts), dtype=bool)
-        read = learner.read(broken.texts)
+        read = learner.read(perturbed.texts)
         models = self.fit(
-            learner, read, broken.spec
+            learner, read, perturbed.spec
         )  # rows it does not apply to stay whole: no model learns from fewer
         answers = {
-            "corrupt-both": self.ask(learner, models, read, broken.applies),
-            "corrupt-test": self.ask(learner, self.models, read, broken.applies),
+            "corrupt-both": self.ask(learner, models, read, perturbed.applies),
+            "corrupt-test": self.ask(learner, self.models, read, perturbed.applies),
             "corrupt-train": self.ask(learner, models, self.read, every),
         }
         shared = [
-            share_overlap(*broken.texts[i]) for i in self.rows.asked.tolist() if broken.applies[i]
+            share_overlap(*perturbed.texts[i])
+            for i in self.rows.asked.tolist()
+            if perturbed.applies[i]
         ]
-        return Probe(broken, answers, float(np.mean(shared)) if self.is_pairs else None)
+        return Probe(perturbed, answers, float(np.mean(shared)) if self.is_pairs else None)
 
-    def _broken(self, specs: Sequence[str]) -> list[Broken]:
-        """The rows broken in each way, some rows at a time."""
+    def _perturbed(self, specs: Sequence[str]) -> list[Broken]:
+        """The rows perturbed in each way, some rows at a time."""
         chosen = [parse(spec) for spec in specs]
         made: list[list[Variants | DoesNotApply]] = [[] for _ in specs]
         examples = self.rows.examples
@@ -240,7 +242,7 @@ class Bench:
         return balanced(self.right(answers, kept), self.gold[kept], **about)
 
     def cost(self, answers: Answers, rows: Ints, *, than: Answers | None = None) -> Score:
-        """How much worse answers to these rows are than those of the model that saw whole texts
+        """How much worse answers to these rows are than those of the model that saw original texts
         only.
         """
         base = self.whole if than is None else than
@@ -315,10 +317,10 @@ class Bench:
         return found
 
     def uses_order(self, probe: Probe) -> bool:
-        """Whether shuffling changes what the model of whole texts answers, in more than one row of
+        """Whether shuffling changes what the model of original texts answers, in more than one row of
         a hundred.
         """
-        rows = self.rows.asked[probe.broken.applies[self.rows.asked]]
+        rows = self.rows.asked[probe.perturbed.applies[self.rows.asked]]
         change = np.abs(probe.answers["corrupt-test"].plain[rows] - self.whole.plain[rows]).max(
             axis=1
         )

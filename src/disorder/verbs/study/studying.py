@@ -14,6 +14,7 @@ from typing import Any
 from disorder.data import honest_name
 from disorder.errors import BadData, DisorderError, NothingToMeasure, UnknownName
 from disorder.runs.run import make_folder
+from disorder.types import Progress
 from disorder.verbs.study.folder import write_record, write_study
 from disorder.verbs.study.given_specs import data_of, lacking_packages, models_of, sorted_out
 from disorder.verbs.study.item import Item, item
@@ -21,7 +22,7 @@ from disorder.verbs.study.pictures import forests
 from disorder.verbs.study.printed_cells import Matching
 from disorder.verbs.study.result import Portion, Study
 from disorder.verbs.study.table_lines import title
-from disorder.verbs.study.workbench import Asked, Bench, Finished, Listener, Rows, spelled, title_of
+from disorder.verbs.study.workbench import Asked, Bench, Finished, Rows, spelled, title_of
 
 FREE = ("models", "data", "names")  # what may differ when a study goes on
 
@@ -33,7 +34,7 @@ def study(
     data: Sequence[Any] = (),
     names: Sequence[str] = (),
     out: str | Path | None = None,
-    listen: Listener | None = None,
+    progress: Progress | None = None,
     **settings: Any,
 ) -> Study:
     """Make a table or figure of a paper again, with the published numbers beside ours.
@@ -49,9 +50,9 @@ def study(
     asked = replace(asked, fidelity=asked.fidelity or chosen.fidelity)
     wanted = _Wanted(chosen, asked, [*models, *more_models], [*data, *more_data], list(names))
     if out is not None:
-        return wanted.go(Path(out), listen or (lambda *_: None))
+        return wanted.go(Path(out), progress or (lambda *_: None))
     with tempfile.TemporaryDirectory() as temporary:
-        return wanted.go(Path(temporary), listen or (lambda *_: None))
+        return wanted.go(Path(temporary), progress or (lambda *_: None))
 
 
 def _asked(settings: Mapping[str, Any]) -> Asked:
@@ -74,7 +75,7 @@ class _Wanted:
     data: list[Any]
     names: list[str]
 
-    def go(self, folder: Path, listen: Listener) -> Study:
+    def go(self, folder: Path, progress: Progress) -> Study:
         lacking_packages(self.item)
         models = models_of(self.item, self.models)
         if self.item.pipeline.kind != "audits" and any(
@@ -98,7 +99,9 @@ class _Wanted:
         _check_same(folder, found)
         make_folder(folder)
         write_record(folder, found)
-        bench = Bench(folder, models, data, self.asked, listen, self.asked.train or self.item.train)
+        bench = Bench(
+            folder, models, data, self.asked, progress, self.asked.train or self.item.train
+        )
         portions = list(self.item.pipeline(bench))
         self._fill(found, portions, names)
         write_study(folder, found)

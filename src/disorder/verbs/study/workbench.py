@@ -25,16 +25,15 @@ from disorder.runs.run import make_folder
 from disorder.runs.settings import Settings
 from disorder.runs.storage import write_atomically
 from disorder.transformations import parse
-from disorder.types import Dataset, Fidelity
+from disorder.types import Dataset, Fidelity, Progress
 from disorder.verbs.audit.pipeline import audit, resume
 from disorder.verbs.explain import Explanations, explain, write_folder
 from disorder.verbs.study.result import Link, Picture, Portion
 from disorder.verbs.train.designs import Design, designs
-from disorder.verbs.train.mitigations import Finding, cures
+from disorder.verbs.train.mitigations import Finding, mitigations
 from disorder.verbs.train.resuming import Source, source, train_once
 
 logger = logging.getLogger("disorder")
-Listener = Callable[[str, int, int, str], None]
 READING = ("seed", "labels", "columns", "task", "data_dir", "batch_size", "cache")
 
 
@@ -94,7 +93,7 @@ class Finished:
         run = self.run
         if run.status != "done":
             raise DisorderError(
-                f"{self.folder} is not finished; go on with: disorder audit --resume {self.folder}"
+                f"{self.folder} is not finished; resume: disorder audit --resume {self.folder}"
             )
         missing = [spec for spec in transformations if spec not in (ORIGINAL, *run.transformations)]
         if missing:
@@ -125,7 +124,7 @@ class Bench:
     models: Sequence[Any]
     data: Sequence[Any]
     asked: Asked
-    listen: Listener
+    progress: Progress
     train: str | None = None  # the data to train on
     _read: Source | None = None
 
@@ -181,14 +180,14 @@ class Bench:
             model.check(specs, q=q, fidelity=self.fidelity)
             return model.run, model.folder
         folder, given = self.folder / "runs" / folder_name(model, data), itself(data)
-        spoken = named(self.listen, f"{short(model)} {short(data)}")
+        spoken = named(self.progress, f"{short(model)} {short(data)}")
         if (folder / "run.json").exists():
             check_made_of(
                 folder, read_run(folder).hashes, self.made_of(model=model, data=data, limit=limit)
             )
-            return resume(folder, model=model, data=given, listen=spoken), folder
+            return resume(folder, model=model, data=given, progress=spoken), folder
         settings = self.reading(limit=limit) | {"q": q, "transformations": transformations, **more}
-        return audit(model, given, out=folder, listen=spoken, **settings), folder
+        return audit(model, given, out=folder, progress=spoken, **settings), folder
 
     def explain(
         self, model: Any, data: Any, by: Sequence[str], *, q: int, transformation: str
@@ -196,7 +195,7 @@ class Bench:
         """Explanations, with their page in a folder of its own."""
         folder = self.folder / "explained" / folder_name(model, data)
         spoken, settings = (
-            named(self.listen, f"{short(model)} {short(data)}"),
+            named(self.progress, f"{short(model)} {short(data)}"),
             self.reading(limit=self.asked.limit),
         )
         settings = {
@@ -207,7 +206,7 @@ class Bench:
             itself(data),
             by=by,
             transformation=transformation,
-            listen=spoken,
+            progress=spoken,
             q=q,
             **settings,
         )
@@ -236,8 +235,8 @@ class Bench:
             for spec in arm.on
         ]
         more = {**asked, "settings": {**asked["settings"], **arm.settings}, "on": on, "seed": seed}
-        spoken = named(self.listen, f"{short(model)} {name} seed {seed}")
-        spec = train_once(arm.recipe, self._lessons(asked), out=out, listen=spoken, **more)
+        spoken = named(self.progress, f"{short(model)} {name} seed {seed}")
+        spec = train_once(arm.recipe, self._lessons(asked), out=out, progress=spoken, **more)
         if arm.always_answers:
             (out / "calibration.json").unlink(missing_ok=True)
         return spec
@@ -256,23 +255,23 @@ class Bench:
             itself(test),
             specs,
             out=out,
-            listen=named(self.listen, short(model)),
+            progress=named(self.progress, short(model)),
             **more,
         ), out
 
-    def cures(
+    def mitigations(
         self, model: str, train: str, test: Any, usual: Mapping[str, str], **more: Any
     ) -> list[Finding]:
-        """What `disorder cures` finds over all seeds, in a folder of its own."""
+        """What `disorder mitigations` finds over all seeds, in a folder of its own."""
         out, spoken = (
             self.folder / "models" / folder_name(model, train),
-            named(self.listen, f"{short(model)} {short(test)}"),
+            named(self.progress, f"{short(model)} {short(test)}"),
         )
         known = self._training(model, usual) | {
             name: getattr(self.asked, name) for name in ("seed", "seeds", "test_limit")
         }
-        return cures(
-            train, itself(test), out=out, listen=spoken, fidelity=self.fidelity, **known, **more
+        return mitigations(
+            train, itself(test), out=out, progress=spoken, fidelity=self.fidelity, **known, **more
         )
 
     def say(self, model: Any, train: Any, test: Any) -> None:
@@ -418,6 +417,6 @@ def folder_name(*given: Any) -> str:
     return "--".join([*words, mark])
 
 
-def named(listen: Listener, name: str) -> Listener:
+def named(progress: Progress, name: str) -> Progress:
     """The same listener, told what it hears of."""
-    return lambda stage, done, total, note: listen(f"{name} {stage}", done, total, note)
+    return lambda stage, done, total, note: progress(f"{name} {stage}", done, total, note)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from disorder.verbs.train.designs import Design, designs
 from disorder.verbs.train.devices import is_first_process
-from disorder.verbs.train.mitigations import Finding, cures
+from disorder.verbs.train.mitigations import Finding, mitigations
 from disorder.verbs.train.recipe_plan import Inputs, Job, Loss, Phase
 from disorder.verbs.train.training import Trained, resume, train
 
@@ -20,7 +20,7 @@ __all__ = [
     "Loss",
     "Phase",
     "Trained",
-    "cures",
+    "mitigations",
     "designs",
     "is_first_process",
     "resume",

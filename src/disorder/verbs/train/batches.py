@@ -1,4 +1,4 @@
-"""Which inputs are learned from together? Those of like length, drawn anew for every epoch, so that
+"""Which inputs are learned from together? Those of like length, drawn again for every epoch, so that
 little is padded.
 """
 

@@ -1,10 +1,10 @@
-"""How sure should a trained model be, and below which certainty should it refuse? Fitted on data
+"""How sure should a trained model be, and below which certainty should it abstain? Fitted on data
 that it did not learn from.
 
 Guo et al. (2017) for the temperature; Word Salad (Gupta et al., 2021) for the threshold on the top
 probability. The paper searches [1/N, 1] for the best one and does not say what best is. Its tables
-lose a point or two of accuracy, so refusing most whole texts is not it: here whole texts may be
-refused up to a share, as is usual where strange inputs are to be found (Liang et al., 2018, whom
+lose a point or two of accuracy, so abstaining most original texts is not it: here original texts may be
+abstained up to a share, as is usual where strange inputs are to be found (Liang et al., 2018, whom
 the paper names, count what is caught while 95 % of usual inputs pass).
 """
 
@@ -26,7 +26,7 @@ from disorder.verbs.train.learner import Learner
 from disorder.verbs.train.loop import answers
 from disorder.verbs.train.recipe_plan import Inputs, Job
 
-MAY_REFUSE = 0.05  # of whole texts
+MAY_REFUSE = 0.05  # of original texts
 After = Callable[[Learner], Mapping[str, Any]]
 
 
@@ -52,20 +52,20 @@ def fit_temperature(logits: Floats, targets: Ints) -> float:
     )  # a model that is never wrong would go to 0
 
 
-def fit_threshold(whole: Floats, may_refuse: float) -> float:
-    """The top probability below which to refuse: the highest by which no more than a share of whole
-    texts is refused.
+def fit_threshold(whole: Floats, may_abstain: float) -> float:
+    """The top probability below which to abstain: the highest by which no more than a share of whole
+    texts is abstained.
 
-    The higher it is, the more broken texts it catches, so no lower one is better. `whole` are
+    The higher it is, the more perturbed texts it catches, so no lower one is better. `whole` are
     probabilities.
 
     >>> fit_threshold(np.array([[0.6, 0.4], [0.3, 0.7], [0.2, 0.8], [0.9, 0.1]]), 0.25)
     0.7
     """
-    return float(np.sort(whole.max(axis=1))[int(may_refuse * len(whole) + 1e-9)])
+    return float(np.sort(whole.max(axis=1))[int(may_abstain * len(whole) + 1e-9)])
 
 
-def calibrated(job: Job, specs: Sequence[str] = (), may_refuse: float = MAY_REFUSE) -> After:
+def calibrated(job: Job, specs: Sequence[str] = (), may_abstain: float = MAY_REFUSE) -> After:
     """What to do when a phase ends: fit a temperature, and with transformations a threshold that
     tells their texts apart.
     """
@@ -79,10 +79,11 @@ def calibrated(job: Job, specs: Sequence[str] = (), may_refuse: float = MAY_REFU
         found: dict[str, Any] = {"ece": dict(zip(("before", "after"), errors, strict=True))}
         least = None
         if specs:
-            least = fit_threshold(now, may_refuse)
-            broken = softmax(answers(learner, job.dev_broken(specs).texts) / heat)
-            found["refused"] = {
-                name: _refused(each, least) for name, each in ((ORIGINAL, now), ("broken", broken))
+            least = fit_threshold(now, may_abstain)
+            perturbed = softmax(answers(learner, job.dev_perturbed(specs).texts) / heat)
+            found["abstained"] = {
+                name: _refused(each, least)
+                for name, each in ((ORIGINAL, now), ("perturbed", perturbed))
             }
         return {"calibration": {"temperature": heat, "threshold": least}, **found}
 
@@ -96,15 +97,15 @@ def _refused(probabilities: Floats, threshold: float) -> dict[str, float]:
 
 
 def observed(job: Job, specs: Sequence[str]) -> After:
-    """What to do when a phase ends: look at the answers to broken dev texts, so that a collapse can
+    """What to do when a phase ends: look at the answers to perturbed dev texts, so that a collapse can
     be seen.
     """
 
     def after(learner: Learner) -> dict[str, Any]:
-        sets = {ORIGINAL: job.dev_inputs(), "broken": job.dev_broken(specs)}
+        sets = {ORIGINAL: job.dev_inputs(), "perturbed": job.dev_perturbed(specs)}
         return {
             "answers": {name: _seen(learner, inputs) for name, inputs in sets.items()},
-            "broken_by": list(specs),
+            "perturbed_by": list(specs),
         }
 
     return after

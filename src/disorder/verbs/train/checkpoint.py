@@ -2,7 +2,7 @@
 on disk, never pickled.
 
 A checkpoint is a folder of safetensors files and state.json. It is written beside the last one,
-then the name of the newest is changed in one step, so a kill at any moment leaves a whole one.
+then the name of the newest is changed in one step, so a kill at any moment leaves a original one.
 Draws need no keeping: they depend on seed and step alone.
 """
 
@@ -21,7 +21,7 @@ NEWEST = "newest.json"
 
 
 @dataclass
-class Progress:
+class TrainingState:
     """How far training is."""
 
     phase: int = 0
@@ -46,11 +46,11 @@ class Checkpoints:
 
     folder: Path
 
-    def write(self, progress: Progress, tensors: Mapping[str, Mapping[str, Any]]) -> None:
+    def write(self, state: TrainingState, tensors: Mapping[str, Mapping[str, Any]]) -> None:
         """Write one, then forget the one before."""
         from safetensors.torch import save_file
 
-        name = f"{progress.phase}-{progress.epoch}-{progress.step}"
+        name = f"{state.phase}-{state.epoch}-{state.step}"
         place = self.folder / name
         shutil.rmtree(place, ignore_errors=True)
         place.mkdir(parents=True)
@@ -59,7 +59,7 @@ class Checkpoints:
                 key: value.detach().cpu().contiguous().clone() for key, value in named.items()
             }
             save_file(copies, place / f"{kind}.safetensors")
-        (place / "state.json").write_text(json.dumps(asdict(progress)), encoding="utf-8")
+        (place / "state.json").write_text(json.dumps(asdict(state)), encoding="utf-8")
         temporary = self.folder / f"{NEWEST}.new"
         temporary.write_text(json.dumps(name), encoding="utf-8")
         temporary.replace(self.folder / NEWEST)
@@ -67,7 +67,7 @@ class Checkpoints:
             if other.is_dir() and other.name != name:
                 shutil.rmtree(other)
 
-    def read(self) -> tuple[Progress, dict[str, dict[str, Any]]] | None:
+    def read(self) -> tuple[TrainingState, dict[str, dict[str, Any]]] | None:
         """The newest one; None where training was stopped before the first."""
         from safetensors.torch import load_file
 
@@ -75,8 +75,8 @@ class Checkpoints:
             return None
         try:
             place = self.folder / json.loads((self.folder / NEWEST).read_text(encoding="utf-8"))
-            progress = Progress(**json.loads((place / "state.json").read_text(encoding="utf-8")))
-            return progress, {
+            state = TrainingState(**json.loads((place / "state.json").read_text(encoding="utf-8")))
+            return state, {
                 path.stem: load_file(path) for path in sorted(place.glob("*.safetensors"))
             }
         except (OSError, ValueError, TypeError) as error:

@@ -15,16 +15,15 @@ from typing import Any
 
 import numpy as np
 
-from disorder.abstention import answer_of
+from disorder.abstention import predicted_label
 from disorder.data import vocabulary
 from disorder.errors import BadData, DisorderError
 from disorder.metrics import ORIGINAL
 from disorder.metrics.statistics.intervals import mean, resampled, share
-from disorder.models import Aligned, load
+from disorder.models import LoadedModel, load
 from disorder.transformations import parse
-from disorder.types import Bools, Dataset, Floats, Ints, Score, Texts
-from disorder.verbs.context import Surroundings
-from disorder.verbs.train.loop import Listener
+from disorder.types import Bools, Dataset, Floats, Ints, Progress, Score, Texts
+from disorder.verbs.context import RunContext
 from disorder.verbs.train.perturbed_copies import mixed
 from disorder.verbs.train.resuming import (
     Source,
@@ -66,10 +65,10 @@ def designs(
     seed: int = 0,
     seeds: int = 1,
     test_limit: int | None = None,
-    listen: Listener | None = None,
+    progress: Progress | None = None,
     **asked: Any,
 ) -> list[Design]:
-    """Train on whole texts and on each transformation; test each model on whole and on broken
+    """Train on original texts and on each transformation; test each model on whole and on perturbed
     texts.
 
     There is a model of each kind for `seeds` seeds from `seed` on. Models lie in `out`; those that
@@ -83,7 +82,7 @@ def designs(
     asked_about = data_to_ask("designs", test, test_limit, asked)
     given, drawn = source(data, asked), range(seed, seed + seeds)
     per_seed = [
-        _one_seed(given, asked_about, specs, Path(out) / f"seed-{s}", s, listen, asked)
+        _one_seed(given, asked_about, specs, Path(out) / f"seed-{s}", s, progress, asked)
         for s in drawn
     ]
     return [
@@ -98,15 +97,21 @@ def _one_seed(
     specs: Sequence[str],
     folder: Path,
     seed: int,
-    listen: Listener | None,
+    progress: Progress | None,
     asked: Mapping[str, Any],
 ) -> Right:
     """All models of one seed, asked about the same texts."""
 
     def trained(name: str, **more: Any) -> str:
-        spoken = named(listen, f"seed {seed}, {name}")
+        spoken = named(progress, f"seed {seed}, {name}")
         return train_once(
-            "plain", data, out=folder / folder_name(name), listen=spoken, seed=seed, **asked, **more
+            "plain",
+            data,
+            out=folder / folder_name(name),
+            progress=spoken,
+            seed=seed,
+            **asked,
+            **more,
         )
 
     plain = trained(ORIGINAL)
@@ -115,33 +120,37 @@ def _one_seed(
     found = {PLAIN: _is_right(asks, test, everything, whole)}
     for spec in specs:
         more: dict[str, Any] = {"asks": plain} if parse(spec).asks_others else {}
-        places, texts = broken_test(spec, test, seed, asks, asked.get("data_dir"))
-        broken = load(trained(spec, on=[spec], **more), task=test.task)
-        found["corrupt-train", spec, ORIGINAL] = _is_right(broken, test, everything, whole)
+        places, texts = perturbed_test(spec, test, seed, asks, asked.get("data_dir"))
+        perturbed = load(trained(spec, on=[spec], **more), task=test.task)
+        found["corrupt-train", spec, ORIGINAL] = _is_right(perturbed, test, everything, whole)
         found["corrupt-test", ORIGINAL, spec] = _is_right(asks, test, places, texts)
-        found["corrupt-both", spec, spec] = _is_right(broken, test, places, texts)
+        found["corrupt-both", spec, spec] = _is_right(perturbed, test, places, texts)
     return found
 
 
-def broken_test(
-    spec: str, test: Dataset, seed: int, model: Aligned | None = None, data_dir: str | None = None
+def perturbed_test(
+    spec: str,
+    test: Dataset,
+    seed: int,
+    model: LoadedModel | None = None,
+    data_dir: str | None = None,
 ) -> tuple[Ints, list[Texts]]:
-    """Which test examples the transformation applies to, and one broken copy of each; the model
+    """Which test examples the transformation applies to, and one perturbed copy of each; the model
     says which words matter.
     """
-    context = Surroundings(model, vocabulary(test), data_dir) if parse(spec).asks_others else None
-    broken = mixed(test.examples, test.task, [spec], seed=seed, context=context)
-    if not broken.texts:
+    context = RunContext(model, vocabulary(test), data_dir) if parse(spec).asks_others else None
+    perturbed = mixed(test.examples, test.task, [spec], seed=seed, context=context)
+    if not perturbed.texts:
         raise BadData(
-            f"--on {spec}: no test example can be broken so ({', '.join(broken.skips[spec])})"
+            f"--on {spec}: no test example can be perturbed so ({', '.join(perturbed.skips[spec])})"
         )
-    return np.array(broken.places, dtype=np.int64), broken.texts
+    return np.array(perturbed.places, dtype=np.int64), perturbed.texts
 
 
-def _is_right(model: Aligned, test: Dataset, places: Ints, texts: Sequence[Texts]) -> Floats:
+def _is_right(model: LoadedModel, test: Dataset, places: Ints, texts: Sequence[Texts]) -> Floats:
     gold = np.array([test.task.labels.index(test.examples[i].label) for i in places.tolist()])
     found = np.full(len(test.examples), np.nan)
-    found[places] = answer_of(model(texts)) == gold
+    found[places] = predicted_label(model(texts)) == gold
     return found
 
 

@@ -66,7 +66,7 @@ def write_card(folder: Path, record: Record) -> None:
     )
     text = f"""# {request["model"]} trained by `disorder train {request["recipe"]}`
 
-Trained on `{request["data"]}` ({record["n_train"]:,} examples{_broken(record)}), seed {request["seed"]}, settings: {settings}.
+Trained on `{request["data"]}` ({record["n_train"]:,} examples{_perturbed(record)}), seed {request["seed"]}, settings: {settings}.
 Answers: {", ".join(record["labels"]) or "a number"}.
 
 Dev {score["metric"]}: {score["value"]:.3f} (95 % interval {score["low"]:.3f} to {score["high"]:.3f}, {score["n"]:,} examples,
@@ -83,9 +83,9 @@ All facts of this training are in `training.json`. Weights are safetensors (a ba
     (folder / "README.md").write_text(text, encoding="utf-8")
 
 
-def _broken(record: Record) -> str:
+def _perturbed(record: Record) -> str:
     if record["request"]["recipe"] != "plain":
-        return f"; broken copies by `{'`, `'.join(record['skips'])}`" if record["skips"] else ""
+        return f"; perturbed copies by `{'`, `'.join(record['skips'])}`" if record["skips"] else ""
     on = [spec for spec in record["on"] if spec != "original"]
     return f"; texts as `{'` and `'.join(record['on'])}` left them" if on else ""
 

@@ -79,7 +79,7 @@ class Encoder:
         return found if self.columns is None else found[:, self.columns]
 
     def new_head(self, labels: tuple[str, ...], *, is_pair: bool, seed: int) -> None:
-        """Keep the encoder, draw the rest anew."""
+        """Keep the encoder, draw the rest again."""
         import torch
 
         config = type(self.network.config).from_dict(self.network.config.to_dict())

@@ -1,4 +1,4 @@
-"""What can learn? A network with its way to read texts: from nothing, a bag of words, or any
+"""What can learn? A network with its way to read texts: from scratch, a bag of words, or any
 encoder of transformers.
 
 The loop asks a learner for four things: encode texts, feed a batch, make a new head, save itself as

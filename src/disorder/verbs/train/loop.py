@@ -19,11 +19,11 @@ from numpy.typing import NDArray
 
 from disorder.errors import BadData, DisorderError
 from disorder.metrics.spearman import correlation
-from disorder.types import Floats, Ints, Texts
+from disorder.types import Floats, Ints, Progress, Texts
 from disorder.verbs.train.batches import epoch, grouped, tensors
 from disorder.verbs.train.checkpoint import (
     Checkpoints,
-    Progress,
+    TrainingState,
     optimizer_tensors,
     restore_optimizer,
 )
@@ -33,8 +33,6 @@ from disorder.verbs.train.network_rows import Rows, asked, rows_of
 from disorder.verbs.train.recipe_plan import Inputs, Phase, cross_entropy, squared_error
 from disorder.verbs.train.span_learning import dev_f1, judged, span_rows
 from disorder.verbs.train.training_settings import LoopSettings
-
-Listener = Callable[[str, int, int, str], None]
 
 
 @dataclass
@@ -46,18 +44,18 @@ class Loop:
     devices: OneDevice
     seed: int
     checkpoints: Checkpoints
-    listen: Listener
-    progress: Progress = field(default_factory=Progress)
+    progress: Progress
+    state: TrainingState = field(default_factory=TrainingState)
     best: dict[str, Any] = field(default_factory=dict)
 
     def run(self, phases: Sequence[Phase], *, is_resumed: bool = False) -> None:
         """Train all phases, or what a checkpoint says is left of them."""
         kept = self.checkpoints.read() if is_resumed else None
-        self.progress = kept[0] if kept else Progress()
+        self.state = kept[0] if kept else TrainingState()
         with fresh_draws():
             for index, phase in enumerate(phases):
                 self._fit_head(index, phase)
-                if index >= self.progress.phase:
+                if index >= self.state.phase:
                     _Run(self, index, phase).go(kept[1] if kept and index == kept[0].phase else {})
 
     def _fit_head(self, index: int, phase: Phase) -> None:
@@ -103,7 +101,7 @@ class _Run:
 
     def go(self, kept: Mapping[str, Mapping[str, Any]]) -> None:
         """Train, epoch by epoch, and end with the best epoch in the network."""
-        progress = self.loop.progress
+        state = self.loop.state
         if kept:
             try:
                 self.learner.network.load_state_dict(kept["network"])
@@ -113,32 +111,32 @@ class _Run:
                 ) from None
             restore_optimizer(self.optimizer, self.names, kept.get("optimizer", {}))
             self.loop.best = dict(kept.get("best", {}))
-        while progress.epoch < self.n_epochs and not self._is_settled():
+        while state.epoch < self.n_epochs and not self._is_settled():
             self._epoch()
         if self.loop.best and not self.phase.keeps_last:
             self.learner.network.load_state_dict(self.loop.best)
         if self.phase.after is not None:
-            progress.after |= dict(self.phase.after(self.learner))
+            state.after |= dict(self.phase.after(self.learner))
         done = {"phase": self.index + 1, "epoch": 0, "best": None, "best_epoch": 0, "waited": 0}
-        progress.__dict__.update(done)
+        state.__dict__.update(done)
         self.loop.best = {}
 
     def _is_settled(self) -> bool:
         can_settle = bool(self.settings.patience) and not self.phase.keeps_last
-        return can_settle and self.loop.progress.waited >= self.settings.patience
+        return can_settle and self.loop.state.waited >= self.settings.patience
 
     def _epoch(self) -> None:
-        progress, key = self.loop.progress, (str(self.index), str(self.loop.progress.epoch))
+        state, key = self.loop.state, (str(self.index), str(self.loop.state.epoch))
         steps = grouped(
             epoch(self.rows.lengths, self.settings.batch_size, self.loop.seed, *key), self._group
         )
-        for step in range(progress.step, len(steps)):
+        for step in range(state.step, len(steps)):
             began = time.perf_counter()
-            self._step(steps[step], progress.epoch * len(steps) + step)
-            progress.step = step + 1
-            progress.seconds += time.perf_counter() - began
-            self._say(progress.n_rows, f"loss {progress.loss / progress.n_rows:.3f}")
-            if progress.step % self.settings.save_every == 0:
+            self._step(steps[step], state.epoch * len(steps) + step)
+            state.step = step + 1
+            state.seconds += time.perf_counter() - began
+            self._say(state.n_rows, f"loss {state.loss / state.n_rows:.3f}")
+            if state.step % self.settings.save_every == 0:
                 self._save()
         self._judge()
         self._save()
@@ -161,9 +159,9 @@ class _Run:
                 self.devices.backward(
                     loss * (counts * len(batch) * self.devices.n_processes / n_rows)
                 )
-            self.loop.progress.loss += self._checked(float(loss.detach())) * len(batch)
-            self.loop.progress.n_rows += len(batch)
-            self.loop.progress.n_learned += len(batch)
+            self.loop.state.loss += self._checked(float(loss.detach())) * len(batch)
+            self.loop.state.n_rows += len(batch)
+            self.loop.state.n_learned += len(batch)
         torch.nn.utils.clip_grad_norm_(self.names, self.settings.clip)
         self.optimizer.step()
         self.optimizer.zero_grad()
@@ -178,31 +176,31 @@ class _Run:
     def _loss(self, batch: Ints) -> Any:
         rows, device = self.rows, self.devices.device
         given = tensors(self.learner.feed([rows.encoded[i] for i in batch.tolist()]), device)
-        more = tensors({"targets": rows.targets[batch], "is_broken": rows.is_broken[batch]}, device)
+        more = tensors({"targets": rows.targets[batch], "is_perturbed": rows.is_perturbed[batch]}, device)
         with self.devices.autocast():
             logits = self.learner.logits(self.network, given)
-        return self.phase.loss(logits.float(), more["targets"], more["is_broken"])
+        return self.phase.loss(logits.float(), more["targets"], more["is_perturbed"])
 
     def _judge(self) -> None:
         """The dev score of the epoch; the best epoch's weights are kept."""
-        progress = self.loop.progress
+        state = self.loop.state
         score, cost = self.devices.same(self.judge())
-        loss = progress.loss / progress.n_rows
+        loss = state.loss / state.n_rows
         record = {
             "phase": self.phase.name,
-            "epoch": progress.epoch + 1,
+            "epoch": state.epoch + 1,
             "loss": round(loss, 6),
             "dev": round(score, 6),
             "dev_loss": round(cost, 6),
         }
-        progress.curve.append(record)
+        state.curve.append(record)
         self._say(
             len(self.rows), f"loss {loss:.3f}, dev {metric_of(self.phase.labels)} {score:.3f}"
         )
-        if progress.best is None or [score, -cost] > progress.best:
-            progress.best, progress.best_epoch, progress.waited = (
+        if state.best is None or [score, -cost] > state.best:
+            state.best, state.best_epoch, state.waited = (
                 [score, -cost],
-                progress.epoch + 1,
+                state.epoch + 1,
                 0,
             )
             self.loop.best = {
@@ -210,9 +208,9 @@ class _Run:
                 for name, value in self.learner.network.state_dict().items()
             }
         else:
-            progress.waited += 1
-        progress.epoch, progress.step, progress.loss, progress.n_rows = (
-            progress.epoch + 1,
+            state.waited += 1
+        state.epoch, state.step, state.loss, state.n_rows = (
+            state.epoch + 1,
             0,
             0.0,
             0,
@@ -221,15 +219,15 @@ class _Run:
     def _say(self, done: int, note: str) -> None:
         if self.devices.rank == 0:
             name = "" if self.phase.name == "task" else f"{self.phase.name}, "
-            place = min(self.loop.progress.epoch + 1, self.n_epochs)
-            self.loop.listen(f"{name}epoch {place}", done, len(self.rows), note)
+            place = min(self.loop.state.epoch + 1, self.n_epochs)
+            self.loop.progress(f"{name}epoch {place}", done, len(self.rows), note)
 
     def _save(self) -> None:
         if self.devices.rank == 0:
             state = {"network": self.learner.network.state_dict(), "best": self.loop.best}
             state["optimizer"] = optimizer_tensors(self.optimizer, self.names)
             self.loop.checkpoints.write(
-                self.loop.progress, {kind: named for kind, named in state.items() if named}
+                self.loop.state, {kind: named for kind, named in state.items() if named}
             )
         self.devices.wait()
 
@@ -275,7 +273,7 @@ def encoded(learner: Learner, inputs: Inputs) -> Rows:
     """Inputs as the learner's head takes them."""
     if learner.labels == SPANS:
         return span_rows(learner, inputs)[0]
-    return rows_of(learner, learner.encode(inputs.texts), inputs.targets, inputs.is_broken)
+    return rows_of(learner, learner.encode(inputs.texts), inputs.targets, inputs.is_perturbed)
 
 
 def answers(learner: Learner, texts: Sequence[Texts]) -> Floats:

@@ -1,4 +1,4 @@
-"""What do the cures reward? Entropy, distance from a uniform answer, and two losses that temper
+"""What do the mitigations reward? Entropy, distance from a uniform answer, and two losses that temper
 certainty; one number a row.
 """
 
@@ -34,10 +34,10 @@ def gold_loss(logits: Any, targets: Any, *, smoothing: float = 0.0, gamma: float
     return (1 - gold) ** gamma * each
 
 
-def chosen(is_broken: Any, broken: Any, whole: Any) -> Any:
-    """The batch mean of one loss for broken rows and another for whole ones; a batch may lack
+def chosen(is_perturbed: Any, perturbed: Any, whole: Any) -> Any:
+    """The batch mean of one loss for perturbed rows and another for original ones; a batch may lack
     either.
     """
     import torch
 
-    return torch.where(is_broken, broken, whole).mean()
+    return torch.where(is_perturbed, perturbed, whole).mean()

@@ -1,10 +1,10 @@
-"""Does a cure work, and what does it cost? Word Salad's Table 12 (Gupta et al., 2021), and what it
+"""Does a mitigation work, and what does it cost? Word Salad's Table 12 (Gupta et al., 2021), and what it
 leaves out.
 
-A cure is a recipe after which a model can refuse a text: by a label of its own, or below a
-threshold. Asked is how often it answers whole texts right (a refusal is not right), how often it
-refuses broken ones, and whether it refuses valid texts too, rare but valid orders among them, apart
-for examples that need order and those that do not. To refuse all is no cure.
+A mitigation is a recipe after which a model can abstain a text: by a label of its own, or below a
+threshold. Asked is how often it answers original texts right (a abstention is not right), how often it
+abstains perturbed ones, and whether it abstains valid texts too, rare but valid orders among them, apart
+for examples that need order and those that do not. To abstain all is no mitigation.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from disorder.abstention import answer_of
+from disorder.abstention import predicted_label
 from disorder.data import read, vocabulary
 from disorder.errors import BadData, DisorderError
 from disorder.metrics import ORIGINAL
@@ -25,9 +25,8 @@ from disorder.models import load
 from disorder.models.outputs.calibration import calibration_of
 from disorder.registry import Part, part
 from disorder.transformations import parse
-from disorder.types import Bools, Dataset, Example, Fidelity, Floats, Ints, Task, Texts
-from disorder.verbs.context import Surroundings
-from disorder.verbs.train.loop import Listener
+from disorder.types import Bools, Dataset, Example, Fidelity, Floats, Ints, Progress, Task, Texts
+from disorder.verbs.context import RunContext
 from disorder.verbs.train.perturbed_copies import mixed, salad
 from disorder.verbs.train.resuming import (
     Source,
@@ -53,11 +52,11 @@ MORE = "refused_more"  # than in plain order
 
 @dataclass(frozen=True)
 class Finding:
-    """One number: a metric of a cure on texts of one kind, over examples and seeds; `by_seed` shows
+    """One number: a metric of a mitigation on texts of one kind, over examples and seeds; `by_seed` shows
     how seeds differ.
     """
 
-    cure: str
+    mitigation: str
     trained_on: str
     metric: str
     texts: str
@@ -70,7 +69,7 @@ class Finding:
 
 
 @dataclass(frozen=True)
-class Cure:
+class Mitigation:
     """A recipe with its own settings, and what it breaks texts by (empty: all transformations,
     mixed).
     """
@@ -86,7 +85,7 @@ class Cure:
         return folder_name(self.name, self.on)
 
 
-def cures(
+def mitigations(
     data: Any,
     test: str | Dataset,
     *,
@@ -98,10 +97,10 @@ def cures(
     seeds: int = 3,
     transfer: str | None = None,
     test_limit: int | None = None,
-    listen: Listener | None = None,
+    progress: Progress | None = None,
     **asked: Any,
 ) -> list[Finding]:
-    """Train each cure with several seeds and ask it about whole, broken, and rare but valid texts.
+    """Train each mitigation with several seeds and ask it about whole, perturbed, and rare but valid texts.
 
     `recipes` may carry settings (`max_entropy:lam=0.5`); `on` names the transformations (Word
     Salad's, unless said); `transfer` names a recipe that is also trained on each of them alone.
@@ -111,18 +110,24 @@ def cures(
     chosen = [_cure(spec) for spec in recipes]
     specs = [parse(spec, fidelity=fidelity).tried().spec for spec in on]
     several = _cure(transfer) if transfer else None
-    check_seeds("cures", seeds)
-    for cure in [*chosen, *([several] if several else [])]:
-        check(Request(cure.recipe.name, data, **{**asked, "settings": _settings(cure, asked)}))
-    asked_about = data_to_ask("cures", test, test_limit, asked)
+    check_seeds("mitigations", seeds)
+    for mitigation in [*chosen, *([several] if several else [])]:
+        check(
+            Request(
+                mitigation.recipe.name, data, **{**asked, "settings": _settings(mitigation, asked)}
+            )
+        )
+    asked_about = data_to_ask("mitigations", test, test_limit, asked)
     if not specs:
         usual = salad(is_pair=asked_about.examples[0].text_b is not None, asks_model=True)
         specs = [parse(spec, fidelity=fidelity).spec for spec in usual]
     if several is not None:
-        chosen += [Cure(several.name, several.recipe, several.settings, spec) for spec in specs]
+        chosen += [
+            Mitigation(several.name, several.recipe, several.settings, spec) for spec in specs
+        ]
     given, drawn = source(data, asked), range(seed, seed + seeds)
     per_seed = [
-        _one_seed(given, asked_about, chosen, specs, Path(out) / f"seed-{s}", s, listen, asked)
+        _one_seed(given, asked_about, chosen, specs, Path(out) / f"seed-{s}", s, progress, asked)
         for s in drawn
     ]
     found = {
@@ -133,17 +138,17 @@ def cures(
     return [_finding(key, values) for key, values in found.items() if not np.isnan(values).all()]
 
 
-def _cure(spec: str) -> Cure:
+def _cure(spec: str) -> Mitigation:
     name, _, text = spec.partition(":")
     pairs = [item.partition("=") for item in text.split(",") if item]
     if any(not equals or not value for _, equals, value in pairs):
         raise DisorderError(f"recipe {spec!r}: write settings as name:key=value,key=value")
     recipe, settings = part("recipe", name), {key: value for key, _, value in pairs}
     recipe.bind(settings)
-    return Cure(spec, recipe, settings)
+    return Mitigation(spec, recipe, settings)
 
 
-Key = tuple[str, str, str, str, str]  # cure, trained on, metric, texts, group
+Key = tuple[str, str, str, str, str]  # mitigation, trained on, metric, texts, group
 Values = dict[Key, Floats]  # a number an example, NaN where there is none
 Judge = Callable[[Sequence[Texts]], tuple[Ints, Floats]]
 
@@ -151,114 +156,131 @@ Judge = Callable[[Sequence[Texts]], tuple[Ints, Floats]]
 def _one_seed(
     data: Source,
     test: Dataset,
-    chosen: Sequence[Cure],
+    chosen: Sequence[Mitigation],
     specs: Sequence[str],
     folder: Path,
     seed: int,
-    listen: Listener | None,
+    progress: Progress | None,
     asked: Mapping[str, Any],
 ) -> Values:
-    """All cures of one seed, asked about the same texts; the plain model says which words matter."""
+    """All mitigations of one seed, asked about the same texts; the plain model says which words matter."""
     plain = _model(
-        Cure("plain", part("recipe", "plain"), {}),
+        Mitigation("plain", part("recipe", "plain"), {}),
         data,
         folder,
         seed,
-        listen,
+        progress,
         asked,
         asked.get("settings", {}),
     )
-    context = Surroundings(load(plain, task=test.task), vocabulary(test), asked.get("data_dir"))
-    broken = {
+    context = RunContext(load(plain, task=test.task), vocabulary(test), asked.get("data_dir"))
+    perturbed = {
         spec: mixed(test.examples, test.task, [spec], seed=seed, context=context) for spec in specs
     }
     texts = {ORIGINAL: (np.arange(len(test.examples)), [e.texts for e in test.examples])}
     texts |= {
-        spec: (np.array(found.places), found.texts) for spec, found in broken.items() if found.texts
+        spec: (np.array(found.places), found.texts)
+        for spec, found in perturbed.items()
+        if found.texts
     }
     if len(texts) == 1:
-        raise BadData(f"{test.name}: no text can be broken by {', '.join(specs)}")
+        raise BadData(f"{test.name}: no text can be perturbed by {', '.join(specs)}")
     rare = _rare(test)
     values: Values = {}
-    for cure in chosen:
+    for mitigation in chosen:
         spec = _model(
-            cure,
+            mitigation,
             data,
             folder,
             seed,
-            listen,
-            _given(cure, plain, specs, asked),
-            _settings(cure, asked),
+            progress,
+            _given(mitigation, plain, specs, asked),
+            _settings(mitigation, asked),
         )
         judge = _judge(spec, test.task)
-        values |= _asked(cure, judge, test, texts)
-        values |= {} if rare is None else _asked_rare(cure, judge, rare)
+        values |= _asked(mitigation, judge, test, texts)
+        values |= {} if rare is None else _asked_rare(mitigation, judge, rare)
     return values
 
 
 def _given(
-    cure: Cure, plain: str, specs: Sequence[str], asked: Mapping[str, Any]
+    mitigation: Mitigation, plain: str, specs: Sequence[str], asked: Mapping[str, Any]
 ) -> dict[str, Any]:
     """What to train with: from the plain model where the paper goes on from one, else from the
     start, asking the plain one.
     """
-    broken = (
-        {"on": [cure.on] if cure.on else list(specs), "asks": plain}
-        if cure.recipe.facts["breaks"]
+    perturbed = (
+        {"on": [mitigation.on] if mitigation.on else list(specs), "asks": plain}
+        if mitigation.recipe.facts["breaks"]
         else {}
     )
-    return {**asked, **broken, **({"model": plain} if cure.recipe.facts["of_trained"] else {})}
+    return {
+        **asked,
+        **perturbed,
+        **({"model": plain} if mitigation.recipe.facts["of_trained"] else {}),
+    }
 
 
-def _settings(cure: Cure, asked: Mapping[str, Any]) -> dict[str, Any]:
-    """The shared settings that fit the cure, and its own; a model that is trained already keeps its
+def _settings(mitigation: Mitigation, asked: Mapping[str, Any]) -> dict[str, Any]:
+    """The shared settings that fit the mitigation, and its own; a model that is trained already keeps its
     network's.
     """
     shared, loop = asked.get("settings", {}), Part("settings", "train", LoopSettings).settings
     fitting = {
-        name: v for name, v in shared.items() if not cure.recipe.facts["of_trained"] or name in loop
+        name: v
+        for name, v in shared.items()
+        if not mitigation.recipe.facts["of_trained"] or name in loop
     }
     return {
         **fitting,
-        **({"learn": "false"} if "learn" in cure.recipe.settings else {}),
-        **cure.settings,
+        **({"learn": "false"} if "learn" in mitigation.recipe.settings else {}),
+        **mitigation.settings,
     }
 
 
 def _model(
-    cure: Cure,
+    mitigation: Mitigation,
     data: Source,
     folder: Path,
     seed: int,
-    listen: Listener | None,
+    progress: Progress | None,
     asked: Mapping[str, Any],
     settings: Any,
 ) -> str:
     """The spec of the trained model; one that was trained before in the same way is used again."""
     request = {**asked, "settings": settings, "seed": seed}
-    spoken = named(listen, f"seed {seed}, {cure.name} {cure.on}".strip())
-    return train_once(cure.recipe.name, data, out=folder / cure.folder, listen=spoken, **request)
+    spoken = named(progress, f"seed {seed}, {mitigation.name} {mitigation.on}".strip())
+    return train_once(
+        mitigation.recipe.name, data, out=folder / mitigation.folder, progress=spoken, **request
+    )
 
 
 def _asked(
-    cure: Cure, judge: Judge, test: Dataset, texts: Mapping[str, tuple[Ints, Sequence[Texts]]]
+    mitigation: Mitigation,
+    judge: Judge,
+    test: Dataset,
+    texts: Mapping[str, tuple[Ints, Sequence[Texts]]],
 ) -> Values:
     """Refusals and right answers by kind of text and group of examples."""
     gold = np.array([test.task.labels.index(example.label) for example in test.examples])
     found: dict[tuple[str, str], Floats] = {}
     for name, (places, asked) in texts.items():
         labels, undecided = judge(asked)
-        measured = {"refused": labels < 0, "accuracy": labels == gold[places], "entropy": undecided}
+        measured = {
+            "abstained": labels < 0,
+            "accuracy": labels == gold[places],
+            "entropy": undecided,
+        }
         for metric, values in measured.items():
             found[metric, name] = np.full(len(gold), np.nan)
             found[metric, name][places] = values
-    for metric in ("refused", "accuracy", "entropy"):
+    for metric in ("abstained", "accuracy", "entropy"):
         stacked = np.array([found[metric, name] for name in texts if name != ORIGINAL])
         is_there = ~np.isnan(stacked)
         with np.errstate(invalid="ignore"):
             found[metric, ALL] = np.nansum(stacked, axis=0) / is_there.sum(axis=0)
     return {
-        (cure.name, cure.on, metric, name, group): np.where(mask, values, np.nan)
+        (mitigation.name, mitigation.on, metric, name, group): np.where(mask, values, np.nan)
         for group, mask in _groups(test.examples)
         for (metric, name), values in found.items()
         if group == ALL or name in (ORIGINAL, ALL)
@@ -276,7 +298,7 @@ def _groups(examples: Sequence[Example]) -> Iterator[tuple[str, Bools]]:
 
 
 def _judge(spec: str, task: Task) -> Judge:
-    """What a model answers, −1 where it refuses, by its own label or its threshold; and its entropy
+    """What a model answers, −1 where it abstains, by its own label or its threshold; and its entropy
     as a share of the most.
     """
     predictor, calibration = load(spec, task=task), calibration_of(spec)
@@ -284,9 +306,9 @@ def _judge(spec: str, task: Task) -> Judge:
 
     def judge(texts: Sequence[Texts]) -> tuple[Ints, Floats]:
         found = predictor(texts)
-        labels = np.where(found.max(axis=1) < threshold, -1, answer_of(found))
-        refusing = np.maximum(1 - found.sum(axis=1), 0)[:, None]
-        every = np.concatenate([found, refusing], axis=1) if predictor.refuses else found
+        labels = np.where(found.max(axis=1) < threshold, -1, predicted_label(found))
+        abstaining = np.maximum(1 - found.sum(axis=1), 0)[:, None]
+        every = np.concatenate([found, abstaining], axis=1) if predictor.abstains else found
         nats = -(every * np.log(np.maximum(every, 1e-300))).sum(axis=1)
         return labels, np.clip(nats / np.log(every.shape[1]), 0, 1)
 
@@ -302,21 +324,22 @@ def _rare(test: Dataset) -> Dataset | None:
     return read(f"builtin:{name}", group_by=["phenomenon"])
 
 
-def _asked_rare(cure: Cure, judge: Judge, rare: Dataset) -> Values:
+def _asked_rare(mitigation: Mitigation, judge: Judge, rare: Dataset) -> Values:
     """Refusals by order, a number a statement; `rare` is the mean of the orders that are not plain,
     MORE that minus plain.
     """
-    refused = judge([example.texts for example in rare.examples])[0] < 0
+    abstained = judge([example.texts for example in rare.examples])[0] < 0
     names = [example.groups["phenomenon"] for example in rare.examples]
     orders = list(dict.fromkeys(names))
-    table = {order: refused[[name == order for name in names]].astype(float) for order in orders}
+    table = {order: abstained[[name == order for name in names]].astype(float) for order in orders}
     others = np.mean([table[order] for order in orders if order != PLAIN_ORDER], axis=0)
     found = {
-        ("refused", f"order={order}"): values for order, values in {**table, "rare": others}.items()
+        ("abstained", f"order={order}"): values
+        for order, values in {**table, "rare": others}.items()
     }
     found[MORE, "order=rare"] = others - table[PLAIN_ORDER]
     return {
-        (cure.name, cure.on, metric, texts, ALL): values
+        (mitigation.name, mitigation.on, metric, texts, ALL): values
         for (metric, texts), values in found.items()
     }
 

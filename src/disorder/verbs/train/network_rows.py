@@ -20,20 +20,24 @@ ANSWERED = 128  # rows in a batch when nothing is learned
 
 @dataclass(frozen=True, eq=False)
 class Rows:
-    """Encoded inputs with their targets and lengths, and whether they are broken copies."""
+    """Encoded inputs with their targets and lengths, and whether they are perturbed copies."""
 
     encoded: list[Any]
     targets: NDArray[Any]
-    is_broken: Bools
+    is_perturbed: Bools
     lengths: Ints
 
     def __len__(self) -> int:
         return len(self.encoded)
 
 
-def rows_of(learner: Learner, encoded: list[Any], targets: NDArray[Any], is_broken: Bools) -> Rows:
+def rows_of(
+    learner: Learner, encoded: list[Any], targets: NDArray[Any], is_perturbed: Bools
+) -> Rows:
     """Rows, with their lengths as the learner counts them."""
-    return Rows(encoded, targets, is_broken, np.array([learner.length(each) for each in encoded]))
+    return Rows(
+        encoded, targets, is_perturbed, np.array([learner.length(each) for each in encoded])
+    )
 
 
 def asked(learner: Learner, encoded: Sequence[Any]) -> Iterator[tuple[Ints, Any]]:

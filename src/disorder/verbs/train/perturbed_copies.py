@@ -1,4 +1,4 @@
-"""How are examples broken for a cure? One broken copy of each, by one of several transformations
+"""How are examples perturbed for a mitigation? One perturbed copy of each, by one of several transformations
 drawn for it.
 """
 
@@ -16,7 +16,7 @@ from disorder.types import Context, Example, Task, Texts
 
 @dataclass
 class Broken:
-    """Broken texts with the places of the examples they were made of; those left out are counted by
+    """Perturbed texts with the places of the examples they were made of; those left out are counted by
     reason.
     """
 
@@ -33,7 +33,7 @@ def mixed(
     seed: int,
     context: Context | None,
 ) -> Broken:
-    """One broken copy of every example that any of the transformations applies to, in the order of
+    """One perturbed copy of every example that any of the transformations applies to, in the order of
     the examples.
     """
     first = [int(generator(seed, "mix", example.id).integers(len(specs))) for example in examples]

@@ -19,24 +19,24 @@ from disorder.metrics import ORIGINAL
 from disorder.models import load
 from disorder.transformations import parse
 from disorder.types import Bools, Dataset, Example, Floats, Task, Texts
-from disorder.verbs.context import Surroundings
+from disorder.verbs.context import RunContext
 from disorder.verbs.train.learner import SPANS
 from disorder.verbs.train.perturbed_copies import Broken, mixed, salad
 
 Loss = Callable[
     [Any, Any, Any], Any
-]  # (logits, targets, is_broken), all tensors → the mean loss of a batch, a tensor
+]  # (logits, targets, is_perturbed), all tensors → the mean loss of a batch, a tensor
 
 
 @dataclass(frozen=True, eq=False)
 class Inputs:
     """Texts to learn from, each with its target (a label number, or a number) and whether it is a
-    broken copy.
+    perturbed copy.
     """
 
     texts: Sequence[Texts]
     targets: NDArray[Any]
-    is_broken: Bools
+    is_perturbed: Bools
 
     def __len__(self) -> int:
         return len(self.texts)
@@ -44,7 +44,9 @@ class Inputs:
     def __add__(self, more: Inputs) -> Inputs:
         targets = np.concatenate([self.targets, more.targets])
         return Inputs(
-            [*self.texts, *more.texts], targets, np.concatenate([self.is_broken, more.is_broken])
+            [*self.texts, *more.texts],
+            targets,
+            np.concatenate([self.is_perturbed, more.is_perturbed]),
         )
 
     @property
@@ -61,10 +63,10 @@ class Phase:
     """One training of the network: inputs, dev inputs that choose the best epoch, what outputs
     mean, and the loss.
 
-    The head is made anew where `labels` differ from those before, or always with `new_head`.
+    The head is made again where `labels` differ from those before, or always with `new_head`.
     `after` is called with the learner once the best epoch is back in the network (to calibrate it,
     say); what it returns is kept in training.json. With `keeps_last` the last epoch stays: accuracy
-    on whole texts does not see what a cure is for. `epochs=0` learns nothing. Labels SPANS are
+    on original texts does not see what a mitigation is for. `epochs=0` learns nothing. Labels SPANS are
     those of a head that finds answers; targets are then the gold answers.
     """
 
@@ -136,7 +138,7 @@ class Job:
         return None if learn else 0
 
     def inputs(self) -> Inputs:
-        """The training data as `--on` asks: whole, broken, or several copies one after the other."""
+        """The training data as `--on` asks: whole, perturbed, or several copies one after the other."""
         first, *more = [self.copies(spec) for spec in self.on]
         for other in more:
             first += other
@@ -150,10 +152,10 @@ class Job:
         """One copy of every training example under a transformation; those it does not apply to are
         counted and left out.
         """
-        return self._whole(self.train.examples) if spec == ORIGINAL else self._broken(spec, draw)
+        return self._whole(self.train.examples) if spec == ORIGINAL else self._perturbed(spec, draw)
 
-    def broken_by(self, usual: Sequence[str] | None = None) -> list[str]:
-        """The transformations that a cure breaks texts by: those of `--on`, else the usual ones,
+    def perturbed_by(self, usual: Sequence[str] | None = None) -> list[str]:
+        """The transformations that a mitigation breaks texts by: those of `--on`, else the usual ones,
         else Word Salad's.
         """
         asked = [spec for spec in self.on if spec != ORIGINAL] or list(usual or ())
@@ -161,40 +163,40 @@ class Job:
         return asked or salad(is_pair=is_pair, asks_model=self.asks is not None)
 
     def mixed(self, specs: Sequence[str], *, draw: int = 0) -> Inputs:
-        """One broken copy of every training example, by a transformation drawn for it; counted like
+        """One perturbed copy of every training example, by a transformation drawn for it; counted like
         copies.
         """
-        broken = self._made(self.train.examples, specs, self.seed + draw)
-        self.skips |= {spec: dict(sorted(skips.items())) for spec, skips in broken.skips.items()}
-        return self._inputs(self.train.examples, broken)
+        perturbed = self._made(self.train.examples, specs, self.seed + draw)
+        self.skips |= {spec: dict(sorted(skips.items())) for spec, skips in perturbed.skips.items()}
+        return self._inputs(self.train.examples, perturbed)
 
-    def dev_broken(self, specs: Sequence[str]) -> Inputs:
-        """One broken copy of every dev example, likewise."""
+    def dev_perturbed(self, specs: Sequence[str]) -> Inputs:
+        """One perturbed copy of every dev example, likewise."""
         return self._inputs(self.dev.examples, self._made(self.dev.examples, specs, self.seed))
 
-    def _broken(self, spec: str, draw: int) -> Inputs:
+    def _perturbed(self, spec: str, draw: int) -> Inputs:
         return self.mixed([spec], draw=draw)
 
     def _made(self, examples: Sequence[Example], specs: Sequence[str], seed: int) -> Broken:
         asks = next((spec for spec in specs if parse(spec).needs - {"tags"}), None)
         context = None if asks is None else self._context(asks)
-        broken = mixed(examples, self.task, specs, seed=seed, context=context)
-        if not broken.texts:
-            reasons = sorted({reason for skips in broken.skips.values() for reason in skips})
+        perturbed = mixed(examples, self.task, specs, seed=seed, context=context)
+        if not perturbed.texts:
+            reasons = sorted({reason for skips in perturbed.skips.values() for reason in skips})
             raise BadData(
-                f"--on {' --on '.join(specs)}: no example can be broken so ({', '.join(reasons)})"
+                f"--on {' --on '.join(specs)}: no example can be perturbed so ({', '.join(reasons)})"
             )
-        return broken
+        return perturbed
 
-    def _inputs(self, examples: Sequence[Example], broken: Broken) -> Inputs:
-        used = [examples[i] for i in broken.places]
+    def _inputs(self, examples: Sequence[Example], perturbed: Broken) -> Inputs:
+        used = [examples[i] for i in perturbed.places]
         if self.finds_spans and any(
-            text[1] != e.text_b for text, e in zip(broken.texts, used, strict=True)
+            text[1] != e.text_b for text, e in zip(perturbed.texts, used, strict=True)
         ):
             raise BadData(
-                "where the answer stands in a broken passage is not known: break the question (side=a)"
+                "where the answer stands in a perturbed passage is not known: break the question (side=a)"
             )
-        return Inputs(broken.texts, self._targets(used), np.ones(len(used), dtype=bool))
+        return Inputs(perturbed.texts, self._targets(used), np.ones(len(used), dtype=bool))
 
     def _whole(self, examples: Sequence[Example]) -> Inputs:
         return Inputs(
@@ -210,9 +212,9 @@ class Job:
         found[:] = [e.answers for e in examples]
         return found
 
-    def _context(self, spec: str) -> Surroundings:
+    def _context(self, spec: str) -> RunContext:
         if parse(spec).needs - {"tags"} == {"training data"}:
-            return Surroundings(data_dir=self.data_dir)
+            return RunContext(data_dir=self.data_dir)
         if self.asks is None:
             raise DisorderError(
                 f"--on {spec} asks a model which words matter: name a trained one, --asks FORM:FOLDER"
@@ -220,8 +222,8 @@ class Job:
         return self._surroundings
 
     @cached_property
-    def _surroundings(self) -> Surroundings:
-        return Surroundings(load(self.asks, task=self.task), vocabulary(self.train), self.data_dir)
+    def _surroundings(self) -> RunContext:
+        return RunContext(load(self.asks, task=self.task), vocabulary(self.train), self.data_dir)
 
 
 def targets(examples: Sequence[Example], task: Task) -> NDArray[Any]:
@@ -232,13 +234,13 @@ def targets(examples: Sequence[Example], task: Task) -> NDArray[Any]:
     return np.array([places[e.label] for e in examples], dtype=np.int64)
 
 
-def cross_entropy(logits: Any, targets: Any, is_broken: Any) -> Any:
+def cross_entropy(logits: Any, targets: Any, is_perturbed: Any) -> Any:
     """The usual loss for labels."""
     from torch.nn.functional import cross_entropy as loss
 
     return loss(logits, targets)
 
 
-def squared_error(logits: Any, targets: Any, is_broken: Any) -> Any:
+def squared_error(logits: Any, targets: Any, is_perturbed: Any) -> Any:
     """The usual loss for numbers."""
     return ((logits[:, 0] - targets) ** 2).mean()

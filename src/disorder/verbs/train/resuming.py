@@ -16,9 +16,8 @@ from typing import Any
 from disorder.data import select
 from disorder.errors import BadData, BadSetting, DisorderError
 from disorder.runs.settings import Settings
-from disorder.types import Dataset
+from disorder.types import Dataset, Progress
 from disorder.verbs.train.folder import read_record
-from disorder.verbs.train.loop import Listener
 from disorder.verbs.train.training import Request, carry_out, check, job_of, new_record, written
 
 
@@ -36,18 +35,18 @@ def source(data: Any, asked: Mapping[str, Any]) -> Source:
 
 
 def train_once(
-    recipe: str, data: Source, *, out: Path, listen: Listener | None = None, **asked: Any
+    recipe: str, data: Source, *, out: Path, progress: Progress | None = None, **asked: Any
 ) -> str:
     """The spec of the model that this training makes, or has made."""
     request = Request(recipe, data.given, **asked)
     checked = check(request)
     if not (out / "training.json").exists():
-        return carry_out(checked, out, listen, is_resumed=False, data=data.read).spec
+        return carry_out(checked, out, progress, is_resumed=False, data=data.read).spec
     record = read_record(out)
     if _words(record["request"]) != _words(json.loads(json.dumps(written(request)))):
         raise DisorderError(f"{out} holds another training; choose another --out")
     if record["status"] != "done":
-        return carry_out(checked, out, listen, is_resumed=True, data=data.read).spec
+        return carry_out(checked, out, progress, is_resumed=True, data=data.read).spec
     if record["hashes"] != new_record(checked, job_of(checked, data.read))["hashes"]:
         raise DisorderError(
             f"{out} holds a training on other data (it has changed since); choose another --out"
@@ -87,8 +86,8 @@ def folder_name(*words: str) -> str:
     return "".join(char if char.isalnum() else "-" for char in " ".join(words).strip())
 
 
-def named(listen: Listener | None, name: str) -> Listener | None:
+def named(progress: Progress | None, name: str) -> Progress | None:
     """The same listener, told which model it hears of."""
-    if listen is None:
+    if progress is None:
         return None
-    return lambda stage, done, total, note: listen(f"{name}: {stage}", done, total, note)
+    return lambda stage, done, total, note: progress(f"{name}: {stage}", done, total, note)

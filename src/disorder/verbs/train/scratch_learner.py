@@ -1,4 +1,4 @@
-"""Networks from nothing: words of the training data, vectors learned or given, layers by the
+"""Networks from scratch: words of the training data, vectors learned or given, layers by the
 network's own file.
 """
 

@@ -86,7 +86,10 @@ def span_rows(learner: Any, inputs: Inputs) -> tuple[Rows, list[Window]]:
     targets = np.array([_target(window, inputs.targets[window.owner]) for window in read])
     owners = np.array([window.owner for window in read])
     return rows_of(
-        learner, [_encoded(learner, window) for window in read], targets, inputs.is_broken[owners]
+        learner,
+        [_encoded(learner, window) for window in read],
+        targets,
+        inputs.is_perturbed[owners],
     ), read
 
 
@@ -118,7 +121,7 @@ def _target(window: Window, answers: Answers) -> tuple[int, int]:
     return int(starts[0]), int(ends[-1])
 
 
-def span_loss(logits: Any, targets: Any, is_broken: Any) -> Any:
+def span_loss(logits: Any, targets: Any, is_perturbed: Any) -> Any:
     """Cross-entropy of the start and of the end over [CLS] and the tokens of the passage, their
     mean.
     """

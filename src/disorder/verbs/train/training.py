@@ -20,13 +20,13 @@ from disorder.randomness import digest
 from disorder.registry import Part, part
 from disorder.runs.settings import Settings
 from disorder.transformations import parse
-from disorder.types import Dataset, Example, Outcomes, Score, Task, Texts
+from disorder.types import Dataset, Example, Outcomes, Progress, Score, Task, Texts
 from disorder.verbs.train.calibrating import write_calibration
 from disorder.verbs.train.checkpoint import Checkpoints
 from disorder.verbs.train.devices import OneDevice, devices, is_first_process
 from disorder.verbs.train.folder import Record, read_record, versions, write_card, write_record
 from disorder.verbs.train.learner import SPANS, Start, answers_already, make, start
-from disorder.verbs.train.loop import Listener, Loop, answers, fresh_draws, metric_of
+from disorder.verbs.train.loop import Loop, answers, fresh_draws, metric_of
 from disorder.verbs.train.recipe_plan import Inputs, Job, Phase
 from disorder.verbs.train.span_learning import located
 from disorder.verbs.train.training_settings import Chosen, choose
@@ -83,13 +83,13 @@ def train(
     data: Any = "builtin:nli:train",
     *,
     out: str | Path,
-    listen: Listener | None = None,
+    progress: Progress | None = None,
     **asked: Any,
 ) -> Trained:
     """Train a model on `data` by a recipe and leave it in the folder `out`.
 
     `model` is the name of a network (`bilstm`, …), `bow`, or `hf:NAME_OR_FOLDER`; `on` names
-    transformations to train on instead of the whole texts; `settings` are those of the recipe, the
+    transformations to train on instead of the original texts; `settings` are those of the recipe, the
     loop and the network (`disorder list recipes`).
     """
     request = Request(recipe, data, **asked)
@@ -97,13 +97,13 @@ def train(
     folder = Path(out)
     if is_first_process() and (folder / "training.json").exists():
         raise DisorderError(
-            f"{folder} holds a training already; choose another --out, or go on with --resume {folder}"
+            f"{folder} holds a training already; choose another --out, or resume --resume {folder}"
         )
-    return carry_out(checked, folder, listen, is_resumed=False)
+    return carry_out(checked, folder, progress, is_resumed=False)
 
 
-def resume(out: str | Path, *, listen: Listener | None = None) -> Trained:
-    """Go on with a training that was stopped; on a CPU the weights are, bit for bit, those of a
+def resume(out: str | Path, *, progress: Progress | None = None) -> Trained:
+    """Resume a training that was stopped; on a CPU the weights are, bit for bit, those of a
     training in one go.
     """
     record = read_record(Path(out))
@@ -113,7 +113,7 @@ def resume(out: str | Path, *, listen: Listener | None = None) -> Trained:
         raise DisorderError(
             f"{out}: its data was {FROM_PYTHON} and is not kept; only a training on a data spec can go on"
         )
-    return carry_out(check(Request(**record["request"])), Path(out), listen, is_resumed=True)
+    return carry_out(check(Request(**record["request"])), Path(out), progress, is_resumed=True)
 
 
 def check(request: Request) -> Checked:
@@ -139,7 +139,7 @@ def check(request: Request) -> Checked:
 def carry_out(
     checked: Checked,
     folder: Path,
-    listen: Listener | None,
+    progress: Progress | None,
     *,
     is_resumed: bool,
     data: Dataset | None = None,
@@ -159,7 +159,7 @@ def carry_out(
     )  # it may say no: nothing is written before
     if place.rank == 0:
         write_record(folder, record)
-    loop = _loop(checked, phases, folder, place, listen or _silent)
+    loop = _loop(checked, phases, folder, place, progress or _silent)
     loop.run(phases, is_resumed=is_resumed)
     score = final_score(loop, phases[-1])
     if place.rank == 0:
@@ -170,7 +170,7 @@ def carry_out(
 
 
 def _loop(
-    checked: Checked, phases: Sequence[Phase], folder: Path, place: OneDevice, listen: Listener
+    checked: Checked, phases: Sequence[Phase], folder: Path, place: OneDevice, progress: Progress
 ) -> Loop:
     texts, first, seed = words_from(phases[-1].train), phases[0], checked.request.seed
     with fresh_draws():
@@ -183,20 +183,20 @@ def _loop(
             seed=seed,
         )
     return Loop(
-        learner, checked.chosen.loop, place, seed, Checkpoints(folder / CHECKPOINTS), listen
+        learner, checked.chosen.loop, place, seed, Checkpoints(folder / CHECKPOINTS), progress
     )
 
 
 def words_from(inputs: Inputs) -> list[Texts]:
-    """The texts whose words a network from nothing knows: whole ones, where there are any.
+    """The texts whose words a network from scratch knows: original ones, where there are any.
 
     Broken copies would count each word again, so that none were rare and the vector of unknown
     words were never learned.
     """
     whole = [
         text
-        for text, is_broken in zip(inputs.texts, inputs.is_broken, strict=True)
-        if not is_broken
+        for text, is_perturbed in zip(inputs.texts, inputs.is_perturbed, strict=True)
+        if not is_perturbed
     ]
     return whole or list(inputs.texts)
 
@@ -299,7 +299,7 @@ def _sources(request: Request) -> dict[str, Any]:
 def final_score(loop: Loop, phase: Phase) -> tuple[str, Score]:
     """The dev score of the trained network, with its interval."""
     if phase.labels == SPANS:
-        return "f1", Score(**loop.progress.after["spans"]["scores"]["f1, all"])
+        return "f1", Score(**loop.state.after["spans"]["scores"]["f1, all"])
     found, dev = answers(loop.learner, phase.dev.texts), phase.dev
     found = softmax(found) if phase.labels else found
     names = np.array([str(i) for i in range(len(dev))])
@@ -317,21 +317,21 @@ def final_score(loop: Loop, phase: Phase) -> tuple[str, Score]:
 def _finish(
     record: Record, loop: Loop, job: Job, score: tuple[str, Score], folder: Path, seconds: float
 ) -> None:
-    progress, (metric, value) = loop.progress, score
+    progress, (metric, value) = loop.state, score
     loop.learner.save(folder)
-    write_calibration(folder, progress.after)
+    write_calibration(folder, state.after)
     numbers = {name: getattr(value, name) for name in ("value", "low", "high", "n")}
     record |= {
         "status": "done",
         "spec": f"{loop.learner.form}:{folder}",
         "labels": list(job.task.labels if job.finds_spans else loop.learner.labels),
         "lr": loop.settings.lr or loop.learner.lr,
-        "curve": progress.curve,
-        "after": progress.after,
+        "curve": state.curve,
+        "after": state.after,
         "skips": job.skips,
         "score": {"metric": metric, **numbers},
         "seconds": round(seconds, 3),
-        "examples_per_second": round(progress.n_learned / max(progress.seconds, 1e-9), 1),
+        "examples_per_second": round(state.n_learned / max(progress.seconds, 1e-9), 1),
     }
     write_card(folder, record)
     write_record(folder, record)

@@ -1,5 +1,5 @@
 """What can a training be told? The settings that every recipe shares, and those of networks made
-from nothing.
+from scratch.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ class LoopSettings:
 
 @dataclass(frozen=True, kw_only=True)
 class WordSettings:
-    """The words of a network made from nothing: how they are cut, which are known, and their
+    """The words of a network made from scratch: how they are cut, which are known, and their
     vectors.
     """
 

@@ -55,14 +55,14 @@ async function send(address, body) {
     }
     const text = await answer.text();
     if (answer.ok) replace(text);
-    else await refused(text);
+    else await abstained(text);
     break;
   }
   busy = false;
 }
 
 // What the server will not take is said, and the page shows what is true now.
-async function refused(reason) {
+async function abstained(reason) {
   try {
     const now = await fetch("/item");
     if (now.ok) replace(await now.text());

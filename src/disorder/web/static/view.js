@@ -24,7 +24,7 @@ function follow(section) {
     }
     const line = `${far.done} of ${far.expected} parts done`;
     if (line !== shown) total.textContent = shown = line; // else a screen reader would say it again
-    quiet.textContent = far.is_quiet ? `; no news for ${Math.floor(far.seconds_quiet / 60)} minutes. If it was stopped, go on with: disorder audit --resume` : "";
+    quiet.textContent = far.is_quiet ? `; no news for ${Math.floor(far.seconds_quiet / 60)} minutes. If it was stopped, resume: disorder audit --resume` : "";
     far.steps.forEach((step, i) => {
       steps[i].querySelector("progress").value = step.done;
       steps[i].querySelector("span").textContent = `${step.done} of ${step.expected}`;

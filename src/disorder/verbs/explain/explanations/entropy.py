@@ -29,8 +29,8 @@ def entropy(subject: Subject) -> Explained:
     """Draw the entropy of accepted permutations as boxes, for examples first answered right and
     those flipped to right.
     """
-    broken = subject.broken()
-    outcomes, values = broken.outcomes, accepted_entropy(broken.outcomes)
+    perturbed = subject.perturbed()
+    outcomes, values = perturbed.outcomes, accepted_entropy(perturbed.outcomes)
     masks = dict(zip(GROUPS, (right_first(outcomes), flipped(outcomes)), strict=True))
     held = {metric: values[mask & ~np.isnan(values)] for metric, mask in masks.items()}
     scores = {
@@ -51,7 +51,7 @@ def entropy(subject: Subject) -> Explained:
     )
     figure = Figure("entropy", caption, rows, {"layer": _layers(most), "height": {"step": 56}})
     return Explained(
-        f"{finding} (complete doubt: {most:.3f})", [figure], scores=scores, skips=broken.skips
+        f"{finding} (complete doubt: {most:.3f})", [figure], scores=scores, skips=perturbed.skips
     )
 
 

@@ -36,7 +36,7 @@ def gradients(
     among: Among = SURVIVORS,
     lexicon: str = "",
 ) -> Explained:
-    """Weigh words by integrated gradients on whole texts and on shuffled ones."""
+    """Weigh words by integrated gradients on original texts and on shuffled ones."""
     if steps < 1:
         raise BadSetting("gradients", steps=steps, need="1 or more")
     return importance(
@@ -58,5 +58,5 @@ def by_gradients(
     for start in range(0, len(pairs), TOGETHER):
         part = slice(start, start + TOGETHER)
         found += integrated_gradients(subject.model, pairs[part], columns[part], n_steps=steps)
-        subject.listen("integrated gradients", len(found), len(pairs), "")
+        subject.progress("integrated gradients", len(found), len(pairs), "")
     return found

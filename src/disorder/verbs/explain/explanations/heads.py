@@ -2,7 +2,7 @@
 Order §3.4.2, App. A.
 
 On examples answered right whole and under all of 5 shuffles: the head that best ties like words
-together is found on the shuffled text, looked at again on the whole one, and counted; then the
+together is found on the shuffled text, looked at again on the original one, and counted; then the
 model is asked without the heads so found.
 """
 
@@ -68,10 +68,10 @@ def heads(
     of the same `layers`, as many of each.
     """
     _check(subject, q, label, draws)
-    broken = subject.broken(q=q)
+    perturbed = subject.perturbed(q=q)
     label = label or subject.task.default_label or ""
-    is_positive = np.array([label in ("", example.label) for example in broken.examples])
-    seen, skips = _seen(subject, broken, np.flatnonzero(survivors(broken, q) & is_positive))
+    is_positive = np.array([label in ("", example.label) for example in perturbed.examples])
+    seen, skips = _seen(subject, perturbed, np.flatnonzero(survivors(perturbed, q) & is_positive))
     winners = Counter(each.shuffled.head for each in seen if each.is_match)
     scores = {
         "match shuffled": share(np.array([each.shuffled.is_match for each in seen])),
@@ -80,21 +80,21 @@ def heads(
     layers, width = n_heads(subject.model)
     finding = (
         f"one head ties {N_PAIRS} pairs of like words together in {said(scores['match shuffled'])} of {len(seen):,} shuffled "
-        f"texts, and again in the whole text in {said(scores['match both'])}; "
+        f"texts, and again in the original text in {said(scores['match both'])}; "
         f"{len(winners)} of {layers * width} heads do it"
     )
     figures = [_histogram(winners, layers, width), *_drawn(seen)]
-    notes = [f"texts are shuffled by {broken.outcomes.transformation}"]
+    notes = [f"texts are shuffled by {perturbed.outcomes.transformation}"]
     if winners:
         try:
             zeroed = random_heads(subject, sorted(winners), draws, of=random)
-            figure, more = _ablated(subject, broken, seen, sorted(winners), is_positive, zeroed)
+            figure, more = _ablated(subject, perturbed, seen, sorted(winners), is_positive, zeroed)
             figures, scores = [*figures, figure], scores | more
             finding += "; " + _said_ablation(figure, scores)
         except BadModel as error:
             notes.append(str(error))
     tables = [_table_a1(seen), _by_layer(winners, layers), _table(seen)]
-    return Explained(finding, figures, tables, scores, notes, broken.skips | skips)
+    return Explained(finding, figures, tables, scores, notes, perturbed.skips | skips)
 
 
 def _check(subject: Subject, q: int, label: str, draws: int) -> None:
@@ -112,9 +112,9 @@ def _check(subject: Subject, q: int, label: str, draws: int) -> None:
     n_heads(subject.model)  # a model without heads is told before it is asked anything
 
 
-def _seen(subject: Subject, broken: Broken, places: Ints) -> tuple[list[Seen], dict[str, int]]:
-    """The four steps: shuffle, attend, choose the head, look at the whole text."""
-    kept = [i for i in places.tolist() if _n_ties(cut(broken.examples[i].texts)) >= N_PAIRS]
+def _seen(subject: Subject, perturbed: Broken, places: Ints) -> tuple[list[Seen], dict[str, int]]:
+    """The four steps: shuffle, attend, choose the head, look at the original text."""
+    kept = [i for i in places.tolist() if _n_ties(cut(perturbed.examples[i].texts)) >= N_PAIRS]
     skips = (
         {f"fewer than {N_PAIRS} pairs of words": len(places) - len(kept)}
         if len(kept) < len(places)
@@ -125,11 +125,11 @@ def _seen(subject: Subject, broken: Broken, places: Ints) -> tuple[list[Seen], d
         raise NothingToMeasure(
             f"no example of this label is right whole and under every shuffle{few}"
         )
-    wholes = [cut(broken.examples[i].texts) for i in kept]
-    parts = [cut(broken.variants[i].texts()[0]) for i in kept]
+    wholes = [cut(perturbed.examples[i].texts) for i in kept]
+    parts = [cut(perturbed.variants[i].texts()[0]) for i in kept]
     shuffled = found_heads(subject.model, parts)
     whole = found_heads(subject.model, wholes, [each.head for each in shuffled])
-    examples = [broken.examples[i] for i in kept]
+    examples = [perturbed.examples[i] for i in kept]
     return [
         Seen(*each) for each in zip(kept, examples, parts, wholes, shuffled, whole, strict=True)
     ], skips
@@ -141,7 +141,7 @@ def _n_ties(pair: Pair) -> int:
 
 def _ablated(
     subject: Subject,
-    broken: Broken,
+    perturbed: Broken,
     seen: Sequence[Seen],
     winners: list[Head],
     is_positive: Bools,
@@ -150,23 +150,24 @@ def _ablated(
     """Accuracy without the winners on the examples that showed them, on a balanced sample, and on
     all answered right.
     """
-    right = np.flatnonzero(broken.outcomes.is_right)
+    right = np.flatnonzero(perturbed.outcomes.is_right)
     rank = {int(place): i for i, place in enumerate(right)}
     sets = {"positives": np.array([rank[each.place] for each in seen if each.is_match])}
     groups = [
-        _in_order(subject, broken, right[is_positive[right] == claim]) for claim in (True, False)
+        _in_order(subject, perturbed, right[is_positive[right] == claim]) for claim in (True, False)
     ]
     size = min(map(len, groups))
     if size:
         sets["balanced"] = np.array([rank[i] for group in groups for i in group[:size]])
     sets["all"] = np.arange(len(right))
-    examples, gold = [broken.examples[i] for i in right.tolist()], broken.outcomes.gold[right]
+    examples, gold = [perturbed.examples[i] for i in right.tolist()], perturbed.outcomes.gold[right]
     return ablation(subject, examples, gold, winners, sets, zeroed)
 
 
-def _in_order(subject: Subject, broken: Broken, places: Ints) -> list[int]:
+def _in_order(subject: Subject, perturbed: Broken, places: Ints) -> list[int]:
     return sorted(
-        places.tolist(), key=lambda i: digest(subject.settings.seed, "heads", broken.examples[i].id)
+        places.tolist(),
+        key=lambda i: digest(subject.settings.seed, "heads", perturbed.examples[i].id),
     )
 
 
@@ -299,7 +300,7 @@ def _drawn(seen: Sequence[Seen]) -> list[Figure]:
             ("whole", chosen.whole_pair, chosen.whole),
         )
     ]
-    caption = f"The {N_PAIRS} word pairs that layer {layer}, head {head} attends to most, in a shuffled text and the whole one."
+    caption = f"The {N_PAIRS} word pairs that layer {layer}, head {head} attends to most, in a shuffled text and the original one."
     return [Figure("heads_pair", caption, _rows(chosen), drawn=drawing(panels))]
 
 

@@ -3,7 +3,7 @@ of nested information.
 
 Each rung draws texts uniformly from all orders that keep what it keeps: first the words alone, then
 also the window of text that each word stands in, then also the sequence of word classes within it,
-last the whole text. A rung's orders are a part of those of the rung before, so every step adds one
+last the original text. A rung's orders are a part of those of the rung before, so every step adds one
 kind of order and takes nothing away. Punctuation stays in place throughout.
 """
 
@@ -15,7 +15,7 @@ from typing import Literal
 import numpy as np
 from numpy.random import Generator
 
-from disorder.abstention import answer_of
+from disorder.abstention import predicted_label
 from disorder.errors import BadSetting
 from disorder.metrics import mean, resampled
 from disorder.randomness import generator
@@ -29,7 +29,7 @@ from disorder.verbs.explain.result import Explained, bounds, said, signed
 from disorder.verbs.explain.subject import Subject
 
 TAGGER = TAGGERS | {"en": "spacy"}  # as the ladder's transformations
-WORDS, WHOLE = "words only", "whole text"
+WORDS, WHOLE = "words only", "original text"
 STEPS = {
     "windows": {"+ windows": "global order", "+ word classes": "word-class order"},
     "classes": {"+ word classes": "word-class order", "+ windows": "global order"},
@@ -132,7 +132,7 @@ def orders_of(groups: Ints, count: int, rng: Generator) -> Ints:
 
 
 def _right(subject: Subject, rungs: list[Rung], window: int, draws: int, tagger: str) -> Floats:
-    """The share of draws answered right, examples × rungs, and last whether the whole text was."""
+    """The share of draws answered right, examples × rungs, and last whether the original text was."""
     task = subject.task
     texts = [text for example in subject.examples for text in example.texts if text is not None]
     found = tagged(
@@ -153,7 +153,7 @@ def _right(subject: Subject, rungs: list[Rung], window: int, draws: int, tagger:
         ]
         answers = _asked_once(subject, asked, rung.title).reshape(len(sides), draws)
         columns.append((answers == subject.gold[:, None]).mean(axis=1))
-    return np.stack([*columns, answer_of(subject.original) == subject.gold], axis=1).astype(
+    return np.stack([*columns, predicted_label(subject.original) == subject.gold], axis=1).astype(
         np.float64
     )
 
@@ -174,9 +174,9 @@ def _drawn(
 
 
 def _asked_once(subject: Subject, texts: list[Texts], stage: str) -> Ints:
-    """Label numbers, −1 where the model refuses; texts that read the same are asked once."""
+    """Label numbers, −1 where the model abstains; texts that read the same are asked once."""
     distinct = dict.fromkeys(texts)
-    labels = answer_of(subject.ask(list(distinct), stage=stage))
+    labels = predicted_label(subject.ask(list(distinct), stage=stage))
     answers = dict(zip(distinct, labels.tolist(), strict=True))
     return np.array([answers[text] for text in texts])
 
@@ -227,7 +227,7 @@ def _figure(rows: list[Row], task: Task) -> Figure:
         "scale": {"domain": parts, "range": list(FILLS[: len(parts)])},
     }
     bar = {"field": "bar", "type": "nominal", "title": None, "axis": None}
-    x = number("from", "accuracy, from chance to the whole text", {"scale": {"domain": [0, 1]}})
+    x = number("from", "accuracy, from chance to the original text", {"scale": {"domain": [0, 1]}})
     legend = {"title": None, "orient": "top", "symbolStrokeWidth": 1, "symbolStrokeColor": "black"}
     chance = [{"x": round(task.chance, 6)}]
     stacked = {

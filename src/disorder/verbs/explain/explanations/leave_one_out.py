@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from disorder.abstention import with_refusal
+from disorder.abstention import with_abstention
 from disorder.registry import explanation
 from disorder.types import Floats, Ints, Pair
 from disorder.verbs.explain.attribution import by_side, masked, n_words
@@ -25,7 +25,7 @@ from disorder.verbs.explain.word_importance import SURVIVORS, Among, importance
 def leave_one_out(
     subject: Subject, *, n: int = 100, q: int = 5, among: Among = SURVIVORS, lexicon: str = ""
 ) -> Explained:
-    """Weigh words by leaving each out once, on whole texts and on shuffled ones; cheap, and the
+    """Weigh words by leaving each out once, on original texts and on shuffled ones; cheap, and the
     same for every seed.
     """
     return importance(
@@ -34,7 +34,7 @@ def leave_one_out(
 
 
 def by_leaving_out(subject: Subject, pairs: Sequence[Pair], columns: Ints) -> list[list[Floats]]:
-    """Probability of the label in `columns` (−1: of refusing) on the whole text minus that without
+    """Probability of the label in `columns` (−1: of abstaining) on the original text minus that without
     the word.
     """
     kept = [
@@ -42,7 +42,7 @@ def by_leaving_out(subject: Subject, pairs: Sequence[Pair], columns: Ints) -> li
         for pair in pairs
     ]
     texts = [text for pair, rows in zip(pairs, kept, strict=True) for text in masked(pair, rows)]
-    asked = with_refusal(subject.ask(texts, stage="one word left out"))
+    asked = with_abstention(subject.ask(texts, stage="one word left out"))
     answers = np.split(asked, np.cumsum([len(rows) for rows in kept])[:-1])
     drops = [
         answered[0, column] - answered[1:, column]

@@ -23,33 +23,35 @@ GROUPS = ("first answered right", "first answered wrong")
 
 @explanation(asks="Does length decide what is accepted?", paper="UNLI Fig. 6")
 def length(subject: Subject, *, bins: int = 5) -> Explained:
-    """Show acceptance by the number of words in the broken texts, apart for examples first answered
+    """Show acceptance by the number of words in the perturbed texts, apart for examples first answered
     right and wrong.
 
     Bins hold about equally many examples; one with fewer than five of a group is not shown.
     """
     if bins < 1:
         raise BadSetting("length", bins=bins, need="1 or more")
-    broken = subject.broken()
-    outcomes, words = broken.outcomes, n_words(broken)
+    perturbed = subject.perturbed()
+    outcomes, words = perturbed.outcomes, n_words(perturbed)
     edges = np.unique(
         np.quantile(words, np.linspace(0, 1, bins + 1), method="nearest").astype(np.int64)
     )
     edges = np.append(edges[:-1] if len(edges) > 1 else edges, words.max() + 1)
     groups = dict(zip(GROUPS, (outcomes.is_right, ~outcomes.is_right), strict=True))
     found = [
-        each for name, mask in groups.items() for each in _points(broken, words, edges, mask, name)
+        each
+        for name, mask in groups.items()
+        for each in _points(perturbed, words, edges, mask, name)
     ]
     if not found:
         raise NothingToMeasure("no range of lengths holds five examples")
     rows = [row for row, _ in found]
     x = number(
-        "middle", "words in the broken texts (middle of the bin)", {"scale": {"zero": False}}
+        "middle", "words in the perturbed texts (middle of the bin)", {"scale": {"zero": False}}
     )
     y = number("value", "share that gets the gold label", domain(0, 1))
     layers = [
-        joined(x, y, colours("whole text", GROUPS, marks="line")),
-        *intervals(x, y, colours("whole text", GROUPS, marks="point")),
+        joined(x, y, colours("original text", GROUPS, marks="line")),
+        *intervals(x, y, colours("original text", GROUPS, marks="point")),
         *ruled("y", subject.task.chance),
     ]
     caption = (
@@ -58,30 +60,30 @@ def length(subject: Subject, *, bins: int = 5) -> Explained:
     )
     figure = Figure("length", caption, rows, {"layer": layers})
     scores = {
-        f"{row['whole text']}, {row['from']}–{row['to']} words": score for row, score in found
+        f"{row['original text']}, {row['from']}–{row['to']} words": score for row, score in found
     }
-    return Explained(_finding(found), [figure], scores=scores, skips=broken.skips)
+    return Explained(_finding(found), [figure], scores=scores, skips=perturbed.skips)
 
 
-def n_words(broken: Broken) -> Ints:
-    """How many words the broken texts of each example have, without punctuation."""
+def n_words(perturbed: Broken) -> Ints:
+    """How many words the perturbed texts of each example have, without punctuation."""
     moved = [
         [rows for rows in variants.sides if not rows.is_shared] or variants.sides
-        for variants in broken.variants
+        for variants in perturbed.variants
     ]
     return np.array([sum(len(rows.sentence.movable) for rows in each) for each in moved])
 
 
 def _points(
-    broken: Broken, words: Ints, edges: Ints, mask: Bools, name: str
+    perturbed: Broken, words: Ints, edges: Ints, mask: Bools, name: str
 ) -> list[tuple[Row, Score]]:
     found = []
     for low, high in zip(edges[:-1].tolist(), edges[1:].tolist(), strict=True):
         inside = mask & (words >= low) & (words < high)
         if inside.sum() >= FEWEST:
-            score = mean(broken.outcomes.acceptance[inside])
+            score = mean(perturbed.outcomes.acceptance[inside])
             row: Row = {
-                "whole text": name,
+                "original text": name,
                 "from": int(low),
                 "to": int(high) - 1,
                 "middle": (low + high - 1) / 2,
@@ -93,7 +95,7 @@ def _points(
 def _finding(found: list[tuple[Row, Score]]) -> str:
     parts = []
     for name in GROUPS:
-        own = [(row, score) for row, score in found if row["whole text"] == name]
+        own = [(row, score) for row, score in found if row["original text"] == name]
         if own:
             (first, short), (last, long) = own[0], own[-1]
             span = f"{said(short)} at {first['from']}–{first['to']} words"

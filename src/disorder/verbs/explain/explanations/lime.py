@@ -16,7 +16,7 @@ from functools import partial
 
 import numpy as np
 
-from disorder.abstention import with_refusal
+from disorder.abstention import with_abstention
 from disorder.errors import BadSetting
 from disorder.randomness import generator
 from disorder.registry import explanation
@@ -40,7 +40,7 @@ def lime(
     among: Among = SURVIVORS,
     lexicon: str = "",
 ) -> Explained:
-    """Weigh words by LIME on whole texts and on shuffled ones; with `lexicon`, look up the word
+    """Weigh words by LIME on original texts and on shuffled ones; with `lexicon`, look up the word
     that weighs most.
     """
     if samples < 2:
@@ -52,12 +52,12 @@ def lime(
 def by_lime(
     subject: Subject, pairs: Sequence[Pair], columns: Ints, *, samples: int
 ) -> list[list[Floats]]:
-    """LIME's coefficients of every word, for the label in `columns` (−1: for refusing)."""
+    """LIME's coefficients of every word, for the label in `columns` (−1: for abstaining)."""
     found: list[list[Floats]] = []
     step = max(1, TOGETHER // samples)
     for start in range(0, len(pairs), step):
         found += _some(subject, pairs[start : start + step], columns[start : start + step], samples)
-        subject.listen("LIME", len(found), len(pairs), "")
+        subject.progress("LIME", len(found), len(pairs), "")
     return found
 
 
@@ -70,7 +70,7 @@ def _some(
         text for pair, (kept, _) in zip(pairs, distinct, strict=True) for text in masked(pair, kept)
     ]
     answers = np.split(
-        with_refusal(subject.model(texts)), np.cumsum([len(kept) for kept, _ in distinct])[:-1]
+        with_abstention(subject.model(texts)), np.cumsum([len(kept) for kept, _ in distinct])[:-1]
     )
     return [
         by_side(pair, coefficients(kept, answered[places.ravel(), column]))
@@ -91,7 +91,7 @@ def masks(pair: Pair, samples: int, seed: int) -> Bools:
 
 def coefficients(kept: Bools, answers: Floats) -> Floats:
     """The ridge regression of answers on which words are there, each sample by its nearness to the
-    whole text.
+    original text.
     """
     features = kept.astype(np.float64)
     weights = nearness(kept)
@@ -113,7 +113,7 @@ def coefficients(kept: Bools, answers: Floats) -> Floats:
 
 
 def nearness(kept: Bools) -> Floats:
-    """LIME's kernel: the cosine between a sample and the whole text is the root of the share of
+    """LIME's kernel: the cosine between a sample and the original text is the root of the share of
     words that stay.
     """
     distances = 100 * (1 - np.sqrt(kept.mean(axis=1)))

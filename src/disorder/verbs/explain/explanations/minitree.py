@@ -65,7 +65,7 @@ def minitree(
     word: str = "",
 ) -> Explained:
     """Show acceptance by how much of each word's usual company of word classes is left, relative to
-    the whole text.
+    the original text.
 
     `train` is the data that tells what is usual (a data spec, `n_train` examples of it; else the
     data that is explained), `r` the radius (half of `k`), `k` how many classes are compared, `word`
@@ -86,9 +86,9 @@ def minitree(
         subject.settings.fidelity,
     )
     learned, note = _learned(subject, train, n_train, chosen, radius)
-    broken = subject.broken()
-    broken.check_positions()
-    tags = _tagged(broken, chosen)
+    perturbed = subject.perturbed()
+    perturbed.check_positions()
+    tags = _tagged(perturbed, chosen)
     scores = [
         [
             minitree_scores(s, rows.positions, learned, k=k, radius=radius, fidelity=fidelity)
@@ -106,29 +106,29 @@ def minitree(
         for each in tags
     ]
     values, before = (
-        _ratios(broken, scores, whole),
+        _ratios(perturbed, scores, whole),
         np.array([float(np.mean(each)) for each in whole]),
     )
-    is_accepted = accepted(broken.outcomes)
+    is_accepted = accepted(perturbed.outcomes)
     points = by_bin(np.minimum(values, MOST), is_accepted, edges_of(width, MOST))
     if not points:
         raise NothingToMeasure("no range of the ratio holds five examples")
     slope = slope_within(values, is_accepted)
     figures = [
-        _figure(subject, broken, [row for row, _ in points]),
+        _figure(subject, perturbed, [row for row, _ in points]),
         _drawn(tags, learned, word, k, radius),
     ]
-    found = {"score of whole texts": mean(before), "score of permutations": mean(_means(scores))}
+    found = {"score of original texts": mean(before), "score of permutations": mean(_means(scores))}
     found |= {"slope_within": slope} if slope else {}
     finding = (
-        f"whole texts score {said(found['score of whole texts'])}, permutations {said(found['score of permutations'])}; "
+        f"original texts score {said(found['score of original texts'])}, permutations {said(found['score of permutations'])}; "
         f"{_ends(points)}{said_within(slope, 'the ratio')}"
     )
     notes = [
         note,
         f"compared are the {k} most frequent classes within radius {radius}, tagged by {chosen}",
     ]
-    return Explained(finding, figures, scores=found, notes=notes, skips=broken.skips)
+    return Explained(finding, figures, scores=found, notes=notes, skips=perturbed.skips)
 
 
 def _learned(
@@ -150,20 +150,20 @@ def _learned(
     ), note
 
 
-def _tagged(broken: Broken, tagger: str) -> list[list[tuple[Sentence, Rows]]]:
+def _tagged(perturbed: Broken, tagger: str) -> list[list[tuple[Sentence, Rows]]]:
     """The texts of every example with their word classes, and the rows of their variants."""
-    sides = [rows for variants in broken.variants for rows in variants.sides]
+    sides = [rows for variants in perturbed.variants for rows in variants.sides]
     found = iter(zip(tagged([rows.sentence for rows in sides], tagger=tagger), sides, strict=True))
-    return [[next(found) for _ in variants.sides] for variants in broken.variants]
+    return [[next(found) for _ in variants.sides] for variants in perturbed.variants]
 
 
-def _ratios(broken: Broken, scores: list[list[Floats]], whole: list[list[Floats]]) -> Floats:
-    """The score of each variant, mean of the texts of a pair, divided by that of the whole texts
+def _ratios(perturbed: Broken, scores: list[list[Floats]], whole: list[list[Floats]]) -> Floats:
+    """The score of each variant, mean of the texts of a pair, divided by that of the original texts
     (examples × variants).
     """
-    values = np.full(broken.outcomes.answers.shape[:2], np.nan)
+    values = np.full(perturbed.outcomes.predictions.shape[:2], np.nan)
     for i, (after, before) in enumerate(zip(scores, whole, strict=True)):
-        n, original = len(broken.variants[i]), float(np.mean(before))
+        n, original = len(perturbed.variants[i]), float(np.mean(before))
         if original > 0:
             values[i, :n] = np.mean([np.broadcast_to(each, n) for each in after], axis=0) / original
     if np.isnan(values).all():
@@ -175,15 +175,15 @@ def _means(scores: list[list[Floats]]) -> Floats:
     return np.array([float(np.mean([each.mean() for each in after])) for after in scores])
 
 
-def _figure(subject: Subject, broken: Broken, rows: list[Row]) -> Figure:
+def _figure(subject: Subject, perturbed: Broken, rows: list[Row]) -> Figure:
     middles = [row["middle"] for row in rows]
     axis = domain(round(min(middles) - 0.1, 2), round(max(middles) + 0.1, 2))
-    x = number("middle", "mini-tree overlap, permuted / whole text (middle of the bin)", axis)
+    x = number("middle", "mini-tree overlap, permuted / original text (middle of the bin)", axis)
     y = number("value", "share that gets the gold label", domain(0, 1))
     layers = [joined(x, y, {}), *intervals(x, y), *ruled("y", subject.task.chance)]
     caption = (
-        f"Share of permutations ({broken.outcomes.transformation}) that get the gold label, by how much of each word's usual "
-        "neighbourhood of word classes is left (1: as much as in the whole text); 95 % intervals over examples; dotted: chance."
+        f"Share of permutations ({perturbed.outcomes.transformation}) that get the gold label, by how much of each word's usual "
+        "neighbourhood of word classes is left (1: as much as in the original text); 95 % intervals over examples; dotted: chance."
     )
     return Figure("minitree", caption, rows, {"layer": layers})
 

@@ -14,7 +14,7 @@ from typing import Literal
 
 import numpy as np
 
-from disorder.abstention import REFUSED, with_refusal
+from disorder.abstention import ABSTAINED, with_abstention
 from disorder.errors import BadSetting, NothingToMeasure
 from disorder.metrics import share
 from disorder.randomness import digest, generator
@@ -59,7 +59,7 @@ class Place:
 
     @property
     def answer(self) -> int:
-        """The label of the whole text."""
+        """The label of the original text."""
         return int(self.answers.argmax())
 
     def is_backwards(self, found: Found | None) -> bool:
@@ -67,7 +67,7 @@ class Place:
         return found is not None and bool((self.kinds[found.order] == self.kinds[::-1]).all())
 
     def positions(self, order: Ints) -> Ints:
-        """The whole text's positions when its words stand in this order."""
+        """The original text's positions when its words stand in this order."""
         positions = np.arange(len(self.sentence))
         positions[self.sentence.movable] = self.sentence.movable[order]
         return positions
@@ -151,12 +151,12 @@ def _places(subject: Subject, n: int, side: str) -> list[Place]:
     """Examples drawn by seed whose text has words enough."""
     if side == "b" and not subject.is_pairs:
         raise NothingToMeasure("there is no second text")
-    found, answers = [], with_refusal(subject.original)
+    found, answers = [], with_abstention(subject.original)
     for i, example in enumerate(subject.examples):
         sentence = split(str(example.text_a if side == "a" else example.text_b))
         if len(sentence.movable) >= SHORTEST:
             found.append(
-                Place(example, side, sentence, answers[i], (*subject.task.labels, REFUSED))
+                Place(example, side, sentence, answers[i], (*subject.task.labels, ABSTAINED))
             )
     if not found:
         raise NothingToMeasure(f"no text has {SHORTEST} words")
@@ -178,9 +178,10 @@ def _searched(
 
     def ask(wanted: list[tuple[int, Ints]]) -> list[Floats]:
         texts = [text for i, orders in wanted for text in places[i].texts(orders)]
-        subject.listen(f"{name} reordering", len(places) - len(wanted), len(places), "")
+        subject.progress(f"{name} reordering", len(places) - len(wanted), len(places), "")
         return np.split(
-            with_refusal(subject.ask(texts)), np.cumsum([len(orders) for _, orders in wanted])[:-1]
+            with_abstention(subject.ask(texts)),
+            np.cumsum([len(orders) for _, orders in wanted])[:-1],
         )
 
     return together(started, ask)

@@ -21,8 +21,8 @@ N_POINTS = 50
 @explanation(asks="How many examples survive how many permutations?", paper="UNLI Fig. 8")
 def omega_curve(subject: Subject) -> Explained:
     """Draw Ω_x over all thresholds x, beside the flat line of a bag of words of the same accuracy."""
-    broken = subject.broken()
-    outcomes = broken.outcomes
+    perturbed = subject.perturbed()
+    outcomes = perturbed.outcomes
     rows = [_point(outcomes, Fraction(i, N_POINTS)) for i in range(N_POINTS)]
     rows.append({"x": 1.0, **bounds(share(outcomes.n_accepted == outcomes.n_variants))})
     accuracy = share(outcomes.is_right)
@@ -31,7 +31,7 @@ def omega_curve(subject: Subject) -> Explained:
     }
     finding = (
         f"Ω_0 = {said(scores['omega@0'])}, Ω_0.5 = {said(scores['omega@0.5'])}, Ω_0.9 = {said(scores['omega@0.9'])}; "
-        f"accuracy on the same {accuracy.n:,} whole texts {said(accuracy)}"
+        f"accuracy on the same {accuracy.n:,} original texts {said(accuracy)}"
     )
     x, y = (
         number("x", "threshold x", domain(0, 1)),
@@ -54,7 +54,7 @@ def omega_curve(subject: Subject) -> Explained:
         finding,
         [Figure("omega_curve", caption, rows, {"layer": layers})],
         scores=scores,
-        skips=broken.skips,
+        skips=perturbed.skips,
     )
 
 

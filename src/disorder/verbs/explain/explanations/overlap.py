@@ -38,11 +38,11 @@ def overlap(subject: Subject, *, width: float = 0.15, clumped: bool = True) -> E
     """
     if not 0 < width <= 1:
         raise BadSetting("overlap", width=width, need="a share above 0, at most 1")
-    broken = subject.broken()
-    values, is_accepted = bleu_of(broken), accepted(broken.outcomes)
+    perturbed = subject.perturbed()
+    values, is_accepted = bleu_of(perturbed), accepted(perturbed.outcomes)
     points = _points(values, is_accepted, width)
     slope = slope_within(values[:, :, 0], is_accepted)
-    what = broken.outcomes.transformation
+    what = perturbed.outcomes.transformation
     figures = [_figure("overlap", f"permutations ({what})", points, subject)]
     notes = []
     if clumped:
@@ -60,17 +60,17 @@ def overlap(subject: Subject, *, width: float = 0.15, clumped: bool = True) -> E
         f"{np.nanmax(values[:, :, i]):.2f} (BLEU-{n})" for i, n in enumerate(ORDERS) if n > 2
     )
     finding = f"{_ends(points[2])}{said_within(slope, 'BLEU-2')}; the most that {what} leaves is {highest}"
-    return Explained(finding, figures, scores=scores, notes=notes, skips=broken.skips)
+    return Explained(finding, figures, scores=scores, notes=notes, skips=perturbed.skips)
 
 
-def bleu_of(broken: Broken) -> Floats:
-    """BLEU-2, 3 and 4 of every variant with its original, mean of the texts that were broken
+def bleu_of(perturbed: Broken) -> Floats:
+    """BLEU-2, 3 and 4 of every variant with its original, mean of the texts that were perturbed
     (examples × variants × 3).
     """
-    found = np.full((*broken.outcomes.answers.shape[:2], len(ORDERS)), np.nan)
-    is_reference = broken.outcomes.fidelity == "released"
-    broken.check_positions()
-    for i, variants in enumerate(broken.variants):
+    found = np.full((*perturbed.outcomes.predictions.shape[:2], len(ORDERS)), np.nan)
+    is_reference = perturbed.outcomes.fidelity == "released"
+    perturbed.check_positions()
+    for i, variants in enumerate(perturbed.variants):
         moved = [rows for rows in variants.sides if _is_moved(rows)] or variants.sides
         scored = [
             bleu(rows.sentence, rows.positions, is_reference=is_reference)[:, 1:] for rows in moved
@@ -98,7 +98,7 @@ def _clumped(subject: Subject, width: float) -> tuple[dict[int, Points], int]:
     how many those are.
     """
     parts = [
-        subject.broken(f"clump:share={share}", q=max(1, subject.settings.q // len(CLUMPS)))
+        subject.perturbed(f"clump:share={share}", q=max(1, subject.settings.q // len(CLUMPS)))
         for share in CLUMPS
     ]
     names = set.intersection(*(set(part.outcomes.example.tolist()) for part in parts))

@@ -1,4 +1,4 @@
-"""Does it matter which text of a pair is broken, both or one? UNLI's Figure 9."""
+"""Does it matter which text of a pair is perturbed, both or one? UNLI's Figure 9."""
 
 from __future__ import annotations
 
@@ -29,24 +29,24 @@ def sides(subject: Subject) -> Explained:
         raise NothingToMeasure("the texts come alone, not in pairs")
     if any(step.part.facts["scope"] == "pair" for step in parse(subject.transformation).steps):
         raise NothingToMeasure(f"{subject.transformation} always takes both texts")
-    parts = {side: subject.broken(_on(subject.transformation, side)) for side in SIDES}
+    parts = {side: subject.perturbed(_on(subject.transformation, side)) for side in SIDES}
     names = sorted(
         set.intersection(*(set(part.outcomes.example.tolist()) for part in parts.values()))
     )
     if not names:
-        raise NothingToMeasure("no example can be broken on both sides")
+        raise NothingToMeasure("no example can be perturbed on both sides")
     scores, rows = dict[str, Score](), list[Row]()
     for side, part in parts.items():
         for title, score in _scores(
             part.outcomes.take(np.isin(part.outcomes.example, names))
         ).items():
             scores[f"{title}, {SIDES[side]}"] = score
-            rows.append({"broken": SIDES[side], "score": title, **bounds(score)})
+            rows.append({"perturbed": SIDES[side], "score": title, **bounds(score)})
     caption = (
         f"Share of examples with a permutation that gets the gold label (Ω_max), and share of all permutations that do, when "
         f"{subject.transformation} breaks both texts or one; 95 % intervals over the same {len(names):,} examples."
     )
-    x = name("broken", list(SIDES.values())) | {"scale": {"paddingInner": 0.4}}
+    x = name("perturbed", list(SIDES.values())) | {"scale": {"paddingInner": 0.4}}
     offset = {"xOffset": {"field": "score", "type": "nominal", "sort": list(SCORES)}}
     layers = intervals(
         x, number("value", "share", domain(0, 1)), colours("score", SCORES, marks="point") | offset
@@ -57,7 +57,7 @@ def sides(subject: Subject) -> Explained:
         for side in SIDES
     )
     left = {
-        f"not all of both, first, second can be broken ({subject.transformation})": len(
+        f"not all of both, first, second can be perturbed ({subject.transformation})": len(
             subject.examples
         )
         - len(names)

@@ -32,14 +32,14 @@ def similarity(subject: Subject, *, n: int = 1, ranges: int = 6) -> Explained:
     """
     if ranges < 1:
         raise BadSetting("similarity", ranges=ranges, need="1 or more")
-    broken = subject.broken(f"shuffle_ngrams:n={n}")
-    outcomes = broken.outcomes
+    perturbed = subject.perturbed(f"shuffle_ngrams:n={n}")
+    outcomes = perturbed.outcomes
     edges = np.linspace(subject.gold.min(), subject.gold.max(), ranges + 1)
     if edges[0] == edges[-1]:
         raise NothingToMeasure("all gold numbers are equal")
-    held = {"real": outcomes.original[:, None, 0], "shuffled": outcomes.answers[:, :, 0]}
+    held = {"real": outcomes.original[:, None, 0], "shuffled": outcomes.predictions[:, :, 0]}
     rows = [row for texts in TEXTS for row in _histogram(texts, held[texts], edges)]
-    change = _change(outcomes.original[:, 0], outcomes.answers[:, :, 0])
+    change = _change(outcomes.original[:, 0], outcomes.predictions[:, :, 0])
     whole, after = (
         parts("metric")["spearman"].function(each) for each in (_whole(outcomes), outcomes)
     )
@@ -60,11 +60,11 @@ def similarity(subject: Subject, *, n: int = 1, ranges: int = 6) -> Explained:
         "similarity", caption, rows, {"layer": [bars, *intervals(x, y, colour | offset)]}
     )
     scores = {"change": change, "spearman_real": whole, "spearman_shuffled": after}
-    return Explained(finding, [figure], scores=scores, skips=broken.skips)
+    return Explained(finding, [figure], scores=scores, skips=perturbed.skips)
 
 
 def _whole(outcomes: Outcomes) -> Outcomes:
-    return replace(outcomes, answers=outcomes.original[:, None, :])
+    return replace(outcomes, predictions=outcomes.original[:, None, :])
 
 
 def _histogram(texts: str, values: Floats, edges: Floats) -> list[Row]:

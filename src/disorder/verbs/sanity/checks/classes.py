@@ -27,7 +27,7 @@ def classes(bench: Bench) -> Checked:
     specs = [f"drop_pos:tags={tag}" for tag in SINGLE]
     parse(specs[0]).tried(bench.task.language)
     tried, notes = bench.tried(specs)
-    probes = [probe for probe in tried if probe.broken.removed.any()]
+    probes = [probe for probe in tried if probe.perturbed.removed.any()]
     notes += [
         f"no row has a word of the class {_class(probe)}" for probe in tried if probe not in probes
     ]
@@ -67,7 +67,7 @@ def _verdict(bench: Bench, probe: Probe, together: int) -> Verdict:
 
 def _row(bench: Bench, probe: Probe, verdict: Verdict) -> Row:
     asked = bench.rows.asked
-    removed = probe.broken.removed[asked][probe.broken.applies[asked]]
+    removed = probe.perturbed.removed[asked][probe.perturbed.applies[asked]]
     assert verdict.score is not None
     row = {
         "class": _class(probe),

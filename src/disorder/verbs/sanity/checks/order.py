@@ -66,7 +66,7 @@ def figure(check: str, probes: list[Probe], bench: Bench) -> Figure:
     names = [short(probe.spec) for probe in probes]
     caption = (
         f"What breaking costs ({bench.metric.replace('_', ' ')}), with 95 % intervals, when both training and test data are "
-        "broken, or one of them. Dotted: no cost; dashed: the margin."
+        "perturbed, or one of them. Dotted: no cost; dashed: the margin."
     )
     return Figure(
         f"{check}_cost",
@@ -91,5 +91,5 @@ def skipped(probes: list[Probe]) -> list[str]:
     return [
         f"{probe.spec} leaves out {count:,} rows ({reason})"
         for probe in probes
-        for reason, count in probe.broken.skips.items()
+        for reason, count in probe.perturbed.skips.items()
     ]

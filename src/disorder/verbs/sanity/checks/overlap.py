@@ -1,4 +1,4 @@
-"""Does accuracy hang on how many words the texts share? By share of overlap, and for every broken
+"""Does accuracy hang on how many words the texts share? By share of overlap, and for every perturbed
 test set as a whole.
 
 NLI Data Sanity Check (Talman et al., 2021), Figure 2; after Zhou and Bansal (2020).
@@ -89,11 +89,11 @@ def _by_bin(shared: Floats, right: Bools, clusters: Ints, bench: Bench) -> Figur
 
 
 def _by_set(bench: Bench) -> Figure:
-    """Whole and broken test sets: mean overlap and score of the model of whole texts."""
+    """Whole and perturbed test sets: mean overlap and score of the model of original texts."""
     asked = bench.rows.asked
     whole = float(np.mean([share_overlap(*bench.texts[i]) for i in asked.tolist()]))
     rows: list[Row] = [
-        {"name": "whole texts", "overlap": round(whole, 4)}
+        {"name": "original texts", "overlap": round(whole, 4)}
         | bounds(bench.score(bench.whole, asked))
     ]
     for probe in bench.done:
@@ -104,5 +104,5 @@ def _by_set(bench: Bench) -> Figure:
             )
     x = number("overlap", "mean share of text_b's words that text_a has")
     y = number("value", bench.metric.replace("_", " "))
-    caption = "The model of whole texts, asked whole and broken test sets, by how many words their texts share; 95 % intervals."
+    caption = "The model of original texts, asked whole and perturbed test sets, by how many words their texts share; 95 % intervals."
     return Figure("overlap_sets", caption, rows, scatter(x, y))

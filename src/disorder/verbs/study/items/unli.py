@@ -34,7 +34,7 @@ ENTROPY = {
         "max_entropy", settings={"fidelity": "released"}, always_answers=True
     ),
     "max_entropy": Arm("max_entropy", always_answers=True),
-}  # the paper's models do not refuse
+}  # the paper's models do not abstain
 BY_CODE = dict.fromkeys(
     ("omega_max", "p_c", "p_f", "omega_rand", "used"),
     "the paper counts as its code does: pairs with 100 distinct permutations of both texts only, P_c over those with at least "
@@ -66,9 +66,9 @@ def at_thresholds(name: str) -> Placed:
 
 
 def by_side(name: str) -> Placed:
-    """Which texts were broken, as what the row is about."""
-    score, _, broken = name.partition(", ")
-    return {"broken": broken}, {"Ω_max": "omega_max"}.get(score, "acceptance")
+    """Which texts were perturbed, as what the row is about."""
+    score, _, perturbed = name.partition(", ")
+    return {"perturbed": perturbed}, {"Ω_max": "omega_max"}.get(score, "acceptance")
 
 
 def _figure(

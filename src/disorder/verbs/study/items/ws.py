@@ -5,7 +5,7 @@ from __future__ import annotations
 from disorder.verbs.study.item import Item
 from disorder.verbs.study.pipelines.audits import Audits
 from disorder.verbs.study.pipelines.not_computed import Drawing, People
-from disorder.verbs.study.pipelines.salad import Cures, Salad
+from disorder.verbs.study.pipelines.salad import Mitigations, Salad
 from disorder.verbs.study.pipelines.tasks import Tasks
 from disorder.verbs.study.pipelines.training import Arm
 
@@ -46,8 +46,8 @@ FAMILY = {
 MEANS = Salad(single=False, means=("mean of lexical", "mean of gradient"))
 OVERALL = Salad(single=False, means=("mean of all",), is_named=False)
 SORTED = Salad("confidence", means=(), transformations=("sort",))
-CURED = Cures(("threshold", "entropic", "invalid_class"), settings=TRAINING)
-ONE_BY_ONE = Cures(("plain",), transfer="invalid_class", settings=TRAINING)
+CURED = Mitigations(("threshold", "entropic", "invalid_class"), settings=TRAINING)
+ONE_BY_ONE = Mitigations(("plain",), transfer="invalid_class", settings=TRAINING)
 PEOPLE = ("disorder human serve task", "disorder human score task")
 VALID = ("disorder human make mnli:matched --out task --task valid --n 800", *PEOPLE)
 LABELS = ("disorder human make mnli:matched --out task --with shuffle --with sort", *PEOPLE)

@@ -18,14 +18,14 @@ from disorder.verbs.study.result import Cell, Portion
 from disorder.verbs.study.workbench import Bench, short, title_of
 from disorder.verbs.train.designs import difference
 
-DELTA = "delta"  # accuracy under a transformation minus that on the same whole texts
+DELTA = "delta"  # accuracy under a transformation minus that on the same original texts
 
 
 @dataclass(frozen=True)
 class Audits:
     """Audit every model on every set of data.
 
-    `columns` says which score fills a column: a metric of the transformation, or of whole texts as
+    `columns` says which score fills a column: a metric of the transformation, or of original texts as
     `original/METRIC`; `delta` is the change of accuracy, paired. With `by_transformation` each
     transformation has its row. `more` is what all rows of the published table say beside.
     """

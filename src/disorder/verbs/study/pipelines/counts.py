@@ -59,12 +59,12 @@ class Counts:
 
 
 def tallied(bench: Bench, dataset: Dataset, spec: str, *, q: int) -> Tally:
-    """What happens when every example is broken: variants and removed words, and examples left out
+    """What happens when every example is perturbed: variants and removed words, and examples left out
     by reason.
     """
     chosen, tally = parse(spec, fidelity=bench.fidelity).tried(dataset.task.language), Tally()
     examples, done = iter(dataset.examples), 0
-    listen = named(bench.listen, f"{short(dataset.name)} {spec}")
+    progress = named(bench.progress, f"{short(dataset.name)} {spec}")
     while chunk := list(islice(examples, CHUNK)):
         made = chosen.apply_all(
             chunk, task=dataset.task, q=q, seed=bench.asked.seed, short="skip", context=None
@@ -75,12 +75,12 @@ def tallied(bench: Bench, dataset: Dataset, spec: str, *, q: int) -> Tally:
             else:
                 tally.add(spec, variants)
         done += len(chunk)
-        listen("", done, len(dataset.examples), "")
+        progress("", done, len(dataset.examples), "")
     return tally
 
 
 def usable(dataset: Dataset, tally: Tally, spec: str) -> dict[str, int]:
-    """How many examples there are, and how many can be broken as asked."""
+    """How many examples there are, and how many can be perturbed as asked."""
     left_out = sum(sum(reasons.values()) for reasons in tally.skips.values())
     return {"examples": len(dataset.examples), "used": len(dataset.examples) - left_out}
 

@@ -40,7 +40,7 @@ class Explained:
     @property
     def does(self) -> str:
         """What it does, in one line."""
-        return f"explain each model on each set of data by {self.by}, texts broken by {self.transformation}, q = {self.q}"
+        return f"explain each model on each set of data by {self.by}, texts perturbed by {self.transformation}, q = {self.q}"
 
     def __call__(self, bench: Bench) -> Iterator[Portion]:
         """One portion a model and set of data."""

@@ -31,7 +31,7 @@ class Order:
 
     Numbers are neither right nor in classes: their dev-r is what is simple.
 
-    With `by_transformation` there is a row for each transformation and one for the whole texts of
+    With `by_transformation` there is a row for each transformation and one for the original texts of
     dev-r.
     """
 
@@ -47,7 +47,7 @@ class Order:
         return f"ask about {', '.join(self.transformations)} on dev-r, up to q = {self.q}"
 
     def cells(self, run: Run, folder: Path, about: Mapping[str, str]) -> Iterator[Cell]:
-        """What is left, whole texts first."""
+        """What is left, original texts first."""
         order = (ORIGINAL, *self.transformations)
         found = [*self._scored(run, folder, about), *self._counted(run, folder, about)]
         yield from sorted(
@@ -81,7 +81,7 @@ class Order:
     def _on_dev_r(
         self, folder: Path, about: Mapping[str, str]
     ) -> Iterator[tuple[Outcomes, Mapping[str, str]]]:
-        """The answers on dev-r; whole texts once, those that the first shuffle leaves there."""
+        """The answers on dev-r; original texts once, those that the first shuffle leaves there."""
         whole = self.by_transformation
         for spec, outcomes in outcomes_of(folder, self.transformations):
             kept = outcomes.take(
@@ -89,7 +89,7 @@ class Order:
             )
             if whole and len(kept) and spec in SHUFFLES:
                 yield (
-                    replace(kept, answers=kept.original[:, None, :]),
+                    replace(kept, predictions=kept.original[:, None, :]),
                     {**about, "transformation": ORIGINAL},
                 )
                 whole = False
@@ -133,7 +133,7 @@ class Filters:
 
 
 def outcomes_of(folder: Path, specs: Sequence[str]) -> Iterator[tuple[str, Outcomes]]:
-    """What the model answered, transformation by transformation; those that no text could be broken
+    """What the model answered, transformation by transformation; those that no text could be perturbed
     by are left out.
     """
     audited = Audited.open(folder)

@@ -86,7 +86,7 @@ class AgainstRemoved:
 
 @dataclass(frozen=True)
 class AgainstOverlap:
-    """Set accuracy on broken texts beside the share of the second text's words that the first has
+    """Set accuracy on perturbed texts beside the share of the second text's words that the first has
     too.
     """
 

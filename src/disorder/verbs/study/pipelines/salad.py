@@ -1,4 +1,4 @@
-"""How do models answer word salad, and what cures them? Word Salad's questions, by transformation
+"""How do models answer word salad, and what mitigations them? Word Salad's questions, by transformation
 and in the paper's means.
 """
 
@@ -99,8 +99,8 @@ def _means(drawn: Floats) -> Floats:
 
 
 @dataclass(frozen=True)
-class Cures:
-    """Teach every model to refuse broken texts, for every set of data: `disorder cures` as a table.
+class Mitigations:
+    """Teach every model to abstain perturbed texts, for every set of data: `disorder mitigations` as a table.
 
     With `transfer`, that recipe is trained on each transformation alone and asked about all.
     `settings` are the paper's, for hf: models.
@@ -114,7 +114,7 @@ class Cures:
         default_factory=lambda: {"accuracy": "percent", "caught": "percent"}
     )
 
-    kind = "cures"
+    kind = "mitigations"
     needs_model = True
     trains = True
     q = None
@@ -123,8 +123,8 @@ class Cures:
     def does(self) -> str:
         """What it does, in one line."""
         if self.transfer:
-            return f"train {self.transfer} on each transformation alone, and ask how many texts broken by the others it refuses"
-        return f"train each model by {', '.join(self.recipes)}; ask about whole and broken texts (PBSMT is left out)"
+            return f"train {self.transfer} on each transformation alone, and ask how many texts perturbed by the others it abstains"
+        return f"train each model by {', '.join(self.recipes)}; ask about whole and perturbed texts (PBSMT is left out)"
 
     def __call__(self, bench: Bench) -> Iterator[Portion]:
         """One portion a model and set of data."""
@@ -135,7 +135,7 @@ class Cures:
             yield bench.once(partial(self._made, bench, model, data), model, data, made_of=made_of)
 
     def _made(self, bench: Bench, model: Any, data: Any) -> Portion:
-        found = bench.cures(
+        found = bench.mitigations(
             model,
             training_data(bench, data),
             data,
@@ -166,13 +166,13 @@ class Cures:
         """The cell that a finding fills, if the table has one for it."""
         if found.group != ALL or (self.transfer and not found.trained_on):
             return None
-        row = {**about, "recipe": found.cure} | (
+        row = {**about, "recipe": found.mitigation} | (
             {"trained_on": found.trained_on} if found.trained_on else {}
         )
         if found.metric == "accuracy" and found.texts == ORIGINAL:
             column = "accuracy"
         elif (
-            found.metric == "refused"
+            found.metric == "abstained"
             and (found.texts == ALL) != bool(self.transfer)
             and found.texts != ORIGINAL
         ):

@@ -32,7 +32,7 @@ class Question(Protocol):
 
     @property
     def transformations(self) -> Sequence[str]:
-        """How texts are broken."""
+        """How texts are perturbed."""
 
     @property
     def q(self) -> int | None:
@@ -83,7 +83,7 @@ class Tasks:
     @property
     def _wanted(self) -> Sequence[str]:
         """The scores that are missed where a run could not give them; the columns of audits are
-        whole texts here.
+        original texts here.
         """
         return getattr(self.question, "metrics", ())
 
@@ -188,9 +188,9 @@ def _architectures(address: str) -> list[str]:
 
 
 def skips_of(run: Run, name: str) -> list[str]:
-    """How many texts could not be broken, and why."""
+    """How many texts could not be perturbed, and why."""
     return [
-        f"{name}: {n:,} texts are not broken by {spec} ({reason})"
+        f"{name}: {n:,} texts are not perturbed by {spec} ({reason})"
         for spec, reasons in run.skips.items()
         if spec in run.transformations
         for reason, n in reasons.items()

@@ -44,7 +44,7 @@ STUDENT = (
 class Arm:
     """One way to train: the recipe, the texts it is trained on, and settings of its own.
 
-    Some recipes leave a threshold below which the model refuses to answer; with `always_answers` it
+    Some recipes leave a threshold below which the model abstains to answer; with `always_answers` it
     is taken away.
     """
 
@@ -59,7 +59,7 @@ class Trained:
     """Train every model in every way, and audit each on every set of data.
 
     `arms` are the ways by the name they have in the rows, under `key`. `settings` are the paper's,
-    for hf: models; networks from nothing have their own. With several seeds a cell is the mean, and
+    for hf: models; networks from scratch have their own. With several seeds a cell is the mean, and
     its interval holds the chance of seeds too.
     """
 
@@ -136,7 +136,7 @@ class Designs:
     @property
     def does(self) -> str:
         """What it does, in one line."""
-        return f"train each model on whole texts and on {len(self.on)} kinds of broken ones; test on whole and on broken texts"
+        return f"train each model on original texts and on {len(self.on)} kinds of perturbed ones; test on whole and on perturbed texts"
 
     def __call__(self, bench: Bench) -> Iterator[Portion]:
         """One portion a model and set of test data."""
@@ -152,16 +152,16 @@ class Designs:
         )
         found, folder = bench.designs(model, data, self.on, self.settings)
         portion.notes.append(
-            f"{short(model)}, trained and tested on whole texts: {_said(found[0].accuracy)}"
+            f"{short(model)}, trained and tested on original texts: {_said(found[0].accuracy)}"
         )
         for design in (design for design in found if design.name in self.only):
-            broken = declared[
+            perturbed = declared[
                 design.tested_on if design.trained_on == ORIGINAL else design.trained_on
             ]
             row = {
                 "model": title_of(model),
                 "data": bench.name_of(data),
-                "transformation": broken,
+                "transformation": perturbed,
                 "design": design.name,
             }
             portion.cells.append(_cell(row, "accuracy", design.accuracy, design.accuracy_by_seed))
@@ -174,7 +174,7 @@ class Designs:
         for seed in bench.seeds():
             card = folder / f"seed-{seed}" / ORIGINAL / "README.md"
             portion.links.append(
-                bench.link(f"{short(model)} trained on whole texts, seed {seed}", card)
+                bench.link(f"{short(model)} trained on original texts, seed {seed}", card)
             )
         return portion
 

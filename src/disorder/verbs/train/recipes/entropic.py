@@ -18,13 +18,13 @@ from disorder.verbs.train.recipe_plan import Job, Phase
 EPOCHS = 3
 
 
-@recipe(paper="WS", positive=("lam",), shares=("may_refuse",), of_trained=True, breaks=True)
-def entropic(job: Job, *, lam: float = 1.0, may_refuse: float = MAY_REFUSE) -> list[Phase]:
-    """Three epochs more for a fine-tuned model, with λ times KL(uniform‖p) on broken texts."""
-    specs = job.broken_by()
+@recipe(paper="WS", positive=("lam",), shares=("may_abstain",), of_trained=True, breaks=True)
+def entropic(job: Job, *, lam: float = 1.0, may_abstain: float = MAY_REFUSE) -> list[Phase]:
+    """Three epochs more for a fine-tuned model, with λ times KL(uniform‖p) on perturbed texts."""
+    specs = job.perturbed_by()
 
-    def loss(logits: Any, targets: Any, is_broken: Any) -> Any:
-        return chosen(is_broken, lam * from_uniform(logits), gold_loss(logits, targets))
+    def loss(logits: Any, targets: Any, is_perturbed: Any) -> Any:
+        return chosen(is_perturbed, lam * from_uniform(logits), gold_loss(logits, targets))
 
     first = (
         []
@@ -33,11 +33,18 @@ def entropic(job: Job, *, lam: float = 1.0, may_refuse: float = MAY_REFUSE) -> l
     )
     inputs, after = (
         job.copies("original") + job.mixed(specs),
-        both(observed(job, specs), calibrated(job, specs, may_refuse)),
+        both(observed(job, specs), calibrated(job, specs, may_abstain)),
     )
     return [
         *first,
         Phase(
-            "cure", inputs, job.dev_inputs(), job.labels, loss, EPOCHS, keeps_last=True, after=after
+            "mitigation",
+            inputs,
+            job.dev_inputs(),
+            job.labels,
+            loss,
+            EPOCHS,
+            keeps_last=True,
+            after=after,
         ),
     ]

@@ -17,7 +17,7 @@ def focal(job: Job, *, gamma: float = 2.0) -> list[Phase]:
     p)^γ.
     """
 
-    def loss(logits: Any, targets: Any, is_broken: Any) -> Any:
+    def loss(logits: Any, targets: Any, is_perturbed: Any) -> Any:
         return gold_loss(logits, targets, gamma=gamma).mean()
 
     return [Phase("task", job.inputs(), job.dev_inputs(), job.labels, loss)]

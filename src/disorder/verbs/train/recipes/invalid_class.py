@@ -1,4 +1,4 @@
-"""Can a model learn to say that a text is none? Word Salad's extra class for broken texts (Gupta et
+"""Can a model learn to say that a text is none? Word Salad's extra class for perturbed texts (Gupta et
 al., 2021).
 
 The trained model has one label more than the task. Audits know it: a text that it calls invalid
@@ -11,7 +11,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from disorder.abstention import REFUSED
+from disorder.abstention import ABSTAINED
 from disorder.errors import BadData
 from disorder.registry import recipe
 from disorder.verbs.train.calibrating import observed
@@ -20,16 +20,18 @@ from disorder.verbs.train.recipe_plan import Inputs, Job, Phase
 
 @recipe(paper="WS", breaks=True)
 def invalid_class(job: Job) -> list[Phase]:
-    """Cross-entropy with one more label, `invalid`, for broken texts; dev accuracy counts broken
+    """Cross-entropy with one more label, `invalid`, for perturbed texts; dev accuracy counts perturbed
     texts too.
     """
-    if REFUSED in job.labels:
-        raise BadData(f"invalid_class: the data has a label {REFUSED!r} of its own")
-    specs = job.broken_by()
+    if ABSTAINED in job.labels:
+        raise BadData(f"invalid_class: the data has a label {ABSTAINED!r} of its own")
+    specs = job.perturbed_by()
 
-    def marked(broken: Inputs) -> Inputs:
-        return replace(broken, targets=np.full(len(broken), len(job.labels)))
+    def marked(perturbed: Inputs) -> Inputs:
+        return replace(perturbed, targets=np.full(len(perturbed), len(job.labels)))
 
     train = job.copies("original") + marked(job.mixed(specs))
-    dev = job.dev_inputs() + marked(job.dev_broken(specs))
-    return [Phase("task", train, dev, (*job.labels, REFUSED), job.loss, after=observed(job, specs))]
+    dev = job.dev_inputs() + marked(job.dev_perturbed(specs))
+    return [
+        Phase("task", train, dev, (*job.labels, ABSTAINED), job.loss, after=observed(job, specs))
+    ]

@@ -15,7 +15,7 @@ from disorder.verbs.train.recipe_plan import Job, Phase
 def label_smoothing(job: Job, *, smoothing: float = 0.1) -> list[Phase]:
     """Cross-entropy against labels of which a share is spread evenly over all."""
 
-    def loss(logits: Any, targets: Any, is_broken: Any) -> Any:
+    def loss(logits: Any, targets: Any, is_perturbed: Any) -> Any:
         return gold_loss(logits, targets, smoothing=smoothing).mean()
 
     return [Phase("task", job.inputs(), job.dev_inputs(), job.labels, loss)]

@@ -17,20 +17,20 @@ from disorder.verbs.train.losses import chosen, entropy, gold_loss
 from disorder.verbs.train.recipe_plan import Job, Phase
 
 
-@recipe(paper="UNLI", positive=("lam",), shares=("may_refuse",), breaks=True)
+@recipe(paper="UNLI", positive=("lam",), shares=("may_abstain",), breaks=True)
 def max_entropy(
-    job: Job, *, lam: float = 1.0, fidelity: Fidelity = "paper", may_refuse: float = MAY_REFUSE
+    job: Job, *, lam: float = 1.0, fidelity: Fidelity = "paper", may_abstain: float = MAY_REFUSE
 ) -> list[Phase]:
-    """Cross-entropy on whole texts minus λ times the entropy on broken ones (released: plus, which
+    """Cross-entropy on original texts minus λ times the entropy on perturbed ones (released: plus, which
     collapses).
     """
-    specs, sign = job.broken_by(["derange"]), 1 if fidelity == "released" else -1
+    specs, sign = job.perturbed_by(["derange"]), 1 if fidelity == "released" else -1
 
-    def loss(logits: Any, targets: Any, is_broken: Any) -> Any:
-        return chosen(is_broken, sign * lam * entropy(logits), gold_loss(logits, targets))
+    def loss(logits: Any, targets: Any, is_perturbed: Any) -> Any:
+        return chosen(is_perturbed, sign * lam * entropy(logits), gold_loss(logits, targets))
 
     inputs, after = (
         job.copies("original") + job.mixed(specs),
-        both(observed(job, specs), calibrated(job, specs, may_refuse)),
+        both(observed(job, specs), calibrated(job, specs, may_abstain)),
     )
     return [Phase("task", inputs, job.dev_inputs(), job.labels, loss, keeps_last=True, after=after)]

@@ -1,4 +1,4 @@
-"""Is it enough to refuse when unsure? Word Salad's threshold on the top probability (Gupta et al.,
+"""Is it enough to abstain when unsure? Word Salad's threshold on the top probability (Gupta et al.,
 2021).
 """
 
@@ -9,13 +9,13 @@ from disorder.verbs.train.calibrating import MAY_REFUSE, both, calibrated, obser
 from disorder.verbs.train.recipe_plan import Job, Phase
 
 
-@recipe(paper="WS", shares=("may_refuse",), of_trained=True, breaks=True)
-def threshold(job: Job, *, learn: bool = True, may_refuse: float = MAY_REFUSE) -> list[Phase]:
-    """Plain training (none with learn=false), then a temperature and a threshold that refuses few
-    whole texts.
+@recipe(paper="WS", shares=("may_abstain",), of_trained=True, breaks=True)
+def threshold(job: Job, *, learn: bool = True, may_abstain: float = MAY_REFUSE) -> list[Phase]:
+    """Plain training (none with learn=false), then a temperature and a threshold that abstains few
+    original texts.
     """
-    specs = job.broken_by()
-    after = both(observed(job, specs), calibrated(job, specs, may_refuse))
+    specs = job.perturbed_by()
+    after = both(observed(job, specs), calibrated(job, specs, may_abstain))
     return [
         Phase(
             "task",
