@@ -317,7 +317,8 @@ def final_score(loop: Loop, phase: Phase) -> tuple[str, Score]:
 def _finish(
     record: Record, loop: Loop, job: Job, score: tuple[str, Score], folder: Path, seconds: float
 ) -> None:
-    progress, (metric, value) = loop.state, score
+    state = loop.state
+    metric, value = score
     loop.learner.save(folder)
     write_calibration(folder, state.after)
     numbers = {name: getattr(value, name) for name in ("value", "low", "high", "n")}
@@ -331,7 +332,7 @@ def _finish(
         "skips": job.skips,
         "score": {"metric": metric, **numbers},
         "seconds": round(seconds, 3),
-        "examples_per_second": round(state.n_learned / max(progress.seconds, 1e-9), 1),
+        "examples_per_second": round(state.n_learned / max(state.seconds, 1e-9), 1),
     }
     write_card(folder, record)
     write_record(folder, record)
