@@ -262,7 +262,7 @@ def transformer_of(name: str, *, n_labels: int = 3, **more: Any) -> Any:
     import torch
     import transformers
 
-    from disorder.models.hf import Transformer
+    from disorder.models.hf import HFClassifier
 
     family, kind, sizes = ARCHITECTURES[name]
     tokenizer = tokenizer_of(kind)
@@ -286,7 +286,7 @@ def transformer_of(name: str, *, n_labels: int = 3, **more: Any) -> Any:
         for weights in network.parameters():
             if weights.dim() > 1:
                 weights.normal_(0, 0.3)
-    return Transformer(network, tokenizer, "")
+    return HFClassifier(network, tokenizer, "")
 
 
 @contextmanager
@@ -370,7 +370,7 @@ class TestArchitectures:
 
     def test_both_texts_of_a_pair_and_a_single_text(self, name: str) -> None:
         predictor = transformer_of(name)
-        assert predictor.has_gradients
+        assert predictor.has_gradients()
         pairs = [
             pair_of(a, b, label)
             for a, b, label in (*SENTENCES, ("The nurse sang well.", None, "neutral"))
@@ -393,7 +393,7 @@ def test_embeddings_whose_length_is_normalised_away_tell_nothing(name: str) -> N
     """
     pytest.importorskip("transformers", reason="needs transformers")
     predictor = transformer_of(name, position_biased_input=False)
-    assert not predictor.has_gradients
+    assert not predictor.has_gradients()
     model = load(predictor, task=NLI)
     assert model.how_importance == BY_LEAVING_OUT
     assert all(abs(scores).max() > 1e-3 for pair in model.importance(PAIRS) for scores in pair)
@@ -438,7 +438,7 @@ def adder() -> Any:
     import torch
     import transformers
 
-    from disorder.models.hf import Transformer
+    from disorder.models.hf import HFClassifier
 
     class Adder(torch.nn.Module):
         def __init__(self, n: int) -> None:
@@ -461,7 +461,7 @@ def adder() -> Any:
 
     torch.manual_seed(0)
     tokenizer = tokenizer_of("wordpiece")
-    return Transformer(Adder(len(tokenizer)), tokenizer, "")
+    return HFClassifier(Adder(len(tokenizer)), tokenizer, "")
 
 
 def labelled(weights: dict[str, float]) -> Bow:

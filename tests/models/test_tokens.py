@@ -1,12 +1,14 @@
-"""Are inputs put together from kept words the inputs that the tokenizer itself would make?"""
+"""Are inputs put together from kept words, or from positions, those that the tokenizer would make?"""
 
 from __future__ import annotations
 
 import gzip
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -21,9 +23,11 @@ from tokenizers import (
 )
 
 from disorder.errors import DoesNotApply
+from disorder.models.inputs.encoded import EncodedInputs
 from disorder.models.inputs.tokens import WordTokens
 from disorder.transformations import parse
-from disorder.types import Example, Task, Texts
+from disorder.transformations.words import split
+from disorder.types import Example, Rows, Sentence, Task, Texts, Variants
 
 CORPUS = [
     "The old man didn't see the dogs, but the dogs saw him (twice).",
@@ -106,6 +110,70 @@ def test_gathered_tokens_are_the_real_ones(name: str, a: str, b: str | None) -> 
     assert (made.ids, made.type_ids) == (real.ids, real.type_ids)
 
 
+def rows_of(text: str, orders: list[list[int]], **more: Any) -> Rows:
+    """Rows over a text's words, every order cut to the words that are there."""
+    sentence = split(text)
+    n = len(sentence)
+    width = min([n, *(len([i for i in order if i < n]) for order in orders)])
+    positions = [[i for i in order if i < n][:width] for order in orders]
+    matrix = np.array(positions, dtype=np.int64).reshape(len(orders), width)
+    return Rows(sentence, matrix, **more)
+
+
+ORDERS = st.lists(st.permutations(range(20)), min_size=1, max_size=5)
+MODES = st.fixed_dictionaries({"is_spaced_out": st.booleans(), "is_lowered": st.booleans()})
+TEXTS = SENTENCES | st.text("aΣ 'b,.-\n一İ", max_size=20)
+
+
+@pytest.mark.parametrize("name", TOKENIZERS)
+@settings(max_examples=300, deadline=None)
+@given(a=TEXTS, b=st.none() | TEXTS, orders=ORDERS, mode=MODES, is_shared=st.booleans())
+def test_tokens_from_positions_are_those_of_the_texts(
+    name: str, a: str, b: str | None, orders: list[list[int]], mode: Any, is_shared: bool
+) -> None:
+    tokenizer = TOKENIZERS[name]
+    first = rows_of(a, orders[:1] if is_shared else orders, is_shared=is_shared, **mode)
+    second = None if b is None else rows_of(b, orders, **mode)
+    written = Rows.of_texts(first.sentence, ["to be  written", "too"])
+    variants = [
+        Variants(first, second),
+        Variants(written, None if b is None else rows_of(b, orders[:1], is_shared=True)),
+    ]
+    made = WordTokens(tokenizer, MAX_LENGTH).encode_variants(variants)
+    texts = [texts for each in variants for texts in each.texts()]
+    assert listed(made) == [(e.ids, e.type_ids) for e in map(whole(tokenizer), texts)]
+
+
+def whole(tokenizer: Tokenizer) -> Callable[[Texts], Any]:
+    return lambda texts: tokenizer.encode(*texts)
+
+
+def listed(made: EncodedInputs) -> list[tuple[list[int], list[int]]]:
+    batches = [made.batch(np.array([i])) for i in range(len(made))]
+    return [(ids[0].tolist(), types[0].tolist()) for ids, types in batches]
+
+
+def test_positions_reach_the_tokens_without_strings(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No text is made of plain words, once the first ones were checked."""
+    tokens = WordTokens(wordpiece(), MAX_LENGTH)
+    rows = rows_of("The old man saw the dogs, twice.", [list(range(8)), list(range(8))[::-1]])
+    first = tokens.encode_variants([Variants(rows, rows)] * 150)
+    monkeypatch.setattr(Sentence, "render", None)
+    assert listed(tokens.encode_variants([Variants(rows, rows)])) == listed(first)[:2]
+
+
+def test_variants_that_tokenise_otherwise_are_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+    tokenizer = TOKENIZERS["wordpiece"]
+    tokens = WordTokens(tokenizer, MAX_LENGTH)
+    monkeypatch.setattr(tokens, "_later_block", lambda chunk: [1])
+    rows = rows_of("The old man", [[2, 1, 0]])
+    made = tokens.encode_variants([Variants(rows, None)])
+    real = tokenizer.encode("man old The")
+    assert listed(made) == [(real.ids, real.type_ids)]
+    assert not tokens.is_exact
+    assert "tokenised as a whole" in tokens.notes[0]
+
+
 def test_a_tokenizer_that_joins_words_is_noticed() -> None:
     tokenizer = Tokenizer(models.BPE(unk_token="[UNK]"))  # no pre-tokenizer: merges cross spaces
     trainer = trainers.BpeTrainer(vocab_size=60, special_tokens=SPECIALS)
@@ -132,17 +200,16 @@ def test_permuted_real_pairs_tokenise_the_same(shared: Path) -> None:
         shared / "data" / "mnli" / "dev_matched.jsonl.gz", "rt", encoding="utf-8"
     ) as file:
         rows = [json.loads(next(file)) for _ in range(400)]
-    task, texts = Task("nli", ("e", "n", "c"), "b"), []
+    task = Task("nli", ("e", "n", "c"), "b")
+    variants = []
     for row in rows:
         try:
-            made = parse("derange").apply(
-                Example(row["id"], row["text_a"], row["text_b"], "e"), task=task, q=5, seed=0
-            )
+            example = Example(row["id"], row["text_a"], row["text_b"], "e")
+            variants.append(parse("derange").apply(example, task=task, q=5, seed=0))
         except DoesNotApply:
             continue
-        texts += made.texts()
-    made_tokens = WordTokens(tokenizer, 64).encode(texts)
+    texts = [texts for each in variants for texts in each.texts()]
+    real = [(e.ids, e.type_ids) for e in tokenizer.encode_batch(texts)]
     assert len(texts) > 1000
-    assert [(t.ids, t.type_ids) for t in made_tokens] == [
-        (e.ids, e.type_ids) for e in tokenizer.encode_batch(texts)
-    ]
+    assert [(t.ids, t.type_ids) for t in WordTokens(tokenizer, 64).encode(texts)] == real
+    assert listed(WordTokens(tokenizer, 64).encode_variants(variants)) == real

@@ -1,19 +1,25 @@
-"""What does the model answer? One file a kind of model; each maps texts to label probabilities."""
+"""Models: one file per kind; each maps texts to label probabilities.
+
+What a model can do beside that is declared in `protocols.py`.
+"""
 
 from __future__ import annotations
 
-from disorder.models.importance.attention import Head, answers_without, attentions, n_heads
+from disorder.models.importance.attention import attentions, n_heads, predict_without
 from disorder.models.importance.integrated_gradients import integrated_gradients
+from disorder.models.inputs.variants import some_variants
 from disorder.models.loading import LoadedModel, load
 from disorder.models.precision import choose_precision
+from disorder.models.protocols import Head
 
 __all__ = [
     "LoadedModel",
     "Head",
-    "answers_without",
     "attentions",
     "choose_precision",
     "integrated_gradients",
     "load",
     "n_heads",
+    "predict_without",
+    "some_variants",
 ]

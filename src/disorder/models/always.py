@@ -1,4 +1,4 @@
-"""The papers' Model A: one answer to everything."""
+"""The papers' Model A: one label for every text."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from disorder.types import Floats, Predictor, Task, Texts
 
 @model(form="always:LABEL")
 def always(address: str, *, task: Task) -> Predictor:
-    """Answers LABEL whatever it is asked (the papers' Model A with the reject label)."""
+    """Predicts LABEL for every text (the papers' Model A with the reject label)."""
     label = address or task.reject_label
     if not task.labels:
-        raise BadModel(f"always answers a label, but the task {task.name} asks for a number")
+        raise BadModel(f"always predicts a label, but the task {task.name} is about numbers")
     if label not in task.labels:
         raise BadModel(f"always:{address}: name one of {', '.join(task.labels)}")
     return Always(task.labels, f"always:{label}", task.labels.index(str(label)))
@@ -25,12 +25,12 @@ def always(address: str, *, task: Task) -> Predictor:
 
 @dataclass
 class Always:
-    """A predictor with one answer."""
+    """A predictor with one label."""
 
     labels: tuple[str, ...]
     fingerprint: str
-    answer: int
+    label: int
 
     def __call__(self, texts: Sequence[Texts], /) -> Floats:
-        """The same certain answer for every text."""
-        return np.tile(np.eye(len(self.labels))[self.answer], (len(texts), 1))
+        """The same label with certainty for every text."""
+        return np.tile(np.eye(len(self.labels))[self.label], (len(texts), 1))

@@ -1,5 +1,4 @@
-"""The papers' Model C made real: a bag-of-words classifier that cannot see order, however it is
-asked.
+"""A bag-of-words classifier, the papers' Model C made real: it cannot see order.
 
 Logistic regression over hashed features: the words of each text and, for pairs, which words they
 share or not and how unshared words face each other. Features are sorted before they are added, so
@@ -13,7 +12,6 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from hashlib import blake2b
 from pathlib import Path
 from typing import Any
 from zlib import crc32
@@ -21,6 +19,7 @@ from zlib import crc32
 import numpy as np
 
 from disorder.errors import BadModel
+from disorder.models.fingerprints import array_fingerprint, folder_fingerprint
 from disorder.models.outputs.probabilities import softmax
 from disorder.registry import model
 from disorder.types import Floats, Ints, Predictor, Task, Texts
@@ -47,20 +46,20 @@ class Bow:
 
     labels: tuple[str, ...]
     weights: Floats
+    fingerprint: str = ""
 
-    @property
-    def fingerprint(self) -> str:
-        """A hash of the weights."""
-        return "bow:" + blake2b(self.weights.tobytes(), digest_size=16).hexdigest()
+    def __post_init__(self) -> None:
+        if not self.fingerprint:
+            self.fingerprint = f"bow:{array_fingerprint(self.labels, self.weights)}"
 
     def __call__(self, texts: Sequence[Texts], /) -> Floats:
-        """Probabilities, one row a text."""
+        """Probabilities, one row per text."""
         logits = [
-            self.weights[features(_bag(a), None if b is None else _bag(b))].sum(axis=0)
+            self.weights[features(bag(a), None if b is None else bag(b))].sum(axis=0)
             for a, b in texts
         ]
-        answers = np.array(logits).reshape(len(texts), max(1, len(self.labels)))
-        return softmax(answers) if self.labels else answers
+        outputs = np.array(logits).reshape(len(texts), max(1, len(self.labels)))
+        return softmax(outputs) if self.labels else outputs
 
     def save(self, folder: Path, *, dtype: type[np.floating[Any]] = np.float16) -> None:
         """Write the model as config.json and weights.npz (no pickle)."""
@@ -79,11 +78,12 @@ class Bow:
                 weights = arrays["weights"].astype(np.float64)
         except (OSError, KeyError, ValueError) as error:
             raise BadModel(f"bow:{folder} is no bag-of-words folder ({error})") from None
-        return cls(tuple(labels), weights)
+        return cls(tuple(labels), weights, f"bow:{folder_fingerprint(folder)}")
 
 
 @lru_cache(maxsize=65536)
-def _bag(text: str) -> frozenset[str]:
+def bag(text: str) -> frozenset[str]:
+    """The words of a text, lower-cased, each once."""
     return frozenset(WORD.findall(text.lower()))
 
 
@@ -93,7 +93,8 @@ def features(a: frozenset[str], b: frozenset[str] | None) -> Ints:
     if b is None:
         names = [f"a {word}" for word in a]
     else:
-        only_a, only_b = a - b, b - a
+        only_a = a - b
+        only_b = b - a
         names = (
             [f"- {word}" for word in only_a]
             + [f"+ {word}" for word in only_b]
@@ -115,9 +116,10 @@ def fit(
 ) -> Bow:
     """Train on rows with text_a, text_b and label, by AdaGrad over a seeded order of the rows."""
     data = [(row["text_a"], row["text_b"], labels.index(row["label"])) for row in rows]
-    encoded = [features(_bag(a), None if b is None else _bag(b)) for a, b, _ in data]
+    encoded = [features(bag(a), None if b is None else bag(b)) for a, b, _ in data]
     targets = np.eye(len(labels))[[label for *_, label in data]]
-    weights, squares = np.zeros((N_FEATURES, len(labels))), np.full(N_FEATURES, 1e-8)
+    weights = np.zeros((N_FEATURES, len(labels)))
+    squares = np.full(N_FEATURES, 1e-8)
     order = np.random.Generator(np.random.Philox(0))
     for _ in range(epochs):
         for i in order.permutation(len(data)):

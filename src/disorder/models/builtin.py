@@ -1,6 +1,4 @@
-"""Models that are always there: small order-reading transformers, and bags of words, trained on the
-built-in data.
-"""
+"""Built-in models: small order-reading transformers and bags of words, trained on the built-in data."""
 
 from __future__ import annotations
 
@@ -24,9 +22,8 @@ def builtin(address: str, *, task: Task) -> Predictor:
         raise UnknownName("built-in model", address, ["bow"])
     if address == "bow":
         return Bow.load(folder(task) / "bow")
-    reader = Onnx(folder(task))
-    reader.is_costly = False  # asking it again is quicker than looking its answers up
-    return reader
+    # predicting again is quicker than looking predictions up
+    return Onnx(folder(task), is_costly=False)
 
 
 def folder(task: Task) -> Path:

@@ -1,9 +1,10 @@
-"""How does a model spec become a predictor, and how do its labels meet the data's?"""
+"""Loading a model: from a spec or an object to a predictor, and from its labels to the data's."""
 
 from __future__ import annotations
 
+import inspect
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -15,12 +16,14 @@ from disorder.errors import BadModel
 from disorder.memo import Memo
 from disorder.models.importance.by_word import MAX_KEPT, how, importance
 from disorder.models.importance.by_word import key_of as pair_key
+from disorder.models.inputs.variants import ModelInputs, TextInputs, VariantInputs
 from disorder.models.outputs.calibration import Calibration, calibration_of
 from disorder.models.outputs.probabilities import checked
+from disorder.models.protocols import Batching, Costly, Notes, Pieces, Precision, Timed
 from disorder.models.python import as_predictor
 from disorder.registry import part, parts
-from disorder.runs.prediction_cache import Cache, key_of
-from disorder.types import Costs, Floats, Pair, Predictor, Task, Texts
+from disorder.runs.prediction_cache import PredictionCache, key_of
+from disorder.types import Costs, Floats, Pair, Predictor, Task, Texts, Variants
 
 
 def load(
@@ -33,30 +36,44 @@ def load(
     cache: Path | None = None,
 ) -> LoadedModel:
     """A predictor whose columns are the task's labels, from a spec or from any Python object that
-    can answer.
+    can predict.
     """
-    if isinstance(model, str):
-        name, _, address = model.partition(":")
-        _check_spec(model, name)
-        predictor: Predictor = part("model", name).function(address, task=task)
-    else:
-        name, predictor = (
-            getattr(model, "__name__", type(model).__name__),
-            as_predictor(model, task=task),
-        )
-    title = model if isinstance(model, str) else name
-    if batch_size is not None and hasattr(predictor, "batch_size"):
+    title = model if isinstance(model, str) else name_of(model)
+    predictor = _predictor(model, task)
+    if batch_size is not None and isinstance(predictor, Batching):
         predictor.batch_size = batch_size
     if precision != "fp32":
         _set_precision(title, predictor, precision)
-    kept = (
-        Cache(cache)
-        if cache and predictor.fingerprint and getattr(predictor, "is_costly", False)
-        else None
-    )
     columns = _columns(title, predictor.labels, task, labels or {})
-    calibration = calibration_of(model) if isinstance(model, str) and predictor.labels else None
-    return LoadedModel(predictor, title, task.labels, columns, precision, kept, calibration)
+    return LoadedModel(
+        predictor,
+        title,
+        task.labels,
+        columns,
+        precision,
+        PredictionCache(cache) if cache is not None and _is_worth_caching(predictor) else None,
+        calibration_of(model) if isinstance(model, str) and predictor.labels else None,
+    )
+
+
+def name_of(model: Any) -> str:
+    """What a model that is no spec is called: the name of a function, else of its class."""
+    is_named = inspect.isroutine(model) or inspect.isclass(model)
+    return str(model.__name__ if is_named else type(model).__name__)
+
+
+def _predictor(model: Any, task: Task) -> Predictor:
+    if not isinstance(model, str):
+        return as_predictor(model, task=task)
+    name, _, address = model.partition(":")
+    _check_spec(model, name)
+    predictor: Predictor = part("model", name).function(address, task=task)
+    return predictor
+
+
+def _is_worth_caching(predictor: Predictor) -> bool:
+    is_costly = isinstance(predictor, Costly) and predictor.is_costly
+    return is_costly and bool(predictor.fingerprint)
 
 
 def _check_spec(spec: str, name: str) -> None:
@@ -73,8 +90,8 @@ def _check_spec(spec: str, name: str) -> None:
         raise BadModel(f"unknown model {spec!r}; for a function of yours write python:{spec}")
 
 
-def _set_precision(name: str, predictor: Any, precision: str) -> None:
-    if not hasattr(predictor, "use_precision"):
+def _set_precision(name: str, predictor: Predictor, precision: str) -> None:
+    if not isinstance(predictor, Precision):
         raise BadModel(
             f"{name} runs in one precision only; --precision {precision} is for hf: models"
         )
@@ -85,6 +102,9 @@ def _set_precision(name: str, predictor: Any, precision: str) -> None:
 class LoadedModel:
     """A predictor seen through the task's labels: columns reordered, or added up where several mean
     one label.
+
+    What else the predictor can do (see `disorder.models.protocols`) is passed on: `pieces`,
+    `vocabulary`, `importance` and `notes` say so in one line where it cannot.
     """
 
     predictor: Predictor
@@ -92,61 +112,95 @@ class LoadedModel:
     labels: tuple[str, ...]
     columns: Floats | None
     precision: str = "fp32"
-    cache: Cache | None = None
+    cache: PredictionCache | None = None
     calibration: Calibration | None = None
     counts: Costs = field(default_factory=Costs)
     weighed: Memo[tuple[object, ...], list[Floats]] = field(default_factory=lambda: Memo(MAX_KEPT))
 
     @property
     def fingerprint(self) -> str:
-        """A hash of the model itself, and what its answers are divided by."""
-        heat = (
-            f"/{self.calibration.temperature}"
-            if self.calibration and self.predictor.fingerprint
-            else ""
-        )
-        return self.predictor.fingerprint + heat
+        """A hash of the model itself, and of the temperature of its logits."""
+        if self.calibration is None or not self.predictor.fingerprint:
+            return self.predictor.fingerprint
+        return f"{self.predictor.fingerprint}/{self.calibration.temperature}"
 
     def __call__(self, texts: Sequence[Texts], /) -> Floats:
-        """Probabilities of the task's labels, one row a text."""
-        answers = self._fresh(texts) if self.cache is None else self._kept(texts, self.cache)
-        answers = answers if self.calibration is None else self.calibration(answers)
-        aligned = answers if self.columns is None else answers @ self.columns
+        """Probabilities of the task's labels, one row per text."""
+        return self._predict(TextInputs(texts))
+
+    def predict_variants(self, variants: Sequence[Variants], /) -> Floats:
+        """Probabilities of the task's labels, one row per variant of every example in turn.
+
+        A model that takes tokens gets the positions; texts are made for the others, and for the
+        keys of a cache.
+        """
+        return self._predict(VariantInputs(variants))
+
+    def _predict(self, inputs: ModelInputs) -> Floats:
+        raw = self._computed(inputs) if self.cache is None else self._cached(inputs, self.cache)
+        calibrated = raw if self.calibration is None else self.calibration(raw)
+        aligned = calibrated if self.columns is None else calibrated @ self.columns
         # What is kept on disk is single precision: round here, once, so that every path decides on
         # the same numbers.
         return aligned.astype(np.float32).astype(np.float64)
 
+    def _cached(self, inputs: ModelInputs, cache: PredictionCache) -> Floats:
+        """Predictions from the cache, and from the model where there are none."""
+        fingerprint = self.predictor.fingerprint
+        keys = [key_of(fingerprint, self.precision, text) for text in inputs.texts()]
+        began = time.perf_counter()
+        predictions = cache.get(keys, max(1, len(self.predictor.labels)))
+        missing = np.flatnonzero(np.isnan(predictions[:, 0]))
+        self.counts["cached"] += len(inputs) - len(missing)
+        self.counts["cache"] += time.perf_counter() - began
+        if len(missing):
+            computed = self._computed(inputs.take(missing)).astype(np.float32).astype(np.float64)
+            cache.put([keys[i] for i in missing.tolist()], computed)
+            predictions[missing] = computed
+        return predictions
+
+    def _computed(self, inputs: ModelInputs) -> Floats:
+        began = time.perf_counter()
+        before = self._input_seconds
+        found = inputs.predicted_by(self.predictor)
+        predictions = checked(self.name, found, len(inputs), self.predictor.labels)
+        assembling = self._input_seconds - before
+        self.counts["assemble"] += assembling
+        self.counts["forward"] += time.perf_counter() - began - assembling
+        self.counts["asked"] += len(inputs)
+        return predictions
+
+    @property
+    def _input_seconds(self) -> float:
+        return self.predictor.input_seconds if isinstance(self.predictor, Timed) else 0.0
+
     def pieces(self, text: str) -> list[tuple[int, int]]:
         """Where the model's own tokens lie in a text."""
-        find: Callable[[str], list[tuple[int, int]]] | None = getattr(
-            self.predictor, "pieces", None
-        )
-        if find is None:
+        if not isinstance(self.predictor, Pieces):
             raise BadModel(
                 f"{self.name} does not show its tokens; fidelity=released and words=pieces need an hf: model"
             )
-        return find(text)
+        return self.predictor.pieces(text)
 
     def vocabulary(self) -> Sequence[str]:
         """The whole words that the model has a token for; empty when it does not say."""
-        words: Callable[[], Sequence[str]] = getattr(self.predictor, "vocabulary", tuple)
-        return words()
+        return self.predictor.vocabulary() if isinstance(self.predictor, Pieces) else ()
 
     def importance(self, pairs: Sequence[Pair]) -> list[list[Floats]]:
-        """How much the loss hangs on each word, texts of a pair apart: by gradient where there is
-        one, else leaving it out.
+        """How much the loss depends on each word, texts of a pair apart: by gradient where there is
+        one, else by leaving the word out.
 
-        Memo, since several transformations ask it of the same pairs.
+        Kept, since several transformations need it for the same pairs.
         """
         keys = [pair_key(pair) for pair in pairs]
         return self.weighed(keys, lambda missing: self._weigh([pairs[i] for i in missing]))
 
     def _weigh(self, pairs: Sequence[Pair]) -> list[list[Floats]]:
-        began, before = time.perf_counter(), dict(self.counts)
+        began = time.perf_counter()
+        before = dict(self.counts)
         found = importance(self, pairs)
-        if all(
-            self.counts.get(name) == before.get(name) for name in ("asked", "cached")
-        ):  # gradients: forward and back
+        is_counted = any(self.counts.get(name) != before.get(name) for name in ("asked", "cached"))
+        if not is_counted:  # gradients: one pass forward and back per pair
             self.counts["forward"] += time.perf_counter() - began
             self.counts["asked"] += len(pairs)
         return found
@@ -159,7 +213,9 @@ class LoadedModel:
     @property
     def notes(self) -> list[str]:
         """What the user should know about how the model is run."""
-        found = [*getattr(self.predictor, "notes", []), *(self.cache.notes if self.cache else [])]
+        found = list(self.predictor.notes) if isinstance(self.predictor, Notes) else []
+        if self.cache is not None:
+            found += self.cache.notes
         if self.calibration is not None:
             found.append(
                 f"logits are divided by the temperature {self.calibration.temperature:.3g} (calibration.json)"
@@ -174,29 +230,6 @@ class LoadedModel:
     def abstains(self) -> bool:
         """Whether the model can say that a text is none."""
         return self.columns is not None and bool((self.columns.sum(axis=1) == 0).any())
-
-    def _kept(self, texts: Sequence[Texts], cache: Cache) -> Floats:
-        """Answers from the cache, and from the model where there are none."""
-        keys = [key_of(self.predictor.fingerprint, self.precision, text) for text in texts]
-        began = time.perf_counter()
-        answers = cache.get(keys, max(1, len(self.predictor.labels)))
-        missing = np.flatnonzero(np.isnan(answers[:, 0])).tolist()
-        self.counts["cached"] += len(texts) - len(missing)
-        self.counts["cache"] += time.perf_counter() - began
-        if missing:
-            fresh = self._fresh([texts[i] for i in missing]).astype(np.float32).astype(np.float64)
-            cache.put([keys[i] for i in missing], fresh)
-            answers[missing] = fresh
-        return answers
-
-    def _fresh(self, texts: Sequence[Texts]) -> Floats:
-        began, assembled = time.perf_counter(), getattr(self.predictor, "assembling", 0.0)
-        answers = checked(self.name, self.predictor(texts), len(texts), self.predictor.labels)
-        assembling = getattr(self.predictor, "assembling", 0.0) - assembled
-        self.counts["assemble"] += assembling
-        self.counts["forward"] += time.perf_counter() - began - assembling
-        self.counts["asked"] += len(texts)
-        return answers
 
 
 def _columns(
@@ -228,12 +261,12 @@ def _columns(
         label for label, total in zip(task.labels, matrix.sum(axis=0), strict=True) if not total
     ]
     if missing:
-        raise BadModel(f"{name} never answers {missing[0]!r}; it has {', '.join(given)}")
+        raise BadModel(f"{name} never predicts {missing[0]!r}; it has {', '.join(given)}")
     return matrix
 
 
 def _mismatch(name: str, given: Sequence[str], task: Task) -> str:
-    both = f"{name} answers {', '.join(given)}; the data's labels are {', '.join(task.labels)}"
+    both = f"{name} predicts {', '.join(given)}; the data's labels are {', '.join(task.labels)}"
     if len(given) != len(task.labels):
         return f"{both}. Is it the right model for this data? If labels belong together, say so with --labels"
     example = ",".join(f"{mine}={theirs}" for mine, theirs in zip(given, task.labels, strict=True))

@@ -6,18 +6,19 @@ import json
 import time
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from hashlib import blake2b
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from disorder.errors import BadModel
+from disorder.models.fingerprints import folder_fingerprint
 from disorder.models.inputs.batches import by_length, max_input_length, n_threads
+from disorder.models.inputs.encoded import EncodedInputs
 from disorder.models.inputs.tokens import WordTokens
 from disorder.models.outputs.probabilities import softmax
 from disorder.registry import model
-from disorder.types import Floats, Predictor, Task, Texts
+from disorder.types import Floats, Ints, Predictor, Task, Texts, Variants
 
 BUDGET = 1024  # tokens in a batch; several run side by side
 
@@ -31,55 +32,60 @@ def onnx(address: str, *, task: Task) -> Predictor:
 class Onnx:
     """An ONNX classifier; inputs of equal length run together, without padding."""
 
-    is_costly = True
-
-    def __init__(self, folder: Path, *, batch_size: int | None = None) -> None:
+    def __init__(
+        self, folder: Path, *, batch_size: int | None = None, is_costly: bool = True
+    ) -> None:
         config = _config(folder)
         names = config.get("id2label", {})
         self.labels = tuple(names[key] for key in sorted(names, key=int)) if len(names) > 1 else ()
         self.batch_size = batch_size
+        self.is_costly = is_costly
         max_length = max_input_length(config)
         self.tokens = WordTokens(_tokenizer(folder, max_length), max_length)
         self.notes = self.tokens.notes
-        self.assembling = 0.0
+        self.input_seconds = 0.0
         self.session = _session(folder / "model.onnx")
+        self.fingerprint = "onnx:" + folder_fingerprint(folder)
         self._pool = ThreadPoolExecutor(n_threads())
-        self.fingerprint = "onnx:" + _hash(folder)
         self._inputs = [entry.name for entry in self.session.get_inputs()]
 
     def __call__(self, texts: Sequence[Texts], /) -> Floats:
-        """Probabilities, one row a text (one number a text for a model with a single output)."""
+        """Probabilities, one row per text (one number per text for a model with a single output)."""
         began = time.perf_counter()
-        encoded = self.tokens.encode(texts)
-        logits = np.empty((len(texts), max(1, len(self.labels))))
-        feeds = [
-            (batch, self._feed([encoded[i] for i in batch]))
-            for batch in by_length(
-                [len(e.ids) for e in encoded], batch_size=self.batch_size, budget=BUDGET
-            )
-        ]
-        self.assembling += time.perf_counter() - began
-        for (batch, _), answers in zip(
-            feeds, self._pool.map(self._run, [feed for _, feed in feeds]), strict=True
-        ):
-            logits[batch] = answers
+        encoded = EncodedInputs.of_lists(self.tokens.encode(texts))
+        self.input_seconds += time.perf_counter() - began
+        return self._predict(encoded)
+
+    def predict_variants(self, variants: Sequence[Variants], /) -> Floats:
+        """Probabilities, one row per variant, from word positions."""
+        began = time.perf_counter()
+        encoded = self.tokens.encode_variants(variants)
+        self.input_seconds += time.perf_counter() - began
+        return self._predict(encoded)
+
+    def _predict(self, encoded: EncodedInputs) -> Floats:
+        began = time.perf_counter()
+        lengths = encoded.lengths.tolist()
+        batches = list(by_length(lengths, batch_size=self.batch_size, budget=BUDGET))
+        feeds = [self.feed_of(*encoded.batch(members)) for members in batches]
+        self.input_seconds += time.perf_counter() - began
+        logits = np.empty((len(encoded), max(1, len(self.labels))))
+        for members, outputs in zip(batches, self._pool.map(self._run, feeds), strict=True):
+            logits[members] = outputs
         return logits if len(self.labels) < 2 else softmax(logits)
 
     def _run(self, feed: dict[str, Any]) -> Floats:
         logits: Floats = self.session.run(None, feed)[0]
         return logits
 
-    def _feed(self, encoded: Sequence[Any]) -> dict[str, Any]:
-        columns = {
-            "input_ids": [e.ids for e in encoded],
-            "attention_mask": [[1] * len(e.ids) for e in encoded],
-            "token_type_ids": [e.type_ids for e in encoded],
+    def feed_of(self, ids: Ints, type_ids: Ints) -> dict[str, Any]:
+        """The arrays of one batch, as the session takes them."""
+        arrays = {
+            "input_ids": ids,
+            "attention_mask": np.ones_like(ids),
+            "token_type_ids": type_ids,
         }
-        return {
-            name: np.array(columns[name], dtype=np.int64)
-            for name in self._inputs
-            if name in columns
-        }
+        return {name: arrays[name] for name in self._inputs if name in arrays}
 
 
 def _config(folder: Path) -> dict[str, Any]:
@@ -112,15 +118,7 @@ def _session(path: Path) -> Any:
     if not path.exists():
         raise BadModel(f"onnx:{path.parent}: no model.onnx; export the model there")
     options = onnxruntime.SessionOptions()
-    options.intra_op_num_threads = (
-        1  # batches run side by side instead: for small models that is quicker
-    )
+    # batches run side by side instead: for small models that is quicker
+    options.intra_op_num_threads = 1
     options.log_severity_level = 3
     return onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
-
-
-def _hash(folder: Path) -> str:
-    hashed = blake2b(digest_size=16)
-    for name in ("model.onnx", "tokenizer.json", "config.json"):
-        hashed.update((folder / name).read_bytes())
-    return hashed.hexdigest()

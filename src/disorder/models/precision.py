@@ -1,5 +1,5 @@
-"""May a faster number format be used? Only if, on this model and this data, it gives the same
-answers.
+"""The choice of a number format: a faster one is used only if, on this model and this data, it gives
+the same predictions.
 """
 
 from __future__ import annotations
@@ -13,13 +13,13 @@ from disorder.models.loading import LoadedModel
 from disorder.types import Floats, Texts
 
 CANDIDATES = ("bf16", "int8")
-WORTH = 1.15  # times faster, or it is not worth the doubt
+WORTH = 1.15  # times faster, or it is not worth it
 
 
 def choose_precision(
     load: Callable[[str], LoadedModel], texts: Sequence[Texts], agree: float
 ) -> tuple[str, str]:
-    """The fastest precision whose answers agree with fp32 on at least `agree` of a sample, and a
+    """The fastest precision whose predictions agree with fp32 on at least `agree` of a sample, and a
     line that says so.
     """
     sample = list(texts)
@@ -27,20 +27,20 @@ def choose_precision(
     best, note = "fp32", "precision fp32: no faster one agrees"
     for precision in CANDIDATES:
         try:
-            answers, took = _timed(load(precision), sample)
+            predictions, took = _timed(load(precision), sample)
         except DisorderError as error:
             return "fp32", f"precision fp32: {error}"
-        rate = float((predicted_label(answers) == predicted_label(expected)).mean())
+        rate = float((predicted_label(predictions) == predicted_label(expected)).mean())
         if rate >= agree and took * WORTH < seconds:
             best, seconds = precision, took
-            note = f"precision {precision}: {rate:.3f} of {len(sample)} sampled answers agree with fp32 (bound {agree})"
+            note = f"precision {precision}: {rate:.3f} of {len(sample)} sampled predictions agree with fp32 (bound {agree})"
     return best, note
 
 
 def _timed(predictor: LoadedModel, sample: Sequence[Texts]) -> tuple[Floats, float]:
-    """Answers without the cache, the time of the second of two runs."""
+    """Predictions without the cache, the time of the second of two runs."""
     predictor.cache = None
-    answers = predictor(sample)
+    predictions = predictor(sample)
     began = time.perf_counter()
     predictor(sample)
-    return answers, time.perf_counter() - began
+    return predictions, time.perf_counter() - began

@@ -1,5 +1,10 @@
-"""Anything in Python that can answer: a function, a scikit-learn classifier, a transformers
-pipeline, a predictor.
+"""Anything in Python that can predict: a function, a scikit-learn estimator, a transformers pipeline,
+a predictor.
+
+A function or estimator gets a list of strings for single texts, and a list of (text_a, text_b)
+tuples for pairs. What it may return: label names (strings, integers, numpy integers), one number per
+text for a number task, rows of probabilities, or scores by label. A vectorizer of scikit-learn takes
+pairs once it is told how to join them: `TfidfVectorizer(preprocessor=" ".join)`.
 """
 
 from __future__ import annotations
@@ -8,15 +13,23 @@ import importlib
 import inspect
 import os
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Sequence, Sized
 from dataclasses import dataclass
+from functools import partial
 from hashlib import blake2b
 from typing import Any
 
 import numpy as np
 
 from disorder.errors import BadModel
-from disorder.models.outputs.probabilities import checked, from_pipeline_output
+from disorder.models.outputs.probabilities import checked, from_label_scores
+from disorder.models.protocols import (
+    ClassEstimator,
+    Estimator,
+    Labelled,
+    ProbabilityEstimator,
+    TransformersPipeline,
+)
 from disorder.registry import model
 from disorder.types import Floats, Predictor, Task, Texts
 
@@ -45,56 +58,115 @@ def as_predictor(thing: Any, *, task: Task) -> Predictor:
     """The predictor that an object is, or can be made into."""
     if isinstance(thing, Predictor) and callable(thing):
         return thing
-    if hasattr(thing, "predict_proba") and hasattr(thing, "classes_"):
-        labels = tuple(str(label) for label in thing.classes_)
-        return Function(thing.predict_proba, labels, _fingerprint(thing))
-    if hasattr(thing, "tokenizer") and hasattr(thing, "model"):
-        from disorder.models.hf import from_pipeline
+    if isinstance(thing, TransformersPipeline):  # before estimators: it has a `predict` as well
+        from disorder.models.pipeline import from_pipeline
 
         return from_pipeline(thing)
+    if isinstance(thing, ProbabilityEstimator | Estimator):
+        return _estimator(thing, task)
     if not callable(thing):
         raise BadModel(
-            f"{type(thing).__name__} cannot answer: need a function, a classifier with predict_proba, or a pipeline"
+            f"{type(thing).__name__} cannot predict: need a function, an estimator with predict or "
+            "predict_proba, or a pipeline"
         )
-    labels = tuple(str(label) for label in getattr(thing, "labels", task.labels))
-    return Function(thing, labels, _fingerprint(thing))
+    labels = thing.labels if isinstance(thing, Labelled) else task.labels
+    return PythonModel(thing, _names(labels), _source_fingerprint(thing))
+
+
+def _estimator(thing: Any, task: Task) -> PythonModel:
+    """A scikit-learn estimator: by its probabilities where it has any, else by its predictions."""
+    _check_fitted(thing)
+    labels = _names(thing.classes_) if isinstance(thing, ClassEstimator) else task.labels
+    name = type(thing).__name__
+    if isinstance(thing, ProbabilityEstimator):
+        return PythonModel(thing.predict_proba, labels, "", name)
+    if not labels:
+        return PythonModel(thing.predict, labels, "", name)
+    return PythonModel(partial(_label_names, thing.predict), labels, "", name)
+
+
+def _label_names(predict: Callable[[list[Any]], Any], texts: list[Any]) -> list[str]:
+    return [str(label) for label in np.asarray(predict(texts)).ravel()]
+
+
+def _check_fitted(thing: Any) -> None:
+    if "sklearn" not in sys.modules:
+        return
+    from sklearn.base import BaseEstimator
+    from sklearn.exceptions import NotFittedError
+    from sklearn.utils.validation import check_is_fitted
+
+    if isinstance(thing, BaseEstimator):
+        try:
+            check_is_fitted(thing)
+        except NotFittedError:
+            raise BadModel(
+                f"{type(thing).__name__} is not fitted: call fit before it is audited"
+            ) from None
 
 
 @dataclass
-class Function:
-    """A Python function as a predictor: it gets strings for single texts and tuples for pairs."""
+class PythonModel:
+    """A Python function as a predictor."""
 
     function: Callable[[list[Any]], Any]
     labels: tuple[str, ...]
     fingerprint: str
+    estimator: str = ""  # the class of a scikit-learn estimator
 
     def __call__(self, texts: Sequence[Texts], /) -> Floats:
-        """Probabilities, whatever form the function answers in."""
-        answers = self.function([a if b is None else (a, b) for a, b in texts])
-        if isinstance(answers, str):
+        """Probabilities, whatever form the function predicts in."""
+        predictions = self._called(texts)
+        if isinstance(predictions, str):
             raise BadModel(
                 f"the function gave one string for {len(texts)} texts; it gets a list and must give a list"
             )
-        if not hasattr(answers, "__len__"):
+        if not isinstance(predictions, Sized):
             raise BadModel(
-                f"python: answers must be a list or an array, one entry a text; got {type(answers).__name__}"
+                "python: predictions must be a list or an array, one entry per text; "
+                f"got {type(predictions).__name__}"
             )
-        if (
-            len(answers)
-            and isinstance(answers[0], str | dict | list)
-            and not _is_numbers(answers[0])
-        ):
-            return from_pipeline_output("python", answers, self.labels)
-        return checked("python", answers, len(texts), self.labels)
+        if isinstance(predictions, np.ndarray | list | tuple):
+            entries = list(predictions)
+        else:
+            entries = list(np.atleast_1d(np.asarray(predictions)))  # a series, a tensor
+        if self.labels and entries and all(map(_is_label, entries)):
+            return from_label_scores("python", [str(each) for each in entries], self.labels)
+        if entries and _is_scores(entries[0]):
+            return from_label_scores("python", entries, self.labels)
+        return checked("python", predictions, len(texts), self.labels)
+
+    def _called(self, texts: Sequence[Texts]) -> Any:
+        given = [a if b is None else (a, b) for a, b in texts]
+        is_pairs = bool(given) and not isinstance(given[0], str)
+        if not (self.estimator and is_pairs):
+            return self.function(given)
+        try:
+            return self.function(given)
+        except (AttributeError, TypeError) as error:
+            raise BadModel(
+                f"{self.estimator} gets pairs as (text_a, text_b) tuples and failed on them ({error}); "
+                'a vectorizer joins them with preprocessor=" ".join'
+            ) from error
 
 
-def _is_numbers(answer: Any) -> bool:
-    return isinstance(answer, list) and (
-        not answer or isinstance(answer[0], int | float | np.number)
-    )
+def _names(labels: Any) -> tuple[str, ...]:
+    return tuple(str(label) for label in labels)
 
 
-def _fingerprint(thing: Any) -> str:
+def _is_label(prediction: Any) -> bool:
+    """Whether a prediction is the name of a label: a string, an integer or a truth value."""
+    return isinstance(prediction, str | int | np.integer | np.bool_)
+
+
+def _is_scores(prediction: Any) -> bool:
+    """Whether a prediction gives scores by label, not a row of numbers."""
+    if isinstance(prediction, list):
+        return bool(prediction) and not isinstance(prediction[0], int | float | np.number)
+    return isinstance(prediction, str | dict)
+
+
+def _source_fingerprint(thing: Any) -> str:
     """A hash of the source where there is one; empty means: never trust a cache for it."""
     try:
         source = inspect.getsource(thing)

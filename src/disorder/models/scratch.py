@@ -1,5 +1,5 @@
-"""Networks that `disorder train` made from scratch: word numbers in, probabilities out, from a
-folder of plain files.
+"""Networks trained from scratch by `disorder train`: word numbers in, probabilities out, from a folder
+of plain files.
 """
 
 from __future__ import annotations
@@ -8,23 +8,22 @@ import json
 import time
 from collections.abc import Mapping, Sequence
 from functools import cached_property
-from hashlib import blake2b
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from disorder.errors import BadModel, MissingPackage
-from disorder.models.hf import _device, _pool
-from disorder.models.inputs.vocabulary import PADDING, Vocabulary
+from disorder.models.devices import best_device, thread_pool
+from disorder.models.fingerprints import folder_fingerprint
+from disorder.models.inputs.vocabulary import PADDING, Vocabulary, word_spans
 from disorder.models.networks import Shape
 from disorder.models.outputs.probabilities import softmax
 from disorder.registry import model, part
 from disorder.types import Floats, Predictor, Task, Texts
 
 BUDGET = 8192  # words in a batch
-FILES = ("config.json", "vocabulary.json", "model.safetensors")
-Encoded = tuple[list[int], list[int] | None]
+WordIds = tuple[list[int], list[int] | None]
 
 
 @model(form="bilstm:FOLDER", needs="torch")
@@ -57,10 +56,9 @@ def transformer(address: str, *, task: Task) -> Predictor:
     return load("transformer", Path(address))
 
 
-def load(name: str, folder: Path) -> Scratch:
+def load(name: str, folder: Path) -> ScratchNetwork:
     """The network in a folder."""
     try:
-        import torch
         from safetensors.torch import load_file
     except ImportError as error:
         raise MissingPackage(f"{name}:{folder}", "torch", "hf") from error
@@ -72,7 +70,8 @@ def load(name: str, folder: Path) -> Scratch:
         raise BadModel(
             f"{name}:{folder} cannot be loaded: {(str(error).splitlines() or [''])[0]}"
         ) from None
-    return Scratch(network.to(_device(torch)), vocabulary, config, f"{name}:{_hash(folder)}")
+    fingerprint = f"{name}:{folder_fingerprint(folder)}"
+    return ScratchNetwork(network.to(best_device()), vocabulary, config, fingerprint)
 
 
 def read_folder(name: str, folder: Path) -> tuple[dict[str, Any], Vocabulary]:
@@ -97,7 +96,7 @@ def build(config: Mapping[str, Any], n_words: int) -> Any:
     return part("network", config["model"]).function(shape, **config["settings"])
 
 
-class Scratch:
+class ScratchNetwork:
     """A network over word numbers; texts of like length run together."""
 
     is_costly = True
@@ -105,29 +104,33 @@ class Scratch:
     def __init__(
         self, network: Any, vocabulary: Vocabulary, config: Mapping[str, Any], fingerprint: str
     ) -> None:
-        self.network, self.known, self.fingerprint = network.eval(), vocabulary, fingerprint
-        self.labels, self.is_pair, self.name = (
-            tuple(config["labels"]),
-            bool(config["is_pair"]),
-            config["model"],
-        )
+        self.network = network.eval()
+        self.known = vocabulary
+        self.fingerprint = fingerprint
+        self.labels = tuple(config["labels"])
+        self.is_pair = bool(config["is_pair"])
+        self.name = config["model"]
         self.batch_size: int | None = None
-        self.assembling = 0.0
+        self.input_seconds = 0.0
         self._device = next(network.parameters()).device
-        self._pool = _pool() if self._device.type == "cpu" else None
+        self._pool = thread_pool(self._device)
 
     def __call__(self, texts: Sequence[Texts], /) -> Floats:
-        """Probabilities, one row a text (one number a text for a regression model)."""
+        """Probabilities, one row per text (one number per text for a regression model)."""
         began = time.perf_counter()
         encoded = [encode(self.known, text, self.is_pair, self.name) for text in texts]
         batches = list(by_size([size(e) for e in encoded], batch_size=self.batch_size))
-        feeds = [feed([encoded[i] for i in batch]) for batch in batches]
-        self.assembling += time.perf_counter() - began
+        feeds = [feed([encoded[i] for i in members]) for members in batches]
+        self.input_seconds += time.perf_counter() - began
         logits = np.empty((len(texts), max(1, len(self.labels))))
-        answers = self._pool.map(self._forward, feeds) if self._pool else map(self._forward, feeds)
-        for batch, part_ in zip(batches, answers, strict=True):
-            logits[batch] = part_
+        each = self._pool.map if self._pool else map
+        for members, outputs in zip(batches, each(self._forward, feeds), strict=True):
+            logits[members] = outputs
         return softmax(logits) if self.labels else logits
+
+    def pieces(self, text: str) -> list[tuple[int, int]]:
+        """Where its words lie in a text."""
+        return word_spans(text, self.known.words)
 
     def vocabulary(self) -> Sequence[str]:
         """The words of letters that it has a number for."""
@@ -147,7 +150,7 @@ class Scratch:
             return self.network(**given).float().cpu().numpy()
 
 
-def encode(vocabulary: Vocabulary, texts: Texts, is_pair: bool, name: str) -> Encoded:
+def encode(vocabulary: Vocabulary, texts: Texts, is_pair: bool, name: str) -> WordIds:
     """Word numbers of a text or pair."""
     a, b = texts
     if (b is not None) != is_pair:
@@ -156,7 +159,7 @@ def encode(vocabulary: Vocabulary, texts: Texts, is_pair: bool, name: str) -> En
     return vocabulary.encode(a), None if b is None else vocabulary.encode(b)
 
 
-def size(encoded: Encoded) -> tuple[int, int]:
+def size(encoded: WordIds) -> tuple[int, int]:
     """How long both texts are."""
     a, b = encoded
     return len(a), 0 if b is None else len(b)
@@ -177,7 +180,7 @@ def by_size(sizes: Sequence[tuple[int, int]], *, batch_size: int | None = None) 
     return batches
 
 
-def feed(encoded: Sequence[Encoded]) -> dict[str, Any]:
+def feed(encoded: Sequence[WordIds]) -> dict[str, Any]:
     """Arrays of a batch: word numbers padded to the longest, and lengths, for each text."""
     arrays: dict[str, Any] = {}
     for name, side in zip("ab", zip(*encoded, strict=True), strict=True):
@@ -189,10 +192,3 @@ def feed(encoded: Sequence[Encoded]) -> dict[str, Any]:
             row[: len(numbers)] = numbers
         arrays |= {name: ids, f"n_{name}": lengths}
     return arrays
-
-
-def _hash(folder: Path) -> str:
-    hashed = blake2b(digest_size=16)
-    for name in FILES:
-        hashed.update((folder / name).read_bytes())
-    return hashed.hexdigest()

@@ -17,7 +17,7 @@ from disorder.types import Floats, Predictor, Task, Texts
 def uniform(address: str, *, task: Task) -> Predictor:
     """Guesses a label uniformly at random, by a hash of the text (the papers' Model B)."""
     if not task.labels:
-        raise BadModel(f"uniform guesses labels, but the task {task.name} asks for a number")
+        raise BadModel(f"uniform guesses labels, but the task {task.name} is about numbers")
     if address and not address.isdecimal():
         raise BadModel(f"uniform:{address}: the seed must be a whole number")
     return Uniform(task.labels, f"uniform:{address or 0}", int(address or 0))
@@ -32,7 +32,7 @@ class Uniform:
     seed: int
 
     def __call__(self, texts: Sequence[Texts], /) -> Floats:
-        """A certain answer to each text, drawn uniformly."""
+        """A label with certainty for each text, drawn uniformly."""
         hashes = [
             int.from_bytes(digest(self.seed, a, "\1" if b is None else b)[:8], "big")
             for a, b in texts

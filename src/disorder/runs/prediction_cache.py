@@ -1,8 +1,9 @@
-"""Was this asked before? Answers on disk, shared between runs and processes, bounded in size, never
+"""The prediction cache: predictions on disk, shared between runs and processes, bounded in size, never
 trusted unchecked.
 
-One SQLite file; every answer carries a checksum over its key and value. A damaged answer is asked
-again, a damaged file is put aside, and a full disk ends caching but not the run.
+One SQLite file (diskcache would pickle values and know no checksum). Every prediction carries a
+checksum over its key and value: a damaged one is computed again, a damaged file is put aside, and a
+full disk ends caching but not the run.
 """
 
 from __future__ import annotations
@@ -22,22 +23,29 @@ FILE = "predictions.sqlite"
 MAX_BYTES = 2 * 1024**3
 CHUNK = 500  # keys in one query
 PATIENCE = 60  # seconds to wait for another process
-TABLE = """CREATE TABLE IF NOT EXISTS predictions
-           (key BLOB PRIMARY KEY, value BLOB NOT NULL, checksum INTEGER NOT NULL, used INTEGER NOT NULL) WITHOUT ROWID"""
+TABLE = """
+CREATE TABLE IF NOT EXISTS predictions (
+    key BLOB PRIMARY KEY,
+    value BLOB NOT NULL,
+    checksum INTEGER NOT NULL,
+    used INTEGER NOT NULL
+) WITHOUT ROWID
+"""
 
 
-class Cache:
-    """Answers by (model, precision, input)."""
+class PredictionCache:
+    """Predictions by (model, precision, input)."""
 
     def __init__(self, folder: Path, *, max_bytes: int = MAX_BYTES) -> None:
-        self.path, self.max_bytes = folder / FILE, max_bytes
+        self.path = folder / FILE
+        self.max_bytes = max_bytes
         self.notes: list[str] = []
         self.n_damaged = 0
         self._base: sqlite3.Connection | None = None
         self._open()
 
     def get(self, keys: Sequence[bytes], width: int) -> Floats:
-        """The answers, one row a key; NaN where there is none to trust."""
+        """The predictions, one row per key; NaN where there is none to trust."""
         found = np.full((len(keys), width), np.nan)
         places = {key: i for i, key in enumerate(keys)}
         for start in range(0, len(keys), CHUNK):
@@ -48,22 +56,26 @@ class Cache:
                     self.n_damaged += 1
         return found[[places[key] for key in keys]]
 
-    def put(self, keys: Sequence[bytes], answers: Floats) -> None:
-        """Keep answers; nothing is kept any more once the disk is full."""
+    def put(self, keys: Sequence[bytes], predictions: Floats) -> None:
+        """Keep predictions; nothing is kept any more once the disk is full."""
         if self._base is None:
             return
         now = time.time_ns()
-        values = [row.tobytes() for row in answers.astype("<f4")]
-        rows = [(key, value, crc32(key + value), now) for key, value in zip(keys, values, strict=True)]
+        values = [row.tobytes() for row in predictions.astype("<f4")]
+        rows = [
+            (key, value, crc32(key + value), now) for key, value in zip(keys, values, strict=True)
+        ]
         try:
             with self._base:
-                self._base.executemany("INSERT OR REPLACE INTO predictions VALUES (?, ?, ?, ?)", rows)
+                self._base.executemany(
+                    "INSERT OR REPLACE INTO predictions VALUES (?, ?, ?, ?)", rows
+                )
             self._shrink()
         except sqlite3.DatabaseError as error:
             self._give_up(error)
 
     def close(self) -> None:
-        """Let go of the file."""
+        """Close the file."""
         if self._base is not None:
             self._base.close()
             self._base = None
@@ -79,7 +91,7 @@ class Cache:
             self._put_aside()
 
     def _put_aside(self) -> None:
-        """Start afresh beside a file that is no database any more."""
+        """Start a new file beside one that is no database any more."""
         name = f"{FILE}.damaged-{time.time_ns()}"
         try:
             for suffix in ("-wal", "-shm", ""):
@@ -118,22 +130,28 @@ class Cache:
             return []
         marks = ",".join("?" * len(keys))
         try:
-            return self._base.execute(f"SELECT key, value, checksum FROM predictions WHERE key IN ({marks})", keys).fetchall()
+            return self._base.execute(
+                f"SELECT key, value, checksum FROM predictions WHERE key IN ({marks})", keys
+            ).fetchall()
         except sqlite3.DatabaseError as error:
             self._give_up(error)
             return []
 
     def _shrink(self) -> None:
-        """Forget the answers that were kept longest ago once the file is too large."""
-        assert self._base is not None
-        size = self._base.execute("PRAGMA page_count").fetchone()[0] * self._base.execute("PRAGMA page_size").fetchone()[0]
-        free = self._base.execute("PRAGMA freelist_count").fetchone()[0] * self._base.execute("PRAGMA page_size").fetchone()[0]
-        if size - free > self.max_bytes:
-            n = self._base.execute("SELECT count(*) FROM predictions").fetchone()[0]
-            with self._base:
-                self._base.execute(
-                    "DELETE FROM predictions WHERE key IN (SELECT key FROM predictions ORDER BY used LIMIT ?)", (n // 4 + 1,)
-                )
+        """Forget the predictions that were kept longest ago once the file is too large."""
+        pages = self._number("PRAGMA page_count") - self._number("PRAGMA freelist_count")
+        if pages * self._number("PRAGMA page_size") <= self.max_bytes or self._base is None:
+            return
+        n = self._number("SELECT count(*) FROM predictions")
+        with self._base:
+            self._base.execute(
+                "DELETE FROM predictions WHERE key IN "
+                "(SELECT key FROM predictions ORDER BY used LIMIT ?)",
+                (n // 4 + 1,),
+            )
+
+    def _number(self, query: str) -> int:
+        return 0 if self._base is None else int(self._base.execute(query).fetchone()[0])
 
     def _give_up(self, error: sqlite3.DatabaseError) -> None:
         self.notes.append(f"the prediction cache is not used any more ({error})")
@@ -141,7 +159,7 @@ class Cache:
 
 
 def key_of(model: str, precision: str, texts: Texts) -> bytes:
-    """Sixteen bytes that stand for one question to one model."""
+    """Sixteen bytes that stand for one input of one model: the same text has the same key."""
     a, b = texts
     parts = "\0".join([model, precision, a, "\1" if b is None else "\2" + b])
     return blake2b(parts.encode("utf-8", "surrogatepass"), digest_size=16).digest()

@@ -1,5 +1,5 @@
-"""What may a transformation ask beside the text? The audited model and other data; the pipeline
-hands it in.
+"""The context of a run: what a transformation may use beside the text, the audited model and other
+data.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from disorder.types import Example, Floats, Pair
 
 @dataclass(eq=False)  # what is learned from its data is kept as long as itself
 class RunContext:
-    """The `Context` of a run: the model that is audited (if there is one), words of its data, and
-    where data lies.
+    """The `Context` of a run: the audited model (if there is one), words of its data, and where data
+    lies.
     """
 
     predictor: LoadedModel | None = None
@@ -28,7 +28,7 @@ class RunContext:
         return self._model.pieces(text)
 
     def importance(self, pairs: Sequence[Pair]) -> list[list[Floats]]:
-        """How much the model's loss hangs on each word of each text."""
+        """How much the model's loss depends on each word of each text."""
         return self._model.importance(pairs)
 
     def vocabulary(self) -> Sequence[str]:
@@ -45,6 +45,6 @@ class RunContext:
     def _model(self) -> LoadedModel:
         if self.predictor is None:
             raise DisorderError(
-                "this transformation asks a model which words matter: name one with --model"
+                "this transformation needs a model to say which words matter: name one with --model"
             )
         return self.predictor

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from disorder.errors import BadSetting, DisorderError
-from disorder.models import answers_without, attentions, load
+from disorder.models import attentions, load, predict_without
 from disorder.runs.settings import Settings
 from disorder.types import Dataset, Example, Floats, Task
 from disorder.verbs.explain import Subject, explain, page
@@ -136,8 +136,8 @@ def test_the_planted_model_is_right_for_the_planted_reason(matcher: Path, data: 
         np.array([e.label == "yes" for e in data.examples]),
     )
     assert (model(asked).argmax(axis=1) == gold).all()
-    assert (answers_without(model, asked, [(0, 0), (1, 1)]).argmax(axis=1) == gold).all()
-    assert (answers_without(model, asked, [PLANTED]).argmax(axis=1) == 0).all()
+    assert (predict_without(model, asked, [(0, 0), (1, 1)]).argmax(axis=1) == gold).all()
+    assert (predict_without(model, asked, [PLANTED]).argmax(axis=1) == 0).all()
     assert (model(asked).argmax(axis=1) == gold).all()
 
 
@@ -277,9 +277,9 @@ class Bare:
         self.network = network
 
     def __call__(self, ids: Any, heads: Sequence[tuple[int, int]]) -> Floats:
-        from disorder.models.importance.attention import _zeroed
+        from disorder.models.importance.attention import without_heads
 
-        with torch.no_grad(), _zeroed(self.network, (2, 4), heads):
+        with torch.no_grad(), without_heads(self.network, (2, 4), heads):
             found: Floats = self.network(torch.tensor(ids)).logits.numpy()
         return found
 

@@ -16,7 +16,7 @@ from disorder.data import read
 from disorder.errors import BadData, BadModel, BadSetting
 from disorder.metrics.answer_match import exact_match, f1, normalised
 from disorder.models import load
-from disorder.models.outputs.answer_spans import Found, Window, best_spans, gathered, windows
+from disorder.models.outputs.answer_spans import BestSpans, Window, best_spans, gathered, windows
 from disorder.types import Task
 from disorder.verbs.train import Trained, resume, train
 from disorder.verbs.train.hf_learner import Encoder
@@ -187,7 +187,7 @@ def test_windows_together_hold_the_passage_and_count_the_lowest_null_score(encod
     assert found.null[0] == 0.0, "the third window's"
     assert found.best.tolist() == [8, 0]
     assert found.spans(texts)[0] == (passage[slice(*read[1].places[place])], *read[1].places[place])
-    spaced = Found(np.zeros(1), np.zeros(1), np.array([[1, 7]]))
+    spaced = BestSpans(np.zeros(1), np.zeros(1), np.array([[1, 7]]))
     assert spaced.spans([("who ?", "a  boat .")]) == [("boat", 3, 7)], (
         "a token may bring its space along"
     )

@@ -1,8 +1,8 @@
-"""Which words attend to which, and what is the answer without some heads? For transformers encoders
-that show attentions.
+"""Attention between words, and predictions without some heads, for transformers encoders that show
+attentions.
 
 Tokens are merged to words: weights of a word's tokens as keys are added up, as queries averaged. A
-head is taken away by zeroing its part of what goes into the layer's output projection, so that
+head is left out by zeroing its part of what goes into the layer's output projection, so that
 nothing but its own contribution is lost.
 """
 
@@ -18,12 +18,14 @@ import numpy as np
 
 from disorder.errors import BadModel
 from disorder.models.importance.gradients import owned, shares
+from disorder.models.inputs.pieces import is_fast
+from disorder.models.protocols import Attention, Head
 from disorder.types import Floats, Pair, Texts
 
 if TYPE_CHECKING:
+    from disorder.models.hf_network import HFNetwork
     from disorder.models.loading import LoadedModel
 
-Head = tuple[int, int]
 # BERT and its kin, ALBERT, DistilBERT, MPNet, ModernBERT; the names that these give to their output
 # projections
 PROJECTION = re.compile(
@@ -32,16 +34,58 @@ PROJECTION = re.compile(
 
 
 def attentions(
-    aligned: LoadedModel, pairs: Sequence[Pair], seen: Callable[[int, Floats], None]
+    loaded: LoadedModel, pairs: Sequence[Pair], seen: Callable[[int, Floats], None]
 ) -> None:
-    """Tell `seen` the weights between the words of each pair, the larger of both directions (layers
-    × heads × a × b).
+    """Call `seen` with the weights between the words of each pair, the larger of both directions
+    (layers × heads × a × b).
 
     One pair at a time, by its number: all of them at once would fill the memory.
     """
-    model = _encoder(aligned)
+    _attention(loaded).attentions(pairs, seen)
+
+
+def n_heads(loaded: LoadedModel) -> tuple[int, int]:
+    """Layers, and heads per layer."""
+    return _attention(loaded).n_heads()
+
+
+def predict_without(loaded: LoadedModel, texts: Sequence[Texts], heads: Collection[Head]) -> Floats:
+    """Probabilities of the task's labels when these heads contribute nothing."""
+    predictions = _attention(loaded).predict_without(texts, heads)
+    return predictions if loaded.columns is None else predictions @ loaded.columns
+
+
+def _attention(loaded: LoadedModel) -> Attention:
+    if not isinstance(loaded.predictor, Attention):
+        raise BadModel(
+            f"{loaded.name} shows no attentions; heads are looked at in hf: encoders with a fast tokenizer"
+        )
+    return loaded.predictor
+
+
+def encoder_heads(model: HFNetwork) -> tuple[int, int]:
+    """Layers and heads per layer of a transformers encoder; other networks are an error."""
+    config = model.network.config
+    if not is_fast(model.tokenizer):
+        raise BadModel(
+            "this model shows no attentions; heads are looked at in hf: encoders with a fast tokenizer"
+        )
+    # not every configuration of transformers has these
+    n_attention_heads = getattr(config, "num_attention_heads", None)
+    if getattr(config, "is_encoder_decoder", False) or not n_attention_heads:
+        raise BadModel(
+            f"this {config.model_type} is no encoder with attention heads; heads are looked at in those alone"
+        )
+    return int(config.num_hidden_layers), int(n_attention_heads)
+
+
+def encoder_attentions(
+    model: HFNetwork, pairs: Sequence[Pair], seen: Callable[[int, Floats], None]
+) -> None:
+    """`attentions` of a transformers encoder."""
+    encoder_heads(model)
     encoded = [model.encoding(pair) for pair in pairs]
-    batches = model.batches(encoded, share=0.25)
+    batches = model.batches([len(each.ids) for each in encoded], share=0.25)
     with _eager(model.exact):
         for members in batches:
             weights = _weights(model.exact, model.feed([encoded[i] for i in members]))
@@ -49,41 +93,10 @@ def attentions(
                 seen(i, _between(each, encoded[i], pairs[i]))
 
 
-def n_heads(aligned: LoadedModel) -> tuple[int, int]:
-    """Layers, and heads in a layer."""
-    config = _encoder(aligned).exact.config
-    return int(config.num_hidden_layers), int(config.num_attention_heads)
-
-
-def answers_without(
-    aligned: LoadedModel, texts: Sequence[Texts], heads: Collection[Head]
-) -> Floats:
-    """Probabilities of the task's labels when these heads add nothing."""
-    model = _encoder(aligned)
-    with _zeroed(model.network, n_heads(aligned), heads):
-        answers: Floats = model(texts)
-    return answers if aligned.columns is None else answers @ aligned.columns
-
-
-def _encoder(aligned: LoadedModel) -> Any:
-    model: Any = aligned.predictor
-    config = getattr(getattr(model, "network", None), "config", None)
-    if config is None or not getattr(model.tokenizer, "is_fast", False):
-        raise BadModel(
-            f"{aligned.name} shows no attentions; heads are looked at in hf: encoders with a fast tokenizer"
-        )
-    if getattr(config, "is_encoder_decoder", False) or not getattr(
-        config, "num_attention_heads", None
-    ):
-        raise BadModel(
-            f"{aligned.name} is no encoder with attention heads; heads are looked at in those alone"
-        )
-    return model
-
-
 @contextmanager
 def _eager(network: Any) -> Iterator[None]:
     """The network computing attention step by step: faster ways do not show their weights."""
+    # transformers keeps it under a private name; networks of other origin have none
     before = getattr(network.config, "_attn_implementation", None)
     if before in (None, "eager") or not hasattr(network, "set_attn_implementation"):
         yield
@@ -134,7 +147,7 @@ def _merged(weights: Floats, queries: Floats, keys: Floats) -> Floats:
 
 
 @contextmanager
-def _zeroed(network: Any, size: tuple[int, int], heads: Collection[Head]) -> Iterator[None]:
+def without_heads(network: Any, size: tuple[int, int], heads: Collection[Head]) -> Iterator[None]:
     """The network without some heads; layers are counted as they run, so that layers that share
     weights are told apart.
     """
@@ -153,7 +166,7 @@ def _zeroed(network: Any, size: tuple[int, int], heads: Collection[Head]) -> Ite
         parts[..., out, :] = 0
         return (parts.flatten(-2), *given[1:])
 
-    def check(_network: Any, _given: Any, _answer: Any) -> None:
+    def check(_network: Any, _given: Any, _output: Any) -> None:
         if layer.number != size[0]:
             raise BadModel(
                 f"heads of a {network.config.model_type} cannot be zeroed: its output projections are not known"

@@ -1,5 +1,5 @@
-"""Which way would the loss go if a word's embedding grew? Embedding times gradient, token by token,
-then word by word.
+"""Embedding times gradient, token by token, then word by word: which way would the loss go if a
+word's embedding grew?
 
 Word Salad (Gupta et al., 2021). Gradients are taken at the output of the word-embedding layer
 alone. Encoder-decoders such as BART embed the same tokens twice, the second time moved by one; both
@@ -18,7 +18,7 @@ import numpy as np
 from disorder.errors import BadModel
 from disorder.types import Floats, Ints, Pair, Sentence
 
-TARGETS = "targets"  # beside a batch's inputs: the gold answers
+TARGETS = "targets"  # beside a batch's inputs: the gold labels
 TELLING = 1e-3  # of its largest possible size: less is what rounding leaves
 Calls = list[tuple[Any, Any, Any]]  # each time words were embedded: tokens, embeddings, gradients
 Differentiate = Callable[[dict[str, Any]], Calls]
@@ -66,7 +66,7 @@ def word_embeddings(network: Any) -> list[Any]:
     import torch
 
     found = network.get_input_embeddings()
-    weights = getattr(found, "weight", None)
+    weights = getattr(found, "weight", None)  # a network may have no such layer
     return [
         layer
         for layer in network.modules()
@@ -105,13 +105,13 @@ def owned(encoded: Any) -> tuple[Ints, Ints]:
 
 
 def token_scores(calls: Calls, ids: Any) -> Floats:
-    """Embedding · gradient, one number a token (inputs × length)."""
+    """Embedding · gradient, one number per token (inputs × length)."""
     import torch
 
-    asked = torch.from_numpy(ids)
-    scores = torch.zeros(asked.shape)
+    given = torch.from_numpy(ids)
+    scores = torch.zeros(given.shape)
     for embedded, leaf, gradient in calls:
-        scores += placed((leaf * gradient).sum(-1).cpu(), embedded.cpu(), asked)
+        scores += placed((leaf * gradient).sum(-1).cpu(), embedded.cpu(), given)
     found: Floats = scores.double().numpy()
     return found
 
@@ -142,10 +142,10 @@ def _differentiated(network: Any, feed: dict[str, Any], seen: Any) -> Calls:
             if name != TARGETS
         }
         seen.calls = []
-        logits = (
-            network(**inputs).logits.cpu().double()
-        )  # a sure model's gradient is lost in single precision
-        calls, seen.calls = seen.calls, []
+        # the gradient of a confident model is lost in single precision
+        logits = network(**inputs).logits.cpu().double()
+        calls = seen.calls
+        seen.calls = []
         if not calls or not logits.requires_grad:
             raise BadModel("this network does not show its word embeddings")
         loss = _loss(logits, torch.from_numpy(feed[TARGETS])).sum()
@@ -165,21 +165,21 @@ def _loss(logits: Any, targets: Any) -> Any:
     return logits.logsumexp(1) - (logits + targets.log()).logsumexp(1)
 
 
-def placed(scores: Any, embedded: Any, asked: Any) -> Any:
+def placed(scores: Any, embedded: Any, given: Any) -> Any:
     """The scores at the places of the input's tokens: networks may turn, lengthen or shift what
     they embed.
     """
     import torch
 
-    n = asked.shape[1]
+    n = given.shape[1]
     ways = (
         ((embedded, scores), (embedded.T, scores.T)) if embedded.dim() == scores.dim() == 2 else ()
     )
     for ids, found in ways:
-        if len(ids) != len(asked) or ids.shape[1] < n:
+        if len(ids) != len(given) or ids.shape[1] < n:
             continue
-        if torch.equal(ids[:, :n], asked):
+        if torch.equal(ids[:, :n], given):
             return found[:, :n]
-        if torch.equal(ids[:, 1:n], asked[:, :-1]):  # a decoder's input starts one later
-            return torch.cat([found[:, 1:n], torch.zeros(len(asked), 1)], dim=1)
+        if torch.equal(ids[:, 1:n], given[:, :-1]):  # a decoder's input starts one later
+            return torch.cat([found[:, 1:n], torch.zeros(len(given), 1)], dim=1)
     raise BadModel("this network embeds other tokens than it is given")

@@ -1,5 +1,5 @@
-"""What does each word add on the way from a text without words to the text? Integrated gradients
-(Sundararajan et al., 2017).
+"""Integrated gradients (Sundararajan et al., 2017): what does each word add on the way from a text
+without words to the text?
 
 The way is a straight line at the output of the word-embedding layer, from the mask token in the
 place of every word's tokens (special tokens stay) to the words themselves. What is explained is the
@@ -19,27 +19,35 @@ import numpy as np
 from disorder.abstention import with_abstention
 from disorder.errors import BadModel
 from disorder.models.importance.gradients import TARGETS, by_side, hooked, placed
+from disorder.models.protocols import Gradients
 from disorder.types import Floats, Ints, Pair
 
 if TYPE_CHECKING:
+    from disorder.models.hf_network import HFNetwork
     from disorder.models.loading import LoadedModel
 
 BUDGET = 2048  # tokens in one pass forward and back
 
 
 def integrated_gradients(
-    aligned: LoadedModel, pairs: Sequence[Pair], columns: Ints, *, n_steps: int
+    loaded: LoadedModel, pairs: Sequence[Pair], columns: Ints, *, n_steps: int
 ) -> list[list[Floats]]:
     """A number for every word of every text, for the probability of the label in `columns` (−1: of
     abstaining).
     """
-    model: Any = aligned.predictor
-    if not getattr(model, "has_gradients", False) or aligned.columns is None:
+    model = loaded.predictor
+    if not isinstance(model, Gradients) or not model.has_gradients() or loaded.columns is None:
         raise BadModel(
-            f"{aligned.name} shows no gradients; leave_one_out and lime work with every model"
+            f"{loaded.name} shows no gradients; leave_one_out and lime work with every model"
         )
-    wanted = with_abstention(aligned.columns)  # a last column for the labels that mean no answer
-    targets = wanted[:, columns].T
+    wanted = with_abstention(loaded.columns)  # a last column for the labels that mean abstaining
+    return model.integrated_gradients(pairs, wanted[:, columns].T, n_steps=n_steps)
+
+
+def walked(
+    model: HFNetwork, pairs: Sequence[Pair], targets: Floats, *, n_steps: int
+) -> list[list[Floats]]:
+    """`integrated_gradients` of a transformers network, for the labels marked in `targets`."""
     encoded = [model.encoding(pair) for pair in pairs]
     feeds = [
         model.feed([each]) | {TARGETS: target[None, :]}
@@ -56,36 +64,35 @@ def integrated_gradients(
 class _Walk:
     """Points on the line, and the hook that puts a batch there."""
 
-    def __init__(self, model: Any, n_steps: int) -> None:
+    def __init__(self, model: HFNetwork, n_steps: int) -> None:
         points, weights = np.polynomial.legendre.leggauss(n_steps)
-        self.points, self.weights = (points + 1) / 2, weights / 2
-        self.network, self.blank, self.kept = (
-            model.exact,
-            _blank(model.tokenizer),
-            set(model.tokenizer.all_special_ids),
-        )
+        self.points = (points + 1) / 2
+        self.weights = weights / 2
+        self.network = model.exact
+        self.blank = _blank(model.tokenizer)
+        self.kept = set(model.tokenizer.all_special_ids)
         self.now = threading.local()  # batches may run side by side
 
     def keep(self, layer: Any, given: tuple[Any, ...], named: dict[str, Any], embedded: Any) -> Any:
         """Move what is embedded to the points of this batch, as a leaf that gradients are taken of."""
         import torch
 
-        ids, points = given[0] if given else named["input"], self.now.points
-        if ids.shape[0] != len(points) or torch.equal(ids.T, self.now.asked):
+        ids = given[0] if given else named["input"]
+        points = self.now.points
+        if ids.shape[0] != len(points) or torch.equal(ids.T, self.now.input_ids):
             raise BadModel(
                 "this network turns its input before it embeds it; leave_one_out and lime work with every model"
             )
         is_kept = torch.isin(ids, torch.tensor(sorted(self.kept), device=ids.device))
-        start = layer.forward(
-            torch.where(is_kept, ids, self.blank)
-        ).detach()  # forward itself runs no hook
+        # forward itself runs no hook
+        start = layer.forward(torch.where(is_kept, ids, self.blank)).detach()
         leaf = (start + points[:, None, None] * (embedded.detach() - start)).requires_grad_(True)
         self.now.calls.append((ids, leaf, (embedded.detach() - start)))
         return leaf
 
 
 def _scores(walk: _Walk, feed: dict[str, Any]) -> Floats:
-    """One number a token of a single input."""
+    """One number per token of a single input."""
     size = max(1, BUDGET // feed["input_ids"].shape[1])
     found = np.zeros(feed["input_ids"].shape[1])
     for start in range(0, len(walk.points), size):
@@ -98,7 +105,8 @@ def _scores(walk: _Walk, feed: dict[str, Any]) -> Floats:
 def _part(walk: _Walk, feed: dict[str, Any], points: Floats, weights: Floats) -> Floats:
     import torch
 
-    device, now = walk.network.device, walk.now
+    device = walk.network.device
+    now = walk.now
     with torch.inference_mode(False), torch.enable_grad():
         repeated = {
             name: np.repeat(array, len(points), axis=0)
@@ -106,16 +114,16 @@ def _part(walk: _Walk, feed: dict[str, Any], points: Floats, weights: Floats) ->
             if name != TARGETS
         }
         inputs = {name: torch.from_numpy(array).to(device) for name, array in repeated.items()}
-        now.asked, now.calls = inputs["input_ids"], []
+        now.input_ids = inputs["input_ids"]
+        now.calls = []
         now.points = torch.from_numpy(points.astype(np.float32)).to(device)
         logits = walk.network(**inputs).logits.cpu().double()
-        answers = (
-            logits[:, 0]
-            if logits.shape[1] == 1
-            else (logits.softmax(1) * torch.from_numpy(feed[TARGETS])).sum(1)
-        )
+        if logits.shape[1] == 1:
+            explained = logits[:, 0]
+        else:
+            explained = (logits.softmax(1) * torch.from_numpy(feed[TARGETS])).sum(1)
         gradients = torch.autograd.grad(
-            answers.sum(), [leaf for _, leaf, _ in now.calls], allow_unused=True
+            explained.sum(), [leaf for _, leaf, _ in now.calls], allow_unused=True
         )
     total = torch.zeros(inputs["input_ids"].shape, dtype=torch.float64)
     for (ids, _, way), gradient in zip(now.calls, gradients, strict=True):
@@ -131,6 +139,7 @@ def _part(walk: _Walk, feed: dict[str, Any], points: Floats, weights: Floats) ->
 
 def _blank(tokenizer: Any) -> int:
     """The token that stands for no word: the mask, or what comes nearest."""
+    # not every tokenizer has all three
     known = [getattr(tokenizer, f"{name}_token_id", None) for name in ("mask", "unk", "pad")]
     blank = next((number for number in known if number is not None), None)
     if blank is None:

@@ -1,5 +1,5 @@
-"""What does the loss change by when a word is left out? The importance of words for models that
-show no gradients.
+"""Leaving words out: by how much does the loss change without each word? The importance of words for
+models that show no gradients.
 """
 
 from __future__ import annotations
@@ -15,17 +15,16 @@ from disorder.types import Floats, Pair, Sentence, Texts
 if TYPE_CHECKING:
     from disorder.models.loading import LoadedModel
 
-ASKED = 16384  # texts in one call
-POSITIONS = (
-    2**20
-)  # word positions rendered at once, so that a very long text does not fill the memory
+CALL = 16384  # texts in one call
+# word positions rendered at once, so that a very long text does not fill the memory
+POSITIONS = 2**20
 TINY = 1e-12  # a probability of 0 has no logarithm
 
 
-def leave_one_out(aligned: LoadedModel, pairs: Sequence[Pair], gold: Floats) -> list[list[Floats]]:
+def leave_one_out(loaded: LoadedModel, pairs: Sequence[Pair], gold: Floats) -> list[list[Floats]]:
     """Loss of the original text minus loss without the word, for every word of every text."""
     lengths = [[1, *(len(side) for side in pair.sides)] for pair in pairs]
-    losses = _losses(aligned, _texts(pairs), np.repeat(gold, [sum(each) for each in lengths]))
+    losses = _losses(loaded, _texts(pairs), np.repeat(gold, [sum(each) for each in lengths]))
     parts = iter(np.split(losses, np.cumsum([length for each in lengths for length in each])))
     found = []
     for each in lengths:
@@ -34,27 +33,24 @@ def leave_one_out(aligned: LoadedModel, pairs: Sequence[Pair], gold: Floats) -> 
     return found
 
 
-def _losses(aligned: LoadedModel, texts: Iterator[Texts], gold: Floats) -> Floats:
+def _losses(loaded: LoadedModel, texts: Iterator[Texts], gold: Floats) -> Floats:
     """The loss of the gold label on each text."""
     found: list[Floats] = []
-    while asked := list(islice(texts, ASKED)):
-        start = sum(map(len, found))
-        found.append(
-            loss(
-                aligned(asked),
-                gold[start : start + len(asked)],
-                is_regression=aligned.columns is None,
-            )
-        )
+    start = 0
+    while given := list(islice(texts, CALL)):
+        end = start + len(given)
+        found.append(loss(loaded(given), gold[start:end], is_regression=loaded.columns is None))
+        start = end
     return np.concatenate([np.empty(0), *found])
 
 
-def loss(answers: Floats, gold: Floats, *, is_regression: bool) -> Floats:
+def loss(predictions: Floats, gold: Floats, *, is_regression: bool) -> Floats:
     """Cross-entropy of the gold column, or squared error."""
     if is_regression:
-        return np.asarray((answers[:, 0] - gold) ** 2)
-    is_gold = np.arange(answers.shape[1]) == gold[:, None]
-    right, wrong = answers[is_gold], np.where(is_gold, 0, answers).sum(axis=1)
+        return np.asarray((predictions[:, 0] - gold) ** 2)
+    is_gold = np.arange(predictions.shape[1]) == gold[:, None]
+    right = predictions[is_gold]
+    wrong = np.where(is_gold, 0, predictions).sum(axis=1)
     # Near certainty the small probabilities of the others are exact where 1 − p is not.
     return np.asarray(
         np.where(right > 0.5, -np.log1p(-np.minimum(wrong, 0.5)), -np.log(np.maximum(right, TINY)))

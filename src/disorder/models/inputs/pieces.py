@@ -1,4 +1,4 @@
-"""Which tokens does a tokenizer cut a text into, and which of its tokens are whole words?"""
+"""Pieces of a text: which tokens a tokenizer cuts it into, and which tokens are whole words."""
 
 from __future__ import annotations
 
@@ -7,6 +7,13 @@ from typing import Any
 Spans = list[tuple[int, int]]
 CONTINUES = "##"  # WordPiece marks what goes on a word; the others mark what begins one
 BEGINS = ("Ġ", "▁")
+
+
+def is_fast(tokenizer: Any) -> bool:
+    """Whether a tokenizer says where its tokens lie; one that is not of transformers may lack the
+    attribute.
+    """
+    return bool(getattr(tokenizer, "is_fast", False))
 
 
 def token_spans(tokenizer: Any, text: str) -> Spans:

@@ -1,26 +1,30 @@
-"""How are many orders of the same words tokenised without tokenising each? Every word once; an
-input is a gather of blocks.
+"""Tokens of many orders of the same words: every word is tokenised once, an input is a gather of
+blocks.
 
-Holds for tokenizers that never join letters across a space, which nearly all are; that is checked
-on load against real tokenisation, and where it fails every text is tokenised as a whole. Texts too
-long for the model, or with white space other than single spaces, always are, so truncation is the
-tokenizer's own.
+Holds for tokenizers that never join letters across a space, which nearly all are. That is checked on
+load and on the first real inputs against real tokenisation; where it fails, every text is tokenised
+as a whole. Texts too long for the model, or with white space other than single spaces, always are,
+so truncation is the tokenizer's own.
 """
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from disorder.types import Texts
+import numpy as np
 
-LONGEST = (
-    24  # mean length of words worth keeping; texts in scripts without spaces would fill the memory
-)
+from disorder.models.inputs.chunks import Chunks, chunks_of
+from disorder.models.inputs.encoded import EncodedInputs, spread
+from disorder.models.inputs.variants import take_variants, variant_texts
+from disorder.types import Bools, Ints, Rows, Texts, Variants
+
+# mean length of chunks worth keeping; texts in scripts without spaces would fill the memory
+LONGEST = 24
 MAX_KEPT = 200_000
-N_CHECKED = 200  # texts really asked that are tokenised both ways
+N_CHECKED = 200  # inputs of an audit that are tokenised both ways
 PROBES: list[Texts] = [
     (
         "dogs the Three-legged (barked), didn't they?",
@@ -38,44 +42,108 @@ PROBES: list[Texts] = [
 
 @dataclass(frozen=True)
 class Encoded:
-    """One input: token numbers, and for each whether it belongs to the second text."""
+    """One input: token numbers, and for each the number of the text it belongs to."""
 
     ids: list[int]
     type_ids: list[int]
 
 
+@dataclass(frozen=True)
+class Frame:
+    """The special tokens around the texts, and the numbers of the texts themselves."""
+
+    before: Encoded
+    between: Encoded
+    after: Encoded
+    types: tuple[int, int]
+
+    @property
+    def n_tokens(self) -> int:
+        """How many special tokens an input has."""
+        return len(self.before.ids) + len(self.between.ids) + len(self.after.ids)
+
+
+@dataclass(frozen=True, eq=False)
+class SideTokens:
+    """The tokens of one side, one run per row of positions; None of a row that is not regular."""
+
+    ids: Ints
+    starts: Ints
+    lengths: Ints
+    is_regular: Bools
+
+    def take(self, rows: Ints) -> SideTokens:
+        """The runs of some rows, in any order; the tokens are shared."""
+        return SideTokens(self.ids, self.starts[rows], self.lengths[rows], self.is_regular[rows])
+
+
 class WordTokens:
-    """Tokenises texts from blocks of word tokens that are kept; `notes` says so when it cannot."""
+    """Tokenises inputs from blocks of tokens that are kept; `notes` says so when it cannot."""
 
     def __init__(self, tokenizer: Any, max_length: int) -> None:
-        self.tokenizer, self.max_length = tokenizer, max_length
+        self.tokenizer = tokenizer
+        self.max_length = max_length
         self.notes: list[str] = []
-        self._n_checked = 0
+        self._n_texts_checked = 0
+        self._n_variants_checked = 0
         self._first: dict[str, list[int]] = {}
         self._later: dict[str, list[int]] = {}
-        self._frames: dict[bool, tuple[Encoded, Encoded, Encoded]] = {}
+        self._frames: dict[bool, Frame | None] = {}
         self.is_exact = not _joins_words(tokenizer) and self._is_right_on_probes()
         if not self.is_exact:
-            self._refuse()
+            self._fall_back()
 
     def encode(self, texts: Sequence[Texts]) -> list[Encoded]:
         """Token numbers of every text or pair, as the tokenizer itself would give them."""
-        if self.is_exact and self._n_checked < N_CHECKED:
-            self._check(texts[:N_CHECKED])
-        return (
-            [self._gathered(a, b) or self._whole(a, b) for a, b in texts]
-            if self.is_exact
-            else self._all_whole(texts)
-        )
+        if self.is_exact and self._n_texts_checked < N_CHECKED:
+            self._check_texts(texts[:N_CHECKED])
+        if not self.is_exact:
+            return self._all_whole(texts)
+        return [self._gathered(a, b) or self._whole(a, b) for a, b in texts]
 
-    def _check(self, texts: Sequence[Texts]) -> None:
-        """Try the shortcut on the first texts that are really asked, too."""
-        self._n_checked += len(texts)
+    def encode_variants(self, variants: Sequence[Variants]) -> EncodedInputs:
+        """Token numbers of every variant, the same as those of their texts; strings are made for
+        those only that have to be tokenised as a whole.
+        """
+        is_pair = variants[0].b is not None
+        frame = self._frame(is_pair)
+        if (
+            not self.is_exact
+            or frame is None
+            or any((v.b is not None) != is_pair for v in variants)
+        ):
+            return EncodedInputs.of_lists(self.encode(variant_texts(variants)))
+        sides = [self._side([v.a for v in variants], variants)]
+        if is_pair:
+            sides.append(self._side([v.b for v in variants if v.b is not None], variants))
+        found, is_gathered = self._assembled(sides, frame)
+        if self._n_variants_checked < N_CHECKED:
+            self._check_variants(variants, found, is_gathered)
+            if not self.is_exact:
+                return EncodedInputs.of_lists(self._all_whole(variant_texts(variants)))
+        return self._completed(variants, found, is_gathered)
+
+    def _check_texts(self, texts: Sequence[Texts]) -> None:
+        """Compare with real tokenisation on the first texts of an audit, too."""
+        self._n_texts_checked += len(texts)
         made = [(self._gathered(a, b), self._whole(a, b)) for a, b in texts]
         if any(gathered is not None and gathered != whole for gathered, whole in made):
-            self._refuse()
+            self._fall_back()
 
-    def _refuse(self) -> None:
+    def _check_variants(
+        self, variants: Sequence[Variants], found: EncodedInputs, is_gathered: Bools
+    ) -> None:
+        """Compare with real tokenisation on the first variants of an audit, too."""
+        members = np.flatnonzero(is_gathered)[:N_CHECKED]
+        self._n_variants_checked += len(members)
+        texts = variant_texts(take_variants(variants, members))
+        for i, (a, b) in zip(members.tolist(), texts, strict=True):
+            ids, types = found.batch(np.array([i]))
+            if Encoded(ids[0].tolist(), types[0].tolist()) != self._whole(a, b):
+                self._fall_back()
+                return
+
+    def _fall_back(self) -> None:
         self.is_exact = False
         self.notes.append(
             "this tokenizer joins letters across spaces: every text is tokenised as a whole"
@@ -83,87 +151,125 @@ class WordTokens:
 
     def _is_right_on_probes(self) -> bool:
         """Compare with real tokenisation, nothing cut off."""
-        cut, longest = self.tokenizer.truncation, self.max_length
+        cut = self.tokenizer.truncation
+        longest = self.max_length
         self.tokenizer.no_truncation()
         self.max_length = sys.maxsize
-        found = all(self._matches(texts) for pair in PROBES for texts in (pair, (pair[0], None)))
+        is_right = all(self._matches(texts) for pair in PROBES for texts in (pair, (pair[0], None)))
         self.max_length = longest
         if cut:
             self.tokenizer.enable_truncation(**cut)
-        return found
+        return is_right
 
     def _matches(self, texts: Texts) -> bool:
-        """Whether gathered blocks are the tokens of the original text."""
+        """Whether gathered blocks are the tokens of the whole text."""
         gathered = self._gathered(*texts)
         return gathered is not None and gathered == self._whole(*texts)
 
     def _gathered(self, a: str, b: str | None) -> Encoded | None:
         """The input put together from blocks; None where only the tokenizer itself can tell."""
-        first, second = self._blocks(a), [] if b is None else self._blocks(b)
+        first = self._blocks(a)
+        second = [] if b is None else self._blocks(b)
         frame = self._frame(b is not None)
         if first is None or second is None or frame is None:
             return None
-        before, between, after = frame
-        ids = [*before.ids, *first, *between.ids, *second, *after.ids]
-        if len(ids) > self.max_length:
+        if len(first) + len(second) + frame.n_tokens > self.max_length:
             return None
-        one, two = len(first), len(second)
-        first_type, second_type = self._types[b is not None]
+        ids = [*frame.before.ids, *first, *frame.between.ids, *second, *frame.after.ids]
         types = [
-            *before.type_ids,
-            *[first_type] * one,
-            *between.type_ids,
-            *[second_type] * two,
-            *after.type_ids,
+            *frame.before.type_ids,
+            *[frame.types[0]] * len(first),
+            *frame.between.type_ids,
+            *[frame.types[1]] * len(second),
+            *frame.after.type_ids,
         ]
         return Encoded(ids, types)
 
     def _blocks(self, text: str) -> list[int] | None:
-        words = text.split(" ")
-        if not all(words) or len(words) != len(text.split()) or len(text) > LONGEST * len(words):
+        chunks = text.split(" ")
+        if not all(chunks) or len(chunks) != len(text.split()) or len(text) > LONGEST * len(chunks):
             return None
+        self._limit()
+        found = list(self._first_block(chunks[0]))
+        later = self._later
+        for chunk in chunks[1:]:
+            found += later[chunk] if chunk in later else self._later_block(chunk)
+        return found
+
+    def _limit(self) -> None:
+        """Forget all blocks once they are too many."""
         if len(self._first) + len(self._later) > MAX_KEPT:
             self._first.clear()
             self._later.clear()
-        found = list(self._first.get(words[0]) or self._learn_first(words[0]))
-        later = self._later
-        for word in words[1:]:
-            found += later[word] if word in later else self._learn_later(word)
-        return found
 
-    def _learn_first(self, word: str) -> list[int]:
-        self._first[word] = self._plain(word)
-        return self._first[word]
+    def _first_block(self, chunk: str) -> list[int]:
+        """The tokens of a chunk at the start of a text."""
+        if chunk not in self._first:
+            self._first[chunk] = self._plain(chunk)
+        return self._first[chunk]
 
-    def _learn_later(self, word: str) -> list[int]:
-        """The tokens of a word that stands after another."""
-        lead = self._plain("a")
-        self._later[word] = self._plain(f"a {word}")[len(lead) :]
-        return self._later[word]
+    def _later_block(self, chunk: str) -> list[int]:
+        """The tokens of a chunk that stands after another."""
+        if chunk not in self._later:
+            lead = self._plain("a")
+            self._later[chunk] = self._plain(f"a {chunk}")[len(lead) :]
+        return self._later[chunk]
 
     def _plain(self, text: str) -> list[int]:
         ids: list[int] = self.tokenizer.encode(text, add_special_tokens=False).ids
         return ids
 
-    _types: dict[bool, tuple[int, int]]
+    def _side(self, sides: Sequence[Rows], variants: Sequence[Variants]) -> SideTokens:
+        """The tokens of one side of every variant."""
+        self._limit()
+        chunks = chunks_of(sides)
+        is_regular = chunks.is_regular & (chunks.n_letters <= LONGEST * chunks.lengths)
+        found = _gather(chunks, is_regular, self._first_block, self._later_block)
+        first = np.cumsum([0, *[len(rows) for rows in sides[:-1]]])
+        members = [
+            np.full(len(each), start) if rows.is_shared else start + np.arange(len(each))
+            for start, rows, each in zip(first.tolist(), sides, variants, strict=True)
+        ]
+        return found.take(np.concatenate(members))
 
-    def _frame(self, is_pair: bool) -> tuple[Encoded, Encoded, Encoded] | None:
-        """The special tokens before, between and after the texts, learned from one example."""
+    def _assembled(self, sides: Sequence[SideTokens], frame: Frame) -> tuple[EncodedInputs, Bools]:
+        """The inputs put together, and which of them are right; the others are left as they are."""
+        n_inputs = len(sides[0].starts)
+        parts: list[_Part] = [_special(frame.before, n_inputs)]
+        parts.append(_words(sides[0], frame.types[0]))
+        parts.append(_special(frame.between, n_inputs))
+        if len(sides) > 1:
+            parts.append(_words(sides[1], frame.types[1]))
+        parts.append(_special(frame.after, n_inputs))
+        found = _concatenated(parts)
+        is_regular = np.logical_and.reduce([side.is_regular for side in sides])
+        return found, is_regular & (found.lengths <= self.max_length)
+
+    def _completed(
+        self, variants: Sequence[Variants], found: EncodedInputs, is_gathered: Bools
+    ) -> EncodedInputs:
+        """The inputs with those that could not be gathered tokenised as texts."""
+        others = np.flatnonzero(~is_gathered)
+        if not len(others):
+            return found
+        texts = variant_texts(take_variants(variants, others))
+        made = EncodedInputs.of_lists(self.encode(texts))
+        starts = found.starts.copy()
+        lengths = found.lengths.copy()
+        starts[others] = len(found.ids) + made.starts
+        lengths[others] = made.lengths
+        return EncodedInputs(
+            np.concatenate([found.ids, made.ids]),
+            np.concatenate([found.type_ids, made.type_ids]),
+            starts,
+            lengths,
+        )
+
+    def _frame(self, is_pair: bool) -> Frame | None:
+        """The special tokens around texts, learned from one example."""
         if is_pair not in self._frames:
             whole = self._whole("a", "a" if is_pair else None)
-            word, n = self._plain("a"), len(self._plain("a"))
-            starts = [i for i in range(len(whole.ids) - n + 1) if whole.ids[i : i + n] == word]
-            if len(starts) != 1 + is_pair:
-                return None
-            cuts = [0, starts[0], starts[0] + n, starts[-1], starts[-1] + n, len(whole.ids)]
-            before, between, after = (
-                Encoded(whole.ids[i:j], whole.type_ids[i:j]) for i, j in _gaps(cuts, is_pair)
-            )
-            self._frames[is_pair] = (before, between, after)
-            self._types = {
-                **getattr(self, "_types", {}),
-                is_pair: (whole.type_ids[starts[0]], whole.type_ids[starts[-1]]),
-            }
+            self._frames[is_pair] = _framed(whole, self._plain("a"), is_pair)
         return self._frames[is_pair]
 
     def _whole(self, a: str, b: str | None) -> Encoded:
@@ -175,16 +281,87 @@ class WordTokens:
         return [Encoded(encoding.ids, encoding.type_ids) for encoding in encodings]
 
 
+@dataclass(frozen=True, eq=False)
+class _Part:
+    """What stands at one place of every input: a run of tokens each, with their text numbers."""
+
+    ids: Ints
+    type_ids: Ints
+    lengths: Ints
+
+
+def _special(tokens: Encoded, n: int) -> _Part:
+    """The same special tokens in each of n inputs."""
+    lengths = np.full(n, len(tokens.ids))
+    ids, types = (np.tile(np.array(each, np.int64), n) for each in (tokens.ids, tokens.type_ids))
+    return _Part(ids, types, lengths)
+
+
+def _words(side: SideTokens, type_id: int) -> _Part:
+    """The tokens of a text, which all have one text number."""
+    ids = side.ids[spread(side.starts, side.lengths)]
+    return _Part(ids, np.full(len(ids), type_id), side.lengths)
+
+
+def _concatenated(parts: Sequence[_Part]) -> EncodedInputs:
+    """Inputs whose parts stand one after the other."""
+    lengths = np.sum([part.lengths for part in parts], axis=0)
+    starts = np.cumsum(lengths) - lengths
+    ids = np.empty(int(lengths.sum()), dtype=np.int64)
+    type_ids = np.empty_like(ids)
+    at = starts.copy()
+    for part in parts:
+        places = spread(at, part.lengths)
+        ids[places] = part.ids
+        type_ids[places] = part.type_ids
+        at += part.lengths
+    return EncodedInputs(ids, type_ids, starts, lengths)
+
+
+def _gather(
+    chunks: Chunks,
+    is_regular: Bools,
+    first_block: Callable[[str], list[int]],
+    later_block: Callable[[str], list[int]],
+) -> SideTokens:
+    """The tokens of every regular row of chunks; the others get none."""
+    lengths = np.where(is_regular, chunks.lengths, 0)
+    numbers = chunks.numbers[spread(chunks.starts, lengths)]
+    keys = numbers + len(chunks.names)  # a chunk has a block at the start of a text, one later
+    ends = np.cumsum(lengths)
+    keys[(ends - lengths)[is_regular]] -= len(chunks.names)
+    is_used = np.zeros(2 * len(chunks.names), dtype=bool)
+    is_used[keys] = True
+    blocks: list[list[int]] = []
+    for key in np.flatnonzero(is_used).tolist():
+        is_later, number = divmod(key, len(chunks.names))
+        blocks.append((later_block if is_later else first_block)(chunks.names[number]))
+    sizes = np.zeros(len(is_used), dtype=np.int64)
+    sizes[is_used] = [len(block) for block in blocks]
+    offsets = np.cumsum(sizes) - sizes
+    pool = np.array([token for block in blocks for token in block], dtype=np.int64)
+    ids = pool[spread(offsets[keys], sizes[keys])]
+    totals = np.concatenate([[0], np.cumsum(sizes[keys])])
+    starts = totals[ends - lengths]
+    return SideTokens(ids, starts, totals[ends] - starts, is_regular)
+
+
 def _joins_words(tokenizer: Any) -> bool:
     """Whether a token of its own may hold a space, as "new york" would."""
     return any(" " in token.content for token in tokenizer.get_added_tokens_decoder().values())
 
 
-def _gaps(cuts: list[int], is_pair: bool) -> list[tuple[int, int]]:
-    """Where the special tokens stand between the texts."""
-    start, a, a_end, b, b_end, end = cuts
-    return (
-        [(start, a), (a_end, b), (b_end, end)]
-        if is_pair
-        else [(start, a), (a_end, a_end), (a_end, end)]
-    )
+def _framed(whole: Encoded, word: list[int], is_pair: bool) -> Frame | None:
+    """The special tokens around a word that stands in every text; None where it is not found."""
+    n = len(word)
+    starts = [i for i in range(len(whole.ids) - n + 1) if whole.ids[i : i + n] == word]
+    if len(starts) != 1 + is_pair:
+        return None
+
+    def cut(start: int, end: int) -> Encoded:
+        return Encoded(whole.ids[start:end], whole.type_ids[start:end])
+
+    first, last = starts[0], starts[-1]
+    between = cut(first + n, last) if is_pair else Encoded([], [])
+    types = (whole.type_ids[first], whole.type_ids[last])
+    return Frame(cut(0, first), between, cut(last + n, len(whole.ids)), types)

@@ -1,4 +1,4 @@
-"""Which words does a network know? Numbers for words: 0 is padding, 1 any word it does not know."""
+"""The vocabulary of a network: numbers for words; 0 is padding, 1 any word it does not know."""
 
 from __future__ import annotations
 
@@ -37,8 +37,8 @@ class Vocabulary:
         return numbers[: self.max_length] or [UNKNOWN]
 
     def _piece(self, piece: str) -> list[int]:
-        """Numbers of what stands between two spaces, kept: perturbed texts say the same words again
-        and again.
+        """Numbers of what stands between two spaces, kept: perturbed texts repeat the same
+        words.
         """
         found = self._pieces.get(piece)
         if found is None:
@@ -55,8 +55,14 @@ def words_of(text: str, words: str) -> list[str]:
     return found
 
 
+def word_spans(text: str, words: str) -> list[tuple[int, int]]:
+    """Where the words of a text lie, by the splitter of that name."""
+    found = part("words", words).function(text)
+    return list(zip(found.starts.tolist(), found.ends.tolist(), strict=True))
+
+
 def count_words(texts: Iterable[str], words: str) -> Counter[str]:
-    """How often each lower-cased word stands in the texts."""
+    """How often each lower-cased word occurs in the texts."""
     counts: Counter[str] = Counter()
     if words not in LOCAL:
         for text in texts:

@@ -1,5 +1,5 @@
-"""Which words of a passage answer a question, or does it hold no answer? After the standard reading
-of SQuAD 2.0 models.
+"""Answer spans: which words of a passage answer a question, or is there no answer? After the standard
+reading of SQuAD 2.0 models.
 
 A span's score is that of its first token as a start plus that of its last as an end; the null score
 is that of [CLS] as both. A long passage is read in overlapping windows: the best span of all
@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from disorder.errors import BadModel
+from disorder.models.inputs.pieces import is_fast
 from disorder.types import Bools, Floats, Ints, Texts
 
 ANSWERABLE = ("answerable", "unanswerable")
@@ -41,7 +42,7 @@ class Window:
 
 
 @dataclass(frozen=True)
-class Found:
+class BestSpans:
     """The best span of every text, where it stands in the passage, and how its score compares with
     the null score.
     """
@@ -81,7 +82,7 @@ def _trimmed(passage: str, first: int, last: int) -> tuple[str, int, int]:
 
 def windows(tokenizer: Any, texts: Sequence[Texts], max_length: int) -> list[Window]:
     """The windows of every question with its passage, in order; none depends on the other texts."""
-    if not getattr(tokenizer, "is_fast", False) or tokenizer.cls_token_id is None:
+    if not is_fast(tokenizer) or tokenizer.cls_token_id is None:
         raise BadModel("finding answers needs a fast tokenizer with a [CLS] token")
     if any(passage is None for _, passage in texts):
         raise BadModel(
@@ -123,26 +124,26 @@ def _window(owner: int, encoding: Any, tokenizer: Any) -> Window:
 def best_spans(starts: Floats, ends: Floats, is_passage: Bools) -> tuple[Floats, Ints, Ints]:
     """The best span of each row: score, first and last token; −∞ where no token is the passage's."""
     begin, finish = (np.where(is_passage, scores, -np.inf) for scores in (starts, ends))
-    rows, n = np.arange(len(begin)), begin.shape[1]
-    score, first, last = (
-        np.full(len(begin), -np.inf),
-        np.zeros(len(begin), np.int64),
-        np.zeros(len(begin), np.int64),
-    )
+    rows = np.arange(len(begin))
+    n = begin.shape[1]
+    score = np.full(len(begin), -np.inf)
+    first = np.zeros(len(begin), np.int64)
+    last = np.zeros(len(begin), np.int64)
     for more in range(min(LONGEST, n)):
         sums = begin[:, : n - more] + finish[:, more:]
         place = sums.argmax(axis=1)
         is_better = sums[rows, place] > score
         score = np.where(is_better, sums[rows, place], score)
-        first, last = np.where(is_better, place, first), np.where(is_better, place + more, last)
+        first = np.where(is_better, place, first)
+        last = np.where(is_better, place + more, last)
     return score, first, last
 
 
-def gathered(read: Sequence[Window], logits: Sequence[Floats], n: int) -> Found:
+def gathered(read: Sequence[Window], logits: Sequence[Floats], n: int) -> BestSpans:
     """The best span and the lowest null score of each of n texts, from the logits of its windows
     (tokens × start, end).
     """
-    found = Found(np.full(n, -np.inf), np.full(n, np.inf), np.zeros((n, 2), np.int64))
+    found = BestSpans(np.full(n, -np.inf), np.full(n, np.inf), np.zeros((n, 2), np.int64))
     for window, (starts, ends) in zip(
         read, ((each[:, 0], each[:, 1]) for each in logits), strict=True
     ):
@@ -157,6 +158,5 @@ def gathered(read: Sequence[Window], logits: Sequence[Floats], n: int) -> Found:
 
 def is_question_answering(config: Any) -> bool:
     """Whether a model was saved with a head for spans."""
-    return any(
-        "ForQuestionAnswering" in name for name in getattr(config, "architectures", None) or ()
-    )
+    architectures = getattr(config, "architectures", None) or ()  # a new configuration has none
+    return any("ForQuestionAnswering" in name for name in architectures)

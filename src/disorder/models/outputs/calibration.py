@@ -1,9 +1,9 @@
-"""Does a model's folder say how sure it should be? calibration.json: a temperature, and below which
-probability to abstain.
+"""Calibration of a model: calibration.json in its folder, with a temperature and the probability below
+which to abstain.
 
-The temperature is applied wherever the folder is asked; it changes how sure an answer is, never
-which answer it is. The threshold is not: an audit asks what a model answers. `disorder mitigations` uses
-it.
+The temperature is applied wherever the folder is used; it changes how confident a prediction is,
+never which label it is. The threshold is not: an audit measures what a model predicts. `disorder
+mitigations` uses it.
 """
 
 from __future__ import annotations

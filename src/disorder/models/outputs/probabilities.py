@@ -1,4 +1,4 @@
-"""Is what a model gave back a set of probabilities? Every model's answers pass through here."""
+"""Checks of what a model gave back: is it a set of probabilities?"""
 
 from __future__ import annotations
 
@@ -17,24 +17,25 @@ def softmax(logits: Floats) -> Floats:
     return np.asarray(shifted / shifted.sum(axis=1, keepdims=True))
 
 
-def checked(name: str, answers: Any, n: int, labels: Sequence[str]) -> Floats:
-    """The answers as an n × labels array of probabilities, or an error that says what is wrong with
-    them.
+def checked(name: str, predictions: Any, n: int, labels: Sequence[str]) -> Floats:
+    """The predictions as an n × labels array of probabilities, or an error that says what is wrong
+    with them.
     """
     try:
-        array = np.asarray(answers, dtype=np.float64)
+        array = np.asarray(predictions, dtype=np.float64)
     except (TypeError, ValueError):
         raise BadModel(
-            f"{name}: answers must be numbers, one row a text and one column a label"
+            f"{name}: predictions must be numbers, one row per text and one column per label"
         ) from None
     width = max(1, len(labels))
     array = array.reshape(n, 1) if array.shape == (n,) and width == 1 else array
     if array.shape != (n, width):
         raise BadModel(
-            f"{name}: answers have shape {array.shape}; need ({n}, {width}): one row a text, one column a label"
+            f"{name}: predictions have shape {array.shape}; need ({n}, {width}): "
+            "one row per text, one column per label"
         )
     if not np.isfinite(array).all():
-        raise BadModel(f"{name}: answers hold NaN or infinity")
+        raise BadModel(f"{name}: predictions hold NaN or infinity")
     if labels and (array.min(initial=0) < -1e-6 or (n and abs(array.sum(axis=1) - 1).max() > 1e-3)):
         raise BadModel(
             f"{name}: rows must be probabilities that sum to 1; apply a softmax to logits"
@@ -42,36 +43,33 @@ def checked(name: str, answers: Any, n: int, labels: Sequence[str]) -> Floats:
     return array
 
 
-def from_pipeline_output(name: str, answers: Sequence[Any], labels: Sequence[str]) -> Floats:
+def from_label_scores(name: str, predictions: Sequence[Any], labels: Sequence[str]) -> Floats:
     """Probabilities from label names, or from dictionaries of label and score."""
     columns = {label: i for i, label in enumerate(labels)}
-    array = np.zeros((len(answers), len(labels)))
-    for row, answer in enumerate(answers):
-        scores = _scores(name, answer)
+    array = np.zeros((len(predictions), len(labels)))
+    for row, prediction in enumerate(predictions):
+        scores = _scores(name, prediction)
         if len(scores) == 1 < len(labels) and sum(scores.values()) < 1 - 1e-3:
             raise BadModel(
-                f"{name}: answered with its top label only; ask it for the scores of all (top_k=None)"
+                f"{name}: gave the score of its top label only; need the scores of all (top_k=None)"
             )
         for label, score in scores.items():
             if label not in columns:
-                raise BadModel(f"{name}: answered {label!r}, which is none of {', '.join(labels)}")
+                raise BadModel(f"{name}: predicted {label!r}, which is none of {', '.join(labels)}")
             array[row, columns[label]] = score
     return array
 
 
-def _scores(name: str, answer: Any) -> dict[str, float]:
-    if isinstance(answer, str):
-        return {answer: 1.0}
+def _scores(name: str, prediction: Any) -> dict[str, float]:
+    if isinstance(prediction, str):
+        return {prediction: 1.0}
     try:
-        if isinstance(answer, dict) and set(answer) == {"label", "score"}:
-            answer = [answer]
-        pairs = (
-            [(item["label"], item["score"]) for item in answer]
-            if isinstance(answer, list)
-            else answer.items()
-        )
-        return {label: float(score) for label, score in pairs}
+        if isinstance(prediction, dict) and set(prediction) == {"label", "score"}:
+            prediction = [prediction]
+        if isinstance(prediction, list):
+            return {str(item["label"]): float(item["score"]) for item in prediction}
+        return {str(label): float(score) for label, score in prediction.items()}
     except (AttributeError, KeyError, TypeError, ValueError):
         raise BadModel(
-            f"{name}: cannot read the answer {answer!r}; need a label, or scores by label"
+            f"{name}: cannot read the prediction {prediction!r}; need a label, or scores by label"
         ) from None

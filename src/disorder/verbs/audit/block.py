@@ -1,8 +1,8 @@
-"""One block of examples: perturbed, asked, and written down as a table. The inner loop of an audit,
-which any worker can run.
+"""One block of examples: perturb → predict → table. The inner loop of an audit, which any worker can
+run.
 
-Under curtailment the variants of all examples in a block are asked in rounds, and an example leaves
-as soon as every requested score is decided for it.
+Under curtailment the variants of all examples in a block are predicted in rounds, and an example
+leaves as soon as every requested score is decided for it.
 """
 
 from __future__ import annotations
@@ -10,9 +10,10 @@ from __future__ import annotations
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
-from functools import cached_property, partial
-from pathlib import Path
+from functools import cached_property
+from itertools import chain, repeat
 from typing import Any
 
 import numpy as np
@@ -22,17 +23,15 @@ from disorder.abstention import predicted_label
 from disorder.data import vocabulary
 from disorder.errors import DoesNotApply
 from disorder.metrics import ORIGINAL
-from disorder.models import LoadedModel, choose_precision, load
-from disorder.randomness import digest
-from disorder.runs.cache_folder import default_folder
+from disorder.models import LoadedModel, some_variants
 from disorder.runs.samples import sample_table
 from disorder.runs.settings import Settings
 from disorder.transformations import Transformation, parse
-from disorder.types import Bools, Costs, Dataset, Example, Floats, Ints, Task, Texts, Variants
+from disorder.types import Bools, Costs, Dataset, Example, Floats, Ints, Task, Variants
 from disorder.verbs.context import RunContext
 
-N_SAMPLED = 200  # examples that a precision is tried on
-ROUNDS = (1, 1, 1, 1, 2, 2, 4, 4, 8)  # variants asked in a round; the last size is repeated
+ROUNDS = (1, 1, 1, 1, 2, 2, 4, 4, 8)  # variants predicted in a round; the last size is repeated
+MODEL_COSTS = ("assemble", "forward", "cache")  # what a model counts by itself, in seconds
 
 
 @dataclass(frozen=True)
@@ -55,15 +54,26 @@ class BlockResult:
 
 
 @dataclass
+class PerturbedBlock:
+    """The examples of a block that can be perturbed, their variants, and how many were left out by
+    reason.
+    """
+
+    examples: list[Example] = field(default_factory=list)
+    variants: list[Variants] = field(default_factory=list)
+    skips: Counter[str] = field(default_factory=Counter)
+
+
+@dataclass
 class BlockPredictor:
-    """Breaks and asks blocks with one loaded model."""
+    """Perturbs and predicts blocks with one loaded model."""
 
     load: Callable[[], LoadedModel]
     task: Task
     q: int
     seed: int
     short: str
-    decided_at: Sequence[Any] = ()  # thresholds of the requested scores; empty: ask everything
+    decided_at: Sequence[Any] = ()  # thresholds of the requested scores; empty: predict everything
     words: Sequence[str] = ()  # of the data, for transformations that write words of their own
     data_dir: str | None = None
     _parsed: dict[str, Transformation] = field(default_factory=dict)
@@ -77,12 +87,8 @@ class BlockPredictor:
         settings: Settings,
         decided_at: Sequence[Any] = (),
     ) -> BlockPredictor:
-        """An asker for these examples and settings."""
-        words = (
-            vocabulary(dataset)
-            if any("vocabulary" in transformation.needs for transformation in plan)
-            else ()
-        )
+        """A block predictor for these examples and settings."""
+        needs_words = any("vocabulary" in transformation.needs for transformation in plan)
         return cls(
             load,
             dataset.task,
@@ -90,33 +96,53 @@ class BlockPredictor:
             settings.seed,
             settings.short,
             decided_at,
-            words,
+            vocabulary(dataset) if needs_words else (),
             settings.data_dir,
         )
 
     @cached_property
-    def predictor(self) -> LoadedModel:
+    def model(self) -> LoadedModel:
         """The model, loaded when it is first needed."""
         return self.load()
 
     def __call__(self, block: Block) -> BlockResult:
-        """Break and ask one block."""
+        """Perturb and predict one block."""
         costs = Costs()
-        before = dict(self.predictor.counts)
-        skips: Counter[str] = Counter()
-        used, variants = self._perturbed(block, skips, costs)
-        answers = self._answers(used, variants, costs)
-        costs.add(self.predictor.counts.since(before))
-        began = time.perf_counter()
-        asks_others = (
-            block.transformation != ORIGINAL
-            and self.transformation(block.transformation).asks_others
-        )
-        table = sample_table(
-            block.transformation, self.task.labels, used, variants, answers, with_texts=asks_others
-        )
-        costs["write"] += time.perf_counter() - began
+        before = dict(self.model.counts)
+        if block.transformation == ORIGINAL:
+            table, skips = self._originals(block, costs), Counter[str]()
+        else:
+            table, skips = self._perturbations(block, costs)
+        costs.add(self.model.counts.since(before))
         return BlockResult(block.part, table, dict(sorted(skips.items())), dict(costs))
+
+    def _originals(self, block: Block, costs: Costs) -> pa.Table:
+        """The predictions for the original texts."""
+        examples = block.examples
+        predictions = self.model([example.texts for example in examples])
+        with _timing(costs, "write"):
+            return sample_table(
+                ORIGINAL,
+                self.task.labels,
+                examples,
+                [None] * len(examples),
+                list(predictions[:, None, :]),
+            )
+
+    def _perturbations(self, block: Block, costs: Costs) -> tuple[pa.Table, Counter[str]]:
+        """The predictions for the perturbed texts, and which examples were left out."""
+        perturbed = self._perturb(block, costs)
+        predictions = self._predict(perturbed, costs)
+        with _timing(costs, "write"):
+            table = sample_table(
+                block.transformation,
+                self.task.labels,
+                perturbed.examples,
+                perturbed.variants,
+                predictions,
+                with_texts=self.transformation(block.transformation).asks_others,
+            )
+        return table, perturbed.skips
 
     def transformation(self, spec: str) -> Transformation:
         """The transformation of a spec, parsed once."""
@@ -132,155 +158,94 @@ class BlockPredictor:
         return variants
 
     @cached_property
-    def _surroundings(self) -> RunContext:
-        return RunContext(self.predictor, self.words, self.data_dir)
+    def _context(self) -> RunContext:
+        return RunContext(self.model, self.words, self.data_dir)
 
     def _variants(
         self, spec: str, examples: Sequence[Example]
     ) -> Iterator[Variants | DoesNotApply]:
         chosen = self.transformation(spec)
-        context = self._surroundings if chosen.asks_others else None
+        context = self._context if chosen.asks_others else None
         return chosen.apply_all(
             examples, task=self.task, q=self.q, seed=self.seed, short=self.short, context=context
         )
 
-    def _perturbed(
-        self, block: Block, skips: Counter[str], costs: Costs
-    ) -> tuple[list[Example], list[Variants | None]]:
-        if block.transformation == ORIGINAL:
-            return list(block.examples), [None] * len(block.examples)
-        began, used, variants = time.perf_counter(), [], []
-        before = dict(self.predictor.counts)
+    def _perturb(self, block: Block, costs: Costs) -> PerturbedBlock:
+        began = time.perf_counter()
+        before = dict(self.model.counts)
+        perturbed = PerturbedBlock()
         found = self._variants(block.transformation, block.examples)
-        for example, perturbed in zip(block.examples, found, strict=True):
-            if isinstance(perturbed, DoesNotApply):
-                skips[str(perturbed)] += 1
+        for example, variants in zip(block.examples, found, strict=True):
+            if isinstance(variants, DoesNotApply):
+                perturbed.skips[str(variants)] += 1
             else:
-                variants.append(perturbed)
-                used.append(example)
-        asked = self.predictor.counts.since(
-            before
-        )  # importance asks the model, which has its own bill
-        costs["draw"] += (
-            time.perf_counter()
-            - began
-            - sum(asked.get(name, 0.0) for name in ("assemble", "forward", "cache"))
-        )
-        return used, list(variants)
+                perturbed.examples.append(example)
+                perturbed.variants.append(variants)
+        # the importance of words calls the model, which counts its own seconds
+        called = self.model.counts.since(before)
+        counted = sum(called.get(name, 0.0) for name in MODEL_COSTS)
+        costs["draw"] += time.perf_counter() - began - counted
+        return perturbed
 
-    def _answers(
-        self, used: Sequence[Example], variants: Sequence[Variants | None], costs: Costs
-    ) -> list[Floats]:
-        texts = [[e.texts] if v is None else v.texts() for e, v in zip(used, variants, strict=True)]
-        if not self.decided_at or all(len(group) == 1 for group in texts):
-            return (
-                _split(self.predictor([text for group in texts for text in group]), texts)
-                if texts
-                else []
-            )
-        gold = [self.task.labels.index(example.label) for example in used]
-        answers = self._in_rounds(texts, np.array(gold))
-        costs["saved"] += sum(map(len, texts)) - sum(map(len, answers))
-        return answers
+    def _predict(self, perturbed: PerturbedBlock, costs: Costs) -> list[Floats]:
+        """Predictions per example; under curtailment only as many as decide the scores."""
+        variants = perturbed.variants
+        if not variants:
+            return []
+        if not self.decided_at or all(len(each) == 1 for each in variants):
+            return self._predict_all(variants)
+        gold = [self.task.labels.index(example.label) for example in perturbed.examples]
+        predictions = self._predict_in_rounds(variants, np.array(gold))
+        costs["saved"] += sum(map(len, variants)) - sum(map(len, predictions))
+        return predictions
 
-    def _in_rounds(self, texts: Sequence[list[Texts]], gold: Ints) -> list[Floats]:
-        """Ask a few variants of every undecided example at a time."""
-        answers: list[list[Floats]] = [[] for _ in texts]
-        totals = np.array([len(group) for group in texts])
-        asked, accepted = np.zeros(len(texts), dtype=np.int64), np.zeros(len(texts), dtype=np.int64)
+    def _predict_all(self, variants: Sequence[Variants]) -> list[Floats]:
+        predictions = self.model.predict_variants(variants)
+        return np.split(predictions, np.cumsum([len(each) for each in variants])[:-1])
+
+    def _predict_in_rounds(self, variants: Sequence[Variants], gold: Ints) -> list[Floats]:
+        """Predict a few variants of every undecided example at a time."""
+        predictions: list[list[Floats]] = [[] for _ in variants]
+        totals = np.array([len(each) for each in variants])
+        predicted = np.zeros(len(variants), dtype=np.int64)
+        accepted = np.zeros(len(variants), dtype=np.int64)
         for size in _rounds(int(totals.max())):
-            alive = np.flatnonzero(~self._is_decided(accepted, asked, totals)).tolist()
-            if not alive:
+            undecided = np.flatnonzero(~self._is_decided(accepted, predicted, totals)).tolist()
+            if not undecided:
                 break
-            groups = [texts[i][asked[i] : asked[i] + size] for i in alive]
-            for i, part in zip(
-                alive, _split(self.predictor([t for g in groups for t in g]), groups), strict=True
-            ):
-                answers[i].append(part)
-                asked[i] += len(part)
-                accepted[i] += int((predicted_label(part) == gold[i]).sum())
-        return [np.concatenate(parts) for parts in answers]
+            ends = np.minimum(predicted + size, totals)
+            chosen = [
+                some_variants(variants[i], np.arange(predicted[i], ends[i])) for i in undecided
+            ]
+            for i, found in zip(undecided, self._predict_all(chosen), strict=True):
+                predictions[i].append(found)
+                predicted[i] += len(found)
+                accepted[i] += int((predicted_label(found) == gold[i]).sum())
+        return [np.concatenate(parts) for parts in predictions]
 
-    def _is_decided(self, accepted: Ints, asked: Ints, totals: Ints) -> Bools:
-        """Whether no further answer can change a requested score of an example."""
+    def _is_decided(self, accepted: Ints, predicted: Ints, totals: Ints) -> Bools:
+        """Whether no further prediction can change a requested score of an example."""
         decided = np.ones(len(totals), dtype=bool)
         for threshold in self.decided_at:
-            needed = (
-                totals * threshold.numerator // threshold.denominator + 1
-                if threshold < 1
-                else totals
-            )
-            decided &= (accepted >= needed) | (accepted + totals - asked < needed)
+            needed = totals
+            if threshold < 1:
+                needed = totals * threshold.numerator // threshold.denominator + 1
+            decided &= (accepted >= needed) | (accepted + totals - predicted < needed)
         return decided
 
 
 def _rounds(total: int) -> Iterator[int]:
     left = total
-    for size in ROUNDS:
-        yield min(size, left)
-        left -= min(size, left)
+    for size in chain(ROUNDS, repeat(ROUNDS[-1])):
         if not left:
             return
-    while left:
-        yield min(ROUNDS[-1], left)
-        left -= min(ROUNDS[-1], left)
+        yield min(size, left)
+        left -= min(size, left)
 
 
-def _split(answers: Floats, groups: Sequence[Sequence[Texts]]) -> list[Floats]:
-    return np.split(answers, np.cumsum([len(group) for group in groups])[:-1])
-
-
-def loaded_model(
-    model: Any, dataset: Dataset, plan: list[Transformation], settings: Settings
-) -> tuple[LoadedModel, list[str]]:
-    """The model in the precision asked for, and what the user should know about it."""
-    precision = settings.precision
-    notes: list[str] = []
-    if precision == "auto":
-        texts = _sampled(dataset, plan, settings)
-        precision, note = choose_precision(
-            partial(load_model, model, dataset.task, settings), texts, settings.agree
-        )
-        notes.append(note)
-    loaded = load_model(model, dataset.task, settings, precision)
-    if any("importance" in transformation.needs for transformation in plan):
-        notes.append(loaded.how_importance)
-    return loaded, [*notes, *loaded.notes]
-
-
-def _sampled(dataset: Dataset, plan: Sequence[Transformation], settings: Settings) -> list[Texts]:
-    """Whole and perturbed texts of a few examples, such as the audit will ask; those only that can be
-    perturbed without a model.
-    """
-    texts: list[Texts] = []
-    transformation = next((each for each in plan if not each.asks_others), parse("derange"))
-    for example in sorted(
-        dataset.examples, key=lambda example: digest(settings.seed, "precision", example.id)
-    )[:N_SAMPLED]:
-        texts.append(example.texts)
-        try:
-            texts += transformation.apply(
-                example, task=dataset.task, q=2, seed=settings.seed, short="use"
-            ).texts()
-        except DoesNotApply:
-            continue
-    return texts
-
-
-def load_model(model: Any, task: Any, settings: Settings, precision: str) -> LoadedModel:
-    """The model in one precision, with its cache."""
-    folder = (
-        None
-        if settings.cache == "off"
-        else Path(settings.cache)
-        if settings.cache
-        else default_folder()
-    )
-    return load(
-        model,
-        task=task,
-        labels=settings.labels,
-        batch_size=settings.batch_size,
-        precision=precision,
-        cache=folder,
-    )
+@contextmanager
+def _timing(costs: Costs, name: str) -> Iterator[None]:
+    """Add the seconds that pass to a cost."""
+    began = time.perf_counter()
+    yield
+    costs[name] += time.perf_counter() - began

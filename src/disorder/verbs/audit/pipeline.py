@@ -50,12 +50,13 @@ from disorder.types import (
     Progress,
     Variants,
 )
-from disorder.verbs.audit.block import Block, BlockPredictor, BlockResult, load_model, loaded_model
+from disorder.verbs.audit.block import Block, BlockPredictor, BlockResult
 from disorder.verbs.audit.figures import figures
 from disorder.verbs.audit.planning import LEFT_OUT, planned, requested_scores
 from disorder.verbs.audit.prediction_array import room, together
 from disorder.verbs.audit.telling_examples import telling
 from disorder.verbs.audit.verdict import verdict
+from disorder.verbs.model_loading import load_model, loaded_model
 
 # texts in a block: what a crash can cost; fixed, so that files do not depend on the batch size
 BLOCK = 4096

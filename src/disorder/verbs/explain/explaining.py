@@ -15,7 +15,7 @@ from disorder.registry import Part, part, parts
 from disorder.runs.settings import Settings
 from disorder.transformations import parse
 from disorder.types import Dataset, Progress
-from disorder.verbs.audit.block import loaded_model
+from disorder.verbs.model_loading import loaded_model
 from disorder.verbs.explain.result import Explained
 from disorder.verbs.explain.subject import Subject
 

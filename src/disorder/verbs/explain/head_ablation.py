@@ -12,7 +12,7 @@ from numpy.random import Generator
 
 from disorder.abstention import predicted_label
 from disorder.metrics import share
-from disorder.models import Head, answers_without, n_heads
+from disorder.models import Head, n_heads, predict_without
 from disorder.randomness import generator
 from disorder.report.exhibits import Figure, Row
 from disorder.types import Bools, Example, Floats, Ints, Score
@@ -91,7 +91,7 @@ def _asked(
 ) -> Iterator[Bools]:
     """Which answers are right without each of these sets of heads."""
     for done, heads in enumerate(zeroed, start=1):
-        answers = answers_without(subject.model, [example.texts for example in examples], heads)
+        answers = predict_without(subject.model, [example.texts for example in examples], heads)
         subject.progress("heads zeroed", done, len(zeroed), "")
         yield np.asarray(predicted_label(answers) == gold)
 

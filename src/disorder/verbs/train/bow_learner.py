@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from disorder.models.bow import N_FEATURES, Bow, _bag, features
+from disorder.models.bow import N_FEATURES, Bow, bag, features
 from disorder.types import Ints, Texts
 from disorder.verbs.train.learner import same_labels
 
@@ -33,7 +33,7 @@ class Bag:
 
     def encode(self, texts: Sequence[Texts]) -> list[Ints]:
         """Feature numbers."""
-        return [features(_bag(a), None if b is None else _bag(b)) for a, b in texts]
+        return [features(bag(a), None if b is None else bag(b)) for a, b in texts]
 
     def length(self, encoded: Ints) -> int:
         """How many features."""

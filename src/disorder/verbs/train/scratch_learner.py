@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from disorder.models.inputs.vocabulary import FIRST, Vocabulary, count_words
-from disorder.models.scratch import Encoded, build, encode, feed, read_folder
+from disorder.models.scratch import WordIds, build, encode, feed, read_folder
 from disorder.registry import part
 from disorder.types import Texts
 from disorder.verbs.train.learner import number, same_labels
@@ -99,15 +99,15 @@ class Fresh:
             found.labels, found.columns = labels, columns
         return found
 
-    def encode(self, texts: Sequence[Texts]) -> list[Encoded]:
+    def encode(self, texts: Sequence[Texts]) -> list[WordIds]:
         """Word numbers."""
         return [encode(self.vocabulary, text, self.config["is_pair"], self.form) for text in texts]
 
-    def length(self, encoded: Encoded) -> int:
+    def length(self, encoded: WordIds) -> int:
         """Words of both texts."""
         return len(encoded[0]) + len(encoded[1] or ())
 
-    def feed(self, encoded: Sequence[Encoded]) -> dict[str, Any]:
+    def feed(self, encoded: Sequence[WordIds]) -> dict[str, Any]:
         """Padded word numbers and lengths."""
         return feed(encoded)
 

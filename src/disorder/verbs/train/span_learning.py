@@ -18,7 +18,7 @@ import numpy as np
 from disorder.errors import BadData
 from disorder.metrics.answer_match import exact_match, f1
 from disorder.metrics.statistics.intervals import mean
-from disorder.models.outputs.answer_spans import Found, Window, gathered, windows
+from disorder.models.outputs.answer_spans import BestSpans, Window, gathered, windows
 from disorder.randomness import generator
 from disorder.types import Dataset, Example, Floats, Score
 from disorder.verbs.train.learner import SPANS
@@ -148,7 +148,7 @@ def judged(learner: Any, inputs: Inputs, rows: Rows, read: list[Window]) -> tupl
     return _judged(gathered(read, logits, len(inputs)), inputs), cost / len(rows)
 
 
-def _judged(found: Found, inputs: Inputs) -> Judged:
+def _judged(found: BestSpans, inputs: Inputs) -> Judged:
     gold, given = (
         [[text for text, _ in answers] for answers in inputs.targets],
         found.spans(inputs.texts),

@@ -1,4 +1,4 @@
-"""Are a model's answers checked before they are believed, and do its labels meet the data's?"""
+"""Are a model's predictions checked before they are used, and do its labels match the data's?"""
 
 from __future__ import annotations
 
@@ -27,31 +27,31 @@ def test_softmax_is_safe_for_large_logits() -> None:
 
 
 @pytest.mark.parametrize(
-    ("answers", "message"),
+    ("predictions", "message"),
     [
-        ([[0.5, 0.5]], "answers have shape (1, 2); need (2, 2)"),
-        ([0.5, 0.5], "answers have shape (2,)"),
+        ([[0.5, 0.5]], "predictions have shape (1, 2); need (2, 2)"),
+        ([0.5, 0.5], "predictions have shape (2,)"),
         ([[0.5, 0.5], [2.0, -1.0]], "must be probabilities that sum to 1; apply a softmax"),
         ([[3.0, 1.0], [0.5, 0.5]], "must be probabilities"),
         ([[np.nan, 1.0], [0.5, 0.5]], "NaN or infinity"),
         ([["a", "b"], ["c", "d"]], "must be numbers"),
         ([[0.5, 0.5], [1.0]], "must be numbers"),
-        (None, "answers have shape ()"),
+        (None, "predictions have shape ()"),
     ],
 )
-def test_what_is_no_set_of_probabilities_is_refused(answers: Any, message: str) -> None:
+def test_what_is_no_set_of_probabilities_is_an_error(predictions: Any, message: str) -> None:
     with pytest.raises(BadModel) as caught:
-        checked("mine", answers, 2, ("no", "yes"))
+        checked("mine", predictions, 2, ("no", "yes"))
     assert message in str(caught.value)
     assert str(caught.value).startswith("mine: ")
 
 
-def test_a_regression_may_answer_with_a_flat_list() -> None:
+def test_a_regression_may_give_a_flat_list() -> None:
     assert checked("mine", [1.5, -7], 2, ()).tolist() == [[1.5], [-7]]
 
 
 @pytest.mark.parametrize(
-    "answer",
+    "function",
     [
         lambda texts: [[0.25, 0.75]] * len(texts),
         lambda texts: np.array([[0.25, 0.75]] * len(texts)),
@@ -63,8 +63,8 @@ def test_a_regression_may_answer_with_a_flat_list() -> None:
     ],
     ids=["lists", "array", "tuple", "dictionaries", "pipeline"],
 )
-def test_a_function_may_answer_in_many_forms(answer: Any) -> None:
-    assert load(answer, task=TWO)([("a", None), ("b", None)]).tolist() == [[0.25, 0.75]] * 2
+def test_a_function_may_predict_in_many_forms(function: Any) -> None:
+    assert load(function, task=TWO)([("a", None), ("b", None)]).tolist() == [[0.25, 0.75]] * 2
 
 
 def test_a_function_gets_strings_for_texts_and_tuples_for_pairs() -> None:
@@ -79,9 +79,9 @@ def test_a_function_gets_strings_for_texts_and_tuples_for_pairs() -> None:
     assert seen == ["a", ("a", "b")]
 
 
-def test_label_names_are_certain_answers_and_unknown_ones_are_refused() -> None:
+def test_label_names_are_certain_and_unknown_ones_are_an_error() -> None:
     assert load(lambda texts: ["yes"] * len(texts), task=TWO)([("a", None)]).tolist() == [[0, 1]]
-    with pytest.raises(BadModel, match="answered 'maybe', which is none of no, yes"):
+    with pytest.raises(BadModel, match="predicted 'maybe', which is none of no, yes"):
         load(lambda texts: ["maybe"] * len(texts), task=TWO)([("a", None)])
 
 
@@ -96,10 +96,10 @@ NONSENSE = [
 ]
 
 
-@pytest.mark.parametrize("answers", NONSENSE, ids=range(len(NONSENSE)))
-def test_a_function_that_answers_nonsense_is_the_users_mistake(answers: Any) -> None:
+@pytest.mark.parametrize("given", NONSENSE, ids=range(len(NONSENSE)))
+def test_a_function_that_gives_nonsense_is_the_users_mistake(given: Any) -> None:
     with pytest.raises(BadModel, match=r"python|lambda"):
-        load(lambda texts: answers, task=TWO)([("a", None)])
+        load(lambda texts: given, task=TWO)([("a", None)])
 
 
 class Labelled:
@@ -135,8 +135,8 @@ class TestLabels:
             caught.value
         )
 
-    def test_a_label_that_is_never_answered_is_an_error(self) -> None:
-        with pytest.raises(BadModel, match="never answers 'contradiction'"):
+    def test_a_label_that_is_never_predicted_is_an_error(self) -> None:
+        with pytest.raises(BadModel, match="never predicts 'contradiction'"):
             load(Labelled("entailment", "neutral"), task=NLI)
 
     def test_renaming_what_is_not_there_is_an_error(self) -> None:
@@ -170,7 +170,7 @@ def test_a_model_that_cannot_be_loaded_is_one_line(spec: str) -> None:
 def test_unknown_models_get_a_hint() -> None:
     with pytest.raises(UnknownName, match="did you mean 'uniform'"):
         load("unifrom", task=NLI)
-    with pytest.raises(BadModel, match="int cannot answer"):
+    with pytest.raises(BadModel, match="int cannot predict"):
         load(3, task=NLI)
 
 

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from disorder.models.loading import LoadedModel
-from disorder.runs.prediction_cache import FILE, Cache, key_of
+from disorder.runs.prediction_cache import FILE, PredictionCache, key_of
 from disorder.types import Floats, Texts
 
 
@@ -26,8 +26,8 @@ def answers(n: int, start: int = 0) -> Floats:
 
 
 def test_what_was_put_is_found_by_another_run(tmp_path: Path) -> None:
-    Cache(tmp_path).put(keys(1200), answers(1200))
-    found = Cache(tmp_path).get(keys(1300), 2)
+    PredictionCache(tmp_path).put(keys(1200), answers(1200))
+    found = PredictionCache(tmp_path).get(keys(1300), 2)
     assert np.allclose(found[:1200], answers(1200), atol=1e-6)
     assert np.isnan(found[1200:]).all()
 
@@ -43,7 +43,7 @@ def test_keys_tell_model_precision_and_text_apart() -> None:
 
 
 def test_a_flipped_byte_is_asked_again(tmp_path: Path) -> None:
-    cache = Cache(tmp_path)
+    cache = PredictionCache(tmp_path)
     cache.put(keys(3), answers(3))
     cache.close()
     base = sqlite3.connect(tmp_path / FILE)
@@ -52,7 +52,7 @@ def test_a_flipped_byte_is_asked_again(tmp_path: Path) -> None:
     base.execute("UPDATE predictions SET value = ? WHERE key = ?", (flipped, keys(3)[1]))
     base.commit()
     base.close()
-    again = Cache(tmp_path)
+    again = PredictionCache(tmp_path)
     found = again.get(keys(3), 2)
     assert np.isnan(found[1]).all()
     assert not np.isnan(found[[0, 2]]).any()
@@ -61,7 +61,7 @@ def test_a_flipped_byte_is_asked_again(tmp_path: Path) -> None:
 
 def test_a_damaged_file_is_put_aside(tmp_path: Path) -> None:
     (tmp_path / FILE).write_bytes(b"not a database at all" * 1000)
-    cache = Cache(tmp_path)
+    cache = PredictionCache(tmp_path)
     cache.put(keys(3), answers(3))
     assert np.allclose(cache.get(keys(3), 2), answers(3), atol=1e-6)
     assert "put aside" in cache.notes[0]
@@ -69,18 +69,18 @@ def test_a_damaged_file_is_put_aside(tmp_path: Path) -> None:
 
 
 def test_it_stays_within_its_size(tmp_path: Path) -> None:
-    cache = Cache(tmp_path, max_bytes=300_000)
+    cache = PredictionCache(tmp_path, max_bytes=300_000)
     for start in range(0, 40_000, 2_000):
         cache.put(keys(2_000, start), answers(2_000, start))
     cache.close()
     assert (tmp_path / FILE).stat().st_size < 2 * 300_000
     assert not np.isnan(
-        Cache(tmp_path).get(keys(2_000, 38_000), 2)
+        PredictionCache(tmp_path).get(keys(2_000, 38_000), 2)
     ).any()  # the newest are still there
 
 
 def fill(folder: str, start: int) -> bool:
-    cache = Cache(Path(folder))
+    cache = PredictionCache(Path(folder))
     for i in range(start, start + 500, 50):
         cache.put(keys(50, i), answers(50, i))
         found = cache.get(keys(50, i), 2)
@@ -92,11 +92,11 @@ def fill(folder: str, start: int) -> bool:
 def test_two_processes_can_share_it(tmp_path: Path) -> None:
     with ProcessPoolExecutor(2) as pool:
         assert all(pool.map(fill, [str(tmp_path)] * 4, [0, 250, 500, 750]))
-    assert np.allclose(Cache(tmp_path).get(keys(1250), 2), answers(1250), atol=1e-6)
+    assert np.allclose(PredictionCache(tmp_path).get(keys(1250), 2), answers(1250), atol=1e-6)
 
 
 def open_and_close(folder: str) -> list[str]:
-    cache = Cache(Path(folder))
+    cache = PredictionCache(Path(folder))
     cache.put(keys(1), answers(1))
     cache.close()
     return cache.notes
@@ -110,7 +110,7 @@ def test_processes_that_start_together_on_a_new_file_wait_for_each_other(tmp_pat
 
 def test_an_unusable_folder_only_costs_the_cache(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("in the way")
-    cache = Cache(tmp_path / "file" / "cache")
+    cache = PredictionCache(tmp_path / "file" / "cache")
     cache.put(keys(2), answers(2))
     assert np.isnan(cache.get(keys(2), 2)).all()
     assert "no prediction cache" in cache.notes[0]
@@ -131,10 +131,12 @@ class Counting:
 @pytest.mark.parametrize("order", [1, -1])
 def test_a_model_is_asked_each_question_once(tmp_path: Path, order: int) -> None:
     model = Counting()
-    aligned = LoadedModel(model, "m", ("x", "y"), np.eye(2), "fp32", Cache(tmp_path))
+    aligned = LoadedModel(model, "m", ("x", "y"), np.eye(2), "fp32", PredictionCache(tmp_path))
     texts: list[Texts] = [("w" * i, None) for i in range(1, 60)]
     first = aligned(texts)
-    again = LoadedModel(model, "m", ("x", "y"), np.eye(2), "fp32", Cache(tmp_path))(texts[::order])
+    again = LoadedModel(model, "m", ("x", "y"), np.eye(2), "fp32", PredictionCache(tmp_path))(
+        texts[::order]
+    )
     assert model.n_asked == 59
     assert np.array_equal(first.astype(np.float32), again[::order].astype(np.float32))
     assert aligned.counts["cached"] == 0

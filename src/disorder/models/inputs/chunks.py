@@ -1,0 +1,118 @@
+"""Rows of word positions as rows of chunks: what stands between two spaces of a perturbed text.
+
+Tokenizers that never join letters across a space need each chunk once ("dogs,", "the"). Which chunks
+a row has follows from positions alone, so no text is put together.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from disorder.types import Bools, Ints, Rows, Sentence
+
+MAX_WORDS = 16  # words in a chunk; more is a script without spaces, which is tokenised as texts
+
+
+@dataclass(frozen=True, eq=False)
+class Chunks:
+    """Rows of chunk numbers, one after the other; rows that only their text can tell have none."""
+
+    names: list[str]
+    numbers: Ints
+    starts: Ints  # of each row in `numbers`
+    lengths: Ints  # chunks in each row
+    n_letters: Ints  # of each row's text, spaces included
+    is_regular: Bools  # whether the row's text is its chunks, joined by single spaces
+
+
+def chunks_of(sides: Sequence[Rows]) -> Chunks:
+    """The chunks of every row of several sentences, numbered together."""
+    words: list[str] = []
+    is_lowered: list[bool] = []
+    cells: list[Ints] = []
+    opens: list[Ints] = []
+    widths: list[Ints] = []
+    for rows in sides:
+        n, width = rows.positions.shape
+        if not width or rows.written is not None or not is_plain(rows.sentence):
+            widths.append(np.zeros(n, dtype=np.int64))
+            continue
+        widths.append(np.full(n, width))
+        cells.append((rows.positions + len(words)).ravel())
+        opens.append(_opens(rows).ravel().astype(np.int64))
+        words += rows.sentence.words
+        is_lowered += [rows.is_lowered] * len(rows.sentence)
+    return _numbered(words, is_lowered, *map(_joined, (cells, opens, widths)))
+
+
+def is_plain(sentence: Sentence) -> bool:
+    """Whether a sentence is words with a single space or nothing between them, and no space in or
+    around them.
+    """
+    if not len(sentence) or sentence.starts[0] or sentence.ends[-1] != len(sentence.text):
+        return False
+    gaps = sentence.starts[1:] - sentence.ends[:-1]
+    text = sentence.text
+    spaced = sentence.ends[:-1][gaps == 1].tolist()
+    return (
+        bool((gaps >= 0).all() and (gaps <= 1).all() and (sentence.ends > sentence.starts).all())
+        and all(text[i] == " " for i in spaced)
+        and text.count(" ") == len(spaced) == len(text.split()) - 1
+    )
+
+
+def _opens(rows: Rows) -> Bools:
+    """Which words of each row stand at the start or after a space."""
+    sentence, positions = rows.sentence, rows.positions
+    if rows.is_spaced_out and sentence.is_spaced.all():
+        return np.ones(positions.shape, dtype=bool)
+    n = len(sentence)
+    own_gap = np.concatenate([[True], sentence.starts[1:] > sentence.ends[:-1]])
+    joints = sentence.joints(positions)
+    opens = (joints == 2 * n) | ((joints == n) & own_gap[positions])
+    opens[:, 0] = True
+    return np.asarray(opens)
+
+
+def _numbered(
+    words: Sequence[str], is_lowered: Sequence[bool], cells: Ints, opens: Ints, widths: Ints
+) -> Chunks:
+    """Chunk numbers: those of one word are the word's own; longer ones get new numbers, word by
+    word.
+    """
+    starts = np.flatnonzero(opens)
+    sizes = np.diff(np.append(starts, len(cells)))
+    names = list(words)
+    lowered = list(is_lowered)
+    numbers = cells[starts]
+    for k in range(1, min(MAX_WORDS, int(sizes.max(initial=1)))):
+        longer = np.flatnonzero(sizes > k)
+        keys = numbers[longer] * len(words) + cells[starts[longer] + k]
+        unique, places = np.unique(keys, return_inverse=True)
+        numbers[longer] = len(names) + places
+        for before, word in zip(
+            *(part.tolist() for part in divmod(unique, len(words))), strict=True
+        ):
+            names.append(names[before] + words[word])
+            lowered.append(is_lowered[word])
+    names = [name.lower() if is_low else name for name, is_low in zip(names, lowered, strict=True)]
+    return _rows(names, numbers, starts, sizes, widths)
+
+
+def _rows(names: list[str], numbers: Ints, starts: Ints, sizes: Ints, widths: Ints) -> Chunks:
+    ends = np.cumsum(widths)
+    first = np.searchsorted(starts, ends - widths)
+    lengths = np.searchsorted(starts, ends) - first
+    n_letters_of = np.array([len(name) for name in names], dtype=np.int64)
+    totals = np.concatenate([[0], np.cumsum(n_letters_of[numbers])])
+    too_long = np.concatenate([[0], np.cumsum(sizes > MAX_WORDS)])
+    is_regular = (lengths > 0) & (too_long[first + lengths] == too_long[first])
+    n_letters = totals[first + lengths] - totals[first] + lengths - 1
+    return Chunks(names, numbers, first, lengths, n_letters, is_regular)
+
+
+def _joined(parts: Sequence[Ints]) -> Ints:
+    return np.concatenate(parts) if parts else np.empty(0, dtype=np.int64)

@@ -1,0 +1,172 @@
+"""What a model can do beside predicting: one small protocol per capability.
+
+A model needs to be a `Predictor` and nothing else. A backend that can do more has the methods of a
+protocol below, and whoever wants the capability tests `isinstance(model, Protocol)`. Nothing is
+looked for by name anywhere else. Two kinds of objects that are no predictors yet, scikit-learn
+estimators and transformers pipelines, are described at the end.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Sequence
+from typing import Any, Protocol, runtime_checkable
+
+from disorder.types import Floats, Pair, Predictor, Texts, Variants
+
+__all__ = [
+    "Attention",
+    "Batching",
+    "ClassEstimator",
+    "Costly",
+    "Estimator",
+    "Gradients",
+    "Head",
+    "Labelled",
+    "Notes",
+    "Pieces",
+    "Precision",
+    "Predictor",
+    "ProbabilityEstimator",
+    "Timed",
+    "Tokens",
+    "TransformersPipeline",
+]
+
+Head = tuple[int, int]  # layer, number within the layer
+
+
+@runtime_checkable
+class Tokens(Protocol):
+    """Takes words and rows of positions as they are; no string is made of a perturbed text."""
+
+    def predict_variants(self, variants: Sequence[Variants], /) -> Floats:
+        """Probabilities, one row per variant of every example in turn: the same as for their
+        texts, to the last bit.
+        """
+
+
+@runtime_checkable
+class Pieces(Protocol):
+    """Shows how it cuts texts, and which words it has a token for."""
+
+    def pieces(self, text: str, /) -> list[tuple[int, int]]:
+        """Where its own tokens lie in a text."""
+
+    def vocabulary(self) -> Sequence[str]:
+        """The whole words among its tokens."""
+
+
+@runtime_checkable
+class Gradients(Protocol):
+    """Differentiates its loss by its word embeddings."""
+
+    def has_gradients(self) -> bool:
+        """Whether the gradients of this network tell words apart; some normalise them away."""
+
+    def importance(self, pairs: Sequence[Pair], targets: Floats, /) -> list[list[Floats]]:
+        """Embedding · gradient of the loss, summed over each word's tokens, one array per text.
+
+        `targets` has one row per pair: 1 for every label of the model's own that means the gold
+        one, or the gold number.
+        """
+
+    def integrated_gradients(
+        self, pairs: Sequence[Pair], targets: Floats, /, *, n_steps: int
+    ) -> list[list[Floats]]:
+        """What each word adds to the probability of the labels marked in `targets`."""
+
+
+@runtime_checkable
+class Attention(Protocol):
+    """Shows its attention weights and can predict without some heads."""
+
+    def n_heads(self) -> tuple[int, int]:
+        """Layers, and heads per layer."""
+
+    def attentions(self, pairs: Sequence[Pair], seen: Callable[[int, Floats], None], /) -> None:
+        """Call `seen` with the number of each pair and the weights between its words."""
+
+    def predict_without(self, texts: Sequence[Texts], heads: Collection[Head], /) -> Floats:
+        """Probabilities when these heads contribute nothing."""
+
+
+@runtime_checkable
+class Precision(Protocol):
+    """Runs in more than one number format."""
+
+    precisions: tuple[str, ...]
+
+    def use_precision(self, precision: str, /) -> None:
+        """Predict in this number format from now on."""
+
+
+@runtime_checkable
+class Batching(Protocol):
+    """Predicts in batches whose size can be set; None leaves it to the model."""
+
+    batch_size: int | None
+
+
+@runtime_checkable
+class Costly(Protocol):
+    """Says whether a prediction costs more than looking it up in the cache."""
+
+    is_costly: bool
+
+
+@runtime_checkable
+class Notes(Protocol):
+    """Has something to tell the user about how it is run."""
+
+    notes: list[str]
+
+
+@runtime_checkable
+class Timed(Protocol):
+    """Counts the seconds that it spent on inputs, before the network ran."""
+
+    input_seconds: float
+
+
+@runtime_checkable
+class Labelled(Protocol):
+    """A function that says what its columns mean."""
+
+    labels: Sequence[Any]
+
+
+@runtime_checkable
+class Estimator(Protocol):
+    """A scikit-learn estimator, or anything with its `predict`."""
+
+    def predict(self, texts: Any, /) -> Any:
+        """One label or number per text."""
+
+
+@runtime_checkable
+class ProbabilityEstimator(Protocol):
+    """A scikit-learn classifier with probabilities."""
+
+    classes_: Any
+
+    def predict_proba(self, texts: Any, /) -> Any:
+        """One row per text and one column per class."""
+
+
+@runtime_checkable
+class ClassEstimator(Protocol):
+    """A fitted scikit-learn classifier, which knows its classes."""
+
+    classes_: Any
+
+
+@runtime_checkable
+class TransformersPipeline(Protocol):
+    """A transformers pipeline object."""
+
+    task: str
+    model: Any
+    tokenizer: Any
+
+    def __call__(self, inputs: Any, /, **settings: Any) -> Any:
+        """What the pipeline makes of its inputs."""
