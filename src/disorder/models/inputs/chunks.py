@@ -33,52 +33,59 @@ def chunks_of(sides: Sequence[Rows]) -> Chunks:
     words: list[str] = []
     is_lowered: list[bool] = []
     cells: list[Ints] = []
-    opens: list[Ints] = []
-    widths: list[Ints] = []
+    opens: list[Bools] = []
+    widths: list[int] = []  # words in each row of a side; 0: only its text can tell
     for rows in sides:
         n, width = rows.positions.shape
         if not width or rows.written is not None or not is_plain(rows.sentence):
-            widths.append(np.zeros(n, dtype=np.int64))
+            widths.append(0)
             continue
-        widths.append(np.full(n, width))
+        widths.append(width)
         cells.append((rows.positions + len(words)).ravel())
-        opens.append(_opens(rows).ravel().astype(np.int64))
+        opens.append(_opens(rows).ravel())
         words += rows.sentence.words
         is_lowered += [rows.is_lowered] * len(rows.sentence)
-    return _numbered(words, is_lowered, *map(_joined, (cells, opens, widths)))
+    n_words = np.repeat(np.array(widths, dtype=np.int64), [len(rows) for rows in sides])
+    if not cells:
+        return _numbered([], [], np.empty(0, dtype=np.int64), np.empty(0, dtype=bool), n_words)
+    return _numbered(words, is_lowered, np.concatenate(cells), np.concatenate(opens), n_words)
 
 
 def is_plain(sentence: Sentence) -> bool:
     """Whether a sentence is words with a single space or nothing between them, and no space in or
     around them.
     """
-    if not len(sentence) or sentence.starts[0] or sentence.ends[-1] != len(sentence.text):
-        return False
-    gaps = sentence.starts[1:] - sentence.ends[:-1]
     text = sentence.text
-    spaced = sentence.ends[:-1][gaps == 1].tolist()
+    words = "".join(sentence.words)
     return (
-        bool((gaps >= 0).all() and (gaps <= 1).all() and (sentence.ends > sentence.starts).all())
-        and all(text[i] == " " for i in spaced)
-        and text.count(" ") == len(spaced) == len(text.split()) - 1
+        " ".join(text.split()) == text
+        and " " not in words
+        and len(text) - len(words) == text.count(" ")
+        and len(sentence) > 0
+        and all(sentence.words)
     )
 
 
 def _opens(rows: Rows) -> Bools:
     """Which words of each row stand at the start or after a space."""
-    sentence, positions = rows.sentence, rows.positions
+    sentence = rows.sentence
+    positions = rows.positions
     if rows.is_spaced_out and sentence.is_spaced.all():
         return np.ones(positions.shape, dtype=bool)
     n = len(sentence)
-    own_gap = np.concatenate([[True], sentence.starts[1:] > sentence.ends[:-1]])
+    has_gap = np.empty(n, dtype=bool)
+    has_gap[0] = True
+    np.greater(sentence.starts[1:], sentence.ends[:-1], out=has_gap[1:])
+    if positions.shape == (1, n) and (positions[0] == np.arange(n)).all():
+        return has_gap  # a text left alone
     joints = sentence.joints(positions)
-    opens = (joints == 2 * n) | ((joints == n) & own_gap[positions])
+    opens = (joints == 2 * n) | ((joints == n) & has_gap[positions])
     opens[:, 0] = True
     return np.asarray(opens)
 
 
 def _numbered(
-    words: Sequence[str], is_lowered: Sequence[bool], cells: Ints, opens: Ints, widths: Ints
+    words: Sequence[str], is_lowered: Sequence[bool], cells: Ints, opens: Bools, n_words: Ints
 ) -> Chunks:
     """Chunk numbers: those of one word are the word's own; longer ones get new numbers, word by
     word.
@@ -98,21 +105,20 @@ def _numbered(
         ):
             names.append(names[before] + words[word])
             lowered.append(is_lowered[word])
-    names = [name.lower() if is_low else name for name, is_low in zip(names, lowered, strict=True)]
-    return _rows(names, numbers, starts, sizes, widths)
+    if any(is_lowered):
+        pairs = zip(names, lowered, strict=True)
+        names = [name.lower() if is_low else name for name, is_low in pairs]
+    return _in_rows(names, numbers, starts, sizes, n_words)
 
 
-def _rows(names: list[str], numbers: Ints, starts: Ints, sizes: Ints, widths: Ints) -> Chunks:
-    ends = np.cumsum(widths)
-    first = np.searchsorted(starts, ends - widths)
+def _in_rows(names: list[str], numbers: Ints, starts: Ints, sizes: Ints, n_words: Ints) -> Chunks:
+    """The chunks as rows, each row of as many words as `n_words` says."""
+    ends = np.cumsum(n_words)
+    first = np.searchsorted(starts, ends - n_words)
     lengths = np.searchsorted(starts, ends) - first
-    n_letters_of = np.array([len(name) for name in names], dtype=np.int64)
+    n_letters_of = np.fromiter(map(len, names), dtype=np.int64, count=len(names))
     totals = np.concatenate([[0], np.cumsum(n_letters_of[numbers])])
     too_long = np.concatenate([[0], np.cumsum(sizes > MAX_WORDS)])
     is_regular = (lengths > 0) & (too_long[first + lengths] == too_long[first])
     n_letters = totals[first + lengths] - totals[first] + lengths - 1
     return Chunks(names, numbers, first, lengths, n_letters, is_regular)
-
-
-def _joined(parts: Sequence[Ints]) -> Ints:
-    return np.concatenate(parts) if parts else np.empty(0, dtype=np.int64)

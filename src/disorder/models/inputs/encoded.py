@@ -41,8 +41,8 @@ class EncodedInputs:
         """Inputs that were tokenised one by one."""
         lengths = np.array([len(each.ids) for each in inputs], dtype=np.int64)
         return cls(
-            _joined([each.ids for each in inputs]),
-            _joined([each.type_ids for each in inputs]),
+            joined([each.ids for each in inputs]),
+            joined([each.type_ids for each in inputs]),
             np.cumsum(lengths) - lengths,
             lengths,
         )
@@ -64,5 +64,6 @@ def spread(starts: Ints, lengths: Ints) -> Ints:
     return np.repeat(starts - (ends - lengths), lengths) + np.arange(total)
 
 
-def _joined(lists: Sequence[Sequence[int]]) -> Ints:
+def joined(lists: Sequence[Sequence[int]]) -> Ints:
+    """The numbers of all lists, one list after the other."""
     return np.fromiter(chain.from_iterable(lists), dtype=np.int64)

@@ -17,13 +17,14 @@ from typing import Any
 import numpy as np
 
 from disorder.models.inputs.chunks import Chunks, chunks_of
-from disorder.models.inputs.encoded import EncodedInputs, spread
+from disorder.models.inputs.encoded import EncodedInputs, joined, spread
 from disorder.models.inputs.variants import take_variants, variant_texts
 from disorder.types import Bools, Ints, Rows, Texts, Variants
 
 # mean length of chunks worth keeping; texts in scripts without spaces would fill the memory
 LONGEST = 24
 MAX_KEPT = 200_000
+FEW = 3  # variants per example; below that tokenising their texts is quicker
 N_CHECKED = 200  # inputs of an audit that are tokenised both ways
 PROBES: list[Texts] = [
     (
@@ -106,12 +107,10 @@ class WordTokens:
         those only that have to be tokenised as a whole.
         """
         is_pair = variants[0].b is not None
+        is_mixed = any((each.b is not None) != is_pair for each in variants)
+        is_few = sum(map(len, variants)) < FEW * len(variants)
         frame = self._frame(is_pair)
-        if (
-            not self.is_exact
-            or frame is None
-            or any((v.b is not None) != is_pair for v in variants)
-        ):
+        if not self.is_exact or frame is None or is_mixed or is_few:
             return EncodedInputs.of_lists(self.encode(variant_texts(variants)))
         sides = [self._side([v.a for v in variants], variants)]
         if is_pair:
@@ -225,12 +224,7 @@ class WordTokens:
         chunks = chunks_of(sides)
         is_regular = chunks.is_regular & (chunks.n_letters <= LONGEST * chunks.lengths)
         found = _gather(chunks, is_regular, self._first_block, self._later_block)
-        first = np.cumsum([0, *[len(rows) for rows in sides[:-1]]])
-        members = [
-            np.full(len(each), start) if rows.is_shared else start + np.arange(len(each))
-            for start, rows, each in zip(first.tolist(), sides, variants, strict=True)
-        ]
-        return found.take(np.concatenate(members))
+        return found.take(_row_numbers(sides, [len(each) for each in variants]))
 
     def _assembled(self, sides: Sequence[SideTokens], frame: Frame) -> tuple[EncodedInputs, Bools]:
         """The inputs put together, and which of them are right; the others are left as they are."""
@@ -332,18 +326,27 @@ def _gather(
     keys[(ends - lengths)[is_regular]] -= len(chunks.names)
     is_used = np.zeros(2 * len(chunks.names), dtype=bool)
     is_used[keys] = True
-    blocks: list[list[int]] = []
-    for key in np.flatnonzero(is_used).tolist():
-        is_later, number = divmod(key, len(chunks.names))
-        blocks.append((later_block if is_later else first_block)(chunks.names[number]))
+    first, later = (np.flatnonzero(each).tolist() for each in np.split(is_used, 2))
+    blocks = [first_block(chunks.names[i]) for i in first]
+    blocks += [later_block(chunks.names[i]) for i in later]
     sizes = np.zeros(len(is_used), dtype=np.int64)
-    sizes[is_used] = [len(block) for block in blocks]
+    sizes[is_used] = list(map(len, blocks))
     offsets = np.cumsum(sizes) - sizes
-    pool = np.array([token for block in blocks for token in block], dtype=np.int64)
+    pool = joined(blocks)
     ids = pool[spread(offsets[keys], sizes[keys])]
     totals = np.concatenate([[0], np.cumsum(sizes[keys])])
     starts = totals[ends - lengths]
     return SideTokens(ids, starts, totals[ends] - starts, is_regular)
+
+
+def _row_numbers(sides: Sequence[Rows], counts: Sequence[int]) -> Ints:
+    """For every variant of every example the number of its row; a shared row stands for all."""
+    n_rows = np.array([len(rows) for rows in sides])
+    first = np.repeat(np.cumsum(n_rows) - n_rows, counts)
+    is_own = np.repeat([not rows.is_shared for rows in sides], counts)
+    ends = np.cumsum(counts)
+    within = np.arange(ends[-1]) - np.repeat(ends - np.array(counts), counts)
+    return np.asarray(first + within * is_own)
 
 
 def _joins_words(tokenizer: Any) -> bool:
