@@ -107,7 +107,6 @@ def disorder_run(precision: str = "fp32", **settings: Any) -> Callable[[], objec
 def bare() -> Callable[[], object]:
     """Forward passes on tensors made beforehand, in the shapes that disorder uses."""
     from disorder.models import load
-    from disorder.models.inputs.batches import by_length
     from disorder.verbs.audit.block import BlockPredictor
     from disorder.verbs.audit.pipeline import BLOCK
 
@@ -125,10 +124,10 @@ def bare() -> Callable[[], object]:
         for start in range(0, len(data.examples), size)
     ]
     for group in groups:
-        encoded = model._encode(group)
-        batches = by_length([len(e.ids) for e in encoded], budget=model.budget)
-        feeds.append([model._feed([encoded[i] for i in batch]) for batch in batches])
-    return lambda: sum(len(list(model._pool.map(model._forward, block))) for block in feeds)
+        encoded = model.encode(group)
+        batches = model.batches(encoded.lengths.tolist())
+        feeds.append([model.feed_of(*encoded.batch(members)) for members in batches])
+    return lambda: sum(len(list(model.each(model.forward, block))) for block in feeds)
 
 
 ARMS = {

@@ -77,26 +77,18 @@ def forward_passes() -> Callable[[], object]:
 
     about = subject()
     asked, pairs = about.model.predictor, [cut(e.texts) for e in about.examples]
-    encoded = [
-        e
-        for p in pairs
-        for e in asked.tokens.encode(masked(p, np.unique(masks(p, SAMPLES, 0), axis=0)))
-    ]
-    batches = [
-        [encoded[i] for i in each]
-        for each in by_length([len(e.ids) for e in encoded], batch_size=BATCH)
-    ]
-    is_torch = MODEL.startswith("hf:")
-    feeds = [asked.feed(batch) if is_torch else asked._feed(batch) for batch in batches]
-    run = asked._logits if is_torch else asked._run
+    texts = [t for p in pairs for t in masked(p, np.unique(masks(p, SAMPLES, 0), axis=0))]
+    encoded = asked.encode(texts)
+    batches = by_length(encoded.lengths.tolist(), batch_size=BATCH)
+    feeds = [asked.feed_of(*encoded.batch(members)) for members in batches]
 
     def work() -> dict[str, float]:
         for feed in feeds:
-            run(feed)
+            asked.forward(feed)
         totals = {
             "words": sum(map(n_words, pairs)),
             "texts": len(encoded),
-            "tokens": sum(len(e.ids) for e in encoded),
+            "tokens": int(encoded.lengths.sum()),
         }
         return {name: total / len(pairs) for name, total in totals.items()}
 

@@ -31,32 +31,31 @@ Forward = Callable[[dict[str, Any]], Any]
 def contest(make: Callable[[Any, list[Any]], Forward]) -> Callable[[], object]:
     """The model's own batches through another forward pass, on the same pool of single threads."""
     from disorder.models import load
-    from disorder.models.inputs.batches import by_length
     from disorder.verbs.audit.block import BlockPredictor
 
     data = dataset()
     model: Any = load(f"hf:{MODEL}", task=data.task).predictor
     asker = BlockPredictor(lambda: model, data.task, Q, 0, "skip")
     texts = [text for e in data.examples[:PAIRS] for text in asker.perturbed("derange", e).texts()]
-    encoded = model._encode(texts)
-    batches = by_length([len(e.ids) for e in encoded], budget=model.budget)
-    feeds = [model._feed([encoded[i] for i in batch]) for batch in batches]
+    encoded = model.encode(texts)
+    batches = model.batches(encoded.lengths.tolist())
+    feeds = [model.feed_of(*encoded.batch(members)) for members in batches]
     began = time.process_time()
     forward = make(model, feeds)
-    list(model._pool.map(forward, feeds))
+    list(model.each(forward, feeds))
     first = time.process_time() - began
 
     def work() -> dict[str, Any]:
         return {
             "first": first,
-            "logits": np.concatenate(list(model._pool.map(forward, feeds))).tolist(),
+            "logits": np.concatenate(list(model.each(forward, feeds))).tolist(),
         }
 
     return work
 
 
 def as_it_is(model: Any, feeds: list[Any]) -> Forward:
-    forward: Forward = model._forward
+    forward: Forward = model.forward
     return forward
 
 

@@ -327,8 +327,8 @@ class Variants:
 
 @runtime_checkable
 class Predictor(Protocol):
-    """Anything that maps texts to label probabilities (one column a label), or to one number for
-    regression.
+    """Anything that maps texts to label probabilities (one column per label), or to one number for
+    regression. All that a model needs; what else one can offer stands in `disorder.models.protocols`.
     """
 
     @property
@@ -340,7 +340,7 @@ class Predictor(Protocol):
         """A hash of the model itself; empty when there is none to trust."""
 
     def __call__(self, texts: Sequence[Texts], /) -> Floats:
-        """Probabilities, one row a text (or pair)."""
+        """Probabilities, one row per text (or pair)."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -27,7 +27,7 @@ import time
 labels = ("entailment", "neutral", "contradiction")
 
 
-def answer(pairs):
+def predict(pairs):
     time.sleep(0.02)
     return [[0.6, 0.3, 0.1] if hash_of(a + b) % 2 else [0.1, 0.2, 0.7] for a, b in pairs]
 
@@ -61,7 +61,7 @@ def command(place: Path, out: str, *, is_resumed: bool) -> list[str]:
     if is_resumed:
         return [*start, "--resume", out]
     with_ = [word for spec in SPECS for word in ("--with", spec)]
-    return [*start, "python:slow_model:answer", "data.jsonl", *with_, "--q", "40", "--out", out]
+    return [*start, "python:slow_model:predict", "data.jsonl", *with_, "--q", "40", "--out", out]
 
 
 def scores_of(folder: Path) -> str:
@@ -84,7 +84,7 @@ def test_killed_at_random_moments_it_ends_with_the_same_bytes(place: Path) -> No
         check=True,
         capture_output=True,
     )
-    expected, n_asked = scores_of(place / "whole"), read_run(place / "whole").n_predictions
+    expected, n_predicted = scores_of(place / "whole"), read_run(place / "whole").n_predictions
     draw, kills, out = random.Random(0), 0, "perturbed"
     for attempt in range(4 * KILLS):
         is_resumed = (place / out / "run.json").exists()
@@ -116,10 +116,10 @@ def test_killed_at_random_moments_it_ends_with_the_same_bytes(place: Path) -> No
             break
         out = f"perturbed{attempt}"  # done before it could be killed often enough: start another
     assert kills >= KILLS
-    assert n_asked == 400 * (1 + 40 + 10 + 1)
+    assert n_predicted == 400 * (1 + 40 + 10 + 1)
 
 
-def test_a_resumed_run_asks_no_finished_block_again(
+def test_a_resumed_run_predicts_no_finished_block_again(
     place: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(place)
@@ -134,7 +134,7 @@ def test_a_resumed_run_asks_no_finished_block_again(
 
     with pytest.raises(KeyboardInterrupt):
         audit(
-            "python:slow_model:answer",
+            "python:slow_model:predict",
             "data.jsonl",
             q=40,
             transformations=SPECS,
@@ -143,21 +143,21 @@ def test_a_resumed_run_asks_no_finished_block_again(
         )
     assert read_run(Path("run")).status == "failed"
     before = read_run(Path("run")).n_predictions
-    assert before >= 400 + 2 * BLOCK - 200  # the original texts and two blocks were answered
+    assert before >= 400 + 2 * BLOCK - 200  # the original texts and two blocks were predicted
     run = resume("run")
     assert run.status == "done"
     n_texts = 400 * (1 + 40 + 10 + 1)
-    assert run.n_predictions == n_texts  # none was asked twice
+    assert run.n_predictions == n_texts  # none was predicted twice
     assert run.profile["asked"] == n_texts - before
     assert run.profile["resumed"] == before
     assert resume("run").scores == run.scores  # a finished run is simply read
 
 
-def test_a_damaged_part_is_asked_again(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_damaged_part_is_predicted_again(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(place)
     monkeypatch.syspath_prepend(str(place))
     whole = audit(
-        "python:slow_model:answer", "data.jsonl", q=5, transformations=["derange"], out="run"
+        "python:slow_model:predict", "data.jsonl", q=5, transformations=["derange"], out="run"
     )
     before = samples_of(Path("run"))
     part = Path("run/samples/01-derange-00000.parquet")
@@ -178,7 +178,7 @@ def test_a_damaged_part_is_asked_again(place: Path, monkeypatch: pytest.MonkeyPa
 def test_changed_data_is_not_mixed_into_a_run(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(place)
     monkeypatch.syspath_prepend(str(place))
-    audit("python:slow_model:answer", "data.jsonl", q=2, transformations=["derange"], out="run")
+    audit("python:slow_model:predict", "data.jsonl", q=2, transformations=["derange"], out="run")
     state = json.loads(Path("run/run.json").read_text())
     Path("run/run.json").write_text(json.dumps({**state, "status": "started"}))
     text = Path("data.jsonl").read_text()
@@ -207,7 +207,7 @@ def test_a_full_disk_loses_nothing_that_was_finished(
     try:
         with pytest.raises(DisorderError, match=r"cannot be written .*--resume"):
             audit(
-                "python:slow_model:answer",
+                "python:slow_model:predict",
                 "data.jsonl",
                 q=100,
                 transformations=["derange"],
@@ -221,7 +221,7 @@ def test_a_full_disk_loses_nothing_that_was_finished(
         assert (
             run.scores
             == audit(
-                "python:slow_model:answer", "data.jsonl", q=100, transformations=["derange"]
+                "python:slow_model:predict", "data.jsonl", q=100, transformations=["derange"]
             ).scores
         )
     finally:
@@ -232,7 +232,7 @@ def test_time_goes_into_the_model(place: Path, monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.chdir(place)
     monkeypatch.syspath_prepend(str(place))
     began = time.perf_counter()
-    run = audit("python:slow_model:answer", "data.jsonl", q=5, transformations=["derange"])
+    run = audit("python:slow_model:predict", "data.jsonl", q=5, transformations=["derange"])
     took = time.perf_counter() - began
     assert {"draw", "forward", "write", "asked"} <= set(run.profile)
     assert sum(run.profile[name] for name in ("draw", "assemble", "forward", "write")) <= took

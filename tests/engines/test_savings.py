@@ -1,5 +1,5 @@
-"""Do we ask less and say the same? Curtailment is exact; stopping early keeps its promise however
-often one looks.
+"""Do fewer predictions give the same scores? Curtailment is exact; the interval of early stopping
+holds however often one looks.
 """
 
 from __future__ import annotations
@@ -37,12 +37,12 @@ def data(tmp_path: Path) -> str:
 
 def uneven(pairs: list[tuple[str, str]]) -> list[list[float]]:
     """Each example is accepted at a rate of its own, from never to always."""
-    answers = []
+    predictions = []
     for a, b in pairs:
         number = next(int(word) for word in a.split() if word.isdecimal())
         luck = sum(ord(char) * (i + 7) for i, char in enumerate(a + b)) % 60
-        answers.append(np.eye(3)[number % 3 if luck < number else (number + 1) % 3].tolist())
-    return answers
+        predictions.append(np.eye(3)[number % 3 if luck < number else (number + 1) % 3].tolist())
+    return predictions
 
 
 @pytest.mark.parametrize("fidelity", ["paper", "released"])
@@ -77,7 +77,7 @@ def test_omega_max_alone_needs_few_questions(data: str) -> None:
     assert run.n_predictions == 60 + 20 * 1 + 40 * 100
 
 
-def test_scores_that_need_every_permutation_refuse_to_be_curtailed(data: str) -> None:
+def test_scores_that_need_every_permutation_cannot_be_curtailed(data: str) -> None:
     with pytest.raises(DisorderError, match="p_c needs every permutation"):
         audit("uniform", data, curtail=True, score=["p_c"])
 
@@ -125,7 +125,7 @@ def test_a_confidence_sequence_gets_narrow() -> None:
     assert sequence.interval[0] < 0.7 < sequence.interval[1]
 
 
-def test_asking_stops_when_sure_enough(data: str) -> None:
+def test_predicting_stops_when_the_interval_is_narrow_enough(data: str) -> None:
     full = audit("always:neutral", "builtin", limit=2000, q=5, transformations=["derange"])
     run = audit(
         "always:neutral",

@@ -1,5 +1,5 @@
-"""Is a abstention none of the labels, in every score, and does a temperature leave every answer as it
-was?
+"""Is abstaining none of the labels, in every score, and does a temperature leave every prediction
+as it was?
 """
 
 from __future__ import annotations
@@ -15,17 +15,18 @@ from hypothesis import strategies as st
 
 import disorder
 from conftest import NLI, pairs
+from disorder.abstention import predicted_label
 from disorder.errors import BadModel
 from disorder.metrics import scores
 from disorder.models import load
 from disorder.models.bow import Bow
 from disorder.models.outputs.calibration import Calibration, calibration_of
 from disorder.runs.samples import sample_table
-from disorder.types import Example, Outcomes, Task, Texts, predicted_label
+from disorder.types import Example, Outcomes, Task, Texts
 
 
 class Guard:
-    """Answers entailment to whole pairs of `pairs`, and abstains every other text."""
+    """Predicts entailment for the original texts of `pairs`, and abstains on every other."""
 
     labels = ("entailment", "neutral", "contradiction", "invalid")
     fingerprint = ""
@@ -37,7 +38,7 @@ class Guard:
         )
 
 
-def test_a_refusal_is_none_of_the_labels() -> None:
+def test_abstaining_is_none_of_the_labels() -> None:
     model = load(Guard(), task=NLI)
     assert model.abstains
     assert any("invalid" in note for note in model.notes)
@@ -47,7 +48,7 @@ def test_a_refusal_is_none_of_the_labels() -> None:
     assert predicted_label(found).tolist() == [0, -1]
 
 
-def test_an_audit_accepts_no_refused_text() -> None:
+def test_an_audit_accepts_no_text_that_the_model_abstains_on() -> None:
     run = disorder.audit(
         Guard(), pairs(40), transformations=["derange", "reverse"], q=5, suite="order"
     )
@@ -69,27 +70,27 @@ def test_an_audit_accepts_no_refused_text() -> None:
     }
 
 
-def test_a_refusal_that_stays_is_an_answer_that_stays_but_a_missing_variant_is_none() -> None:
+def test_abstaining_again_is_agreement_but_a_missing_variant_is_none() -> None:
     abstained, there = [0.1, 0.1, 0.1], [np.nan] * 3
-    answers = np.array([[abstained, abstained, there]])
+    predictions = np.array([[abstained, abstained, there]])
     found = Outcomes(
         "derange",
         NLI,
         np.array(["x"]),
         np.array([0]),
         np.array([abstained]),
-        answers,
+        predictions,
         np.array([True]),
     )
     assert dict(scores(found, only=["agreement"]))["agreement"].value == 1.0  # type: ignore[union-attr]
 
 
-def test_samples_name_the_refusal() -> None:
+def test_samples_name_the_abstention() -> None:
     example = Example("1", "a b", None, "x")
-    answers = [np.array([[0.2, 0.1], [0.9, 0.1]], dtype=np.float32)]
-    table = sample_table("original", ("x", "y"), [example], [None], [answers[0][:1]])
+    predictions = [np.array([[0.2, 0.1], [0.9, 0.1]], dtype=np.float32)]
+    table = sample_table("original", ("x", "y"), [example], [None], [predictions[0][:1]])
     assert table["label"].to_pylist() == ["invalid"]
-    table = sample_table("original", ("x", "y"), [example], [None], [answers[0][1:]])
+    table = sample_table("original", ("x", "y"), [example], [None], [predictions[0][1:]])
     assert table["label"].to_pylist() == ["x"]
 
 
@@ -116,7 +117,7 @@ def test_a_task_may_have_a_label_of_that_name() -> None:
 
 
 @given(st.lists(st.floats(-30, 30), min_size=2, max_size=5), st.floats(0.05, 20))
-def test_a_temperature_never_changes_the_answer(logits: list[float], temperature: float) -> None:
+def test_a_temperature_never_changes_the_label(logits: list[float], temperature: float) -> None:
     z = np.array([logits])
     p = np.exp(z - z.max()) / np.exp(z - z.max()).sum()
     cooled = Calibration(temperature)(p)
@@ -128,7 +129,7 @@ def test_a_temperature_never_changes_the_answer(logits: list[float], temperature
     )
 
 
-def test_a_folder_with_a_temperature_is_asked_with_it(tmp_path: Path) -> None:
+def test_the_temperature_of_a_folder_is_used(tmp_path: Path) -> None:
     weights = np.zeros((2**18, 2))
     weights[0] = [0.0, 2.0]  # the feature that every text has
     Bow(("no", "yes"), weights).save(tmp_path)

@@ -93,7 +93,9 @@ def test_labels_that_do_not_match_get_a_hint() -> None:
 
 
 def test_a_fitted_classifier_with_integer_labels_is_audited() -> None:
-    rows = [{"text_a": f"{text} number {i}", "label": NUMBERS[i]} for i, text in enumerate(TRAINING)]
+    rows = [
+        {"text_a": f"{text} number {i}", "label": NUMBERS[i]} for i, text in enumerate(TRAINING)
+    ]
     for last in (LogisticRegression(), LinearSVC()):
         run = audit(fitted(last), rows, transformations=["derange"], q=3)
         assert run.score("derange", "agreement").value == 1.0  # a bag of words cannot see order

@@ -87,7 +87,7 @@ class TestGradients:
 
     @pytest.mark.parametrize("precision", ["bf16", "int8"])
     @pytest.mark.filterwarnings("ignore:.*quantiz.*", "ignore:.*deprecated.*")
-    def test_it_is_found_in_single_precision_whatever_answers_are(
+    def test_it_is_found_in_single_precision_whatever_predictions_are(
         self, tiny_bert: Path, precision: str
     ) -> None:
         usual, other = (
@@ -130,16 +130,14 @@ class TestGradients:
             for a, b in zip(one, two, strict=True)
         )
 
-    def test_a_tokenizer_without_offsets_is_asked_by_leaving_words_out(
-        self, tiny_bert: Path
-    ) -> None:
+    def test_a_tokenizer_without_offsets_means_leaving_words_out(self, tiny_bert: Path) -> None:
         model = load(f"hf:{tiny_bert}", task=NLI)
         model.predictor.tokenizer = Slow(model.predictor.tokenizer)  # type: ignore[attr-defined]
         assert model.how_importance == BY_LEAVING_OUT
         with pytest.raises(BadModel, match="no fast form"):
             model.pieces("the nurse sang")
 
-    def test_a_network_without_word_embeddings_is_asked_by_leaving_words_out(
+    def test_a_network_without_word_embeddings_means_leaving_words_out(
         self, tiny_bert: Path
     ) -> None:
         model = load(f"hf:{tiny_bert}", task=NLI)
@@ -446,18 +444,16 @@ def adder() -> Any:
             self.config = transformers.BertConfig(
                 id2label=dict(enumerate(NLI.labels)), num_labels=3
             )
-            self.device, self.words, self.answer = (
-                torch.device("cpu"),
-                torch.nn.Embedding(n, 8),
-                torch.nn.Linear(8, 3),
-            )
+            self.device = torch.device("cpu")
+            self.words = torch.nn.Embedding(n, 8)
+            self.output = torch.nn.Linear(8, 3)
             self.words.weight.data.mul_(0.02)
 
         def get_input_embeddings(self) -> Any:
             return self.words
 
         def forward(self, input_ids: Any, **_: Any) -> Any:
-            return SimpleNamespace(logits=self.answer(self.words(input_ids).sum(dim=1)))
+            return SimpleNamespace(logits=self.output(self.words(input_ids).sum(dim=1)))
 
     torch.manual_seed(0)
     tokenizer = tokenizer_of("wordpiece")
@@ -533,7 +529,7 @@ class TestLeavingOut:
             for one, other in zip(found, alone.importance([pair])[0], strict=True):
                 np.testing.assert_allclose(one, other, atol=1e-5)
 
-    def test_all_texts_are_asked_in_one_call(self) -> None:
+    def test_all_texts_are_predicted_in_one_call(self) -> None:
         sizes: list[int] = []
 
         def model(texts: list[Texts]) -> Floats:

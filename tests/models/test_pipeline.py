@@ -1,5 +1,5 @@
-"""Is a transformers pipeline run as `hf:` runs its model, and called as it is where that would change
-its predictions?
+"""Is a transformers pipeline run as `hf:` runs its model, and called as it is where that would
+change its predictions?
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
-"""Is a kept answer the answer? Shared by processes, bounded, and never believed when a byte is
-wrong.
+"""Is a cached prediction the prediction? Shared by processes, bounded, and never used when a byte
+is wrong.
 """
 
 from __future__ import annotations
@@ -20,15 +20,15 @@ def keys(n: int, start: int = 0) -> list[bytes]:
     return [key_of("model", "fp32", (f"text {i}", None)) for i in range(start, start + n)]
 
 
-def answers(n: int, start: int = 0) -> Floats:
+def predictions(n: int, start: int = 0) -> Floats:
     first = np.arange(start, start + n) / 1000
     return np.stack([first, 1 - first], axis=1)
 
 
 def test_what_was_put_is_found_by_another_run(tmp_path: Path) -> None:
-    PredictionCache(tmp_path).put(keys(1200), answers(1200))
+    PredictionCache(tmp_path).put(keys(1200), predictions(1200))
     found = PredictionCache(tmp_path).get(keys(1300), 2)
-    assert np.allclose(found[:1200], answers(1200), atol=1e-6)
+    assert np.allclose(found[:1200], predictions(1200), atol=1e-6)
     assert np.isnan(found[1200:]).all()
 
 
@@ -42,9 +42,9 @@ def test_keys_tell_model_precision_and_text_apart() -> None:
     assert len(told) == 2 * 2 * 6
 
 
-def test_a_flipped_byte_is_asked_again(tmp_path: Path) -> None:
+def test_a_flipped_byte_is_predicted_again(tmp_path: Path) -> None:
     cache = PredictionCache(tmp_path)
-    cache.put(keys(3), answers(3))
+    cache.put(keys(3), predictions(3))
     cache.close()
     base = sqlite3.connect(tmp_path / FILE)
     value = base.execute("SELECT value FROM predictions WHERE key = ?", (keys(3)[1],)).fetchone()[0]
@@ -62,8 +62,8 @@ def test_a_flipped_byte_is_asked_again(tmp_path: Path) -> None:
 def test_a_damaged_file_is_put_aside(tmp_path: Path) -> None:
     (tmp_path / FILE).write_bytes(b"not a database at all" * 1000)
     cache = PredictionCache(tmp_path)
-    cache.put(keys(3), answers(3))
-    assert np.allclose(cache.get(keys(3), 2), answers(3), atol=1e-6)
+    cache.put(keys(3), predictions(3))
+    assert np.allclose(cache.get(keys(3), 2), predictions(3), atol=1e-6)
     assert "put aside" in cache.notes[0]
     assert len(list(tmp_path.glob(f"{FILE}.damaged-*"))) == 1
 
@@ -71,7 +71,7 @@ def test_a_damaged_file_is_put_aside(tmp_path: Path) -> None:
 def test_it_stays_within_its_size(tmp_path: Path) -> None:
     cache = PredictionCache(tmp_path, max_bytes=300_000)
     for start in range(0, 40_000, 2_000):
-        cache.put(keys(2_000, start), answers(2_000, start))
+        cache.put(keys(2_000, start), predictions(2_000, start))
     cache.close()
     assert (tmp_path / FILE).stat().st_size < 2 * 300_000
     assert not np.isnan(
@@ -82,9 +82,9 @@ def test_it_stays_within_its_size(tmp_path: Path) -> None:
 def fill(folder: str, start: int) -> bool:
     cache = PredictionCache(Path(folder))
     for i in range(start, start + 500, 50):
-        cache.put(keys(50, i), answers(50, i))
+        cache.put(keys(50, i), predictions(50, i))
         found = cache.get(keys(50, i), 2)
-        if not np.allclose(found, answers(50, i), atol=1e-6):
+        if not np.allclose(found, predictions(50, i), atol=1e-6):
             return False
     return cache.notes == []
 
@@ -92,12 +92,12 @@ def fill(folder: str, start: int) -> bool:
 def test_two_processes_can_share_it(tmp_path: Path) -> None:
     with ProcessPoolExecutor(2) as pool:
         assert all(pool.map(fill, [str(tmp_path)] * 4, [0, 250, 500, 750]))
-    assert np.allclose(PredictionCache(tmp_path).get(keys(1250), 2), answers(1250), atol=1e-6)
+    assert np.allclose(PredictionCache(tmp_path).get(keys(1250), 2), predictions(1250), atol=1e-6)
 
 
 def open_and_close(folder: str) -> list[str]:
     cache = PredictionCache(Path(folder))
-    cache.put(keys(1), answers(1))
+    cache.put(keys(1), predictions(1))
     cache.close()
     return cache.notes
 
@@ -111,7 +111,7 @@ def test_processes_that_start_together_on_a_new_file_wait_for_each_other(tmp_pat
 def test_an_unusable_folder_only_costs_the_cache(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("in the way")
     cache = PredictionCache(tmp_path / "file" / "cache")
-    cache.put(keys(2), answers(2))
+    cache.put(keys(2), predictions(2))
     assert np.isnan(cache.get(keys(2), 2)).all()
     assert "no prediction cache" in cache.notes[0]
 
@@ -121,22 +121,22 @@ class Counting:
     fingerprint = "counting"
 
     def __init__(self) -> None:
-        self.n_asked = 0
+        self.n_predicted = 0
 
     def __call__(self, texts: list[Texts], /) -> Floats:
-        self.n_asked += len(texts)
+        self.n_predicted += len(texts)
         return np.array([[len(a) % 10 / 10, 1 - len(a) % 10 / 10] for a, _ in texts])
 
 
 @pytest.mark.parametrize("order", [1, -1])
-def test_a_model_is_asked_each_question_once(tmp_path: Path, order: int) -> None:
+def test_a_model_predicts_each_text_once(tmp_path: Path, order: int) -> None:
     model = Counting()
-    aligned = LoadedModel(model, "m", ("x", "y"), np.eye(2), "fp32", PredictionCache(tmp_path))
+    loaded = LoadedModel(model, "m", ("x", "y"), np.eye(2), "fp32", PredictionCache(tmp_path))
     texts: list[Texts] = [("w" * i, None) for i in range(1, 60)]
-    first = aligned(texts)
+    first = loaded(texts)
     again = LoadedModel(model, "m", ("x", "y"), np.eye(2), "fp32", PredictionCache(tmp_path))(
         texts[::order]
     )
-    assert model.n_asked == 59
+    assert model.n_predicted == 59
     assert np.array_equal(first.astype(np.float32), again[::order].astype(np.float32))
-    assert aligned.counts["cached"] == 0
+    assert loaded.counts["cached"] == 0

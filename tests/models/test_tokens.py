@@ -1,4 +1,4 @@
-"""Are inputs put together from kept words, or from positions, those that the tokenizer would make?"""
+"""Are inputs put together from words, or from positions, those that the tokenizer would make?"""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""Where are blocks asked? On this machine, or by workers on a Ray cluster: the same blocks, the
-same answers.
+"""Engines: where blocks are run. On this machine, or by workers on a Ray cluster: the same blocks,
+the same results.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ class Engine(Protocol):
         """Run the tasks."""
 
     def close(self) -> None:
-        """Let the workers go."""
+        """Release the workers."""
 
 
 def engine(
@@ -27,11 +27,11 @@ def engine(
 ) -> Engine:
     """The engine of that name; `make` makes a worker, once for each."""
     if name == "local":
-        from disorder.engines.local import Local
+        from disorder.engines.local import LocalEngine
 
-        return Local(make)
+        return LocalEngine(make)
     if name == "ray":
-        from disorder.engines.ray import Ray
+        from disorder.engines.ray import RayEngine
 
-        return Ray(make, address, workers)
+        return RayEngine(make, address, workers)
     raise UnknownName("engine", name, ("local", "ray"))

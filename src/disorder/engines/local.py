@@ -1,4 +1,4 @@
-"""Blocks asked one after another in this process; the model's own threads use the cores."""
+"""The local engine: blocks one after another in this process; the model's threads use the cores."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 
-class Local:
+class LocalEngine:
     """The engine that needs nothing."""
 
     def __init__(self, make: Callable[[], Callable[[Any], Any]]) -> None:
@@ -18,4 +18,4 @@ class Local:
             yield self.worker(task)
 
     def close(self) -> None:
-        """Nothing to let go of."""
+        """Nothing to release."""

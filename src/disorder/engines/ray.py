@@ -1,5 +1,5 @@
-"""Blocks asked by Ray actors, on this machine or a cluster. Each loads the model once; a dead one
-costs its block only.
+"""The Ray engine: blocks run by Ray actors, on this machine or a cluster. Each loads the model
+once; a dead one costs its block only.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ RETRIES = 3  # deaths of a worker, and of workers on one block, before we give u
 PATIENCE = 300  # seconds to wait for the first worker to be there
 
 
-class Ray:
+class RayEngine:
     """The engine that spreads blocks over a cluster."""
 
     def __init__(
@@ -25,11 +25,10 @@ class Ray:
         kind, n_free = _places(self.ray)
         if workers and workers > n_free:
             raise DisorderError(
-                f"--workers {workers}: the cluster has room for {n_free} ({kind.removeprefix('num_')})"
+                f"--workers {workers}: the cluster has room for {n_free} "
+                f"({kind.removeprefix('num_')})"
             )
-        actor = self.ray.remote(max_restarts=RETRIES, max_task_retries=RETRIES, **{kind: 1})(
-            _Worker
-        )
+        actor = self.ray.remote(max_restarts=RETRIES, max_task_retries=RETRIES, **{kind: 1})(_Actor)
         self.pool = [actor.remote(make) for _ in range(workers or n_free)]
 
     def __call__(self, tasks: Iterable[Any]) -> Iterator[Any]:
@@ -51,7 +50,7 @@ class Ray:
             yield self._result(ready[0])
 
     def close(self) -> None:
-        """Let the workers go."""
+        """Release the workers."""
         for worker in self.pool:
             self.ray.kill(worker)
 
@@ -81,23 +80,23 @@ class Ray:
             ) from None
 
 
-class _Worker:
+class _Actor:
     """One actor with its own model."""
 
     def __init__(self, make: Callable[[], Callable[[Any], Any]]) -> None:
-        self.answer = make()
+        self.worker = make()
 
     def is_there(self) -> bool:
-        """Answers once the worker runs."""
+        """True once the worker runs."""
         return True
 
     def run(self, task: Any) -> Any:
-        """Answer one task."""
-        return self.answer(task)
+        """Run one task."""
+        return self.worker(task)
 
 
 def _places(ray: Any) -> tuple[str, int]:
-    """What a worker takes, a GPU where there are any, else a CPU; and for how many there is room."""
+    """What a worker takes, a GPU or else a CPU, and for how many there is room."""
     resources = ray.cluster_resources()
     if resources.get("GPU"):
         return "num_gpus", int(resources["GPU"])

@@ -13,8 +13,8 @@ from disorder.models.precision import choose_precision
 from disorder.models.protocols import Head
 
 __all__ = [
-    "LoadedModel",
     "Head",
+    "LoadedModel",
     "attentions",
     "choose_precision",
     "integrated_gradients",

@@ -1,4 +1,4 @@
-"""Built-in models: small order-reading transformers and bags of words, trained on the built-in data."""
+"""Built-in models: small transformers that read order, and bags of words."""
 
 from __future__ import annotations
 
@@ -32,9 +32,8 @@ def folder(task: Task) -> Path:
         if set(task.labels) == labels:
             return MODELS / name
     known = "; ".join(f"{name}: {', '.join(sorted(labels))}" for name, labels in _tasks().items())
-    raise BadModel(
-        f"no built-in model for the labels {', '.join(task.labels) or '(numbers)'}; there is {known}"
-    )
+    wanted = ", ".join(task.labels) or "(numbers)"
+    raise BadModel(f"no built-in model for the labels {wanted}; there is {known}")
 
 
 def _tasks() -> dict[str, set[str]]:

@@ -1,4 +1,4 @@
-"""A transformers network with its tokenizer: batches without padding, threads, precision, attention.
+"""A transformers network with its tokenizer: batches without padding, threads, number formats.
 
 What a model is used for (labels, answer spans) stands in `hf.py` and `question_answering.py`.
 """
@@ -76,7 +76,7 @@ class HFNetwork:
 
     @cached_property
     def exact(self) -> Any:
-        """The network in single precision, whatever predictions are computed in: gradients need it."""
+        """The network in single precision, which gradients need, whatever predictions are in."""
         import torch
 
         network = self._unquantised or self.network
@@ -84,7 +84,7 @@ class HFNetwork:
         return network if is_exact else deepcopy(network).float()
 
     def use_precision(self, precision: str) -> None:
-        """Run in another number format from now on; int8 quantises the linear layers for the CPU."""
+        """Run in this number format from now on; int8 quantises the linear layers for a CPU."""
         import torch
 
         if precision == "bf16":

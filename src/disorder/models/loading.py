@@ -178,7 +178,8 @@ class LoadedModel:
         """Where the model's own tokens lie in a text."""
         if not isinstance(self.predictor, Pieces):
             raise BadModel(
-                f"{self.name} does not show its tokens; fidelity=released and words=pieces need an hf: model"
+                f"{self.name} does not show its tokens; "
+                "fidelity=released and words=pieces need an hf: model"
             )
         return self.predictor.pieces(text)
 
@@ -218,11 +219,13 @@ class LoadedModel:
             found += self.cache.notes
         if self.calibration is not None:
             found.append(
-                f"logits are divided by the temperature {self.calibration.temperature:.3g} (calibration.json)"
+                f"logits are divided by the temperature {self.calibration.temperature:.3g} "
+                "(calibration.json)"
             )
         if self.abstains:
             found.append(
-                f"a text that the model calls {ABSTAINED!r} gets none of the labels: it is accepted by no score"
+                f"a text that the model calls {ABSTAINED!r} gets none of the labels: "
+                "it is accepted by no score"
             )
         return list(dict.fromkeys(found))
 
@@ -245,14 +248,15 @@ def _columns(
     for label in renamed:
         if label not in given:
             raise BadModel(
-                f"--labels names {label!r}, which is no label of {name}; it has {', '.join(given) or 'none'}"
+                f"--labels names {label!r}, which is no label of {name}; "
+                f"it has {', '.join(given) or 'none'}"
             )
     wanted = {label.lower(): i for i, label in enumerate(task.labels)}
     matrix = np.zeros((len(given), len(task.labels)))
     for row, label in enumerate(given):
         target = renamed.get(label, label).lower()
         if target == ABSTAINED and target not in wanted:
-            # no column: what a row then lacks to 1 is the probability of abstaining, see `predicted_label`
+            # no column: what a row lacks to 1 is the probability of abstaining (`predicted_label`)
             continue
         if target not in wanted:
             raise BadModel(_mismatch(name, given, task))
@@ -268,6 +272,7 @@ def _columns(
 def _mismatch(name: str, given: Sequence[str], task: Task) -> str:
     both = f"{name} predicts {', '.join(given)}; the data's labels are {', '.join(task.labels)}"
     if len(given) != len(task.labels):
-        return f"{both}. Is it the right model for this data? If labels belong together, say so with --labels"
+        hint = "If labels belong together, say so with --labels"
+        return f"{both}. Is it the right model for this data? {hint}"
     example = ",".join(f"{mine}={theirs}" for mine, theirs in zip(given, task.labels, strict=True))
     return f'{both}. Say which is which, for instance --labels "{example}"'

@@ -1,4 +1,4 @@
-"""Models as ONNX folders: model.onnx, tokenizer.json, config.json with the labels. Needs no torch."""
+"""ONNX folders: model.onnx, tokenizer.json, and config.json with the labels. Needs no torch."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ BUDGET = 1024  # tokens in a batch; several run side by side
 
 @model(form="onnx:FOLDER")
 def onnx(address: str, *, task: Task) -> Predictor:
-    """A sequence classifier exported to ONNX, in a folder with its tokenizer.json and config.json."""
+    """A classifier exported to ONNX, in a folder with its tokenizer.json and config.json."""
     return Onnx(Path(address))
 
 
@@ -50,9 +50,9 @@ class Onnx:
         self._inputs = [entry.name for entry in self.session.get_inputs()]
 
     def __call__(self, texts: Sequence[Texts], /) -> Floats:
-        """Probabilities, one row per text (one number per text for a model with a single output)."""
+        """Probabilities, one row per text (a number per text where the model has one output)."""
         began = time.perf_counter()
-        encoded = EncodedInputs.of_lists(self.tokens.encode(texts))
+        encoded = self.encode(texts)
         self.input_seconds += time.perf_counter() - began
         return self._predict(encoded)
 
@@ -70,11 +70,16 @@ class Onnx:
         feeds = [self.feed_of(*encoded.batch(members)) for members in batches]
         self.input_seconds += time.perf_counter() - began
         logits = np.empty((len(encoded), max(1, len(self.labels))))
-        for members, outputs in zip(batches, self._pool.map(self._run, feeds), strict=True):
+        for members, outputs in zip(batches, self._pool.map(self.forward, feeds), strict=True):
             logits[members] = outputs
         return logits if len(self.labels) < 2 else softmax(logits)
 
-    def _run(self, feed: dict[str, Any]) -> Floats:
+    def encode(self, texts: Sequence[Texts]) -> EncodedInputs:
+        """Token numbers of texts, as the tokenizer gives them."""
+        return EncodedInputs.of_lists(self.tokens.encode(texts))
+
+    def forward(self, feed: dict[str, Any]) -> Floats:
+        """The logits of one batch."""
         logits: Floats = self.session.run(None, feed)[0]
         return logits
 
@@ -93,7 +98,8 @@ def _config(folder: Path) -> dict[str, Any]:
         config: dict[str, Any] = json.loads((folder / "config.json").read_text())
     except (OSError, ValueError) as error:
         raise BadModel(
-            f"onnx:{folder}: need a folder with model.onnx, tokenizer.json and config.json ({error})"
+            f"onnx:{folder}: need a folder with model.onnx, tokenizer.json and config.json "
+            f"({error})"
         ) from None
     return config
 

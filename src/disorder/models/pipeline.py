@@ -1,8 +1,8 @@
 """Transformers pipelines: the model and tokenizer inside, run as `hf:` runs them.
 
-A pipeline predicts one text at a time. Where its predictions are a plain softmax over labels (or the
-bare output of a regression model) the network is taken out of it and run in batches without padding.
-Where they are not (a sigmoid per label, settings of its own for the tokenizer, a subclass), the
+A pipeline predicts one text at a time. Where its predictions are a plain softmax over labels (or
+the bare output of a regression model) the network is taken out of it and run in batches without
+padding. Where they are not (a sigmoid per label, settings for the tokenizer, a subclass), the
 pipeline itself is called.
 """
 

@@ -1,5 +1,5 @@
-"""The choice of a number format: a faster one is used only if, on this model and this data, it gives
-the same predictions.
+"""The choice of a number format: a faster one is used only if, on this model and this data, it
+gives the same predictions.
 """
 
 from __future__ import annotations
@@ -19,12 +19,13 @@ WORTH = 1.15  # times faster, or it is not worth it
 def choose_precision(
     load: Callable[[str], LoadedModel], texts: Sequence[Texts], agree: float
 ) -> tuple[str, str]:
-    """The fastest precision whose predictions agree with fp32 on at least `agree` of a sample, and a
-    line that says so.
+    """The fastest precision whose predictions agree with fp32 on at least `agree` of a sample, and
+    a line that says so.
     """
     sample = list(texts)
     expected, seconds = _timed(load("fp32"), sample)
-    best, note = "fp32", "precision fp32: no faster one agrees"
+    best = "fp32"
+    note = "precision fp32: no faster one agrees"
     for precision in CANDIDATES:
         try:
             predictions, took = _timed(load(precision), sample)
@@ -32,8 +33,12 @@ def choose_precision(
             return "fp32", f"precision fp32: {error}"
         rate = float((predicted_label(predictions) == predicted_label(expected)).mean())
         if rate >= agree and took * WORTH < seconds:
-            best, seconds = precision, took
-            note = f"precision {precision}: {rate:.3f} of {len(sample)} sampled predictions agree with fp32 (bound {agree})"
+            best = precision
+            seconds = took
+            note = (
+                f"precision {precision}: {rate:.3f} of {len(sample)} sampled predictions "
+                f"agree with fp32 (bound {agree})"
+            )
     return best, note
 
 

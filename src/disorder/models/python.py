@@ -1,9 +1,9 @@
-"""Anything in Python that can predict: a function, a scikit-learn estimator, a transformers pipeline,
-a predictor.
+"""Anything in Python that can predict: a function, a scikit-learn estimator, a transformers
+pipeline, a predictor.
 
 A function or estimator gets a list of strings for single texts, and a list of (text_a, text_b)
-tuples for pairs. What it may return: label names (strings, integers, numpy integers), one number per
-text for a number task, rows of probabilities, or scores by label. A vectorizer of scikit-learn takes
+tuples for pairs. It may return label names (strings, integers, numpy integers), one number per text
+for a number task, rows of probabilities, or scores by label. A vectorizer of scikit-learn takes
 pairs once it is told how to join them: `TfidfVectorizer(preprocessor=" ".join)`.
 """
 
@@ -119,7 +119,8 @@ class PythonModel:
         predictions = self._called(texts)
         if isinstance(predictions, str):
             raise BadModel(
-                f"the function gave one string for {len(texts)} texts; it gets a list and must give a list"
+                f"the function gave one string for {len(texts)} texts; "
+                "it gets a list and must give a list"
             )
         if not isinstance(predictions, Sized):
             raise BadModel(
@@ -145,7 +146,7 @@ class PythonModel:
             return self.function(given)
         except (AttributeError, TypeError) as error:
             raise BadModel(
-                f"{self.estimator} gets pairs as (text_a, text_b) tuples and failed on them ({error}); "
+                f"{self.estimator} gets pairs as (text_a, text_b) tuples and failed ({error}); "
                 'a vectorizer joins them with preprocessor=" ".join'
             ) from error
 

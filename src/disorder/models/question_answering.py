@@ -1,5 +1,5 @@
-"""Question answering models from transformers: can the question be answered from the passage, and by
-which words?
+"""Question answering models from transformers: can the question be answered from the passage, and
+by which words?
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ class QuestionAnswering(HFNetwork):
         )
 
     def spans(self, texts: Sequence[Texts], /) -> list[Span]:
-        """The answer to every question, with its place in the passage; empty where there is none."""
+        """The answer to every question and its place in the passage; empty where there is none."""
         found = self._best_spans(texts)
         margins = found.best - found.null + self.threshold
         answers = zip(found.spans(texts), margins.tolist(), strict=True)

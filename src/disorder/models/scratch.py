@@ -1,5 +1,5 @@
-"""Networks trained from scratch by `disorder train`: word numbers in, probabilities out, from a folder
-of plain files.
+"""Networks trained from scratch by `disorder train`: word numbers in, probabilities out, from a
+folder of plain files.
 """
 
 from __future__ import annotations
@@ -81,7 +81,8 @@ def read_folder(name: str, folder: Path) -> tuple[dict[str, Any], Vocabulary]:
         known = json.loads((folder / "vocabulary.json").read_text(encoding="utf-8"))
         if config["model"] != name:
             raise BadModel(
-                f"{name}:{folder}: this folder holds a {config['model']}; write {config['model']}:{folder}"
+                f"{name}:{folder}: this folder holds a {config['model']}; "
+                f"write {config['model']}:{folder}"
             )
         return config, Vocabulary(known, config["words"], config["max_length"])
     except (OSError, KeyError, ValueError, TypeError) as error:

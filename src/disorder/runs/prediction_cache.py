@@ -1,5 +1,5 @@
-"""The prediction cache: predictions on disk, shared between runs and processes, bounded in size, never
-trusted unchecked.
+"""The prediction cache: predictions on disk, shared between runs and processes, bounded in size,
+never trusted unchecked.
 
 One SQLite file (diskcache would pickle values and know no checksum). Every prediction carries a
 checksum over its key and value: a damaged one is computed again, a damaged file is put aside, and a

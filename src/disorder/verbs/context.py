@@ -15,9 +15,7 @@ from disorder.types import Example, Floats, Pair
 
 @dataclass(eq=False)  # what is learned from its data is kept as long as itself
 class RunContext:
-    """The `Context` of a run: the audited model (if there is one), words of its data, and where data
-    lies.
-    """
+    """The `Context` of a run: the audited model if any, words of its data, where data lies."""
 
     predictor: LoadedModel | None = None
     words: Sequence[str] = ()

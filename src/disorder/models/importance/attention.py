@@ -58,7 +58,8 @@ def predict_without(loaded: LoadedModel, texts: Sequence[Texts], heads: Collecti
 def _attention(loaded: LoadedModel) -> Attention:
     if not isinstance(loaded.predictor, Attention):
         raise BadModel(
-            f"{loaded.name} shows no attentions; heads are looked at in hf: encoders with a fast tokenizer"
+            f"{loaded.name} shows no attentions; "
+            "heads are looked at in hf: encoders with a fast tokenizer"
         )
     return loaded.predictor
 
@@ -68,13 +69,15 @@ def encoder_heads(model: HFNetwork) -> tuple[int, int]:
     config = model.network.config
     if not is_fast(model.tokenizer):
         raise BadModel(
-            "this model shows no attentions; heads are looked at in hf: encoders with a fast tokenizer"
+            "this model shows no attentions; "
+            "heads are looked at in hf: encoders with a fast tokenizer"
         )
     # not every configuration of transformers has these
     n_attention_heads = getattr(config, "num_attention_heads", None)
     if getattr(config, "is_encoder_decoder", False) or not n_attention_heads:
         raise BadModel(
-            f"this {config.model_type} is no encoder with attention heads; heads are looked at in those alone"
+            f"this {config.model_type} is no encoder with attention heads; "
+            "heads are looked at in those alone"
         )
     return int(config.num_hidden_layers), int(n_attention_heads)
 
@@ -120,7 +123,8 @@ def _weights(network: Any, feed: dict[str, Any]) -> Floats:
     n = feed["input_ids"].shape[1]
     if any(each.ndim != 4 or each.shape[-2:] != (n, n) for each in found):
         raise BadModel(
-            "this model does not attend from every token to every other, so its heads cannot be compared"
+            "this model does not attend from every token to every other, "
+            "so its heads cannot be compared"
         )
     stacked: Floats = torch.stack(found, dim=1).float().cpu().numpy()
     return stacked
@@ -141,7 +145,7 @@ def _between(weights: Floats, encoded: Any, pair: Pair) -> Floats:
 
 
 def _merged(weights: Floats, queries: Floats, keys: Floats) -> Floats:
-    """Weights of tokens as weights of words: the mean over a word's queries, the sum over its keys."""
+    """Weights of tokens as weights of words: the mean over a word's queries, the sum over keys."""
     mean = queries / np.maximum(queries.sum(axis=0), 1e-9)
     return np.asarray(mean.T @ weights @ keys)
 
@@ -169,7 +173,8 @@ def without_heads(network: Any, size: tuple[int, int], heads: Collection[Head]) 
     def check(_network: Any, _given: Any, _output: Any) -> None:
         if layer.number != size[0]:
             raise BadModel(
-                f"heads of a {network.config.model_type} cannot be zeroed: its output projections are not known"
+                f"heads of a {network.config.model_type} cannot be zeroed: "
+                "its output projections are not known"
             )
 
     hooks = [network.register_forward_pre_hook(start), network.register_forward_hook(check)]

@@ -61,7 +61,8 @@ def _gold(loaded: LoadedModel, pairs: Sequence[Pair]) -> Floats:
     unknown = next((pair.label for pair in pairs if pair.label not in columns), None)
     if unknown is not None:
         raise BadData(
-            f"importance is that of the gold label, and {unknown!r} is none of {', '.join(loaded.labels)}"
+            f"importance is that of the gold label, and {unknown!r} "
+            f"is none of {', '.join(loaded.labels)}"
         )
     return np.array([float(columns[pair.label]) for pair in pairs])
 

@@ -74,14 +74,15 @@ class _Walk:
         self.now = threading.local()  # batches may run side by side
 
     def keep(self, layer: Any, given: tuple[Any, ...], named: dict[str, Any], embedded: Any) -> Any:
-        """Move what is embedded to the points of this batch, as a leaf that gradients are taken of."""
+        """Move what is embedded to the points of this batch, as a leaf to differentiate by."""
         import torch
 
         ids = given[0] if given else named["input"]
         points = self.now.points
         if ids.shape[0] != len(points) or torch.equal(ids.T, self.now.input_ids):
             raise BadModel(
-                "this network turns its input before it embeds it; leave_one_out and lime work with every model"
+                "this network turns its input before it embeds it; "
+                "leave_one_out and lime work with every model"
             )
         is_kept = torch.isin(ids, torch.tensor(sorted(self.kept), device=ids.device))
         # forward itself runs no hook

@@ -1,5 +1,5 @@
-"""Leaving words out: by how much does the loss change without each word? The importance of words for
-models that show no gradients.
+"""Leaving words out: by how much does the loss change without each word? The importance of words
+for models that show no gradients.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Which inputs go through the model together? Only those of equal length, so that nothing is
+"""Batches: which inputs go through a model together. Only those of equal length, so that nothing is
 padded.
 """
 
@@ -13,11 +13,12 @@ import numpy as np
 
 from disorder.types import Ints
 
-CPU_BUDGET = (
-    2048  # tokens in a batch on a CPU: from 512 to 8,192 no difference above noise was measured
-)
+# tokens in a batch on a CPU: from 512 to 8,192 no difference above noise was measured
+CPU_BUDGET = 2048
 GPU_BUDGETS = (2048, 32768)  # fewest and most tokens in a batch on a GPU; not tuned on one
 SHARE = 4  # a batch is planned to take a quarter of the memory
+# models that keep two positions for themselves
+OFFSET = ("roberta", "xlm-roberta", "camembert", "longformer")
 
 
 def by_length(
@@ -39,38 +40,32 @@ def token_budget(config: Any, max_length: int, memory: int | None) -> int:
     """Tokens in a batch, from the size of the model and the bytes its device has free for
     activations (None on a CPU).
 
-    Settled by arithmetic and not by a stopwatch: the last bits of an answer can depend on the batch
-    it was in, so the same model on the same device must always get the same batches.
+    Settled by arithmetic and not by a stopwatch: the last bits of a prediction can depend on the
+    batch it was in, so the same model on the same device must always get the same batches.
     """
     if memory is None:
         return CPU_BUDGET
+    # configurations differ in which of these they have
     hidden = int(getattr(config, "hidden_size", None) or 1024)
     inner = int(getattr(config, "intermediate_size", None) or 4 * hidden)
     heads = int(getattr(config, "num_attention_heads", None) or 16)
-    per_token = 4 * (
-        8 * hidden + 2 * inner + 2 * heads * min(max_length, 512)
-    )  # attention scores are heads × length
+    # attention scores are heads × length
+    per_token = 4 * (8 * hidden + 2 * inner + 2 * heads * min(max_length, 512))
     fits = memory // SHARE // per_token
     least, most = GPU_BUDGETS
-    return max(
-        least, min(most, 1 << max(0, fits.bit_length() - 1))
-    )  # a power of two: a few bytes change nothing
+    # a power of two: a few bytes change nothing
+    return max(least, min(most, 1 << max(0, fits.bit_length() - 1)))
 
 
 def max_input_length(config: Mapping[str, Any]) -> int:
-    """The longest input a model's configuration allows (RoBERTa and its kin keep two positions for
+    """The longest input a model's configuration allows (RoBERTa and its kin use two positions
     themselves).
     """
     if config.get("max_length"):
         return int(config["max_length"])
-    positions = (
-        max(0, int(config.get("max_position_embeddings") or 0)) or 512
-    )  # XLNet says −1: no limit
-    return (
-        positions - 2
-        if config.get("model_type") in ("roberta", "xlm-roberta", "camembert", "longformer")
-        else positions
-    )
+    # XLNet says −1: no limit
+    positions = max(0, int(config.get("max_position_embeddings") or 0)) or 512
+    return positions - 2 if config.get("model_type") in OFFSET else positions
 
 
 def n_threads() -> int:

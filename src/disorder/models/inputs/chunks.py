@@ -1,7 +1,7 @@
 """Rows of word positions as rows of chunks: what stands between two spaces of a perturbed text.
 
-Tokenizers that never join letters across a space need each chunk once ("dogs,", "the"). Which chunks
-a row has follows from positions alone, so no text is put together.
+Tokenizers that never join letters across a space need each chunk once ("dogs,", "the"). Which
+chunks a row has follows from positions alone, so no text is put together.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ def chunks_of(sides: Sequence[Rows]) -> Chunks:
     opens: list[Bools] = []
     widths: list[int] = []  # words in each row of a side; 0: only its text can tell
     for rows in sides:
-        n, width = rows.positions.shape
+        width = rows.positions.shape[1]
         if not width or rows.written is not None or not is_plain(rows.sentence):
             widths.append(0)
             continue

@@ -33,7 +33,7 @@ def token_spans(tokenizer: Any, text: str) -> Spans:
 
 
 def whole_words(tokenizer: Any) -> list[str]:
-    """The tokens that are words of letters, without the marks that tokenizers put on them; sorted."""
+    """The tokens that are words of letters, sorted, without the marks of tokenizers."""
     tokens: dict[str, int] = tokenizer.get_vocab()
     special = set(tokenizer.get_added_vocab()) | set(tokenizer.all_special_tokens)
     plain = [token for token in tokens if token not in special]

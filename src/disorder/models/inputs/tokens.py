@@ -1,10 +1,10 @@
 """Tokens of many orders of the same words: every word is tokenised once, an input is a gather of
 blocks.
 
-Holds for tokenizers that never join letters across a space, which nearly all are. That is checked on
-load and on the first real inputs against real tokenisation; where it fails, every text is tokenised
-as a whole. Texts too long for the model, or with white space other than single spaces, always are,
-so truncation is the tokenizer's own.
+Holds for tokenizers that never join letters across a space, which nearly all are. That is checked
+on load and on the first real inputs against real tokenisation; where it fails, every text is
+tokenised as a whole. Texts too long for the model, or with white space other than single spaces,
+always are, so truncation is the tokenizer's own.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Inputs of one call, as texts or as variants: which of them are left, and how a model gets them."""
+"""The inputs of one call, as texts or as variants, and how a model gets them."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""Which networks can be trained from scratch? One file each: a function that puts layers together,
+"""Networks that can be trained from scratch. One file each: a function that puts layers together,
 with its settings.
 
 Texts come as rows of word numbers (0 is padding) with their lengths; the second text of a pair
-comes the same way. Whatever the padding, a network gives a text the same answer as alone.
+comes the same way. A network predicts the same for a padded text as for the text alone.
 """
 
 from __future__ import annotations

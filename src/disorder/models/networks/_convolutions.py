@@ -21,7 +21,7 @@ class Convolutions(nn.Module):
         )
 
     def forward(self, states: Tensor, lengths: Tensor) -> Tensor:
-        """States of all layers, one row a word."""
+        """States of all layers, one row per word."""
         mask = is_word(lengths, states.shape[1])[:, None, :]
         below, found = states.transpose(1, 2) * mask, []
         for layer in self.layers:

@@ -24,14 +24,15 @@ class Esim(nn.Module):
 
     def __init__(self, shape: Shape, hidden: int, dropout: float) -> None:
         super().__init__()
-        self.words, self.dropout = Words(shape, dropout), nn.Dropout(dropout)
+        self.words = Words(shape, dropout)
+        self.dropout = nn.Dropout(dropout)
         self.encoder = BiLSTM(shape.width, hidden)
         self.project = nn.Sequential(nn.Linear(8 * hidden, hidden), nn.ReLU())
         self.composer = BiLSTM(hidden, hidden)
         self.head = Classifier(8 * hidden, shape.n_outputs, hidden, dropout)
 
     def forward(self, a: Tensor, n_a: Tensor, b: Tensor, n_b: Tensor) -> Any:
-        """Logits, one row a pair."""
+        """Logits, one row per pair."""
         first, second = self.encoder(self.words(a), n_a), self.encoder(self.words(b), n_b)
         near = first @ second.transpose(1, 2)
         first_sees = attend(near, n_b) @ second

@@ -70,7 +70,7 @@ class BiLSTM(nn.Module):
                     nn.init.orthogonal_(block)
 
     def forward(self, states: Tensor, lengths: Tensor) -> Tensor:
-        """States of both directions side by side, one a word."""
+        """States of both directions side by side, one per word."""
         places = torch.arange(states.shape[1], device=states.device)
         turned = (lengths[:, None] - 1 - places).clamp(min=0)[..., None]
         ahead, _ = self.forwards(states)
@@ -109,7 +109,9 @@ class Siamese(nn.Module):
         word_dropout: float = 0.0,
     ) -> None:
         super().__init__()
-        self.words, self.encoder, self.pool = Words(shape, word_dropout), encoder, pool
+        self.words = Words(shape, word_dropout)
+        self.encoder = encoder
+        self.pool = pool
         self.head = Classifier(
             n_features * (4 if shape.is_pair else 1), shape.n_outputs, hidden, dropout
         )
@@ -117,7 +119,7 @@ class Siamese(nn.Module):
     def forward(
         self, a: Tensor, n_a: Tensor, b: Tensor | None = None, n_b: Tensor | None = None
     ) -> Any:
-        """Logits, one row a text or pair."""
+        """Logits, one row per text or pair."""
         u = self._encode(a, n_a)
         return self.head(u if b is None or n_b is None else compared(u, self._encode(b, n_b)))
 

@@ -14,14 +14,15 @@ from disorder.models.networks import Shape
 from disorder.models.networks._layers import Classifier, Words, is_word
 
 
-class Transformer(nn.Module):
+class SmallTransformer(nn.Module):
     """Pre-norm encoder layers; places are sines, so that no text is too long."""
 
     def __init__(
         self, shape: Shape, hidden: int, layers: int, heads: int, positions: bool, dropout: float
     ) -> None:
         super().__init__()
-        self.words, self.positions = Words(shape, dropout), positions
+        self.words = Words(shape, dropout)
+        self.positions = positions
         self.project = nn.Linear(shape.width, hidden)
         self.texts = nn.Embedding(2, hidden)
         layer = nn.TransformerEncoderLayer(
@@ -34,8 +35,9 @@ class Transformer(nn.Module):
     def forward(
         self, a: Tensor, n_a: Tensor, b: Tensor | None = None, n_b: Tensor | None = None
     ) -> Any:
-        """Logits, one row a text or pair."""
-        states, mask = self._embedded(a, 0), is_word(n_a, a.shape[1])
+        """Logits, one row per text or pair."""
+        states = self._embedded(a, 0)
+        mask = is_word(n_a, a.shape[1])
         if b is not None and n_b is not None:
             states = torch.cat([states, self._embedded(b, 1)], dim=1)
             mask = torch.cat([mask, is_word(n_b, b.shape[1])], dim=1)

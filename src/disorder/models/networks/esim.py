@@ -18,7 +18,8 @@ def esim(shape: Shape, *, hidden: int = 128, dropout: float = 0.2) -> Any:
     """
     if not shape.is_pair:
         raise BadModel(
-            "esim compares two texts, and this data has one; infersent, bilstm and convnet read single texts"
+            "esim compares two texts, and this data has one; "
+            "infersent, bilstm and convnet read single texts"
         )
     from disorder.models.networks._esim import Esim
 

@@ -24,10 +24,10 @@ def transformer(
     positions: bool = True,
     dropout: float = 0.1,
 ) -> Any:
-    """Self-attention over the text (or both texts, one after the other), mean-pooled; words know
-    their place.
+    """Self-attention over the text (or both texts, one after the other), mean-pooled; words carry
+    their position.
     """
-    from disorder.models.networks._transformer import Transformer
+    from disorder.models.networks._transformer import SmallTransformer
 
     if hidden % heads or layers < 1:
         raise BadSetting(
@@ -37,4 +37,4 @@ def transformer(
             layers=layers,
             need="heads that divide hidden, a layer",
         )
-    return Transformer(shape, hidden, layers, heads, positions, dropout)
+    return SmallTransformer(shape, hidden, layers, heads, positions, dropout)

@@ -1,5 +1,5 @@
-"""Answer spans: which words of a passage answer a question, or is there no answer? After the standard
-reading of SQuAD 2.0 models.
+"""Answer spans: which words of a passage answer a question, or is there no answer? After the
+standard reading of SQuAD 2.0 models.
 
 A span's score is that of its first token as a start plus that of its last as an end; the null score
 is that of [CLS] as both. A long passage is read in overlapping windows: the best span of all
@@ -122,7 +122,7 @@ def _window(owner: int, encoding: Any, tokenizer: Any) -> Window:
 
 
 def best_spans(starts: Floats, ends: Floats, is_passage: Bools) -> tuple[Floats, Ints, Ints]:
-    """The best span of each row: score, first and last token; −∞ where no token is the passage's."""
+    """The best span of each row: score, first and last token; −∞ where there is no passage."""
     begin, finish = (np.where(is_passage, scores, -np.inf) for scores in (starts, ends))
     rows = np.arange(len(begin))
     n = begin.shape[1]

@@ -1,5 +1,5 @@
-"""Calibration of a model: calibration.json in its folder, with a temperature and the probability below
-which to abstain.
+"""Calibration of a model: calibration.json in its folder, with a temperature and the probability
+below which to abstain.
 
 The temperature is applied wherever the folder is used; it changes how confident a prediction is,
 never which label it is. The threshold is not: an audit measures what a model predicts. `disorder

@@ -1,5 +1,5 @@
-"""One block of examples: perturb → predict → table. The inner loop of an audit, which any worker can
-run.
+"""One block of examples: perturb → predict → table. The inner loop of an audit, which any worker
+can run.
 
 Under curtailment the variants of all examples in a block are predicted in rounds, and an example
 leaves as soon as every requested score is decided for it.
