@@ -328,7 +328,9 @@ class Variants:
 @runtime_checkable
 class Predictor(Protocol):
     """Anything that maps texts to label probabilities (one column per label), or to one number for
-    regression. All that a model needs; what else one can offer stands in `disorder.models.protocols`.
+    regression.
+
+    This is all that a model needs; `disorder.models.protocols` has what else one can offer.
     """
 
     @property

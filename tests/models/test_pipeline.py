@@ -124,6 +124,24 @@ def test_a_model_of_one_number_is_unwrapped_only_without_a_sigmoid(
         assert isinstance(model.predictor, CalledPipeline) == (given is squashed)
 
 
+class Wrapper:
+    """A callable of the user's own that looks like a pipeline."""
+
+    def __init__(self, pipeline: Any) -> None:
+        self.pipeline = pipeline
+        self.task = pipeline.task
+        self.model = pipeline.model
+        self.tokenizer = pipeline.tokenizer
+
+    def __call__(self, texts: list[Any]) -> list[str]:
+        return ["neutral" for _ in texts]
+
+
+def test_an_object_with_a_model_inside_is_not_taken_for_a_pipeline(tiny_bert: Path) -> None:
+    model = load(Wrapper(pipeline(tiny_bert)), task=NLI)
+    assert model(PAIRS[:2])[:, NLI.labels.index("neutral")].tolist() == [1.0, 1.0]
+
+
 def test_another_kind_of_pipeline_is_one_line(tiny_bert: Path) -> None:
     given = transformers.pipeline("zero-shot-classification", str(tiny_bert), device="cpu")
     with pytest.raises(BadModel, match="zero-shot-classification is not supported"):

@@ -8,6 +8,7 @@ pipeline itself is called.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 from copy import deepcopy
 from typing import Any
@@ -18,12 +19,20 @@ from disorder.errors import BadModel
 from disorder.models.hf import hf_predictor
 from disorder.models.outputs.answer_spans import is_question_answering
 from disorder.models.outputs.probabilities import from_label_scores
-from disorder.models.protocols import TransformersPipeline
 from disorder.types import Floats, Predictor, Texts
 
 
-def from_pipeline(pipeline: TransformersPipeline) -> Predictor:
-    """A predictor that gives the pipeline's predictions, as fast as they can be had."""
+def is_pipeline(thing: Any) -> bool:
+    """Whether an object is a pipeline of transformers, which then has been imported already."""
+    if "transformers" not in sys.modules:
+        return False
+    from transformers import Pipeline
+
+    return isinstance(thing, Pipeline)
+
+
+def from_pipeline(pipeline: Any) -> Predictor:
+    """A predictor that gives a pipeline's predictions, as fast as they can be had."""
     if not is_question_answering(pipeline.model.config):
         _check_task(pipeline)
         if not _is_plain(pipeline):
@@ -34,7 +43,7 @@ def from_pipeline(pipeline: TransformersPipeline) -> Predictor:
     return predictor
 
 
-def _check_task(pipeline: TransformersPipeline) -> None:
+def _check_task(pipeline: Any) -> None:
     from transformers import TextClassificationPipeline
 
     if not isinstance(pipeline, TextClassificationPipeline):

@@ -2,8 +2,8 @@
 
 A model needs to be a `Predictor` and nothing else. A backend that can do more has the methods of a
 protocol below, and whoever wants the capability tests `isinstance(model, Protocol)`. Nothing is
-looked for by name anywhere else. Two kinds of objects that are no predictors yet, scikit-learn
-estimators and transformers pipelines, are described at the end.
+looked for by name anywhere else. Objects that are no predictors yet (functions with labels,
+scikit-learn estimators) are described at the end.
 """
 
 from __future__ import annotations
@@ -29,7 +29,6 @@ __all__ = [
     "ProbabilityEstimator",
     "Timed",
     "Tokens",
-    "TransformersPipeline",
 ]
 
 Head = tuple[int, int]  # layer, number within the layer
@@ -158,15 +157,3 @@ class ClassEstimator(Protocol):
     """A fitted scikit-learn classifier, which knows its classes."""
 
     classes_: Any
-
-
-@runtime_checkable
-class TransformersPipeline(Protocol):
-    """A transformers pipeline object."""
-
-    task: str
-    model: Any
-    tokenizer: Any
-
-    def __call__(self, inputs: Any, /, **settings: Any) -> Any:
-        """What the pipeline makes of its inputs."""

@@ -23,12 +23,12 @@ import numpy as np
 
 from disorder.errors import BadModel
 from disorder.models.outputs.probabilities import checked, from_label_scores
+from disorder.models.pipeline import from_pipeline, is_pipeline
 from disorder.models.protocols import (
     ClassEstimator,
     Estimator,
     Labelled,
     ProbabilityEstimator,
-    TransformersPipeline,
 )
 from disorder.registry import model
 from disorder.types import Floats, Predictor, Task, Texts
@@ -58,9 +58,7 @@ def as_predictor(thing: Any, *, task: Task) -> Predictor:
     """The predictor that an object is, or can be made into."""
     if isinstance(thing, Predictor) and callable(thing):
         return thing
-    if isinstance(thing, TransformersPipeline):  # before estimators: it has a `predict` as well
-        from disorder.models.pipeline import from_pipeline
-
+    if is_pipeline(thing):  # before estimators: a pipeline has a `predict` as well
         return from_pipeline(thing)
     if isinstance(thing, ProbabilityEstimator | Estimator):
         return _estimator(thing, task)

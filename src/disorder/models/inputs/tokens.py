@@ -50,7 +50,7 @@ class Encoded:
 
 
 @dataclass(frozen=True)
-class Frame:
+class SpecialTokens:
     """The special tokens around the texts, and the numbers of the texts themselves."""
 
     before: Encoded
@@ -89,7 +89,7 @@ class WordTokens:
         self._n_variants_checked = 0
         self._first: dict[str, list[int]] = {}
         self._later: dict[str, list[int]] = {}
-        self._frames: dict[bool, Frame | None] = {}
+        self._frames: dict[bool, SpecialTokens | None] = {}
         self.is_exact = not _joins_words(tokenizer) and self._is_right_on_probes()
         if not self.is_exact:
             self._fall_back()
@@ -226,7 +226,9 @@ class WordTokens:
         found = _gather(chunks, is_regular, self._first_block, self._later_block)
         return found.take(_row_numbers(sides, [len(each) for each in variants]))
 
-    def _assembled(self, sides: Sequence[SideTokens], frame: Frame) -> tuple[EncodedInputs, Bools]:
+    def _assembled(
+        self, sides: Sequence[SideTokens], frame: SpecialTokens
+    ) -> tuple[EncodedInputs, Bools]:
         """The inputs put together, and which of them are right; the others are left as they are."""
         n_inputs = len(sides[0].starts)
         parts: list[_Part] = [_special(frame.before, n_inputs)]
@@ -259,7 +261,7 @@ class WordTokens:
             lengths,
         )
 
-    def _frame(self, is_pair: bool) -> Frame | None:
+    def _frame(self, is_pair: bool) -> SpecialTokens | None:
         """The special tokens around texts, learned from one example."""
         if is_pair not in self._frames:
             whole = self._whole("a", "a" if is_pair else None)
@@ -354,7 +356,7 @@ def _joins_words(tokenizer: Any) -> bool:
     return any(" " in token.content for token in tokenizer.get_added_tokens_decoder().values())
 
 
-def _framed(whole: Encoded, word: list[int], is_pair: bool) -> Frame | None:
+def _framed(whole: Encoded, word: list[int], is_pair: bool) -> SpecialTokens | None:
     """The special tokens around a word that stands in every text; None where it is not found."""
     n = len(word)
     starts = [i for i in range(len(whole.ids) - n + 1) if whole.ids[i : i + n] == word]
@@ -367,4 +369,4 @@ def _framed(whole: Encoded, word: list[int], is_pair: bool) -> Frame | None:
     first, last = starts[0], starts[-1]
     between = cut(first + n, last) if is_pair else Encoded([], [])
     types = (whole.type_ids[first], whole.type_ids[last])
-    return Frame(cut(0, first), between, cut(last + n, len(whole.ids)), types)
+    return SpecialTokens(cut(0, first), between, cut(last + n, len(whole.ids)), types)
