@@ -30,14 +30,14 @@ os.environ |= {"HF_HUB_OFFLINE": "1", "OMP_NUM_THREADS": "1"}
 
 
 def subject(*, precision: str = "fp32") -> Any:
-    from disorder.data import read
+    from disorder.data import read_data
     from disorder.models import load
     from disorder.randomness import digest
     from disorder.runs.settings import Settings
     from disorder.verbs.explain import Subject
     from disorder.verbs.explain.attribution import cut, n_words
 
-    data = read(DATA)
+    data = read_data(DATA)
     alone = [
         replace(e, text_a=e.text_b or e.text_a, text_b=None) for e in data.examples
     ]  # of pairs, the second text

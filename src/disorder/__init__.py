@@ -11,7 +11,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from disorder.data import read
+    from disorder.data import read_data
     from disorder.errors import DisorderError
     from disorder.runs import Run, read_run
     from disorder.verbs.audit import audit

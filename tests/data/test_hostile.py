@@ -16,7 +16,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from disorder.data import read
+from disorder.data import read_data
 from disorder.errors import DisorderError
 from disorder.transformations import suite
 from disorder.verbs.audit.pipeline import audit
@@ -198,5 +198,5 @@ def test_many_labels_and_long_names(tmp_path: Path) -> None:
         for i in range(60)
     ]
     path.write_text("".join(json.dumps(row) + "\n" for row in rows))
-    assert len(read(str(path)).examples) == 60
+    assert len(read_data(str(path)).examples) == 60
     go_through(path, "derange", out=tmp_path / "run")

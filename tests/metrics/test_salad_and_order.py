@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from scipy.stats import spearmanr
 
 from conftest import outcomes
-from disorder.data.tasks import KNOWN, SETS
+from disorder.data import known_tasks
 from disorder.errors import NothingToMeasure
 from disorder.metrics import dev_r, is_simple
 from disorder.metrics.agreement import agreement
@@ -127,8 +127,8 @@ class TestWos:
     def test_one_sentence_of_more_than_three_words(
         self, text: str, paper: bool, released: bool
     ) -> None:
-        assert is_simple(text, task=KNOWN["rte"], fidelity="paper") is paper
-        assert is_simple(text, task=KNOWN["rte"], fidelity="released") is released
+        assert is_simple(text, task=known_tasks()["rte"], fidelity="paper") is paper
+        assert is_simple(text, task=known_tasks()["rte"], fidelity="released") is released
 
     @pytest.mark.parametrize(
         ("text", "is_one"),
@@ -143,8 +143,8 @@ class TestWos:
         assert is_one_sentence(text) is is_one
 
     def test_chinese_is_counted_by_character(self) -> None:
-        assert is_simple("我喜欢你", task=KNOWN["ocnli"], fidelity="paper")
-        assert not is_simple("我爱你", task=KNOWN["ocnli"], fidelity="paper")
+        assert is_simple("我喜欢你", task=known_tasks()["ocnli"], fidelity="paper")
+        assert not is_simple("我爱你", task=known_tasks()["ocnli"], fidelity="paper")
 
 
 TABLE_A4 = {
@@ -158,7 +158,7 @@ TABLE_A4 = {
 
 def rows_of(shared_data: Path, name: str) -> list[tuple[str, str]]:
     """The text that the task breaks, and the label."""
-    task = SETS[name].task
+    task = known_tasks()[name]
     with gzip.open(shared_data / name / "dev.jsonl.gz", "rt", encoding="utf-8") as file:
         rows = [json.loads(line) for line in file]
     return [(row[f"text_{task.breaks}"], row["label"] if task.labels else "number") for row in rows]
@@ -167,7 +167,9 @@ def rows_of(shared_data: Path, name: str) -> list[tuple[str, str]]:
 def simple_counts(shared_data: Path, name: str, fidelity: Fidelity) -> Counter[str]:
     rows = rows_of(shared_data, name)
     return Counter(
-        label for text, label in rows if is_simple(text, task=SETS[name].task, fidelity=fidelity)
+        label
+        for text, label in rows
+        if is_simple(text, task=known_tasks()[name], fidelity=fidelity)
     )
 
 

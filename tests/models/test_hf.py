@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from disorder.data import read
-from disorder.data.tasks import BUILTIN
+from disorder.data import read_data
+from disorder.data.builtin import TASKS
 from disorder.errors import BadModel
 from disorder.models import LoadedModel, choose_precision, load
 from disorder.models.inputs.batches import CPU_BUDGET, GPU_BUDGETS, token_budget
@@ -24,8 +24,8 @@ from disorder.verbs.audit.pipeline import audit
 torch = pytest.importorskip("torch", reason="needs torch")
 transformers = pytest.importorskip("transformers", reason="needs transformers")
 
-NLI = BUILTIN["nli"]
-PAIRS: list[Texts] = [example.texts for example in read("builtin").examples[:40]]
+NLI = TASKS["nli"]
+PAIRS: list[Texts] = [example.texts for example in read_data("builtin").examples[:40]]
 
 
 def by_hand(folder: Path, texts: list[Texts]) -> Floats:

@@ -15,7 +15,7 @@ from disorder.metrics.statistics.decomposition import by_example
 from disorder.metrics.statistics.intervals import average, mean, ratio, resampled, share, widened
 from disorder.metrics.statistics.paired import difference_of, holm
 from disorder.metrics.wos import dev_r, is_simple, step_counts
-from disorder.registry import parts
+from disorder.registry import MetricPart, parts
 from disorder.types import Outcomes, Score
 
 __all__ = [
@@ -64,12 +64,8 @@ def scores(
         {"order"} if keeps_words and "variants" in asked else set()
     )
     on = "numbers" if outcomes.task.is_regression else "labels"
-    for name, entry in parts("metric").items():
-        if (
-            entry.facts["of"] in asked
-            and entry.facts["on"] == on
-            and (only is None or name in only)
-        ):
+    for name, entry in parts(MetricPart).items():
+        if entry.of in asked and entry.on == on and (only is None or name in only):
             yield name, _score(entry.function, outcomes)
     if is_drawn and on == "labels":
         for x in (

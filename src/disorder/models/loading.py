@@ -18,7 +18,7 @@ from disorder.models.importance.by_word import key_of as pair_key
 from disorder.models.outputs.calibration import Calibration, calibration_of
 from disorder.models.outputs.probabilities import checked
 from disorder.models.python import as_predictor
-from disorder.registry import part, parts
+from disorder.registry import ModelPart, part, parts
 from disorder.runs.prediction_cache import Cache, key_of
 from disorder.types import Costs, Floats, Pair, Predictor, Task, Texts
 
@@ -38,7 +38,7 @@ def load(
     if isinstance(model, str):
         name, _, address = model.partition(":")
         _check_spec(model, name)
-        predictor: Predictor = part("model", name).function(address, task=task)
+        predictor: Predictor = part(ModelPart, name).function(address, task=task)
     else:
         name, predictor = (
             getattr(model, "__name__", type(model).__name__),
@@ -61,7 +61,7 @@ def load(
 
 def _check_spec(spec: str, name: str) -> None:
     """Say what was probably meant by a spec that names no kind of model."""
-    if name in parts("model"):
+    if name in parts(ModelPart):
         return
     if Path(spec).is_dir():
         raise BadModel(f"{spec} is a folder: write hf:{spec}, or onnx:{spec} for an ONNX export")

@@ -14,9 +14,9 @@ from typing import Any
 
 import numpy as np
 
-from disorder.data.tasks import KNOWN
+from disorder.data import known_tasks
 from disorder.errors import DisorderError, DoesNotApply
-from disorder.registry import parts
+from disorder.registry import SplitterPart, parts
 from disorder.runs import Run
 from disorder.transformations import Transformation, parse, stored_texts
 from disorder.transformations.words import split
@@ -68,7 +68,7 @@ def rebuilt(
 
 def _task(run: Run, side: str) -> Task:
     """As much of the task as breaking needs: which text was perturbed shows in the rows."""
-    language = KNOWN[run.task].language if run.task in KNOWN else "en"
+    language = known_tasks()[run.task].language if run.task in known_tasks() else "en"
     return Task(run.task, tuple(run.labels), "b" if side == "b" else "a", language=language)
 
 
@@ -109,7 +109,7 @@ def _stored(
     """
     cutter = transformation.splitter_for(task)
     wholes = [
-        split(text, words=cutter if cutter in parts("words") else "simple")
+        split(text, words=cutter if cutter in parts(SplitterPart) else "simple")
         for text in example.texts
         if text is not None
     ]

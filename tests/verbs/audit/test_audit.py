@@ -19,7 +19,7 @@ from scipy.stats import binom
 import disorder
 from conftest import NLI, pairs
 from disorder import read_run
-from disorder.data import read
+from disorder.data import read_data
 from disorder.errors import BadModel, BadSetting, DisorderError, UnknownName
 from disorder.models.uniform import Uniform
 from disorder.transformations.words import split
@@ -260,7 +260,7 @@ class TestRunFolder:
         assert raw["settings"]["q"] == 4
         assert raw["transformations"] == ["derange", "sort"]
         assert {"disorder", "numpy", "python"} <= set(raw["versions"])
-        assert raw["hashes"] == {"data": read(str(path)).fingerprint, "model": "uniform:0"}
+        assert raw["hashes"] == {"data": read_data(str(path)).fingerprint, "model": "uniform:0"}
         assert "git" in raw
         assert raw["skips"]["data"] == {"no gold label": 1}
         assert raw["n_predictions"] == 12 + 12 * 4 + 12

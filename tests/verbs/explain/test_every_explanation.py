@@ -11,11 +11,11 @@ from typing import Any
 import pytest
 
 from disorder.errors import DisorderError
-from disorder.registry import parts
+from disorder.registry import ExplanationPart, parts
 from disorder.verbs.explain import Explained, explain
 from disorder.verbs.explain.folder import as_csv
 
-NAMES = list(parts("explanation"))
+NAMES = list(parts(ExplanationPart))
 SMALL: dict[str, Any] = {"limit": 30, "q": 4}
 # what the built-in model and data, or a machine without taggers, cannot show, and a word of the
 # line that says so
@@ -47,7 +47,7 @@ def explained(name: str, data: str = "builtin", **more: Any) -> Explained:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_it_says_what_it_asks(name: str) -> None:
-    facts = parts("explanation")[name].facts
+    facts = parts(ExplanationPart)[name].facts
     assert facts["asks"].endswith("?")
     assert facts["asks"][0].isupper()
 

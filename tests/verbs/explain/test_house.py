@@ -17,7 +17,7 @@ import pytest
 import disorder
 from conftest import pairs
 from disorder.errors import BadModel, DisorderError, NothingToMeasure, UnknownName
-from disorder.registry import _parts, explanation, parts
+from disorder.registry import ExplanationPart, _parts, explanation, parts
 from disorder.verbs.explain import Explained, Figure, Subject, Table, explain, page, write_folder
 
 Write = Callable[..., Path]
@@ -27,7 +27,7 @@ SMALL: dict[str, Any] = {"limit": 60, "q": 5}
 @pytest.fixture
 def added() -> Any:
     """Register explanations for one test."""
-    parts("explanation")
+    parts(ExplanationPart)
     before = dict(_parts["explanation"])
     yield
     _parts["explanation"].clear()

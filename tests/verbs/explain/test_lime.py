@@ -15,7 +15,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from disorder.data import read
+from disorder.data import read_data
 from disorder.data.grammar import sentiment as grammar
 from disorder.errors import BadData, BadSetting, DisorderError
 from disorder.models import load
@@ -106,7 +106,7 @@ def test_a_sample_is_the_text_without_its_words_and_nothing_else(text: str, samp
 @pytest.mark.parametrize("model", ["builtin", "bow"])
 def test_the_planted_word_is_on_top(model: str) -> None:
     """Of built-in texts whose label hangs on one word, LIME finds that word."""
-    data = read("builtin:sentiment")
+    data = read_data("builtin:sentiment")
     examples = [e for e in data.examples if e.groups["needs"] == "words"][:60]
     about = Subject(load(model, task=data.task), Dataset("x", data.task, examples), Settings())
     right = about.original.argmax(axis=1) == about.gold
@@ -158,7 +158,7 @@ TEXTS = [
 @pytest.mark.parametrize("text", TEXTS)
 def test_the_same_masks_give_the_coefficients_of_the_reference(text: str) -> None:
     explainer = reference()
-    model = load("bow", task=read("builtin:sentiment").task)
+    model = load("bow", task=read_data("builtin:sentiment").task)
     asked: list[str] = []
 
     def answer(texts: list[str]) -> Floats:
@@ -187,7 +187,7 @@ def replayed(n: int, samples: int) -> Any:
 
 
 def test_with_masks_of_its_own_it_finds_the_reference_s_top_word() -> None:
-    data = read("builtin:sentiment")
+    data = read_data("builtin:sentiment")
     examples = data.examples[:40]
     about = Subject(load("bow", task=data.task), Dataset("x", data.task, examples), Settings())
     columns = about.original.argmax(axis=1)
@@ -255,7 +255,7 @@ def test_the_words_of_a_refusal_are_those_that_make_it_refuse(by: str) -> None:
 
 
 def test_leaving_one_out_is_exact_for_a_bag_of_words() -> None:
-    model = load("bow", task=read("builtin:sentiment").task)
+    model = load("bow", task=read_data("builtin:sentiment").task)
     about = subject(model.predictor, [])
     text = "The view was splendid, and the soup bland."
     pair = cut((text, None))
@@ -282,7 +282,7 @@ def test_the_lexicon_tells_the_label(jsonl: Write) -> None:
     rows = [
         {"text_a": word, "label": sign} for label, sign in signs.items() for word in planted(label)
     ]
-    data = read("builtin:sentiment")
+    data = read_data("builtin:sentiment")
     data = replace(data, examples=[e for e in data.examples if e.groups["needs"] == "words"])
     spec = f"lime:n=30,samples=200,lexicon={jsonl(rows, 'lexicon.jsonl')}"
     found = explain("bow", data, by=spec, limit=80)["lime"]
@@ -332,7 +332,7 @@ def test_integrated_gradients_add_up_to_the_answer_and_are_those_of_the_referenc
     tiny_bert: Path,
 ) -> None:
     torch = pytest.importorskip("torch")
-    data = read("builtin")
+    data = read_data("builtin")
     about = Subject(
         load(f"hf:{tiny_bert}", task=data.task),
         Dataset("x", data.task, data.examples[:4]),

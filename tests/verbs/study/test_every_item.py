@@ -255,11 +255,11 @@ def test_a_training_that_is_done_is_used_again(rows: Path, tmp_path: Path) -> No
 
 
 def test_both_texts_of_a_pair_are_looked_at_for_shared_words() -> None:
-    from disorder.data import read
+    from disorder.data import read_data
     from disorder.verbs.study.pipelines.removal import overlap
 
     data = [
         {"id": "1", "text_a": "A b c", "text_b": "a b x y", "label": "entailment"},
         {"id": "2", "text_a": "p q", "text_b": "q p", "label": "neutral"},
     ]
-    assert overlap(read(data), "original", 0).value == pytest.approx(0.75)
+    assert overlap(read_data(data), "original", 0).value == pytest.approx(0.75)

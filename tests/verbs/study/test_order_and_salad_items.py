@@ -12,7 +12,7 @@ import pytest
 
 import disorder
 from conftest import NLI, outcomes, pairs
-from disorder.data import read
+from disorder.data import read_data
 from disorder.errors import DisorderError
 from disorder.models import load
 from disorder.types import Example, Task
@@ -86,7 +86,7 @@ class Reader:
     """Knows the original texts by heart and takes every other text for the first label."""
 
     def __init__(self, data: Any) -> None:
-        found = read(str(data))
+        found = read_data(str(data))
         self.labels = found.task.labels
         self.known = {example.texts: self.labels.index(example.label) for example in found.examples}
 
@@ -209,7 +209,7 @@ def test_steps_of_the_filter_only_take_away() -> None:
 @pytest.mark.parametrize("data", ["cola:dev", "rte:dev", "mrpc:dev", "sst2:dev"])
 def test_the_first_filter_leaves_as_many_as_the_paper_says(data: str, shared_data: Path) -> None:
     model = Reader.__new__(Reader)
-    model.labels, model.known = read(data, data_dir=str(shared_data)).task.labels, {}
+    model.labels, model.known = read_data(data, data_dir=str(shared_data)).task.labels, {}
     found = disorder.study("ooo/tableA4", model, data, data_dir=str(shared_data))
     compared = [cell.same for cell in found.cells if cell.column in ("dev", "step1")]
     assert len(compared) == 4
@@ -379,7 +379,7 @@ def test_polarity_is_looked_up_in_every_list_at_hand(tmp_path: Path) -> None:
     words = sorted(
         {
             word.strip(".,").lower()
-            for e in read(SENTIMENT).examples[:400]
+            for e in read_data(SENTIMENT).examples[:400]
             for word in e.text_a.split()
         }
     )

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 from conftest import pairs
 from disorder.abstention import predicted_label
-from disorder.data import read
+from disorder.data import read_data
 from disorder.errors import BadData, BadSetting, DisorderError, UnknownName
 from disorder.models import load
 from disorder.models.outputs.calibration import calibration_of
@@ -38,7 +38,7 @@ SMALL: dict[str, Any] = {"width": 16, "hidden": 16, "batch_size": 32, "epochs": 
 @pytest.fixture(scope="module")
 def reviews() -> Dataset:
     """Reviews that single words decide: learned in a moment."""
-    data = read("builtin:sentiment")
+    data = read_data("builtin:sentiment")
     return replace(data, examples=[e for e in data.examples if e.groups["needs"] == "words"])
 
 
@@ -227,7 +227,7 @@ def test_a_pre_task_makes_the_head_anew_and_nothing_else(tmp_path: Path) -> None
 def test_real_and_fake_sentences_are_as_many(fidelity: Any) -> None:
     from disorder.verbs.train.recipes.order_pretask import order_pretask
 
-    data = read(
+    data = read_data(
         [
             *pairs(20),
             {"id": "short", "text_a": "one two three.", "text_b": "Yes.", "label": "neutral"},
@@ -247,7 +247,7 @@ def test_real_and_fake_sentences_are_as_many(fidelity: Any) -> None:
 
 
 def test_each_example_is_perturbed_once_by_a_transformation_that_applies() -> None:
-    data = read(
+    data = read_data(
         [
             *pairs(60),
             {"id": "short", "text_a": "one two three.", "text_b": "Yes.", "label": "neutral"},

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from conftest import Command, pairs
-from disorder.data import read
+from disorder.data import read_data
 from disorder.errors import BadData, BadSetting, DisorderError, UnknownName
 from disorder.verbs.train import designs, mitigations
 from disorder.verbs.train.designs import _design, difference, perturbed_test
@@ -34,11 +34,11 @@ def test_a_paired_difference_is_surer_than_two_apart() -> None:
 
 def test_perturbed_test_keeps_the_places_of_what_applies() -> None:
     rows = [*pairs(3), {"id": "e0001x", "text_a": "a", "text_b": "b", "label": "neutral"}]
-    places, texts = perturbed_test("derange:side=b", read(rows), 0)
+    places, texts = perturbed_test("derange:side=b", read_data(rows), 0)
     assert places.tolist() == [0, 1, 3]
     assert len(texts) == 3
     with pytest.raises(BadData, match="no test example can be perturbed so"):
-        perturbed_test("derange:side=b", read(rows[3:]), 0)
+        perturbed_test("derange:side=b", read_data(rows[3:]), 0)
 
 
 def test_a_bag_of_words_loses_nothing_by_perturbed_order(tmp_path: Path) -> None:

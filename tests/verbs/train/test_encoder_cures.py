@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import disorder
-from disorder.data import read
+from disorder.data import read_data
 from disorder.models import load
 from disorder.models.outputs.calibration import calibration_of
 from disorder.verbs.train import train
@@ -24,7 +24,7 @@ FEW: dict[str, Any] = {"epochs": 1, "batch_size": 8}
 
 
 def rows(n: int = 24) -> list[dict[str, str]]:
-    examples = read("builtin").examples[:n]
+    examples = read_data("builtin").examples[:n]
     return [
         {"id": e.id, "text_a": e.text_a, "text_b": str(e.text_b), "label": e.label}
         for e in examples
@@ -63,7 +63,7 @@ def test_an_encoder_goes_on_and_keeps_its_calibration(tiny_bert: Path, tmp_path:
     assert found is not None
     assert found.threshold is not None
     texts = [(row["text_a"], row["text_b"]) for row in rows(12)]
-    loaded = load(done.spec, task=read(rows()).task)
+    loaded = load(done.spec, task=read_data(rows()).task)
     warm = loaded(texts)
     loaded.calibration = None
     assert warm == pytest.approx(found(loaded(texts)), abs=1e-5)

@@ -12,11 +12,11 @@ from disorder.errors import BadModel, BadSetting
 from disorder.models.inputs.vocabulary import UNKNOWN, Vocabulary, count_words
 from disorder.models.networks import Shape
 from disorder.models.scratch import by_size, feed
-from disorder.registry import part, parts
+from disorder.registry import NetworkPart, SplitterPart, part, parts
 
 torch = pytest.importorskip("torch", reason="needs torch")
 
-NETWORKS = list(parts("network"))
+NETWORKS = list(parts(NetworkPart))
 PAIRS = [
     ([2, 3, 4], [5, 6]),
     ([7], [3, 2, 8, 9, 4]),
@@ -27,7 +27,7 @@ PAIRS = [
 
 def built(name: str, *, is_pair: bool = True, **settings: Any) -> Any:
     torch.manual_seed(0)
-    return part("network", name).function(Shape(12, 8, 3, is_pair), **settings).eval()
+    return part(NetworkPart, name).function(Shape(12, 8, 3, is_pair), **settings).eval()
 
 
 def logits(network: Any, pairs: Sequence[tuple[list[int], list[int] | None]]) -> Any:
@@ -113,7 +113,7 @@ def test_words_are_numbered_and_the_rest_is_unknown() -> None:
 )
 def test_cutting_between_spaces_gives_the_words_of_the_whole_text(text: str) -> None:
     for splitter in ("simple", "spaces"):
-        words = [word.lower() for word in part("words", splitter).function(text).words]
+        words = [word.lower() for word in part(SplitterPart, splitter).function(text).words]
         known = Vocabulary(sorted(set(words)), splitter)
         assert [known.known[i - 2] for i in known.encode(text)] == words
         assert count_words([text, text], splitter) == {

@@ -12,7 +12,7 @@ import pytest
 
 import disorder
 from conftest import Command
-from disorder.data import read
+from disorder.data import read_data
 from disorder.errors import BadData, BadModel, BadSetting
 from disorder.metrics.answer_match import exact_match, f1, normalised
 from disorder.models import load
@@ -295,7 +295,7 @@ def test_a_head_for_spans_learns_and_is_audited(trained: Trained) -> None:
 def test_neighbours_in_a_batch_change_no_answer(trained: Trained) -> None:
     learner = Encoder(trained.spec.removeprefix("hf:"), SPANS, 40, seed=0)
     inputs = disorder.verbs.train.Job(
-        read(questions(8)), read(questions(8)), finds_spans=True
+        read_data(questions(8)), read_data(questions(8)), finds_spans=True
     ).inputs()
     rows, _ = span_rows(learner, inputs)
     together = learner.logits(learner.network.eval(), _tensors(learner.feed(rows.encoded)))
@@ -477,7 +477,7 @@ def test_answers_are_read_from_every_layout(layout: str, jsonl: Callable[..., Pa
             **LAYOUTS[layout]("", -1),
         },
     ]
-    data = read(str(jsonl(rows)))
+    data = read_data(str(jsonl(rows)))
     assert [(e.label, e.answers) for e in data.examples] == [
         ("answerable", (("France", 9),)),
         ("unanswerable", ()),
@@ -485,7 +485,7 @@ def test_answers_are_read_from_every_layout(layout: str, jsonl: Callable[..., Pa
     assert data.task.labels == SQUAD.labels
     assert data.task.breaks == "a", "the question"
     other = [{**rows[0], **LAYOUTS[layout]("is", 3)}, rows[1]]
-    assert read(other).fingerprint != read(rows).fingerprint
+    assert read_data(other).fingerprint != read_data(rows).fingerprint
 
 
 def test_a_list_of_texts_says_no_place_and_needs_to_be_asked_for(

@@ -15,7 +15,7 @@ import pytest
 from conftest import Command
 from disorder.errors import BadData, BadModel, BadSetting, DisorderError, UnknownName
 from disorder.models import load
-from disorder.registry import parts
+from disorder.registry import NetworkPart, parts
 from disorder.types import Task
 from disorder.verbs.train import Job, Trained, train
 from disorder.verbs.train.batches import epoch
@@ -25,7 +25,7 @@ from disorder.verbs.train.training import held_out
 torch = pytest.importorskip("torch", reason="needs torch")
 pytest.importorskip("safetensors", reason="needs safetensors")
 
-NETWORKS = list(parts("network"))
+NETWORKS = list(parts(NetworkPart))
 SMALL = {"width": 16, "hidden": 16, "min_count": 1, "batch_size": 8, "patience": 0}
 LABELS = ("negative", "positive")
 SENTIMENT = Task("sentiment", LABELS)
@@ -196,9 +196,9 @@ def test_examples_that_cannot_be_perturbed_are_counted() -> None:
 
 
 def _dataset(rows: list[dict[str, Any]]) -> Any:
-    from disorder.data import read
+    from disorder.data import read_data
 
-    return read(rows)
+    return read_data(rows)
 
 
 def test_what_is_held_out_depends_on_ids_and_seed_alone() -> None:

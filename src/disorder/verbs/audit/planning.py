@@ -5,7 +5,7 @@ from __future__ import annotations
 from disorder.data import stream
 from disorder.errors import BadSetting, MissingData, MissingPackage, UnknownName
 from disorder.metrics import CURTAILED, ORIGINAL, threshold
-from disorder.registry import parts
+from disorder.registry import MetricPart, parts
 from disorder.runs.settings import Settings
 from disorder.transformations import Transformation, parse, suite
 
@@ -49,7 +49,7 @@ def _check_training(transformation: Transformation, data_dir: str | None) -> Non
 def requested_scores(settings: Settings) -> list[str] | None:
     """The scores asked for; None means all that apply."""
     names = list(settings.score) or (list(CURTAILED) if settings.curtail else [])
-    known = parts("metric")
+    known = parts(MetricPart)
     for name in names:
         if name.startswith("omega@"):
             threshold(name.removeprefix("omega@"))

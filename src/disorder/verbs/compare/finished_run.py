@@ -13,7 +13,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from disorder.data.tasks import KNOWN, SETS, guess_task
+from disorder.data import guess_task, known_tasks
 from disorder.errors import BadData, DisorderError
 from disorder.metrics import ORIGINAL, is_simple
 from disorder.report.page import visible
@@ -86,10 +86,10 @@ class Audited:
     def task(self) -> Task:
         """What the data asks, found as it was when the run was made."""
         run, name = self.run, self.run.settings.get("task")
-        if name in KNOWN:
-            return KNOWN[str(name)]
-        if run.data.partition(":")[0] in {"builtin", *SETS} and run.task in KNOWN:
-            return KNOWN[run.task]
+        if name in known_tasks():
+            return known_tasks()[str(name)]
+        if run.data.partition(":")[0] in {"builtin", *known_tasks()} and run.task in known_tasks():
+            return known_tasks()[run.task]
         if run.chance is None:
             return Task(run.task)
         return guess_task(run.task, run.labels, is_pair=self.examples[0].text_b is not None)

@@ -11,7 +11,7 @@ from typing import Any
 from disorder import __version__
 from disorder.data import select
 from disorder.errors import BadModel, DisorderError, MissingData, MissingPackage, NothingToMeasure
-from disorder.registry import Part, part, parts
+from disorder.registry import ExplanationPart, part, parts
 from disorder.runs.settings import Settings
 from disorder.transformations import parse
 from disorder.types import Dataset, Progress
@@ -32,7 +32,7 @@ CANNOT = (
 class Wanted:
     """One explanation with its settings bound."""
 
-    part: Part
+    part: ExplanationPart
     settings: Mapping[str, Any]
 
     @property
@@ -125,7 +125,7 @@ def explain(
 def parsed(spec: str) -> Wanted:
     """The explanation that a spec such as `minitree:r=1,k=2` names."""
     name, _, text = spec.strip().partition(":")
-    found = part("explanation", name)
+    found = part(ExplanationPart, name)
     pairs = [item.partition("=") for item in text.split(",") if item]
     if any(not equals or not value for _, equals, value in pairs):
         raise DisorderError(f"explanation {spec!r}: write settings as name:key=value,key=value")
@@ -148,19 +148,19 @@ def usual(dataset: Dataset) -> list[Wanted]:
     """The explanations shown when none is named: those that fit the task."""
     return [
         Wanted(each, {})
-        for each in parts("explanation").values()
-        if each.facts["usual"] and _fits(each, dataset)
+        for each in parts(ExplanationPart).values()
+        if each.usual and _fits(each, dataset)
     ]
 
 
 def section(wanted: Wanted, subject: Subject) -> Section:
     """Ask one explanation."""
-    facts, found, reason = wanted.part.facts, None, ""
+    found, reason = None, ""
     try:
         if not _fits(wanted.part, subject.dataset):
             asks = "numbers" if subject.task.is_regression else "labels"
             raise NothingToMeasure(
-                f"it is for answers that are {facts['on']}; {subject.dataset.name} asks for {asks}"
+                f"it is for answers that are {wanted.part.on}; {subject.dataset.name} asks for {asks}"
             )
         found = wanted.part.function(subject, **wanted.settings)
     except CANNOT as error:
@@ -168,13 +168,13 @@ def section(wanted: Wanted, subject: Subject) -> Section:
     return Section(
         wanted.spec,
         wanted.part.name,
-        facts["asks"],
-        facts["paper"],
+        wanted.part.asks,
+        wanted.part.paper,
         wanted.part.summary,
         found,
         reason,
     )
 
 
-def _fits(entry: Part, dataset: Dataset) -> bool:
-    return entry.facts["on"] in ("any", "numbers" if dataset.task.is_regression else "labels")
+def _fits(entry: ExplanationPart, dataset: Dataset) -> bool:
+    return entry.on in ("any", "numbers" if dataset.task.is_regression else "labels")

@@ -12,8 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from disorder.data import read
-from disorder.data.tasks import KNOWN, guess_task
+from disorder.data import guess_task, known_tasks, read_data
 from disorder.errors import BadData, DisorderError, DoesNotApply, UnknownName
 from disorder.randomness import generator
 from disorder.report.wording import main_transformation
@@ -155,7 +154,7 @@ def from_data(
     data_dir: str | None,
 ) -> Pool:
     """Original texts and perturbed ones of a dataset; nobody knows what a model says to them."""
-    dataset = read(data, columns=columns, data_dir=data_dir)
+    dataset = read_data(data, columns=columns, data_dir=data_dir)
     examples = {example.id: example for example in dataset.examples}
     pool = Pool(dataset.name, dataset.task, seed, examples, perturb_seed=seed)
     pool.groups[WHOLE, None] = list(examples)
@@ -208,9 +207,11 @@ def _wanted(run: Run, transformations: Sequence[str]) -> list[str]:
 def _task(run: Run, *, is_pair: bool) -> Task:
     """The task as the audit knew it."""
     if run.settings.get("task"):
-        return KNOWN[run.settings["task"]]
-    is_named = run.data.split(":")[0] in ("builtin", *KNOWN) and run.task in KNOWN
-    return KNOWN[run.task] if is_named else guess_task(run.task, run.labels, is_pair=is_pair)
+        return known_tasks()[run.settings["task"]]
+    is_named = run.data.split(":")[0] in ("builtin", *known_tasks()) and run.task in known_tasks()
+    return (
+        known_tasks()[run.task] if is_named else guess_task(run.task, run.labels, is_pair=is_pair)
+    )
 
 
 def _examples(folder: Path) -> dict[str, Example]:

@@ -10,11 +10,10 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from disorder.data import at_hand
+from disorder.data import at_hand, named_set_of
 from disorder.data.files import READERS
-from disorder.data.tasks import SETS
 from disorder.errors import DisorderError, MissingPackage
-from disorder.registry import parts
+from disorder.registry import DataPart, ModelPart, NetworkPart, parts
 from disorder.runs import read_run
 from disorder.verbs.study.item import Item
 from disorder.verbs.study.pipelines.training import Trained
@@ -57,17 +56,17 @@ def _kind(given: Any) -> str:
         return "data" if ":" in rest and not Path(rest).exists() else "model"
     if head == "builtin":
         return "model" if rest == "bow" else "data" if rest else "either"
-    if head in SETS or Path(given).suffix.lower() in {*READERS, ".gz"}:
+    if named_set_of(given) is not None or Path(given).suffix.lower() in {*READERS, ".gz"}:
         return "data"
-    if head in parts("model") or head in parts("network"):
+    if head in parts(ModelPart) or head in parts(NetworkPart):
         return "model"
-    return "data" if head in parts("data") or Path(given).is_file() else "model"
+    return "data" if head in parts(DataPart) or Path(given).is_file() else "model"
 
 
 def models_of(item: Item, models: Sequence[Any]) -> list[Any]:
     """The models asked for, else the paper's own, if they can be had."""
     for model in models if not item.pipeline.trains else ():
-        if isinstance(model, str) and model in parts("network"):
+        if isinstance(model, str) and model in parts(NetworkPart):
             raise DisorderError(
                 f"{item.name} asks trained models and trains none: disorder train plain DATA --model {model} --out FOLDER, "
                 f"then {model}:FOLDER"

@@ -15,7 +15,7 @@ from typing import Any, Protocol
 
 from disorder.errors import BadModel, MissingPackage, UnknownName
 from disorder.randomness import digest
-from disorder.registry import Part, parts
+from disorder.registry import NetworkPart, Part, parts
 from disorder.types import Texts
 from disorder.verbs.train.training_settings import Chosen
 
@@ -72,7 +72,7 @@ def start(spec: str) -> Start:
     one.
     """
     name, _, address = spec.partition(":")
-    networks = parts("network")
+    networks = parts(NetworkPart)
     if name not in (*networks, "bow", "hf"):
         known = [*networks, "bow", "hf:NAME_OR_FOLDER", *(f"{each}:FOLDER" for each in networks)]
         if Path(spec).is_dir():

@@ -176,7 +176,9 @@ class _Run:
     def _loss(self, batch: Ints) -> Any:
         rows, device = self.rows, self.devices.device
         given = tensors(self.learner.feed([rows.encoded[i] for i in batch.tolist()]), device)
-        more = tensors({"targets": rows.targets[batch], "is_perturbed": rows.is_perturbed[batch]}, device)
+        more = tensors(
+            {"targets": rows.targets[batch], "is_perturbed": rows.is_perturbed[batch]}, device
+        )
         with self.devices.autocast():
             logits = self.learner.logits(self.network, given)
         return self.phase.loss(logits.float(), more["targets"], more["is_perturbed"])

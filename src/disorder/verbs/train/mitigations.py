@@ -17,13 +17,13 @@ from typing import Any
 import numpy as np
 
 from disorder.abstention import predicted_label
-from disorder.data import read, vocabulary
+from disorder.data import read_data, vocabulary
 from disorder.errors import BadData, DisorderError
 from disorder.metrics import ORIGINAL
 from disorder.metrics.statistics.intervals import mean
 from disorder.models import load
 from disorder.models.outputs.calibration import calibration_of
-from disorder.registry import Part, part
+from disorder.registry import Part, RecipePart, part
 from disorder.transformations import parse
 from disorder.types import Bools, Dataset, Example, Fidelity, Floats, Ints, Progress, Task, Texts
 from disorder.verbs.context import RunContext
@@ -75,7 +75,7 @@ class Mitigation:
     """
 
     name: str  # as the user wrote it
-    recipe: Part
+    recipe: RecipePart
     settings: Mapping[str, str]
     on: str = ""
 
@@ -143,7 +143,7 @@ def _cure(spec: str) -> Mitigation:
     pairs = [item.partition("=") for item in text.split(",") if item]
     if any(not equals or not value for _, equals, value in pairs):
         raise DisorderError(f"recipe {spec!r}: write settings as name:key=value,key=value")
-    recipe, settings = part("recipe", name), {key: value for key, _, value in pairs}
+    recipe, settings = part(RecipePart, name), {key: value for key, _, value in pairs}
     recipe.bind(settings)
     return Mitigation(spec, recipe, settings)
 
@@ -165,7 +165,7 @@ def _one_seed(
 ) -> Values:
     """All mitigations of one seed, asked about the same texts; the plain model says which words matter."""
     plain = _model(
-        Mitigation("plain", part("recipe", "plain"), {}),
+        Mitigation("plain", part(RecipePart, "plain"), {}),
         data,
         folder,
         seed,
@@ -211,13 +211,13 @@ def _given(
     """
     perturbed = (
         {"on": [mitigation.on] if mitigation.on else list(specs), "asks": plain}
-        if mitigation.recipe.facts["breaks"]
+        if mitigation.recipe.perturbs
         else {}
     )
     return {
         **asked,
         **perturbed,
-        **({"model": plain} if mitigation.recipe.facts["of_trained"] else {}),
+        **({"model": plain} if mitigation.recipe.of_trained else {}),
     }
 
 
@@ -225,11 +225,9 @@ def _settings(mitigation: Mitigation, asked: Mapping[str, Any]) -> dict[str, Any
     """The shared settings that fit the mitigation, and its own; a model that is trained already keeps its
     network's.
     """
-    shared, loop = asked.get("settings", {}), Part("settings", "train", LoopSettings).settings
+    shared, loop = asked.get("settings", {}), Part(name="train", function=LoopSettings).settings
     fitting = {
-        name: v
-        for name, v in shared.items()
-        if not mitigation.recipe.facts["of_trained"] or name in loop
+        name: v for name, v in shared.items() if not mitigation.recipe.of_trained or name in loop
     }
     return {
         **fitting,
@@ -321,7 +319,7 @@ def _rare(test: Dataset) -> Dataset | None:
     is_pair = test.examples[0].text_b is not None
     if name is None or is_pair != (name == "rare_nli"):
         return None
-    return read(f"builtin:{name}", group_by=["phenomenon"])
+    return read_data(f"builtin:{name}", group_by=["phenomenon"])
 
 
 def _asked_rare(mitigation: Mitigation, judge: Judge, rare: Dataset) -> Values:

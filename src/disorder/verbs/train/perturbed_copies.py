@@ -70,6 +70,6 @@ def salad(*, is_pair: bool, asks_model: bool) -> list[str]:
         each.spec
         for each in found
         if "training data" not in each.needs
-        and (is_pair or all(step.part.facts["scope"] == "sentence" for step in each.steps))
+        and (is_pair or all(step.part.scope == "sentence" for step in each.steps))
         and (asks_model or not each.needs - {"tags"})
     ]

@@ -11,7 +11,7 @@ from typing import Any
 
 from disorder.models.inputs.vocabulary import FIRST, Vocabulary, count_words
 from disorder.models.scratch import Encoded, build, encode, feed, read_folder
-from disorder.registry import part
+from disorder.registry import NetworkPart, part
 from disorder.types import Texts
 from disorder.verbs.train.learner import number, same_labels
 from disorder.verbs.train.training_settings import Chosen
@@ -27,8 +27,9 @@ class Fresh:
         self.columns: list[int] | None = (
             None  # where our labels stand in the network's, if in another order
         )
-        facts = part("network", self.form).facts
-        self.lr, self.epochs = facts["lr"], facts["epochs"]
+        declared = part(NetworkPart, self.form)
+        self.lr = declared.lr
+        self.epochs = declared.epochs
         network.words.table.weight.requires_grad_(config["tunes_vectors"])
 
     @classmethod
@@ -71,7 +72,7 @@ class Fresh:
             "words": own.words,
             "max_length": settings.loop.max_length,
             "width": vectors.width if vectors else own.width,
-            "settings": {**part("network", name).settings, **settings.network},
+            "settings": {**part(NetworkPart, name).settings, **settings.network},
             "tunes_vectors": vectors is None or own.tune_vectors,
         }
         network = _seeded(config, len(known) + FIRST, seed)

@@ -17,7 +17,7 @@ from disorder.errors import BadData, BadSetting, DisorderError
 from disorder.metrics import ORIGINAL, scores
 from disorder.models.outputs.probabilities import softmax
 from disorder.randomness import digest
-from disorder.registry import Part, part
+from disorder.registry import RecipePart, SplitterPart, part
 from disorder.runs.settings import Settings
 from disorder.transformations import parse
 from disorder.types import Dataset, Example, Outcomes, Progress, Score, Task, Texts
@@ -72,7 +72,7 @@ class Checked:
     """A request whose every word makes sense, before anything is read."""
 
     request: Request
-    recipe: Part
+    recipe: RecipePart
     start: Start
     chosen: Chosen
     on: Sequence[str]
@@ -118,7 +118,7 @@ def resume(out: str | Path, *, progress: Progress | None = None) -> Trained:
 
 def check(request: Request) -> Checked:
     """Raise on anything that cannot work, before any data is read or model loaded."""
-    recipe, begin = part("recipe", request.recipe), start(request.model)
+    recipe, begin = part(RecipePart, request.recipe), start(request.model)
     chosen = choose(request.settings, recipe, None if begin.address else begin.network)
     if request.limit is not None and request.limit < 1:
         raise DisorderError(f"--limit {request.limit}: need 1 or more")
@@ -129,7 +129,7 @@ def check(request: Request) -> Checked:
             need="--model hf:ENCODER and a recipe for the task itself, as plain is",
         )
     check_source(chosen.words.vectors)
-    part("words", chosen.words.words)
+    part(SplitterPart, chosen.words.words)
     on = [
         spec if spec == ORIGINAL else parse(spec).tried().spec for spec in request.on or (ORIGINAL,)
     ]
@@ -231,8 +231,8 @@ def job_of(checked: Checked, read: Dataset | None = None) -> Job:
     )
 
 
-def _can_find_spans(recipe: Part, begin: Start) -> bool:
-    return bool(recipe.facts["spans"]) and begin.name == "hf"
+def _can_find_spans(recipe: RecipePart, begin: Start) -> bool:
+    return bool(recipe.spans) and begin.name == "hf"
 
 
 def _finds_spans(checked: Checked, data: Dataset) -> bool:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from disorder.errors import BadSetting, UnknownName
-from disorder.registry import Part
+from disorder.registry import Part, RecipePart
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -82,13 +82,13 @@ class Chosen:
     recipe: Mapping[str, Any]
 
 
-def choose(given: Mapping[str, Any], recipe: Part, network: Part | None) -> Chosen:
+def choose(given: Mapping[str, Any], recipe: RecipePart, network: Part | None) -> Chosen:
     """Sort settings as typed to the recipe, the loop and the network; a name that none of them has
     is an error.
     """
-    owners = {"recipe": recipe, "loop": Part("settings", "train", LoopSettings)}
+    owners = {"recipe": recipe, "loop": Part(name="train", function=LoopSettings)}
     if network is not None:
-        owners |= {"words": Part("settings", network.name, WordSettings), "network": network}
+        owners |= {"words": Part(name=network.name, function=WordSettings), "network": network}
     sorted_: dict[str, dict[str, Any]] = {
         owner: {} for owner in ("recipe", "loop", "words", "network")
     }
@@ -110,12 +110,12 @@ def choose(given: Mapping[str, Any], recipe: Part, network: Part | None) -> Chos
     )
 
 
-def _check_ranges(recipe: Part, settings: Mapping[str, Any]) -> None:
+def _check_ranges(recipe: RecipePart, settings: Mapping[str, Any]) -> None:
     """Raise on a recipe's setting that is out of range, before any data is read."""
     for name, value in settings.items():
-        if name in recipe.facts["positive"] and not 0 < value < float("inf"):
+        if name in recipe.positive and not 0 < value < float("inf"):
             raise BadSetting(recipe.name, need="a number above 0", **{name: value})
-        if name in recipe.facts["shares"] and not 0 <= value < 1:
+        if name in recipe.shares and not 0 <= value < 1:
             raise BadSetting(recipe.name, need="a share from 0 to below 1", **{name: value})
 
 

@@ -13,7 +13,7 @@ import numpy as np
 from disorder.errors import NothingToMeasure
 from disorder.metrics.acceptance import flipped, right_first
 from disorder.metrics.entropy import accepted_entropy
-from disorder.registry import explanation, parts
+from disorder.registry import MetricPart, explanation, parts
 from disorder.report.exhibits import Figure, Row
 from disorder.types import Floats, Score
 from disorder.verbs.explain.chart_style import BLUE, LIGHT, domain, name, number, reference
@@ -34,7 +34,7 @@ def entropy(subject: Subject) -> Explained:
     masks = dict(zip(GROUPS, (right_first(outcomes), flipped(outcomes)), strict=True))
     held = {metric: values[mask & ~np.isnan(values)] for metric, mask in masks.items()}
     scores = {
-        metric: parts("metric")[metric].function(outcomes)
+        metric: parts(MetricPart)[metric].function(outcomes)
         for metric, found in held.items()
         if len(found)
     }

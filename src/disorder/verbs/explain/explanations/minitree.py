@@ -12,7 +12,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from disorder.data import read
+from disorder.data import read_data
 from disorder.errors import BadSetting, NothingToMeasure, UnknownName
 from disorder.metrics import mean
 from disorder.randomness import digest
@@ -138,7 +138,7 @@ def _learned(
     examples: Sequence[Example] = subject.examples
     note = f"what is usual comes from the {len(examples):,} explained examples themselves; name training data with train=DATA"
     if train:
-        every = read(train, data_dir=subject.settings.data_dir).examples
+        every = read_data(train, data_dir=subject.settings.data_dir).examples
         examples = sorted(every, key=lambda e: digest(subject.settings.seed, "minitree", e.id))[
             :n_train
         ]

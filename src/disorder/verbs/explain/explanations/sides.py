@@ -27,7 +27,7 @@ def sides(subject: Subject) -> Explained:
     """
     if not subject.is_pairs:
         raise NothingToMeasure("the texts come alone, not in pairs")
-    if any(step.part.facts["scope"] == "pair" for step in parse(subject.transformation).steps):
+    if any(step.part.scope == "pair" for step in parse(subject.transformation).steps):
         raise NothingToMeasure(f"{subject.transformation} always takes both texts")
     parts = {side: subject.perturbed(_on(subject.transformation, side)) for side in SIDES}
     names = sorted(

@@ -10,7 +10,7 @@ import numpy as np
 
 from disorder.errors import BadSetting, NothingToMeasure
 from disorder.metrics import average, ratio
-from disorder.registry import explanation, parts
+from disorder.registry import MetricPart, explanation, parts
 from disorder.report.exhibits import Figure, Row
 from disorder.types import Floats, Outcomes, Score
 from disorder.verbs.explain.chart_style import colours, intervals, name, number
@@ -41,7 +41,7 @@ def similarity(subject: Subject, *, n: int = 1, ranges: int = 6) -> Explained:
     rows = [row for texts in TEXTS for row in _histogram(texts, held[texts], edges)]
     change = _change(outcomes.original[:, 0], outcomes.predictions[:, :, 0])
     whole, after = (
-        parts("metric")["spearman"].function(each) for each in (_whole(outcomes), outcomes)
+        parts(MetricPart)["spearman"].function(each) for each in (_whole(outcomes), outcomes)
     )
     caption = f"Share of predictions in each range, for real texts and for {outcomes.transformation}; 95 % intervals over examples."
     finding = (

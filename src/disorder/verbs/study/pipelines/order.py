@@ -11,7 +11,7 @@ from pathlib import Path
 
 from disorder.errors import NothingToMeasure
 from disorder.metrics import ORIGINAL, dev_r
-from disorder.registry import parts
+from disorder.registry import MetricPart, parts
 from disorder.runs import Run
 from disorder.transformations import parse
 from disorder.types import Outcomes
@@ -76,7 +76,7 @@ class Order:
                 ("spearman",) if outcomes.task.is_regression else ("accuracy", "confidence")
             ):
                 with suppress(NothingToMeasure):
-                    yield Cell.of(row, metric, parts("metric")[metric].function(outcomes))
+                    yield Cell.of(row, metric, parts(MetricPart)[metric].function(outcomes))
 
     def _on_dev_r(
         self, folder: Path, about: Mapping[str, str]

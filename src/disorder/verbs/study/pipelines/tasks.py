@@ -13,9 +13,9 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Protocol
 
-from disorder.data.tasks import SETS
+from disorder.data import named_set_of
 from disorder.errors import BadModel, DisorderError, MissingData
-from disorder.registry import parts
+from disorder.registry import NetworkPart, parts
 from disorder.runs import Run
 from disorder.verbs.study.given_specs import is_at_hand
 from disorder.verbs.study.pipelines.audits import notes_of
@@ -150,7 +150,7 @@ def training_data(bench: Bench, data: Any) -> str:
     name, _, rest = title_of(data).partition(":")
     if bench.train:
         return bench.train
-    if isinstance(data, str) and name in SETS:
+    if named_set_of(data) is not None:
         if not is_at_hand(f"{name}:train", bench.asked.data_dir):
             raise MissingData(f"{name}:train, to train on, is not at hand")
         return f"{name}:train"
@@ -169,7 +169,7 @@ def is_trained(model: Any) -> bool:
         return True
     name, _, address = model.partition(":")
     if name != "hf":
-        return bool(address) or name not in (*parts("network"), "bow")
+        return bool(address) or name not in (*parts(NetworkPart), "bow")
     kinds = _architectures(address)
     return not kinds or any(kind.endswith(CLASSIFIER) for kind in kinds)
 

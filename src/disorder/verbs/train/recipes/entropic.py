@@ -18,7 +18,7 @@ from disorder.verbs.train.recipe_plan import Job, Phase
 EPOCHS = 3
 
 
-@recipe(paper="WS", positive=("lam",), shares=("may_abstain",), of_trained=True, breaks=True)
+@recipe(paper="WS", positive=("lam",), shares=("may_abstain",), of_trained=True, perturbs=True)
 def entropic(job: Job, *, lam: float = 1.0, may_abstain: float = MAY_REFUSE) -> list[Phase]:
     """Three epochs more for a fine-tuned model, with λ times KL(uniform‖p) on perturbed texts."""
     specs = job.perturbed_by()

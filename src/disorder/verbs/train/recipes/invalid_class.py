@@ -18,7 +18,7 @@ from disorder.verbs.train.calibrating import observed
 from disorder.verbs.train.recipe_plan import Inputs, Job, Phase
 
 
-@recipe(paper="WS", breaks=True)
+@recipe(paper="WS", perturbs=True)
 def invalid_class(job: Job) -> list[Phase]:
     """Cross-entropy with one more label, `invalid`, for perturbed texts; dev accuracy counts perturbed
     texts too.

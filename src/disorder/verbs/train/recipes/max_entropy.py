@@ -17,7 +17,7 @@ from disorder.verbs.train.losses import chosen, entropy, gold_loss
 from disorder.verbs.train.recipe_plan import Job, Phase
 
 
-@recipe(paper="UNLI", positive=("lam",), shares=("may_abstain",), breaks=True)
+@recipe(paper="UNLI", positive=("lam",), shares=("may_abstain",), perturbs=True)
 def max_entropy(
     job: Job, *, lam: float = 1.0, fidelity: Fidelity = "paper", may_abstain: float = MAY_REFUSE
 ) -> list[Phase]:

@@ -9,7 +9,7 @@ from disorder.verbs.train.calibrating import MAY_REFUSE, both, calibrated, obser
 from disorder.verbs.train.recipe_plan import Job, Phase
 
 
-@recipe(paper="WS", shares=("may_abstain",), of_trained=True, breaks=True)
+@recipe(paper="WS", shares=("may_abstain",), of_trained=True, perturbs=True)
 def threshold(job: Job, *, learn: bool = True, may_abstain: float = MAY_REFUSE) -> list[Phase]:
     """Plain training (none with learn=false), then a temperature and a threshold that abstains few
     original texts.
