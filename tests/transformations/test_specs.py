@@ -143,7 +143,7 @@ def test_suites() -> None:
 
 def test_unknown_kinds_and_parts() -> None:
     with pytest.raises(UnknownName, match="did you mean 'metric'"):
-        parts("metrics")
+        parts_of("metrics")
     with pytest.raises(UnknownName, match="did you mean 'omega_max'"):
         part(MetricPart, "omegamax")
 

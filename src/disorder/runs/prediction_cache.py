@@ -54,10 +54,14 @@ class Cache:
             return
         now = time.time_ns()
         values = [row.tobytes() for row in answers.astype("<f4")]
-        rows = [(key, value, crc32(key + value), now) for key, value in zip(keys, values, strict=True)]
+        rows = [
+            (key, value, crc32(key + value), now) for key, value in zip(keys, values, strict=True)
+        ]
         try:
             with self._base:
-                self._base.executemany("INSERT OR REPLACE INTO predictions VALUES (?, ?, ?, ?)", rows)
+                self._base.executemany(
+                    "INSERT OR REPLACE INTO predictions VALUES (?, ?, ?, ?)", rows
+                )
             self._shrink()
         except sqlite3.DatabaseError as error:
             self._give_up(error)
@@ -118,7 +122,9 @@ class Cache:
             return []
         marks = ",".join("?" * len(keys))
         try:
-            return self._base.execute(f"SELECT key, value, checksum FROM predictions WHERE key IN ({marks})", keys).fetchall()
+            return self._base.execute(
+                f"SELECT key, value, checksum FROM predictions WHERE key IN ({marks})", keys
+            ).fetchall()
         except sqlite3.DatabaseError as error:
             self._give_up(error)
             return []
@@ -126,13 +132,20 @@ class Cache:
     def _shrink(self) -> None:
         """Forget the answers that were kept longest ago once the file is too large."""
         assert self._base is not None
-        size = self._base.execute("PRAGMA page_count").fetchone()[0] * self._base.execute("PRAGMA page_size").fetchone()[0]
-        free = self._base.execute("PRAGMA freelist_count").fetchone()[0] * self._base.execute("PRAGMA page_size").fetchone()[0]
+        size = (
+            self._base.execute("PRAGMA page_count").fetchone()[0]
+            * self._base.execute("PRAGMA page_size").fetchone()[0]
+        )
+        free = (
+            self._base.execute("PRAGMA freelist_count").fetchone()[0]
+            * self._base.execute("PRAGMA page_size").fetchone()[0]
+        )
         if size - free > self.max_bytes:
             n = self._base.execute("SELECT count(*) FROM predictions").fetchone()[0]
             with self._base:
                 self._base.execute(
-                    "DELETE FROM predictions WHERE key IN (SELECT key FROM predictions ORDER BY used LIMIT ?)", (n // 4 + 1,)
+                    "DELETE FROM predictions WHERE key IN (SELECT key FROM predictions ORDER BY used LIMIT ?)",
+                    (n // 4 + 1,),
                 )
 
     def _give_up(self, error: sqlite3.DatabaseError) -> None:

@@ -43,9 +43,17 @@ class Record(BaseModel):
     @classmethod
     def of(cls, transformation: str, metric: str, group: str, score: Score) -> Record:
         """A record of a score."""
-        value, low, high = (round(float(x), DIGITS) + 0.0 for x in (score.value, score.low, score.high))
+        value, low, high = (
+            round(float(x), DIGITS) + 0.0 for x in (score.value, score.low, score.high)
+        )
         return cls(
-            transformation=transformation, metric=metric, group=group, value=value, low=low, high=high, n=score.n,
+            transformation=transformation,
+            metric=metric,
+            group=group,
+            value=value,
+            low=low,
+            high=high,
+            n=score.n,
             skipped=score.skipped,
         )
 
@@ -99,7 +107,9 @@ class Run(BaseModel):
     def score(self, transformation: str, metric: str, group: str = "all") -> Record | None:
         """The record with this name, if it was measured."""
         wanted = (transformation, metric, group)
-        return next((r for r in self.scores if (r.transformation, r.metric, r.group) == wanted), None)
+        return next(
+            (r for r in self.scores if (r.transformation, r.metric, r.group) == wanted), None
+        )
 
     @property
     def groups(self) -> list[str]:
@@ -116,7 +126,12 @@ def make_folder(folder: Path) -> None:
 
 
 def new_run(
-    model: str, data: str, dataset: Dataset, transformations: Sequence[str], settings: Mapping[str, Any], seed: int
+    model: str,
+    data: str,
+    dataset: Dataset,
+    transformations: Sequence[str],
+    settings: Mapping[str, Any],
+    seed: int,
 ) -> Run:
     """A run that has just begun."""
     return Run(
@@ -125,7 +140,8 @@ def new_run(
         task=dataset.task.name,
         labels=list(dataset.task.labels),
         chance=None if dataset.task.is_regression else dataset.task.chance,
-        majority=Counter(example.label for example in dataset.examples).most_common(1)[0][1] / len(dataset.examples),
+        majority=Counter(example.label for example in dataset.examples).most_common(1)[0][1]
+        / len(dataset.examples),
         transformations=list(transformations),
         settings=dict(settings),
         seed=seed,
@@ -141,7 +157,9 @@ def new_run(
 def _git() -> str | None:
     """The commit of the folder the user works in, if it is a repository."""
     try:
-        done = subprocess.run(["git", "rev-parse", "HEAD"], capture_output=True, text=True, timeout=5, check=False)
+        done = subprocess.run(
+            ["git", "rev-parse", "HEAD"], capture_output=True, text=True, timeout=5, check=False
+        )
     except (OSError, subprocess.TimeoutExpired):
         return None
     return done.stdout.strip() or None
@@ -159,7 +177,9 @@ def read_run(folder: Path) -> Run:
     try:
         raw = json.loads(path.read_text(encoding="utf-8"))
         if raw.get("schema_version") != SCHEMA_VERSION:
-            raise BadData(f"{path}: schema version {raw.get('schema_version')}; this disorder reads {SCHEMA_VERSION}")
+            raise BadData(
+                f"{path}: schema version {raw.get('schema_version')}; this disorder reads {SCHEMA_VERSION}"
+            )
         return Run.model_validate(raw)
     except (FileNotFoundError, NotADirectoryError):
         raise BadData(f"{folder} is no run folder: it has no run.json") from None
@@ -173,9 +193,13 @@ def write_examples(folder: Path, examples: Sequence[Example]) -> None:
         {
             "id": [storable(e.id) for e in examples],
             "text_a": [storable(e.text_a) for e in examples],
-            "text_b": pa.array([None if e.text_b is None else storable(e.text_b) for e in examples], pa.string()),
+            "text_b": pa.array(
+                [None if e.text_b is None else storable(e.text_b) for e in examples], pa.string()
+            ),
             "label": [e.label for e in examples],
-            "groups": pa.array([list(e.groups.items()) for e in examples], pa.map_(pa.string(), pa.string())),
+            "groups": pa.array(
+                [list(e.groups.items()) for e in examples], pa.map_(pa.string(), pa.string())
+            ),
         }
     )
     sink = pa.BufferOutputStream()

@@ -71,4 +71,6 @@ def add_line(path: Path, line: bytes, before: bytes) -> None:
 def cannot_write(path: Path, error: OSError) -> DisorderError:
     """The line for a file that there is no room or no right for."""
     why = error.strerror or str(error)
-    return DisorderError(f"{path} cannot be written ({why}); what is finished is kept: make room, then --resume")
+    return DisorderError(
+        f"{path} cannot be written ({why}); what is finished is kept: make room, then --resume"
+    )
