@@ -21,7 +21,15 @@ from conftest import CHINESE, NLI, SHARED, RunContext, example, outcomes
 from disorder.errors import DoesNotApply, MissingData, MissingPackage, NothingToMeasure
 from disorder.models import load
 from disorder.models.builtin import MODELS
-from disorder.registry import STAGES, MetricPart, NetworkPart, Part, TransformationPart, parts
+from disorder.registry import (
+    KINDS,
+    MetricPart,
+    NetworkPart,
+    Part,
+    TransformationPart,
+    parts,
+    parts_of,
+)
 from disorder.transformations import Transformation, parse
 from disorder.transformations.words import split
 from disorder.types import Example, Outcomes, Score, Task, Variants
@@ -76,7 +84,7 @@ PAIRS = {
 }
 FIDELITIES = ("paper", "released")
 SURROUNDINGS = RunContext()
-ALL_PARTS = [entry for kind in STAGES for entry in parts(kind).values()]
+ALL_PARTS = [entry for kind in KINDS for entry in parts_of(kind).values()]
 
 
 def names(kind: str) -> list[str]:
@@ -118,7 +126,7 @@ def test_every_part_says_in_a_sentence_what_it_does(entry: Part) -> None:
     assert not re.search(r"\.\s+[A-Z]", entry.summary), "one sentence, not two"
 
 
-@pytest.mark.parametrize("kind", STAGES)
+@pytest.mark.parametrize("kind", KINDS)
 def test_every_kind_has_parts(kind: str) -> None:
     assert names(kind)
 

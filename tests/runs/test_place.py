@@ -11,11 +11,11 @@ from pathlib import Path
 import pytest
 
 from conftest import pairs
-from disorder.verbs.audit.pipeline import audit, resume
 from disorder.cli import main
 from disorder.errors import DisorderError
 from disorder.runs import place, read_run
 from disorder.runs.storage import write_atomically
+from disorder.verbs.audit.pipeline import audit, resume
 
 upath = pytest.importorskip("upath", reason="needs universal_pathlib")
 SETTINGS = {"q": 5, "transformations": ["derange", "reverse"]}

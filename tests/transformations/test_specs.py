@@ -8,7 +8,7 @@ import pytest
 
 from conftest import NLI, example
 from disorder.errors import BadSetting, DisorderError, UnknownName
-from disorder.registry import MetricPart, part, parts
+from disorder.registry import MetricPart, part, parts_of
 from disorder.transformations import parse, suite
 from disorder.transformations.words import split
 

@@ -107,8 +107,8 @@ def test_no_text_is_tagged_twice(monkeypatch: pytest.MonkeyPatch) -> None:
         seen.extend(sentence.text for sentence in sentences)
         return [Tags.of(["X"] * len(sentence)) for sentence in sentences]
 
-    def counting(kind: str, name: str) -> Any:
-        return Part(kind, name, count)
+    def counting(kind: type[Part], name: str) -> Any:
+        return Part(name=name, function=count)
 
     monkeypatch.setattr("disorder.transformations.tags.part", counting)
     sentences = [split(text) for text in ("one two", "three", "one two")]

@@ -8,8 +8,8 @@ from disorder.models.loading import LoadedModel, load
 from disorder.models.precision import choose_precision
 
 __all__ = [
-    "LoadedModel",
     "Head",
+    "LoadedModel",
     "answers_without",
     "attentions",
     "choose_precision",

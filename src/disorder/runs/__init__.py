@@ -19,9 +19,9 @@ from disorder.runs.storage import place, write_atomically
 
 __all__ = [
     "Omitted",
-    "SampleParts",
     "Record",
     "Run",
+    "SampleParts",
     "answers_of",
     "make_folder",
     "new_run",

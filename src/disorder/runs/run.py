@@ -19,8 +19,8 @@ import pyarrow.parquet as pq
 from pydantic import BaseModel, Field, ValidationError
 
 from disorder.errors import BadData, DisorderError
-from disorder.runs.storage import write_atomically
 from disorder.runs.samples import storable
+from disorder.runs.storage import write_atomically
 from disorder.types import Dataset, Example, Score
 
 SCHEMA_VERSION = 1

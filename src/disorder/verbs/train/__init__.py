@@ -20,9 +20,9 @@ __all__ = [
     "Loss",
     "Phase",
     "Trained",
-    "mitigations",
     "designs",
     "is_first_process",
+    "mitigations",
     "resume",
     "train",
 ]
