@@ -1,11 +1,15 @@
-"""What can the user do about it? Every mistake a user can make is a `DisorderError` with one clear
-line.
-"""
+"""Errors: every mistake a user can make is a `DisorderError` with one clear line."""
 
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable
+import inspect
+from collections.abc import Callable, Iterable
+from functools import wraps
+from typing import ParamSpec, TypeVar
+
+P = ParamSpec("P")
+R = TypeVar("R")
 
 
 class DisorderError(Exception):
@@ -57,3 +61,17 @@ class DoesNotApply(Exception):
     """A part cannot be used on this example, which is skipped and counted under the reason; never
     shown as a failure.
     """
+
+
+def named_parameters(function: Callable[P, R]) -> Callable[P, R]:
+    """A function whose misspelt keyword is an error with the nearest name, not a raw TypeError."""
+    known = list(inspect.signature(function).parameters)
+
+    @wraps(function)
+    def call(*arguments: P.args, **settings: P.kwargs) -> R:
+        for name in settings:
+            if name not in known:
+                raise UnknownName(f"parameter of {function.__name__}", name, known)
+        return function(*arguments, **settings)
+
+    return call

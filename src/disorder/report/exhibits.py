@@ -9,8 +9,10 @@ import io
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from pathlib import Path
 from typing import Any
 
+from disorder.errors import DisorderError
 from disorder.report import charts
 
 Row = dict[str, Any]
@@ -34,6 +36,27 @@ class Figure:
     def svg(self) -> str:
         """The picture."""
         return self.drawn or charts.svg({"data": {"values": list(self.rows)}} | dict(self.spec))
+
+
+@dataclass(frozen=True)
+class Picture:
+    """A picture on its own: a notebook displays it, `save` writes it as SVG or PNG."""
+
+    svg: str
+
+    def _repr_svg_(self) -> str:
+        return self.svg
+
+    def save(self, path: str | Path) -> Path:
+        """Write the picture, as the ending of the name says (.svg or .png)."""
+        target = Path(path)
+        if target.suffix == ".svg":
+            target.write_text(self.svg, encoding="utf-8")
+        elif target.suffix == ".png":
+            target.write_bytes(charts.png(self.svg))
+        else:
+            raise DisorderError(f"{target}: end the name in .svg or .png")
+        return target
 
 
 @dataclass(frozen=True)

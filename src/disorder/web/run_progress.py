@@ -45,7 +45,7 @@ def progress(library: Library, found: Found) -> dict[str, Any]:
 
 def expected_parts(run: Run) -> dict[str, int]:
     """How many parts each transformation is written in, as `audit` cuts them."""
-    from disorder.verbs.audit.pipeline import BLOCK, CURTAILED_BLOCK
+    from disorder.verbs.audit import BLOCK, CURTAILED_BLOCK
 
     counts = {ORIGINAL: 1} | {name: run.variants.get(name, 1) for name in run.transformations}
     is_curtailed = bool(run.settings.get("curtail"))

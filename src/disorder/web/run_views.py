@@ -11,16 +11,16 @@ from typing import TYPE_CHECKING, Any
 
 from disorder.errors import UnknownName
 from disorder.report import charts
+from disorder.report.metric_names import meaning_of, shown, title_of
 from disorder.report.page import CAPTIONS
-from disorder.report.wording import COLUMNS, MEANINGS, PERMUTATION_METRICS, main_transformation
+from disorder.report.wording import main_transformation
 from disorder.runs import Record, Run
 from disorder.verbs.audit.verdict import kept
 from disorder.web.library import Found
 
 if TYPE_CHECKING:
-    from disorder.report.comparison import Comparison
+    from disorder.runs.comparison import Comparison
 
-TITLES = COLUMNS | PERMUTATION_METRICS
 HEADLINES = {
     "accuracy": "accuracy",
     "kept": "right answers kept",
@@ -97,18 +97,15 @@ def _table(run: Run, group: str) -> dict[str, Any]:
     return {
         "group": group,
         "rows": rows,
-        "metrics": [metric for metric in TITLES if metric in present],
+        "metrics": shown(present, "table", "permutations"),
     }
 
 
 def meanings(run: Run) -> dict[str, str]:
     """What each score that was measured means."""
     measured = {record.metric for record in run.scores}
-    return {
-        TITLES[name]: meaning
-        for name, meaning in MEANINGS.items()
-        if name in measured and name in TITLES
-    }
+    names = shown(measured, "table", "permutations")
+    return {title_of(name): meaning_of(name) for name in names}
 
 
 def pictures(run: Run) -> dict[str, str]:
@@ -140,7 +137,7 @@ def comparison(chosen: tuple[Found, ...], transformation: str) -> Comparison:
     from disorder.verbs.compare import compare
 
     with _comparing:
-        return compare(*(found.folder for found in chosen), transformations=[transformation])
+        return compare(*(found.folder for found in chosen), with_=[transformation])
 
 
 def shared_transformations(runs: Sequence[Run]) -> list[str]:
@@ -173,7 +170,9 @@ def side_by_side(runs: Sequence[Run], transformation: str) -> list[tuple[str, li
     rows: list[tuple[str, list[Record | None]]] = [
         ("accuracy, original texts", [run.score("original", "accuracy") for run in runs])
     ]
-    titles = TITLES | {"accuracy": "accuracy, perturbed texts"}
+    measured = [record.metric for run in runs for record in run.scores]
+    titles = {m: title_of(m) for m in shown(measured, "table", "permutations")}
+    titles["accuracy"] = "accuracy, perturbed texts"
     rows += [
         (title, [run.score(transformation, metric) for run in runs])
         for metric, title in titles.items()

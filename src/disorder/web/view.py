@@ -14,6 +14,7 @@ from fastapi.responses import JSONResponse, Response
 from disorder.errors import BadData, DisorderError
 from disorder.metrics import ORIGINAL
 from disorder.report import page as report_page
+from disorder.report.metric_names import title_of
 from disorder.report.terminal import about
 from disorder.report.wording import command, left_out, main_transformation
 from disorder.runs import Run
@@ -172,7 +173,7 @@ def _run_page(
         "verdict": first,
         "verdicts": rest,
         "tables": show.tables(run),
-        "titles": show.TITLES,
+        "title_of": title_of,
         "meanings": show.meanings(run),
         "pictures": show.pictures(run),
         "left_out": left_out(run),
@@ -329,7 +330,7 @@ def _paired(library: Library, chosen: Sequence[Found], transformation: str) -> d
     words = {
         "signed": signed,
         "shown_p": shown_p,
-        "titles": show.TITLES,
+        "title_of": title_of,
         "transformation": transformation,
     }
     try:

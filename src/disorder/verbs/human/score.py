@@ -9,11 +9,13 @@ evidence.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import asdict
 from itertools import combinations
 from pathlib import Path
 
 import numpy as np
 from pydantic import BaseModel
+from pydantic.dataclasses import dataclass
 
 from disorder.errors import NothingToMeasure
 from disorder.metrics import mean, share
@@ -45,6 +47,7 @@ FAMILIES = {
 NO_MODEL = "no model answered these texts"
 
 
+@dataclass(kw_only=True)
 class HumanRecord(Record):
     """One score, as in run.json, and whose it is: an annotator, `all`, `majority`, `model`, or a
     pair `a & b`.
@@ -117,7 +120,7 @@ def score(folder: Path) -> HumanScores:
         }
         try:
             record = Record.of(transformation, metric, group, measure())
-            scores.append(HumanRecord(evaluator=evaluator, **record.model_dump()))
+            scores.append(HumanRecord(evaluator=evaluator, **asdict(record)))
         except NothingToMeasure as reason:
             omitted.append(HumanOmitted(**named, reason=str(reason)))
     task = ratings.task

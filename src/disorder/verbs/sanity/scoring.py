@@ -14,8 +14,8 @@ import numpy as np
 
 from disorder.errors import NothingToMeasure
 from disorder.metrics import resampled, widened
-from disorder.metrics.spearman import ranks
 from disorder.metrics.statistics.intervals import student
+from disorder.metrics.statistics.ranks import ranks
 from disorder.types import Bools, Floats, Ints, Score
 
 FEWEST = 3  # examples, and clusters of them, that a rank correlation needs

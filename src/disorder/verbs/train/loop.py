@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from disorder.errors import BadData, DisorderError
-from disorder.metrics.spearman import correlation
+from disorder.metrics.statistics.ranks import rank_correlation
 from disorder.types import Floats, Ints, Progress, Texts
 from disorder.verbs.train.batches import epoch, grouped, tensors
 from disorder.verbs.train.checkpoint import (
@@ -321,7 +321,7 @@ def dev_score(found: NDArray[Any], dev: Inputs, *, is_regression: bool) -> tuple
     cost = float(loss(torch.from_numpy(found), torch.from_numpy(dev.targets), None))
     if not is_regression:
         return float((found.argmax(axis=1) == dev.targets).mean()), cost
-    value = float(correlation(found.T, dev.targets[None, :].astype(float))[0])
+    value = float(rank_correlation(found.T, dev.targets[None, :].astype(float))[0])
     return (-1.0 if np.isnan(value) else value), cost
 
 

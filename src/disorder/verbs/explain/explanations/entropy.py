@@ -11,9 +11,10 @@ from math import log
 import numpy as np
 
 from disorder.errors import NothingToMeasure
+from disorder.metrics import measure
 from disorder.metrics.acceptance import flipped, right_first
 from disorder.metrics.entropy import accepted_entropy
-from disorder.registry import MetricPart, explanation, parts
+from disorder.registry import explanation
 from disorder.report.exhibits import Figure, Row
 from disorder.types import Floats, Score
 from disorder.verbs.explain.chart_style import BLUE, LIGHT, domain, name, number, reference
@@ -33,11 +34,7 @@ def entropy(subject: Subject) -> Explained:
     outcomes, values = perturbed.outcomes, accepted_entropy(perturbed.outcomes)
     masks = dict(zip(GROUPS, (right_first(outcomes), flipped(outcomes)), strict=True))
     held = {metric: values[mask & ~np.isnan(values)] for metric, mask in masks.items()}
-    scores = {
-        metric: parts(MetricPart)[metric].function(outcomes)
-        for metric, found in held.items()
-        if len(found)
-    }
+    scores = {metric: measure(metric, outcomes) for metric, found in held.items() if len(found)}
     if not scores:
         raise NothingToMeasure("no permutation was accepted")
     rows = [_box(GROUPS[metric], held[metric], score) for metric, score in scores.items()]

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from disorder.metrics import omega_at, share
+from disorder.metrics import measure, share
 from disorder.registry import explanation
 from disorder.report.exhibits import Figure, Row
 from disorder.types import Outcomes
@@ -26,7 +26,7 @@ def omega_curve(subject: Subject) -> Explained:
     rows = [_point(outcomes, Fraction(i, N_POINTS)) for i in range(N_POINTS)]
     rows.append({"x": 1.0, **bounds(share(outcomes.n_accepted == outcomes.n_variants))})
     accuracy = share(outcomes.is_right)
-    scores = {f"omega@{x}": omega_at(outcomes, x) for x in ("0", "0.5", "0.9")} | {
+    scores = {f"omega@{x}": measure(f"omega@{x}", outcomes) for x in ("0", "0.5", "0.9")} | {
         "accuracy": accuracy
     }
     finding = (
@@ -59,4 +59,4 @@ def omega_curve(subject: Subject) -> Explained:
 
 
 def _point(outcomes: Outcomes, x: Fraction) -> Row:
-    return {"x": float(x), **bounds(omega_at(outcomes, str(x)))}
+    return {"x": float(x), **bounds(measure(f"omega@{x}", outcomes))}

@@ -9,8 +9,8 @@ from dataclasses import replace
 import numpy as np
 
 from disorder.errors import BadSetting, NothingToMeasure
-from disorder.metrics import average, ratio
-from disorder.registry import MetricPart, explanation, parts
+from disorder.metrics import average, measure, ratio
+from disorder.registry import explanation
 from disorder.report.exhibits import Figure, Row
 from disorder.types import Floats, Outcomes, Score
 from disorder.verbs.explain.chart_style import colours, intervals, name, number
@@ -40,9 +40,7 @@ def similarity(subject: Subject, *, n: int = 1, ranges: int = 6) -> Explained:
     held = {"real": outcomes.original[:, None, 0], "shuffled": outcomes.predictions[:, :, 0]}
     rows = [row for texts in TEXTS for row in _histogram(texts, held[texts], edges)]
     change = _change(outcomes.original[:, 0], outcomes.predictions[:, :, 0])
-    whole, after = (
-        parts(MetricPart)["spearman"].function(each) for each in (_whole(outcomes), outcomes)
-    )
+    whole, after = (measure("spearman", each) for each in (_whole(outcomes), outcomes))
     caption = f"Share of predictions in each range, for real texts and for {outcomes.transformation}; 95 % intervals over examples."
     finding = (
         f"predictions change by {signed(change)} on average when words are shuffled; rank correlation with gold "

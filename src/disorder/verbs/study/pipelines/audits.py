@@ -13,7 +13,7 @@ from disorder.metrics import ORIGINAL
 from disorder.runs import Run
 from disorder.transformations import parse
 from disorder.types import Score
-from disorder.verbs.compare.finished_run import Audited
+from disorder.verbs.compare import FinishedRun
 from disorder.verbs.study.result import Cell, Portion
 from disorder.verbs.study.workbench import Bench, short, title_of
 from disorder.verbs.train.designs import difference
@@ -97,7 +97,7 @@ def _delta(folder: Path, spec: str) -> Score | None:
     """The change of accuracy on the examples that the transformation applies to, example by
     example.
     """
-    audited = Audited.open(folder)
+    audited = FinishedRun.open(folder)
     samples = audited.samples(spec)
     if samples is None:
         return None
