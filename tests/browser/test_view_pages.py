@@ -29,7 +29,7 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
             "builtin",
             limit=60,
             q=24,
-            transformations=["derange", "reverse"],
+            with_=["derange", "reverse"],
             cache="off",
             out=folder / name,
         )
@@ -37,9 +37,7 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
         {"id": f"{HOSTILE}{i}", "text_a": f"{HOSTILE} {i}", "label": ("<b>y", "n")[i % 2]}
         for i in range(6)
     ]
-    disorder.audit(
-        "uniform", rows, q=3, transformations=["derange"], cache="off", out=folder / "hostile"
-    )
+    disorder.audit("uniform", rows, q=3, with_=["derange"], cache="off", out=folder / "hostile")
     (folder / "damaged").mkdir()
     (folder / "damaged" / "run.json").write_text("{")
     return folder

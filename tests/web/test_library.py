@@ -21,9 +21,7 @@ from disorder.web.view import viewer
 def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with one finished run."""
     folder = tmp_path_factory.mktemp("library")
-    disorder.audit(
-        "uniform", pairs(12), q=4, transformations=["derange"], cache="off", out=folder / "good"
-    )
+    disorder.audit("uniform", pairs(12), q=4, with_=["derange"], cache="off", out=folder / "good")
     return folder
 
 

@@ -33,7 +33,7 @@ def asked(tmp_path_factory: pytest.TempPathFactory) -> tuple[Samples, Found, Pla
         "builtin",
         limit=90,
         q=8,
-        transformations=TRANSFORMATIONS,
+        with_=TRANSFORMATIONS,
         cache="off",
         out=folder / "run",
     )
@@ -161,7 +161,7 @@ def test_a_damaged_part_is_left_out_and_named(tmp_path: Path) -> None:
         "builtin",
         limit=9,
         q=4,
-        transformations=["derange"],
+        with_=["derange"],
         cache="off",
         out=tmp_path / "run",
     )
@@ -187,9 +187,7 @@ def test_runs_are_joined_only_where_id_texts_and_label_agree(tmp_path: Path) -> 
         for i, row in enumerate(rows)
     ]
     for name, data in (("a", rows), ("b", other)):
-        disorder.audit(
-            "uniform", data, q=4, transformations=["derange"], cache="off", out=tmp_path / name
-        )
+        disorder.audit("uniform", data, q=4, with_=["derange"], cache="off", out=tmp_path / name)
     library = Library(tmp_path)
     total, shown = Samples(library).differing(library.all(), "derange", 1)
     assert total == 9

@@ -54,7 +54,7 @@ def test_rebuilt_texts_are_those_the_model_was_asked(spec: str, tmp_path: Path) 
     pytest.importorskip("nltk") if "released" in spec else None
     model = Listening()
     run = disorder.audit(
-        model, pairs(4), q=5, transformations=[spec], cache="off", seed=3, out=tmp_path / "run"
+        model, pairs(4), q=5, with_=[spec], cache="off", seed=3, out=tmp_path / "run"
     )
     library = Library(tmp_path)
     samples, found = Samples(library), library.all()[0]
@@ -73,7 +73,7 @@ def test_rebuilt_texts_are_those_the_model_was_asked(spec: str, tmp_path: Path) 
 
 def test_without_the_draw_texts_come_from_the_positions(tmp_path: Path) -> None:
     run = disorder.audit(
-        "uniform", pairs(2), q=3, transformations=["derange"], cache="off", out=tmp_path / "run"
+        "uniform", pairs(2), q=3, with_=["derange"], cache="off", out=tmp_path / "run"
     )
     library = Library(tmp_path)
     samples, found = Samples(library), library.all()[0]

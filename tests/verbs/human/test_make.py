@@ -44,7 +44,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
         "builtin",
         limit=500,
         q=Q,
-        transformations=["derange", "reverse"],
+        with_=["derange", "reverse"],
         out=folder,
         cache="off",
         seed=3,
@@ -144,7 +144,7 @@ def test_items_tell_nothing_of_the_key(run: Path, tmp_path: Path) -> None:
 def test_too_few_is_said_in_one_line(jsonl: Callable[..., Path], tmp_path: Path) -> None:
     data = str(jsonl(pairs(30)))
     disorder.audit(
-        "always:neutral", data, q=3, transformations=["derange"], out=tmp_path / "run", cache="off"
+        "always:neutral", data, q=3, with_=["derange"], out=tmp_path / "run", cache="off"
     )
     made = make(str(tmp_path / "run"), tmp_path / "t", n=40)
     assert made.task.n_items == 10  # only neutral examples are ever accepted, and those are in D_c
@@ -257,7 +257,7 @@ def test_texts_of_a_run_that_asked_the_model_are_shown_as_asked(tmp_path: Path) 
         "builtin",
         limit=40,
         q=2,
-        transformations=["drop_least"],
+        with_=["drop_least"],
         out=tmp_path / "run",
     )
     make(str(tmp_path / "run"), tmp_path / "task", n=6, accepted=False)

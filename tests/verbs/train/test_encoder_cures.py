@@ -41,7 +41,7 @@ def test_an_encoder_with_a_label_more_can_be_audited(tiny_bert: Path, tmp_path: 
     assert "drop_least" in done.record["after"]["perturbed_by"], (
         "the model answers the labels already, so it can be asked"
     )
-    run = disorder.audit(done.spec, rows(), transformations=["reverse", "drop_least"], cache="off")
+    run = disorder.audit(done.spec, rows(), with_=["reverse", "drop_least"], cache="off")
     assert any("invalid" in note for note in run.notes)
     assert run.score("original", "accuracy") is not None
     assert run.score("drop_least", "accuracy") is not None

@@ -5,7 +5,6 @@ This file settles what an audit does before anything is predicted; auditing.py d
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
 from functools import partial
@@ -20,6 +19,7 @@ from disorder.models import LoadedModel
 from disorder.report.page import write_report
 from disorder.runs import Run, new_run, place, read_run
 from disorder.runs.settings import Settings
+from disorder.runs.storage import TemporaryFolder
 from disorder.specs import listed, parse_list, parse_pairs
 from disorder.transformations import Transformation, parse
 from disorder.types import Dataset, Fidelity, Progress
