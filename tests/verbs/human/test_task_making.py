@@ -1,5 +1,5 @@
-"""A blind task: evenly drawn, the same for a seed, true to the run, and with nothing of the key in
-what people see.
+"""Making a blind task: evenly drawn, the same for a seed, with the texts of the run, and nothing
+of the key in what people see.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ from hypothesis import strategies as st
 import disorder
 from conftest import pairs
 from disorder.errors import DisorderError
-from disorder.verbs.human.make import make
-from disorder.verbs.human.sample import in_turn, lengths, shares
-from disorder.verbs.human.store import Store
-from disorder.verbs.human.task import (
-    Key,
+from disorder.verbs.human import make
+from disorder.verbs.human.answer_store import AnswerStore
+from disorder.verbs.human.even_draw import draw_in_turn, even_shares, short_or_long
+from disorder.verbs.human.task_folder import (
+    ItemKey,
     order_for,
     read_annotators,
     read_instructions,
@@ -37,7 +37,7 @@ Q = 6
 
 @pytest.fixture(scope="module")
 def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A run of a guesser: every label is right now and then, so D_c and D_f are both large."""
+    """A run of a random model: D_c and D_f are both large."""
     folder = tmp_path_factory.mktemp("runs") / "run"
     disorder.audit(
         "uniform",
@@ -53,7 +53,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def samples(run: Path, transformation: str) -> dict[tuple[str, int], str]:
-    """What the model answered to each variant."""
+    """The predicted label of each variant."""
     found = {}
     for path in sorted((run / "samples").glob("*.parquet")):
         for row in pq.read_table(path).to_pylist():
@@ -62,12 +62,12 @@ def samples(run: Path, transformation: str) -> dict[tuple[str, int], str]:
     return found
 
 
-def counts(key: list[Key], *columns: str) -> Counter[tuple[str, ...]]:
+def counts(key: list[ItemKey], *columns: str) -> Counter[tuple[str, ...]]:
     return Counter(tuple(str(getattr(entry, column)) for column in columns) for entry in key)
 
 
 def test_a_run_gives_equal_parts_of_everything(run: Path, tmp_path: Path) -> None:
-    """As UNLI: half from D_c, half from D_f, all accepted; here also even over labels and lengths."""
+    """As UNLI: half D_c, half D_f, all accepted; here also even over labels and lengths."""
     made = make(str(run), tmp_path / "t", n=120)
     key = read_key(tmp_path / "t")
     assert counts(key, "set") == {("D_c",): 60, ("D_f",): 60}
@@ -78,15 +78,13 @@ def test_a_run_gives_equal_parts_of_everything(run: Path, tmp_path: Path) -> Non
     assert all((entry.model_original == entry.gold) is (entry.set == "D_c") for entry in key)
 
 
-def test_people_see_what_the_model_was_asked(run: Path, tmp_path: Path) -> None:
+def test_people_see_what_the_model_saw(run: Path, tmp_path: Path) -> None:
     make(str(run), tmp_path / "t", n=60)
-    items, answers = (
-        {item.item: item for item in read_items(tmp_path / "t")},
-        samples(run, "derange"),
-    )
+    items = {item.item: item for item in read_items(tmp_path / "t")}
+    predictions = samples(run, "derange")
     for entry in read_key(tmp_path / "t"):
         assert entry.variant is not None
-        assert answers[entry.example, entry.variant] == entry.model_answer
+        assert predictions[entry.example, entry.variant] == entry.model_answer
         shown = items[entry.item]
         assert shown.text_b is not None
         assert entry.original_b is not None
@@ -97,7 +95,7 @@ def test_people_see_what_the_model_was_asked(run: Path, tmp_path: Path) -> None:
             assert text != original
 
 
-def test_a_text_that_is_not_what_the_run_recorded_is_refused(run: Path, tmp_path: Path) -> None:
+def test_a_text_that_is_not_what_the_run_recorded_is_an_error(run: Path, tmp_path: Path) -> None:
     shutil.copytree(run, tmp_path / "run")
     about = json.loads((tmp_path / "run" / "run.json").read_text())
     about["seed"] += 1
@@ -141,7 +139,7 @@ def test_items_tell_nothing_of_the_key(run: Path, tmp_path: Path) -> None:
     assert all(len(a.token) >= 32 for a in read_annotators(folder))
 
 
-def test_too_few_is_said_in_one_line(jsonl: Callable[..., Path], tmp_path: Path) -> None:
+def test_too_few_texts_are_noted_in_one_line(jsonl: Callable[..., Path], tmp_path: Path) -> None:
     data = str(jsonl(pairs(30)))
     disorder.audit(
         "always:neutral", data, q=3, transformations=["derange"], out=tmp_path / "run", cache="off"
@@ -154,8 +152,9 @@ def test_too_few_is_said_in_one_line(jsonl: Callable[..., Path], tmp_path: Path)
 
 
 def test_validity_mixes_real_and_perturbed_as_word_salad_does(tmp_path: Path) -> None:
-    make("builtin", tmp_path / "t", kind="valid", n=80)
-    key, items = read_key(tmp_path / "t"), {item.item: item for item in read_items(tmp_path / "t")}
+    make("builtin", tmp_path / "t", task="valid", n=80)
+    key = read_key(tmp_path / "t")
+    items = {item.item: item for item in read_items(tmp_path / "t")}
     assert counts(key, "transformation", "gold") == {
         ("original", "valid"): 40,
         ("sort", "invalid"): 10,
@@ -173,13 +172,13 @@ def test_validity_mixes_real_and_perturbed_as_word_salad_does(tmp_path: Path) ->
 
 
 def test_single_texts_have_no_copies(tmp_path: Path) -> None:
-    made = make("builtin:sentiment", tmp_path / "t", kind="valid", n=60)
+    made = make("builtin:sentiment", tmp_path / "t", task="valid", n=60)
     assert made.task.transformations == ["reverse", "shuffle", "sort"]
     assert made.task.notes == []
 
 
-def test_data_give_whole_and_perturbed_texts(tmp_path: Path) -> None:
-    make("builtin", tmp_path / "t", transformations=["derange", "reverse"], n=60)
+def test_data_give_original_and_perturbed_texts(tmp_path: Path) -> None:
+    make("builtin", tmp_path / "t", with_=["derange", "reverse"], n=60)
     key = read_key(tmp_path / "t")
     assert counts(key, "transformation") == {("original",): 30, ("derange",): 15, ("reverse",): 15}
     assert all(entry.model_answer is None for entry in key)
@@ -192,7 +191,7 @@ def test_answers_are_never_written_over(tmp_path: Path) -> None:
     first = read_key(folder)
     make("builtin", folder, n=12, seed=1)  # nobody has answered yet
     assert read_key(folder) != first
-    store = Store(folder)
+    store = AnswerStore(folder)
     store.answer("a", "i001", 1, "neutral", 1.0)
     store.undo("a", "i001", 1)
     with pytest.raises(DisorderError, match="holds answers"):
@@ -207,14 +206,14 @@ def test_answers_are_never_written_over(tmp_path: Path) -> None:
     ("settings", "wrong"),
     [
         ({"n": 0}, "1 or more"),
-        ({"kind": "funny"}, "label or valid"),
+        ({"task": "funny"}, "label or valid"),
         ({"annotators": ["a", "a"]}, "each once"),
         ({"annotators": ["all"]}, "none of them all"),
         ({"annotators": ["a\nb"]}, "names of"),
-        ({"transformations": ["sort"]}, "unknown transformation of this run"),
+        ({"with_": "sort"}, "unknown transformation of this run"),
     ],
 )
-def test_a_setting_that_cannot_work_is_one_line(
+def test_a_setting_that_cannot_work_is_an_error(
     run: Path, tmp_path: Path, settings: dict[str, object], wrong: str
 ) -> None:
     with pytest.raises(DisorderError, match=wrong):
@@ -227,10 +226,8 @@ def test_a_setting_that_cannot_work_is_one_line(
     st.integers(0, 40),
 )
 def test_the_draw_is_as_even_as_can_be(sizes: dict[str, int], n: int) -> None:
-    taken = {
-        name: len(drawn)
-        for name, drawn in in_turn({name: range(size) for name, size in sizes.items()}, n).items()
-    }
+    drawn = draw_in_turn({name: range(size) for name, size in sizes.items()}, n)
+    taken = {name: len(texts) for name, texts in drawn.items()}
     assert sum(taken.values()) == min(n, sum(sizes.values()))
     assert all(taken[name] <= sizes[name] for name in sizes)
     unbounded = [taken[name] for name in sizes if taken[name] < sizes[name]]
@@ -241,17 +238,17 @@ def test_the_draw_is_as_even_as_can_be(sizes: dict[str, int], n: int) -> None:
 
 @given(st.integers(0, 1000), st.integers(1, 20))
 def test_shares_add_up(n: int, n_parts: int) -> None:
-    parts = shares(n, n_parts)
+    parts = even_shares(n, n_parts)
     assert sum(parts) == n
     assert max(parts) - min(parts) <= 1
 
 
 def test_lengths_are_cut_at_the_median() -> None:
-    assert lengths([3, 9, 5, 7]) == ["short", "long", "short", "long"]
-    assert lengths([4, 4, 4]) == ["short"] * 3
+    assert short_or_long([3, 9, 5, 7]) == ["short", "long", "short", "long"]
+    assert short_or_long([4, 4, 4]) == ["short"] * 3
 
 
-def test_texts_of_a_run_that_asked_the_model_are_shown_as_asked(tmp_path: Path) -> None:
+def test_texts_that_depend_on_the_model_are_shown_as_stored(tmp_path: Path) -> None:
     disorder.audit(
         "builtin:bow",
         "builtin",
@@ -264,6 +261,6 @@ def test_texts_of_a_run_that_asked_the_model_are_shown_as_asked(tmp_path: Path) 
     assert (tmp_path / "task" / "items.jsonl").read_text(encoding="utf-8").count("\n") == 6
 
 
-def test_sentences_that_stay_good_are_not_called_perturbed(tmp_path: Path) -> None:
+def test_transformations_that_leave_good_sentences_are_not_called_invalid(tmp_path: Path) -> None:
     with pytest.raises(DisorderError, match="may rightly call valid"):
-        make("builtin", tmp_path / "task", kind="valid", transformations=["swap_texts"], n=10)
+        make("builtin", tmp_path / "task", task="valid", with_="swap_texts", n=10)

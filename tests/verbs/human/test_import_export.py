@@ -1,4 +1,4 @@
-"""Answers go out and come back unchanged; a file with one bad row changes nothing."""
+"""Answers are exported and imported unchanged; a file with one bad row changes nothing."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from disorder.errors import DisorderError
-from disorder.verbs.human.exchange import export, import_answers
-from disorder.verbs.human.store import Store
-from disorder.verbs.human.task import Annotator, HumanTask, Item, Key, write_folder
+from disorder.verbs.human.answer_store import AnswerStore
+from disorder.verbs.human.import_export import export, import_answers
+from disorder.verbs.human.task_folder import Annotator, HumanTask, ItemKey, TaskItem, write_folder
 
 LABELS = ["entailment", "neutral", "contradiction"]
 HOSTILE = 'a "quoted", comma\nnew line =1+1 <b> \u202e'
@@ -29,9 +29,9 @@ def folder(tmp_path: Path) -> Path:
         n_items=4,
         made="now",
     )
-    items = [Item(item=f"i{k}", text_a=f"{HOSTILE} {k}", text_b="b") for k in range(4)]
+    items = [TaskItem(item=f"i{k}", text_a=f"{HOSTILE} {k}", text_b="b") for k in range(4)]
     key = [
-        Key(
+        ItemKey(
             item=f"i{k}",
             gold="neutral",
             transformation="derange",
@@ -59,8 +59,8 @@ def write_rows(path: Path, *rows: str, header: str = "item,annotator,answer") ->
 
 
 @pytest.mark.parametrize("suffix", ["csv", "jsonl"])
-def test_out_and_back_is_the_same(folder: Path, tmp_path: Path, suffix: str) -> None:
-    store = Store(folder)
+def test_export_and_import_change_nothing(folder: Path, tmp_path: Path, suffix: str) -> None:
+    store = AnswerStore(folder)
     store.answer("ann", "i0", 1, "neutral", 1.25)
     store.answer("ann", "i1", 1, "entailment", 2.0)
     store.undo("ann", "i1", 1)
@@ -79,7 +79,7 @@ def test_out_and_back_is_the_same(folder: Path, tmp_path: Path, suffix: str) -> 
 
 
 def test_history_holds_what_was_undone(folder: Path, tmp_path: Path) -> None:
-    store = Store(folder)
+    store = AnswerStore(folder)
     store.answer("ann", "i0", 1, "neutral", 1.0)
     store.undo("ann", "i0", 1)
     assert export(folder, tmp_path / "h.jsonl", what="history") == 1
@@ -89,7 +89,7 @@ def test_history_holds_what_was_undone(folder: Path, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("suffix", ["csv", "jsonl"])
-def test_items_go_out_to_the_letter_and_without_the_key(
+def test_items_are_exported_exactly_and_without_the_key(
     folder: Path, tmp_path: Path, suffix: str
 ) -> None:
     out = tmp_path / f"items.{suffix}"
@@ -105,7 +105,7 @@ def test_items_go_out_to_the_letter_and_without_the_key(
     assert set(rows[0]) == {"item", "text_a", "text_b", "question", "labels"}
 
 
-def test_importing_twice_is_harmless(folder: Path, tmp_path: Path) -> None:
+def test_importing_twice_changes_nothing(folder: Path, tmp_path: Path) -> None:
     file = write_rows(
         tmp_path / "crowd.csv",
         "i0,w1,neutral",
@@ -115,13 +115,13 @@ def test_importing_twice_is_harmless(folder: Path, tmp_path: Path) -> None:
     )
     assert import_answers(folder, file) == (3, 1)
     assert import_answers(folder, file) == (0, 4)
-    assert len(Store(folder).answers(with_undone=True)) == 3
+    assert len(AnswerStore(folder).answers(with_undone=True)) == 3
 
 
 @pytest.mark.parametrize(
     ("row", "wrong"),
     [
-        ("i9,w1,neutral", "row 3: 'i9' is no item"),
+        ("i9,w1,neutral", "row 3: 'i9' is not an item"),
         ("i1,,neutral", "row 3: '' cannot be the name"),
         ("i1,w1,Neutral", "row 3: answer 'Neutral' is none of entailment, neutral, contradiction"),
         ("i1,w1", "row 3: not as many columns"),
@@ -136,7 +136,7 @@ def test_importing_twice_is_harmless(folder: Path, tmp_path: Path) -> None:
 def test_one_bad_row_and_nothing_is_stored(
     folder: Path, tmp_path: Path, row: str, wrong: str
 ) -> None:
-    store = Store(folder)
+    store = AnswerStore(folder)
     store.answer("ann", "i3", 1, "neutral", 1.0)
     with pytest.raises(DisorderError, match="nothing was imported") as error:
         import_answers(
@@ -155,7 +155,7 @@ def test_one_bad_row_and_nothing_is_stored(
         ("a.csv", b"\xff\xfe\x00", "cannot be read"),
         ("a.csv", b'item,annotator,answer\n"i0,ann,neutral\n', "unexpected end of data"),
         ("a.jsonl", b'{"item": "i0"}\n', "line 1: no column 'annotator'"),
-        ("a.jsonl", b"{\n", "line 1: no JSON"),
+        ("a.jsonl", b"{\n", "line 1: not JSON"),
         ("a.jsonl", b"[]\n", "line 1: expected an object"),
         (
             "a.jsonl",
@@ -165,13 +165,13 @@ def test_one_bad_row_and_nothing_is_stored(
         ("a.xlsx", b"", "name it .csv or .jsonl"),
     ],
 )
-def test_a_file_that_cannot_be_read_is_one_line(
+def test_a_file_that_cannot_be_read_is_an_error(
     folder: Path, tmp_path: Path, name: str, content: bytes, wrong: str
 ) -> None:
     (tmp_path / name).write_bytes(content)
     with pytest.raises(DisorderError, match=wrong):
         import_answers(folder, tmp_path / name)
-    assert not Store(folder).answers()
+    assert not AnswerStore(folder).answers()
 
 
 def test_a_spreadsheets_byte_order_mark_is_no_part_of_a_name(folder: Path, tmp_path: Path) -> None:

@@ -1,9 +1,10 @@
-"""Scores of people: worked by hand, against scikit-learn, printed as the papers do, and silent
-where nothing is known.
+"""Scores of people: worked by hand, against scikit-learn, printed as in the papers, and left out
+where nothing can be measured.
 """
 
 from __future__ import annotations
 
+import io
 import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -17,11 +18,17 @@ from disorder.cli import main
 from disorder.errors import DisorderError, NothingToMeasure
 from disorder.metrics import share
 from disorder.types import Score
-from disorder.verbs.human.interval import combined, paired_difference
-from disorder.verbs.human.score import HumanScores, score
-from disorder.verbs.human.store import Answer, Store
-from disorder.verbs.human.tables import show
-from disorder.verbs.human.task import Annotator, HumanTask, Item, Key, Kind, write_folder
+from disorder.verbs.human import HumanScores, print_scores, score
+from disorder.verbs.human.answer_store import AnswerStore, HumanAnswer
+from disorder.verbs.human.score_intervals import paired_difference, weighted_sum
+from disorder.verbs.human.task_folder import (
+    Annotator,
+    HumanTask,
+    ItemKey,
+    TaskItem,
+    TaskKind,
+    write_folder,
+)
 
 E, N, C = NLI.labels
 LABELS = list(NLI.labels)
@@ -32,12 +39,12 @@ def folder_of(
     gold: Sequence[str],
     answers: Mapping[str, Sequence[str | None]],
     *,
-    kind: Kind = "label",
+    kind: TaskKind = "label",
     sets: Sequence[str | None] | None = None,
     transformations: Sequence[str] | None = None,
     model: Sequence[str] | None = None,
 ) -> Path:
-    """A task folder in which everybody has answered as said; None is no answer."""
+    """A task folder with these answers; None is no answer."""
     labels = LABELS if kind == "label" else ["valid", "invalid"]
     task = HumanTask(
         kind=kind,
@@ -52,7 +59,7 @@ def folder_of(
     )
     names = [f"i{k:03d}" for k in range(len(gold))]
     key = [
-        Key(
+        ItemKey(
             item=name,
             gold=gold[k],
             transformation=transformations[k] if transformations else "derange",
@@ -69,18 +76,18 @@ def folder_of(
     write_folder(
         path,
         task,
-        [Item(item=n, text_a="x") for n in names],
+        [TaskItem(item=n, text_a="x") for n in names],
         key,
         instructions="",
         annotators=people,
     )
     rows = [
-        Answer(who, names[k], 0, answer, 2.0, "now", "import")
+        HumanAnswer(who, names[k], 0, answer, 2.0, "now", "import")
         for who, given in answers.items()
         for k, answer in enumerate(given)
         if answer is not None
     ]
-    Store(path).add(rows)
+    AnswerStore(path).add(rows)
     return path
 
 
@@ -91,9 +98,8 @@ def value(scores: HumanScores, *place: str, transformation: str = "all") -> floa
 
 
 def printed(scores: HumanScores, width: int = 80) -> str:
-    console = Console(width=width, record=True, file=open("/dev/null", "w"))  # noqa: SIM115
-    show(scores, console)
-    console.file.close()
+    console = Console(width=width, record=True, file=io.StringIO())
+    print_scores(scores, console)
     return console.export_text()
 
 
@@ -180,8 +186,8 @@ def test_macro_f1_and_accuracy_as_scikit_learn(tmp_path: Path) -> None:
         )
 
 
-def test_more_answers_to_the_same_items_do_not_feign_evidence(tmp_path: Path) -> None:
-    """Ten annotators who always say the same know no more than one of them."""
+def test_more_answers_to_the_same_items_are_not_more_evidence(tmp_path: Path) -> None:
+    """Ten annotators with identical answers are no more evidence than one."""
     rng = np.random.default_rng(1)
     gold, given = (
         [LABELS[i] for i in rng.integers(3, size=60)],
@@ -215,14 +221,14 @@ def test_validity_as_word_salad_table_4(tmp_path: Path) -> None:
     assert value(scores, "majority", "accuracy") == 0.8
     text = printed(scores)
     rows = {line.split()[0]: line.split() for line in text.splitlines() if line.strip()}
-    assert rows["un-transformed"][1] == "4"
-    assert "25.00" in rows["un-transformed"]
+    assert rows["original"][1] == "4"
+    assert "25.00" in rows["original"]
     assert "87.50" in text
     assert scores.score("majority", "drop") is None
     assert not any(record.metric == "gap" for record in scores.scores)
 
 
-def test_whole_against_perturbed_as_word_salad_asks(tmp_path: Path) -> None:
+def test_original_against_perturbed_as_in_word_salad(tmp_path: Path) -> None:
     names, gold = ["original"] * 10 + ["shuffle"] * 10, [E] * 20
     scores = score(
         folder_of(
@@ -236,10 +242,10 @@ def test_whole_against_perturbed_as_word_salad_asks(tmp_path: Path) -> None:
     assert record is not None
     assert record.value == pytest.approx(0.5)
     assert 0 < record.low < 0.5 < record.high < 1
-    assert "accuracy on whole − on perturbed texts, x: 0.500" in printed(scores)
+    assert "accuracy on original − on perturbed texts, x: 0.500" in printed(scores)
     assert {entry.metric: entry.reason for entry in scores.omitted}[
         "gap"
-    ] == "no model answered these texts"
+    ] == "there is no model prediction for these texts"
 
 
 def test_what_cannot_be_measured_is_left_out_with_the_reason(tmp_path: Path) -> None:
@@ -308,7 +314,7 @@ def test_no_answers_is_an_error(tmp_path: Path, capsys: pytest.CaptureFixture[st
     with pytest.raises(SystemExit) as done:
         main(["human", "score", str(tmp_path)])
     assert done.value.code == 2
-    assert "no task folder" in capsys.readouterr().err
+    assert "not a task folder" in capsys.readouterr().err
 
 
 def test_a_key_that_does_not_fit_is_an_error(tmp_path: Path) -> None:
@@ -328,7 +334,7 @@ def test_a_key_that_does_not_fit_is_an_error(tmp_path: Path) -> None:
 def test_a_difference_of_shares_is_newcombes() -> None:
     """Newcombe (1998), method 10, case 56/70 against 48/80: 0.2 with [0.0524, 0.3339]."""
     shares = [share(np.arange(n) < k) for k, n in ((56, 70), (48, 80))]
-    found = combined(shares, [1.0, -1.0])
+    found = weighted_sum(shares, [1.0, -1.0])
     assert (round(found.value, 4), round(found.low, 4), round(found.high, 4)) == (
         0.2,
         0.0524,

@@ -1,8 +1,7 @@
-"""Which texts do people see? An even, seeded draw: in turn from every cell, until there are enough
-or none are left.
+"""An even, seeded draw: one text from every cell in turn, until there are enough or none are left.
 
-A cell is a combination such as (D_c, neutral, long). Cells with too few give all they have, and the
-others go on in turn, so the draw is as even as the data allow.
+A cell is a combination such as (D_c, neutral, long). A cell with too few texts gives all it has and
+the others continue in turn, so the draw is as even as the data allow.
 """
 
 from __future__ import annotations
@@ -14,18 +13,18 @@ import numpy as np
 
 from disorder.randomness import digest
 
-Cell = TypeVar("Cell", bound=Hashable)
+CellName = TypeVar("CellName", bound=Hashable)
 Drawn = TypeVar("Drawn")
 
 
-def in_turn(cells: Mapping[Cell, Iterable[Drawn]], n: int) -> dict[Cell, list[Drawn]]:
+def draw_in_turn(cells: Mapping[CellName, Iterable[Drawn]], n: int) -> dict[CellName, list[Drawn]]:
     """Take one from each cell in turn until n are taken.
 
-    >>> in_turn({"a": "123", "b": "4", "c": "567"}, 6)
+    >>> draw_in_turn({"a": "123", "b": "4", "c": "567"}, 6)
     {'a': ['1', '2', '3'], 'b': ['4'], 'c': ['5', '6']}
     """
-    taken: dict[Cell, list[Drawn]] = {name: [] for name in cells}
-    waiting: dict[Cell, Iterator[Drawn]] = {name: iter(cell) for name, cell in cells.items()}
+    taken: dict[CellName, list[Drawn]] = {name: [] for name in cells}
+    waiting: dict[CellName, Iterator[Drawn]] = {name: iter(cell) for name, cell in cells.items()}
     left = n
     while left and waiting:
         for name in list(waiting):
@@ -40,21 +39,21 @@ def in_turn(cells: Mapping[Cell, Iterable[Drawn]], n: int) -> dict[Cell, list[Dr
     return taken
 
 
-def shares(n: int, n_parts: int) -> list[int]:
-    """n cut into parts that differ by one at most.
+def even_shares(n: int, n_parts: int) -> list[int]:
+    """Split n into parts that differ by at most one.
 
-    >>> shares(200, 3)
+    >>> even_shares(200, 3)
     [67, 67, 66]
     """
     return [n // n_parts + (i < n % n_parts) for i in range(n_parts)]
 
 
 def shuffled(names: Iterable[str], seed: int, *key: str) -> list[str]:
-    """Names in an order that depends on the seed and the key alone, not on the order they come in."""
+    """Names in an order that depends on the seed and the key alone, not on their given order."""
     return sorted(names, key=lambda name: (digest(seed, "human sample", *key, name), name))
 
 
-def lengths(n_words: Sequence[int]) -> list[str]:
-    """Which texts are short and which long: cut at the median."""
+def short_or_long(n_words: Sequence[int]) -> list[str]:
+    """Which texts are short and which are long, split at the median."""
     median = float(np.median(n_words)) if n_words else 0.0
     return ["short" if n <= median else "long" for n in n_words]

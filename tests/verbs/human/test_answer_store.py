@@ -1,4 +1,4 @@
-"""Answers are stored once, for good, and undoing keeps what was undone."""
+"""Answers are stored once and durably, and undoing keeps what was undone."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from hypothesis import given as given_any
 from hypothesis import strategies as st
 
 from disorder.errors import BadData
-from disorder.verbs.human.store import Answer, Stale, Store
+from disorder.verbs.human.answer_store import AnswerStore, HumanAnswer, StaleAnswer
 
 
-def counting(store: Store, annotator: str = "ann") -> dict[str, str]:
+def counting(store: AnswerStore, annotator: str = "ann") -> dict[str, str]:
     return {given.item: given.answer for given in store.answers(annotator)}
 
 
 def test_an_answer_is_stored_once(tmp_path: Path) -> None:
-    store = Store(tmp_path)
+    store = AnswerStore(tmp_path)
     assert store.answer("ann", "i1", 1, "neutral", 2.5)
     assert not store.answer("ann", "i1", 1, "neutral", 2.5)
     assert not store.answer("ann", "i1", 1, "entailment", 0.1)  # a second click on another button
@@ -33,7 +33,7 @@ def test_an_answer_is_stored_once(tmp_path: Path) -> None:
 
 
 def test_undo_keeps_the_history_and_can_come_twice(tmp_path: Path) -> None:
-    store = Store(tmp_path)
+    store = AnswerStore(tmp_path)
     store.answer("ann", "i1", 1, "neutral", 1.0)
     assert store.undo("ann", "i1", 1)
     assert not store.undo("ann", "i1", 1)
@@ -50,21 +50,21 @@ def test_undo_keeps_the_history_and_can_come_twice(tmp_path: Path) -> None:
     ]
 
 
-def test_a_page_that_is_no_longer_true_stores_nothing(tmp_path: Path) -> None:
-    store = Store(tmp_path)
+def test_a_page_that_is_out_of_date_stores_nothing(tmp_path: Path) -> None:
+    store = AnswerStore(tmp_path)
     store.answer("ann", "i1", 1, "neutral", 1.0)
-    with pytest.raises(Stale, match="not undone"):
+    with pytest.raises(StaleAnswer, match="not undone"):
         store.answer("ann", "i1", 2, "entailment", 1.0)
-    with pytest.raises(Stale, match="elsewhere"):
+    with pytest.raises(StaleAnswer, match="another window"):
         store.answer("ann", "i2", 5, "entailment", 1.0)
     assert counting(store) == {"i1": "neutral"}
 
 
 def test_adding_is_all_or_nothing(tmp_path: Path) -> None:
-    store = Store(tmp_path)
+    store = AnswerStore(tmp_path)
     store.answer("ann", "i3", 1, "neutral", 1.0)
-    rows = [Answer("ann", f"i{k}", 0, "entailment", None, "now", "import") for k in range(5)]
-    with pytest.raises(Stale, match="i3 with 'neutral' before"):
+    rows = [HumanAnswer("ann", f"i{k}", 0, "entailment", None, "now", "import") for k in range(5)]
+    with pytest.raises(StaleAnswer, match="i3 with 'neutral' before"):
         store.add(rows)
     assert counting(store) == {"i3": "neutral"}
     assert store.add(rows[:3]) == 3
@@ -77,7 +77,7 @@ def test_many_at_once_lose_and_double_nothing(tmp_path: Path) -> None:
             for _ in range(2):
                 store.answer(annotator, f"i{k}", 1, "neutral", 1.0)
 
-    store = Store(tmp_path)
+    store = AnswerStore(tmp_path)
     threads = [
         threading.Thread(target=work, args=(name,)) for name in ("ann", "bob", "cleo", "ann")
     ]
@@ -89,11 +89,14 @@ def test_many_at_once_lose_and_double_nothing(tmp_path: Path) -> None:
     assert all(len(counting(store, name)) == 15 for name in ("ann", "bob", "cleo"))
 
 
-def test_a_killed_process_keeps_what_it_said_was_stored(tmp_path: Path) -> None:
+def test_a_killed_process_keeps_what_it_reported_as_stored(tmp_path: Path) -> None:
     code = (
-        "import sys; from pathlib import Path; from disorder.verbs.human.store import Store\n"
+        "import sys\n"
+        "from pathlib import Path\n"
+        "from disorder.verbs.human.answer_store import AnswerStore\n"
         "for k in range(10**6):\n"
-        "    Store(Path(sys.argv[1])).answer('ann', f'i{k}', 1, 'neutral', 1.0); print(k, flush=True)"
+        "    AnswerStore(Path(sys.argv[1])).answer('ann', f'i{k}', 1, 'neutral', 1.0)\n"
+        "    print(k, flush=True)"
     )
     process = subprocess.Popen(
         [sys.executable, "-c", code, str(tmp_path)], stdout=subprocess.PIPE, text=True
@@ -104,15 +107,15 @@ def test_a_killed_process_keeps_what_it_said_was_stored(tmp_path: Path) -> None:
     said += [int(line) for line in process.stdout.read().splitlines()]
     process.wait()
     process.stdout.close()
-    stored = [given.item for given in Store(tmp_path).answers()]
+    stored = [given.item for given in AnswerStore(tmp_path).answers()]
     assert stored[: len(said)] == [f"i{k}" for k in said]
     assert len(stored) <= len(said) + 1
 
 
-def test_a_damaged_file_is_one_line(tmp_path: Path) -> None:
+def test_a_damaged_file_is_an_error(tmp_path: Path) -> None:
     (tmp_path / "answers.sqlite").write_bytes(b"not a database" * 100)
     with pytest.raises(BadData, match="not a database"):
-        Store(tmp_path).answer("ann", "i1", 1, "neutral", 1.0)
+        AnswerStore(tmp_path).answer("ann", "i1", 1, "neutral", 1.0)
 
 
 @given_any(
@@ -121,20 +124,20 @@ def test_a_damaged_file_is_one_line(tmp_path: Path) -> None:
         max_size=25,
     )
 )
-def test_whatever_comes_in_whatever_order(
+def test_requests_in_any_order(
     tmp_path_factory: pytest.TempPathFactory, requests: list[tuple[str, int, int]]
 ) -> None:
     """At most one answer of an item counts, attempts are numbered without gaps, and nothing stored
     is ever lost.
     """
-    store, n_stored = Store(tmp_path_factory.mktemp("store")), 0
+    store, n_stored = AnswerStore(tmp_path_factory.mktemp("store")), 0
     for what, item, attempt in requests:
         try:
             if what == "answer":
                 n_stored += store.answer("ann", f"i{item}", attempt, "neutral", None)
             else:
                 store.undo("ann", f"i{item}", attempt)
-        except Stale:
+        except StaleAnswer:
             pass
     history = store.answers(with_undone=True)
     assert len(history) == n_stored
@@ -145,7 +148,7 @@ def test_whatever_comes_in_whatever_order(
 
 
 def test_wal_is_on(tmp_path: Path) -> None:
-    Store(tmp_path).answer("ann", "i1", 1, "neutral", 1.0)
+    AnswerStore(tmp_path).answer("ann", "i1", 1, "neutral", 1.0)
     with sqlite3.connect(tmp_path / "answers.sqlite") as connection:
         assert connection.execute("PRAGMA journal_mode").fetchone() == ("wal",)
     connection.close()

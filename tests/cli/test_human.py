@@ -1,5 +1,5 @@
-"""The whole way on the command line: make, items out, answers in and out, scores; a mistake is one
-line and exit code 2.
+"""`disorder human` from data to scores: make, export, import, score. A user's mistake is one line
+and exit code 2.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ def test_from_data_to_scores(tmp_path: Path, capsys: pytest.CaptureFixture[str])
     )
     said = capsys.readouterr().out
     assert "24 items written to" in said
-    assert "derange 12, whole 12" in said
+    assert "derange 12, original 12" in said
     assert run("human", "export", task, "--what", "items", "--out", tmp_path / "items.csv") == 0
     with (tmp_path / "items.csv").open(encoding="utf-8", newline="") as file:
         items = [row["item"] for row in csv.DictReader(file)]
@@ -60,7 +60,7 @@ def test_from_data_to_scores(tmp_path: Path, capsys: pytest.CaptureFixture[str])
     assert run("human", "score", task) == 0
     shown = capsys.readouterr().out
     assert "majority of 3" in shown
-    assert "un-transformed" in shown
+    assert "all perturbed" in shown
     assert "Krippendorff’s α, all 3" in shown
 
 
@@ -70,11 +70,11 @@ def test_from_data_to_scores(tmp_path: Path, capsys: pytest.CaptureFixture[str])
         (["make", "nothing-here", "--out", "t"], "unknown data 'nothing-here'"),
         (["make", "builtin", "--out", "t", "--task", "rate"], "need label or valid"),
         (["make", "builtin", "--out", "t", "--with", "shufle"], "did you mean 'shuffle'?"),
-        (["serve", "nowhere"], "nowhere is no task folder"),
-        (["export", "nowhere", "--out", "a.csv"], "nowhere is no task folder"),
+        (["serve", "nowhere"], "nowhere is not a task folder"),
+        (["export", "nowhere", "--out", "a.csv"], "nowhere is not a task folder"),
         (["export", "nowhere", "--out", "a.txt"], "name it .csv or .jsonl"),
-        (["import", "nowhere", "a.csv"], "nowhere is no task folder"),
-        (["score", "nowhere"], "nowhere is no task folder"),
+        (["import", "nowhere", "a.csv"], "nowhere is not a task folder"),
+        (["score", "nowhere"], "nowhere is not a task folder"),
     ],
 )
 def test_a_mistake_is_one_line(
@@ -92,6 +92,6 @@ def test_a_mistake_is_one_line(
     assert not (tmp_path / "t").exists()
 
 
-def test_without_a_verb_the_help_is_shown(capsys: pytest.CaptureFixture[str]) -> None:
+def test_without_a_subcommand_the_help_is_shown(capsys: pytest.CaptureFixture[str]) -> None:
     assert run("human") == 0
     assert "Commands:" in capsys.readouterr().out

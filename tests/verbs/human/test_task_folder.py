@@ -1,4 +1,4 @@
-"""Links that somebody added by hand are checked before anything is served."""
+"""Task folders that were edited by hand are checked when they are read."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from disorder.errors import BadData
-from disorder.verbs.human.task import read_annotators, read_instructions, read_task
+from disorder.verbs.human.task_folder import read_annotators, read_instructions, read_task
 
 LONG = "x" * 20
 
@@ -24,13 +24,13 @@ LONG = "x" * 20
         (["a"], "damaged"),
     ],
 )
-def test_bad_links_are_one_line(tmp_path: Path, people: object, wrong: str) -> None:
+def test_bad_links_are_an_error(tmp_path: Path, people: object, wrong: str) -> None:
     (tmp_path / "annotators.json").write_text(json.dumps(people))
     with pytest.raises(BadData, match=wrong):
         read_annotators(tmp_path)
 
 
-def test_damaged_folders_are_one_line(tmp_path: Path) -> None:
+def test_damaged_folders_are_an_error(tmp_path: Path) -> None:
     for content, wrong in (
         ("{", "damaged"),
         ("[]", "schema version"),

@@ -1,8 +1,7 @@
-"""What is in a task folder? What annotators see apart from what they must not, each in a file of
-its own.
+"""The files of a task folder: what annotators see, apart from what they must not see.
 
 task.json, items.jsonl and instructions.md are shown; key.jsonl is read by `score` alone;
-annotators.json holds the personal links; answers.sqlite is made when the first answer comes.
+annotators.json holds the personal links; answers.sqlite is created with the first answer.
 """
 
 from __future__ import annotations
@@ -18,24 +17,28 @@ from disorder.errors import BadData, DisorderError
 from disorder.randomness import generator
 
 SCHEMA_VERSION = 1
-VALID, INVALID = "valid", "invalid"
-WHOLE = "original"
-TASK, ITEMS, KEY, INSTRUCTIONS = "task.json", "items.jsonl", "key.jsonl", "instructions.md"
-ANNOTATORS, ANSWERS = "annotators.json", "answers.sqlite"
+VALID = "valid"
+INVALID = "invalid"
+TASK = "task.json"
+ITEMS = "items.jsonl"
+KEY = "key.jsonl"
+INSTRUCTIONS = "instructions.md"
+ANNOTATORS = "annotators.json"
+ANSWERS = "answers.sqlite"
 SECRET = (KEY, ANNOTATORS)
-RESERVED = ("all", "majority", "model")  # evaluators in the scores that are no annotators
+RESERVED = ("all", "majority", "model")  # evaluators in the scores that are not annotators
 MAX_NAME = 60
-MIN_TOKEN = 16  # letters; a link that can be guessed is no personal link
+MIN_TOKEN = 16  # characters; a link that can be guessed is not personal
 
-Kind = Literal["label", "valid"]
-Line = TypeVar("Line", bound=BaseModel)
+TaskKind = Literal["label", "valid"]
+Entry = TypeVar("Entry", bound=BaseModel)
 
 
 class HumanTask(BaseModel):
-    """What is asked, of whom it is known where the texts came from."""
+    """What annotators are asked, and where the texts come from."""
 
     schema_version: int = SCHEMA_VERSION
-    kind: Kind
+    kind: TaskKind
     question: str
     labels: list[str]
     text_names: list[str]
@@ -49,7 +52,7 @@ class HumanTask(BaseModel):
     made: str
 
 
-class Item(BaseModel):
+class TaskItem(BaseModel):
     """What an annotator sees, and no more."""
 
     item: str
@@ -57,8 +60,8 @@ class Item(BaseModel):
     text_b: str | None = None
 
 
-class Key(BaseModel):
-    """What is known of an item and shown to nobody before the end."""
+class ItemKey(BaseModel):
+    """What is known of an item and not shown to annotators."""
 
     item: str
     gold: str
@@ -75,52 +78,52 @@ class Key(BaseModel):
 
 
 class Annotator(BaseModel):
-    """Somebody with a personal link."""
+    """A person with a personal link."""
 
     name: str
     token: str
 
 
 def read_task(folder: Path) -> HumanTask:
-    """What a task folder asks."""
+    """Read task.json."""
     path = folder / TASK
-    raw = _json(
-        path, f"{folder} is no task folder: it has no {TASK}; make one with disorder human make"
-    )
+    missing = f"{folder} is not a task folder: it has no {TASK}; make one with disorder human make"
+    raw = _read_json(path, missing)
     if not isinstance(raw, dict) or raw.get("schema_version") != SCHEMA_VERSION:
         raise BadData(f"{path}: not a task of schema version {SCHEMA_VERSION}")
     return _validated(HumanTask, raw, str(path))
 
 
-def read_items(folder: Path) -> list[Item]:
-    """What annotators see."""
-    return _lines(folder / ITEMS, Item)
+def read_items(folder: Path) -> list[TaskItem]:
+    """Read what annotators see."""
+    return _read_lines(folder / ITEMS, TaskItem)
 
 
-def read_key(folder: Path) -> list[Key]:
-    """What annotators must not see; nothing that serves pages may call this."""
-    return _lines(folder / KEY, Key)
+def read_key(folder: Path) -> list[ItemKey]:
+    """Read what annotators must not see; nothing that serves pages may call this."""
+    return _read_lines(folder / KEY, ItemKey)
 
 
 def read_annotators(folder: Path) -> list[Annotator]:
-    """Who has a personal link."""
+    """Read who has a personal link."""
     path = folder / ANNOTATORS
-    people = [
-        _validated(Annotator, entry, str(path)) for entry in _json(path, f"{path} is missing")
-    ]
-    names, tokens = ([getattr(person, field) for person in people] for field in ("name", "token"))
-    if len(set(names)) < len(people) or len(set(tokens)) < len(people):
+    entries = _read_json(path, f"{path} is missing")
+    annotators = [_validated(Annotator, entry, str(path)) for entry in entries]
+    names = {annotator.name for annotator in annotators}
+    tokens = {annotator.token for annotator in annotators}
+    if len(names) < len(annotators) or len(tokens) < len(annotators):
         raise BadData(f"{path}: two annotators have the same name or token")
-    for person in people:
-        if len(person.token) < MIN_TOKEN or not can_be_named(person.name):
+    for annotator in annotators:
+        if len(annotator.token) < MIN_TOKEN or not is_annotator_name(annotator.name):
             raise BadData(
-                f"{path}: {person.name!r} needs a name that is not taken, and a token of {MIN_TOKEN} or more letters"
+                f"{path}: {annotator.name!r} needs a name that is not taken, "
+                f"and a token of {MIN_TOKEN} or more characters"
             )
-    return people
+    return annotators
 
 
 def read_instructions(folder: Path) -> str:
-    """What annotators are told first, as Markdown."""
+    """Read what annotators are told first, as Markdown."""
     try:
         return (folder / INSTRUCTIONS).read_text(encoding="utf-8")
     except FileNotFoundError:
@@ -129,8 +132,8 @@ def read_instructions(folder: Path) -> str:
         raise BadData(f"{folder / INSTRUCTIONS} cannot be read ({error})") from None
 
 
-def can_be_named(name: str) -> bool:
-    """Whether an annotator can be called so."""
+def is_annotator_name(name: str) -> bool:
+    """Whether an annotator can have this name."""
     return (
         bool(name)
         and len(name) <= MAX_NAME
@@ -140,9 +143,9 @@ def can_be_named(name: str) -> bool:
     )
 
 
-def order_for(annotator: str, items: Sequence[Item], seed: int) -> list[Item]:
-    """The items in the order in which one annotator gets them: another one for each, the same on
-    every day.
+def order_for(annotator: str, items: Sequence[TaskItem], seed: int) -> list[TaskItem]:
+    """The items in the order in which one annotator gets them: different for each annotator, the
+    same every day.
     """
     order = generator(seed, "human order", annotator).permutation(len(items))
     return [items[i] for i in order.tolist()]
@@ -151,20 +154,19 @@ def order_for(annotator: str, items: Sequence[Item], seed: int) -> list[Item]:
 def write_folder(
     folder: Path,
     task: HumanTask,
-    items: Sequence[Item],
-    key: Sequence[Key],
+    items: Sequence[TaskItem],
+    key: Sequence[ItemKey],
     *,
     instructions: str,
     annotators: Sequence[Annotator],
 ) -> None:
-    """Write a task folder; what must stay secret can be read by its owner alone."""
+    """Write a task folder; the secret files can be read by their owner only."""
     files = {
         ITEMS: _as_lines(items),
         KEY: _as_lines(key),
         INSTRUCTIONS: instructions,
-        ANNOTATORS: json.dumps([a.model_dump() for a in annotators], indent=1, ensure_ascii=False)
-        + "\n",
-        TASK: json.dumps(task.model_dump(), indent=1, ensure_ascii=False) + "\n",
+        ANNOTATORS: _as_json([annotator.model_dump() for annotator in annotators]),
+        TASK: _as_json(task.model_dump()),
     }
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -173,16 +175,19 @@ def write_folder(
             path.touch(mode=0o600 if name in SECRET else 0o644)
             path.write_text(text, encoding="utf-8", newline="\n")
     except OSError as error:
-        raise DisorderError(
-            f"--out {folder} cannot be written ({error.strerror or error})"
-        ) from None
+        reason = error.strerror or error
+        raise DisorderError(f"--out {folder} cannot be written ({reason})") from None
+
+
+def _as_json(content: object) -> str:
+    return json.dumps(content, indent=1, ensure_ascii=False) + "\n"
 
 
 def _as_lines(entries: Sequence[BaseModel]) -> str:
     return "".join(json.dumps(entry.model_dump(), ensure_ascii=False) + "\n" for entry in entries)
 
 
-def _json(path: Path, missing: str) -> Any:
+def _read_json(path: Path, missing: str) -> Any:
     try:
         return json.loads(path.read_text(encoding="utf-8"))
     except (FileNotFoundError, NotADirectoryError):
@@ -191,24 +196,25 @@ def _json(path: Path, missing: str) -> Any:
         raise BadData(f"{path} is damaged: {str(error).splitlines()[0]}") from None
 
 
-def _lines(path: Path, kind: type[Line]) -> list[Line]:
+def _read_lines(path: Path, kind: type[Entry]) -> list[Entry]:
     try:
         text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise BadData(f"{path} cannot be read ({error})") from None
     return [
-        _validated(kind, line, f"{path}, line {i}")
-        for i, line in enumerate(text.split("\n"), start=1)
+        _validated(kind, line, f"{path}, line {number}")
+        for number, line in enumerate(text.split("\n"), start=1)
         if line.strip()
     ]
 
 
-def _validated(kind: type[Line], raw: Any, where: str) -> Line:
+def _validated(kind: type[Entry], raw: Any, where: str) -> Entry:
     try:
-        return kind.model_validate_json(raw) if isinstance(raw, str) else kind.model_validate(raw)
+        if isinstance(raw, str):
+            return kind.model_validate_json(raw)
+        return kind.model_validate(raw)
     except ValidationError as error:
         first = error.errors()[0]
         place = ".".join(map(str, first["loc"]))
-        raise BadData(
-            f"{where} is damaged: {f'{place}: ' if place else ''}{first['msg']}"
-        ) from None
+        prefix = f"{place}: " if place else ""
+        raise BadData(f"{where} is damaged: {prefix}{first['msg']}") from None
