@@ -1,5 +1,5 @@
-"""How does a local server start and stop? One address printed, a clear line when it cannot listen,
-a clean end on Ctrl-C.
+"""The local server: it prints its address, says in one line why it cannot listen, and ends cleanly
+on Ctrl-C.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from disorder.errors import DisorderError, MissingPackage
-from disorder.web.guard import ASGI, Guard, IsGood, is_loopback
+from disorder.web.access_control import ASGI, AccessControl, TokenCheck, is_loopback
 
 if TYPE_CHECKING:
     from fastapi import FastAPI
@@ -32,7 +32,7 @@ def require_web(part: str, *more: str) -> None:
 
 
 def new_app() -> FastAPI:
-    """An application without the pages that FastAPI adds, whose errors are plain text."""
+    """An application without the extra pages of FastAPI, whose errors are plain text."""
     from fastapi import FastAPI, Request
     from fastapi.exceptions import RequestValidationError
     from fastapi.responses import PlainTextResponse
@@ -46,10 +46,8 @@ def new_app() -> FastAPI:
         )
 
     async def invalid(request: Request, error: Any) -> PlainTextResponse:
-        wrong = ", ".join(
-            sorted({str(part) for entry in error.errors() for part in entry["loc"][1:]})
-        )
-        return PlainTextResponse(f"cannot be understood: {wrong}\n", status_code=422)
+        wrong = {str(part) for entry in error.errors() for part in entry["loc"][1:]}
+        return PlainTextResponse(f"cannot be read: {', '.join(sorted(wrong))}\n", status_code=422)
 
     async def mistake(request: Request, error: Any) -> PlainTextResponse:
         return PlainTextResponse(f"{error}\n", status_code=400)
@@ -65,37 +63,37 @@ def serve(
     *,
     host: str = "127.0.0.1",
     port: int = 8765,
-    is_good: IsGood | None = None,
+    is_good: TokenCheck | None = None,
     token: str | None = None,
     name: str = "disorder view",
     is_opened: bool = False,
     links: Mapping[str, str] | None = None,
-    hint: str = Guard.hint,
+    hint: str = AccessControl.hint,
 ) -> None:
-    """Serve `app` behind the guard until Ctrl-C; port 0 takes a free one.
+    """Serve `app` behind access control until Ctrl-C; port 0 takes a free one.
 
-    `token` is what the printed address carries; `is_good` decides which tokens are let in (see
-    `Guard`). `links` prints a personal address for each name and token instead; `hint` is what
-    somebody with no good token is told to do.
+    `token` is part of the printed address; `is_good` decides which tokens are let in (see
+    `AccessControl`). `links` prints a personal address for each name and token instead; `hint`
+    tells a visitor without a good token what to do.
     """
     import uvicorn
 
     if not is_loopback(host) and is_good is None:
         raise DisorderError(
-            f"{name}: --host {host} can be reached from other machines, which takes a token"
+            f"{name}: --host {host} can be reached from other machines, which needs a token"
         )
     listening = listen(host, port)
-    taken = listening.getsockname()[1]
-    shown = address(host, taken, token)
+    bound_port = listening.getsockname()[1]
+    url = address(host, bound_port, token)
     _log_to_terminal()
-    _say(f"{name}: {shown}" if not links else f"{name}: a personal link for each")
-    for who, personal in (links or {}).items():
-        _say(f"  {who}: {address(host, taken, personal)}")
-    _say("Ctrl-C stops it.")
+    _print_line(f"{name}: one personal link per annotator" if links else f"{name}: {url}")
+    for person, personal_token in (links or {}).items():
+        _print_line(f"  {person}: {address(host, bound_port, personal_token)}")
+    _print_line("Press Ctrl-C to stop.")
     if is_opened:
-        threading.Timer(0.5, webbrowser.open, [shown]).start()
+        threading.Timer(0.5, webbrowser.open, [url]).start()
     config = uvicorn.Config(
-        Guard(app, host, is_good, hint=hint),
+        AccessControl(app, host, is_good, hint=hint),
         log_config=None,
         access_log=False,
         server_header=False,
@@ -104,15 +102,15 @@ def serve(
         ws="none",
     )
     try:
-        with suppress(KeyboardInterrupt):  # which comes, or does not, by when the signal was caught
+        with suppress(KeyboardInterrupt):  # raised or not, depending on when the signal arrives
             uvicorn.Server(config).run(sockets=[listening])
     finally:
         listening.close()
-    _say("stopped")
+    _print_line("stopped")
 
 
 def listen(host: str, port: int) -> socket.socket:
-    """A socket on this address, or one line on why there is none."""
+    """A socket that listens on this address, or an error that says why there is none."""
     bare = host.strip("[]")
     family = socket.AF_INET6 if ":" in bare else socket.AF_INET
     listening = socket.socket(family, socket.SOCK_STREAM)
@@ -120,18 +118,21 @@ def listen(host: str, port: int) -> socket.socket:
         listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         listening.bind((bare, port))
-        # before the address is printed: who comes at once waits, and is not turned away
+        # before the address is printed: a browser that comes at once waits for the server
         listening.listen()
     except (OSError, OverflowError) as error:
         listening.close()
-        raise DisorderError(_why_not(host, port, error)) from None
+        raise DisorderError(_listen_problem(host, port, error)) from None
     return listening
 
 
-def _why_not(host: str, port: int, error: Exception) -> str:
+def _listen_problem(host: str, port: int, error: Exception) -> str:
     why = getattr(error, "strerror", None) or str(error)
     if "in use" in why:
-        return f"port {port} is taken, perhaps by another disorder; choose another --port (0 takes a free one)"
+        return (
+            f"port {port} is taken, perhaps by another disorder; "
+            "choose another --port (0 takes a free one)"
+        )
     return f"cannot listen on {host} port {port} ({why}); choose another --host or --port"
 
 
@@ -139,17 +140,19 @@ def address(host: str, port: int, token: str | None = None, path: str = "/") -> 
     """What to type into a browser."""
     bare = host.strip("[]")
     name = socket.gethostname() if bare in ("0.0.0.0", "::", "") else bare
-    shown = f"[{name}]" if ":" in name else name
-    return f"http://{shown}:{port}{path}" + (f"?token={token}" if token else "")
+    if ":" in name:
+        name = f"[{name}]"
+    query = f"?token={token}" if token else ""
+    return f"http://{name}:{port}{path}{query}"
 
 
-def _say(line: str) -> None:
+def _print_line(line: str) -> None:
     sys.stdout.write(f"{line}\n")
     sys.stdout.flush()
 
 
 def _log_to_terminal() -> None:
-    """Refusals and our own failures as lines on standard error."""
+    """Write denied requests and our own failures to standard error, one line each."""
     logging.basicConfig(
         stream=sys.stderr,
         level=logging.WARNING,

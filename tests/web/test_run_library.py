@@ -1,4 +1,4 @@
-"""Are all runs found, none lost to a damaged one, and nothing outside the folder ever read?"""
+"""All runs are found, damaged ones are listed, and nothing outside the folder is read."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ import shutil
 from pathlib import Path
 
 import pytest
-from asking import ask
+from asgi_request import request
 
 import disorder
 from conftest import pairs
 from disorder.errors import DisorderError
-from disorder.web.guard import Guard
-from disorder.web.library import Library
-from disorder.web.view import viewer
+from disorder.web.access_control import AccessControl
+from disorder.web.run_library import DamagedRun, FoundRun, RunLibrary
+from disorder.web.viewer_app import viewer_app
 
 
 @pytest.fixture(scope="module")
@@ -34,11 +34,12 @@ def folder(made: Path, tmp_path: Path) -> Path:
 
 def test_runs_are_found_at_any_depth_and_ids_stay(folder: Path) -> None:
     shutil.copytree(folder / "good", folder / "deep" / "er" / "copy")
-    first, second = Library(folder).all(), Library(folder).all()
+    first = RunLibrary(folder).all()
+    second = RunLibrary(folder).all()
     assert [found.name for found in first] == ["deep/er/copy", "good"]
     assert [found.id for found in first] == [found.id for found in second]
     assert len({found.id for found in first}) == 2
-    assert [found.name for found in Library(folder / "good").all()] == ["good"]
+    assert [found.name for found in RunLibrary(folder / "good").all()] == ["good"]
 
 
 @pytest.mark.parametrize(
@@ -57,14 +58,14 @@ def test_runs_are_found_at_any_depth_and_ids_stay(folder: Path) -> None:
 def test_a_damaged_run_is_listed_with_the_reason(folder: Path, content: bytes, reason: str) -> None:
     (folder / "bad").mkdir()
     (folder / "bad" / "run.json").write_bytes(content)
-    bad, good = Library(folder).all()
-    assert (bad.run, good.problem) == (None, "")
-    assert good.run is not None
+    bad, good = RunLibrary(folder).all()
+    assert isinstance(good, FoundRun)
+    assert isinstance(bad, DamagedRun)
     assert reason in bad.problem
-    app = Guard(viewer(folder))
-    assert reason in ask(app, "/").text
-    assert reason in ask(app, f"/run/{bad.id}").text
-    assert ask(app, f"/run/{bad.id}/progress").status == 404
+    app = AccessControl(viewer_app(folder))
+    assert reason in request(app, "/").text
+    assert reason in request(app, f"/run/{bad.id}").text
+    assert request(app, f"/run/{bad.id}/progress").status == 404
 
 
 def test_links_that_leave_the_folder_are_not_followed(
@@ -74,12 +75,13 @@ def test_links_that_leave_the_folder_are_not_followed(
     (folder / "linked").symlink_to(tmp_path / "secret")
     (folder / "half").mkdir()
     (folder / "half" / "run.json").symlink_to(tmp_path / "secret" / "run.json")
-    library = Library(folder)
-    assert [(found.name, found.run is None) for found in library.all()] == [
+    library = RunLibrary(folder)
+    assert [(entry.name, isinstance(entry, DamagedRun)) for entry in library.all()] == [
         ("good", False),
         ("half", True),
     ]
     good = library.all()[0]
+    assert isinstance(good, FoundRun)
     n_parts = len(library.parts(good))
     (folder / "good" / "samples" / "99-x-00000.parquet").symlink_to(
         next((tmp_path / "secret" / "samples").glob("0*.parquet"))
@@ -92,7 +94,7 @@ def test_links_that_leave_the_folder_are_not_followed(
     (folder / "good" / "examples.parquet").symlink_to(tmp_path / "secret" / "examples.parquet")
     assert library.parts(good) == []
     assert library.examples(good) is None
-    page = ask(Guard(viewer(folder)), f"/run/{good.id}")
+    page = request(AccessControl(viewer_app(folder)), f"/run/{good.id}")
     assert page.status == 200
     assert "e0000" not in page.text
 
@@ -101,25 +103,24 @@ def test_links_that_leave_the_folder_are_not_followed(
 def test_a_pipe_named_like_a_run_does_not_hang_the_list(folder: Path) -> None:
     (folder / "pipe").mkdir()
     os.mkfifo(folder / "pipe" / "run.json")
-    assert [found.run is None for found in Library(folder).all()] == [False, True]
+    assert [isinstance(entry, DamagedRun) for entry in RunLibrary(folder).all()] == [False, True]
 
 
 def test_a_run_seen_again_is_read_again_only_when_it_changed(folder: Path) -> None:
-    library = Library(folder)
+    library = RunLibrary(folder)
     first = library.all()[0]
     assert library.find(first.id) is first
     path = folder / "good" / "run.json"
     path.write_text(path.read_text().replace('"status": "done"', '"status": "failed"'))
     again = library.find(first.id)
-    assert again is not None
-    assert again.run is not None
+    assert isinstance(again, FoundRun)
     assert again.run.status == "failed"
 
 
-def test_no_folder_is_one_clear_line(tmp_path: Path) -> None:
-    with pytest.raises(DisorderError, match="is no folder; name one that run folders lie in"):
-        Library(tmp_path / "nothing")
+def test_a_missing_folder_is_an_error(tmp_path: Path) -> None:
+    with pytest.raises(DisorderError, match="is not a folder; name one that has run folders in it"):
+        RunLibrary(tmp_path / "nothing")
 
 
 def test_an_empty_folder_says_how_to_make_a_run(tmp_path: Path) -> None:
-    assert "disorder audit --out" in ask(Guard(viewer(tmp_path)), "/").text
+    assert "disorder audit --out" in request(AccessControl(viewer_app(tmp_path)), "/").text

@@ -1,4 +1,4 @@
-"""Is the number of parts that a run is said to need the number it has at its end?"""
+"""The progress of a run: the expected number of parts is the number it has at its end."""
 
 from __future__ import annotations
 
@@ -11,10 +11,18 @@ import pytest
 
 import disorder
 from conftest import pairs
-from disorder.web.library import Library
-from disorder.web.run_progress import expected_parts, progress
+from disorder.web.run_library import FoundRun, RunLibrary
+from disorder.web.run_progress import expected_parts, run_progress
 
 BIG = {"q": 60, "transformations": ["derange", "shuffle_ngrams:n=2", "reverse"], "cache": "off"}
+
+
+def progress_in(folder: Path) -> dict[str, Any]:
+    """The progress of the only run below a folder."""
+    library = RunLibrary(folder)
+    entry = library.all()[0]
+    assert isinstance(entry, FoundRun)
+    return run_progress(library, entry)
 
 
 @pytest.mark.parametrize("settings", [{}, {"curtail": True}, {"q": 1}], ids=str)
@@ -30,22 +38,24 @@ def test_a_finished_run_has_the_parts_that_were_expected(
     }
     assert by_name == expected_parts(run)
     assert sum(by_name.values()) == len(lines)
-    found = Library(tmp_path).all()[0]
-    far = progress(Library(tmp_path), found)
-    assert (far["done"], far["expected"]) == (len(lines), len(lines))
+    progress = progress_in(tmp_path)
+    assert (progress["done"], progress["expected"]) == (len(lines), len(lines))
 
 
-def test_a_run_under_way_counts_what_the_journal_has_so_far(tmp_path: Path) -> None:
+def test_an_unfinished_run_counts_what_its_journal_has(tmp_path: Path) -> None:
     disorder.audit("uniform", pairs(150), out=tmp_path / "run", **BIG)
     journal = tmp_path / "run" / "samples" / "journal.jsonl"
     lines = journal.read_bytes().splitlines(keepends=True)
     journal.write_bytes(b"".join(lines[:3]) + lines[3][:20])
     path = tmp_path / "run" / "run.json"
     path.write_text(path.read_text().replace('"status": "done"', '"status": "started"'))
-    library = Library(tmp_path)
-    far = progress(library, library.all()[0])
-    assert (far["status"], far["done"], far["expected"]) == ("started", 3, len(lines))
-    assert [step["done"] for step in far["steps"]] == [1, 2, 0, 0]
-    assert not far["is_quiet"]
+    progress = progress_in(tmp_path)
+    assert (progress["status"], progress["done"], progress["expected"]) == (
+        "started",
+        3,
+        len(lines),
+    )
+    assert [step["done"] for step in progress["steps"]] == [1, 2, 0, 0]
+    assert not progress["is_quiet"]
     shutil.rmtree(tmp_path / "run" / "samples")
-    assert progress(library, library.all()[0])["done"] == 0
+    assert progress_in(tmp_path)["done"] == 0

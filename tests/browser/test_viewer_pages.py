@@ -1,5 +1,5 @@
-"""Can a person open a run, filter, open an example, compare two, and watch a run under way? In a
-real browser.
+"""The viewer in a real browser: open a run, filter, open an example, compare two runs, and follow
+one that is running.
 """
 
 from __future__ import annotations
@@ -16,7 +16,10 @@ import pytest
 
 import disorder
 
-HOSTILE = "<img src=x onerror=document.title='owned'></script><script>document.title='owned'</script> \x1b[31m one \u202etwo three"
+HOSTILE = (
+    "<img src=x onerror=document.title='owned'></script>"
+    "<script>document.title='owned'</script> \x1b[31m one \u202etwo three"
+)
 
 
 @pytest.fixture(scope="module")
@@ -125,18 +128,18 @@ def test_hostile_text_is_only_text(
     assert "⟨U+202E⟩" in page.locator("td.text").first.inner_text()
     assert_accessible(page)
     page.get_by_role("link", name="open example").first.click()
-    assert "␛[31m" in page.locator(".whole").inner_text()
+    assert "␛[31m" in page.locator(".original").inner_text()
     assert page.locator("main img, main script").count() == 0
     assert "owned" not in page.title().replace(HOSTILE, "")
     assert_accessible(page)
 
 
-def test_a_run_under_way_is_followed_to_its_end(
+def test_a_running_run_is_followed_to_its_end(
     page: Any, serve: Callable[..., Any], tmp_path: Path, assert_accessible: Callable[[Any], None]
 ) -> None:
     (tmp_path / "slow_model.py").write_text(
         "import time\n"
-        "def answer(texts):\n"
+        "def predict(texts):\n"
         "    time.sleep(0.6)\n"
         "    return ['neutral'] * len(texts)\n"
     )
@@ -151,7 +154,7 @@ def test_a_run_under_way_is_followed_to_its_end(
         "-m",
         "disorder",
         "audit",
-        "python:slow_model:answer",
+        "python:slow_model:predict",
         str(data),
         "--with",
         "derange",
@@ -184,7 +187,7 @@ def test_a_run_under_way_is_followed_to_its_end(
             "before => document.querySelector('[data-total]')?.textContent !== before", arg=first
         )
         page.locator(".verdict").wait_for(timeout=30_000)
-        assert page.get_by_text("Under way").count() == 0
+        assert page.get_by_role("heading", name="Running", exact=True).count() == 0
     finally:
         started.kill()
         started.wait()
@@ -194,8 +197,8 @@ def test_a_token_lets_in_once_given_and_nobody_else(
     page: Any, serve: Callable[..., Any], runs: Path, seen: Any
 ) -> None:
     server = serve("view", runs, "--token", "a-good-long-token-42")
-    abstained = page.goto(server.url)
-    assert abstained.status == 403
+    denied = page.goto(server.url)
+    assert denied.status == 403
     assert page.goto(f"{server.url}/?token=a-wrong-long-token-42").status == 403
     seen.errors.clear()
     page.goto(server.address)
@@ -204,38 +207,39 @@ def test_a_token_lets_in_once_given_and_nobody_else(
     page.get_by_role("link", name="reader", exact=True).click()
     page.get_by_role("heading", name="Scores").wait_for()
     assert page.evaluate("document.cookie") == "", "scripts cannot read it"
-    assert any("abstained 403 GET /" in line and "wrong token" in line for line in server.lines)
+    assert any("denied 403 GET /" in line and "wrong token" in line for line in server.lines)
     assert not any("a-wrong" in line for line in server.lines)
 
 
 def test_a_page_of_another_origin_gets_nothing(
     page: Any, serve: Callable[..., Any], runs: Path, seen: Any
 ) -> None:
-    ours, theirs = serve("view", runs), serve("view", runs)
+    ours = serve("view", runs)
+    theirs = serve("view", runs)
     page.goto(theirs.url)
     fetched = page.evaluate(
-        "url => fetch(url, {mode: 'no-cors'}).then(a => a.type, e => 'abstained')", ours.url
+        "url => fetch(url, {mode: 'no-cors'}).then(a => a.type, e => 'denied')", ours.url
     )
     posted = page.evaluate(
-        "url => fetch(url, {method: 'POST', mode: 'no-cors'}).then(a => a.type, e => 'abstained')",
+        "url => fetch(url, {method: 'POST', mode: 'no-cors'}).then(a => a.type, e => 'denied')",
         ours.url,
     )
-    assert (fetched, posted) == ("abstained", "abstained")
+    assert (fetched, posted) == ("denied", "denied")
     seen.errors.clear()
 
 
-def test_paths_that_climb_are_refused_and_the_server_ends_cleanly(
+def test_paths_that_climb_are_denied_and_the_server_ends_cleanly(
     serve: Callable[..., Any], runs: Path
 ) -> None:
     import http.client
     from urllib.parse import urlsplit
 
     server = serve("view", runs)
-    for path in ("/../../etc/passwd", "/static/%2e%2e/%2e%2e/view.py", "/run/..%2f..%2fetc"):
+    for path in ("/../../etc/passwd", "/static/%2e%2e/%2e%2e/viewer_app.py", "/run/..%2f..%2fetc"):
         connection = http.client.HTTPConnection(urlsplit(server.url).netloc, timeout=5)
         connection.request("GET", path)
         assert connection.getresponse().status == 403
         connection.close()
     assert server.stop() == 0
-    assert len([line for line in server.lines if "abstained 403" in line]) == 3
+    assert len([line for line in server.lines if "denied 403" in line]) == 3
     assert server.lines[-1] == "stopped"

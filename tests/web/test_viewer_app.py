@@ -1,4 +1,4 @@
-"""Does every page come, and is everything in it that users wrote shown as text?"""
+"""The pages of the viewer: all are served, and what users wrote is shown as text."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from urllib.parse import quote
 
 import numpy as np
 import pytest
-from asking import ask
+from asgi_request import request
 
 import disorder
 from conftest import pairs
-from disorder.web.guard import Guard
-from disorder.web.library import Library
-from disorder.web.view import viewer
+from disorder.web.access_control import AccessControl
+from disorder.web.run_library import RunLibrary
+from disorder.web.viewer_app import viewer_app
 
 HOSTILE = [
     "<img src=x onerror=alert(1)> one two three",
@@ -63,11 +63,12 @@ def app(tmp_path_factory: pytest.TempPathFactory) -> Any:
         out=folder / "<u>\u202ehostile",
     )
     assert hostile.n_examples == 18
-    return Guard(viewer(folder)), {found.name: found.id for found in Library(folder).all()}
+    ids = {entry.name: entry.id for entry in RunLibrary(folder).all()}
+    return AccessControl(viewer_app(folder)), ids
 
 
-def test_every_page_comes_and_shows_hostile_text_as_text(app: Any) -> None:
-    serve, ids = app
+def test_every_page_is_served_and_shows_hostile_text_as_text(app: Any) -> None:
+    viewer, ids = app
     hostile = ids["<u>\u202ehostile"]
     targets = [
         "/",
@@ -77,10 +78,10 @@ def test_every_page_comes_and_shows_hostile_text_as_text(app: Any) -> None:
     ]
     targets += [f"/run/{hostile}/example/{i}" for i in range(6)]
     for target in targets:
-        answer = ask(serve, target)
-        assert answer.status == 200, answer.text
-        assert not EVIL.search(answer.text.replace("\n", "")), target
-    page = ask(serve, f"/run/{hostile}").text
+        response = request(viewer, target)
+        assert response.status == 200, response.text
+        assert not EVIL.search(response.text.replace("\n", "")), target
+    page = request(viewer, f"/run/{hostile}").text
     assert "&lt;img src=x onerror=alert(1)&gt;" in page
     assert "⟨U+202E⟩" in page
     assert "␛[31mred" in page
@@ -89,15 +90,15 @@ def test_every_page_comes_and_shows_hostile_text_as_text(app: Any) -> None:
 @pytest.mark.parametrize(
     "value", ["<script>alert(1)</script>", "'\"><img src=x onerror=alert(1)>", "\x1b[2J", "\u202e"]
 )
-def test_what_is_asked_for_comes_back_as_text(app: Any, value: str) -> None:
-    serve, ids = app
-    for name in ("text", "label", "group", "transformation", "least", "page", "order", "whole"):
-        answer = ask(serve, f"/run/{ids['uni']}?{name}={quote(value)}")
-        assert answer.status in (200, 400)
-        page = answer.text.replace("\n", "")
+def test_values_of_a_query_are_shown_as_text(app: Any, value: str) -> None:
+    viewer, ids = app
+    for name in ("text", "label", "group", "transformation", "least", "page", "order", "original"):
+        response = request(viewer, f"/run/{ids['uni']}?{name}={quote(value)}")
+        assert response.status in (200, 400)
+        page = response.text.replace("\n", "")
         if name == "text":  # the box holds what was typed, as the value of an attribute
             page = page.replace("\u202e", "").replace("\x1b", "")
-        assert answer.headers["content-type"].startswith("text/plain") or not EVIL.search(page)
+        assert response.headers["content-type"].startswith("text/plain") or not EVIL.search(page)
 
 
 @pytest.mark.parametrize(
@@ -118,25 +119,27 @@ def test_what_is_asked_for_comes_back_as_text(app: Any, value: str) -> None:
         ("/run/UNI?page=99999999999999999999", 400),
         ("/?sort=nothing", 400),
         ("/run/UNI?least=nan", 200),
-        ("/static/../view.py", 403),
-        ("/static/view.py", 404),
+        ("/static/../viewer_app.py", 403),
+        ("/static/viewer_app.py", 404),
         ("/docs", 404),
     ],
 )
-def test_what_is_not_there_is_said_so(app: Any, target: str, status: int) -> None:
-    serve, ids = app
-    answer = ask(serve, target.replace("UNI", ids["uni"]))
-    assert answer.status == status
-    assert answer.headers["content-type"].startswith("text/plain" if status != 200 else "text/html")
+def test_what_is_missing_or_wrong_is_a_plain_message(app: Any, target: str, status: int) -> None:
+    viewer, ids = app
+    response = request(viewer, target.replace("UNI", ids["uni"]))
+    assert response.status == status
+    kind = "text/html" if status == 200 else "text/plain"
+    assert response.headers["content-type"].startswith(kind)
 
 
-def test_the_list_is_sorted_by_what_is_asked(app: Any) -> None:
-    serve, ids = app
+def test_the_list_is_sorted_by_the_chosen_column(app: Any) -> None:
+    viewer, ids = app
     by_name = {id: name for name, id in ids.items()}
 
     def order(target: str) -> list[str]:
         return [
-            by_name[id] for id in re.findall(r'href="/run/([0-9a-f]{12})"', ask(serve, target).text)
+            by_name[id]
+            for id in re.findall(r'href="/run/([0-9a-f]{12})"', request(viewer, target).text)
         ]
 
     assert order("/?sort=model&order=asc")[0] == "alw"
@@ -144,23 +147,27 @@ def test_the_list_is_sorted_by_what_is_asked(app: Any) -> None:
     assert order("/?sort=kept&order=desc")[0] == "alw"
 
 
-def test_pictures_and_styles_are_served_from_here(app: Any) -> None:
-    serve, ids = app
-    picture = ask(serve, f"/run/{ids['uni']}/picture/forest")
+def test_charts_and_styles_are_served_by_the_viewer(app: Any) -> None:
+    viewer, ids = app
+    picture = request(viewer, f"/run/{ids['uni']}/picture/forest")
     assert picture.headers["content-type"] == "image/svg+xml"
     assert picture.body.startswith(b"<svg")
-    assert ask(serve, "/static/style.css").status == ask(serve, "/static/view.js").status == 200
-    page = ask(serve, f"/run/{ids['uni']}").text
+    assert (
+        request(viewer, "/static/style.css").status
+        == request(viewer, "/static/view.js").status
+        == 200
+    )
+    page = request(viewer, f"/run/{ids['uni']}").text
     assert not re.findall(r'(?:src|href)="(?!/|#|data:|\?)[^"]*"', page)
     assert "style=" not in page, "the policy forbids inline style"
 
 
 def test_the_paired_differences_are_those_of_compare(app: Any) -> None:
-    serve, ids = app
-    page = ask(
-        serve, f"/compare/paired?run={ids['uni']}&run={ids['alw']}&transformation=derange"
+    viewer, ids = app
+    page = request(
+        viewer, f"/compare/paired?run={ids['uni']}&run={ids['alw']}&transformation=derange"
     ).text
-    folder = serve.app.state.root
+    folder = viewer.app.state.root
     found = disorder.compare(folder / "uni", folder / "alw", transformations=["derange"])
     assert len(found.differences) > 5
     for difference in found.differences:
@@ -168,16 +175,17 @@ def test_the_paired_differences_are_those_of_compare(app: Any) -> None:
             f"{difference.difference:+.3f}".replace("-", "−") in page
             or round(difference.difference, 3) == 0
         )
-    part = ask(
-        serve,
+    part = request(
+        viewer,
         f"/compare/paired?run={ids['uni']}&run={ids['alw']}&transformation=derange&is_part=true",
     ).text
     assert "<html" not in part
-    abstained = ask(
-        serve,
-        f"/compare/paired?run={ids['uni']}&run={ids['<u>' + chr(0x202E) + 'hostile']}&transformation=derange",
+    hostile = ids["<u>\u202ehostile"]
+    incomparable = request(
+        viewer,
+        f"/compare/paired?run={ids['uni']}&run={hostile}&transformation=derange",
     )
-    assert "cannot be compared" in abstained.text
+    assert "cannot be compared" in incomparable.text
 
 
 def test_a_run_of_numbers_has_its_pages(tmp_path: Path) -> None:
@@ -193,13 +201,14 @@ def test_a_run_of_numbers_has_its_pages(tmp_path: Path) -> None:
     disorder.audit(
         similar, rows, q=3, transformations=["derange"], cache="off", out=tmp_path / "run"
     )
-    serve, id = Guard(viewer(tmp_path)), Library(tmp_path).all()[0].id
+    viewer = AccessControl(viewer_app(tmp_path))
+    id = RunLibrary(tmp_path).all()[0].id
     for target in ("/", f"/run/{id}", f"/run/{id}/example/3", f"/run/{id}/picture/forest"):
-        assert ask(serve, target).status == 200, target
-    assert "mean shift" in ask(serve, f"/run/{id}").text
+        assert request(viewer, target).status == 200, target
+    assert "mean shift" in request(viewer, f"/run/{id}").text
 
 
-def test_a_run_that_has_only_begun_has_its_page(tmp_path: Path) -> None:
+def test_a_run_that_has_just_started_has_its_page(tmp_path: Path) -> None:
     disorder.audit(
         "uniform", pairs(5), q=3, transformations=["derange"], cache="off", out=tmp_path / "run"
     )
@@ -207,7 +216,9 @@ def test_a_run_that_has_only_begun_has_its_page(tmp_path: Path) -> None:
     path.write_text(path.read_text().replace('"status": "done"', '"status": "started"'))
     for name in ("01-derange-00000.parquet", "00-original-00000.parquet", "journal.jsonl"):
         (tmp_path / "run" / "samples" / name).unlink()
-        page = ask(Guard(viewer(tmp_path)), f"/run/{Library(tmp_path).all()[0].id}")
+        page = request(
+            AccessControl(viewer_app(tmp_path)), f"/run/{RunLibrary(tmp_path).all()[0].id}"
+        )
         assert page.status == 200
-        assert "Under way" in page.text
+        assert "Running" in page.text
     assert "there are no samples yet" in page.text

@@ -1,5 +1,5 @@
-"""Annotating in a real browser: by keyboard, through a crash, three at once, on a phone, with texts
-that mean harm.
+"""The annotation pages in a real browser: by keyboard, through a crash, three annotators at once,
+on a phone, with hostile texts.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ from typing import Any
 
 import pytest
 
-from disorder.verbs.human.make import make
-from disorder.verbs.human.store import Store
-from disorder.verbs.human.task import read_annotators, read_items, read_key, read_task
+from disorder.verbs.human import make
+from disorder.verbs.human.answer_store import AnswerStore
+from disorder.verbs.human.task_folder import read_annotators, read_items, read_key, read_task
 
 HOSTILE = [
     "<img src=x onerror=\"document.title='taken'\"> the cat sat on the mat today",
@@ -27,7 +27,6 @@ HOSTILE = [
     "{{ 7 * 7 }} ${7*7} %s templates went over the small hill",
     "'\"><svg/onload=document.title='taken'> went over the small hill",
 ]
-Link = Callable[[Any, str], str]
 
 
 @pytest.fixture
@@ -37,7 +36,7 @@ def folder(tmp_path: Path) -> Path:
     made = make(
         "builtin",
         tmp_path / "task",
-        transformations=["derange"],
+        with_="derange",
         whole=False,
         n=24,
         annotators=names,
@@ -52,7 +51,7 @@ def link(server: Any, folder: Path, name: str) -> str:
 
 
 def start(page: Any, address: str) -> None:
-    """Open a personal link and begin, by keyboard."""
+    """Open a personal link and start, by keyboard."""
     page.goto(address)
     page.wait_for_selector("main[data-ready] a.button")
     page.keyboard.press("Enter")
@@ -74,15 +73,13 @@ def press(page: Any, key: str) -> None:
 
 
 def stored(folder: Path, name: str) -> dict[str, str]:
-    return {answer.item: answer.answer for answer in Store(folder).answers(name)}
+    return {answer.item: answer.answer for answer in AnswerStore(folder).answers(name)}
 
 
 def test_twenty_items_by_keyboard_through_a_crash(
     page: Any, seen: Any, serve: Callable[..., Any], folder: Path
 ) -> None:
-    """kill −9 in the middle: nothing said to be saved is lost, nothing is doubled, and the page
-    goes on by itself.
-    """
+    """kill −9 in the middle: no saved answer is lost or doubled, and the page continues."""
     server = serve("human", "serve", folder)
     port = int(server.url.rsplit(":", 1)[1])
     start(page, link(server, folder, "ann"))
@@ -97,29 +94,30 @@ def test_twenty_items_by_keyboard_through_a_crash(
     waiting = item_of(page)
     given[waiting] = "neutral"
     page.keyboard.press("2")
-    page.wait_for_selector("#said:has-text('Not saved yet')")
-    page.keyboard.press("1")  # is not taken while the first waits
+    page.wait_for_selector("#message:has-text('Not saved yet')")
+    page.keyboard.press("1")  # is ignored while the first waits
     assert item_of(page) == waiting
     serve("human", "serve", folder, port=port)
     page.wait_for_function(
         "before => document.querySelector('main').dataset.item !== before", arg=waiting
     )
     page.wait_for_selector("main[data-ready]")
-    assert page.inner_text("#said") == ""
+    assert page.inner_text("#message") == ""
     for k in range(9):
         given[item_of(page)] = meant[k % 6]
         press(page, keys[k % 6])
     assert len(given) == 20
     assert stored(folder, "ann") == given
-    assert len(Store(folder).answers(with_undone=True)) == 20
+    assert len(AnswerStore(folder).answers(with_undone=True)) == 20
     assert all(
-        answer.seconds is not None and 0 < answer.seconds < 60 for answer in Store(folder).answers()
+        answer.seconds is not None and 0 < answer.seconds < 60
+        for answer in AnswerStore(folder).answers()
     )
     assert "20 of 24 done" in page.inner_text("header")
     page.reload()
     assert "20 of 24 done" in page.inner_text("header")
     assert item_of(page) not in given
-    seen.errors.clear()  # the browser says that the server was away
+    seen.errors.clear()  # the browser logs that the server could not be reached
 
 
 def test_undo_shows_the_item_again_and_keeps_the_history(
@@ -139,7 +137,8 @@ def test_undo_shows_the_item_again_and_keeps_the_history(
     assert item_of(page) == second
     assert stored(folder, "ann") == {first: "contradiction"}
     history = [
-        (a.item, a.answer, a.undone is not None) for a in Store(folder).answers(with_undone=True)
+        (a.item, a.answer, a.undone is not None)
+        for a in AnswerStore(folder).answers(with_undone=True)
     ]
     assert history == [
         (first, "entailment", True),
@@ -180,7 +179,7 @@ def test_three_annotators_at_once(
     assert len({tuple(order) for order in orders.values()}) == 3
 
 
-def test_another_link_in_the_same_browser_is_not_taken_for_the_first(
+def test_a_second_link_in_the_same_browser_does_not_answer_for_the_first(
     new_page: Callable[..., Any], seen: Any, serve: Callable[..., Any], folder: Path
 ) -> None:
     server = serve("human", "serve", folder)
@@ -189,12 +188,12 @@ def test_another_link_in_the_same_browser_is_not_taken_for_the_first(
     second = first.context.new_page()
     start(second, link(server, folder, "bob"))
     first.keyboard.press("1")
-    first.wait_for_selector("#said:has-text('link of bob')")
-    assert not Store(folder).answers()
-    seen.errors.clear()  # the browser notes the abstention
+    first.wait_for_selector("#message:has-text('link of bob')")
+    assert not AnswerStore(folder).answers()
+    seen.errors.clear()  # the browser logs the rejected request
 
 
-def test_to_the_end_and_back(
+def test_the_last_answer_can_be_undone_at_the_end(
     page: Any, serve: Callable[..., Any], folder: Path, assert_accessible: Callable[[Any], None]
 ) -> None:
     start(page, link(serve("human", "serve", folder), folder, "cleo"))
@@ -217,7 +216,7 @@ def test_without_scripts(
     page.click("button[value=contradiction]")
     assert item_of(page) != first
     assert stored(folder, "ann") == {first: "contradiction"}
-    (answer,) = Store(folder).answers()
+    (answer,) = AnswerStore(folder).answers()
     assert answer.seconds is not None
     page.click("#undo button")
     assert item_of(page) == first
@@ -263,7 +262,7 @@ def test_shortcuts_can_be_turned_off(page: Any, serve: Callable[..., Any], folde
     assert not page.is_checked("#shortcuts")
 
 
-def test_texts_that_mean_harm_are_shown_as_text(
+def test_hostile_texts_are_shown_as_text(
     page: Any,
     seen: Any,
     serve: Callable[..., Any],
@@ -301,7 +300,7 @@ def test_texts_that_mean_harm_are_shown_as_text(
     assert set(stored(folder, "<script>alert(1)</script>").values()) == {sorted(labels)[2]}
 
 
-def ask(address: str, **headers: str) -> tuple[int, str]:
+def send(address: str, **headers: str) -> tuple[int, str]:
     data = headers.pop("data", None)
     request = urllib.request.Request(
         address, headers=headers, data=data.encode() if data is not None else None
@@ -314,21 +313,22 @@ def ask(address: str, **headers: str) -> tuple[int, str]:
             return error.code, error.read().decode()
 
 
-def test_who_is_not_invited_is_refused(serve: Callable[..., Any], folder: Path) -> None:
+def test_requests_without_an_invitation_are_denied(serve: Callable[..., Any], folder: Path) -> None:
     server = serve("human", "serve", folder)
     token = read_annotators(folder)[0].token
     good = {"Authorization": f"Bearer {token}"}
     first = read_items(folder)[0].item
     form = f"annotator=ann&item={first}&attempt=1&answer=neutral&seconds=1"
-    assert ask(f"{server.url}/item")[0] == 403
-    assert ask(f"{server.url}/?token={token[:-1]}x")[0] == 403
-    assert ask(f"{server.url}/answer", data=form)[0] == 403
-    assert ask(f"{server.url}/answer", data=form, Origin="http://evil.example", **good)[0] == 403
+    assert send(f"{server.url}/item")[0] == 403
+    assert send(f"{server.url}/?token={token[:-1]}x")[0] == 403
+    assert send(f"{server.url}/answer", data=form)[0] == 403
+    assert send(f"{server.url}/answer", data=form, Origin="http://evil.example", **good)[0] == 403
     assert (
-        ask(f"{server.url}/answer", data=form, **{"Sec-Fetch-Site": "cross-site"}, **good)[0] == 403
+        send(f"{server.url}/answer", data=form, **{"Sec-Fetch-Site": "cross-site"}, **good)[0]
+        == 403
     )
-    assert ask(f"{server.url}/item", Host="evil.example", **good)[0] == 403
-    assert ask(f"{server.url}/answer", data=form.replace("ann&", "bob&"), **good)[0] == 409
+    assert send(f"{server.url}/item", Host="evil.example", **good)[0] == 403
+    assert send(f"{server.url}/answer", data=form.replace("ann&", "bob&"), **good)[0] == 409
     for wrong in (
         "attempt=0",
         "attempt=x",
@@ -337,22 +337,22 @@ def test_who_is_not_invited_is_refused(serve: Callable[..., Any], folder: Path) 
         "attempt=-1",
         "attempt=²",
     ):
-        assert ask(f"{server.url}/answer", data=form.replace("attempt=1", wrong), **good)[0] == 400
-    assert ask(f"{server.url}/answer", data=form.replace("neutral", "perhaps"), **good)[0] == 400
-    assert ask(f"{server.url}/answer", data=form.replace(first, "i999"), **good)[0] == 400
-    assert ask(f"{server.url}/answer", data="", **good)[0] == 409
-    assert not Store(folder).answers()
-    assert ask(f"{server.url}/answer", data=form, **good)[0] == 200
-    assert len(Store(folder).answers()) == 1
-    abstained = [line for line in server.lines if "abstained 403" in line]
-    assert len(abstained) >= 6
-    assert not any(a.token in line for a in read_annotators(folder) for line in abstained)
+        assert send(f"{server.url}/answer", data=form.replace("attempt=1", wrong), **good)[0] == 400
+    assert send(f"{server.url}/answer", data=form.replace("neutral", "perhaps"), **good)[0] == 400
+    assert send(f"{server.url}/answer", data=form.replace(first, "i999"), **good)[0] == 400
+    assert send(f"{server.url}/answer", data="", **good)[0] == 409
+    assert not AnswerStore(folder).answers()
+    assert send(f"{server.url}/answer", data=form, **good)[0] == 200
+    assert len(AnswerStore(folder).answers()) == 1
+    denied = [line for line in server.lines if "denied 403" in line]
+    assert len(denied) >= 6
+    assert not any(a.token in line for a in read_annotators(folder) for line in denied)
 
 
-def test_nothing_that_is_served_tells_the_key(
+def test_nothing_that_is_served_reveals_the_key(
     page: Any, serve: Callable[..., Any], folder: Path
 ) -> None:
-    """The server does without the key, and no page or address gives any of it away."""
+    """The server does not need the key, and no page or address reveals any of it."""
     key = read_key(folder)
     (folder / "key.jsonl").rename(folder.parent / "key.jsonl")
     server = serve("human", "serve", folder)
@@ -384,11 +384,11 @@ def test_nothing_that_is_served_tells_the_key(
     climbing = [
         "static/../key.jsonl",
         "%2e%2e/key.jsonl",
-        "static/%2e%2e/annotate.py",
-        "static/..%2fannotate.py",
+        "static/%2e%2e/annotation_app.py",
+        "static/..%2fannotation_app.py",
     ]
     for path in [*files, *climbing]:
-        assert ask(f"{server.url}/{path}", **good)[0] in (403, 404)
+        assert send(f"{server.url}/{path}", **good)[0] in (403, 404)
 
 
 def test_the_database_is_whole_after_a_crash(

@@ -1,6 +1,4 @@
-"""Is nobody let in who should not be? Hosts, origins, tokens, paths, sizes; and what is said and
-logged about it.
-"""
+"""Access control: hosts, origins, tokens, paths and sizes, and what is shown and logged."""
 
 from __future__ import annotations
 
@@ -8,13 +6,19 @@ import socket
 from typing import Any
 
 import pytest
-from asking import Answer, ask
+from asgi_request import AppResponse, request
 from fastapi import Request
 
-from disorder.errors import BadSetting, DisorderError, MissingPackage
-from disorder.web import serving as _serve
-from disorder.web.guard import HEADERS, MAX_BODY, Guard, is_loopback, one_token, token_for
-from disorder.web.serving import address, listen, new_app, require_web, serve
+from disorder.errors import BadSetting
+from disorder.web.access_control import (
+    HEADERS,
+    MAX_BODY,
+    AccessControl,
+    is_loopback,
+    one_token,
+    token_for,
+)
+from disorder.web.server import new_app
 
 GOOD = "a-very-good-token-0001"
 
@@ -29,18 +33,18 @@ def app() -> Any:
     return made
 
 
-def local(target: str = "/", **more: Any) -> Answer:
-    return ask(Guard(app()), target, **more)
+def local(target: str = "/", **more: Any) -> AppResponse:
+    return request(AccessControl(app()), target, **more)
 
 
-def shared(target: str = "/", **more: Any) -> Answer:
-    return ask(Guard(app(), "0.0.0.0", one_token(GOOD)), target, **more)
+def shared(target: str = "/", **more: Any) -> AppResponse:
+    return request(AccessControl(app(), "0.0.0.0", one_token(GOOD)), target, **more)
 
 
 @pytest.mark.parametrize(
     "host", ["127.0.0.1", "127.0.0.1:8765", "localhost:9000", "LOCALHOST", "[::1]:8765"]
 )
-def test_loopback_answers_to_its_own_names(host: str) -> None:
+def test_loopback_accepts_its_own_names(host: str) -> None:
     assert local(host=host).status == 200
 
 
@@ -57,14 +61,14 @@ def test_loopback_answers_to_its_own_names(host: str) -> None:
         "localhost:x",
     ],
 )
-def test_a_name_pointed_at_this_machine_is_refused(
+def test_a_name_pointed_at_this_machine_is_denied(
     host: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     assert local(host=host).status == 403
     assert "host name" in caplog.text
 
 
-def test_an_open_address_answers_to_addresses_and_its_own_name_only() -> None:
+def test_an_open_address_accepts_addresses_and_its_own_name_only() -> None:
     for host in ("192.168.0.9:8765", "[fe80::1]:8765", socket.gethostname(), "localhost"):
         assert shared(f"/?token={GOOD}", host=host).status == 200
     assert shared(f"/?token={GOOD}", host="evil.example").status == 403
@@ -85,13 +89,13 @@ def test_the_right_token_is_put_into_a_strict_cookie_and_leaves_the_address() ->
     "target",
     ["/", "/?token=", f"/?token={GOOD[:-1]}", f"/?token={GOOD}x", f"/?token={GOOD.upper()}"],
 )
-def test_a_wrong_token_is_refused_and_not_logged(
+def test_a_wrong_token_is_denied_and_not_logged(
     target: str, caplog: pytest.LogCaptureFixture
 ) -> None:
-    answer = shared(target, cookie="disorder_8765=wrong-wrong-wrong-wrong")
-    assert answer.status == 403
-    assert answer.headers["content-type"].startswith("text/plain")
-    assert "abstained 403 GET / from 127.0.0.1" in caplog.text
+    response = shared(target, cookie="disorder_8765=wrong-wrong-wrong-wrong")
+    assert response.status == 403
+    assert response.headers["content-type"].startswith("text/plain")
+    assert "denied 403 GET / from 127.0.0.1" in caplog.text
     assert "token=" not in caplog.text
     assert "wrong-wrong" not in caplog.text
 
@@ -104,7 +108,7 @@ def test_a_cookie_for_another_port_does_not_count() -> None:
 @pytest.mark.parametrize(
     "origin", ["http://evil.example", "null", "http://127.0.0.1:9999", "http://127.0.0.1:8765.evil"]
 )
-def test_another_origin_is_refused(
+def test_another_origin_is_denied(
     method: str, origin: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     assert local(method=method, origin=origin).status == 403
@@ -143,7 +147,7 @@ def test_another_site_may_link_to_us_but_not_load_from_us() -> None:
         "/%1b[2J",
     ],
 )
-def test_a_path_that_climbs_is_refused_and_logged_in_one_harmless_line(
+def test_a_path_that_climbs_is_denied_and_logged_in_one_harmless_line(
     path: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     assert local(path).status == 403
@@ -157,15 +161,15 @@ def test_a_token_does_not_lead_elsewhere() -> None:
     assert "<script" not in page
 
 
-def test_every_answer_carries_the_headers() -> None:
-    for answer in (
+def test_every_response_has_the_security_headers() -> None:
+    for response in (
         local(),
         local("/nothing"),
         local(host="evil.example"),
         shared(f"/?token={GOOD}"),
     ):
         for name, value in HEADERS.items():
-            assert answer.headers[name] == value
+            assert response.headers[name] == value
     assert "access-control-allow-origin" not in local(method="OPTIONS").headers
 
 
@@ -175,7 +179,7 @@ def test_errors_are_plain_text() -> None:
     assert missing.headers["content-type"].startswith("text/plain")
 
 
-def test_too_much_and_of_unknown_length_is_refused() -> None:
+def test_too_much_and_of_unknown_length_is_denied() -> None:
     assert local(method="POST", content_length=str(MAX_BODY + 1)).status == 413
     assert local(method="POST", content_length="-1").status == 413
     assert local(method="POST", transfer_encoding="chunked").status == 411
@@ -194,7 +198,7 @@ def test_a_token_is_made_only_where_one_is_needed() -> None:
     "token",
     ["", "short", "with spaces in the middle", "semi;colon;semi;colon", "ünïcödé-ünïcödé-ü"],
 )
-def test_a_token_that_can_be_guessed_or_breaks_a_cookie_is_refused(token: str) -> None:
+def test_a_token_that_can_be_guessed_or_breaks_a_cookie_is_denied(token: str) -> None:
     with pytest.raises(BadSetting, match="16 or more"):
         token_for("0.0.0.0", token)
 
@@ -210,36 +214,3 @@ def test_which_addresses_are_loopback() -> None:
         for host in ("0.0.0.0", "::", "", "10.0.0.1", "localhost.evil.example")
         if is_loopback(host)
     ] == []
-
-
-def test_an_open_address_without_a_token_does_not_start() -> None:
-    with pytest.raises(DisorderError, match="takes a token"):
-        serve(app(), host="0.0.0.0", port=0)
-
-
-def test_a_taken_port_is_one_clear_line() -> None:
-    taken = listen("127.0.0.1", 0)
-    taken.listen()
-    port = taken.getsockname()[1]
-    try:
-        with pytest.raises(DisorderError, match=f"port {port} is taken"):
-            listen("127.0.0.1", port)
-    finally:
-        taken.close()
-    with pytest.raises(DisorderError, match="cannot listen on"):
-        listen("203.0.113.1", 0)
-
-
-def test_the_address_to_type() -> None:
-    assert address("127.0.0.1", 80) == "http://127.0.0.1:80/"
-    assert address("::1", 80, "t") == "http://[::1]:80/?token=t"
-    assert address("0.0.0.0", 80, "t") == f"http://{socket.gethostname()}:80/?token=t"
-
-
-def test_a_missing_package_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(_serve, "PACKAGES", ("surely_not_installed",))
-    with pytest.raises(
-        MissingPackage,
-        match=r"needs the package 'surely_not_installed': pip install .disorder\[web\]",
-    ):
-        require_web("disorder view")

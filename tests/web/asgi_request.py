@@ -1,5 +1,5 @@
-"""Ask an ASGI application directly: paths and headers arrive as written, which no HTTP client would
-allow.
+"""Requests to an ASGI application without an HTTP client: paths and headers arrive as written,
+which a client would not allow.
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ from urllib.parse import unquote
 
 
 @dataclass(frozen=True)
-class Answer:
-    """What came back."""
+class AppResponse:
+    """The response of an application."""
 
     status: int
     headers: dict[str, str]
@@ -24,7 +24,7 @@ class Answer:
         return self.body.decode("utf-8")
 
 
-def ask(
+def request(
     app: Any,
     target: str,
     *,
@@ -32,8 +32,8 @@ def ask(
     host: str = "127.0.0.1:8765",
     body: bytes = b"",
     **headers: str,
-) -> Answer:
-    """One request; underscores in the names of headers stand for hyphens."""
+) -> AppResponse:
+    """Send one request; underscores in the names of headers stand for hyphens."""
     path, _, query = target.partition("?")
     given: Mapping[str, str] = {
         "host": host,
@@ -64,7 +64,7 @@ def ask(
 
     async def receive() -> Any:
         if not waiting:
-            await asyncio.Event().wait()  # as one who stays for the answer
+            await asyncio.Event().wait()  # the client keeps the connection open
         return waiting.pop()
 
     async def send(message: Any) -> None:
@@ -79,4 +79,4 @@ def ask(
         message.get("body", b"") for message in sent if message["type"] == "http.response.body"
     )
     found = {name.decode().lower(): value.decode("latin-1") for name, value in start["headers"]}
-    return Answer(start["status"], found, content)
+    return AppResponse(start["status"], found, content)

@@ -1,4 +1,4 @@
-"""Does the report open from disk with no network, in a real browser?"""
+"""The report of a run in a real browser, opened from disk without a network."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How is a page made? Templates that escape everything, and the style that all pages share."""
+"""Pages from templates that escape every value, and the static files that they share."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ STATIC = Path(__file__).parent / "static"
 
 @cache
 def templates() -> Environment:
-    """The templates; every value is escaped, and `visible` makes control characters of untrusted
-    text show.
+    """The templates; every value is escaped, and the filter `visible` shows the control characters
+    of untrusted text.
     """
     from jinja2 import Environment, PackageLoader, StrictUndefined
 
@@ -35,8 +35,8 @@ def templates() -> Environment:
     return environment
 
 
-def html(template: str, **values: Any) -> Response:
-    """A page; what cannot be written as UTF-8 is replaced."""
+def render_page(template: str, **values: Any) -> Response:
+    """A page as a response; what cannot be written as UTF-8 is replaced."""
     from fastapi.responses import Response
 
     text = templates().get_template(template).render(**values)
@@ -44,7 +44,7 @@ def html(template: str, **values: Any) -> Response:
 
 
 def query(values: dict[str, Any], **changes: Any) -> str:
-    """The query of an address, with some values changed; what is empty is left out."""
+    """The query of an address, with some values changed; empty values are left out."""
     pairs = {
         name: value for name, value in (values | changes).items() if value not in (None, "", [])
     }
@@ -52,15 +52,15 @@ def query(values: dict[str, Any], **changes: Any) -> str:
 
 
 def serve_static(app: FastAPI) -> None:
-    """Serve the style sheet and scripts of the package under /static."""
+    """Serve the style sheets and scripts of the package under /static."""
     from starlette.staticfiles import StaticFiles
 
-    class Fresh(StaticFiles):
-        """Asks the browser to check again each time, so that an upgrade shows at once."""
+    class RevalidatedStaticFiles(StaticFiles):
+        """Static files that a browser checks for changes each time, so that an upgrade shows."""
 
         def file_response(self, *arguments: Any, **named: Any) -> Any:
             response = super().file_response(*arguments, **named)
             response.headers["cache-control"] = "no-cache"
             return response
 
-    app.mount("/static", Fresh(directory=STATIC))
+    app.mount("/static", RevalidatedStaticFiles(directory=STATIC))
