@@ -1,6 +1,6 @@
 """Intervals for scores of people. The unit is the item: several answers to it are a cluster.
 
-Shares and means come from `disorder.metrics`; added here are statistics of sums
+Shares, means and the resampling come from `disorder.metrics`; added here are statistics of sums
 over items, paired differences, and weighted sums of scores measured on different items.
 """
 
@@ -11,11 +11,8 @@ from math import hypot
 
 import numpy as np
 
-from disorder.metrics import mean
-from disorder.randomness import generator
-from disorder.types import Floats, Score
-
-N_RESAMPLES = 1000
+from disorder.metrics import mean, resampled
+from disorder.types import Floats, Ints, Score
 
 
 def resampled_sums(parts: Floats, statistic: Callable[[Floats], Floats]) -> tuple[float, float]:
@@ -25,12 +22,13 @@ def resampled_sums(parts: Floats, statistic: Callable[[Floats], Floats]) -> tupl
     it is undefined are left out.
     """
     n_items = len(parts)
-    rng = generator(0, "human bootstrap", str(n_items))
-    counts = rng.multinomial(n_items, np.full(n_items, 1 / n_items), size=N_RESAMPLES)
-    sums = counts @ parts.reshape(n_items, -1)
-    values = statistic(sums.reshape(N_RESAMPLES, *parts.shape[1:]))
-    low, high = np.nanpercentile(values, (2.5, 97.5))
-    return float(low), float(high)
+    flat = parts.reshape(n_items, -1)
+
+    def of_resamples(items: Ints) -> Floats:
+        sums = flat[items].sum(axis=1)
+        return statistic(sums.reshape(len(items), *parts.shape[1:]))
+
+    return resampled(of_resamples, n_items)
 
 
 def paired_difference(first: Floats, second: Floats, *, skipped: int = 0) -> Score:
