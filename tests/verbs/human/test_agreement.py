@@ -28,7 +28,7 @@ N_TABLES = 1000
 
 
 def table(cells: dict[tuple[int, ...], int]) -> Ints:
-    """Ratings in which each row stands as often as said."""
+    """Ratings with each row repeated as often as given."""
     return np.array([row for row, count in cells.items() for _ in range(count)])
 
 
