@@ -1,8 +1,8 @@
 """Does your model read, or does it only count words?
 
-    import disorder
-    run = disorder.audit(model, "data.jsonl")
-    print(run.verdict)
+import disorder
+run = disorder.audit(model, "data.jsonl")
+print(run.verdict)
 """
 
 from __future__ import annotations

@@ -8,7 +8,7 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from disorder.report import charts
 from disorder.report.metric_names import meaning_of, shown, title_of
@@ -16,6 +16,9 @@ from disorder.report.terminal import about, by_transformation, permutation_rows
 from disorder.report.wording import TELLING_KINDS, command, left_out, main_transformation
 from disorder.runs.run import Run
 from disorder.runs.storage import write_atomically
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
 
 CAPTIONS = {
     "forest": "{score} on whole and perturbed texts, with 95 % intervals; the dotted line is chance.",
@@ -65,17 +68,22 @@ def page(run: Run, *, has_explanations: bool = False) -> str:
 
 def template(name: str, **filters: Callable[..., str]) -> Any:
     """A page's template; others extend `page.html`."""
+    return environment("disorder.report", "", **filters).get_template(name)
+
+
+def environment(package: str, folder: str, **filters: Callable[..., str]) -> Environment:
+    """The templates of a package: everything is escaped, and nothing may be missing."""
     from jinja2 import Environment, PackageLoader, StrictUndefined
 
-    environment = Environment(
-        loader=PackageLoader("disorder.report", ""),
+    found = Environment(
+        loader=PackageLoader(package, folder),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters |= {"visible": visible, **filters}
-    return environment.get_template(name)
+    found.filters |= {"visible": visible, **filters}
+    return found
 
 
 def visible(text: object) -> str:

@@ -31,7 +31,7 @@ from disorder.verbs.compare import compare
 ASKED: dict[str, Any] = {
     "limit": 60,
     "q": 8,
-    "transformations": ("derange", "reverse"),
+    "with_": ("derange", "reverse"),
     "cache": "off",
 }
 KEYS = [
@@ -217,7 +217,7 @@ class TestWhichAreCompared:
         assert any("did not measure" in note and "p_c" in note for note in curtailed.notes)
 
     def test_curtailed_runs_that_use_short_examples(self, tmp_path: Path) -> None:
-        asked = {"q": 30, "short": "use", "transformations": ["derange:side=b"], "cache": "off"}
+        asked = {"q": 30, "short": "use", "with_": ["derange:side=b"], "cache": "off"}
         data = [
             row | {"text_b": row["text_b"].split(maxsplit=7 - i % 4)[-1]}
             for i, row in enumerate(made_up(40))
@@ -283,11 +283,11 @@ class TestRefused:
             ({"q": 9}, "q (8 and 9)"),
             ({"limit": 50}, "number of examples (60 and 50)"),
             (
-                {"fidelity": "released", "transformations": ("reverse",)},
+                {"fidelity": "released", "with_": ("reverse",)},
                 "fidelity (paper and released)",
             ),
             (
-                {"transformations": ("derange", "sort")},
+                {"with_": ("derange", "sort")},
                 "transformations (derange, reverse and derange, sort)",
             ),
             ({"data": "builtin:sentiment"}, "data hash ("),
@@ -318,7 +318,7 @@ class TestRefused:
             "builtin:bow",
             "builtin",
             out=tmp_path / "other",
-            **(ASKED | {"transformations": ("sort", "derange")}),
+            **(ASKED | {"with_": ("sort", "derange")}),
         )
         found = compare(folders["reader"], tmp_path / "other", with_=["derange"])
         assert {d.transformation for d in found.differences} == {"original", "derange"}

@@ -120,9 +120,9 @@ def audit(
     )
     chosen.check()
     if out is None:
-        temporary = tempfile.TemporaryDirectory(prefix="disorder-run-")
-        folder = Path(temporary.name)
-        return _audited(model, data, chosen, folder, progress).lies_in(folder, kept_alive=temporary)
+        temporary = TemporaryFolder()
+        run = _audited(model, data, chosen, temporary.path, progress)
+        return run.lies_in(temporary.path, kept_alive=temporary)
     return _audited(model, data, chosen, _free(place(out)), progress)
 
 
