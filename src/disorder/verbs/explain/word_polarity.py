@@ -16,7 +16,7 @@ from disorder.errors import BadData
 from disorder.metrics import share
 from disorder.report.exhibits import Figure, Row, Table
 from disorder.types import Score
-from disorder.verbs.explain.chart_style import colours, domain, intervals, name, number
+from disorder.verbs.explain.chart_style import colours, domain, intervals, name, number, offset
 from disorder.verbs.explain.result import bounds, said
 
 POLARITIES = ("positive", "negative")
@@ -107,10 +107,9 @@ def polarity_finding(scores: Mapping[str, Score]) -> str:
 def _figure(title: str, rows: list[Row], labels: Sequence[str]) -> list[Figure]:
     if not rows:
         return []
-    offset = {"xOffset": {"field": "label", "type": "nominal", "sort": list(labels)}}
     x = name("top word", POLARITIES, "polarity of the word that weighs most")
     y = number("value", "P(label | polarity)", domain(0, 1))
-    layers = intervals(x, y, colours("label", labels, marks="point") | offset)
+    layers = intervals(x, y, colours("label", labels, marks="point") | offset("label", labels))
     caption = (
         "Which gold label goes with the polarity of the single word that weighs most, with 95 % "
         "intervals."
