@@ -1,5 +1,5 @@
-"""Does every explanation keep its promise? Built-in ones and plugins: the same seed, rows that make
-the picture, one line.
+"""The contract of every explanation, built-in or from a plugin: same seed same rows, figures with
+their rows, one line.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import pytest
 from disorder.errors import DisorderError
 from disorder.registry import parts
 from disorder.verbs.explain import Explained, explain
-from disorder.verbs.explain.folder import as_csv
+from disorder.report.exhibits import as_csv
 
 NAMES = list(parts("explanation"))
 SMALL: dict[str, Any] = {"limit": 30, "q": 4}
@@ -27,7 +27,7 @@ LACKS = {
     "minitree": "spac|nltk",
     "ladder": "spac|nltk",
 }
-QUICK = {"lime": "lime:n=6,samples=100"}  # as the paper has it, it asks a thousand questions a text
+QUICK = {"lime": "lime:n=6,samples=100"}  # the paper's 1,000 samples per text are slow
 
 
 def explained(name: str, data: str = "builtin", **more: Any) -> Explained:
@@ -53,7 +53,7 @@ def test_it_says_what_it_asks(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_pictures_are_svg_with_rows_and_names_of_their_own(name: str) -> None:
+def test_figures_are_svg_with_rows_and_names_of_their_own(name: str) -> None:
     found = explained(name)
     assert found.finding
     assert "\n" not in found.finding

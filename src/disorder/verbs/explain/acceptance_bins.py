@@ -1,4 +1,4 @@
-"""Acceptance by a property of each permutation, such as its overlap: in bins, and within examples."""
+"""Acceptance by a value of each permutation, such as its overlap: in bins, and within examples."""
 
 from __future__ import annotations
 

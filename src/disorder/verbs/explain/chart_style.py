@@ -44,7 +44,9 @@ def colours(field: str, names: Sequence[str], *, marks: str = "") -> VegaLite:
     """Channels that tell series apart: colour, and dashes of `line`s or shapes of `point`s."""
     legend: VegaLite = {"title": None, "orient": "top"}
     scale = {"domain": list(names), "range": list(COLOURS[: len(names)])}
-    found: VegaLite = {"color": {"field": field, "type": "nominal", "scale": scale, "legend": legend}}
+    found: VegaLite = {
+        "color": {"field": field, "type": "nominal", "scale": scale, "legend": legend}
+    }
     if marks in MARKS:
         channel, kinds = MARKS[marks]
         scale = {"domain": list(names), "range": list(kinds[: len(names)])}
@@ -91,7 +93,9 @@ def intervals(
     span = {"x": x, "y": y | {"field": "low"}, "y2": {"field": "high"}}
     bar = {channel: setting for channel, setting in more.items() if channel in ("color", "xOffset")}
     plain: VegaLite = {} if "color" in more else {"color": BLUE}
-    point: VegaLite = {"type": "point", "filled": True, "size": 60, "opacity": 1} | plain | (mark or {})
+    point: VegaLite = (
+        {"type": "point", "filled": True, "size": 60, "opacity": 1} | plain | (mark or {})
+    )
     rule: VegaLite = {"type": "rule", "size": 2} | plain
     return [
         {"mark": rule, "encoding": span | bar},

@@ -119,9 +119,7 @@ def explain(
     dataset = select(str(data) if isinstance(data, Path) else data, settings)
     wanted = wanted or usual(dataset)
     loaded, notes = loaded_model(model, dataset, [transformation], settings)
-    subject = Subject(
-        loaded, dataset, settings, transformation.spec, progress or (lambda *_: None)
-    )
+    subject = Subject(loaded, dataset, settings, transformation.spec, progress or (lambda *_: None))
     found = Explanations(
         model=loaded.name,
         data=str(data) if isinstance(data, str | Path) else dataset.name,

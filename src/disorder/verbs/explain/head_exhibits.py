@@ -133,7 +133,7 @@ def _counted(title: str, claims: Bools) -> Row:
 
 
 def tied_example(examples: Sequence[MatchedExample]) -> list[Figure]:
-    """Figure 4: the example with the longest words tied most exactly; a short one if there is one."""
+    """Figure 4: the example with the longest words tied most exactly, preferably a short one."""
     matches = [each for each in examples if each.is_match]
     if not matches:
         return []

@@ -252,9 +252,7 @@ def _threads(
     for word in sorted(starts, key=lambda word: word in moved):
         half = text_width(words[word], LETTER) / 2
         pen = strong if word in moved else faint
-        paths.append(
-            curve(starts[word] + half, y + 10, ends[word] + half, y + ROW_GAP - 19, pen)
-        )
+        paths.append(curve(starts[word] + half, y + 10, ends[word] + half, y + ROW_GAP - 19, pen))
     return "".join(paths)
 
 

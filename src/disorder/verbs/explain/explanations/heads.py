@@ -99,9 +99,7 @@ def _check(subject: Subject, q: int, label: str, draws: int) -> None:
     n_heads(subject.model)  # raises for a model without heads, before any prediction
 
 
-def _matched(
-    subject: Subject, perturbed: PerturbedExamples, places: Ints
-) -> list[MatchedExample]:
+def _matched(subject: Subject, perturbed: PerturbedExamples, places: Ints) -> list[MatchedExample]:
     """The four steps: shuffle, attend, choose the head, look at the original text."""
     kept = [i for i in places.tolist() if _n_ties(cut(perturbed.examples[i].texts)) >= N_PAIRS]
     if not kept:
@@ -158,9 +156,7 @@ def _ablated(
 def _by_seed(subject: Subject, perturbed: PerturbedExamples, places: Ints) -> list[int]:
     """The places in an order drawn by seed."""
     seed = subject.settings.seed
-    return sorted(
-        places.tolist(), key=lambda i: digest(seed, "heads", perturbed.examples[i].id)
-    )
+    return sorted(places.tolist(), key=lambda i: digest(seed, "heads", perturbed.examples[i].id))
 
 
 def _said_ablation(figure: Figure, scores: dict[str, Score]) -> str:

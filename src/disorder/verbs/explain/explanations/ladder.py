@@ -71,9 +71,7 @@ def ladder(
     )
 
 
-def _right(
-    subject: Subject, rungs: list[Rung], window: int, draws: int, tagger: str
-) -> Floats:
+def _right(subject: Subject, rungs: list[Rung], window: int, draws: int, tagger: str) -> Floats:
     """The share of draws predicted right, examples × rungs, and last whether the original text
     was.
     """
