@@ -1,4 +1,4 @@
-"""Mini-tree scores as section 6 of UNLI defines them: values by hand, and 1 for a corpus of itself."""
+"""Mini-tree scores as UNLI section 6 defines them: values by hand, and 1 for a corpus of itself."""
 
 from __future__ import annotations
 

@@ -176,7 +176,7 @@ def test_the_largest_is_the_largest_of_all_where_that_is_claimed(seed: int, shar
 
 
 def test_what_is_found_far_down_is_made_larger_again() -> None:
-    """The first two words must stand first: few orders drawn at random do, but a climb gets there."""
+    """The first two words must stand first: few random orders do, but a climb gets there."""
     found, n_calls = search(largest, 12, lambda order: order[:2].tolist() != [0, 1], budget=300)
     assert found is not None
     assert found.size[0] >= 8
@@ -241,7 +241,7 @@ def test_a_model_that_reads_the_first_word_is_flipped_by_the_nearest_neighbour(
 
 
 def abstains(texts: Any) -> list[list[float]]:
-    """Entailment while the second text begins with its own first word; else it is no text at all."""
+    """Entailment while the second text begins with its own first word; else it abstains."""
     return [
         [0.9, 0.05, 0.05, 0.0] if b.startswith("ibis") else [0.1, 0.1, 0.1, 0.7] for _, b in texts
     ]

@@ -1,4 +1,4 @@
-"""BLEU from positions is the BLEU of the texts, and acceptance by bin is what one counts by hand."""
+"""BLEU from positions is the BLEU of the texts; acceptance by bin is what one counts by hand."""
 
 from __future__ import annotations
 

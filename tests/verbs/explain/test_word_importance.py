@@ -336,7 +336,7 @@ def test_integrated_gradients_add_up_to_the_prediction_and_are_those_of_the_refe
     data = read("builtin")
     about = Subject(
         load(f"hf:{tiny_bert}", task=data.task),
-        Dataset("x", data.task, data.examples[:4]),
+        Dataset("x", data.task, data.examples[:2]),
         Settings(cache="off"),
     )
     pairs = [cut(e.texts) for e in about.examples]
