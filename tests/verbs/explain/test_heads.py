@@ -26,8 +26,8 @@ pytest.importorskip("rapidfuzz", reason="needs rapidfuzz")
 
 SAME = Task("same", ("no", "yes"), "b", "no", "yes")
 LIST = """apple river stone cloud tiger piano candle window forest garden bridge hammer rocket
-pencil mirror basket ladder button castle dragon engine feather guitar island jacket kettle lemon magnet
-needle orange"""
+pencil mirror basket ladder button castle dragon engine feather guitar island jacket kettle
+lemon magnet needle orange"""
 WORDS = LIST.split()
 PLANTED, GATHERS = (
     (0, 1),
