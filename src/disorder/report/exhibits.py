@@ -40,23 +40,27 @@ class Figure:
 
 @dataclass(frozen=True)
 class Picture:
-    """A picture on its own: a notebook displays it, `save` writes it as SVG or PNG."""
+    """An SVG that a notebook displays, and that can be saved as SVG or PNG."""
 
-    svg: str
+    svg: str = field(repr=False)
+
+    def save(self, path: str | Path) -> Path:
+        """Write the picture, as SVG or PNG by the ending of `path`; returns the path."""
+        path = Path(path)
+        if path.suffix not in (".svg", ".png"):
+            raise DisorderError(f"{path}: end the name of a picture in .svg or .png")
+        content = charts.png(self.svg) if path.suffix == ".png" else self.svg.encode()
+        try:
+            path.write_bytes(content)
+        except OSError as error:
+            raise DisorderError(f"{path} cannot be written ({error.strerror or error})") from None
+        return path
 
     def _repr_svg_(self) -> str:
         return self.svg
 
-    def save(self, path: str | Path) -> Path:
-        """Write the picture, as the ending of the name says (.svg or .png)."""
-        target = Path(path)
-        if target.suffix == ".svg":
-            target.write_text(self.svg, encoding="utf-8")
-        elif target.suffix == ".png":
-            target.write_bytes(charts.png(self.svg))
-        else:
-            raise DisorderError(f"{target}: end the name in .svg or .png")
-        return target
+    def _repr_html_(self) -> str:
+        return f'<div style="max-width: 100%; overflow-x: auto">{self.svg}</div>'
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ from disorder.errors import DoesNotApply
 from disorder.runs.settings import Settings
 from disorder.transformations import parse
 from disorder.types import Example, Fidelity, Task, Variants
-from disorder.verbs.audit.block import load_model
+from disorder.verbs.audit import load_model
 from disorder.verbs.context import RunContext
 
 CHUNK = 512  # examples perturbed together, so that taggers and models get batches

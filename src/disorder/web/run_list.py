@@ -9,7 +9,7 @@ from disorder.errors import UnknownName
 from disorder.metrics import ORIGINAL
 from disorder.report.wording import main_transformation
 from disorder.runs import Record, Run
-from disorder.verbs.audit.verdict import kept
+from disorder.verbs.audit import kept
 from disorder.web.run_library import FoundRun, RunEntry
 
 HEADLINES = {

@@ -205,7 +205,7 @@ class Bench:
             model,
             itself(data),
             by=by,
-            transformation=transformation,
+            with_=transformation,
             progress=spoken,
             q=q,
             **settings,

@@ -1,5 +1,4 @@
-"""Does the polarity of one word tell the label? Out of Order §3.4.1 and Table A3, for any word list
-with polarities.
+"""Polarity of the most important word: does it tell the label? Out of Order §3.4.1 and Table A3.
 
 A lexicon is data like any other: words in `text_a`, and as labels `positive` and `negative`, or
 numbers whose sign is meant.
@@ -8,6 +7,7 @@ numbers whose sign is meant.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -16,7 +16,7 @@ from disorder.errors import BadData
 from disorder.metrics import share
 from disorder.report.exhibits import Figure, Row, Table
 from disorder.types import Score
-from disorder.verbs.explain.chart_style import colours, domain, intervals, name, number
+from disorder.verbs.explain.chart_style import colours, domain, intervals, name, number, offset
 from disorder.verbs.explain.result import bounds, said
 
 POLARITIES = ("positive", "negative")
@@ -36,7 +36,8 @@ def read_lexicon(spec: str, data_dir: str | None) -> dict[str, str]:
             f"; left out: {count:,} ({reason})" for reason, count in reader.skipped.items()
         )
         raise BadData(
-            f"lexicon={spec}: need words labelled positive and words labelled negative (−1 counts as no label){left}"
+            f"lexicon={spec}: need words labelled positive and words labelled negative "
+            f"(−1 counts as no label){left}"
         )
     return known
 
@@ -50,7 +51,18 @@ def _polarity(spec: str, label: str) -> str:
         raise BadData(
             f"lexicon={spec}: label {label!r}; need positive, negative, or a number"
         ) from None
-    return POLARITIES[0] if value > 0 else POLARITIES[1] if value < 0 else ""
+    if value == 0:
+        return ""
+    return "positive" if value > 0 else "negative"
+
+
+@dataclass(frozen=True)
+class PolarityFound:
+    """What the lexicon says about the most important words."""
+
+    figures: list[Figure]
+    table: Table
+    scores: dict[str, Score]
 
 
 def polarities(
@@ -59,7 +71,7 @@ def polarities(
     gold: Sequence[str],
     known: Mapping[str, str],
     labels: Sequence[str],
-) -> tuple[list[Figure], Table, dict[str, Score]]:
+) -> PolarityFound:
     """How often the word that weighs most is in the lexicon, and which label its polarity goes
     with.
     """
@@ -69,38 +81,37 @@ def polarities(
     for polarity in POLARITIES:
         held = np.array(gold)[found == polarity]
         for label in labels if len(held) else ():
-            scores[f"{label} | {polarity}"] = share(held == label)
-            rows.append(
-                {"top word": polarity, "label": label, **bounds(scores[f"{label} | {polarity}"])}
-            )
-    table = Table(
-        f"{title}_lexicon",
-        "The word that weighs most and its polarity in the lexicon.",
-        [
-            {"top word": a, "polarity": b, "label": c}
-            for a, b, c in zip(tops, found.tolist(), gold, strict=True)
-        ],
-    )
-    return _figure(title, rows, labels), table, scores
+            score = share(held == label)
+            scores[f"{label} | {polarity}"] = score
+            rows.append({"top word": polarity, "label": label, **bounds(score)})
+    words = [
+        {"top word": word, "polarity": polarity, "label": label}
+        for word, polarity, label in zip(tops, found.tolist(), gold, strict=True)
+    ]
+    caption = "The word that weighs most and its polarity in the lexicon."
+    table = Table(f"{title}_lexicon", caption, words)
+    return PolarityFound(_figure(title, rows, labels), table, scores)
 
 
 def polarity_finding(scores: Mapping[str, Score]) -> str:
     """The likeliest label after each polarity, and how many words were found."""
-    said_ = [f"{said(scores['found'])} of these words are in the lexicon"]
+    parts = [f"{said(scores['found'])} of these words are in the lexicon"]
     for polarity in POLARITIES:
         given = {key: score for key, score in scores.items() if key.endswith(f" | {polarity}")}
         if given:
             key = max(given, key=lambda each: given[each].value)
-            said_.append(f"P({key}) = {said(given[key])}")
-    return ", ".join(said_)
+            parts.append(f"P({key}) = {said(given[key])}")
+    return ", ".join(parts)
 
 
 def _figure(title: str, rows: list[Row], labels: Sequence[str]) -> list[Figure]:
     if not rows:
         return []
-    offset = {"xOffset": {"field": "label", "type": "nominal", "sort": list(labels)}}
     x = name("top word", POLARITIES, "polarity of the word that weighs most")
     y = number("value", "P(label | polarity)", domain(0, 1))
-    layers = intervals(x, y, colours("label", labels, marks="point") | offset)
-    caption = "Which gold label goes with the polarity of the single word that weighs most, with 95 % intervals."
+    layers = intervals(x, y, colours("label", labels, marks="point") | offset("label", labels))
+    caption = (
+        "Which gold label goes with the polarity of the single word that weighs most, with 95 % "
+        "intervals."
+    )
     return [Figure(f"{title}_polarity", caption, rows, {"layer": layers, "width": 320})]

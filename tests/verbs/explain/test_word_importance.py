@@ -1,5 +1,5 @@
-"""Does LIME find the words it should? Planted words, the reference package, answers by hand,
-gradients that add up.
+"""Word importance by LIME, leave-one-out and gradients: planted words, the reference packages,
+values by hand, and sums.
 """
 
 from __future__ import annotations
@@ -23,19 +23,20 @@ from disorder.models.importance.gradients import by_side
 from disorder.runs.settings import Settings
 from disorder.types import Dataset, Example, Floats, Task, Texts
 from disorder.verbs.explain import Subject, explain
-from disorder.verbs.explain.attribution import cut, masked, n_words, weighed
 from disorder.verbs.explain.explanations.gradients import by_gradients
 from disorder.verbs.explain.explanations.leave_one_out import by_leaving_out
 from disorder.verbs.explain.explanations.lime import by_lime, coefficients, masks, nearness
-from disorder.verbs.explain.word_boxes import Line, drawing
+from disorder.verbs.explain.word_drawings import WeighedLine, importance_drawing
+from disorder.verbs.explain.word_importance import weighed
+from disorder.verbs.explain.word_masking import cut, masked, n_words
 
 Write = Callable[..., Path]
 SENTIMENT = Task("toy", ("negative", "positive"), "a")
 
 
-class Asked:
-    """A model that says `positive` the surer the more of its words there are, and remembers how it
-    was asked.
+class CountingModel:
+    """A model whose probability of `positive` grows with its words, and that remembers the size of
+    each call.
     """
 
     labels = ("negative", "positive")
@@ -66,7 +67,7 @@ def test_a_linear_model_is_found_exactly_but_for_the_penalty() -> None:
 
 
 def test_words_of_both_texts_of_a_pair_are_weighed() -> None:
-    about = subject(Asked(good=0.3, bad=-0.2), [("a good day", "a bad night.")])
+    about = subject(CountingModel(good=0.3, bad=-0.2), [("a good day", "a bad night.")])
     pair = cut(("a good day", "a bad night."))
     [[first, second]] = by_lime(about, [pair], np.array([1]), samples=800)
     assert first == pytest.approx([0, 0.3, 0], abs=0.02)
@@ -75,8 +76,8 @@ def test_words_of_both_texts_of_a_pair_are_weighed() -> None:
     assert (found.words[found.top], found.side[found.top]) == ("good", "a")
 
 
-def test_all_samples_of_all_examples_are_one_call_and_none_is_asked_twice() -> None:
-    model = Asked(good=0.3)
+def test_all_samples_of_all_examples_are_one_call_and_none_is_predicted_twice() -> None:
+    model = CountingModel(good=0.3)
     about = subject(model, [])
     pairs = [cut((text, None)) for text in ("a good day", "two good days were long", "x")]
     by_lime(about, pairs, np.array([1, 1, 1]), samples=500)
@@ -230,7 +231,7 @@ def test_more_words_than_samples_give_the_same_regression() -> None:
     assert coefficients(kept, answers) == pytest.approx(fitted.coef_, abs=1e-9)
 
 
-class Refuses(Asked):
+class Abstains(CountingModel):
     """Finds the text no text the more of its words there are."""
 
     labels = ("negative", "positive", "invalid")
@@ -241,16 +242,16 @@ class Refuses(Asked):
 
 
 @pytest.mark.parametrize("by", ["lime:samples=400,among=all", "leave_one_out:among=all"])
-def test_the_words_of_a_refusal_are_those_that_make_it_refuse(by: str) -> None:
+def test_the_words_of_an_abstention_are_those_that_cause_it(by: str) -> None:
     data = Dataset(
         "toy",
         SENTIMENT,
         [Example(f"e{i}", f"a{i} bad day was here", None, "positive") for i in range(4)],
     )
     name = by.partition(":")[0]
-    found = explain(Refuses(bad=0.4), data, by=by)[name]
-    rows = [row for row in found.tables[0].rows if row["texts"] == "whole"]
-    assert {row["answer"] for row in rows} == {"invalid"}
+    found = explain(Abstains(bad=0.4), data, by=by)[name]
+    rows = [row for row in found.tables[0].rows if row["texts"] == "original"]
+    assert {row["prediction"] for row in rows} == {"invalid"}
     assert {row["word"] for row in rows if row["score"] > 0.2} == {"bad"}
 
 
@@ -305,7 +306,7 @@ def light(colour: Floats) -> float:
 
 @pytest.mark.parametrize("sign", [1, -1])
 def test_words_can_be_read_on_the_darkest_box(sign: int) -> None:
-    drawn = drawing([Line("x", ["boring"], ["a"], np.array([sign * 0.9]))])
+    drawn = importance_drawing([WeighedLine("x", ["boring"], ["a"], np.array([sign * 0.9]))])
     [(fill, opacity)] = re.findall(r'fill="(#[0-9a-f]{6})" fill-opacity="([0-9.]+)"', drawn)
     [ink] = re.findall(r'fill="(#[0-9a-f]{6})"[^>]*>boring', drawn)
     box, letters = (
@@ -328,14 +329,14 @@ def test_mistakes_are_one_line(jsonl: Write) -> None:
             explain("bow", "builtin:sentiment", by=spec, limit=20)
 
 
-def test_integrated_gradients_add_up_to_the_answer_and_are_those_of_the_reference(
+def test_integrated_gradients_add_up_to_the_prediction_and_are_those_of_the_reference(
     tiny_bert: Path,
 ) -> None:
     torch = pytest.importorskip("torch")
     data = read_data("builtin")
     about = Subject(
         load(f"hf:{tiny_bert}", task=data.task),
-        Dataset("x", data.task, data.examples[:4]),
+        Dataset("x", data.task, data.examples[:2]),
         Settings(cache="off"),
     )
     pairs = [cut(e.texts) for e in about.examples]
@@ -384,4 +385,4 @@ def test_gradients_through_the_page(tiny_bert: Path) -> None:
     found = explain(f"hf:{tiny_bert}", "builtin", by="gradients:n=4,steps=8,among=all", limit=20)[
         "gradients"
     ]
-    assert found.scores["whole"].n == 4
+    assert found.scores["original"].n == 4

@@ -1,4 +1,4 @@
-"""Which head ties like words of the two texts together? The four steps of Out of Order, App. A.
+"""Word-matching heads: which attention head ties like words of two texts? Out of Order, App. A.
 
 In every head the 3 word pairs with the largest attention between the texts are taken; the head
 whose 3 pairs are nearest in summed edit distance wins, of equals the one that attends more. Case
@@ -22,9 +22,9 @@ MATCH = 4  # summed edit distance up to which they match
 
 
 @dataclass(frozen=True)
-class Found:
-    """A head on one pair of texts: the words it ties together (places among the words that are not
-    punctuation).
+class TiedWords:
+    """The words of a pair of texts that a head ties together, as places among the words that are
+    not punctuation.
     """
 
     head: Head
@@ -39,23 +39,22 @@ class Found:
 
 def found_heads(
     model: LoadedModel, pairs: Sequence[Pair], heads: Sequence[Head] | None = None
-) -> list[Found]:
+) -> list[TiedWords]:
     """The winning head of every pair; or, with `heads`, what the given head of each pair ties
     together.
     """
-    given: dict[int, Found] = {}
+    given: dict[int, TiedWords] = {}
 
     def look(i: int, weights: Floats) -> None:
         a, b = (side.movable for side in pairs[i].sides)
-        given[i] = _best(
-            weights[:, :, a][:, :, :, b], distances(pairs[i]), None if heads is None else heads[i]
-        )
+        only = None if heads is None else heads[i]
+        given[i] = _best(weights[:, :, a][:, :, :, b], distances(pairs[i]), only)
 
     attentions(model, pairs, look)
     return [given[i] for i in range(len(pairs))]
 
 
-def _best(weights: Floats, apart: Ints, only: Head | None) -> Found:
+def _best(weights: Floats, apart: Ints, only: Head | None) -> TiedWords:
     flat = weights.reshape(*weights.shape[:2], -1)
     top = np.argsort(-flat, axis=-1, kind="stable")[..., :N_PAIRS]
     sums = apart.ravel()[top].sum(axis=-1)
@@ -63,19 +62,17 @@ def _best(weights: Floats, apart: Ints, only: Head | None) -> Found:
     best = only or np.unravel_index(np.lexsort((-strength.ravel(), sums.ravel()))[0], sums.shape)
     layer, head = int(best[0]), int(best[1])
     ties = [divmod(int(place), apart.shape[1]) for place in top[layer, head]]
-    return Found((layer, head), tuple(ties), int(sums[layer, head]))
+    return TiedWords((layer, head), tuple(ties), int(sums[layer, head]))
 
 
 def distances(pair: Pair) -> Ints:
-    """Letters to change from each word of the first text to each of the second."""
-    first, second = (spoken(side) for side in pair.sides)
-    return np.asarray(
-        _fuzz().process.cdist(first, second, scorer=_fuzz().distance.Levenshtein.distance),
-        dtype=np.int64,
-    )
+    """Edit distance from each word of the first text to each of the second."""
+    first, second = (_spoken(side) for side in pair.sides)
+    levenshtein = _fuzz().distance.Levenshtein.distance
+    return np.asarray(_fuzz().process.cdist(first, second, scorer=levenshtein), dtype=np.int64)
 
 
-def spoken(sentence: Sentence) -> list[str]:
+def _spoken(sentence: Sentence) -> list[str]:
     """The words that are not punctuation, ignoring case."""
     return [sentence.words[i].casefold() for i in sentence.movable.tolist()]
 
