@@ -30,7 +30,7 @@ from disorder.types import (
     Variants,
 )
 from disorder.verbs.context import RunContext
-from disorder.verbs.outcomes import build_outcomes
+from disorder.verbs.outcomes import build_outcomes, gold_of
 
 LIMIT = 500  # examples looked at unless the user says otherwise
 CHUNK = 4096  # texts per step of progress
