@@ -159,7 +159,7 @@ def _live() -> Callable[[str], str]:
 
 def _print_shared(console: Console) -> None:
     """The settings that every recipe understands."""
-    from disorder.verbs.train.training_settings import LoopSettings, WordSettings
+    from disorder.verbs.train import LoopSettings, WordSettings
 
     for title, settings in (("All understand", LoopSettings()), ("Networks also", WordSettings())):
         told = ", ".join(

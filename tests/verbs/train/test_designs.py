@@ -14,7 +14,7 @@ from conftest import Command, pairs
 from disorder.data import read
 from disorder.errors import BadData, BadSetting, DisorderError, UnknownName
 from disorder.verbs.train import designs, mitigations
-from disorder.verbs.train.designs import _design, difference, perturbed_test
+from disorder.verbs.train.designs import accuracy_difference, design_of, perturbed_test
 
 pytest.importorskip("torch", reason="needs torch")
 
@@ -25,10 +25,10 @@ def test_a_paired_difference_is_surer_than_two_apart() -> None:
     right = np.arange(200) % 4 != 0
     better = right.copy()
     better[:8] = True
-    score = difference(better, right)
+    score = accuracy_difference(better, right)
     assert score.value == pytest.approx(0.01)
     assert -0.02 < score.low < 0.01 < score.high < 0.04
-    none = difference(right, right)
+    none = accuracy_difference(right, right)
     assert none.low < none.value == 0.0 < none.high
 
 
@@ -37,7 +37,7 @@ def test_perturbed_test_keeps_the_places_of_what_applies() -> None:
     places, texts = perturbed_test("derange:side=b", read(rows), 0)
     assert places.tolist() == [0, 1, 3]
     assert len(texts) == 3
-    with pytest.raises(BadData, match="no test example can be perturbed so"):
+    with pytest.raises(BadData, match="no test example can be perturbed"):
         perturbed_test("derange:side=b", read(rows[3:]), 0)
 
 
@@ -65,7 +65,7 @@ def test_a_bag_of_words_loses_nothing_by_perturbed_order(tmp_path: Path) -> None
 def test_a_design_is_the_mean_of_its_seeds_over_examples_that_all_have(tmp_path: Path) -> None:
     right = np.array([[1.0, 0.0, 1.0, np.nan], [1.0, 1.0, 1.0, 1.0]])
     plain = np.array([[1.0, 1.0, 1.0, 1.0], [0.0, 1.0, 0.0, 1.0]])
-    found = _design(("corrupt-test", "original", "sort"), right, plain)
+    found = design_of(("corrupt-test", "original", "sort"), right, plain)
     assert found.accuracy.value == pytest.approx((2 / 3 + 1) / 2)
     assert found.accuracy_by_seed == pytest.approx((2 / 3, 1.0), abs=1e-6)
     assert found.delta is not None
@@ -143,7 +143,7 @@ def test_a_slip_fails_before_test_data_is_read(
     def no_reading(*given: Any) -> None:
         raise AssertionError("data was read")
 
-    monkeypatch.setattr("disorder.verbs.train.resuming.select", no_reading)
+    monkeypatch.setattr("disorder.verbs.train.comparison.select", no_reading)
     with pytest.raises(UnknownName, match="did you mean 'epochs'"):
         designs(
             "builtin:nli:train",

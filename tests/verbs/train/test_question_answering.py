@@ -18,17 +18,16 @@ from disorder.metrics.answer_match import exact_match, f1, normalised
 from disorder.models import load
 from disorder.models.outputs.answer_spans import Found, Window, best_spans, gathered, windows
 from disorder.types import Task
-from disorder.verbs.train import Trained, resume, train
-from disorder.verbs.train.hf_learner import Encoder
-from disorder.verbs.train.learner import SPANS
+from disorder.verbs.train import Job, TrainedModel, resume, train
 from disorder.verbs.train.span_learning import (
-    Judged,
-    _cross_fitted,
-    _target,
+    SpanScores,
     span_loss,
     span_rows,
-    tuned,
+    span_target,
+    tune_threshold,
 )
+from disorder.verbs.train.trainable import SPANS
+from disorder.verbs.train.trainable_encoder import TrainableEncoder
 
 torch = pytest.importorskip("torch", reason="needs torch")
 transformers = pytest.importorskip("transformers", reason="needs transformers")
@@ -103,7 +102,7 @@ def encoder(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 
 @pytest.fixture(scope="module")
-def trained(encoder: str, tmp_path_factory: pytest.TempPathFactory) -> Trained:
+def trained(encoder: str, tmp_path_factory: pytest.TempPathFactory) -> TrainedModel:
     out = tmp_path_factory.mktemp("models") / "m"
     return train(
         "plain",
@@ -207,11 +206,11 @@ def test_targets_are_tokens_of_the_window_or_none() -> None:
         np.array([[-1, -1], [-1, -1], [10, 13], [14, 18], [18, 19], [-1, -1]]),
         0,
     )
-    assert _target(window, (("boat", 14),)) == (3, 3)
-    assert _target(window, (("ed boat.", 11),)) == (2, 4), "tokens are not cut"
-    assert _target(window, (("a red", 8),)) == (0, 0), "it begins before the window"
-    assert _target(window, ()) == (0, 0)
-    assert _target(window, (("red", -1),)) == (-1, -1)
+    assert span_target(window, (("boat", 14),)) == (3, 3)
+    assert span_target(window, (("ed boat.", 11),)) == (2, 4), "tokens are not cut"
+    assert span_target(window, (("a red", 8),)) == (0, 0), "it begins before the window"
+    assert span_target(window, ()) == (0, 0)
+    assert span_target(window, (("red", -1),)) == (-1, -1)
 
 
 def test_the_loss_by_hand() -> None:
@@ -234,11 +233,11 @@ def test_a_threshold_by_hand() -> None:
         np.array([1, 0.5, 0, 0]),
         np.array([0.0, 0, 1, 1]),
     )
-    assert tuned(doubt, answered, left) == 0.5
-    assert tuned(doubt, 1 - left, left) == 0.5
-    assert tuned(doubt, left, 1 - left) < -3, "better never to answer"
-    assert tuned(doubt, np.ones(4), np.zeros(4)) > 5, "better always to answer"
-    tied = tuned(np.zeros(4), answered, left)
+    assert tune_threshold(doubt, answered, left) == 0.5
+    assert tune_threshold(doubt, 1 - left, left) == 0.5
+    assert tune_threshold(doubt, left, 1 - left) < -3, "better never to answer"
+    assert tune_threshold(doubt, np.ones(4), np.zeros(4)) > 5, "better always to answer"
+    tied = tune_threshold(np.zeros(4), answered, left)
     assert tied < 0, (
         "equal doubts cannot be told apart: two right answers left out are more than 1.5"
     )
@@ -251,15 +250,14 @@ def test_a_threshold_is_not_judged_by_what_it_was_tuned_on() -> None:
     rng, gaps = np.random.default_rng(0), []
     for _ in range(200):
         right = rng.integers(2, size=20).astype(float)
-        found = Judged(rng.normal(size=20), {"f1": right}, {"f1": 1 - right})
-        best = found.scores("f1", tuned(found.doubt, right, 1 - right)).mean()
-        gaps.append((best, _cross_fitted(found)["f1"].mean()))
+        found = SpanScores(rng.normal(size=20), {"f1": right}, {"f1": 1 - right})
+        gaps.append((found.best_f1(), found.cross_fitted()["f1"].mean()))
     tuned_mean, fair_mean = np.mean(gaps, axis=0)
     assert tuned_mean > 0.6
     assert abs(fair_mean - 0.5) < 0.05
 
 
-def test_a_head_for_spans_learns_and_is_audited(trained: Trained) -> None:
+def test_a_head_for_spans_learns_and_is_audited(trained: TrainedModel) -> None:
     assert trained.metric == "f1"
     assert trained.score.value > 0.9
     scores = trained.record["after"]["spans"]["scores"]
@@ -292,15 +290,13 @@ def test_a_head_for_spans_learns_and_is_audited(trained: Trained) -> None:
     )
 
 
-def test_neighbours_in_a_batch_change_no_answer(trained: Trained) -> None:
-    learner = Encoder(trained.spec.removeprefix("hf:"), SPANS, 40, seed=0)
-    inputs = disorder.verbs.train.Job(
-        read(questions(8)), read(questions(8)), finds_spans=True
-    ).inputs()
-    rows, _ = span_rows(learner, inputs)
-    together = learner.logits(learner.network.eval(), _tensors(learner.feed(rows.encoded)))
+def test_neighbours_in_a_batch_change_no_answer(trained: TrainedModel) -> None:
+    model = TrainableEncoder(trained.spec.removeprefix("hf:"), SPANS, 40, seed=0)
+    inputs = Job(read(questions(8)), read(questions(8)), finds_spans=True).inputs()
+    rows, _ = span_rows(model, inputs)
+    together = model.logits(model.network.eval(), _tensors(model.collate(rows.encoded)))
     for i, each in enumerate(rows.encoded):
-        alone = learner.logits(learner.network, _tensors(learner.feed([each])))
+        alone = model.logits(model.network, _tensors(model.collate([each])))
         n = len(each["input_ids"])
         assert torch.allclose(together[i, :n].exp(), alone[0].exp(), atol=1e-4), (
             "exp: −∞ where no answer can be"
@@ -313,7 +309,7 @@ def _tensors(arrays: dict[str, Any]) -> dict[str, Any]:
 
 
 def test_a_pre_task_comes_before_spans_and_a_model_goes_on(
-    encoder: str, trained: Trained, tmp_path: Path
+    encoder: str, trained: TrainedModel, tmp_path: Path
 ) -> None:
     settings = FEW | {"epochs": 1}
     done = train(

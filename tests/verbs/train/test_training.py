@@ -17,10 +17,10 @@ from disorder.errors import BadData, BadModel, BadSetting, DisorderError, Unknow
 from disorder.models import load
 from disorder.registry import parts
 from disorder.types import Task
-from disorder.verbs.train import Job, Trained, train
-from disorder.verbs.train.batches import epoch
-from disorder.verbs.train.loop import rate_at, shared_out
-from disorder.verbs.train.training import held_out
+from disorder.verbs.train import Job, Phase, TrainedModel, train
+from disorder.verbs.train.batches import epoch_batches, share_batches
+from disorder.verbs.train.optimizer import rate_at
+from disorder.verbs.train.training_data import held_out
 
 torch = pytest.importorskip("torch", reason="needs torch")
 pytest.importorskip("safetensors", reason="needs safetensors")
@@ -59,7 +59,7 @@ def weights(folder: Path) -> dict[str, Any]:
 
 def learned(
     folder: Path, model: str = "bilstm", data: Any = None, *, seed: int = 0, **settings: Any
-) -> Trained:
+) -> TrainedModel:
     rows = order_rows() if data is None else data
     given = settings if model in ("bow",) else SMALL | settings
     return train("plain", rows, dev=rows, model=model, out=folder, seed=seed, settings=given)
@@ -154,7 +154,7 @@ def test_a_slip_fails_before_any_data_is_read(
     def no_reading(*given: Any) -> None:
         raise AssertionError("data was read")
 
-    monkeypatch.setattr("disorder.verbs.train.training.select", no_reading)
+    monkeypatch.setattr("disorder.verbs.train.training_data.select", no_reading)
     recipe = asked.pop("recipe", "plain")
     with pytest.raises(error, match=says):
         train(recipe, "builtin", out=tmp_path / "m", **asked)
@@ -223,17 +223,21 @@ def test_the_rate_rises_and_falls_in_lines() -> None:
 
 def test_an_epoch_holds_every_row_once_with_little_padding() -> None:
     lengths = np.random.default_rng(0).integers(5, 60, size=5000)
-    batches = epoch(lengths, 32, 0, "0", "0")
+    batches = epoch_batches(lengths, 32, 0, "0", "0")
     assert sorted(np.concatenate(batches).tolist()) == list(range(5000))
     padded = sum(len(batch) * lengths[batch].max() for batch in batches)
     assert padded / lengths.sum() < 1.05
-    assert [b.tolist() for b in batches] == [b.tolist() for b in epoch(lengths, 32, 0, "0", "0")]
-    assert [b.tolist() for b in batches] != [b.tolist() for b in epoch(lengths, 32, 0, "0", "1")]
+    assert [b.tolist() for b in batches] == [
+        b.tolist() for b in epoch_batches(lengths, 32, 0, "0", "0")
+    ]
+    assert [b.tolist() for b in batches] != [
+        b.tolist() for b in epoch_batches(lengths, 32, 0, "0", "1")
+    ]
 
 
 def test_batches_are_shared_out_evenly() -> None:
     batches = [np.array([i]) for i in range(5)]
-    shares = [shared_out(batches, rank, 2) for rank in range(2)]
+    shares = [share_batches(batches, rank, 2) for rank in range(2)]
     assert [len(share) for share in shares] == [3, 3]
     assert sorted(int(b[0]) for share in shares for b, counts in share if counts) == [0, 1, 2, 3, 4]
     assert sum(not counts for share in shares for _, counts in share) == 1, (
@@ -374,7 +378,6 @@ def test_perturbed_copies_make_no_word_less_rare(tmp_path: Path) -> None:
 
 def test_a_training_that_goes_astray_says_so(tmp_path: Path) -> None:
     from disorder.registry import _parts, recipe
-    from disorder.verbs.train import Phase
 
     def astray(job: Job) -> list[Phase]:
         """A loss that is no number."""

@@ -1,15 +1,15 @@
-"""NLI Data Sanity Check's three designs: break the training data, the test data, or both, and
-compare with neither.
+"""The three designs of NLI Data Sanity Check: perturb the training data, the test data, or both,
+and compare with neither.
 
-Δ is the accuracy of a design minus that of the plain model of the same seed on the whole test data,
-over the same test examples, so its interval is a paired one: examples are resampled, all answers to
-an example together.
+Δ is the accuracy of a design minus that of the plain model of the same seed on the original test
+data, over the same test examples, so its interval is paired: examples are resampled, all
+predictions on an example together.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -24,106 +24,141 @@ from disorder.models import LoadedModel, load
 from disorder.transformations import parse
 from disorder.types import Bools, Dataset, Floats, Ints, Progress, Score, Texts
 from disorder.verbs.context import RunContext
-from disorder.verbs.train.perturbed_copies import mixed
-from disorder.verbs.train.resuming import (
-    Source,
-    check_seeds,
-    data_to_ask,
+from disorder.verbs.keywords import check_keywords
+from disorder.verbs.train.comparison import (
+    TrainingSource,
     folder_name,
-    named,
-    source,
+    read_test_data,
+    seed_range,
     train_once,
+    with_prefix,
 )
-from disorder.verbs.train.training import Request, check
+from disorder.verbs.train.perturbed_copies import perturbed_copies
+from disorder.verbs.train.request import TrainingRequest, check_request, listed, spelled
+from disorder.verbs.train.training_settings import SETTING_NAMES
 
-Cell = tuple[str, str, str]  # design, trained on, tested on
-Right = dict[Cell, Floats]  # 1 or 0 a test example, NaN where there is no text to ask
-PLAIN: Cell = ("plain", ORIGINAL, ORIGINAL)
+DesignKey = tuple[str, str, str]  # design, trained on, tested on
+PLAIN: DesignKey = ("plain", ORIGINAL, ORIGINAL)
 
 
 @dataclass(frozen=True)
 class Design:
-    """One cell: what models were trained on, what they were asked, the mean accuracy over seeds,
-    and Δ; each seed apart.
+    """One design: what models were trained and tested on, the mean accuracy over seeds, and Δ; and
+    both by seed.
     """
 
     name: str
     trained_on: str
     tested_on: str
     accuracy: Score
-    delta: Score | None  # against plain on plain
+    delta: Score | None  # None for plain on plain
     accuracy_by_seed: tuple[float, ...]
     delta_by_seed: tuple[float, ...] | None
 
 
+@check_keywords(inside={"settings": SETTING_NAMES})
 def designs(
     data: Any,
     test: Any,
-    on: Sequence[str],
+    on: str | Sequence[str],
     *,
     out: str | Path,
-    seed: int = 0,
+    model: str = "bilstm",
     seeds: int = 1,
+    seed: int = 0,
+    dev: Any = None,
+    settings: Mapping[str, Any] | None = None,
+    limit: int | None = None,
     test_limit: int | None = None,
+    device: str | None = None,
+    columns: Mapping[str, str] | str | None = None,
+    task: str | None = None,
+    data_dir: str | Path | None = None,
     progress: Progress | None = None,
-    **asked: Any,
 ) -> list[Design]:
-    """Train on original texts and on each transformation; test each model on whole and on perturbed
-    texts.
+    """Train on original texts and on each transformation; test each model on original and on
+    perturbed texts.
 
-    There is a model of each kind for `seeds` seeds from `seed` on. Models lie in `out`; those that
-    are there already are used again. What a transformation asks a model, it asks the plain one.
+    Where a transformation needs a model that says which words matter, it is the plain model of the
+    seed.
+
+    Args:
+        data: training data: a spec (`mnli:train`), a file, or rows.
+        test: test data, never trained on.
+        on: transformations to perturb texts by.
+        out: folder of the models; those that are there already are reused.
+        model: what is trained, as for `train`.
+        seeds: trainings of each model, with seeds `seed`, `seed` + 1, …
+        seed: the first seed.
+        dev: data that chooses the best epoch; without it, one training example in ten is held out.
+        settings: of the loop and the network, for instance `{"lr": 2e-5, "epochs": 3}`.
+        limit: train on this many examples, drawn at random by seed.
+        test_limit: test on this many examples, drawn at random.
+        device: `cpu`, `cuda` or `mps`; without it, the best there is.
+        columns: which columns are which, for instance `{"premise": "text_a"}`.
+        task: treat the data as this known task.
+        data_dir: folder with the papers' datasets.
+        progress: called with (stage, done, total, note) after every step.
     """
-    specs = list(dict.fromkeys(parse(spec).tried().spec for spec in on))
+    specs = list(dict.fromkeys(parse(spec).tried().spec for spec in listed(on)))
     if not specs:
-        raise DisorderError("designs needs a transformation to break texts by: --on reverse")
-    check_seeds("designs", seeds)
-    check(Request("plain", data, **asked))
-    asked_about = data_to_ask("designs", test, test_limit, asked)
-    given, drawn = source(data, asked), range(seed, seed + seeds)
+        raise DisorderError("designs needs a transformation to perturb texts by: --on reverse")
+    drawn = seed_range("designs", seed, seeds)
+    request = TrainingRequest(
+        data=spelled(data),
+        model=model,
+        dev=spelled(dev),
+        settings=dict(settings or {}),
+        limit=limit,
+        device=device,
+        columns=columns or {},
+        task=task,
+        data_dir=spelled(data_dir),
+    )
+    check_request(request)
+    test_data = read_test_data("designs", test, test_limit, request)
+    source = TrainingSource.of(request)
     per_seed = [
-        _one_seed(given, asked_about, specs, Path(out) / f"seed-{s}", s, progress, asked)
+        _one_seed(
+            replace(request, seed=s), source, test_data, specs, Path(out) / f"seed-{s}", progress
+        )
         for s in drawn
     ]
+    plain = np.array([found[PLAIN] for found in per_seed])
     return [
-        _design(cell, *([np.array([each[key] for each in per_seed]) for key in (cell, PLAIN)]))
-        for cell in per_seed[0]
+        design_of(key, np.array([found[key] for found in per_seed]), plain) for key in per_seed[0]
     ]
 
 
 def _one_seed(
-    data: Source,
+    request: TrainingRequest,
+    source: TrainingSource,
     test: Dataset,
     specs: Sequence[str],
     folder: Path,
-    seed: int,
     progress: Progress | None,
-    asked: Mapping[str, Any],
-) -> Right:
-    """All models of one seed, asked about the same texts."""
+) -> dict[DesignKey, Floats]:
+    """All models of one seed, tested on the same texts: which test examples each design gets right.
 
-    def trained(name: str, **more: Any) -> str:
-        spoken = named(progress, f"seed {seed}, {name}")
-        return train_once(
-            "plain",
-            data,
-            out=folder / folder_name(name),
-            progress=spoken,
-            seed=seed,
-            **asked,
-            **more,
-        )
+    1 or 0 per test example, NaN where a transformation does not apply.
+    """
 
-    plain = trained(ORIGINAL)
-    asks = load(plain, task=test.task)
-    whole, everything = [example.texts for example in test.examples], np.arange(len(test.examples))
-    found = {PLAIN: _is_right(asks, test, everything, whole)}
+    def trained(name: str, own: TrainingRequest) -> str:
+        told = with_prefix(progress, f"seed {request.seed}, {name}")
+        return train_once(own, source, out=folder / folder_name(name), progress=told)
+
+    plain_spec = trained(ORIGINAL, request)
+    plain = load(plain_spec, task=test.task)
+    everything = np.arange(len(test.examples))
+    originals = [example.texts for example in test.examples]
+    found = {PLAIN: _is_right(plain, test, everything, originals)}
     for spec in specs:
-        more: dict[str, Any] = {"asks": plain} if parse(spec).asks_others else {}
-        places, texts = perturbed_test(spec, test, seed, asks, asked.get("data_dir"))
-        perturbed = load(trained(spec, on=[spec], **more), task=test.task)
-        found["corrupt-train", spec, ORIGINAL] = _is_right(perturbed, test, everything, whole)
-        found["corrupt-test", ORIGINAL, spec] = _is_right(asks, test, places, texts)
+        places, texts = perturbed_test(spec, test, request.seed, plain, request.data_dir)
+        asks = plain_spec if parse(spec).asks_others else None
+        own = replace(request, on=[spec], asks=asks)
+        perturbed = load(trained(spec, own), task=test.task)
+        found["corrupt-train", spec, ORIGINAL] = _is_right(perturbed, test, everything, originals)
+        found["corrupt-test", ORIGINAL, spec] = _is_right(plain, test, places, texts)
         found["corrupt-both", spec, spec] = _is_right(perturbed, test, places, texts)
     return found
 
@@ -139,12 +174,11 @@ def perturbed_test(
     says which words matter.
     """
     context = RunContext(model, vocabulary(test), data_dir) if parse(spec).asks_others else None
-    perturbed = mixed(test.examples, test.task, [spec], seed=seed, context=context)
+    perturbed = perturbed_copies(test.examples, test.task, [spec], seed=seed, context=context)
     if not perturbed.texts:
-        raise BadData(
-            f"--on {spec}: no test example can be perturbed so ({', '.join(perturbed.skips[spec])})"
-        )
-    return np.array(perturbed.places, dtype=np.int64), perturbed.texts
+        reasons = ", ".join(perturbed.skips[spec])
+        raise BadData(f"--on {spec}: no test example can be perturbed ({reasons})")
+    return np.array(perturbed.examples, dtype=np.int64), perturbed.texts
 
 
 def _is_right(model: LoadedModel, test: Dataset, places: Ints, texts: Sequence[Texts]) -> Floats:
@@ -154,38 +188,44 @@ def _is_right(model: LoadedModel, test: Dataset, places: Ints, texts: Sequence[T
     return found
 
 
-def _design(cell: Cell, right: Floats, plain: Floats) -> Design:
-    """The numbers of one cell, from a row of right answers a seed."""
-    is_there = ~np.isnan(right).any(axis=0)
-    if not is_there.any():
-        raise BadData(f"--on {cell[2]}: it applies to no test example with every seed")
-    right, plain, skipped = right[:, is_there], plain[:, is_there], int((~is_there).sum())
-    counted = right.mean(axis=0)
-    accuracy = (
-        share(counted > 0, skipped=skipped) if len(right) == 1 else mean(counted, skipped=skipped)
-    )
-    by_seed = _rounded(right.mean(axis=1))
-    if cell == PLAIN:
-        return Design(*cell, accuracy, None, by_seed, None)
-    delta = difference(counted, plain.mean(axis=0), skipped)
-    return Design(*cell, accuracy, delta, by_seed, _rounded((right - plain).mean(axis=1)))
+def design_of(key: DesignKey, is_right: Floats, plain: Floats) -> Design:
+    """The numbers of one design, from which test examples were right (seeds × examples)."""
+    applies = ~np.isnan(is_right).any(axis=0)
+    if not applies.any():
+        raise BadData(f"--on {key[2]}: it applies to no test example with every seed")
+    skipped = int((~applies).sum())
+    is_right = is_right[:, applies]
+    plain = plain[:, applies]
+    by_example = is_right.mean(axis=0)
+    if len(is_right) == 1:
+        accuracy = share(by_example > 0, skipped=skipped)
+    else:
+        accuracy = mean(by_example, skipped=skipped)
+    by_seed = _rounded(is_right.mean(axis=1))
+    if key == PLAIN:
+        return Design(*key, accuracy, None, by_seed, None)
+    delta = accuracy_difference(by_example, plain.mean(axis=0), skipped)
+    delta_by_seed = _rounded((is_right - plain).mean(axis=1))
+    return Design(*key, accuracy, delta, by_seed, delta_by_seed)
 
 
-def difference(right: Floats | Bools, than: Floats | Bools, skipped: int = 0) -> Score:
-    """The mean difference of two models' right answers on the same examples, with a paired
+def accuracy_difference(
+    is_right: Floats | Bools, baseline: Floats | Bools, skipped: int = 0
+) -> Score:
+    """The accuracy of one model minus that of a baseline on the same examples, with a paired
     bootstrap interval.
 
     One imagined example at each end joins the resampling: without them it sees no doubt where the
-    answers never differ.
+    predictions never differ.
     """
-    steps = np.asarray(right, dtype=float) - np.asarray(than, dtype=float)
-    drawn = np.concatenate([steps, [-1.0, 1.0]])
+    steps = np.asarray(is_right, dtype=float) - np.asarray(baseline, dtype=float)
+    padded = np.concatenate([steps, [-1.0, 1.0]])
 
     def statistic(picks: Ints) -> Floats:
-        return np.asarray(drawn[picks].mean(axis=1))
+        return np.asarray(padded[picks].mean(axis=1))
 
     value = float(steps.mean())
-    low, high = resampled(statistic, len(drawn))
+    low, high = resampled(statistic, len(padded))
     return Score(value, min(low, value), max(high, value), len(steps), skipped)
 
 

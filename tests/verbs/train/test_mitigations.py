@@ -23,10 +23,9 @@ from disorder.models import load
 from disorder.models.outputs.calibration import calibration_of
 from disorder.models.outputs.probabilities import softmax
 from disorder.types import Dataset, Task
-from disorder.verbs.train import Job, Trained, train
+from disorder.verbs.train import Job, TrainedModel, mitigations, train
 from disorder.verbs.train.calibrating import fit_temperature, fit_threshold
-from disorder.verbs.train.mitigations import mitigations
-from disorder.verbs.train.perturbed_copies import mixed, salad
+from disorder.verbs.train.perturbed_copies import perturbed_copies, salad_specs
 
 torch = pytest.importorskip("torch", reason="needs torch")
 pytest.importorskip("safetensors", reason="needs safetensors")
@@ -43,14 +42,14 @@ def reviews() -> Dataset:
 
 
 @pytest.fixture(scope="module")
-def plain(reviews: Dataset, tmp_path_factory: pytest.TempPathFactory) -> Trained:
+def plain(reviews: Dataset, tmp_path_factory: pytest.TempPathFactory) -> TrainedModel:
     out = tmp_path_factory.mktemp("models") / "plain"
     return train("plain", reviews, model="convnet", out=out, settings=SMALL)
 
 
 def mitigated(
     recipe: str, data: Any, out: Path, *, model: str = "convnet", on: Any = (), **settings: Any
-) -> Trained:
+) -> TrainedModel:
     given = settings if ":" in model else SMALL | settings
     return train(recipe, data, model=model, out=out, on=on, settings=given)
 
@@ -59,13 +58,13 @@ def test_maximum_entropy_raises_entropy_without_collapse_and_the_published_sign_
     reviews: Dataset, tmp_path: Path
 ) -> None:
     none = mitigated("threshold", reviews, tmp_path / "plain", on=["derange"]).record["after"][
-        "answers"
+        "predictions"
     ]["perturbed"]
     done = mitigated("max_entropy", reviews, tmp_path / "paper")
-    right = done.record["after"]["answers"]["perturbed"]
+    right = done.record["after"]["predictions"]["perturbed"]
     wrong = mitigated("max_entropy", reviews, tmp_path / "released", fidelity="released").record[
         "after"
-    ]["answers"]["perturbed"]
+    ]["predictions"]["perturbed"]
     assert right["low"] > none["high"]
     assert wrong["high"] < none["low"]
     assert max(right["labels"].values()) < 0.8, "both labels are still answered"
@@ -74,7 +73,7 @@ def test_maximum_entropy_raises_entropy_without_collapse_and_the_published_sign_
 
 
 def test_entropic_goes_on_from_a_fine_tuned_model(
-    reviews: Dataset, plain: Trained, tmp_path: Path
+    reviews: Dataset, plain: TrainedModel, tmp_path: Path
 ) -> None:
     before = train(
         "threshold",
@@ -90,7 +89,7 @@ def test_entropic_goes_on_from_a_fine_tuned_model(
     assert {record["phase"] for record in after.record["curve"]} == {"mitigation"}
     assert before.record["curve"] == [], "learn=false learns nothing"
     entropies = [
-        done.record["after"]["answers"]["perturbed"]["entropy"] for done in (before, after)
+        done.record["after"]["predictions"]["perturbed"]["entropy"] for done in (before, after)
     ]
     assert entropies[1] > entropies[0]
     assert after.score.value > 0.8, "original texts are still answered"
@@ -104,7 +103,7 @@ def test_entropic_goes_on_from_a_fine_tuned_model(
 
 
 def test_only_looking_leaves_the_weights_alone(
-    reviews: Dataset, plain: Trained, tmp_path: Path
+    reviews: Dataset, plain: TrainedModel, tmp_path: Path
 ) -> None:
     seen = train(
         "temperature", reviews, model=plain.spec, out=tmp_path / "t", settings={"learn": "false"}
@@ -167,7 +166,9 @@ def test_an_invalid_class_catches_planted_nonsense(reviews: Dataset, tmp_path: P
         "invalid",
     ]
     texts = [example.texts for example in reviews.examples]
-    perturbed = mixed(reviews.examples, SENTIMENT, ["reverse"], seed=0, context=None).texts
+    perturbed = perturbed_copies(
+        reviews.examples, SENTIMENT, ["reverse"], seed=0, context=None
+    ).texts
     model = load(done.spec, task=SENTIMENT)
     assert (predicted_label(model(perturbed)) < 0).mean() > 0.9
     assert (predicted_label(model(texts)) < 0).mean() < 0.1
@@ -190,9 +191,9 @@ def test_a_pre_task_makes_the_head_anew_and_nothing_else(tmp_path: Path) -> None
         """Keep what the first phase left."""
         first, second = order_pretask(job)
 
-        def after(learner: Any) -> dict[str, Any]:
+        def after(model: Any) -> dict[str, Any]:
             state.update(
-                {name: value.clone() for name, value in learner.network.state_dict().items()}
+                {name: value.clone() for name, value in model.network.state_dict().items()}
             )
             return {}
 
@@ -254,21 +255,21 @@ def test_each_example_is_perturbed_once_by_a_transformation_that_applies() -> No
         ]
     )
     specs = ["sort", "reverse:side=a"]
-    found = mixed(data.examples, data.task, specs, seed=0, context=None)
-    assert len(found.texts) == len(set(found.places)) == 61
+    found = perturbed_copies(data.examples, data.task, specs, seed=0, context=None)
+    assert len(found.texts) == len(set(found.examples)) == 61
     by_a = sum(
         text[1] == data.examples[i].text_b
-        for text, i in zip(found.texts, found.places, strict=True)
+        for text, i in zip(found.texts, found.examples, strict=True)
     )
     assert 15 < by_a < 46, "both are drawn"
-    again = mixed(list(reversed(data.examples)), data.task, specs, seed=0, context=None)
+    again = perturbed_copies(list(reversed(data.examples)), data.task, specs, seed=0, context=None)
     assert sorted(again.texts) == sorted(found.texts)
 
 
 def test_words_salad_needs_a_model_for_half_of_its_transformations() -> None:
-    assert salad(is_pair=False, asks_model=False) == ["reverse", "shuffle", "sort"]
-    assert set(salad(is_pair=True, asks_model=True)) - set(
-        salad(is_pair=True, asks_model=False)
+    assert salad_specs(is_pair=False, has_model=False) == ["reverse", "shuffle", "sort"]
+    assert set(salad_specs(is_pair=True, has_model=True)) - set(
+        salad_specs(is_pair=True, has_model=False)
     ) == {
         "copy_one",
         "drop_least",
@@ -278,7 +279,7 @@ def test_words_salad_needs_a_model_for_half_of_its_transformations() -> None:
 
 
 def test_training_on_what_a_model_leans_on_asks_the_model_named(
-    plain: Trained, reviews: Dataset, tmp_path: Path
+    plain: TrainedModel, reviews: Dataset, tmp_path: Path
 ) -> None:
     some = replace(reviews, examples=reviews.examples[:60])
     with pytest.raises(DisorderError, match="--asks"):
@@ -320,7 +321,7 @@ def test_a_bad_setting_fails_before_data_is_read(
     def no_reading(*given: Any) -> None:
         raise AssertionError("data was read")
 
-    monkeypatch.setattr("disorder.verbs.train.training.select", no_reading)
+    monkeypatch.setattr("disorder.verbs.train.training_data.select", no_reading)
     with pytest.raises(error):
         train(recipe, "builtin", model="bow", out=tmp_path / "m", settings=settings)
 
@@ -344,7 +345,7 @@ def test_the_comparison_counts_refusals(reviews: Dataset, tmp_path: Path) -> Non
     }
     recipes = ["plain", "threshold", "invalid_class"]
     found = mitigations(
-        reviews, test, out=tmp_path / "c", recipes=recipes, transfer="invalid_class", **asked
+        reviews, test, out=tmp_path / "c", recipe=recipes, transfer="invalid_class", **asked
     )
     values = {(f.mitigation, f.trained_on, f.metric, f.texts, f.group): f for f in found}
     assert values["plain", "", "abstained", "all", "all"].value == 0.0, "it has no way to abstain"
@@ -369,7 +370,7 @@ def test_the_comparison_counts_refusals(reviews: Dataset, tmp_path: Path) -> Non
     assert ("invalid_class", "", "abstained", "order=passive", "all") in values
     assert ("invalid_class", "", "accuracy", "all", "needs=words") in values
     again = mitigations(
-        reviews, test, out=tmp_path / "c", recipes=recipes, transfer="invalid_class", **asked
+        reviews, test, out=tmp_path / "c", recipe=recipes, transfer="invalid_class", **asked
     )
     assert again == found, "models that are there are used again"
 
@@ -380,7 +381,7 @@ def test_a_comparison_does_not_mix_trainings(tmp_path: Path, jsonl: Callable[...
         "model": "convnet",
         "on": ["reverse"],
         "seeds": 1,
-        "recipes": ["invalid_class"],
+        "recipe": ["invalid_class"],
         "settings": SMALL,
     }
     mitigations(data, data, out=tmp_path / "c", seed=3, **asked)
@@ -390,4 +391,4 @@ def test_a_comparison_does_not_mix_trainings(tmp_path: Path, jsonl: Callable[...
     with pytest.raises(BadSetting, match="seeds=0"):
         mitigations(data, data, out=tmp_path / "d", **{**asked, "seeds": 0})
     with pytest.raises(UnknownName, match="invalid_clas"):
-        mitigations(data, data, out=tmp_path / "d", **{**asked, "recipes": ["invalid_clas"]})
+        mitigations(data, data, out=tmp_path / "d", **{**asked, "recipe": ["invalid_clas"]})
