@@ -1,5 +1,5 @@
-"""Can an encoder of transformers be fine-tuned, keep a head that fits, and be launched on several
-devices?
+"""Fine-tuning encoders of transformers: a head that fits is kept, padding changes nothing, several
+processes learn what one does.
 """
 
 from __future__ import annotations

@@ -1,6 +1,4 @@
-"""Do the losses of the mitigations have the values worked out by hand, and those of torch where it has
-them?
-"""
+"""Losses of the mitigations: values worked out by hand, and those of torch where it has them."""
 
 from __future__ import annotations
 
@@ -53,12 +51,10 @@ def test_smoothing_by_hand() -> None:
 
 
 @pytest.mark.parametrize("is_perturbed", [[True, True], [False, False], [True, False]])
-def test_a_batch_may_lack_whole_or_perturbed_rows(is_perturbed: list[bool]) -> None:
-    whole, perturbed = (
-        torch.tensor([1.0, 2.0], requires_grad=True),
-        torch.tensor([10.0, 20.0], requires_grad=True),
-    )
-    value = mean_by_kind(torch.tensor(is_perturbed), perturbed, whole)
+def test_a_batch_may_lack_original_or_perturbed_rows(is_perturbed: list[bool]) -> None:
+    original = torch.tensor([1.0, 2.0], requires_grad=True)
+    perturbed = torch.tensor([10.0, 20.0], requires_grad=True)
+    value = mean_by_kind(torch.tensor(is_perturbed), perturbed, original)
     value.backward()
     assert np.isfinite(value.item())
     assert value.item() == np.mean(

@@ -1,4 +1,6 @@
-"""Can a model learn where answers stand, and be audited, resumed and judged as SQuAD 2.0 judges?"""
+"""Question answering: a model learns where answers stand, and is audited, resumed and scored as in
+SQuAD 2.0.
+"""
 
 from __future__ import annotations
 
@@ -32,11 +34,9 @@ from disorder.verbs.train.trainable_encoder import TrainableEncoder
 torch = pytest.importorskip("torch", reason="needs torch")
 transformers = pytest.importorskip("transformers", reason="needs transformers")
 
-NAMES, COLOURS, THINGS = (
-    ["anna", "bob", "cid", "dora"],
-    ["red", "blue", "green", "grey"],
-    ["boat", "house", "tent", "hut"],
-)
+NAMES = ["anna", "bob", "cid", "dora"]
+COLOURS = ["red", "blue", "green", "grey"]
+THINGS = ["boat", "house", "tent", "hut"]
 SQUAD = Task("squad2", ("answerable", "unanswerable"), "a", "unanswerable")
 FEW: dict[str, Any] = {"lr": 3e-3, "batch_size": 16, "patience": 0}
 
@@ -228,22 +228,20 @@ def test_the_loss_by_hand() -> None:
 
 
 def test_a_threshold_by_hand() -> None:
-    doubt, answered, left = (
-        np.array([-3.0, -1.0, 2.0, 5.0]),
-        np.array([1, 0.5, 0, 0]),
-        np.array([0.0, 0, 1, 1]),
-    )
-    assert tune_threshold(doubt, answered, left) == 0.5
-    assert tune_threshold(doubt, 1 - left, left) == 0.5
-    assert tune_threshold(doubt, left, 1 - left) < -3, "better never to answer"
-    assert tune_threshold(doubt, np.ones(4), np.zeros(4)) > 5, "better always to answer"
+    margin = np.array([-3.0, -1.0, 2.0, 5.0])
+    answered = np.array([1, 0.5, 0, 0])
+    left = np.array([0.0, 0, 1, 1])
+    assert tune_threshold(margin, answered, left) == 0.5
+    assert tune_threshold(margin, 1 - left, left) == 0.5
+    assert tune_threshold(margin, left, 1 - left) < -3, "better never to answer"
+    assert tune_threshold(margin, np.ones(4), np.zeros(4)) > 5, "better always to answer"
     tied = tune_threshold(np.zeros(4), answered, left)
     assert tied < 0, (
-        "equal doubts cannot be told apart: two right answers left out are more than 1.5"
+        "equal margins cannot be separated: two right answers left out are more than 1.5"
     )
 
 
-def test_a_threshold_is_not_judged_by_what_it_was_tuned_on() -> None:
+def test_a_threshold_is_not_scored_on_what_it_was_tuned_on() -> None:
     """With answers that tell nothing, the tuned score is too good and the cross-fitted one is not,
     on average.
     """
@@ -290,7 +288,7 @@ def test_a_head_for_spans_learns_and_is_audited(trained: TrainedModel) -> None:
     )
 
 
-def test_neighbours_in_a_batch_change_no_answer(trained: TrainedModel) -> None:
+def test_other_rows_of_a_batch_change_no_prediction(trained: TrainedModel) -> None:
     model = TrainableEncoder(trained.spec.removeprefix("hf:"), SPANS, 40, seed=0)
     inputs = Job(read(questions(8)), read(questions(8)), finds_spans=True).inputs()
     rows, _ = span_rows(model, inputs)
@@ -308,7 +306,7 @@ def _tensors(arrays: dict[str, Any]) -> dict[str, Any]:
     return {name: torch.from_numpy(array) for name, array in arrays.items()}
 
 
-def test_a_pre_task_comes_before_spans_and_a_model_goes_on(
+def test_a_pre_task_comes_before_spans_and_a_model_is_trained_further(
     encoder: str, trained: TrainedModel, tmp_path: Path
 ) -> None:
     settings = FEW | {"epochs": 1}
@@ -364,9 +362,7 @@ ARCHITECTURES: dict[str, dict[str, Any]] = {
 
 @pytest.mark.parametrize("name", ARCHITECTURES)
 def test_heads_change_whatever_the_architecture(name: str, encoder: str, tmp_path: Path) -> None:
-    """Labels first, then spans, then answers from the folder: does every weight of the encoder come
-    along?
-    """
+    """Labels first, then spans, then the folder is loaded: every weight of the encoder is kept."""
     tokenizer = transformers.AutoTokenizer.from_pretrained(encoder.removeprefix("hf:"))
     tokenizer.save_pretrained(tmp_path / "e")
     config = getattr(transformers, f"{name}Config")(
@@ -403,7 +399,7 @@ def test_training_on_perturbed_questions_but_not_on_perturbed_passages(
         settings=settings,
     )
     assert done.metric == "f1"
-    with pytest.raises(BadData, match="break the question"):
+    with pytest.raises(BadData, match="perturb the question"):
         train(
             "plain",
             questions(40),
@@ -414,7 +410,7 @@ def test_training_on_perturbed_questions_but_not_on_perturbed_passages(
         )
 
 
-def test_a_stopped_training_of_spans_goes_on_to_the_same_bits(
+def test_a_stopped_training_of_spans_is_resumed_to_the_same_bits(
     encoder: str, tmp_path: Path, jsonl: Callable[..., Path]
 ) -> None:
     data = str(jsonl(questions(60)))
@@ -484,9 +480,7 @@ def test_answers_are_read_from_every_layout(layout: str, jsonl: Callable[..., Pa
     assert read(other).fingerprint != read(rows).fingerprint
 
 
-def test_a_list_of_texts_says_no_place_and_needs_to_be_asked_for(
-    encoder: str, tmp_path: Path
-) -> None:
+def test_answers_without_places_are_trained_on_request(encoder: str, tmp_path: Path) -> None:
     rows = [
         {
             "id": row["id"],
