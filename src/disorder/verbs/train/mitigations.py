@@ -176,9 +176,9 @@ def mitigations(
     chosen += [replace(each, on=spec) for each in transferred for spec in specs]
     source = TrainingSource.of(request)
     per_seed = [
-        _Seed(replace(request, seed=s), source, specs, Path(out) / f"seed-{s}", progress).measure(
-            chosen, test_data
-        )
+        _SeedTrainings(
+            replace(request, seed=s), source, specs, Path(out) / f"seed-{s}", progress
+        ).measure(chosen, test_data)
         for s in drawn
     ]
     return findings(per_seed)
@@ -190,7 +190,7 @@ def _salad(test: Dataset, fidelity: Fidelity) -> list[str]:
 
 
 @dataclass(frozen=True)
-class _Seed:
+class _SeedTrainings:
     """All trainings of one seed."""
 
     request: TrainingRequest
