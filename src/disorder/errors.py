@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 import inspect
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from functools import wraps
 from typing import ParamSpec, TypeVar
 
@@ -63,15 +63,34 @@ class DoesNotApply(Exception):
     """
 
 
-def named_parameters(function: Callable[P, R]) -> Callable[P, R]:
-    """A function whose misspelt keyword is an error with the nearest name, not a raw TypeError."""
-    known = list(inspect.signature(function).parameters)
+def check_keywords(
+    inside: Mapping[str, tuple[str, ...]] | None = None,
+) -> Callable[[Callable[P, R]], Callable[P, R]]:
+    """Decorate a public function so that an unknown keyword raises `UnknownName`.
 
-    @wraps(function)
-    def call(*arguments: P.args, **settings: P.kwargs) -> R:
-        for name in settings:
-            if name not in known:
-                raise UnknownName(f"parameter of {function.__name__}", name, known)
-        return function(*arguments, **settings)
+    `inside` maps a keyword that takes a mapping to the names that belong into it: one of those
+    given as a keyword of its own is told where it goes. Signature and types stay as they are.
+    """
 
-    return call
+    def decorate(function: Callable[P, R]) -> Callable[P, R]:
+        known = tuple(inspect.signature(function).parameters)
+
+        @wraps(function)
+        def checked(*args: P.args, **kwargs: P.kwargs) -> R:
+            for name in kwargs:
+                if name not in known:
+                    raise _unknown(function.__name__, name, known, inside or {})
+            return function(*args, **kwargs)
+
+        return checked
+
+    return decorate
+
+
+def _unknown(
+    function: str, name: str, known: tuple[str, ...], inside: Mapping[str, tuple[str, ...]]
+) -> DisorderError:
+    for owner, names in inside.items():
+        if name in names:
+            return DisorderError(f"{function}: write {name} as {owner}={{{name!r}: …}}")
+    return UnknownName(f"keyword of {function}", name, known)

@@ -45,6 +45,22 @@ def build_outcomes(
     )
 
 
+def original_outcomes(task: Task, gold: Floats | Ints, predictions: Floats) -> Outcomes:
+    """The outcomes of original texts that have gold numbers but are no examples, such as the rows a
+    network is evaluated on.
+    """
+    n = len(gold)
+    return Outcomes(
+        transformation=ORIGINAL,
+        task=task,
+        example=np.array([str(i) for i in range(n)]),
+        gold=gold,
+        original=predictions,
+        predictions=predictions[:, None],
+        is_simple=np.ones(n, dtype=bool),
+    )
+
+
 def gold_of(task: Task, examples: Sequence[Example]) -> Floats | Ints:
     """Gold labels as label numbers, or the gold numbers of a regression task."""
     if task.is_regression:

@@ -20,7 +20,7 @@ from conftest import NLI, pairs
 from disorder.cli.explain import explain as command_line
 from disorder.errors import BadModel, DisorderError, NothingToMeasure, UnknownName
 from disorder.models import load
-from disorder.registry import _parts, explanation, parts
+from disorder.registry import ExplanationPart, _parts, explanation, parts
 from disorder.runs.settings import Settings
 from disorder.types import Dataset, Example
 from disorder.verbs.explain import (
@@ -42,7 +42,7 @@ SMALL: dict[str, Any] = {"limit": 60, "q": 5}
 @pytest.fixture
 def added() -> Any:
     """Register explanations for one test."""
-    parts("explanation")
+    parts(ExplanationPart)
     before = dict(_parts["explanation"])
     yield
     _parts["explanation"].clear()

@@ -13,7 +13,7 @@ from typing import Any
 
 from disorder.data import column_names, language_of, rare_labels, select
 from disorder.engines import Engine, engine
-from disorder.errors import DisorderError, named_parameters
+from disorder.errors import DisorderError, check_keywords
 from disorder.metrics import Metric, StopRule, limits
 from disorder.models import LoadedModel
 from disorder.report.page import write_report
@@ -28,7 +28,7 @@ from disorder.verbs.audit.block import BlockPredictor, load_model, loaded_model
 from disorder.verbs.audit.planning import LEFT_OUT, planned, requested_scores
 
 
-@named_parameters
+@check_keywords()
 def audit(
     model: Any = "builtin",
     data: Any = "builtin",
@@ -126,7 +126,7 @@ def audit(
     return _audited(model, data, chosen, _free(place(out)), progress)
 
 
-@named_parameters
+@check_keywords()
 def resume(
     run: str | Path | Run,
     *,

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from disorder.errors import BadData, BadSetting, DisorderError, UnknownName, named_parameters
+from disorder.errors import BadData, BadSetting, DisorderError, UnknownName, check_keywords
 from disorder.metrics import holm
 from disorder.report.page import visible
 from disorder.runs import Run
@@ -24,7 +24,7 @@ __all__ = ["FinishedRun", "compare"]
 SAME = ("q", "short", "fidelity")
 
 
-@named_parameters
+@check_keywords()
 def compare(
     *runs: str | Path | Run,
     metrics: str | Sequence[str] = (),

@@ -17,7 +17,7 @@ from disorder.errors import (
     MissingData,
     MissingPackage,
     NothingToMeasure,
-    named_parameters,
+    check_keywords,
 )
 from disorder.registry import ExplanationPart, part, parts
 from disorder.runs.settings import Settings
@@ -32,7 +32,7 @@ from disorder.verbs.explain.subject import LIMIT, Subject
 CANNOT = (BadModel, MissingData, MissingPackage, NothingToMeasure)
 
 
-@named_parameters
+@check_keywords()
 def explain(
     model: Any = "builtin",
     data: Any = "builtin",

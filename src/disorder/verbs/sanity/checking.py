@@ -147,9 +147,9 @@ def _check_model(model: str, asked: Asked) -> None:
                 **unused,
             )
         return
-    from disorder.verbs.train.learner import start
+    from disorder.verbs.train import starting_model
 
-    start(model)
+    starting_model(model)
 
 
 def _bench(rows: Rows, model: str, rule: Rule, seed: int, asked: Asked, place: Path) -> Bench | str:

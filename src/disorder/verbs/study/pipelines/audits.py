@@ -16,7 +16,7 @@ from disorder.types import Score
 from disorder.verbs.compare import FinishedRun
 from disorder.verbs.study.result import Cell, Portion
 from disorder.verbs.study.workbench import Bench, short, title_of
-from disorder.verbs.train.designs import difference
+from disorder.verbs.train import accuracy_difference
 
 DELTA = "delta"  # accuracy under a transformation minus that on the same original texts
 
@@ -102,7 +102,7 @@ def _delta(folder: Path, spec: str) -> Score | None:
     if samples is None:
         return None
     outcomes = audited.outcomes(spec, samples)
-    return difference(
+    return accuracy_difference(
         outcomes.label[:, 0] == outcomes.gold,
         outcomes.is_right,
         len(audited.examples) - len(outcomes),

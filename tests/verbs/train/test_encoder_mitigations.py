@@ -1,5 +1,5 @@
-"""Do the mitigations work with an encoder of transformers too: a label more, gradients asked, a
-temperature read back?
+"""Mitigations of encoders of transformers: one more label, words that matter by gradients, a
+temperature that is read back.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ def rows(n: int = 24) -> list[dict[str, str]]:
     ]
 
 
-def test_an_encoder_with_a_label_more_can_be_audited(tiny_bert: Path, tmp_path: Path) -> None:
+def test_an_encoder_with_one_more_label_can_be_audited(tiny_bert: Path, tmp_path: Path) -> None:
     asks = f"hf:{tiny_bert}"
     done = train(
         "invalid_class", rows(), dev=rows(12), model=asks, out=tmp_path / "m", settings=FEW
@@ -39,7 +39,7 @@ def test_an_encoder_with_a_label_more_can_be_audited(tiny_bert: Path, tmp_path: 
     names = json.loads((done.folder / "config.json").read_text())["id2label"].values()
     assert set(names) == {"entailment", "neutral", "contradiction", "invalid"}
     assert "drop_least" in done.record["after"]["perturbed_by"], (
-        "the model answers the labels already, so it can be asked"
+        "the model has the labels already, so it says which words matter"
     )
     run = disorder.audit(done.spec, rows(), with_=["reverse", "drop_least"], cache="off")
     assert any("invalid" in note for note in run.notes)
@@ -47,7 +47,9 @@ def test_an_encoder_with_a_label_more_can_be_audited(tiny_bert: Path, tmp_path: 
     assert run.score("drop_least", "accuracy") is not None
 
 
-def test_an_encoder_goes_on_and_keeps_its_calibration(tiny_bert: Path, tmp_path: Path) -> None:
+def test_an_encoder_is_trained_further_and_keeps_its_calibration(
+    tiny_bert: Path, tmp_path: Path
+) -> None:
     model = f"hf:{tiny_bert}"
     done = train(
         "entropic",

@@ -1,4 +1,4 @@
-"""Can a newcomer compare mitigations in one command, and see a collapse?"""
+"""`disorder mitigations`: one command compares them, and `disorder train` shows a collapse."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def run(*arguments: str) -> int:
     return int(str(stopped.value.code))
 
 
-def test_cures_from_the_command_line(
+def test_mitigations_from_the_command_line(
     jsonl: Callable[..., Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     data, out = str(jsonl(pairs(40))), tmp_path / "mitigations"
@@ -69,7 +69,7 @@ def test_cures_from_the_command_line(
     assert json.loads(capsys.readouterr().out) == records
 
 
-def test_a_slip_is_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_mistake_is_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert (
         run(
             "mitigations",
@@ -85,7 +85,7 @@ def test_a_slip_is_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) 
     assert "did you mean 'invalid_class'" in capsys.readouterr().err
 
 
-def test_training_shows_what_perturbed_texts_are_answered(
+def test_training_shows_the_predictions_on_perturbed_texts(
     jsonl: Callable[..., Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     data = str(jsonl(pairs(40)))
@@ -97,5 +97,5 @@ def test_training_shows_what_perturbed_texts_are_answered(
     )
     shown = capsys.readouterr().out
     assert "perturbed texts (derange): entropy" in shown
-    assert "answers: entailment" in shown
+    assert "predicted: entailment" in shown
     assert "calibration.json: temperature" in shown

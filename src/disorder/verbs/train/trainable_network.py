@@ -1,5 +1,5 @@
-"""Networks from scratch: words of the training data, vectors learned or given, layers by the
-network's own file.
+"""Trainable networks from scratch: words of the training data, vectors learned or given, layers by
+the network's own file.
 """
 
 from __future__ import annotations
@@ -13,64 +13,53 @@ from disorder.models.inputs.vocabulary import FIRST, Vocabulary, count_words
 from disorder.models.scratch import Encoded, build, encode, feed, read_folder
 from disorder.registry import NetworkPart, part
 from disorder.types import Texts
-from disorder.verbs.train.learner import number, same_labels
-from disorder.verbs.train.training_settings import Chosen
+from disorder.verbs.train.trainable import label_columns, torch_seed
+from disorder.verbs.train.training_settings import TrainingSettings, WordSettings
+from disorder.verbs.train.word_vectors import WordVectors
 
 
-class Fresh:
+class TrainableNetwork:
     """A network over word numbers."""
 
     def __init__(self, network: Any, vocabulary: Vocabulary, config: dict[str, Any]) -> None:
-        self.network, self.vocabulary, self.config = network, vocabulary, config
+        self.network = network
+        self.vocabulary = vocabulary
+        self.config = config
         self.form = config["model"]
         self.labels = tuple(config["labels"])
-        self.columns: list[int] | None = (
-            None  # where our labels stand in the network's, if in another order
-        )
+        # where our labels stand in the network's, if in another order
+        self.columns: list[int] | None = None
         declared = part(NetworkPart, self.form)
         self.lr = declared.lr
         self.epochs = declared.epochs
-        network.words.table.weight.requires_grad_(config["tunes_vectors"])
+        self._set_vectors_trainable()
 
     @classmethod
     def make(
         cls,
         name: str,
-        settings: Chosen,
+        settings: TrainingSettings,
         texts: Sequence[Texts],
         labels: tuple[str, ...],
         *,
         is_pair: bool,
         seed: int,
-    ) -> Fresh:
+    ) -> TrainableNetwork:
         """A network with random weights that knows the words of these texts."""
-        from disorder.verbs.train.word_vectors import Vectors
-
         own = settings.words
-        counts = count_words(
-            (text for pair in texts for text in pair if text is not None), own.words
-        )
-        known = [
-            w
-            for w, n in sorted(counts.items(), key=lambda item: (-item[1], item[0]))
-            if n >= own.min_count
-        ]
-        vectors = (
-            Vectors.read(own.vectors, wanted=set(known), more=own.more_words)
-            if own.vectors
-            else None
-        )
-        if vectors is not None:
+        max_length = settings.loop.max_length
+        known = _frequent_words(texts, own)
+        vectors = None
+        if own.vectors:
+            vectors = WordVectors.read(own.vectors, wanted=set(known), more=own.more_words)
             frequent = set(known)
-            known += [
-                word for word in vectors.first if word not in frequent
-            ]  # one that is rare here has a vector all the same
+            known += [word for word in vectors.first if word not in frequent]
         config = {
             "model": name,
             "labels": list(labels),
             "is_pair": is_pair,
             "words": own.words,
-            "max_length": settings.loop.max_length,
+            "max_length": max_length,
             "width": vectors.width if vectors else own.width,
             "settings": {**part(NetworkPart, name).settings, **settings.network},
             "tunes_vectors": vectors is None or own.tune_vectors,
@@ -78,26 +67,27 @@ class Fresh:
         network = _seeded(config, len(known) + FIRST, seed)
         if vectors is not None:
             vectors.fill(network.words.table, known)
-        return cls(network, Vocabulary(known, own.words, settings.loop.max_length), config)
+        return cls(network, Vocabulary(known, own.words, max_length), config)
 
     @classmethod
     def load(
         cls, name: str, folder: Path, labels: tuple[str, ...], *, is_pair: bool, seed: int
-    ) -> Fresh:
-        """A network that was trained before, to go on from; its head stays if it answers the same
-        labels.
-        """
+    ) -> TrainableNetwork:
+        """A network that was trained before; its head stays if it predicts the same labels."""
         from safetensors.torch import load_file
 
         config, vocabulary = read_folder(name, folder)
         network = build(config, len(vocabulary))
         network.load_state_dict(load_file(folder / "model.safetensors"))
         found = cls(network, vocabulary, config)
-        columns = same_labels(found.labels, labels) if labels else [] if not found.labels else None
+        if found.labels == labels == () and config["is_pair"] == is_pair:
+            return found
+        columns = label_columns(found.labels, labels)
         if columns is None or config["is_pair"] != is_pair:
             found.new_head(labels, is_pair=is_pair, seed=seed)
         elif found.labels != labels:
-            found.labels, found.columns = labels, columns
+            found.labels = labels
+            found.columns = columns
         return found
 
     def encode(self, texts: Sequence[Texts]) -> list[Encoded]:
@@ -105,21 +95,22 @@ class Fresh:
         return [encode(self.vocabulary, text, self.config["is_pair"], self.form) for text in texts]
 
     def length(self, encoded: Encoded) -> int:
-        """Words of both texts."""
+        """The number of words of both texts."""
         return len(encoded[0]) + len(encoded[1] or ())
 
-    def feed(self, encoded: Sequence[Encoded]) -> dict[str, Any]:
+    def collate(self, encoded: Sequence[Encoded]) -> dict[str, Any]:
         """Padded word numbers and lengths."""
         return feed(encoded)
 
-    def logits(self, network: Any, given: dict[str, Any]) -> Any:
+    def logits(self, network: Any, inputs: dict[str, Any]) -> Any:
         """Logits of a batch, in the order of our labels."""
-        found = network(**given)
-        return found if self.columns is None else found[:, self.columns]
+        logits = network(**inputs)
+        return logits if self.columns is None else logits[:, self.columns]
 
     def new_head(self, labels: tuple[str, ...], *, is_pair: bool, seed: int) -> None:
         """Keep everything but the head."""
-        self.labels, self.columns = labels, None
+        self.labels = labels
+        self.columns = None
         self.config |= {"labels": list(labels), "is_pair": is_pair}
         kept = {
             name: value
@@ -128,10 +119,13 @@ class Fresh:
         }
         self.network = _seeded(self.config, len(self.vocabulary), seed)
         self.network.load_state_dict(kept, strict=False)
+        self._set_vectors_trainable()
+
+    def _set_vectors_trainable(self) -> None:
         self.network.words.table.weight.requires_grad_(self.config["tunes_vectors"])
 
     def save(self, folder: Path) -> None:
-        """config.json, vocabulary.json, model.safetensors."""
+        """Write config.json, vocabulary.json and model.safetensors."""
         from safetensors.torch import save_file
 
         weights = {
@@ -139,17 +133,23 @@ class Fresh:
             for name, value in self.network.state_dict().items()
         }
         save_file(weights, folder / "model.safetensors")
-        (folder / "vocabulary.json").write_text(
-            json.dumps(list(self.vocabulary.known), ensure_ascii=False), encoding="utf-8"
-        )
-        (folder / "config.json").write_text(
-            json.dumps(self.config, indent=2, ensure_ascii=False) + "\n", encoding="utf-8"
-        )
+        words = json.dumps(list(self.vocabulary.known), ensure_ascii=False)
+        (folder / "vocabulary.json").write_text(words, encoding="utf-8")
+        config = json.dumps(self.config, indent=2, ensure_ascii=False)
+        (folder / "config.json").write_text(config + "\n", encoding="utf-8")
+
+
+def _frequent_words(texts: Sequence[Texts], settings: WordSettings) -> list[str]:
+    """The words that occur often enough, the most frequent first."""
+    given = (text for pair in texts for text in pair if text is not None)
+    counts = count_words(given, settings.words)
+    ranked = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
+    return [word for word, n in ranked if n >= settings.min_count]
 
 
 def _seeded(config: dict[str, Any], n_words: int, seed: int) -> Any:
     import torch
 
     with torch.random.fork_rng():
-        torch.manual_seed(number(seed, "weights", config["model"], *config["labels"]))
+        torch.manual_seed(torch_seed(seed, "weights", config["model"], *config["labels"]))
         return build(config, n_words)

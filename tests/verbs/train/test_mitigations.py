@@ -1,5 +1,5 @@
-"""Do the mitigations mitigation? On the built-in data, in seconds: entropy up without collapse, nonsense
-caught, heads made again.
+"""Mitigations on the built-in data: entropy rises without collapse, nonsense is caught, heads are
+replaced.
 """
 
 from __future__ import annotations
@@ -23,10 +23,9 @@ from disorder.models import load
 from disorder.models.outputs.calibration import calibration_of
 from disorder.models.outputs.probabilities import softmax
 from disorder.types import Dataset, Task
-from disorder.verbs.train import Job, Trained, train
+from disorder.verbs.train import Job, TrainedModel, mitigations, train
 from disorder.verbs.train.calibrating import fit_temperature, fit_threshold
-from disorder.verbs.train.mitigations import mitigations
-from disorder.verbs.train.perturbed_copies import mixed, salad
+from disorder.verbs.train.perturbed_copies import perturbed_copies, salad_specs
 
 torch = pytest.importorskip("torch", reason="needs torch")
 pytest.importorskip("safetensors", reason="needs safetensors")
@@ -43,38 +42,42 @@ def reviews() -> Dataset:
 
 
 @pytest.fixture(scope="module")
-def plain(reviews: Dataset, tmp_path_factory: pytest.TempPathFactory) -> Trained:
+def plain(reviews: Dataset, tmp_path_factory: pytest.TempPathFactory) -> TrainedModel:
     out = tmp_path_factory.mktemp("models") / "plain"
     return train("plain", reviews, model="convnet", out=out, settings=SMALL)
 
 
 def mitigated(
     recipe: str, data: Any, out: Path, *, model: str = "convnet", on: Any = (), **settings: Any
-) -> Trained:
+) -> TrainedModel:
     given = settings if ":" in model else SMALL | settings
     return train(recipe, data, model=model, out=out, on=on, settings=given)
+
+
+def on_perturbed(trained: TrainedModel) -> dict[str, Any]:
+    """How the model predicts perturbed dev texts."""
+    found: dict[str, Any] = trained.record["after"]["predictions"]["perturbed"]
+    return found
 
 
 def test_maximum_entropy_raises_entropy_without_collapse_and_the_published_sign_lowers_it(
     reviews: Dataset, tmp_path: Path
 ) -> None:
-    none = mitigated("threshold", reviews, tmp_path / "plain", on=["derange"]).record["after"][
-        "answers"
-    ]["perturbed"]
+    plain = mitigated("threshold", reviews, tmp_path / "plain", on=["derange"])
     done = mitigated("max_entropy", reviews, tmp_path / "paper")
-    right = done.record["after"]["answers"]["perturbed"]
-    wrong = mitigated("max_entropy", reviews, tmp_path / "released", fidelity="released").record[
-        "after"
-    ]["answers"]["perturbed"]
+    released = mitigated("max_entropy", reviews, tmp_path / "released", fidelity="released")
+    none = on_perturbed(plain)
+    right = on_perturbed(done)
+    wrong = on_perturbed(released)
     assert right["low"] > none["high"]
     assert wrong["high"] < none["low"]
-    assert max(right["labels"].values()) < 0.8, "both labels are still answered"
-    assert max(wrong["labels"].values()) > 0.9, "one label is answered to nearly everything"
-    assert done.score.low > 0.5, "original texts are answered better than by chance"
+    assert max(right["labels"].values()) < 0.8, "both labels are still predicted"
+    assert max(wrong["labels"].values()) > 0.9, "one label is predicted for nearly everything"
+    assert done.score.low > 0.5, "original texts are predicted better than by chance"
 
 
-def test_entropic_goes_on_from_a_fine_tuned_model(
-    reviews: Dataset, plain: Trained, tmp_path: Path
+def test_entropic_continues_from_a_fine_tuned_model(
+    reviews: Dataset, plain: TrainedModel, tmp_path: Path
 ) -> None:
     before = train(
         "threshold",
@@ -88,12 +91,9 @@ def test_entropic_goes_on_from_a_fine_tuned_model(
         "entropic", reviews, tmp_path / "e", model=plain.spec, on=["shuffle"], lr=0.005
     )
     assert {record["phase"] for record in after.record["curve"]} == {"mitigation"}
-    assert before.record["curve"] == [], "learn=false learns nothing"
-    entropies = [
-        done.record["after"]["answers"]["perturbed"]["entropy"] for done in (before, after)
-    ]
-    assert entropies[1] > entropies[0]
-    assert after.score.value > 0.8, "original texts are still answered"
+    assert before.record["curve"] == [], "learn=false trains nothing"
+    assert on_perturbed(after)["entropy"] > on_perturbed(before)["entropy"]
+    assert after.score.value > 0.8, "original texts are still predicted"
     fresh = mitigated("entropic", reviews, tmp_path / "f", on=["shuffle"], epochs=1)
     assert [record["phase"] for record in fresh.record["curve"]] == [
         "task",
@@ -103,8 +103,8 @@ def test_entropic_goes_on_from_a_fine_tuned_model(
     ]
 
 
-def test_only_looking_leaves_the_weights_alone(
-    reviews: Dataset, plain: Trained, tmp_path: Path
+def test_learn_false_leaves_the_weights_alone(
+    reviews: Dataset, plain: TrainedModel, tmp_path: Path
 ) -> None:
     seen = train(
         "temperature", reviews, model=plain.spec, out=tmp_path / "t", settings={"learn": "false"}
@@ -136,13 +136,13 @@ def test_a_planted_temperature_is_found() -> None:
     st.floats(0, 0.99),
     st.integers(min_value=1, max_value=9),
 )
-def test_a_threshold_is_the_highest_that_refuses_no_more_whole_texts_than_it_may(
+def test_a_threshold_is_the_highest_that_abstains_on_no_more_original_texts_than_it_may(
     tops: list[float], may_abstain: float, times: int
 ) -> None:
     top = np.array(tops * times)
     found = fit_threshold(np.stack([top, 1 - top], axis=1), may_abstain)
     assert (top < found).mean() <= may_abstain + 1e-9
-    assert (top <= found).mean() > may_abstain - 1e-9, "a higher one would abstain too many"
+    assert (top <= found).mean() > may_abstain - 1e-9, "a higher one would abstain on too many"
 
 
 def test_a_threshold_of_a_model_that_tells_perturbed_texts_apart_catches_them(
@@ -167,7 +167,9 @@ def test_an_invalid_class_catches_planted_nonsense(reviews: Dataset, tmp_path: P
         "invalid",
     ]
     texts = [example.texts for example in reviews.examples]
-    perturbed = mixed(reviews.examples, SENTIMENT, ["reverse"], seed=0, context=None).texts
+    perturbed = perturbed_copies(
+        reviews.examples, SENTIMENT, ["reverse"], seed=0, context=None
+    ).texts
     model = load(done.spec, task=SENTIMENT)
     assert (predicted_label(model(perturbed)) < 0).mean() > 0.9
     assert (predicted_label(model(texts)) < 0).mean() < 0.1
@@ -178,8 +180,8 @@ def test_an_invalid_class_catches_planted_nonsense(reviews: Dataset, tmp_path: P
         mitigated("invalid_class", rows, tmp_path / "n", on=["reverse"])
 
 
-def test_a_pre_task_makes_the_head_anew_and_nothing_else(tmp_path: Path) -> None:
-    """With no learning in the second phase, all but the head is what the first phase left."""
+def test_a_pre_task_replaces_the_head_and_nothing_else(tmp_path: Path) -> None:
+    """With no training in the second phase, all but the head is what the first phase left."""
     rows = pairs(40)
     state: dict[str, Any] = {}
 
@@ -190,9 +192,9 @@ def test_a_pre_task_makes_the_head_anew_and_nothing_else(tmp_path: Path) -> None
         """Keep what the first phase left."""
         first, second = order_pretask(job)
 
-        def after(learner: Any) -> dict[str, Any]:
+        def after(model: Any) -> dict[str, Any]:
             state.update(
-                {name: value.clone() for name, value in learner.network.state_dict().items()}
+                {name: value.clone() for name, value in model.network.state_dict().items()}
             )
             return {}
 
@@ -254,21 +256,21 @@ def test_each_example_is_perturbed_once_by_a_transformation_that_applies() -> No
         ]
     )
     specs = ["sort", "reverse:side=a"]
-    found = mixed(data.examples, data.task, specs, seed=0, context=None)
-    assert len(found.texts) == len(set(found.places)) == 61
+    found = perturbed_copies(data.examples, data.task, specs, seed=0, context=None)
+    assert len(found.texts) == len(set(found.examples)) == 61
     by_a = sum(
         text[1] == data.examples[i].text_b
-        for text, i in zip(found.texts, found.places, strict=True)
+        for text, i in zip(found.texts, found.examples, strict=True)
     )
     assert 15 < by_a < 46, "both are drawn"
-    again = mixed(list(reversed(data.examples)), data.task, specs, seed=0, context=None)
+    again = perturbed_copies(list(reversed(data.examples)), data.task, specs, seed=0, context=None)
     assert sorted(again.texts) == sorted(found.texts)
 
 
-def test_words_salad_needs_a_model_for_half_of_its_transformations() -> None:
-    assert salad(is_pair=False, asks_model=False) == ["reverse", "shuffle", "sort"]
-    assert set(salad(is_pair=True, asks_model=True)) - set(
-        salad(is_pair=True, asks_model=False)
+def test_word_salad_needs_a_model_for_half_of_its_transformations() -> None:
+    assert salad_specs(is_pair=False, has_model=False) == ["reverse", "shuffle", "sort"]
+    assert set(salad_specs(is_pair=True, has_model=True)) - set(
+        salad_specs(is_pair=True, has_model=False)
     ) == {
         "copy_one",
         "drop_least",
@@ -277,15 +279,13 @@ def test_words_salad_needs_a_model_for_half_of_its_transformations() -> None:
     }
 
 
-def test_training_on_what_a_model_leans_on_asks_the_model_named(
-    plain: Trained, reviews: Dataset, tmp_path: Path
+def test_training_on_the_words_that_matter_needs_a_model(
+    plain: TrainedModel, reviews: Dataset, tmp_path: Path
 ) -> None:
     some = replace(reviews, examples=reviews.examples[:60])
     with pytest.raises(DisorderError, match="--asks"):
         train("plain", some, model="bow", on=["drop_least"], out=tmp_path / "n")
-    assert not (tmp_path / "n").exists(), (
-        "the next try is not told that a training is there already"
-    )
+    assert not (tmp_path / "n").exists(), "nothing is left in the way of the next try"
     done = train(
         "plain",
         some,
@@ -320,12 +320,12 @@ def test_a_bad_setting_fails_before_data_is_read(
     def no_reading(*given: Any) -> None:
         raise AssertionError("data was read")
 
-    monkeypatch.setattr("disorder.verbs.train.training.select", no_reading)
+    monkeypatch.setattr("disorder.verbs.train.training_data.select", no_reading)
     with pytest.raises(error):
         train(recipe, "builtin", model="bow", out=tmp_path / "m", settings=settings)
 
 
-def test_numbers_have_no_cure(tmp_path: Path) -> None:
+def test_numbers_have_no_mitigation(tmp_path: Path) -> None:
     rows = [
         {"id": str(i), "text_a": f"a thing of size {i}", "label": f"{i + 0.5}"} for i in range(30)
     ]
@@ -333,7 +333,7 @@ def test_numbers_have_no_cure(tmp_path: Path) -> None:
         train("invalid_class", rows, model="bow", out=tmp_path / "m")
 
 
-def test_the_comparison_counts_refusals(reviews: Dataset, tmp_path: Path) -> None:
+def test_the_comparison_counts_abstentions(reviews: Dataset, tmp_path: Path) -> None:
     test = replace(reviews, examples=reviews.examples[:120])
     reviews = replace(reviews, examples=reviews.examples[120:420])
     asked: dict[str, Any] = {
@@ -342,10 +342,8 @@ def test_the_comparison_counts_refusals(reviews: Dataset, tmp_path: Path) -> Non
         "on": ["reverse", "drop_least"],
         "seeds": 2,
     }
-    recipes = ["plain", "threshold", "invalid_class"]
-    found = mitigations(
-        reviews, test, out=tmp_path / "c", recipes=recipes, transfer="invalid_class", **asked
-    )
+    asked |= {"recipe": ["plain", "threshold", "invalid_class"], "transfer": "invalid_class"}
+    found = mitigations(reviews, test, out=tmp_path / "c", **asked)
     values = {(f.mitigation, f.trained_on, f.metric, f.texts, f.group): f for f in found}
     assert values["plain", "", "abstained", "all", "all"].value == 0.0, "it has no way to abstain"
     both = [
@@ -368,19 +366,17 @@ def test_the_comparison_counts_refusals(reviews: Dataset, tmp_path: Path) -> Non
         assert values["invalid_class", on, "abstained", on, "all"].value > 0.5
     assert ("invalid_class", "", "abstained", "order=passive", "all") in values
     assert ("invalid_class", "", "accuracy", "all", "needs=words") in values
-    again = mitigations(
-        reviews, test, out=tmp_path / "c", recipes=recipes, transfer="invalid_class", **asked
-    )
-    assert again == found, "models that are there are used again"
+    again = mitigations(reviews, test, out=tmp_path / "c", **asked)
+    assert again == found, "models that are there are reused"
 
 
-def test_a_comparison_does_not_mix_trainings(tmp_path: Path, jsonl: Callable[..., Path]) -> None:
+def test_mitigations_do_not_mix_trainings(tmp_path: Path, jsonl: Callable[..., Path]) -> None:
     data = str(jsonl(pairs(40)))
     asked: dict[str, Any] = {
         "model": "convnet",
-        "on": ["reverse"],
+        "on": "reverse",
         "seeds": 1,
-        "recipes": ["invalid_class"],
+        "recipe": "invalid_class",
         "settings": SMALL,
     }
     mitigations(data, data, out=tmp_path / "c", seed=3, **asked)
@@ -390,4 +386,4 @@ def test_a_comparison_does_not_mix_trainings(tmp_path: Path, jsonl: Callable[...
     with pytest.raises(BadSetting, match="seeds=0"):
         mitigations(data, data, out=tmp_path / "d", **{**asked, "seeds": 0})
     with pytest.raises(UnknownName, match="invalid_clas"):
-        mitigations(data, data, out=tmp_path / "d", **{**asked, "recipes": ["invalid_clas"]})
+        mitigations(data, data, out=tmp_path / "d", **{**asked, "recipe": "invalid_clas"})
