@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from disorder.types import Score
-from disorder.verbs.sanity import Checked, Sanity, Section, Verdict
+from disorder.verbs.sanity import CheckResult, Sanity, SanitySection, Verdict
 from disorder.verbs.sanity.dataset_card import card
 
 pytest.importorskip("sklearn", reason="needs scikit-learn")
@@ -172,8 +172,8 @@ def test_nothing_of_an_earlier_request_stays_beside_a_new_page(
 def test_no_name_breaks_the_card(group: str) -> None:
     yaml = pytest.importorskip("yaml", reason="needs PyYAML")
     whole = Score(0.8, 0.7, 0.9, 10)
-    section = Section(
-        "order", "", "", Checked([Verdict("order", "needed", "why", None, group, whole)])
+    section = SanitySection(
+        "order", "", "", CheckResult([Verdict("order", "needed", "why", None, group, whole)])
     )
     result = Sanity(
         group,

@@ -15,7 +15,7 @@ from disorder.types import Dataset, Example, Task
 from disorder.verbs.sanity.checks.duplicates import BANDS, duplicates, matches
 from disorder.verbs.sanity.checks.duplicates import _likeness as likeness
 from disorder.verbs.sanity.checks.words import joint_interval, words
-from disorder.verbs.sanity.equivalence import Rule
+from disorder.verbs.sanity.equivalence import VerdictRule
 
 module = import_module("disorder.verbs.sanity.checks.duplicates")
 TASK = Task("toy", ("no", "yes"), "b")
@@ -49,7 +49,7 @@ def test_a_planted_word_is_found_at_the_top() -> None:
         )
         for i, e in enumerate(rows(600))
     ]
-    found = words(examples, TASK, Rule())
+    found = words(examples, TASK, VerdictRule())
     top = found.tables[0].rows[0]
     assert (top["word"], top["text"], top["label"], top["share"]) == (
         "zyzzyva",
@@ -65,7 +65,7 @@ def test_a_planted_word_is_found_at_the_top() -> None:
 
 
 def test_chance_gives_no_word_away() -> None:
-    found = words(rows(2000), TASK, Rule())
+    found = words(rows(2000), TASK, VerdictRule())
     assert found.verdicts[0].answer == "none found"
     assert not found.tables[0].rows
 
@@ -77,7 +77,7 @@ def test_a_text_counts_once_however_many_rows_have_it() -> None:
         premise, label = sentence(rng, 30), TASK.labels[int(rng.integers(2))]
         examples += [Example(f"{p}-{k}", premise, sentence(rng, 6), label) for k in range(20)]
     assert (
-        words([replace(e, text_b="so") for e in examples], TASK, Rule()).verdicts[0].answer
+        words([replace(e, text_b="so") for e in examples], TASK, VerdictRule()).verdicts[0].answer
         == "none found"
     )
 
@@ -91,9 +91,9 @@ def test_joint_intervals_widen_with_the_number_of_tests() -> None:
 
 def test_one_label_and_numbers_have_no_label_words() -> None:
     with pytest.raises(NothingToMeasure, match="every row has the label"):
-        words([e for e in rows(50) if e.label == "yes"], TASK, Rule())
+        words([e for e in rows(50) if e.label == "yes"], TASK, VerdictRule())
     with pytest.raises(NothingToMeasure, match="numbers"):
-        words(rows(50), Task("toy"), Rule())
+        words(rows(50), Task("toy"), VerdictRule())
 
 
 def test_planted_duplicates_are_found_exactly() -> None:

@@ -15,7 +15,7 @@ from disorder.verbs.sanity.equivalence import (
     NOT_NEEDED,
     TOO_LITTLE,
     UNDECIDED,
-    Rule,
+    VerdictRule,
     jointly,
     reason,
 )
@@ -50,17 +50,17 @@ def cost(value: float, half: float = 0.01) -> Score:
     ],
 )
 def test_verdicts_follow_the_interval(lost: Score, whole: Score, answer: str) -> None:
-    assert Rule().decide(lost, whole, 0.5)[0] == answer
+    assert VerdictRule().decide(lost, whole, 0.5)[0] == answer
 
 
 def test_a_loss_proves_need_even_in_a_weak_model() -> None:
-    assert Rule(margin=0.02).decide(cost(0.04), WEAK, 0.5)[0] == NEEDED
+    assert VerdictRule(margin=0.02).decide(cost(0.04), WEAK, 0.5)[0] == NEEDED
 
 
 def test_it_says_what_stands_in_the_way() -> None:
-    assert "has not learned the task" in Rule().decide(cost(0.0), NONE, 0.5)[1]
-    assert Rule().decide(cost(0.0), WEAK, 0.5)[1] == TOO_LITTLE
-    assert "margin of 5 points" in Rule().decide(cost(0.05), GOOD, 0.5)[1]
+    assert "has not learned the task" in VerdictRule().decide(cost(0.0), NONE, 0.5)[1]
+    assert VerdictRule().decide(cost(0.0), WEAK, 0.5)[1] == TOO_LITTLE
+    assert "margin of 5 points" in VerdictRule().decide(cost(0.05), GOOD, 0.5)[1]
 
 
 def test_one_of_several_costs_is_judged_by_a_wider_interval() -> None:
@@ -68,11 +68,11 @@ def test_one_of_several_costs_is_judged_by_a_wider_interval() -> None:
         cost(0.065),
         cost(0.1),
     )  # 0.055 to 0.075 alone; for eight together 2.73 / 1.96 times as wide
-    assert Rule().decide(near, GOOD, 0.5)[0] == NEEDED
-    answer, trouble = Rule().decide(near, GOOD, 0.5, together=100)
+    assert VerdictRule().decide(near, GOOD, 0.5)[0] == NEEDED
+    answer, trouble = VerdictRule().decide(near, GOOD, 0.5, together=100)
     assert answer == UNDECIDED
     assert "holds for 100 costs together, [4." in trouble
-    assert Rule().decide(far, GOOD, 0.5, together=8)[0] == NEEDED
+    assert VerdictRule().decide(far, GOOD, 0.5, together=8)[0] == NEEDED
     assert jointly(far, 8) == pytest.approx(
         (0.1 - 0.01 * 2.7344 / 1.95996, 0.1 + 0.01 * 2.7344 / 1.95996), abs=1e-5
     )
@@ -80,18 +80,18 @@ def test_one_of_several_costs_is_judged_by_a_wider_interval() -> None:
 
 
 def test_the_margin_can_be_set() -> None:
-    assert Rule(margin=0.2).decide(cost(0.1), GOOD, 0.5)[0] == NOT_NEEDED
+    assert VerdictRule(margin=0.2).decide(cost(0.1), GOOD, 0.5)[0] == NOT_NEEDED
     for wrong in (0.0, 1.0, -0.1):
         with pytest.raises(BadSetting):
-            Rule(margin=wrong)
+            VerdictRule(margin=wrong)
     with pytest.raises(BadSetting):
-        Rule(skill=1.0)
+        VerdictRule(skill=1.0)
 
 
 def test_baselines_give_away_what_is_above_chance_by_the_margin() -> None:
-    assert Rule().gives_away(cost(0.1)) == "gives away"
-    assert Rule().gives_away(cost(0.0)) == "gives nothing away"
-    assert Rule().gives_away(cost(0.05)) == UNDECIDED
+    assert VerdictRule().gives_away(cost(0.1)) == "gives away"
+    assert VerdictRule().gives_away(cost(0.0)) == "gives nothing away"
+    assert VerdictRule().gives_away(cost(0.05)) == UNDECIDED
 
 
 def test_numbers_read_as_points() -> None:

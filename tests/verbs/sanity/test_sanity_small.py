@@ -15,10 +15,10 @@ from disorder.runs.settings import Settings
 from disorder.types import Dataset, Example, Task
 from disorder.verbs.sanity.checks.order import _verdict as judged
 from disorder.verbs.sanity.checks.order import spec_of
-from disorder.verbs.sanity.equivalence import Rule
-from disorder.verbs.sanity.linear import quick
-from disorder.verbs.sanity.splits import Rows, rows_of
-from disorder.verbs.sanity.trials import Bench
+from disorder.verbs.sanity.equivalence import VerdictRule
+from disorder.verbs.sanity.linear import default_model
+from disorder.verbs.sanity.splits import DatasetRows, read_rows
+from disorder.verbs.sanity.trials import Trials
 
 pytest.importorskip("sklearn", reason="needs scikit-learn")
 
@@ -37,8 +37,8 @@ def made(n: int, seed: int = 0) -> list[dict[str, str]]:
     return found
 
 
-def dealt(data: Any, folds: int = 5) -> Rows:
-    return rows_of(data, None, folds=folds, limit=None, margin=0.05, settings=Settings())
+def dealt(data: Any, folds: int = 5) -> DatasetRows:
+    return read_rows(data, None, folds=folds, limit=None, margin=0.05, settings=Settings())
 
 
 def test_a_group_with_nothing_to_measure_is_named_and_the_others_are_judged() -> None:
@@ -72,7 +72,7 @@ def test_a_group_of_two_numbers_is_named_too() -> None:
 @pytest.mark.parametrize("seed", [0, 15])
 def test_few_premises_are_dealt_to_parts_of_like_size(seed: int) -> None:
     data = [row | {"text_a": f"premise number {i % 5} here"} for i, row in enumerate(made(60))]
-    rows = rows_of(data, None, folds=2, limit=None, margin=0.05, settings=Settings(seed=seed))
+    rows = read_rows(data, None, folds=2, limit=None, margin=0.05, settings=Settings(seed=seed))
     assert sorted(np.bincount(rows.fold).tolist()) == [24, 36]
     assert disorder.sanity(data, checks=["baselines"], folds=2, seed=seed).sections[0].found
 
@@ -108,7 +108,7 @@ def test_a_frequent_first_text_sets_only_its_own_rows_free() -> None:
     assert len(set(rows.cluster.tolist())) == 150 + 50
 
 
-def bench_of(n: int = 300) -> Bench:
+def bench_of(n: int = 300) -> Trials:
     rng = np.random.default_rng(1)
     examples = []
     for i in range(n):
@@ -118,8 +118,8 @@ def bench_of(n: int = 300) -> Bench:
             *rng.choice(NAMES[:40], 2),
         ]
         examples.append(Example(str(i), " ".join(rng.permutation(words)), None, TASK.labels[i % 2]))
-    rows = Rows(Dataset("d", TASK, examples), None, examples, np.arange(n) % 5, "", [])
-    return Bench(rows, quick([e.texts for e in examples], TASK, 0), Rule(), 0)
+    rows = DatasetRows(Dataset("d", TASK, examples), None, examples, np.arange(n) % 5, "", [])
+    return Trials(rows, default_model([e.texts for e in examples], TASK, 0), VerdictRule(), 0)
 
 
 def test_breaking_nothing_costs_nothing() -> None:
@@ -135,9 +135,9 @@ def test_a_model_that_made_no_use_of_order_cannot_say_that_it_is_not_needed() ->
     [probe] = bench.probes([spec_of(1)])
     assert not bench.uses_order(probe)
     assert (
-        judged(bench, probe, True, "all", bench.rows.asked).answer == "not needed"
+        judged(bench, probe, True, "all", bench.rows.tested).answer == "not needed"
     )  # what it would say if it had looked
-    verdict = judged(bench, probe, False, "all", bench.rows.asked)
+    verdict = judged(bench, probe, False, "all", bench.rows.tested)
     assert verdict.answer == "undecided"
     assert "The model made no use of order" in verdict.because
     probe.answers["corrupt-test"].plain[:30] += 0.1

@@ -11,7 +11,7 @@ import disorder
 from disorder.errors import BadData, UnknownName
 from disorder.runs.settings import Settings
 from disorder.verbs.sanity.features import order, words
-from disorder.verbs.sanity.splits import rows_of
+from disorder.verbs.sanity.splits import read_rows
 
 pytest.importorskip("sklearn", reason="needs scikit-learn")
 
@@ -170,7 +170,7 @@ def test_rows_with_one_premise_stay_in_one_part() -> None:
         {"id": str(i), "text_a": f"premise {i // 3}", "text_b": f"b {i}", "label": str(i % 3)}
         for i in range(300)
     ]
-    rows = rows_of(data, None, folds=4, limit=None, margin=0.05, settings=Settings())
+    rows = read_rows(data, None, folds=4, limit=None, margin=0.05, settings=Settings())
     parts: dict[str, set[int]] = {}
     for example, part in zip(rows.examples, rows.fold.tolist(), strict=True):
         parts.setdefault(example.text_a, set()).add(part)
@@ -180,17 +180,17 @@ def test_rows_with_one_premise_stay_in_one_part() -> None:
 
 def test_a_training_split_is_found_by_name(shared_data: Any) -> None:
     settings = Settings(data_dir=str(shared_data))
-    rows = rows_of("mnli", None, folds=None, limit=100, margin=0.05, settings=settings)
+    rows = read_rows("mnli", None, folds=None, limit=100, margin=0.05, settings=settings)
     assert rows.train is not None
     assert (rows.train.name, (rows.fold == -1).sum(), (rows.fold == 0).sum()) == (
         "mnli:train",
         100,
         1537,
     )
-    rows = rows_of("rte", None, folds=None, limit=100, margin=0.05, settings=settings)
+    rows = read_rows("rte", None, folds=None, limit=100, margin=0.05, settings=settings)
     assert rows.design.startswith("cross-fitted: 100 rows of rte:dev and rte:train")
     assert (
-        rows_of("anli", None, folds=None, limit=100, margin=0.05, settings=settings).train is None
+        read_rows("anli", None, folds=None, limit=100, margin=0.05, settings=settings).train is None
     )
 
 

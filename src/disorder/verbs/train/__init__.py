@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from disorder.verbs.train.designs import Design, designs
 from disorder.verbs.train.devices import is_first_process
+from disorder.verbs.train.learner import start as starting_model
 from disorder.verbs.train.mitigations import Finding, mitigations
 from disorder.verbs.train.recipe_plan import Inputs, Job, Loss, Phase
 from disorder.verbs.train.training import Trained, resume, train
@@ -24,5 +25,6 @@ __all__ = [
     "is_first_process",
     "mitigations",
     "resume",
+    "starting_model",
     "train",
 ]
