@@ -27,10 +27,10 @@ def share(claims: Bools | Ints, *, skipped: int = 0) -> Score:
     return Score(value, low, high, n, skipped)
 
 
-def wilson(value: float, n: int) -> tuple[float, float]:
-    """Wilson's 95 % interval for a share of n independent examples."""
-    centre = (value + Z * Z / (2 * n)) / (1 + Z * Z / n)
-    half = Z * sqrt(value * (1 - value) / n + Z * Z / (4 * n * n)) / (1 + Z * Z / n)
+def wilson(value: float, n: int, z: float = Z) -> tuple[float, float]:
+    """Wilson's interval for a share of n independent examples, at 95 % unless `z` says otherwise."""
+    centre = (value + z * z / (2 * n)) / (1 + z * z / n)
+    half = z * sqrt(value * (1 - value) / n + z * z / (4 * n * n)) / (1 + z * z / n)
     low, high = max(0.0, centre - half), min(1.0, centre + half)
     return (0.0 if value == 0 else low), (1.0 if value == 1 else high)
 

@@ -1,4 +1,4 @@
-"""Does the rule say what its words promise? Verdicts and intervals worked by hand."""
+"""Verdict rule and scores of trials: verdicts and intervals worked by hand."""
 
 from __future__ import annotations
 
@@ -8,20 +8,20 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from disorder.errors import BadSetting, NothingToMeasure
+from disorder.report.number_text import in_points
 from disorder.types import Score
-from disorder.verbs.sanity.checks.overlap import apart
+from disorder.verbs.sanity.checks.overlap import accuracy_gap
 from disorder.verbs.sanity.equivalence import (
     NEEDED,
     NOT_NEEDED,
     TOO_LITTLE,
     UNDECIDED,
-    Rule,
-    jointly,
+    VerdictRule,
+    joint_bounds,
     reason,
 )
-from disorder.verbs.sanity.result import points
 from disorder.verbs.sanity.scoring import (
-    balanced,
+    balanced_accuracy,
     balanced_difference,
     clustered_share,
     correlation,
@@ -38,7 +38,7 @@ def cost(value: float, half: float = 0.01) -> Score:
 
 
 @pytest.mark.parametrize(
-    ("lost", "whole", "answer"),
+    ("lost", "original", "answer"),
     [
         (cost(0.1), GOOD, NEEDED),
         (cost(0.01), GOOD, NOT_NEEDED),
@@ -49,53 +49,51 @@ def cost(value: float, half: float = 0.01) -> Score:
         (cost(0.1), NONE, UNDECIDED),
     ],
 )
-def test_verdicts_follow_the_interval(lost: Score, whole: Score, answer: str) -> None:
-    assert Rule().decide(lost, whole, 0.5)[0] == answer
+def test_verdicts_follow_the_interval(lost: Score, original: Score, answer: str) -> None:
+    assert VerdictRule().decide(lost, original, 0.5)[0] == answer
 
 
 def test_a_loss_proves_need_even_in_a_weak_model() -> None:
-    assert Rule(margin=0.02).decide(cost(0.04), WEAK, 0.5)[0] == NEEDED
+    assert VerdictRule(margin=0.02).decide(cost(0.04), WEAK, 0.5)[0] == NEEDED
 
 
-def test_it_says_what_stands_in_the_way() -> None:
-    assert "has not learned the task" in Rule().decide(cost(0.0), NONE, 0.5)[1]
-    assert Rule().decide(cost(0.0), WEAK, 0.5)[1] == TOO_LITTLE
-    assert "margin of 5 points" in Rule().decide(cost(0.05), GOOD, 0.5)[1]
+def test_it_says_what_prevents_an_answer() -> None:
+    assert "has not learned the task" in VerdictRule().decide(cost(0.0), NONE, 0.5)[1]
+    assert VerdictRule().decide(cost(0.0), WEAK, 0.5)[1] == TOO_LITTLE
+    assert "margin of 5 points" in VerdictRule().decide(cost(0.05), GOOD, 0.5)[1]
 
 
 def test_one_of_several_costs_is_judged_by_a_wider_interval() -> None:
-    near, far = (
-        cost(0.065),
-        cost(0.1),
-    )  # 0.055 to 0.075 alone; for eight together 2.73 / 1.96 times as wide
-    assert Rule().decide(near, GOOD, 0.5)[0] == NEEDED
-    answer, trouble = Rule().decide(near, GOOD, 0.5, together=100)
+    near = cost(0.065)  # 0.055 to 0.075 alone; for eight together 2.73 / 1.96 times as wide
+    far = cost(0.1)
+    assert VerdictRule().decide(near, GOOD, 0.5)[0] == NEEDED
+    answer, trouble = VerdictRule().decide(near, GOOD, 0.5, together=100)
     assert answer == UNDECIDED
     assert "holds for 100 costs together, [4." in trouble
-    assert Rule().decide(far, GOOD, 0.5, together=8)[0] == NEEDED
-    assert jointly(far, 8) == pytest.approx(
+    assert VerdictRule().decide(far, GOOD, 0.5, together=8)[0] == NEEDED
+    assert joint_bounds(far, 8) == pytest.approx(
         (0.1 - 0.01 * 2.7344 / 1.95996, 0.1 + 0.01 * 2.7344 / 1.95996), abs=1e-5
     )
-    assert jointly(far, 1) == pytest.approx((far.low, far.high))
+    assert joint_bounds(far, 1) == pytest.approx((far.low, far.high))
 
 
 def test_the_margin_can_be_set() -> None:
-    assert Rule(margin=0.2).decide(cost(0.1), GOOD, 0.5)[0] == NOT_NEEDED
+    assert VerdictRule(margin=0.2).decide(cost(0.1), GOOD, 0.5)[0] == NOT_NEEDED
     for wrong in (0.0, 1.0, -0.1):
         with pytest.raises(BadSetting):
-            Rule(margin=wrong)
+            VerdictRule(margin=wrong)
     with pytest.raises(BadSetting):
-        Rule(skill=1.0)
+        VerdictRule(skill=1.0)
 
 
 def test_baselines_give_away_what_is_above_chance_by_the_margin() -> None:
-    assert Rule().gives_away(cost(0.1)) == "gives away"
-    assert Rule().gives_away(cost(0.0)) == "gives nothing away"
-    assert Rule().gives_away(cost(0.05)) == UNDECIDED
+    assert VerdictRule().gives_away(cost(0.1)) == "gives away"
+    assert VerdictRule().gives_away(cost(0.0)) == "gives nothing away"
+    assert VerdictRule().gives_away(cost(0.05)) == UNDECIDED
 
 
-def test_numbers_read_as_points() -> None:
-    assert points(Score(0.012, 0.006, 0.018, 9)) == "1.2 points [0.6, 1.8]"
+def test_costs_are_written_in_points() -> None:
+    assert in_points(Score(0.012, -0.006, 0.018, 9)) == "1.2 points [−0.6, 1.8]"
     assert (
         reason("Shuffling", Score(0.012, 0.006, 0.018, 9), "")
         == "Shuffling costs 1.2 points [0.6, 1.8]"
@@ -104,19 +102,17 @@ def test_numbers_read_as_points() -> None:
 
 def test_balanced_accuracy_by_hand() -> None:
     gold, right = np.array([0] * 8 + [1] * 2), np.array([True] * 8 + [True, False])
-    assert balanced(right, gold).value == pytest.approx((1.0 + 0.5) / 2)
-    assert balanced(np.ones(10, dtype=bool), gold).low < 1.0  # agreement is no certainty
+    assert balanced_accuracy(right, gold).value == pytest.approx((1.0 + 0.5) / 2)
+    assert balanced_accuracy(np.ones(10, dtype=bool), gold).low < 1.0  # agreement is no certainty
 
 
 def test_differences_are_paired_and_by_label() -> None:
     gold = np.array([0, 0, 0, 0, 1, 1])
-    before, after = (
-        np.array([1, 1, 1, 1, 1, 1], dtype=bool),
-        np.array([1, 1, 0, 0, 1, 0], dtype=bool),
-    )
+    before = np.array([1, 1, 1, 1, 1, 1], dtype=bool)
+    after = np.array([1, 1, 0, 0, 1, 0], dtype=bool)
     assert balanced_difference(before, after, gold).value == pytest.approx(0.5)
     with pytest.raises(NothingToMeasure):
-        balanced(np.array([], dtype=bool), np.array([], dtype=int))
+        balanced_accuracy(np.array([], dtype=bool), np.array([], dtype=int))
 
 
 def test_intervals_cover_the_truth_as_often_as_they_say() -> None:
@@ -124,7 +120,7 @@ def test_intervals_cover_the_truth_as_often_as_they_say() -> None:
     for _ in range(400):
         gold = (rng.random(200) < 0.7).astype(int)
         right = rng.random(200) < np.where(gold == 1, 0.9, 0.6)
-        score = balanced(right, gold)
+        score = balanced_accuracy(right, gold)
         covered += score.low <= 0.75 <= score.high
     assert 0.92 <= covered / 400 <= 0.985
 
@@ -137,10 +133,10 @@ def test_intervals_of_passages_with_many_rows_cover_too() -> None:
         ease = np.repeat(rng.beta(2, 1, 100), 20)
         right, than = rng.random(2000) < ease, rng.random(2000) < 0.5
         found = [
-            (balanced(right, gold, clusters=clusters), 2 / 3),
+            (balanced_accuracy(right, gold, clusters=clusters), 2 / 3),
             (balanced_difference(right, than, gold, clusters=clusters), 2 / 3 - 1 / 2),
             (clustered_share(right, clusters), 2 / 3),
-            (apart(right, numbers < 5, numbers > 12, clusters), 0.0),
+            (accuracy_gap(right, numbers < 5, numbers > 12, clusters), 0.0),
         ]
         covered += [score.low <= truth <= score.high for score, truth in found]
     assert (covered / 400 >= 0.9).all(), covered / 400
@@ -160,7 +156,7 @@ def test_correlations_resample_passages() -> None:
 
 
 def test_one_passage_tells_nothing_of_others() -> None:
-    score = balanced(
+    score = balanced_accuracy(
         np.ones(50, dtype=bool), np.zeros(50, dtype=int), clusters=np.zeros(50, dtype=int)
     )
     assert (score.value, score.low, score.high) == (1.0, 0.0, 1.0)
@@ -169,11 +165,11 @@ def test_one_passage_tells_nothing_of_others() -> None:
 @given(
     st.lists(st.tuples(st.booleans(), st.booleans(), st.integers(0, 2)), min_size=1, max_size=60)
 )
-def test_any_answers_have_an_interval_around_their_score(
+def test_any_predictions_have_an_interval_around_their_score(
     rows: list[tuple[bool, bool, int]],
 ) -> None:
     one, two, gold = (np.array(column) for column in zip(*rows, strict=True))
-    for score in (balanced(one, gold), balanced_difference(one, two, gold)):
+    for score in (balanced_accuracy(one, gold), balanced_difference(one, two, gold)):
         assert score.low <= score.value <= score.high
     assert balanced_difference(one, one, gold).value == 0
 

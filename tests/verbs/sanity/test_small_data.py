@@ -1,6 +1,4 @@
-"""Do few rows, small groups and frequent texts leave an audit standing? And does it say no more
-than it knows?
-"""
+"""Few rows, small groups, frequent texts, and models that made no use of order."""
 
 from __future__ import annotations
 
@@ -13,12 +11,11 @@ import pytest
 import disorder
 from disorder.runs.settings import Settings
 from disorder.types import Dataset, Example, Task
-from disorder.verbs.sanity.checks.order import _verdict as judged
-from disorder.verbs.sanity.checks.order import spec_of
-from disorder.verbs.sanity.equivalence import Rule
-from disorder.verbs.sanity.linear import quick
-from disorder.verbs.sanity.splits import Rows, rows_of
-from disorder.verbs.sanity.trials import Bench
+from disorder.verbs.sanity.checks.order import order_verdict, shuffle_spec
+from disorder.verbs.sanity.equivalence import VerdictRule
+from disorder.verbs.sanity.linear import default_model
+from disorder.verbs.sanity.splits import DatasetRows, read_rows
+from disorder.verbs.sanity.trials import Trials
 
 pytest.importorskip("sklearn", reason="needs scikit-learn")
 
@@ -37,8 +34,8 @@ def made(n: int, seed: int = 0) -> list[dict[str, str]]:
     return found
 
 
-def dealt(data: Any, folds: int = 5) -> Rows:
-    return rows_of(data, None, folds=folds, limit=None, margin=0.05, settings=Settings())
+def dealt(data: Any, folds: int = 5) -> DatasetRows:
+    return read_rows(data, None, folds=folds, limit=None, margin=0.05, settings=Settings())
 
 
 def test_a_group_with_nothing_to_measure_is_named_and_the_others_are_judged() -> None:
@@ -72,7 +69,7 @@ def test_a_group_of_two_numbers_is_named_too() -> None:
 @pytest.mark.parametrize("seed", [0, 15])
 def test_few_premises_are_dealt_to_parts_of_like_size(seed: int) -> None:
     data = [row | {"text_a": f"premise number {i % 5} here"} for i, row in enumerate(made(60))]
-    rows = rows_of(data, None, folds=2, limit=None, margin=0.05, settings=Settings(seed=seed))
+    rows = read_rows(data, None, folds=2, limit=None, margin=0.05, settings=Settings(seed=seed))
     assert sorted(np.bincount(rows.fold).tolist()) == [24, 36]
     assert disorder.sanity(data, checks=["baselines"], folds=2, seed=seed).sections[0].found
 
@@ -86,7 +83,7 @@ def test_more_parts_than_premises_are_as_many_as_premises() -> None:
     assert "in 6 parts" in rows.design
 
 
-def test_a_label_that_is_missing_from_a_training_part_is_no_trouble() -> None:
+def test_a_label_may_be_missing_from_a_training_part() -> None:
     data = made(60)
     for i, row in enumerate(data):
         row.update({"text_a": "one premise", "label": "yes"} if i < 12 else {"label": "no"})
@@ -108,7 +105,7 @@ def test_a_frequent_first_text_sets_only_its_own_rows_free() -> None:
     assert len(set(rows.cluster.tolist())) == 150 + 50
 
 
-def bench_of(n: int = 300) -> Bench:
+def made_trials(n: int = 300) -> Trials:
     rng = np.random.default_rng(1)
     examples = []
     for i in range(n):
@@ -118,30 +115,31 @@ def bench_of(n: int = 300) -> Bench:
             *rng.choice(NAMES[:40], 2),
         ]
         examples.append(Example(str(i), " ".join(rng.permutation(words)), None, TASK.labels[i % 2]))
-    rows = Rows(Dataset("d", TASK, examples), None, examples, np.arange(n) % 5, "", [])
-    return Bench(rows, quick([e.texts for e in examples], TASK, 0), Rule(), 0)
+    rows = DatasetRows(Dataset("d", TASK, examples), None, examples, np.arange(n) % 5, "", [])
+    return Trials(rows, default_model([e.texts for e in examples], TASK, 0), VerdictRule(), 0)
 
 
-def test_breaking_nothing_costs_nothing() -> None:
-    bench = bench_of()
-    again = bench.fit(bench.learner, bench.read, "another name")
-    answers = bench.ask(bench.learner, again, bench.read, np.ones(300, dtype=bool))
-    assert (answers.plain == bench.whole.plain).all()
+def test_training_again_gives_the_same_predictions() -> None:
+    trials = made_trials()
+    again = trials.fit(trials.model, trials.encoded, "another name")
+    every_row = np.ones(300, dtype=bool)
+    predictions = trials.predict(trials.model, again, trials.encoded, every_row)
+    assert (predictions.plain == trials.original.plain).all()
 
 
-def test_a_model_that_made_no_use_of_order_cannot_say_that_it_is_not_needed() -> None:
-    bench = bench_of()
-    bench.learner.blocks = bench.learner.blocks[:1]  # type: ignore[attr-defined]
-    [probe] = bench.probes([spec_of(1)])
-    assert not bench.uses_order(probe)
-    assert (
-        judged(bench, probe, True, "all", bench.rows.asked).answer == "not needed"
-    )  # what it would say if it had looked
-    verdict = judged(bench, probe, False, "all", bench.rows.asked)
+def test_a_model_that_made_no_use_of_order_cannot_show_that_it_is_not_needed() -> None:
+    trials = made_trials()
+    trials.model.blocks = trials.model.blocks[:1]  # type: ignore[attr-defined]
+    [trial] = trials.run([shuffle_spec(1)])
+    assert not trials.uses_order(trial)
+    tested = trials.rows.tested
+    if_it_had = order_verdict(trials, trial, True, "all", tested)
+    assert if_it_had.answer == "not needed"
+    verdict = order_verdict(trials, trial, False, "all", tested)
     assert verdict.answer == "undecided"
     assert "The model made no use of order" in verdict.because
-    probe.answers["corrupt-test"].plain[:30] += 0.1
-    assert bench.uses_order(probe)
+    trial.predictions["corrupt-test"].plain[:30] += 0.1
+    assert trials.uses_order(trial)
 
 
 def test_a_not_needed_says_how_far_the_model_gets() -> None:
@@ -149,8 +147,8 @@ def test_a_not_needed_says_how_far_the_model_gets() -> None:
     for question in ("both texts", "order"):
         verdict = found.verdict(question)
         assert verdict.answer == "not needed"
-        assert verdict.whole is not None
-        assert f"as far as this model gets: {verdict.whole.value:.3f} [" in verdict.because
+        assert verdict.original is not None
+        assert f"as far as this model gets: {verdict.original.value:.3f} [" in verdict.because
 
 
 def test_it_names_the_half_of_the_built_in_pairs_that_needs_order(

@@ -1,23 +1,22 @@
-"""Does an audit see what was planted? Words that give a label away, duplicates and leaks, found
-exactly.
-"""
+"""Checks without a model: planted label words, duplicates and leaks are found exactly."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
-from importlib import import_module
 
 import numpy as np
 import pytest
 
 from disorder.errors import NothingToMeasure
 from disorder.types import Dataset, Example, Task
-from disorder.verbs.sanity.checks.duplicates import BANDS, duplicates, matches
-from disorder.verbs.sanity.checks.duplicates import _likeness as likeness
-from disorder.verbs.sanity.checks.words import joint_interval, words
-from disorder.verbs.sanity.equivalence import Rule
+from disorder.verbs.sanity import CheckInput, CheckResult, VerdictRule, near_duplicates
+from disorder.verbs.sanity.checks.duplicates import duplicates as duplicates_check
+from disorder.verbs.sanity.checks.duplicates import matches
+from disorder.verbs.sanity.checks.words import joint_interval
+from disorder.verbs.sanity.checks.words import words as words_check
+from disorder.verbs.sanity.near_duplicates import N_BANDS, row_similarity
 
-module = import_module("disorder.verbs.sanity.checks.duplicates")
 TASK = Task("toy", ("no", "yes"), "b")
 NAMES = [f"{a}{b}{c}" for a in "bdfglmnprst" for b in "aeiou" for c in "bdklmnrt"]
 
@@ -31,6 +30,14 @@ def rows(n: int, seed: int = 0) -> list[Example]:
     return [
         Example(f"{seed}-{i}", sentence(rng), sentence(rng), TASK.labels[i % 2]) for i in range(n)
     ]
+
+
+def words(examples: Sequence[Example], task: Task = TASK) -> CheckResult:
+    return words_check(CheckInput(Dataset("d", task, examples), None, VerdictRule()))
+
+
+def duplicates(data: Dataset, train: Dataset | None) -> CheckResult:
+    return duplicates_check(CheckInput(data, train, VerdictRule()))
 
 
 def with_texts(
@@ -49,7 +56,7 @@ def test_a_planted_word_is_found_at_the_top() -> None:
         )
         for i, e in enumerate(rows(600))
     ]
-    found = words(examples, TASK, Rule())
+    found = words(examples)
     top = found.tables[0].rows[0]
     assert (top["word"], top["text"], top["label"], top["share"]) == (
         "zyzzyva",
@@ -65,7 +72,7 @@ def test_a_planted_word_is_found_at_the_top() -> None:
 
 
 def test_chance_gives_no_word_away() -> None:
-    found = words(rows(2000), TASK, Rule())
+    found = words(rows(2000))
     assert found.verdicts[0].answer == "none found"
     assert not found.tables[0].rows
 
@@ -76,14 +83,12 @@ def test_a_text_counts_once_however_many_rows_have_it() -> None:
     for p in range(100):
         premise, label = sentence(rng, 30), TASK.labels[int(rng.integers(2))]
         examples += [Example(f"{p}-{k}", premise, sentence(rng, 6), label) for k in range(20)]
-    assert (
-        words([replace(e, text_b="so") for e in examples], TASK, Rule()).verdicts[0].answer
-        == "none found"
-    )
+    assert words([replace(e, text_b="so") for e in examples]).verdicts[0].answer == "none found"
 
 
 def test_joint_intervals_widen_with_the_number_of_tests() -> None:
-    one, many = joint_interval(0.5, 100, 1), joint_interval(0.5, 100, 10_000)
+    one = joint_interval(0.5, 100, 1)
+    many = joint_interval(0.5, 100, 10_000)
     assert one == pytest.approx((0.4038, 0.5962), abs=1e-3)  # Wilson at 95 %
     assert many[0] < one[0]
     assert many[1] > one[1]
@@ -91,9 +96,9 @@ def test_joint_intervals_widen_with_the_number_of_tests() -> None:
 
 def test_one_label_and_numbers_have_no_label_words() -> None:
     with pytest.raises(NothingToMeasure, match="every row has the label"):
-        words([e for e in rows(50) if e.label == "yes"], TASK, Rule())
+        words([e for e in rows(50) if e.label == "yes"])
     with pytest.raises(NothingToMeasure, match="numbers"):
-        words(rows(50), Task("toy"), Rule())
+        words(rows(50), Task("toy"))
 
 
 def test_planted_duplicates_are_found_exactly() -> None:
@@ -216,22 +221,24 @@ def test_the_same_words_in_another_order_with_another_label_are_a_contrast() -> 
     assert "Not counted: 1 with" in leak.because
 
 
-def test_many_near_rows_cost_no_square(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_cost_of_near_rows_grows_with_their_number(monkeypatch: pytest.MonkeyPatch) -> None:
     calls = []
     monkeypatch.setattr(
-        module, "_likeness", lambda one, other: calls.append(1) or likeness(one, other)
+        near_duplicates,
+        "row_similarity",
+        lambda one, other: calls.append(1) or row_similarity(one, other),
     )
     examples = [
         Example(str(i), " ".join(NAMES[:40]), f"{' '.join(NAMES[40:80])} n{i}", "yes")
         for i in range(1000)
     ]
     assert len(matches(examples)["near"]) > 950
-    assert len(calls) <= 2 * BANDS * len(
+    assert len(calls) <= 2 * N_BANDS * len(
         examples
     )  # not the half million that every row with every other would take
 
 
-def test_texts_without_words_are_no_trouble() -> None:
+def test_texts_without_words_are_compared_to_the_letter() -> None:
     found = matches(
         [Example("1", "?!", None, "a"), Example("2", "…", None, "a"), Example("3", "?!", None, "b")]
     )
