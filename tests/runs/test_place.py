@@ -18,7 +18,7 @@ from disorder.runs.storage import write_atomically
 from disorder.verbs.audit.pipeline import audit, resume
 
 upath = pytest.importorskip("upath", reason="needs universal_pathlib")
-SETTINGS = {"q": 5, "transformations": ["derange", "reverse"]}
+SETTINGS = {"q": 5, "with_": ["derange", "reverse"]}
 
 
 @pytest.fixture

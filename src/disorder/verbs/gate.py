@@ -102,7 +102,7 @@ def gate(run: str | Path | Run, fail_if: Sequence[str], *, on: str = "sure") -> 
     where, found = ("", run) if isinstance(run, Run) else (str(run), read_run(Path(run)))
     if found.status != "done":
         what = f"failed ({visible(found.error)})" if found.status == "failed" else "is not finished"
-        raise DisorderError(f"this run {what}; resume: disorder audit --resume {where}")
+        raise DisorderError(f"this run {what}; resume it: disorder audit --resume {where}")
     rulings = [rule.ruling(record, on) for rule in rules for record in _records(found, rule)]
     passed = all(ruling.passed for ruling in rulings)
     return Decision(

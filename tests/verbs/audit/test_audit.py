@@ -157,7 +157,7 @@ class TestKnownModels:
             r.transformation for r in run.scores if r.metric == "agreement" and r.value == 1
         } == set(run.transformations)
         omitted = {(o.transformation, o.metric): o.reason for o in run.omitted}
-        assert omitted["derange", "p_f"] == "no wrong answer was flipped by a permutation"
+        assert omitted["derange", "p_f"] == "no wrong prediction was flipped by a permutation"
         assert run.score("derange", "wos").value == 0  # type: ignore[union-attr]
 
     def test_one_answer_to_everything(self, jsonl: Write) -> None:
@@ -174,7 +174,7 @@ class TestKnownModels:
             for omitted in run.omitted
             if omitted.transformation == "derange"
         }
-        assert reasons["wos"] == "no balanced set of right answers is left"
+        assert reasons["wos"] == "no balanced set of right predictions is left"
 
     @pytest.mark.parametrize("q", [3, 10])
     def test_a_guess_is_within_its_binomial_band(self, jsonl: Write, q: int) -> None:
@@ -372,9 +372,9 @@ class TestMistakes:
             ({"omega": ["half"]}, BadSetting),
             ({"omega": ["2"]}, BadSetting),
             ({"suite": "ordr"}, UnknownName),
-            ({"transformations": ["derang"]}, UnknownName),
+            ({"with_": ["derang"]}, UnknownName),
             ({"labels": {"LABEL_9": "neutral"}}, BadModel),
-            ({"transformations": ["shuffle_ngrams:n=0"]}, BadSetting),
+            ({"with_": ["shuffle_ngrams:n=0"]}, BadSetting),
             ({"group_by": ["genre"]}, DisorderError),
         ],
     )
@@ -486,7 +486,7 @@ class TestReview:
         rows = [row | {"label": "neutral"} for row in pairs(5)]
         settings: dict[str, Any] = {
             "task": "mnli",
-            "transformations": ["derange"],
+            "with_": ["derange"],
             "curtail": True,
             "score": ["omega_max"],
         }

@@ -234,7 +234,7 @@ class TestWhichAreCompared:
     def test_runs_that_stopped_early_are_compared_on_shared_examples(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr("disorder.verbs.audit.pipeline.BLOCK", 50)
+        monkeypatch.setattr("disorder.verbs.audit.auditing.BLOCK", 50)
         asked = {
             "limit": 150,
             "q": 5,
@@ -332,7 +332,7 @@ class TestRefused:
         self, folders: dict[str, Path], tmp_path: Path, status: str, told: str
     ) -> None:
         other = changed(folders["bag"], tmp_path / "other", status=status)
-        with pytest.raises(DisorderError, match=f"{told}; resume: disorder audit --resume"):
+        with pytest.raises(DisorderError, match=f"{told}; resume it: disorder audit --resume"):
             compare(folders["reader"], other)
 
     def test_too_few_and_twice(

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from disorder import __version__
+from importlib.metadata import version
 from disorder.errors import NothingToMeasure, UnknownName
 from disorder.report.exhibits import Figure, Picture, Row, Table
 from disorder.types import Score
@@ -64,7 +64,7 @@ class Explanations:
     hashes: Mapping[str, str]
     sections: list[ExplanationSection] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
-    version: str = __version__
+    version: str = version("disorder")
 
     @property
     def about(self) -> str:
