@@ -18,6 +18,8 @@ from disorder.transformations import parse
 from disorder.verbs.compare.differences import Comparing
 from disorder.verbs.compare.finished_run import Audited
 
+__all__ = ["Audited", "compare"]
+
 SAME = (
     "q",
     "short",

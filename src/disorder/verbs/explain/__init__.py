@@ -18,11 +18,14 @@ from disorder.verbs.explain.folder import (
     write_figures,
     write_folder,
 )
+from disorder.verbs.explain.head_ablation import RANDOM, WITHOUT
 from disorder.verbs.explain.result import Explained, bounds, said, signed
 from disorder.verbs.explain.subject import Broken, Subject
 
 __all__ = [
     "LIMIT",
+    "RANDOM",
+    "WITHOUT",
     "Broken",
     "Explained",
     "Explanations",

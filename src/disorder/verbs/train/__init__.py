@@ -6,23 +6,31 @@ folder that can be audited.
 
 from __future__ import annotations
 
-from disorder.verbs.train.designs import Design, designs
+from disorder.verbs.train.designs import Design, designs, difference
 from disorder.verbs.train.devices import is_first_process
-from disorder.verbs.train.mitigations import Finding, mitigations
+from disorder.verbs.train.mitigations import ALL, Finding, mitigations
 from disorder.verbs.train.recipe_plan import Inputs, Job, Loss, Phase
+from disorder.verbs.train.resuming import Source, folder_name, named, source, train_once
 from disorder.verbs.train.training import Trained, resume, train
 
 __all__ = [
+    "ALL",
     "Design",
     "Finding",
     "Inputs",
     "Job",
     "Loss",
     "Phase",
+    "Source",
     "Trained",
     "designs",
+    "difference",
+    "folder_name",
     "is_first_process",
     "mitigations",
+    "named",
     "resume",
+    "source",
     "train",
+    "train_once",
 ]
