@@ -214,9 +214,9 @@ def _empty_table(title: str) -> Table:
 
 def _list(console: Console, name: str | None, data_dir: str | None, *, as_json: bool) -> None:
     """All items, or those of one paper, with what each needs and whether it can be computed now."""
-    from disorder.verbs.study import items, missing_for
+    from disorder.verbs.study import missing_for, study_items
 
-    known = items().values()
+    known = study_items().values()
     wanted = [item for item in known if name is None or item.name.startswith(name)]
     if not wanted:
         papers = dict.fromkeys(item.paper_name for item in known)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from disorder.verbs.study.availability import missing_for
 from disorder.verbs.study.folder import as_json
-from disorder.verbs.study.item import StudyItem, find_item, items, study_item
+from disorder.verbs.study.item import StudyItem, find_item, study_item, study_items
 from disorder.verbs.study.pipeline import Pipeline
 from disorder.verbs.study.pipelines.audit_table import AuditTable
 from disorder.verbs.study.pipelines.count_table import CountTable
@@ -51,8 +51,8 @@ __all__ = [
     "Workbench",
     "as_json",
     "find_item",
-    "items",
     "missing_for",
     "study",
     "study_item",
+    "study_items",
 ]

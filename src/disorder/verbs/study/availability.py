@@ -7,8 +7,10 @@ import socket
 from functools import cache
 from importlib.util import find_spec
 
-from disorder.data import at_hand
+from disorder.data import at_hand, named_set_of
 from disorder.errors import MissingPackage
+from disorder.registry import DataPart, parts
+from disorder.specs import spec_name, split_spec
 from disorder.verbs.study.item import StudyItem
 
 PACKAGES = {
@@ -53,8 +55,14 @@ def missing_for(item: StudyItem, data_dir: str | None = None) -> list[str]:
 
 
 def is_available(spec: str, data_dir: str | None) -> bool:
-    """Whether data lies in the data folder, or can be fetched from the hub."""
-    return at_hand(spec, data_dir=data_dir) or hub_is_reachable()
+    """Whether data lies in the data folder, comes from a plugin, or can be fetched from the hub."""
+    return at_hand(spec, data_dir=data_dir) or _has_own_source(spec) or hub_is_reachable()
+
+
+def _has_own_source(spec: str) -> bool:
+    """Whether a source of data other than a file, a paper's set or the hub reads it."""
+    name = spec_name(spec)
+    return name in parts(DataPart) and name != "hf" and named_set_of(spec) is None
 
 
 def why_no_data(data_dir: str | None) -> str:
@@ -67,9 +75,12 @@ def why_no_data(data_dir: str | None) -> str:
 
 def why_no_models(item: StudyItem) -> str:
     """Why the paper's own models are not available; empty if they are."""
+    names = [address for name, address in map(split_spec, item.models) if name == "hf"]
+    if not names:
+        return ""
     if not _is_installed("hf"):
         return 'pip install "disorder[hf]"'
-    if hub_is_reachable() or all(_is_cached(spec) for spec in item.models):
+    if hub_is_reachable() or all(_is_cached(name) for name in names):
         return ""
     return "no hub can be reached"
 
@@ -89,10 +100,10 @@ def _hub_answers() -> bool:
         return False
 
 
-def _is_cached(spec: str) -> bool:
+def _is_cached(name: str) -> bool:
     from huggingface_hub import try_to_load_from_cache
 
-    return isinstance(try_to_load_from_cache(spec.removeprefix("hf:"), "config.json"), str)
+    return isinstance(try_to_load_from_cache(name, "config.json"), str)
 
 
 def _is_installed(extra: str) -> bool:

@@ -136,7 +136,7 @@ def study_item(
     return item
 
 
-def items() -> dict[str, StudyItem]:
+def study_items() -> dict[str, StudyItem]:
     """All items by name, paper by paper, tables before figures; those of plugins last."""
     known = parts(StudyItem)
     return {name: known[name] for name in sorted(known, key=_order)}
@@ -152,7 +152,7 @@ def _order(name: str) -> tuple[int, str, int, list[tuple[int, str]]]:
 
 def find_item(name: str) -> StudyItem:
     """The item of that name, or an error with the nearest ones."""
-    known = items()
+    known = study_items()
     if name in known:
         return known[name]
     close = difflib.get_close_matches(name, known, n=3, cutoff=0.6)
