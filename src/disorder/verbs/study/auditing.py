@@ -47,14 +47,9 @@ def audit_once(
         short=short,
         seed=bench.settings.seed,
         fidelity=bench.fidelity,
-        labels=bench.settings.labels,
-        columns=bench.settings.columns,
-        task=bench.settings.task,
-        data_dir=bench.settings.data_dir,
-        batch_size=bench.settings.batch_size,
-        cache=bench.settings.cache,
         out=folder,
         progress=progress,
+        **bench.settings.predicting,
     )
     return run, folder
 

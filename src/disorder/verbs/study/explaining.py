@@ -31,14 +31,9 @@ def explain_in_folder(
         raw_data(data),
         by=by,
         transformation=transformation,
-        labels=bench.settings.labels,
-        columns=bench.settings.columns,
-        task=bench.settings.task,
-        data_dir=bench.settings.data_dir,
-        batch_size=bench.settings.batch_size,
-        cache=bench.settings.cache,
         progress=named(bench.progress, f"{short_name(model)} {short_name(data)}"),
         **settings,
+        **bench.settings.predicting,
     )
     command = ["disorder", "explain", found.model, found.data]
     for spec in by:

@@ -60,6 +60,13 @@ class StudySettings(BaseModel):
         return self.model_dump(exclude=NOT_RECORDED)
 
     @property
+    def predicting(self) -> dict[str, Any]:
+        """How to read data and predict, as audits and explanations take it."""
+        return self.model_dump(
+            include={"labels", "columns", "task", "data_dir", "batch_size", "cache"}
+        )
+
+    @property
     def seeds_to_train(self) -> range:
         """The seeds of the trainings."""
         return range(self.seed, self.seed + self.seeds)

@@ -12,27 +12,27 @@ from disorder.verbs.study.result import StepResult
 from disorder.verbs.study.workbench import Workbench
 
 
+class NotComputed(Pipeline):
+    """A pipeline without numbers: the commands of its item are what is shown."""
+
+    needs_model = False
+
+    def __call__(self, bench: Workbench) -> Iterator[StepResult]:
+        """Nothing."""
+        yield from ()
+
+
 @dataclass(frozen=True)
-class HumanStudy(Pipeline):
+class HumanStudy(NotComputed):
     """What people answer: `disorder human` draws the sample, collects answers and scores them."""
 
     kind = "people"
-    needs_model = False
     does = "people answer, with disorder human"
-
-    def __call__(self, bench: Workbench) -> Iterator[StepResult]:
-        """Nothing; the commands of the item are shown."""
-        yield from ()
 
 
 @dataclass(frozen=True)
-class Illustration(Pipeline):
+class Illustration(NotComputed):
     """A drawing or a made-up example: nothing is measured, and commands show something alike."""
 
     kind = "drawing"
-    needs_model = False
     does = "nothing is measured; commands show something alike"
-
-    def __call__(self, bench: Workbench) -> Iterator[StepResult]:
-        """Nothing; the commands of the item are shown."""
-        yield from ()

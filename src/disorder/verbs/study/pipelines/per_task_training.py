@@ -86,7 +86,7 @@ class PerTaskTraining(Pipeline):
         return f"train each model for each set of data{ways}; then {self.measures.does}"
 
     def __call__(self, bench: Workbench) -> Iterator[StepResult]:
-        """One step per model, set of data and way."""
+        """One step per model, data and way; what does not fit is left out of a larger table."""
         for model, data in bench.pairs():
             if self.arms or not is_trained(model):
                 train = bench.train or f"the training part of {short_name(data)}"
@@ -95,24 +95,14 @@ class PerTaskTraining(Pipeline):
                 about = {"model": title_of(model), "data": bench.name_of(data)}
                 if name:
                     about[self.key] = name
-                yield self._measured_or_left_out(bench, model, data, arm, about)
-
-    def _measured_or_left_out(
-        self,
-        bench: Workbench,
-        model: Any,
-        data: Any,
-        arm: TrainingArm,
-        about: Mapping[str, str],
-    ) -> StepResult:
-        """A model that does not fit the data is left out of a larger table, with the reason."""
-        try:
-            return self._measured(bench, model, data, arm, about)
-        except (BadModel, MissingData) as reason:
-            if len(bench.models) * len(bench.data) == 1:
-                raise
-            what = f"{short_name(model)} on {short_name(data)}"
-            return StepResult(notes=[f"{what}: left out ({reason})"])
+                try:
+                    result = self._measured(bench, model, data, arm, about)
+                except (BadModel, MissingData) as reason:
+                    if len(bench.models) * len(bench.data) == 1:
+                        raise
+                    what = f"{short_name(model)} on {short_name(data)}"
+                    result = StepResult(notes=[f"{what}: left out ({reason})"])
+                yield result
 
     def _measured(
         self,
