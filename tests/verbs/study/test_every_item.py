@@ -60,16 +60,6 @@ def rows(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-_made: dict[str, Study] = {}  # each item is made once for all tests
-
-
-def made_once(item: StudyItem, rows: Path) -> Study:
-    """The item, made by the first test that needs it."""
-    if item.name not in _made:
-        _made[item.name] = made(item, rows)
-    return _made[item.name]
-
-
 def made(item: StudyItem, rows: Path, **more: Any) -> Study:
     """The item with the smallest model that can stand for one."""
     given: dict[str, Any] = {"data": [str(rows)], "q": 3} | more
@@ -84,9 +74,20 @@ def made(item: StudyItem, rows: Path, **more: Any) -> Study:
         pytest.skip(str(error))
 
 
-@pytest.mark.parametrize("item", MEASURED, ids=lambda item: item.name)
-def test_it_runs(item: StudyItem, rows: Path) -> None:
-    found = made_once(item, rows)
+@pytest.mark.parametrize(
+    "item", [item for item in MEASURED if item.name != "ndsc/fig1"], ids=lambda item: item.name
+)
+def test_it_runs_and_its_columns_are_those_of_the_published_table(
+    item: StudyItem, rows: Path
+) -> None:
+    found = made(item, rows)
+    check_result(found)
+    if item in TABLES:
+        check_columns(item, found)
+
+
+def check_result(found: Study) -> None:
+    """A study that was computed has numbers or pictures, and every number lies in its interval."""
     assert found.status == "done"
     assert found.cells or found.pictures
     assert found.title
@@ -94,6 +95,15 @@ def test_it_runs(item: StudyItem, rows: Path) -> None:
         assert cell.column in found.columns
         assert cell.low is None or cell.high is None or cell.low <= cell.value <= cell.high
     assert all(picture.svg.startswith("<svg") for picture in found.pictures)
+
+
+def check_columns(item: StudyItem, found: Study) -> None:
+    """Every printed number of a table can be matched; what is printed of figures may be
+    statements.
+    """
+    assert {cell.column for cell in found.cells} | {"p_f"} >= set(item.published_table.columns)
+    keys = {key for row in item.published_table.rows for key in row.about}
+    assert keys <= set(found.cells[0].row)
 
 
 @pytest.mark.parametrize("item", SHOWN, ids=lambda item: item.name)
@@ -111,17 +121,6 @@ def test_its_models_are_rows_of_the_published_table(item: StudyItem) -> None:
     named = set(item.models.values())
     known = {*item.published_table.values("model"), *([item.subject] if item.subject else [])}
     assert not known or named <= known
-
-
-@pytest.mark.parametrize("item", TABLES, ids=lambda item: item.name)
-def test_its_columns_meet_those_of_the_published_table(item: StudyItem, rows: Path) -> None:
-    """A number that no cell of ours can meet would stand beside nothing; what is printed of figures
-    may be statements.
-    """
-    found = made_once(item, rows)
-    assert {cell.column for cell in found.cells} | {"p_f"} >= set(item.published_table.columns)
-    keys = {key for row in item.published_table.rows for key in row.about}
-    assert keys <= set(found.cells[0].row)
 
 
 @pytest.mark.parametrize("paper", sorted({item.paper_name for item in study_items().values()}))
@@ -174,7 +173,8 @@ def test_designs_are_those_of_the_command(rows: Path, tmp_path: Path) -> None:
     pytest.importorskip("torch", reason="needs torch")
     from disorder.verbs.train import designs
 
-    found = made_once(study_items()["ndsc/fig1"], rows)
+    found = made(study_items()["ndsc/fig1"], rows)
+    check_result(found)
     spec = "drop_pos:tags=VERB"
     [_, corrupt_train, *_] = designs(
         str(rows), str(rows), [spec], out=tmp_path, model="bow", settings={"epochs": "1"}

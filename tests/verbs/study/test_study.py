@@ -22,7 +22,7 @@ from disorder.verbs.study.folder import as_markdown
 from disorder.verbs.study.matching import TableMatcher
 from disorder.verbs.study.published_tables import PublishedRow, PublishedTable
 from disorder.verbs.study.resolving import split_models_and_data
-from disorder.verbs.study.table_lines import lines, why_not
+from disorder.verbs.study.table_lines import lines, title, why_not
 
 Command = Callable[..., tuple[int, str, str]]
 SMALL: dict[str, Any] = {"limit": 40, "q": 5}
@@ -162,7 +162,7 @@ def test_what_was_printed_by_the_released_definitions_is_shown_and_not_judged(
     assert same.difference == pytest.approx(found.cell("p_c").value - 0.842)
     assert same.is_within is None
     assert any(
-        note.startswith("not judged: P_c (") and "--fidelity released" in note
+        note.startswith(f"not judged: {title('p_c')} (") and "--fidelity released" in note
         for note in why_not(found)
     )
     assert any(cell.endswith("not judged") for line in lines(found) for cell in line.cells)
