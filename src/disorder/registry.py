@@ -301,7 +301,7 @@ def list_parts(kind: str | None = None) -> list[dict[str, str]]:
             "name": name,
             "summary": entry.summary,
             "paper": entry.paper,
-            "origin": "built in" if entry.is_built_in else entry.function.__module__.split(".")[0],
+            "origin": "built in" if entry.is_built_in else "plugin",
         }
         for each in kinds
         for name, entry in parts_of(each).items()

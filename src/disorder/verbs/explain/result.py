@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from importlib.metadata import version
 from disorder.errors import NothingToMeasure, UnknownName
 from disorder.report.exhibits import Figure, Picture, Row, Table
 from disorder.types import Score

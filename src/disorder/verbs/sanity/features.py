@@ -17,6 +17,7 @@ from zlib import crc32
 import numpy as np
 from numpy.typing import NDArray
 
+from disorder.metrics.word_overlap import word_overlap
 from disorder.types import Bools, Ints, Texts
 
 Hashes = NDArray[np.uint64]
@@ -292,3 +293,8 @@ def _mixed(kind: int, *columns: Hashes) -> Hashes:
             found = (found ^ column) * GOLDEN
             found = found ^ (found >> np.uint64(29))
         return np.asarray((found * GOLDEN) >> np.uint64(64 - BITS))
+
+
+def shared_words(a: str, b: str | None) -> float:
+    """The share of the distinct words of `b` that `a` has too; 0 where `b` has none."""
+    return word_overlap(hashes(a).tolist(), hashes(b or "").tolist(), distinct=True) or 0.0

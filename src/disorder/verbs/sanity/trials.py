@@ -20,6 +20,7 @@ from disorder.metrics import ORIGINAL
 from disorder.report.exhibits import Row
 from disorder.types import Bools, Floats, Ints, Score, Task, Texts
 from disorder.verbs.sanity.equivalence import VerdictRule
+from disorder.verbs.sanity.features import shared_words
 from disorder.verbs.sanity.perturbed_rows import PerturbedRows, perturb_rows
 from disorder.verbs.sanity.result import record
 from disorder.verbs.sanity.scoring import (
@@ -30,7 +31,6 @@ from disorder.verbs.sanity.scoring import (
 )
 from disorder.verbs.sanity.splits import DatasetRows
 from disorder.verbs.sanity.trial_models import TrialModel
-from disorder.verbs.sanity.word_overlap import word_overlap
 
 DESIGNS = ("corrupt-both", "corrupt-test", "corrupt-train")
 ALL = "all"
@@ -206,7 +206,7 @@ class Trials:
 
     def overlaps(self, texts: Sequence[Texts], rows: Ints) -> Floats:
         """The word overlap of these rows."""
-        return np.array([word_overlap(*texts[row]) for row in rows.tolist()])
+        return np.array([shared_words(*texts[row]) for row in rows.tolist()])
 
     def score(self, predictions: TrialPredictions, rows: Ints) -> Score:
         """Balanced accuracy (for numbers: rank correlation) on these rows.

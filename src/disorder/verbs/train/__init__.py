@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from disorder.verbs.train.comparison import TrainingSource, train_once
+from disorder.verbs.train.comparison import TrainingSource, folder_name, train_once, with_prefix
 from disorder.verbs.train.corruption_designs import Design, accuracy_difference, designs
 from disorder.verbs.train.devices import is_first_process
 from disorder.verbs.train.inputs import Inputs
@@ -35,10 +35,12 @@ __all__ = [
     "WordSettings",
     "accuracy_difference",
     "designs",
+    "folder_name",
     "is_first_process",
     "mitigations",
     "resume",
     "starting_model",
     "train",
     "train_once",
+    "with_prefix",
 ]

@@ -1,5 +1,5 @@
-"""What did the papers print? Their numbers as data, one TOML file a paper, read as strings exactly
-as printed.
+"""Published tables: what a paper printed, one TOML file per paper, read as strings exactly as
+printed.
 """
 
 from __future__ import annotations
@@ -9,27 +9,29 @@ import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
-from importlib.resources import files
+from pathlib import Path
 from typing import Any
+
+from disorder.errors import BadData
 
 SCALES = {"share": 1.0, "count": 1.0, "percent": 0.01, "points": 0.01}
 PRINTED = re.compile(r"[-−–+]?\d[\d,]*(?:\.\d+)?|[-−–+]?\.\d+")
+FIELDS = ("title", "page", "unit", "units", "columns", "note", "erratum")
 
 
 @dataclass(frozen=True)
-class Row:
-    """One row of a table: what it is about (model, data, transformation, …), and its cells as
-    printed.
-    """
+class PublishedRow:
+    """One row: what it is about (model, data, transformation, …), and its cells as printed."""
 
     about: Mapping[str, str]
     cells: Mapping[str, str]
 
 
 @dataclass(frozen=True)
-class Section:
-    """One table or figure as published; of a figure, what the text states in numbers. `erratum` is
-    what does not add up.
+class PublishedTable:
+    """One table or figure as published; of a figure, the numbers that the text states.
+
+    `erratum` says what is inconsistent in it.
     """
 
     title: str = ""
@@ -37,17 +39,18 @@ class Section:
     unit: str = "share"
     units: Mapping[str, str] = field(default_factory=dict)
     columns: Sequence[str] = ()
-    rows: Sequence[Row] = ()
+    rows: Sequence[PublishedRow] = ()
     note: str = ""
     erratum: str = ""
 
     def unit_of(self, column: str) -> str:
-        """How the printed numbers of a column are to be read."""
+        """The unit of the printed numbers of a column."""
         return self.units.get(column, self.unit)
 
     def number(self, column: str, text: str) -> float | None:
-        """A printed number on our scale, on which shares and percentages lie between 0 and 1; None
-        where there is none.
+        """A printed number on our scale, where shares and percentages lie between 0 and 1.
+
+        None where the cell holds no number.
         """
         found = number(text)
         return None if found is None else found * SCALES[self.unit_of(column)]
@@ -62,24 +65,23 @@ class Section:
 
 
 @lru_cache
-def published(paper: str) -> dict[str, Section]:
-    """All that one paper printed, by item; nothing for a paper without a file."""
-    file = files("disorder.verbs.study").joinpath("published", f"{paper}.toml")
-    if not file.is_file():
-        return {}
-    return {
-        name: _section(given)
-        for name, given in tomllib.loads(file.read_text(encoding="utf-8")).items()
-    }
+def published_tables(path: Path) -> dict[str, PublishedTable]:
+    """All tables and figures in a file of published numbers, by item."""
+    try:
+        given = tomllib.loads(path.read_text(encoding="utf-8"))
+        return {name: _table(table) for name, table in given.items()}
+    except OSError as error:
+        raise BadData(f"published numbers {path}: {error.strerror or error}") from None
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise BadData(f"published numbers {path}: {error!r}") from None
 
 
-def _section(given: Mapping[str, Any]) -> Section:
+def _table(given: Mapping[str, Any]) -> PublishedTable:
     rows = [
-        Row({k: str(v) for k, v in row.items() if k != "cells"}, dict(row["cells"]))
+        PublishedRow({k: str(v) for k, v in row.items() if k != "cells"}, dict(row["cells"]))
         for row in given.get("rows", ())
     ]
-    names = ("title", "page", "unit", "units", "columns", "note", "erratum")
-    return Section(**{name: given[name] for name in names if name in given}, rows=rows)
+    return PublishedTable(**{name: given[name] for name in FIELDS if name in given}, rows=rows)
 
 
 def number(text: str) -> float | None:
@@ -89,11 +91,9 @@ def number(text: str) -> float | None:
     [0.906, 82.37, -1.37, -3.0, 6655.0, 0.581, None]
     """
     found = PRINTED.search(text)
-    return (
-        None
-        if found is None
-        else float(found[0].replace(",", "").replace("−", "-").replace("–", "-"))
-    )
+    if found is None:
+        return None
+    return float(found[0].replace(",", "").replace("−", "-").replace("–", "-"))
 
 
 def decimals(text: str) -> int:
