@@ -25,7 +25,7 @@ os.environ["HF_HUB_OFFLINE"] = "1"
 
 
 def dataset() -> Any:
-    from disorder.data.tasks import SETS
+    from disorder.data import known_tasks
     from disorder.types import Dataset, Example
 
     examples = []
@@ -36,7 +36,9 @@ def dataset() -> Any:
                 examples.append(Example(row["id"], row["text_a"], row["text_b"], row["label"]))
             if len(examples) == N_PAIRS:
                 break
-    return Dataset("mnli", SETS["mnli"].task, sorted(examples, key=lambda e: e.id), {}, "benchmark")
+    return Dataset(
+        "mnli", known_tasks()["mnli"], sorted(examples, key=lambda e: e.id), {}, "benchmark"
+    )
 
 
 def texts() -> list[tuple[str, str]]:
@@ -97,7 +99,7 @@ def disorder_run(precision: str = "fp32", **settings: Any) -> Callable[[], objec
     model = load(f"hf:{MODEL}", task=data.task, precision=precision).predictor
 
     def work() -> dict[str, Any]:
-        run = audit(model, data, transformations=["derange"], q=Q, cache="off", **settings)
+        run = audit(model, data, with_=["derange"], q=Q, cache="off", **settings)
         omega = {r.metric: r.value for r in run.scores if r.metric in ("omega_max", "omega_rand")}
         return {"asked": run.n_predictions, **omega}
 

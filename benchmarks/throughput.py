@@ -15,10 +15,10 @@ import sys
 import time
 from collections.abc import Sequence
 
-from disorder.data import read, vocabulary
+from disorder.data import read_data, vocabulary
 from disorder.memo import Memo
 from disorder.models import LoadedModel, load
-from disorder.registry import parts
+from disorder.registry import TransformationPart, parts
 from disorder.transformations import Transformation, parse, tags, words
 from disorder.types import Dataset, Example
 from disorder.verbs.context import RunContext
@@ -59,21 +59,21 @@ def timed(spec: str, data: Dataset, context: RunContext, model: LoadedModel) -> 
 
 
 def main() -> None:
-    data = read(os.environ.get("DATA", "builtin"))
+    data = read_data(os.environ.get("DATA", "builtin"))
     model = load(os.environ.get("MODEL", "builtin:bow"), task=data.task)
     context = RunContext(model, vocabulary(data))
     print("| transformation | texts/s | again, texts/s |\n| --- | ---: | ---: |")
-    for name, part in parts("transformation").items():
+    for name, part in parts(TransformationPart).items():
         if sys.argv[1:] and name not in sys.argv[1:]:
             continue
         spec = name
-        if "training data" in part.facts["needs"]:
+        if "training data" in part.needs:
             if "TRAIN" not in os.environ:
                 continue
             spec = f"{name}:train={os.environ['TRAIN']}"
         first, again = timed(spec, data, context, model)
         n = 2 * len(data.examples[:N])
-        spec = spec.split("=")[0] + "=DATA" if "training data" in part.facts["needs"] else spec
+        spec = spec.split("=")[0] + "=DATA" if "training data" in part.needs else spec
         print(f"| `{spec}` | {n / first:,.0f} | {n / again:,.0f} |", flush=True)
 
 

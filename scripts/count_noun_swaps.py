@@ -13,7 +13,7 @@ from collections import Counter
 
 import numpy as np
 
-from disorder.data import read
+from disorder.data import read_data
 from disorder.errors import DoesNotApply
 from disorder.metrics.wos import is_simple
 from disorder.transformations import parse
@@ -34,7 +34,7 @@ def main(folder: str, names: list[str]) -> None:
     swap = parse("swap_nouns")
     print("set\tdev\tstep 1\tproper\tnouns\theads\tnone")
     for name in names:
-        dataset = read(f"{folder}/{name}/dev.jsonl.gz", task=name)
+        dataset = read_data(f"{folder}/{name}/dev.jsonl.gz", task=name)
         task = dataset.task
         texts = [(e, e.text_a if task.breaks == "a" else str(e.text_b)) for e in dataset.examples]
         kept = [e for e, text in texts if is_simple(text, task=task, fidelity="released")]

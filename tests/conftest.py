@@ -69,10 +69,12 @@ def tiny_bert(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """
     torch = pytest.importorskip("torch", reason="needs torch")
     transformers = pytest.importorskip("transformers", reason="needs transformers")
-    from disorder.data import read
+    from disorder.data import read_data
 
     folder = tmp_path_factory.mktemp("tiny-bert")
-    texts = [text for e in read("builtin").examples[:600] for text in (e.text_a, str(e.text_b))]
+    texts = [
+        text for e in read_data("builtin").examples[:600] for text in (e.text_a, str(e.text_b))
+    ]
     words = sorted(
         {word.strip(".,;:!?'").lower() for text in texts for word in text.split()} - {""}
     )

@@ -21,7 +21,15 @@ from conftest import CHINESE, NLI, SHARED, RunContext, example, outcomes
 from disorder.errors import DoesNotApply, MissingData, MissingPackage, NothingToMeasure
 from disorder.models import load
 from disorder.models.builtin import MODELS
-from disorder.registry import STAGES, Part, parts
+from disorder.registry import (
+    KINDS,
+    MetricPart,
+    NetworkPart,
+    Part,
+    TransformationPart,
+    parts,
+    parts_of,
+)
 from disorder.transformations import Transformation, parse
 from disorder.transformations.words import split
 from disorder.types import Example, Outcomes, Score, Task, Variants
@@ -76,7 +84,7 @@ PAIRS = {
 }
 FIDELITIES = ("paper", "released")
 SURROUNDINGS = RunContext()
-ALL_PARTS = [entry for kind in STAGES for entry in parts(kind).values()]
+ALL_PARTS = [entry for kind in KINDS for entry in parts_of(kind).values()]
 
 
 def names(kind: str) -> list[str]:
@@ -85,7 +93,7 @@ def names(kind: str) -> list[str]:
 
 def specs() -> list[str]:
     """Every transformation; those that learn from other data get some."""
-    needs = {name: entry.facts["needs"] for name, entry in parts("transformation").items()}
+    needs = {name: entry.needs for name, entry in parts(TransformationPart).items()}
     return [f"{name}:train=made up" if "training data" in needs[name] else name for name in needs]
 
 
@@ -118,7 +126,7 @@ def test_every_part_says_in_a_sentence_what_it_does(entry: Part) -> None:
     assert not re.search(r"\.\s+[A-Z]", entry.summary), "one sentence, not two"
 
 
-@pytest.mark.parametrize("kind", STAGES)
+@pytest.mark.parametrize("kind", KINDS)
 def test_every_kind_has_parts(kind: str) -> None:
     assert names(kind)
 
@@ -260,7 +268,7 @@ def random_outcomes(seed: int, *, n: int, q: int, numbers: bool = False) -> Outc
 
 
 def numbers_of(metric: str) -> bool:
-    return bool(parts("metric")[metric].facts["on"] == "numbers")
+    return bool(parts(MetricPart)[metric].on == "numbers")
 
 
 @pytest.mark.parametrize("metric", names("metric"))
@@ -272,7 +280,7 @@ class TestMetric:
     ) -> None:
         for seed in range(5):
             try:
-                score: Score = parts("metric")[metric].function(
+                score: Score = parts(MetricPart)[metric].function(
                     random_outcomes(seed, n=n, q=q, numbers=numbers_of(metric))
                 )
             except NothingToMeasure:
@@ -287,7 +295,7 @@ class TestMetric:
             np.zeros(3, dtype=bool)
         )
         with pytest.raises(NothingToMeasure):
-            parts("metric")[metric].function(nothing)
+            parts(MetricPart)[metric].function(nothing)
 
     def test_the_order_of_examples_does_not_matter(self, metric: str) -> None:
         """Values are equal; an interval by resampling may differ by its chance, one by formula may
@@ -295,7 +303,7 @@ class TestMetric:
         """
         given = random_outcomes(1, n=60, q=7, numbers=numbers_of(metric))
         turned = given.take(np.random.default_rng(2).permutation(60))
-        scores = [parts("metric")[metric].function(each) for each in (given, turned)]
+        scores = [parts(MetricPart)[metric].function(each) for each in (given, turned)]
         assert scores[0].value == pytest.approx(scores[1].value, abs=1e-12)
         assert (scores[0].n, scores[0].skipped) == (scores[1].n, scores[1].skipped)
         width = scores[0].high - scores[0].low
@@ -308,7 +316,7 @@ class TestMetric:
             **{name: getattr(given, name) for name in given.__dataclass_fields__}
             | {"n_skipped": 11}
         )
-        score, with_skips = (parts("metric")[metric].function(each) for each in (given, more))
+        score, with_skips = (parts(MetricPart)[metric].function(each) for each in (given, more))
         assert with_skips.skipped == score.skipped + 11
 
 
@@ -332,7 +340,7 @@ def model_spec(name: str) -> str:
         if not (MODELS / "nli").is_dir():
             pytest.skip(f"needs the built-in models in {MODELS}")
         return f"onnx:{MODELS / 'nli'}" if name == "onnx" else name
-    if name in parts("network"):
+    if name in parts(NetworkPart):
         return f"{name}:{trained(name)}"
     return OFFLINE_MODELS[name]
 

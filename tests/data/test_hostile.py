@@ -16,7 +16,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from disorder.data import read
+from disorder.data import read_data
 from disorder.errors import DisorderError
 from disorder.transformations import suite
 from disorder.verbs.audit.pipeline import audit
@@ -123,9 +123,7 @@ def go_through(path: Path, spec: str, *, out: Path | None = None) -> str:
             json.dumps(record, ensure_ascii=False).encode()
     status = "abstained"
     with suppress(DisorderError):
-        status = audit(
-            "uniform", str(path), transformations=[spec], q=3, short="use", out=out
-        ).status
+        status = audit("uniform", str(path), with_=[spec], q=3, short="use", out=out).status
     assert time.process_time() - began < SECONDS
     return status
 
@@ -198,5 +196,5 @@ def test_many_labels_and_long_names(tmp_path: Path) -> None:
         for i in range(60)
     ]
     path.write_text("".join(json.dumps(row) + "\n" for row in rows))
-    assert len(read(str(path)).examples) == 60
+    assert len(read_data(str(path)).examples) == 60
     go_through(path, "derange", out=tmp_path / "run")

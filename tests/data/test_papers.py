@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from disorder.data import read
-from disorder.data.tasks import KNOWN, SETS, guess_task
+from disorder.data import guess_task, known_tasks, read_data
 from disorder.errors import BadData, UnknownName
+from disorder.registry import DataPart, parts
 
 NLI = {"entailment": 0, "neutral": 1, "contradiction": 2}
 
@@ -31,14 +31,14 @@ NLI = {"entailment": 0, "neutral": 1, "contradiction": 2}
 def test_named_sets_have_the_official_counts(
     shared_data: Path, spec: str, counts: dict[str, int]
 ) -> None:
-    dataset = read(spec, data_dir=str(shared_data))
+    dataset = read_data(spec, data_dir=str(shared_data))
     assert Counter(example.label for example in dataset.examples) == counts
     assert set(dataset.task.labels) == set(counts)
     assert dataset.skipped == {}
 
 
 def test_sts_b_is_a_regression(shared_data: Path) -> None:
-    dataset = read("stsb", data_dir=str(shared_data))
+    dataset = read_data("stsb", data_dir=str(shared_data))
     assert dataset.task.is_regression
     assert len(dataset.examples) == 1500
     assert all(0 <= float(example.label) <= 5 for example in dataset.examples)
@@ -48,31 +48,32 @@ def test_the_environment_says_where_the_data_is(
     shared_data: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("DISORDER_DATA", str(shared_data))
-    assert len(read("rte").examples) == 277
+    assert len(read_data("rte").examples) == 277
 
 
-@pytest.mark.parametrize("name", SETS)
+@pytest.mark.parametrize("name", [name for name, entry in parts(DataPart).items() if entry.splits])
 def test_what_the_papers_break_reject_and_default_to(name: str) -> None:
-    task = SETS[name].task
+    task = known_tasks()[name]
     breaks_second = {"mnli", "snli", "anli", "fever_nli", "ocnli", "rte"}
     assert task.breaks == ("b" if name in breaks_second else "a")
     for label in (task.reject_label, task.default_label):
         assert label is None or label in task.labels
-    assert SETS[name].usual in SETS[name].splits
+    entry = parts(DataPart)[name]
+    assert entry.default_split in entry.splits
     assert task.language == ("zh" if name == "ocnli" else "en")
 
 
 def test_labels_stand_in_the_order_of_the_hub() -> None:
-    assert {label: i for i, label in enumerate(KNOWN["mnli"].labels)} == NLI
-    assert KNOWN["rte"].labels == ("entailment", "not_entailment")
-    assert KNOWN["cola"].labels == ("unacceptable", "acceptable")
+    assert {label: i for i, label in enumerate(known_tasks()["mnli"].labels)} == NLI
+    assert known_tasks()["rte"].labels == ("entailment", "not_entailment")
+    assert known_tasks()["cola"].labels == ("unacceptable", "acceptable")
 
 
 def test_a_file_is_given_the_task_that_its_labels_name() -> None:
     known = guess_task("mine", {"neutral", "entailment"}, is_pair=True)
     assert (known.name, known.labels, known.reject_label) == (
         "mine",
-        KNOWN["mnli"].labels,
+        known_tasks()["mnli"].labels,
         "neutral",
     )
     assert guess_task("mine", {"b", "a"}, is_pair=False).labels == ("a", "b")
@@ -82,6 +83,6 @@ def test_a_file_is_given_the_task_that_its_labels_name() -> None:
 def test_a_set_that_is_not_there_says_where_it_was_sought(tmp_path: Path) -> None:
     pytest.importorskip("datasets", reason="needs datasets")
     with pytest.raises(BadData, match=f"rte:dev: not in {tmp_path}"):
-        read("rte", data_dir=str(tmp_path))
+        read_data("rte", data_dir=str(tmp_path))
     with pytest.raises(UnknownName, match="did you mean 'matched'"):
-        read("mnli:mached", data_dir=str(tmp_path))
+        read_data("mnli:mached", data_dir=str(tmp_path))

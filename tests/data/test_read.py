@@ -14,7 +14,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from conftest import pairs
-from disorder.data import read, stream
+from disorder.data import read_data, stream
 from disorder.errors import BadData, DisorderError, UnknownName
 from disorder.verbs.perturb import perturbed
 
@@ -82,14 +82,14 @@ class TestFormats:
             (f"d.{suffix}.gz", gzip.compress(plain)),
             (f"D.{suffix.upper()}", plain),
         ):
-            dataset = read(write(written, name), columns=COLUMNS)
+            dataset = read_data(write(written, name), columns=COLUMNS)
             assert content(dataset.examples) == expected
             assert dataset.task.labels == ("entailment", "neutral", "contradiction")
             assert dataset.skipped == {}
 
     def test_parquet(self, tmp_path: Path) -> None:
         pq.write_table(pa.Table.from_pylist(ROWS), tmp_path / "d.parquet")
-        assert content(read(str(tmp_path / "d.parquet"), columns=COLUMNS).examples) == [
+        assert content(read_data(str(tmp_path / "d.parquet"), columns=COLUMNS).examples) == [
             tuple(row.values()) for row in ROWS
         ]
 
@@ -98,21 +98,21 @@ class TestFormats:
         self, write: Callable[..., str], suffix: str
     ) -> None:
         windows = b"\xef\xbb\xbf" + FORMATS[suffix](ROWS).replace(b"\n", b"\r\n")
-        examples = read(write(windows, f"d.{suffix}"), columns=COLUMNS).examples
+        examples = read_data(write(windows, f"d.{suffix}"), columns=COLUMNS).examples
         assert content(examples) == [tuple(row.values()) for row in ROWS]
 
     def test_a_csv_cell_may_hold_a_line_end_and_a_tsv_cell_a_quote(
         self, write: Callable[..., str]
     ) -> None:
-        csv = read(write('id,text_a,label\n1,"two\nlines",x\n2,b,y\n', "d.csv"))
+        csv = read_data(write('id,text_a,label\n1,"two\nlines",x\n2,b,y\n', "d.csv"))
         assert dataset_texts(csv.examples) == ["two\nlines", "b"]
-        tsv = read(write('id\ttext_a\tlabel\n1\tsay "no\tx\n2\tb\ty\n', "d.tsv"))
+        tsv = read_data(write('id\ttext_a\tlabel\n1\tsay "no\tx\n2\tb\ty\n', "d.tsv"))
         assert dataset_texts(tsv.examples) == ['say "no', "b"]
 
     def test_blank_lines_are_no_rows(self, write: Callable[..., str]) -> None:
         assert (
             len(
-                read(
+                read_data(
                     write("\n" + line() + "\n  \n" + line(text_a="Other words", label="no"))
                 ).examples
             )
@@ -123,13 +123,13 @@ class TestFormats:
         self, write: Callable[..., str]
     ) -> None:
         prints = {
-            read(write(FORMATS[s](rows), f"{i}.{s}"), columns=COLUMNS).fingerprint
+            read_data(write(FORMATS[s](rows), f"{i}.{s}"), columns=COLUMNS).fingerprint
             for i, rows in enumerate((ROWS, ROWS[::-1]))
             for s in FORMATS
         }
         assert len(prints) == 1
         other = [{**ROWS[0], "gold": "neutral"}, *ROWS[1:]]
-        assert read(write(as_csv(other), "o.csv"), columns=COLUMNS).fingerprint not in prints
+        assert read_data(write(as_csv(other), "o.csv"), columns=COLUMNS).fingerprint not in prints
 
 
 def dataset_texts(examples: Any) -> list[str]:
@@ -189,51 +189,51 @@ class TestMistakes:
         self, write: Callable[..., str], name: str, written: bytes | str, message: str
     ) -> None:
         with pytest.raises(BadData) as caught:
-            read(write(written, name))
+            read_data(write(written, name))
         assert message in str(caught.value)
         assert "\n" not in str(caught.value)
 
     def test_columns_that_are_not_there(self, write: Callable[..., str]) -> None:
         with pytest.raises(BadData, match="no column 'premise'; it has 'text_a', 'label'"):
-            read(write(line()), columns={"premise": "text_a"})
+            read_data(write(line()), columns={"premise": "text_a"})
         with pytest.raises(BadData, match="no column 'genre' to group by"):
-            read(write(line()), group_by=["genre"])
+            read_data(write(line()), group_by=["genre"])
 
     @pytest.mark.parametrize("spec", ["missing.jsonl", "missing.csv.gz", "missing.parquet"])
     def test_no_such_file(self, spec: str) -> None:
         with pytest.raises(BadData, match=r"missing\."):
-            read(spec)
+            read_data(spec)
 
     def test_a_folder_is_no_file(self, tmp_path: Path) -> None:
         (tmp_path / "folder.jsonl").mkdir()
         for path in (tmp_path, tmp_path / "folder.jsonl"):
             with pytest.raises(BadData):
-                read(str(path))
+                read_data(str(path))
 
     @pytest.mark.parametrize(
         "spec", ["x" * 300, "", ":", "hf:", "a\0b", "builtin:nlj", "builtin:nli:dev", "mnli:mached"]
     )
     def test_specs_that_mean_nothing(self, spec: str, tmp_path: Path) -> None:
         with pytest.raises(DisorderError):
-            read(spec, data_dir=str(tmp_path))
+            read_data(spec, data_dir=str(tmp_path))
 
     def test_names_get_a_hint(self) -> None:
         with pytest.raises(UnknownName, match="did you mean 'builtin'"):
-            read("bultin")
+            read_data("bultin")
         with pytest.raises(UnknownName, match="did you mean 'sentiment'"):
-            read("builtin:sentimen")
+            read_data("builtin:sentimen")
         with pytest.raises(UnknownName, match="did you mean 'mnli'"):
-            read("builtin", task="mnl")
+            read_data("builtin", task="mnl")
 
     def test_labels_that_the_task_does_not_know(self, write: Callable[..., str]) -> None:
         with pytest.raises(
             BadData, match=r"label 'maybe' \(id .*\) is none of entailment, neutral, contradiction"
         ):
-            read(write(line(label="maybe")), task="mnli")
+            read_data(write(line(label="maybe")), task="mnli")
         with pytest.raises(BadData, match="label 3 is none of 0 … 2"):
-            read(write(line(label=3)), task="mnli")
+            read_data(write(line(label=3)), task="mnli")
         with pytest.raises(BadData, match="is not a number"):
-            read(write(line(label="high")), task="stsb")
+            read_data(write(line(label="high")), task="stsb")
 
 
 class TestRows:
@@ -252,7 +252,7 @@ class TestRows:
             line(id="1"),
             line(id="9", label="no"),
         ]
-        dataset = read(write("".join(rows)))
+        dataset = read_data(write("".join(rows)))
         assert [example.id for example in dataset.examples] == ["1", "9"]
         assert dataset.skipped == {"no gold label": 4, "empty text": 3, "repeated row": 1}
 
@@ -269,7 +269,7 @@ class TestRows:
             line(**row),
             line(id="3", text_b="c", genre="g", label="no"),
         ]
-        dataset = read(write("".join(rows)), group_by=["genre"])
+        dataset = read_data(write("".join(rows)), group_by=["genre"])
         assert [example.id for example in dataset.examples] == ["1", "3"]
         assert dataset.skipped == {"half a character (a lone surrogate)": 1}
 
@@ -280,44 +280,44 @@ class TestRows:
             line(text_b=None, label="no"),
             line(text_b="c", label="no"),
         ]
-        dataset = read(write("".join(rows)))
+        dataset = read_data(write("".join(rows)))
         assert len(dataset.examples) == 2
         assert dataset.skipped == {"empty text": 2}
 
     def test_a_second_text_is_never_dropped_in_silence(self, write: Callable[..., str]) -> None:
         """Whether a file holds pairs must not depend on which row comes first."""
         with pytest.raises(BadData, match="line 2"):
-            read(write(line(text_b=None) + line(text_b="b", label="no")))
+            read_data(write(line(text_b=None) + line(text_b="b", label="no")))
 
     def test_one_id_for_two_examples_is_an_error(self, write: Callable[..., str]) -> None:
         with pytest.raises(
             BadData, match=r"line 2: id '1' was used before \(line 1\) for another example"
         ):
-            read(write(line(id="1") + line(id=1, text_a="Other words")))
+            read_data(write(line(id="1") + line(id=1, text_a="Other words")))
 
     def test_without_ids_they_come_from_the_content(self, write: Callable[..., str]) -> None:
-        first = read(write(line() + line(text_a="Other words", label="no") + line()))
-        second = read(write(line(text_a="Other words", label="no") + line(), "turned.jsonl"))
+        first = read_data(write(line() + line(text_a="Other words", label="no") + line()))
+        second = read_data(write(line(text_a="Other words", label="no") + line(), "turned.jsonl"))
         assert content(first.examples) == content(second.examples)
         assert first.skipped == {"repeated row": 1}
 
     def test_numbers_are_labels_of_a_known_task(self, write: Callable[..., str]) -> None:
-        dataset = read(write(line(label=0) + line(label=2, text_a="x")), task="mnli")
+        dataset = read_data(write(line(label=0) + line(label=2, text_a="x")), task="mnli")
         assert sorted(e.label for e in dataset.examples) == ["contradiction", "entailment"]
 
     def test_numbers_with_a_point_are_a_regression(self, write: Callable[..., str]) -> None:
-        assert read(write(line(label=0.5) + line(label=2, text_a="x"))).task.is_regression
-        assert not read(write(line(label=1) + line(label=2, text_a="x"))).task.is_regression
+        assert read_data(write(line(label=0.5) + line(label=2, text_a="x"))).task.is_regression
+        assert not read_data(write(line(label=1) + line(label=2, text_a="x"))).task.is_regression
 
     def test_groups_are_kept(self, write: Callable[..., str]) -> None:
-        dataset = read(
+        dataset = read_data(
             write(line(genre="news") + line(genre=7, text_a="x", label="no")), group_by=["genre"]
         )
         assert sorted(e.groups["genre"] for e in dataset.examples) == ["7", "news"]
 
     def test_read_sorts_and_stream_does_not(self, write: Callable[..., str]) -> None:
         path = write(line(id="b") + line(id="a", label="no"))
-        assert [e.id for e in read(path).examples] == ["a", "b"]
+        assert [e.id for e in read_data(path).examples] == ["a", "b"]
         task, reader, examples = stream(path)
         assert task is None
         assert [e.id for e in examples] == ["b", "a"]
@@ -328,7 +328,7 @@ class TestRows:
 def test_perturbed_texts_can_be_read_back_as_data(write: Callable[..., str], spec: str) -> None:
     path = write("".join(json.dumps(row) + "\n" for row in pairs(6)))
     records = list(perturbed(path, spec, q=3))
-    back = read(
+    back = read_data(
         write(
             "".join(json.dumps(record, ensure_ascii=False) + "\n" for record in records),
             "perturbed.jsonl",
@@ -356,7 +356,7 @@ class TestHub:
 
     @pytest.mark.filterwarnings("ignore")
     def test_a_local_folder_is_read_and_its_columns_are_found(self, folder: str) -> None:
-        dataset = read(f"hf:{folder}:validation")
+        dataset = read_data(f"hf:{folder}:validation")
         assert sorted((e.text_a, e.text_b, e.label) for e in dataset.examples) == [
             ("A cat sleeps", "A dog", "neutral"),
             ("A dog barks", "An animal", "entailment"),
@@ -366,5 +366,5 @@ class TestHub:
     @pytest.mark.parametrize("split", ["test", ""])
     def test_a_split_that_is_not_there_is_one_clear_line(self, folder: str, split: str) -> None:
         with pytest.raises(BadData, match="hf:") as caught:
-            read(f"hf:{folder}:{split}")
+            read_data(f"hf:{folder}:{split}")
         assert "\n" not in str(caught.value)

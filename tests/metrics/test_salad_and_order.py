@@ -8,6 +8,7 @@ import gzip
 import json
 from collections import Counter
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -17,14 +18,18 @@ from hypothesis import strategies as st
 from scipy.stats import spearmanr
 
 from conftest import outcomes
-from disorder.data.tasks import KNOWN, SETS
+from disorder.data import known_tasks
 from disorder.errors import NothingToMeasure
-from disorder.metrics import dev_r, is_simple
-from disorder.metrics.agreement import agreement
-from disorder.metrics.confidence import confidence
-from disorder.metrics.spearman import correlation, ranks, spearman
-from disorder.metrics.wos import is_one_sentence, wos
+from disorder.metrics import dev_r, is_simple, measure
+from disorder.metrics.statistics.ranks import rank_correlation as correlation
+from disorder.metrics.statistics.ranks import ranks
+from disorder.metrics.wos import is_one_sentence
 from disorder.types import Fidelity, Outcomes, Task
+
+agreement = partial(measure, "agreement")
+confidence = partial(measure, "confidence")
+spearman = partial(measure, "spearman")
+wos = partial(measure, "wos")
 
 TWO = ("no", "yes")
 
@@ -127,8 +132,8 @@ class TestWos:
     def test_one_sentence_of_more_than_three_words(
         self, text: str, paper: bool, released: bool
     ) -> None:
-        assert is_simple(text, task=KNOWN["rte"], fidelity="paper") is paper
-        assert is_simple(text, task=KNOWN["rte"], fidelity="released") is released
+        assert is_simple(text, task=known_tasks()["rte"], fidelity="paper") is paper
+        assert is_simple(text, task=known_tasks()["rte"], fidelity="released") is released
 
     @pytest.mark.parametrize(
         ("text", "is_one"),
@@ -143,8 +148,8 @@ class TestWos:
         assert is_one_sentence(text) is is_one
 
     def test_chinese_is_counted_by_character(self) -> None:
-        assert is_simple("我喜欢你", task=KNOWN["ocnli"], fidelity="paper")
-        assert not is_simple("我爱你", task=KNOWN["ocnli"], fidelity="paper")
+        assert is_simple("我喜欢你", task=known_tasks()["ocnli"], fidelity="paper")
+        assert not is_simple("我爱你", task=known_tasks()["ocnli"], fidelity="paper")
 
 
 TABLE_A4 = {
@@ -158,7 +163,7 @@ TABLE_A4 = {
 
 def rows_of(shared_data: Path, name: str) -> list[tuple[str, str]]:
     """The text that the task breaks, and the label."""
-    task = SETS[name].task
+    task = known_tasks()[name]
     with gzip.open(shared_data / name / "dev.jsonl.gz", "rt", encoding="utf-8") as file:
         rows = [json.loads(line) for line in file]
     return [(row[f"text_{task.breaks}"], row["label"] if task.labels else "number") for row in rows]
@@ -167,7 +172,9 @@ def rows_of(shared_data: Path, name: str) -> list[tuple[str, str]]:
 def simple_counts(shared_data: Path, name: str, fidelity: Fidelity) -> Counter[str]:
     rows = rows_of(shared_data, name)
     return Counter(
-        label for text, label in rows if is_simple(text, task=SETS[name].task, fidelity=fidelity)
+        label
+        for text, label in rows
+        if is_simple(text, task=known_tasks()[name], fidelity=fidelity)
     )
 
 

@@ -97,7 +97,7 @@ def test_a_fitted_classifier_with_integer_labels_is_audited() -> None:
         {"text_a": f"{text} number {i}", "label": NUMBERS[i]} for i, text in enumerate(TRAINING)
     ]
     for last in (LogisticRegression(), LinearSVC()):
-        run = audit(fitted(last), rows, transformations=["derange"], q=3)
+        run = audit(fitted(last), rows, with_="derange", q=3)
         assert run.score("derange", "agreement").value == 1.0  # a bag of words cannot see order
 
 

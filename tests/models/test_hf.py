@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from disorder.data import read
-from disorder.data.tasks import BUILTIN
+from disorder.data import read_data
+from disorder.data.builtin import TASKS
 from disorder.errors import BadModel
 from disorder.models import LoadedModel, choose_precision, load
 from disorder.models.inputs.batches import CPU_BUDGET, GPU_BUDGETS, token_budget
@@ -24,8 +24,8 @@ from disorder.verbs.audit.pipeline import audit
 torch = pytest.importorskip("torch", reason="needs torch")
 transformers = pytest.importorskip("transformers", reason="needs transformers")
 
-NLI = BUILTIN["nli"]
-PAIRS: list[Texts] = [example.texts for example in read("builtin").examples[:40]]
+NLI = TASKS["nli"]
+PAIRS: list[Texts] = [example.texts for example in read_data("builtin").examples[:40]]
 
 
 def by_hand(folder: Path, texts: list[Texts]) -> Floats:
@@ -202,7 +202,7 @@ def test_a_folder_that_is_no_model_is_one_line(tmp_path: Path) -> None:
 
 
 def _audited(folder: str, cache: str) -> list[dict[str, Any]]:
-    run = audit(f"hf:{folder}", "builtin", limit=40, q=8, transformations=["derange"], cache=cache)
+    run = audit(f"hf:{folder}", "builtin", limit=40, q=8, with_=["derange"], cache=cache)
     assert run.notes == []
     return [record.model_dump() for record in run.scores]
 

@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from disorder.data import read
-from disorder.data.tasks import BUILTIN
+from disorder.data import read_data
+from disorder.data.builtin import TASKS
 from disorder.errors import BadData, BadModel
 from disorder.models import LoadedModel, load
 from disorder.models.bow import Bow, features
@@ -26,7 +26,7 @@ from disorder.transformations.words import split
 from disorder.types import Floats, Pair, Task, Texts
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*torch.jit.script.*")  # DeBERTa-v2 in transformers
-NLI = BUILTIN["nli"]
+NLI = TASKS["nli"]
 SENTENCES = (
     ("The nurse, it seems, sang well.", "A nurse was singing.", "entailment"),
     ("Nobody saw the unbelievably tall dentist.", "The dentist wasn't seen by anybody!", "neutral"),
@@ -56,7 +56,7 @@ class TestGradients:
 
     @pytest.mark.parametrize("batch_size", [None, 1, 2])
     def test_many_pairs_are_as_one_by_one(self, tiny_bert: Path, batch_size: int | None) -> None:
-        pairs = [pair_of(*e.texts, e.label) for e in read("builtin").examples[:30]]
+        pairs = [pair_of(*e.texts, e.label) for e in read_data("builtin").examples[:30]]
         together = load(f"hf:{tiny_bert}", task=NLI, batch_size=batch_size).importance(pairs)
         alone = load(f"hf:{tiny_bert}", task=NLI)
         for pair, found in zip(pairs, together, strict=True):
@@ -202,7 +202,9 @@ def trained(kind: str) -> str:
     import tokenizers
     from tokenizers import decoders, models, normalizers, pre_tokenizers, processors, trainers
 
-    texts = [text for e in read("builtin").examples[:300] for text in (e.text_a, str(e.text_b))]
+    texts = [
+        text for e in read_data("builtin").examples[:300] for text in (e.text_a, str(e.text_b))
+    ]
     size = {"vocab_size": 400, "special_tokens": SPECIAL, "show_progress": False}
     if kind == "wordpiece":
         core = tokenizers.Tokenizer(models.WordPiece(unk_token="<unk>"))

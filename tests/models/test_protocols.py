@@ -82,7 +82,7 @@ def test_a_predictor_needs_nothing_else() -> None:
         model.pieces("a text")
     with pytest.raises(BadModel, match="Bare shows no attentions"):
         n_heads(model)
-    run = audit(Bare(), "builtin", transformations=["derange"], limit=5, q=3)
+    run = audit(Bare(), "builtin", with_=["derange"], limit=5, q=3)
     assert run.n_predictions == 5 * 4
 
 
@@ -108,10 +108,10 @@ def test_variants_are_predicted_as_their_texts(
         model(texts[5:17])  # some of them are known, across examples
     assert np.allclose(model.predict_variants(VARIANTS), usual, atol=1e-6)
     if cached:
-        assert model.counts["asked"] == len(texts)
+        assert model.counts["predicted"] == len(texts)
         again = load(spec, task=NLI, cache=tmp_path)
         assert np.allclose(again.predict_variants(VARIANTS), usual, atol=1e-6)
-        assert again.counts["asked"] == 0
+        assert again.counts["predicted"] == 0
     else:
         assert np.array_equal(model.predict_variants(VARIANTS), usual)
 

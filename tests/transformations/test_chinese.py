@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 
 from conftest import CHINESE, SHARED, RunContext, example
-from disorder.data import read
+from disorder.data import read_data
 from disorder.errors import DoesNotApply, MissingData, MissingPackage
-from disorder.registry import parts
+from disorder.registry import TransformationPart, parts
 from disorder.transformations import Transformation, parse
 from disorder.transformations.words import split
 from disorder.types import Dataset, Variants
@@ -21,9 +21,7 @@ from disorder.types import Dataset, Variants
 N_ROWS = 40
 TEXT = "小明在北京吃了三个苹果。"
 UNTRAINED = [
-    name
-    for name, part in parts("transformation").items()
-    if "training data" not in part.facts["needs"]
+    name for name, part in parts(TransformationPart).items() if "training data" not in part.needs
 ]
 
 
@@ -31,7 +29,7 @@ UNTRAINED = [
 def ocnli(shared_data: object) -> Dataset:
     """Some rows of OCNLI."""
     pytest.importorskip("rjieba", reason="needs rjieba")
-    dataset = read(str(SHARED / "data" / "ocnli" / "dev.jsonl.gz"), task="ocnli")
+    dataset = read_data(str(SHARED / "data" / "ocnli" / "dev.jsonl.gz"), task="ocnli")
     return replace(dataset, examples=dataset.examples[:N_ROWS])
 
 

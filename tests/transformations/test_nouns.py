@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from scipy.stats import chisquare
 
 from conftest import NLI, SHARED, example
-from disorder.data import read
+from disorder.data import read_data
 from disorder.errors import BadSetting, DoesNotApply, MissingData, MissingPackage
 from disorder.randomness import generator
 from disorder.transformations import parse
@@ -99,7 +99,7 @@ class TestSwapNouns:
     def test_on_real_sentences_just_two_words_differ_and_all_are_nouns(
         self, shared_data: object
     ) -> None:
-        dataset = read(str(SHARED / "data" / "sst2" / "dev.jsonl.gz"))
+        dataset = read_data(str(SHARED / "data" / "sst2" / "dev.jsonl.gz"))
         n_swapped = 0
         swap = parse("swap_nouns:q=5")
         try:

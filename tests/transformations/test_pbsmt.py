@@ -75,13 +75,13 @@ def translated(
 def n_built(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """How many pairs each training so far had; nothing is in memory at the start."""
     monkeypatch.setattr(_training, "_loaded", {})
-    build, built = _training._translator.build, []
+    build, built = _training.thot_translator.build, []
 
     def counted(pairs: Any, folder: Path) -> None:
         built.append(len(pairs))
         build(pairs, folder)
 
-    monkeypatch.setattr(_training._translator, "build", counted)
+    monkeypatch.setattr(_training.thot_translator, "build", counted)
     return built
 
 
@@ -316,16 +316,16 @@ class TestWhatIsKept:
     def test_another_process_that_is_faster_is_no_trouble(
         self, n_built: list[int], monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        build = _training._translator.build
+        build = _training.thot_translator.build
 
         def slow(pairs: Any, folder: Path) -> None:
-            monkeypatch.setattr(_training._translator, "build", build)
+            monkeypatch.setattr(_training.thot_translator, "build", build)
             _training._trained(kept_as, "contradiction", pairs)
             build(pairs, folder)
 
         pairs = choose(iter(planted()), Lessons("given", 5000, 60, 0))["contradiction", True]
         kept_as = default_folder() / "translators" / _training._key(pairs)
-        monkeypatch.setattr(_training._translator, "build", slow)
+        monkeypatch.setattr(_training.thot_translator, "build", slow)
         assert translated(Given(planted()), "Dog tree.") == "dog-no tree-no ."
         assert n_built == [60, 60]
         assert kept() == [kept_as]

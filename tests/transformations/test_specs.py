@@ -8,7 +8,7 @@ import pytest
 
 from conftest import NLI, example
 from disorder.errors import BadSetting, DisorderError, UnknownName
-from disorder.registry import part, parts
+from disorder.registry import MetricPart, part, parts_of
 from disorder.transformations import parse, suite
 from disorder.transformations.words import split
 
@@ -143,9 +143,9 @@ def test_suites() -> None:
 
 def test_unknown_kinds_and_parts() -> None:
     with pytest.raises(UnknownName, match="did you mean 'metric'"):
-        parts("metrics")
+        parts_of("metrics")
     with pytest.raises(UnknownName, match="did you mean 'omega_max'"):
-        part("metric", "omegamax")
+        part(MetricPart, "omegamax")
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from disorder.errors import BadSetting, MissingData, MissingPackage, UnknownName
-from disorder.registry import Part, parts
+from disorder.registry import Part, SplitterPart, TaggerPart, parts
 from disorder.transformations import parse
 from disorder.transformations.tags import Tags, classes_named, is_of, tagged
 from disorder.transformations.tags.word_classes import UNIVERSAL
@@ -77,8 +77,8 @@ def test_known_sentences(tagger: str, words: str, text: str, expected: dict[str,
     assert set(found.values()) <= set(UNIVERSAL)
 
 
-@pytest.mark.parametrize("words", list(parts("words")))
-@pytest.mark.parametrize("tagger", list(parts("tagger")))
+@pytest.mark.parametrize("words", list(parts(SplitterPart)))
+@pytest.mark.parametrize("tagger", list(parts(TaggerPart)))
 @pytest.mark.parametrize(
     "text", ["", " ", "?!", ENGLISH, CHINESE, "half \ud83d of it", "a\0b  c\n"]
 )
@@ -107,8 +107,8 @@ def test_no_text_is_tagged_twice(monkeypatch: pytest.MonkeyPatch) -> None:
         seen.extend(sentence.text for sentence in sentences)
         return [Tags.of(["X"] * len(sentence)) for sentence in sentences]
 
-    def counting(kind: str, name: str) -> Any:
-        return Part(kind, name, count)
+    def counting(kind: type[Part], name: str) -> Any:
+        return Part(name=name, function=count)
 
     monkeypatch.setattr("disorder.transformations.tags.part", counting)
     sentences = [split(text) for text in ("one two", "three", "one two")]

@@ -12,7 +12,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from conftest import NLI, SHARED, example
-from disorder.data import read
+from disorder.data import read_data
 from disorder.errors import BadSetting, DoesNotApply
 from disorder.transformations import parse
 from disorder.transformations.derange import released_orders
@@ -151,7 +151,7 @@ class TestDerangeAsReleased:
         skips: Counter[str] = Counter()
         transformation = parse("derange:fidelity=released")
         n_used = 0
-        dataset = read(path)
+        dataset = read_data(path)
         assert len(dataset.examples) == 9815
         for each in dataset.examples:
             try:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from conftest import example
-from disorder.data import read
+from disorder.data import read_data
 from disorder.errors import DisorderError, DoesNotApply, MissingData, MissingPackage
 from disorder.transformations import parse, suite
 from disorder.transformations.tags import tagged
@@ -112,7 +112,7 @@ def test_the_fourteen_configurations_are_a_suite() -> None:
 
 def test_removed_words_match_the_paper(shared_data: Path) -> None:
     path = str(shared_data / "mnli" / "dev_matched.jsonl.gz")
-    data, tally = read(path), Tally()
+    data, tally = read_data(path), Tally()
     for spec in COUNTED:
         for variants in parse(spec).apply_all(data.examples, task=data.task, q=1, seed=0):
             if isinstance(variants, DoesNotApply):
@@ -130,6 +130,8 @@ def test_removed_words_match_the_paper(shared_data: Path) -> None:
 def test_alldrop_is_nine_times_the_data_but_for_emptied_rows(shared_data: Path) -> None:
     path = str(shared_data / "rte" / "dev.jsonl.gz")
     lines = list(perturbed(path, suite("alldrop")))
-    assert len(lines) == 9 * len(read(path).examples)
+    assert len(lines) == 9 * len(read_data(path).examples)
     whole = [line for line in lines if line["transformation"] == "original"]
-    assert sorted(line["text_a"] for line in whole) == sorted(e.text_a for e in read(path).examples)
+    assert sorted(line["text_a"] for line in whole) == sorted(
+        e.text_a for e in read_data(path).examples
+    )

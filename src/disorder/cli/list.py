@@ -1,6 +1,4 @@
-"""`disorder list`: which transformations, metrics, models, data, taggers, splitters, recipes and
-networks are there?
-"""
+"""`disorder list`: every registered part, built-in or from a plugin, by kind."""
 
 from __future__ import annotations
 
@@ -9,14 +7,34 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from rich.console import Console
 
-    from disorder.registry import Part
+    from disorder.registry import Part, TransformationPart
 
-PAPERS = "UNLI: UnNatural Language Inference · OOO: Out of Order · WS: BERT & Family Eat Word Salad · NDSC: NLI Data Sanity Check"
-COMMON = "All understand side=a|b|both|task|last, words=SPLITTER, q=N, those with word classes tagger=TAGGER; chains: A+B."
+LISTS = {
+    "suites": "transformation",
+    "transformations": "transformation",
+    "metrics": "metric",
+    "models": "model",
+    "data": "data",
+    "words": "words",
+    "taggers": "tagger",
+    "recipes": "recipe",
+    "networks": "network",
+    "explanations": "explanation",
+    "checks": "check",
+    "items": "item",
+}  # what a user types → kind of part
+PAPERS = (
+    "UNLI: UnNatural Language Inference · OOO: Out of Order · "
+    "WS: BERT & Family Eat Word Salad · NDSC: NLI Data Sanity Check"
+)
+COMMON = (
+    "All understand side=a|b|both|task|last, words=SPLITTER, q=N, those with word classes "
+    "tagger=TAGGER; chains: A+B."
+)
 UNSET = {"lr": "by model", "epochs": "by model", "vectors": "learned", "r": "half of k"}
 SIDES = {
     "both": "both texts",
@@ -24,120 +42,165 @@ SIDES = {
     "last": "the second text of a pair",
     "a": "text_a",
 }
-KINDS = {
-    "suites": ("transformation", ()),
-    "transformations": ("transformation", ()),
-    "metrics": ("metric", ("better", "paper")),
-    "models": ("model", ("form", "needs")),
-    "data": ("data", ("form", "needs")),
-    "words": ("words", ("language", "needs")),
-    "taggers": ("tagger", ("language", "needs")),
-    "recipes": ("recipe", ("paper",)),
-    "networks": ("network", ("paper", "lr", "epochs")),
-    "explanations": ("explanation", ("asks", "paper", "needs")),
-}
-INDENT = 29
-SHOWN = ("The old man saw Anna and her dog near the lake.", "Anna and the old man met by a lake.")
+INDENT = 4
+EXAMPLE = (
+    "The old man saw Anna and her dog near the lake.",
+    "Anna and the old man met by a lake.",
+)
 
 
 def list_parts(
-    kind: Annotated[str | None, typer.Argument(help=f"One of: {', '.join(KINDS)}")] = None,
+    kind: Annotated[str | None, typer.Argument(help=f"One of: {', '.join(LISTS)}")] = None,
+    examples: Annotated[
+        bool, typer.Option("--examples", help="Show what each transformation makes of one pair")
+    ] = False,
 ) -> None:
-    """List transformations, metrics, models, data, plugins."""
+    """List transformations, metrics, models, data and all other parts, plugins included."""
     from rich.console import Console
 
     from disorder.errors import UnknownName
 
-    if kind is not None and kind not in KINDS:
-        raise UnknownName("kind of part", kind, KINDS)
-    console = Console(soft_wrap=True)
-    for name in [kind] if kind else KINDS:
+    if kind is not None and kind not in LISTS:
+        raise UnknownName("kind of part", kind, LISTS)
+    console = Console(highlight=False)
+    for name in [kind] if kind else LISTS:
         console.print(f"[bold]{name}[/bold]")
-        _print(console, name)
+        _print_list(console, name, examples=examples)
         console.print()
 
 
-def _print(console: Console, name: str) -> None:
-    from disorder.registry import parts
+def _print_list(console: Console, name: str, *, examples: bool) -> None:
+    from disorder.registry import parts_of
 
-    registered, shown = KINDS[name]
     if name == "suites":
         _print_suites(console)
         return
-    show_example = _live() if name == "transformations" else None
-    if show_example:
-        _line(console, "", f"examples are made now, from: {' | '.join(SHOWN)}")
-    for key, entry in parts(registered).items():
-        head = entry.facts.get("form", key) if name in ("models", "data") else key
-        _line(console, head, entry.summary)
-        facts = [
-            f"{fact} {entry.facts[fact]}"
-            for fact in shown
-            if entry.facts.get(fact) and fact != "form"
-        ]
-        facts += ["shown only when named with --by"] if entry.facts.get("usual") is False else []
-        settings = _settings(entry) if registered in ("recipe", "network", "explanation") else ""
-        for line in _about(entry, show_example) if show_example else [settings, " · ".join(facts)]:
-            if line:
-                _line(console, "", line)
+    shows_example = _example_maker() if examples and name == "transformations" else None
+    if shows_example:
+        _print_entry(console, "", [f"examples are made from: {' | '.join(EXAMPLE)}"])
+    for key, entry in parts_of(LISTS[name]).items():
+        lines = [entry.summary, *_facts(entry)]
+        if shows_example:
+            lines.append(shows_example(key))
+        _print_entry(console, _head(entry), lines)
     if name == "transformations":
-        _line(console, "", f"{COMMON} {PAPERS}", indent=2)
+        _print_entry(console, "", [COMMON, PAPERS])
     if name == "recipes":
-        _print_shared(console)
-    if name == "data":
-        _print_sets(console)
+        _print_entry(console, "", list(_shared_settings()))
 
 
-def _line(console: Console, head: str, text: str, *, indent: int = INDENT) -> None:
-    from rich.markup import escape
+def _head(entry: Part) -> str:
+    """What a user types for it."""
+    from disorder.registry import DataPart, MetricPart, ModelPart
 
-    style = ("", "") if head else ("[dim]", "[/dim]")
-    console.print(
-        f"  {escape(head):<{max(0, indent - 3)}} {style[0]}{escape(text)}{style[1]}",
-        highlight=False,
+    if isinstance(entry, ModelPart | DataPart):
+        return entry.form
+    if isinstance(entry, MetricPart) and entry.parameter:
+        return f"{entry.name}@{entry.parameter}"
+    return entry.name
+
+
+def _facts(entry: Part) -> Iterator[str]:
+    """What its declaration says, one line per fact that fits together."""
+    from disorder.registry import (
+        CheckPart,
+        DataPart,
+        ExplanationPart,
+        MetricPart,
+        ModelPart,
+        NetworkPart,
+        RecipePart,
+        SplitterPart,
+        TaggerPart,
+        TransformationPart,
     )
 
+    paper = f"paper {entry.paper}" if entry.paper else ""
+    match entry:
+        case TransformationPart():
+            yield from _transformation_facts(entry, paper)
+        case MetricPart():
+            title = f"shown as {entry.title}" if entry.title != entry.name else ""
+            yield _joined(title, f"better: {entry.better}", paper)
+        case ModelPart():
+            yield _joined(_needs(entry.needs))
+        case DataPart():
+            task = entry.task_for("")
+            labels = (", ".join(task.labels) or "a number") if task else ""
+            yield _joined(labels, _needs(entry.needs))
+        case SplitterPart() | TaggerPart():
+            yield _joined(f"language: {entry.language}", _needs(entry.needs))
+        case NetworkPart():
+            yield _joined(_settings(entry))
+            yield _joined(paper, f"lr {entry.lr:g}", f"epochs {entry.epochs}")
+        case RecipePart():
+            yield _joined(_settings(entry))
+            yield _joined(paper)
+        case ExplanationPart():
+            named = "" if entry.usual else "shown only when named with --by"
+            yield _joined(_settings(entry))
+            yield _joined(entry.asks, paper, _needs(entry.needs), named)
+        case CheckPart():
+            pairs = "pairs of texts only" if entry.pairs else ""
+            yield _joined(entry.asks, paper, pairs)
+        case _:
+            yield _joined(paper)
 
-def _about(entry: Part, show_example: Callable[[str], str]) -> list[str]:
-    """What a transformation keeps, destroys, applies to and needs, its settings, and an example
-    made now.
-    """
-    facts = entry.facts
-    needs = " and ".join(facts["needs"])
-    about = [
-        f"keeps {facts['keeps']} · destroys {facts['destroys']}",
-        f"applies to {'single texts and pairs' if facts['single'] else 'pairs'}",
-        f"breaks {SIDES.get(facts['side'], facts['side'])}",
-        f"needs {needs}" if needs else "",
-        f"paper {facts['paper']}" if facts["paper"] else "",
-    ]
-    return [" · ".join(filter(None, about)), _settings(entry), show_example(entry.name)]
+
+def _transformation_facts(entry: TransformationPart, paper: str) -> Iterator[str]:
+    yield _joined(
+        f"keeps {entry.keeps}",
+        f"destroys {entry.destroys}",
+        f"applies to {'single texts and pairs' if entry.single else 'pairs'}",
+        f"perturbs {SIDES.get(entry.side, entry.side)}",
+        _needs(" and ".join(entry.needs)),
+        paper,
+    )
+    yield _settings(entry)
+
+
+def _joined(*facts: str) -> str:
+    return " · ".join(filter(None, facts))
+
+
+def _needs(what: str) -> str:
+    return f"needs {what}" if what else ""
 
 
 def _settings(entry: Part) -> str:
-    settings = ", ".join(
-        f"{name}={_shown(name, value)}" for name, value in entry.settings.items() if name != "task"
-    )
-    return f"settings: {settings}" if settings else ""
+    pairs = [f"{name}={_default(name, value)}" for name, value in entry.settings.items()]
+    return f"settings: {', '.join(pairs)}" if pairs else ""
 
 
-def _shown(name: str, value: object) -> object:
-    return UNSET.get(name, value) if value is None else "(none)" if value == "" else value
+def _default(name: str, value: object) -> object:
+    if value is None:
+        return UNSET.get(name, value)
+    return "(none)" if value == "" else value
 
 
-def _live() -> Callable[[str], str]:
-    """What shows a transformation at work on one pair, with the built-in bag of words where a model
-    is asked.
-    """
-    from disorder.data import read, vocabulary
+def _print_entry(console: Console, head: str, lines: list[str]) -> None:
+    """A name, and below it what it is, wrapped to the width of the terminal."""
+    from rich.padding import Padding
+    from rich.text import Text
+
+    if head:
+        console.print(Padding(Text(head, style="cyan"), (0, 0, 0, 2)))
+    for number, line in enumerate(filter(None, lines)):
+        style = "" if head and number == 0 else "dim"
+        console.print(Padding(Text(line, style=style), (0, 0, 0, INDENT)))
+
+
+def _example_maker() -> Callable[[str], str]:
+    """Shows a transformation at work on one pair, with the built-in bag of words as its model."""
+    from disorder.data import read_data, vocabulary
     from disorder.errors import DoesNotApply, MissingData, MissingPackage
     from disorder.models import load
     from disorder.transformations import parse
     from disorder.types import Example
     from disorder.verbs.context import RunContext
 
-    builtin = read("builtin")
-    pair = Example("example", *SHOWN, "entailment")
+    builtin = read_data("builtin")
+    pair = Example("example", *EXAMPLE, "entailment")
     context = RunContext(load("builtin:bow", task=builtin.task), vocabulary(builtin))
 
     def show(name: str) -> str:
@@ -148,37 +211,28 @@ def _live() -> Callable[[str], str]:
             variants = transformation.apply(pair, task=builtin.task, q=1, seed=0, context=context)
         except (DoesNotApply, MissingPackage, MissingData) as reason:
             return f"example: {reason}"
-        [(a, b)] = variants.texts()[:1]
+        first = variants.texts()[0]
         changed = [
-            text or "(empty)" for text, was in zip((a, b), pair.texts, strict=True) if text != was
+            text or "(empty)"
+            for text, original in zip(first, pair.texts, strict=True)
+            if text != original
         ]
         return f"example: {' | '.join(changed) or 'the text itself'}"
 
     return show
 
 
-def _print_shared(console: Console) -> None:
+def _shared_settings() -> Iterator[str]:
     """The settings that every recipe understands."""
-    from disorder.verbs.train.training_settings import LoopSettings, WordSettings
+    from disorder.verbs.train import LoopSettings, WordSettings
 
     for title, settings in (("All understand", LoopSettings()), ("Networks also", WordSettings())):
-        told = ", ".join(
-            f"{name}={UNSET.get(name) if value is None else value}"
-            for name, value in vars(settings).items()
-        )
-        _line(console, "", f"{title}: {told}", indent=2)
-
-
-def _print_sets(console: Console) -> None:
-    from disorder.data.tasks import SETS
-
-    for key, named in SETS.items():
-        labels = ", ".join(named.task.labels) or "a number"
-        _line(console, f"{key}:{'|'.join(named.splits)}", labels)
+        pairs = [f"{name}={_default(name, value)}" for name, value in vars(settings).items()]
+        yield f"{title}: {', '.join(pairs)}"
 
 
 def _print_suites(console: Console) -> None:
     from disorder.transformations import suite, suites
 
     for name in suites():
-        _line(console, name, ", ".join(suite(name)))
+        _print_entry(console, name, [", ".join(suite(name))])

@@ -22,6 +22,6 @@ def report(
     found = read_run(folder)
     if found.status != "done":
         what = f"failed ({found.error})" if found.status == "failed" else "is not finished"
-        raise DisorderError(f"this run {what}; resume: disorder audit --resume {run}")
+        raise DisorderError(f"this run {what}; resume it: disorder audit --resume {run}")
     write_report(folder, found)
     show(found, Console(), folder=str(run))

@@ -1,25 +1,37 @@
-"""Where do examples come from? Files, the hub, the papers' named sets, and the data that is built
-in.
+"""Data: where examples come from. Files, the hub, the papers' named sets, the built-in grammar.
 
-`read` loads a dataset to audit; `stream` hands examples on one by one. Both count every row they
-leave out, by reason.
+`read_data` loads a dataset; `stream` hands on examples one by one. Both count every row they leave
+out, by reason.
 """
 
 from __future__ import annotations
 
-from disorder.data.reading import Source, at_hand, honest_name, read, stream, train_spec
+from disorder.data.reading import (
+    Source,
+    at_hand,
+    column_names,
+    honest_name,
+    named_set_of,
+    read_data,
+    stream,
+    train_spec,
+)
 from disorder.data.selection import drawing_key, groups, rare_labels, select, vocabulary
-from disorder.data.tasks import language_of
+from disorder.data.tasks import guess_task, known_tasks, language_of
 
 __all__ = [
     "Source",
     "at_hand",
+    "column_names",
     "drawing_key",
     "groups",
+    "guess_task",
     "honest_name",
+    "known_tasks",
     "language_of",
+    "named_set_of",
     "rare_labels",
-    "read",
+    "read_data",
     "select",
     "stream",
     "train_spec",

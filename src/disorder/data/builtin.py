@@ -1,6 +1,4 @@
-"""Data that is always there: made by our own grammar, so that on it we know which examples need
-word order.
-"""
+"""Built-in data: made by our own grammar, so that we know which examples need word order."""
 
 from __future__ import annotations
 
@@ -8,14 +6,29 @@ from collections.abc import Iterator
 
 from disorder.data import grammar
 from disorder.data.examples import Row
-from disorder.data.tasks import BUILTIN
 from disorder.errors import UnknownName
 from disorder.registry import data
+from disorder.specs import split_spec
+from disorder.types import Task
 
 SPLITS = ("test", "train")
+NLI = Task("nli", ("entailment", "neutral", "contradiction"), "b", "neutral", "entailment")
+SENTIMENT = Task("sentiment", ("negative", "positive"), "a")
+TASKS = {
+    "nli": NLI,
+    "sentiment": SENTIMENT,
+    "acceptability": Task("acceptability", ("unacceptable", "acceptable"), "a", "unacceptable"),
+    "rare_nli": Task("rare_nli", NLI.labels, "b", "neutral", "entailment"),
+    "rare_sentiment": Task("rare_sentiment", SENTIMENT.labels, "a"),
+}
 
 
-@data(form="builtin[:TASK[:SPLIT]]")
+def task_of(address: str) -> Task:
+    """The task that an address such as `sentiment:train` names."""
+    return TASKS[parse(address)[0]]
+
+
+@data(form="builtin[:TASK[:SPLIT]]", task=task_of, groups=("needs",))
 def builtin(address: str = "") -> Iterator[Row]:
     """Sentences of our own grammar: nli (the default), sentiment, acceptability, rare_nli,
     rare_sentiment (rare orders).
@@ -27,9 +40,9 @@ def builtin(address: str = "") -> Iterator[Row]:
 
 def parse(address: str) -> tuple[str, str]:
     """The task and split that an address such as `sentiment:train` names."""
-    name, _, split = address.partition(":")
-    if name and name not in BUILTIN:
-        raise UnknownName("built-in data", name, BUILTIN)
+    name, split = split_spec(address)
+    if name and name not in TASKS:
+        raise UnknownName("built-in data", name, TASKS)
     if split and split not in SPLITS:
         raise UnknownName("split of the built-in data", split, SPLITS)
     return name or "nli", split or "test"

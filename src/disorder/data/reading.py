@@ -1,6 +1,4 @@
-"""How does a data spec become examples? `builtin`, a file, `hf:…`, or the name of a paper's
-dataset.
-"""
+"""Reading data: from a spec (`builtin`, a file, `hf:…`, a registered name) to examples."""
 
 from __future__ import annotations
 
@@ -11,13 +9,16 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import Any
 
-from disorder.data import builtin, hf
+from disorder.data.builtin import parse as parse_builtin
 from disorder.data.examples import Reader, Row
 from disorder.data.files import READERS, reader_for
-from disorder.data.tasks import BUILTIN, KNOWN, SETS, guess_task
+from disorder.data.tasks import guess_task, known_tasks
 from disorder.errors import BadData, BadModel, MissingPackage, UnknownName
-from disorder.registry import parts
+from disorder.registry import DataPart, parts
+from disorder.specs import parse_pairs, spec_name, split_spec
 from disorder.types import Dataset, Example, Task
+
+LOCAL_SUFFIXES = (".jsonl.gz", ".jsonl", ".csv", ".tsv", ".parquet")
 
 
 @dataclass(frozen=True)
@@ -30,11 +31,11 @@ class Source:
     group_by: Sequence[str] = ()
 
 
-def read(
+def read_data(
     spec: Any,
     *,
-    columns: Mapping[str, str] | None = None,
-    data_dir: str | None = None,
+    columns: Mapping[str, str] | str | None = None,
+    data_dir: str | Path | None = None,
     task: str | None = None,
     group_by: Sequence[str] = (),
 ) -> Dataset:
@@ -60,10 +61,10 @@ def read(
 
 
 def stream(
-    spec: str,
+    spec: str | Path,
     *,
-    columns: Mapping[str, str] | None = None,
-    data_dir: str | None = None,
+    columns: Mapping[str, str] | str | None = None,
+    data_dir: str | Path | None = None,
     task: str | None = None,
 ) -> tuple[Task | None, Reader, Iterator[Example]]:
     """Hand on examples one by one in their own order; also the task, where it is known, and the
@@ -105,47 +106,53 @@ def check_label(spec: str, task: Task, example: Example) -> None:
 
 def _open(
     spec: Any,
-    columns: Mapping[str, str] | None,
-    data_dir: str | None,
+    columns: Mapping[str, str] | str | None,
+    data_dir: str | Path | None,
     task: str | None,
     group_by: Sequence[str],
 ) -> tuple[Source, Reader]:
     source = _source(spec, data_dir)
     if task is not None:
-        if task not in KNOWN:
-            raise UnknownName("task", task, KNOWN)
-        source = replace(source, task=KNOWN[task])
+        known = known_tasks()
+        if task not in known:
+            raise UnknownName("task", task, known)
+        source = replace(source, task=known[task])
     names = source.task.labels if source.task else ()
     title = spec if isinstance(spec, str) else source.name
-    return source, Reader(
-        title, dict(columns or {}), names, [*dict.fromkeys([*source.group_by, *group_by])]
-    )
+    groups = [*dict.fromkeys([*source.group_by, *group_by])]
+    return source, Reader(title, column_names(columns), names, groups)
 
 
-def _source(spec: Any, data_dir: str | None) -> Source:
-    if not isinstance(spec, str):
+def column_names(columns: Mapping[str, str] | str | None) -> dict[str, str]:
+    """Which columns are which: a mapping, or written as on the command line."""
+    if isinstance(columns, str):
+        return parse_pairs(columns, form=f"--columns {columns!r}: write it as name=name,name=name")
+    return dict(columns or {})
+
+
+def _source(spec: Any, data_dir: str | Path | None) -> Source:
+    if not isinstance(spec, str | Path):
         return Source("data", _rows_of(spec))
     if data_dir is not None and not Path(data_dir).is_dir():
         raise BadData(f"--data-dir {data_dir}: no such folder")
-    name, _, address = spec.partition(":")
-    if name == "builtin":
-        known = BUILTIN[builtin.parse(address)[0]]
-        return Source(spec, builtin.builtin(address), known, ("needs",))
-    if name == "hf" and address:
-        return Source(spec, hf.hf(address))
-    if name in SETS:
-        return _named(name, address, data_dir)
+    name, address = split_spec(str(spec))
+    sources = {key: entry for key, entry in parts(DataPart).items() if not _is_file_form(key)}
+    if name in sources and (address or name != "hf"):
+        entry = sources[name]
+        if entry.splits:
+            return _named(entry, address, data_dir)
+        return Source(str(spec), entry.function(address), entry.task_for(address), entry.groups)
     path = Path(spec)
-    if path.suffix.lower() in {*READERS, ".gz"} or os.path.exists(
-        path
-    ):  # pathlib raises on a name that is too long
+    # pathlib raises on a name that is too long
+    if path.suffix.lower() in {*READERS, ".gz"} or os.path.exists(path):
         return Source(path.name.split(".")[0], reader_for(path)(path))
-    plugins = {key: entry for key, entry in parts("data").items() if not entry.is_built_in}
-    if name in plugins:
-        return Source(spec, plugins[name].function(address))
     raise UnknownName(
-        "data", spec, ["builtin", *SETS, *plugins, "FILE.jsonl", "FILE.csv", "hf:NAME/CONFIG:SPLIT"]
+        "data", str(spec), [*sources, "FILE.jsonl", "FILE.csv", "hf:NAME/CONFIG:SPLIT"]
     )
+
+
+def _is_file_form(name: str) -> bool:
+    return name.startswith("FILE.")
 
 
 def _rows_of(given: Any) -> Iterator[Row]:
@@ -153,91 +160,110 @@ def _rows_of(given: Any) -> Iterator[Row]:
     rows = given.to_dict("records") if hasattr(given, "to_dict") else given
     if not isinstance(rows, list):
         raise BadData(
-            f"data cannot be a {type(given).__name__}; give a spec, a list of dictionaries or a data frame"
+            f"data cannot be a {type(given).__name__}; give a spec, a list of dictionaries or a "
+            "data frame"
         )
     return ((f"row {number}", row) for number, row in enumerate(rows, start=1))
 
 
-def _named(name: str, split: str, data_dir: str | None) -> Source:
+def _named(entry: DataPart, split: str, data_dir: str | Path | None) -> Source:
     """A paper's dataset: from the local data folder if it is there, else from the hub."""
-    named = SETS[name]
-    split = split or named.usual
-    hub_split = named.splits.get(split, (split, ()))[0]
+    split = split or entry.default_split
+    folder = _data_folder(data_dir)
+    title = f"{entry.name}:{split}"
+    path = _local(entry, split, folder)
+    if path is not None:
+        return Source(title, reader_for(path)(path), entry.task_for(split), entry.groups)
+    if folder and split not in entry.splits:
+        raise UnknownName(f"split of {entry.name}", split, entry.splits)
+    return Source(title, _from_hub(entry, split, folder), entry.task_for(split), entry.groups)
+
+
+def _data_folder(data_dir: str | Path | None) -> Path | None:
+    """The folder with the papers' datasets, as an option or DISORDER_DATA says."""
     folder = data_dir or os.environ.get("DISORDER_DATA")
-    title = f"{name}:{split}"
-    if (path := _local(name, split, folder)) is not None:
-        return Source(title, reader_for(path)(path), named.task)
-    if folder and split not in named.splits:
-        raise UnknownName(f"split of {name}", split, named.splits)
-    return Source(title, _from_hub(title, f"{named.hub}:{hub_split}", folder), named.task)
+    return Path(folder) if folder else None
 
 
-def _local(name: str, split: str, folder: str | None) -> Path | None:
+def _local(entry: DataPart, split: str, folder: Path | None) -> Path | None:
     """The file of a paper's dataset in the data folder, if it is there."""
-    stems = SETS[name].splits.get(split, (split, (split,)))[1]
-    names = [
-        f"{stem}{suffix}"
-        for stem in stems
-        for suffix in (".jsonl.gz", ".jsonl", ".csv", ".tsv", ".parquet")
-    ]
-    paths = [Path(folder) / name / file for file in names] if folder else []
+    if folder is None:
+        return None
+    known = entry.splits.get(split)
+    stems = known.files if known else (split,)
+    names = [f"{stem}{suffix}" for stem in stems for suffix in LOCAL_SUFFIXES]
+    paths = [folder / entry.name / name for name in names]
     return next((path for path in paths if path.exists()), None)
 
 
-def train_spec(spec: Any, data_dir: str | None = None) -> str | None:
+def named_set_of(spec: object) -> DataPart | None:
+    """The paper's dataset that a spec names."""
+    entry = parts(DataPart).get(spec_name(spec))
+    return entry if entry is not None and entry.splits else None
+
+
+def train_spec(spec: Any, data_dir: str | Path | None = None) -> str | None:
     """The training split that belongs to a data spec, from where the data itself is read; None
     where there is none.
     """
-    name, _, address = spec.partition(":") if isinstance(spec, str) else ("", "", "")
-    if name == "builtin":
-        task, split = builtin.parse(address)
-        return f"builtin:{task}:train" if split != "train" else None
-    if name not in SETS or address == "train" or "train" not in SETS[name].splits:
+    if not isinstance(spec, str):
         return None
-    folder = data_dir or os.environ.get("DISORDER_DATA")
-    is_local = _local(name, address or SETS[name].usual, folder) is not None
-    return f"{name}:train" if not is_local or _local(name, "train", folder) is not None else None
+    name, address = split_spec(spec)
+    if name == "builtin":
+        task, split = parse_builtin(address)
+        return f"builtin:{task}:train" if split != "train" else None
+    entry = named_set_of(spec)
+    if entry is None or address == "train" or "train" not in entry.splits:
+        return None
+    folder = _data_folder(data_dir)
+    is_local = _local(entry, address or entry.default_split, folder) is not None
+    if is_local and _local(entry, "train", folder) is None:
+        return None
+    return f"{name}:train"
 
 
-def at_hand(spec: str, *, data_dir: str | None = None) -> bool:
+def at_hand(spec: str, *, data_dir: str | Path | None = None) -> bool:
     """Whether data can be read without a hub: it is built in, a file, or a paper's dataset in the
     data folder.
     """
-    if spec.partition(":")[0] in SETS:
+    if named_set_of(spec) is not None:
         return _file_of(spec, data_dir) is not None
-    return spec.partition(":")[0] == "builtin" or os.path.exists(spec)
+    return spec_name(spec) == "builtin" or os.path.exists(spec)
 
 
-def honest_name(spec: str, *, data_dir: str | None = None) -> str:
+def honest_name(spec: str, *, data_dir: str | Path | None = None) -> str:
     """The spec, or where the file at hand is another than the paper's (a part of it, say), a spec
     that names that file.
     """
-    name, _, split = spec.partition(":")
-    path = _file_of(spec, data_dir) if name in SETS else None
-    stem = "" if path is None else path.name.partition(".")[0]
-    official = (
-        SETS[name].splits.get(split or SETS[name].usual, ("", (stem,)))[1][0] if stem else stem
-    )
-    return spec if stem == official else f"{name}:{stem}"
+    entry = named_set_of(spec)
+    path = _file_of(spec, data_dir)
+    if entry is None or path is None:
+        return spec
+    stem = path.name.partition(".")[0]
+    known = entry.splits.get(split_spec(spec)[1] or entry.default_split)
+    is_official = known is None or stem == known.files[0]
+    return spec if is_official else f"{entry.name}:{stem}"
 
 
-def _file_of(spec: str, data_dir: str | None) -> Path | None:
-    name, _, split = spec.partition(":")
-    return _local(name, split or SETS[name].usual, data_dir or os.environ.get("DISORDER_DATA"))
+def _file_of(spec: str, data_dir: str | Path | None) -> Path | None:
+    entry = named_set_of(spec)
+    if entry is None:
+        return None
+    return _local(entry, split_spec(spec)[1] or entry.default_split, _data_folder(data_dir))
 
 
-def _from_hub(title: str, address: str, folder: str | None) -> Iterator[Row]:
+def _from_hub(entry: DataPart, split: str, folder: Path | None) -> Iterator[Row]:
     try:
-        yield from hf.hf(address)
+        yield from entry.function(split)
     except (BadData, BadModel, MissingPackage) as error:
         where = (
             f"not in {folder}"
             if folder
             else "neither --data-dir nor DISORDER_DATA says where it is"
         )
-        name, _, split = title.partition(":")
         raise BadData(
-            f"{title}: {where}, and {error}. Put it there as {name}/{split}.jsonl, or name a file"
+            f"{entry.name}:{split}: {where}, and {error}. Put it there as "
+            f"{entry.name}/{split}.jsonl, or name a file"
         ) from None
 
 

@@ -1,18 +1,16 @@
-"""Which examples does an audit take, in which order, and in which groups? The same whatever the
-order of the rows.
-"""
+"""Selection: which examples are used, in which order and groups, whatever the order of the rows."""
 
 from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from disorder.data.reading import read
+from disorder.data.reading import read_data
 from disorder.errors import DisorderError
 from disorder.randomness import digest
 from disorder.runs.settings import Settings
@@ -42,20 +40,10 @@ def rare_labels(dataset: Dataset) -> list[str]:
     if dataset.task.is_regression or n < ENOUGH:
         return []
     return [
-        f"label {label!r} stands in {count} of {n:,} examples only; a typo?"
+        f"label {label!r} stands in {count} of {n:,} examples only; typo?"
         for label, count in sorted(counts.items())
         if count <= max(1, n // 200)
     ]
-
-
-def _mapping(columns: Any) -> Mapping[str, str]:
-    """Columns as a mapping; Python users may write them as on the command line."""
-    if not isinstance(columns, str):
-        return dict(columns)
-    return {
-        left.strip(): right.strip()
-        for left, _, right in (item.partition("=") for item in columns.split(","))
-    }
 
 
 def _ordered(data: Any, settings: Settings) -> Dataset:
@@ -63,9 +51,9 @@ def _ordered(data: Any, settings: Settings) -> Dataset:
     dataset = (
         data
         if isinstance(data, Dataset)
-        else read(
+        else read_data(
             data,
-            columns=_mapping(settings.columns),
+            columns=settings.columns,
             data_dir=settings.data_dir,
             task=settings.task,
             group_by=settings.group_by,

@@ -21,7 +21,7 @@ from disorder.models.outputs.calibration import Calibration, calibration_of
 from disorder.models.outputs.probabilities import checked
 from disorder.models.protocols import Batching, Costly, Notes, Pieces, Precision, Timed
 from disorder.models.python import as_predictor
-from disorder.registry import part, parts
+from disorder.registry import ModelPart, part, parts
 from disorder.runs.prediction_cache import PredictionCache, key_of
 from disorder.types import Costs, Floats, Pair, Predictor, Task, Texts, Variants
 
@@ -67,7 +67,7 @@ def _predictor(model: Any, task: Task) -> Predictor:
         return as_predictor(model, task=task)
     name, _, address = model.partition(":")
     _check_spec(model, name)
-    predictor: Predictor = part("model", name).function(address, task=task)
+    predictor: Predictor = part(ModelPart, name).function(address, task=task)
     return predictor
 
 
@@ -78,7 +78,7 @@ def _is_worth_caching(predictor: Predictor) -> bool:
 
 def _check_spec(spec: str, name: str) -> None:
     """Say what was probably meant by a spec that names no kind of model."""
-    if name in parts("model"):
+    if name in parts(ModelPart):
         return
     if Path(spec).is_dir():
         raise BadModel(f"{spec} is a folder: write hf:{spec}, or onnx:{spec} for an ONNX export")
@@ -167,7 +167,7 @@ class LoadedModel:
         assembling = self._input_seconds - before
         self.counts["assemble"] += assembling
         self.counts["forward"] += time.perf_counter() - began - assembling
-        self.counts["asked"] += len(inputs)
+        self.counts["predicted"] += len(inputs)
         return predictions
 
     @property
@@ -200,10 +200,10 @@ class LoadedModel:
         began = time.perf_counter()
         before = dict(self.counts)
         found = importance(self, pairs)
-        is_counted = any(self.counts.get(name) != before.get(name) for name in ("asked", "cached"))
+        is_counted = any(self.counts.get(name) != before.get(name) for name in ("predicted", "cached"))
         if not is_counted:  # gradients: one pass forward and back per pair
             self.counts["forward"] += time.perf_counter() - began
-            self.counts["asked"] += len(pairs)
+            self.counts["predicted"] += len(pairs)
         return found
 
     @property

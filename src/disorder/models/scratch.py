@@ -19,7 +19,7 @@ from disorder.models.fingerprints import folder_fingerprint
 from disorder.models.inputs.vocabulary import PADDING, Vocabulary, word_spans
 from disorder.models.networks import Shape
 from disorder.models.outputs.probabilities import softmax
-from disorder.registry import model, part
+from disorder.registry import NetworkPart, model, part
 from disorder.types import Floats, Predictor, Task, Texts
 
 BUDGET = 8192  # words in a batch
@@ -94,7 +94,7 @@ def read_folder(name: str, folder: Path) -> tuple[dict[str, Any], Vocabulary]:
 def build(config: Mapping[str, Any], n_words: int) -> Any:
     """The network that a configuration describes, its weights drawn at random."""
     shape = Shape(n_words, config["width"], max(1, len(config["labels"])), config["is_pair"])
-    return part("network", config["model"]).function(shape, **config["settings"])
+    return part(NetworkPart, config["model"]).function(shape, **config["settings"])
 
 
 class ScratchNetwork:

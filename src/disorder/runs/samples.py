@@ -1,8 +1,8 @@
-"""What did the model answer to each variant? Parquet parts, a row a variant, written whole or not
-at all.
+"""Samples: what the model predicted for each variant. Parquet parts, one row per variant.
 
-A part is named before it is asked, so a run that was killed knows which parts it has. A journal
-keeps a checksum of each; a part that does not match is asked again.
+A part is written whole or not at all, and named before it is predicted, so that a run that was
+killed knows which parts it has. A journal keeps a checksum of each; a part that does not match is
+predicted again.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from disorder.abstention import ABSTAINED, predicted_label
+from disorder.errors import BadData
 from disorder.runs.storage import add_line, is_on_disk, write_atomically
 from disorder.types import Example, Floats, Rows, Variants
 
@@ -27,9 +28,16 @@ NAMES = pa.dictionary(pa.int32(), pa.string())
 POSITIONS = pa.list_(pa.int32())
 SCHEMA = pa.schema(
     [
-        ("example", NAMES), ("transformation", NAMES), ("variant", pa.int32()), ("side", NAMES),
-        ("positions_a", POSITIONS), ("positions_b", POSITIONS), ("label", NAMES), ("probabilities", pa.list_(pa.float32())),
-        ("written_a", pa.string()), ("written_b", pa.string()),
+        ("example", NAMES),
+        ("transformation", NAMES),
+        ("variant", pa.int32()),
+        ("side", NAMES),
+        ("positions_a", POSITIONS),
+        ("positions_b", POSITIONS),
+        ("label", NAMES),
+        ("probabilities", pa.list_(pa.float32())),
+        ("written_a", pa.string()),
+        ("written_b", pa.string()),
     ]
 )
 
@@ -45,19 +53,33 @@ def sample_table(
 ) -> pa.Table:
     """The variants of some examples with the answers to them; None stands for original texts.
 
-    `with_texts` keeps the perturbed texts too, where they cannot be drawn again from the text and the
-    seed.
+    `with_texts` keeps the perturbed texts too, where they cannot be drawn again from the text and
+    the seed.
     """
     counts = [len(part) for part in answers]
-    stacked = np.concatenate(answers).astype(np.float32) if answers else np.empty((0, max(1, len(labels))), np.float32)
+    stacked = (
+        np.concatenate(answers).astype(np.float32)
+        if answers
+        else np.empty((0, max(1, len(labels))), np.float32)
+    )
     sides = [_side(group) for group in variants]
     columns = [
         _repeated([storable(e.id) for e in examples], counts),
         _constant(transformation, sum(counts)),
         pa.array(np.concatenate([np.arange(n) for n in counts]) if counts else [], pa.int32()),
         _repeated(sides, counts),
-        _lists([_positions(v, side, "a", n) for v, side, n in zip(variants, sides, counts, strict=True)]),
-        _lists([_positions(v, side, "b", n) for v, side, n in zip(variants, sides, counts, strict=True)]),
+        _lists(
+            [
+                _positions(v, side, "a", n)
+                for v, side, n in zip(variants, sides, counts, strict=True)
+            ]
+        ),
+        _lists(
+            [
+                _positions(v, side, "b", n)
+                for v, side, n in zip(variants, sides, counts, strict=True)
+            ]
+        ),
         _labels(labels, stacked),
         _matrix(stacked),
         _texts([_written(v, "a", n, with_texts) for v, n in zip(variants, counts, strict=True)]),
@@ -66,7 +88,7 @@ def sample_table(
     return pa.Table.from_arrays(columns, schema=SCHEMA)
 
 
-def answers_of(table: pa.Table) -> tuple[list[str], Any, Any]:
+def predictions_of(table: pa.Table) -> tuple[list[str], Any, Any]:
     """The example and variant number of every row, and the probabilities as a matrix."""
     n = table.num_rows
     examples = table["example"].cast(pa.string()).to_pylist()
@@ -101,8 +123,7 @@ class SampleParts:
         return parts
 
     def read(self, name: str) -> tuple[pa.Table, dict[str, int]] | None:
-        """A finished part with the examples it left out, or None when it has to be asked (again).
-        """
+        """A finished part with the examples it left out, or None when it has to be predicted."""
         entry = self.known.get(name)
         if entry is None:
             return None
@@ -111,16 +132,31 @@ class SampleParts:
         except OSError:
             content = b""
         if _checksum(content) != entry["checksum"]:
-            self.notes.append(f"{name} is damaged; it is asked again")
+            self.notes.append(f"{name} is damaged; it is predicted again")
             return None
         return pq.read_table(pa.BufferReader(content), schema=SCHEMA), entry["skips"]
+
+    def table(self) -> pa.Table:
+        """All finished parts as one table; raises where one is missing or damaged."""
+        tables = []
+        for name in sorted(self.known):
+            read = self.read(name)
+            if read is None:
+                raise BadData(f"{self.folder / name} is missing or damaged; audit it again")
+            tables.append(read[0])
+        return pa.concat_tables(tables) if tables else SCHEMA.empty_table()
 
     def write(self, name: str, table: pa.Table, skips: Mapping[str, int]) -> None:
         """Add a part: the file first, then its line in the journal."""
         sink = pa.BufferOutputStream()
         pq.write_table(table, sink, compression="zstd")
         content = sink.getvalue().to_pybytes()
-        entry = {"part": name, "checksum": _checksum(content), "skips": dict(sorted(skips.items())), "rows": table.num_rows}
+        entry = {
+            "part": name,
+            "checksum": _checksum(content),
+            "skips": dict(sorted(skips.items())),
+            "rows": table.num_rows,
+        }
         write_atomically(self.folder / name, content)
         add_line(self.folder / JOURNAL, _line(entry), b"".join(map(_line, self.known.values())))
         self.known[name] = entry
@@ -148,7 +184,9 @@ def _side(variants: Variants | None) -> str:
     """Which texts differ from the original."""
     if variants is None:
         return "none"
-    changed = [name for name, rows in zip("ab", variants.sides, strict=False) if not _is_whole(rows)]
+    changed = [
+        name for name, rows in zip("ab", variants.sides, strict=False) if not _is_whole(rows)
+    ]
     return {0: "none", 1: "".join(changed)}.get(len(changed), "both")
 
 
@@ -187,20 +225,30 @@ def _lists(groups: Sequence[tuple[Any, int]]) -> pa.Array:
     lengths = [np.full(n, 0 if matrix is None else matrix.shape[1]) for matrix, n in groups]
     offsets = np.concatenate([[0], np.cumsum(np.concatenate(lengths))]) if lengths else np.zeros(1)
     values = [matrix.ravel() for matrix, _ in groups if matrix is not None]
-    mask = np.concatenate([np.full(n, matrix is None) for matrix, n in groups]) if groups else np.zeros(0, dtype=bool)
+    mask = (
+        np.concatenate([np.full(n, matrix is None) for matrix, n in groups])
+        if groups
+        else np.zeros(0, dtype=bool)
+    )
     flat = np.concatenate(values).astype(np.int32) if values else np.empty(0, np.int32)
-    return pa.ListArray.from_arrays(pa.array(offsets.astype(np.int32)), pa.array(flat), mask=pa.array(mask))
+    return pa.ListArray.from_arrays(
+        pa.array(offsets.astype(np.int32)), pa.array(flat), mask=pa.array(mask)
+    )
 
 
 def _repeated(names: Sequence[str], counts: Sequence[int]) -> pa.Array:
     known = list(dict.fromkeys(names))
     numbers = {name: i for i, name in enumerate(known)}
     indices = np.repeat(np.array([numbers[name] for name in names], dtype=np.int32), counts)
-    return pa.DictionaryArray.from_arrays(pa.array(indices, pa.int32()), pa.array(known, pa.string()))
+    return pa.DictionaryArray.from_arrays(
+        pa.array(indices, pa.int32()), pa.array(known, pa.string())
+    )
 
 
 def _constant(name: str, n: int) -> pa.Array:
-    return pa.DictionaryArray.from_arrays(pa.array(np.zeros(n, dtype=np.int32)), pa.array([name], pa.string()))
+    return pa.DictionaryArray.from_arrays(
+        pa.array(np.zeros(n, dtype=np.int32)), pa.array([name], pa.string())
+    )
 
 
 def _labels(labels: Sequence[str], answers: Any) -> pa.Array:

@@ -23,6 +23,7 @@ from disorder.types import Ints, Rows, Sentence
 
 @transformation(
     keeps="words, one run of neighbours",
+    keeps_words=True,
     destroys="the rest of the order",
     paper="UNLI",
     side="both",

@@ -24,6 +24,7 @@ from disorder.types import Fidelity, Ints, Rows, Sentence
 
 @transformation(
     keeps="words",
+    keeps_words=True,
     destroys="order",
     paper="UNLI",
     side="both",

@@ -30,10 +30,12 @@ ROUNDS = 8  # bulk draws before orders are repaired instead
 
 @transformation(
     keeps="words, a share of the bigrams",
+    keeps_words=True,
     destroys="the other bigrams and global order",
     side="task",
     draws=10,
     suites=("ladder",),
+    sweep=("share=0", "share=0.25", "share=0.5", "share=0.75"),
 )
 def keep_bigrams(sentence: Sentence, rng: Generator, count: int, *, share: float = 0.5) -> Rows:
     """Cut the text at random into runs and shuffle them, so that just `share` of its bigrams is

@@ -17,6 +17,7 @@ from disorder.types import Bools, Ints, Rows, Sentence
 
 @transformation(
     keeps="words, all but one in order",
+    keeps_words=True,
     destroys="the place of one word",
     paper="OOO",
     side="task",

@@ -15,6 +15,7 @@ from disorder.types import Fidelity, Rows, Sentence
 
 @transformation(
     keeps="words, distances",
+    keeps_words=True,
     destroys="direction",
     paper="WS",
     deterministic=True,

@@ -17,6 +17,7 @@ from disorder.types import Fidelity, Rows, Sentence
 
 @transformation(
     keeps="words",
+    keeps_words=True,
     destroys="order and every bigram",
     paper="WS",
     draws=10,

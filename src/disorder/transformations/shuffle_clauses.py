@@ -22,6 +22,7 @@ VERBS = frozenset({"VERB", "AUX"})
 
 @transformation(
     keeps="words, each within its clause",
+    keeps_words=True,
     destroys="order within clauses",
     side="task",
     draws=10,

@@ -16,11 +16,13 @@ from disorder.types import Bools, Ints, Rows, Sentence
 
 @transformation(
     keeps="words, runs of n",
+    keeps_words=True,
     destroys="order of runs",
     paper="OOO",
     side="task",
     draws=10,
     suites=("order", "full"),
+    sweep=("n=1", "n=2", "n=3"),
     words={"paper": "spaces", "released": "spaces"},
 )
 def shuffle_ngrams(sentence: Sentence, rng: Generator, count: int, *, n: int = 1) -> Rows:

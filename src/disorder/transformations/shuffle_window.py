@@ -16,10 +16,12 @@ from disorder.types import Rows, Sentence
 
 @transformation(
     keeps="words, each within its window",
+    keeps_words=True,
     destroys="local order",
     side="task",
     draws=10,
     suites=("ladder",),
+    sweep=("window=2", "window=3", "window=5"),
 )
 def shuffle_window(sentence: Sentence, rng: Generator, count: int, *, window: int = 3) -> Rows:
     """Shuffle each `window` words in a row among themselves; punctuation stays.

@@ -14,6 +14,7 @@ from disorder.types import Fidelity, Rows, Sentence
 
 @transformation(
     keeps="words",
+    keeps_words=True,
     destroys="order",
     paper="WS",
     deterministic=True,

@@ -26,6 +26,7 @@ PROPER, ANY = frozenset({"PROPN"}), frozenset({"NOUN", "PROPN"})
 
 @transformation(
     keeps="words, the syntax",
+    keeps_words=True,
     destroys="the place of two nouns",
     paper="OOO",
     side="task",

@@ -15,6 +15,7 @@ from disorder.types import Rows, Sentence
 
 @transformation(
     keeps="words, all but two in place",
+    keeps_words=True,
     destroys="the place of two words",
     paper="OOO",
     side="task",

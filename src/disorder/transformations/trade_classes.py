@@ -18,6 +18,7 @@ from disorder.types import Rows, Sentence
 
 @transformation(
     keeps="words, the sequence of word classes",
+    keeps_words=True,
     destroys="which word of a class stands where",
     side="task",
     draws=10,

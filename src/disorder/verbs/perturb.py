@@ -76,7 +76,7 @@ def perturbed(
     known, reader, examples = data_stage.stream(data, columns=columns, data_dir=data_dir, task=task)
     context, stream = RunContext(data_dir=data_dir), iter(_drawn(examples, limit, seed))
     if model is not None:  # whose labels must meet those of the data: all rows are looked at first
-        dataset = data_stage.read(data, columns=columns, data_dir=data_dir, task=task)
+        dataset = data_stage.read_data(data, columns=columns, data_dir=data_dir, task=task)
         known = dataset.task
         loaded = load_model(model, known, Settings(labels=labels or {}), "fp32")
         context = RunContext(loaded, data_stage.vocabulary(dataset), data_dir)

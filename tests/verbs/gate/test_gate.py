@@ -311,7 +311,7 @@ class TestCommand:
         assert told["rulings"] == [ruling]
 
     def test_a_real_run(self, tmp_path: Path, command: Command) -> None:
-        asked = {"limit": 40, "q": 8, "transformations": ["derange"], "cache": "off"}
+        asked = {"limit": 40, "q": 8, "with_": ["derange"], "cache": "off"}
         run = audit("builtin:bow", "builtin", out=tmp_path / "bag", **asked)
         assert (
             command("gate", tmp_path / "bag", "--fail-if", "p_c > 0.8", "--fail-if", "wos < 0.3")[0]

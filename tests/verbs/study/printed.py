@@ -18,7 +18,7 @@ from typing import Any
 
 import disorder
 
-PUBLISHED = Path(disorder.__file__).parent / "verbs" / "study" / "published"
+PUBLISHED = Path(disorder.__file__).parent / "verbs" / "study" / "items"
 TEXTS = {
     "unli": "unnatural-language-inference.txt",
     "ooo": "out-of-order.md",
@@ -80,7 +80,9 @@ RUNS = {None: "RoBERTa", "best run": "Our best model", "mean of 5 runs": r"Avera
 SAMPLES = {
     "positives where heads match": r"a\. 1,453 selected 0/5 \(\+\) examples",
     "random positives": r"b\. 1,453 random 0/5 \(\+\) examples",
-    "random positives and negatives": r"c\. 1,453 random 0/5 \(\+\) examples & 1,453 random 0/5 \(-\) examples",
+    "random positives and negatives": (
+        r"c\. 1,453 random 0/5 \(\+\) examples & 1,453 random 0/5 \(-\) examples"
+    ),
     "all of dev-r": r"d\. \(\+/-\) All 5,000 examples",
 }
 SALAD_EXAMPLES = {

@@ -1,6 +1,4 @@
-"""Does every item of every paper run, and is every numbered table and figure listed? With tiny
-models and data.
-"""
+"""Every item of every paper runs with tiny models and data, and every numbered table is listed."""
 
 from __future__ import annotations
 
@@ -14,12 +12,13 @@ import pytest
 
 import disorder
 from conftest import pairs
+from disorder.data import honest_name, read_data
 from disorder.errors import MissingData, MissingPackage
 from disorder.verbs.perturb import Tally, perturbed
-from disorder.verbs.study import Item, Study, items
-from disorder.verbs.study.pipelines.training import over_seeds, student
-from disorder.verbs.study.published_numbers import published
-from disorder.verbs.study.result import Cell
+from disorder.verbs.study import Study, StudyCell, StudyItem, study_items
+from disorder.verbs.study.pipelines.accuracy_scatter import mean_overlap
+from disorder.verbs.study.pipelines.seeds import over_seeds, student
+from disorder.verbs.study.published_tables import published_tables
 
 TEXTS = {
     "unli": "unnatural-language-inference.txt",
@@ -27,9 +26,9 @@ TEXTS = {
     "ws": "word-salad.txt",
     "ndsc": "nli-data-sanity-check.txt",
 }
-MINE = [item for item in items().values() if item.paper in ("unli", "ndsc")]
+MINE = [item for item in study_items().values() if item.paper_name in ("unli", "ndsc")]
 MEASURED = [item for item in MINE if not item.commands]
-TABLES = [item for item in MEASURED if item.published.rows and "/fig" not in item.name]
+TABLES = [item for item in MEASURED if item.published_table.rows and "/fig" not in item.name]
 SHOWN = [item for item in MINE if item.commands]
 WORDS = {
     "ant": "The ant",
@@ -61,33 +60,34 @@ def rows(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-_made: dict[str, Study] = {}  # each item is made once for all tests
-
-
-def made_once(item: Item, rows: Path) -> Study:
-    """The item, made by the first test that asks."""
-    if item.name not in _made:
-        _made[item.name] = made(item, rows)
-    return _made[item.name]
-
-
-def made(item: Item, rows: Path, **more: Any) -> Study:
+def made(item: StudyItem, rows: Path, **more: Any) -> Study:
     """The item with the smallest model that can stand for one."""
     given: dict[str, Any] = {"data": [str(rows)], "q": 3} | more
     if item.pipeline.needs_model:
         given |= {"models": ["bow" if item.pipeline.trains else "builtin:bow"]}
     if item.pipeline.trains:
         pytest.importorskip("torch", reason="needs torch")
-        given |= {"train": str(rows), "set": {"epochs": "1"}}
+        given |= {"train": str(rows), "set_": {"epochs": "1"}}
     try:
         return disorder.study(item.name, **given)
     except (MissingPackage, MissingData) as error:
         pytest.skip(str(error))
 
 
-@pytest.mark.parametrize("item", MEASURED, ids=lambda item: item.name)
-def test_it_runs(item: Item, rows: Path) -> None:
-    found = made_once(item, rows)
+@pytest.mark.parametrize(
+    "item", [item for item in MEASURED if item.name != "ndsc/fig1"], ids=lambda item: item.name
+)
+def test_it_runs_and_its_columns_are_those_of_the_published_table(
+    item: StudyItem, rows: Path
+) -> None:
+    found = made(item, rows)
+    check_result(found)
+    if item in TABLES:
+        check_columns(item, found)
+
+
+def check_result(found: Study) -> None:
+    """A study that was computed has numbers or pictures, and every number lies in its interval."""
     assert found.status == "done"
     assert found.cells or found.pictures
     assert found.title
@@ -97,8 +97,17 @@ def test_it_runs(item: Item, rows: Path) -> None:
     assert all(picture.svg.startswith("<svg") for picture in found.pictures)
 
 
+def check_columns(item: StudyItem, found: Study) -> None:
+    """Every printed number of a table can be matched; what is printed of figures may be
+    statements.
+    """
+    assert {cell.column for cell in found.cells} | {"p_f"} >= set(item.published_table.columns)
+    keys = {key for row in item.published_table.rows for key in row.about}
+    assert keys <= set(found.cells[0].row)
+
+
 @pytest.mark.parametrize("item", SHOWN, ids=lambda item: item.name)
-def test_what_no_machine_makes_says_what_to_type(item: Item) -> None:
+def test_an_item_that_is_not_computed_says_what_to_type(item: StudyItem) -> None:
     found = disorder.study(item.name)
     assert found.title
     assert not found.cells
@@ -106,26 +115,15 @@ def test_what_no_machine_makes_says_what_to_type(item: Item) -> None:
 
 
 @pytest.mark.parametrize(
-    "item", [i for i in items().values() if "/fig" not in i.name], ids=lambda item: item.name
+    "item", [i for i in study_items().values() if "/fig" not in i.name], ids=lambda item: item.name
 )
-def test_its_models_are_rows_of_the_published_table(item: Item) -> None:
+def test_its_models_are_rows_of_the_published_table(item: StudyItem) -> None:
     named = set(item.models.values())
-    known = {*item.published.values("model"), *([item.subject] if item.subject else [])}
+    known = {*item.published_table.values("model"), *([item.subject] if item.subject else [])}
     assert not known or named <= known
 
 
-@pytest.mark.parametrize("item", TABLES, ids=lambda item: item.name)
-def test_its_columns_meet_those_of_the_published_table(item: Item, rows: Path) -> None:
-    """A number that no cell of ours can meet would stand beside nothing; what is printed of figures
-    may be statements.
-    """
-    found = made_once(item, rows)
-    assert {cell.column for cell in found.cells} | {"p_f"} >= set(item.published.columns)
-    keys = {key for row in item.published.rows for key in row.about}
-    assert keys <= set(found.cells[0].row)
-
-
-@pytest.mark.parametrize("paper", sorted({item.paper for item in items().values()}))
+@pytest.mark.parametrize("paper", sorted({item.paper_name for item in study_items().values()}))
 def test_every_numbered_table_and_figure_is_listed(paper: str, shared: Path) -> None:
     path = shared / "papers" / TEXTS[paper]
     if not path.is_file():
@@ -138,10 +136,9 @@ def test_every_numbered_table_and_figure_is_listed(paper: str, shared: Path) -> 
         wanted.append(
             f"{paper}/appendix{number}" if name in wanted else name
         )  # a second Table 1 is the appendix's
-    assert [name for name in wanted if name not in items()] == []
-    assert [
-        f"{paper}/{name}" for name in published(paper) if f"{paper}/{name}" not in items()
-    ] == []
+    assert [name for name in wanted if name not in study_items()] == []
+    file = next(item.published for item in study_items().values() if item.paper_name == paper)
+    assert [name for name in published_tables(file) if f"{paper}/{name}" not in study_items()] == []
 
 
 def test_the_papers_own_counts_come_out(shared_data: Path) -> None:
@@ -151,7 +148,7 @@ def test_the_papers_own_counts_come_out(shared_data: Path) -> None:
     assert found.verdict == "2 of 2 published numbers equal ours"
 
 
-def test_mended_definitions_count_otherwise_and_a_part_is_not_compared(shared_data: Path) -> None:
+def test_other_definitions_and_a_part_of_the_data_are_not_compared(shared_data: Path) -> None:
     pytest.importorskip("spacy", reason="needs spaCy's tokenizer")
     found = disorder.study("unli/table7", "anli:r1", data_dir=str(shared_data), fidelity="paper")
     assert found.cell("used").value > 756
@@ -166,8 +163,6 @@ def test_mended_definitions_count_otherwise_and_a_part_is_not_compared(shared_da
 
 
 def test_a_part_of_a_papers_data_keeps_its_own_name(shared_data: Path) -> None:
-    from disorder.data import honest_name
-
     assert honest_name("mnli:train", data_dir=str(shared_data)) == "mnli:train_part"
     assert honest_name("mnli", data_dir=str(shared_data)) == "mnli"
     assert honest_name("mnli:matched", data_dir=str(shared_data)) == "mnli:matched"
@@ -176,9 +171,10 @@ def test_a_part_of_a_papers_data_keeps_its_own_name(shared_data: Path) -> None:
 
 def test_designs_are_those_of_the_command(rows: Path, tmp_path: Path) -> None:
     pytest.importorskip("torch", reason="needs torch")
-    from disorder.verbs.train.designs import designs
+    from disorder.verbs.train import designs
 
-    found = made_once(items()["ndsc/fig1"], rows)
+    found = made(study_items()["ndsc/fig1"], rows)
+    check_result(found)
     spec = "drop_pos:tags=VERB"
     [_, corrupt_train, *_] = designs(
         str(rows), str(rows), [spec], out=tmp_path, model="bow", settings={"epochs": "1"}
@@ -191,14 +187,17 @@ def test_designs_are_those_of_the_command(rows: Path, tmp_path: Path) -> None:
     assert found.cell("premises", transformation=spec).value == tally.removed[spec]["a"] > 0
 
 
-def of_seeds(values: Sequence[float], half: float = 0.03, column: str = "accuracy") -> Cell:
+def of_seeds(values: Sequence[float], half: float = 0.03, column: str = "accuracy") -> StudyCell:
     [cell] = over_seeds(
-        [Cell(row={}, column=column, value=v, low=v - half, high=v + half, n=9) for v in values]
+        [
+            StudyCell(row={}, column=column, value=v, low=v - half, high=v + half, n=9)
+            for v in values
+        ]
     )
     return cell
 
 
-def test_the_interval_over_seeds_holds_both_chances_and_does_not_grow_with_seeds() -> None:
+def test_the_interval_over_seeds_includes_examples_and_seeds_and_shrinks_with_seeds() -> None:
     cell = of_seeds([0.80, 0.82, 0.84])
     assert (cell.value, cell.by_seed, cell.n) == (0.82, [0.80, 0.82, 0.84], 9)
     assert cell.low == pytest.approx(0.82 - 0.05804, abs=1e-5)  # √(0.03² + (4.303 · 0.02 / √3)²)
@@ -206,7 +205,9 @@ def test_the_interval_over_seeds_holds_both_chances_and_does_not_grow_with_seeds
     many = of_seeds([0.80, 0.82, 0.84] * 4)
     assert many.low is not None
     assert cell.low is not None
-    assert cell.low < many.low < 0.79, "more seeds, less doubt; that of the examples stays"
+    assert cell.low < many.low < 0.79, (
+        "more seeds, a narrower interval; the part of the examples stays"
+    )
 
 
 def test_intervals_over_seeds_stay_where_scores_can_lie() -> None:
@@ -215,7 +216,7 @@ def test_intervals_over_seeds_stay_where_scores_can_lie() -> None:
     low = of_seeds([-0.1, 0.1], column="spearman").low
     assert low is not None
     assert low < -0.9
-    [count] = over_seeds([Cell(row={}, column="used", value=n) for n in (4, 6)])
+    [count] = over_seeds([StudyCell(row={}, column="used", value=n) for n in (4, 6)])
     assert (count.value, count.low, count.high, count.by_seed) == (5, None, None, [4, 6])
 
 
@@ -226,7 +227,7 @@ def test_points_of_students_t_are_those_of_the_table() -> None:
 
 
 def test_several_seeds_are_a_mean_in_an_interval(rows: Path) -> None:
-    found = made(items()["unli/table6"], rows, seeds=2)
+    found = made(study_items()["unli/table6"], rows, seeds=2)
     cell = found.cell("accuracy", trained_on="original")
     assert len(cell.by_seed) == 2
     assert cell.value == pytest.approx(sum(cell.by_seed) / 2, abs=1e-6)
@@ -235,8 +236,8 @@ def test_several_seeds_are_a_mean_in_an_interval(rows: Path) -> None:
     assert 0 <= cell.low < cell.value < cell.high <= 1
 
 
-def test_the_models_of_table_5_do_not_refuse(rows: Path, tmp_path: Path) -> None:
-    found = made(items()["unli/table5"], rows, out=tmp_path)
+def test_the_models_of_table_5_do_not_abstain(rows: Path, tmp_path: Path) -> None:
+    found = made(study_items()["unli/table5"], rows, out=tmp_path)
     assert len(list(tmp_path.glob("models/*max-entropy*/training.json"))) == 2
     assert not list(tmp_path.glob("models/*/calibration.json"))
     assert {cell.row["recipe"] for cell in found.cells} == {
@@ -246,20 +247,17 @@ def test_the_models_of_table_5_do_not_refuse(rows: Path, tmp_path: Path) -> None
     }
 
 
-def test_a_training_that_is_done_is_used_again(rows: Path, tmp_path: Path) -> None:
-    made(items()["unli/table6"], rows, out=tmp_path)
+def test_a_finished_training_is_reused(rows: Path, tmp_path: Path) -> None:
+    made(study_items()["unli/table6"], rows, out=tmp_path)
     records = {path: path.stat().st_mtime_ns for path in tmp_path.glob("models/*/training.json")}
     assert len(records) == 2
-    made(items()["unli/table6"], rows, out=tmp_path)
+    made(study_items()["unli/table6"], rows, out=tmp_path)
     assert {path: path.stat().st_mtime_ns for path in records} == records
 
 
-def test_both_texts_of_a_pair_are_looked_at_for_shared_words() -> None:
-    from disorder.data import read
-    from disorder.verbs.study.pipelines.removal import overlap
-
+def test_word_overlap_is_the_share_of_the_second_texts_words() -> None:
     data = [
         {"id": "1", "text_a": "A b c", "text_b": "a b x y", "label": "entailment"},
         {"id": "2", "text_a": "p q", "text_b": "q p", "label": "neutral"},
     ]
-    assert overlap(read(data), "original", 0).value == pytest.approx(0.75)
+    assert mean_overlap(read_data(data), "original", 0).value == pytest.approx(0.75)

@@ -1,4 +1,4 @@
-"""Do the items of Out of Order and Word Salad say what is known of models that are understood?"""
+"""Items of Out of Order and Word Salad give the known numbers for models that are understood."""
 
 from __future__ import annotations
 
@@ -12,21 +12,20 @@ import pytest
 
 import disorder
 from conftest import NLI, outcomes, pairs
-from disorder.data import read
+from disorder.data import read_data
 from disorder.errors import DisorderError
 from disorder.models import load
 from disorder.types import Example, Task
-from disorder.verbs.study import Asked, items
-from disorder.verbs.study.pipelines.salad import Mitigations, mean_of_means
-from disorder.verbs.study.pipelines.tasks import is_trained
-from disorder.verbs.study.workbench import Bench
+from disorder.verbs.study import MitigationTable, StudySettings, Workbench, study_items
+from disorder.verbs.study.pipelines.per_task_training import is_trained
+from disorder.verbs.study.pipelines.salad_scores import mean_over_transformations
 
 NAMES = ("film", "actor", "plot", "scene", "song", "dog", "town", "war", "king", "ship")
 TONES = {"good": "positive", "fine": "positive", "bad": "negative", "dull": "negative"}
 SENTIMENT = "builtin:sentiment"
 MODEL_FREE = [
     name
-    for name, item in items().items()
+    for name, item in study_items().items()
     if name.startswith(("ooo/", "ws/")) and not item.pipeline.needs_model
 ]
 INSIDE = (
@@ -36,9 +35,9 @@ INSIDE = (
     "ooo/figA1",
 )  # those that look at attention heads
 OTHERS = ("ooo/fig2", "ooo/tableA3", "ws/transfer")  # numbers, word lists, many trainings: below
-ASKING = [
+PREDICTING = [
     name
-    for name, item in items().items()
+    for name, item in study_items().items()
     if name.startswith(("ooo/", "ws/"))
     and item.pipeline.needs_model
     and name not in (*INSIDE, *OTHERS)
@@ -67,7 +66,7 @@ def reviews(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def small(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A file of pairs, to train on and to be asked about."""
+    """A file of pairs, to train and to test on."""
     return rows_of(tmp_path_factory.mktemp("small") / "pairs.jsonl", pairs(30))
 
 
@@ -78,7 +77,7 @@ def bag(data: Path) -> dict[str, Any]:
         "models": ["bow"],
         "data": [str(data)],
         "train": str(data),
-        "set": {"epochs": "20", "lr": "0.1"},
+        "set_": {"epochs": "20", "lr": "0.1"},
     }
 
 
@@ -86,7 +85,7 @@ class Reader:
     """Knows the original texts by heart and takes every other text for the first label."""
 
     def __init__(self, data: Any) -> None:
-        found = read(str(data))
+        found = read_data(str(data))
         self.labels = found.task.labels
         self.known = {example.texts: self.labels.index(example.label) for example in found.examples}
 
@@ -95,7 +94,7 @@ class Reader:
         return np.eye(len(self.labels))[[self.known.get(each, 0) for each in asked]]
 
 
-def test_a_bag_of_words_does_not_feel_a_shuffle(reviews: Path) -> None:
+def test_a_bag_of_words_does_not_notice_a_shuffle(reviews: Path) -> None:
     pytest.importorskip("spacy", reason="needs spacy")
     found = disorder.study("ooo/table2", q=3, **bag(reviews))
     for transformation in (
@@ -111,7 +110,7 @@ def test_a_bag_of_words_does_not_feel_a_shuffle(reviews: Path) -> None:
     )
 
 
-def test_a_model_that_knows_whole_texts_alone_falls_to_chance(reviews: Path) -> None:
+def test_a_model_that_knows_only_original_texts_falls_to_chance(reviews: Path) -> None:
     pytest.importorskip("spacy", reason="needs spacy")
     found = disorder.study("ooo/table2", Reader(reviews), str(reviews), q=2)
     cell = found.cell("wos", transformation="shuffle_ngrams:n=1")
@@ -146,32 +145,38 @@ def test_numbers_are_compared_on_simple_texts_alone(tmp_path: Path) -> None:
         assert (cell.value, cell.n) == (1, 12)
 
 
-def test_cures_hear_seed_fidelity_and_the_papers_settings(reviews: Path, tmp_path: Path) -> None:
-    heard: dict[str, Any] = {}
+def test_mitigations_get_seed_fidelity_and_the_papers_settings(
+    reviews: Path, tmp_path: Path
+) -> None:
+    given: dict[str, Any] = {}
 
-    def listening(train: Any, test: Any, **asked: Any) -> list[Any]:
-        heard.update(asked)
+    def record(train: Any, test: Any, **settings: Any) -> list[Any]:
+        given.update(settings)
         return []
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("disorder.verbs.study.workbench.mitigations", listening)
-        asked = Asked(seed=7, seeds=2, fidelity="released", set={"epochs": "1"})
-        bench = Bench(
-            tmp_path, ["hf:encoder"], [str(reviews)], asked, lambda *_: None, str(reviews)
+        patch.setattr("disorder.verbs.study.training_models.mitigations", record)
+        settings = StudySettings(seed=7, seeds=2, fidelity="released", set={"epochs": "1"})
+        bench = Workbench(
+            tmp_path, ["hf:encoder"], [str(reviews)], settings, lambda *_: None, str(reviews)
         )
-        list(items()["ws/table12"].pipeline(bench))
-    assert (heard["seed"], heard["seeds"], heard["fidelity"]) == (7, 2, "released")
-    assert heard["settings"] == {"epochs": "1", "lr": "2e-5"}, "the paper's, but for what was said"
+        list(study_items()["ws/table12"].pipeline(bench))
+    assert (given["seed"], given["seeds"], given["fidelity"]) == (7, 2, "released")
+    assert given["settings"] == {"epochs": "1", "lr": "2e-5"}, (
+        "the paper's, except for what was given"
+    )
 
 
-def test_what_takes_long_is_said_at_once(
+def test_a_training_is_announced_at_once(
     reviews: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     with pytest.MonkeyPatch.context() as patch, caplog.at_level("INFO", logger="disorder"):
-        patch.setattr("disorder.verbs.study.workbench.mitigations", lambda *_, **__: [])
-        bench = Bench(tmp_path, ["bow"], [str(reviews)], Asked(), lambda *_: None, str(reviews))
-        list(items()["ws/table12"].pipeline(bench))
-    assert caplog.messages == ["bow: trained on reviews.jsonl, asked about reviews.jsonl"]
+        patch.setattr("disorder.verbs.study.training_models.mitigations", lambda *_, **__: [])
+        bench = Workbench(
+            tmp_path, ["bow"], [str(reviews)], StudySettings(), lambda *_: None, str(reviews)
+        )
+        list(study_items()["ws/table12"].pipeline(bench))
+    assert caplog.messages == ["bow: training on reviews.jsonl, testing on reviews.jsonl"]
 
 
 def test_where_no_balanced_set_is_left_the_reason_is_said(reviews: Path) -> None:
@@ -209,14 +214,14 @@ def test_steps_of_the_filter_only_take_away() -> None:
 @pytest.mark.parametrize("data", ["cola:dev", "rte:dev", "mrpc:dev", "sst2:dev"])
 def test_the_first_filter_leaves_as_many_as_the_paper_says(data: str, shared_data: Path) -> None:
     model = Reader.__new__(Reader)
-    model.labels, model.known = read(data, data_dir=str(shared_data)).task.labels, {}
+    model.labels, model.known = read_data(data, data_dir=str(shared_data)).task.labels, {}
     found = disorder.study("ooo/tableA4", model, data, data_dir=str(shared_data))
     compared = [cell.same for cell in found.cells if cell.column in ("dev", "step1")]
     assert len(compared) == 4
     assert all(same is not None and same.is_within for same in compared)
 
 
-def test_a_bag_of_words_answers_all_reorderings_alike(reviews: Path) -> None:
+def test_a_bag_of_words_predicts_the_same_for_all_reorderings(reviews: Path) -> None:
     found = disorder.study("ws/table6", q=2, **bag(reviews))
     for transformation in ("sort", "reverse", "shuffle", "mean of lexical"):
         assert found.cell("agreement", transformation=transformation).value == 1
@@ -228,7 +233,7 @@ def test_a_bag_of_words_answers_all_reorderings_alike(reviews: Path) -> None:
 def test_means_are_of_transformations_not_of_texts() -> None:
     first = outcomes([0, 0, 0, 0], [0, 0, 0, 0], [[0], [0], [0], [0]], transformation="sort")
     second = outcomes([0, 0], [0, 0], [[1], [1]], transformation="reverse")
-    score = mean_of_means([first, second], "agreement")
+    score = mean_over_transformations([first, second], "agreement")
     assert score.value == 0.5
     assert (score.low, score.high) == (0.5, 0.5), "every example drawn again says the same"
     assert score.n == 4
@@ -248,7 +253,7 @@ def test_the_mean_of_agreements_is_the_mean_of_the_cells_above_it() -> None:
     )
 
 
-def test_a_model_is_asked_about_the_data_whose_labels_it_has(reviews: Path, small: Path) -> None:
+def test_a_model_is_tested_on_the_data_whose_labels_it_has(reviews: Path, small: Path) -> None:
     found = disorder.study("ooo/tableA6", models=[Reader(reviews)], data=[str(reviews), str(small)])
     assert {(cell.row["model"], cell.row["data"]) for cell in found.cells} == {
         ("Reader", str(reviews))
@@ -257,7 +262,7 @@ def test_a_model_is_asked_about_the_data_whose_labels_it_has(reviews: Path, smal
 
 
 def test_a_network_is_trained_for_each_task(reviews: Path, tmp_path: Path) -> None:
-    """Each set of data has its own training part; one that has none is left out, with the reason."""
+    """Each set of data has its own training part; one without is left out, with the reason."""
     pytest.importorskip("torch", reason="needs torch")
     rows = [json.loads(line) for line in reviews.read_text(encoding="utf-8").splitlines()]
     other = {"positive": "acceptable", "negative": "unacceptable"}
@@ -273,11 +278,11 @@ def test_a_network_is_trained_for_each_task(reviews: Path, tmp_path: Path) -> No
     given: dict[str, Any] = {
         "data": ["sst2:dev", "cola:dev", "qnli:dev"],
         "data_dir": str(tmp_path),
-        "set": {"epochs": "1"},
+        "set_": {"epochs": "1"},
     }
     found = disorder.study("ooo/tableA6", "bow", **given)
     assert {cell.row["data"] for cell in found.cells} == {"sst2:dev", "cola:dev"}
-    assert any("qnli:train, to train on, is not at hand" in note for note in found.notes)
+    assert any("qnli:train, to train on, is not available" in note for note in found.notes)
 
 
 def test_a_model_of_another_task_alone_is_a_mistake() -> None:
@@ -309,12 +314,12 @@ def test_files_need_training_data_to_be_named(jsonl: Any) -> None:
         disorder.study("ooo/tableA6", "bow", str(path))
 
 
-@pytest.mark.parametrize("name", ASKING)
+@pytest.mark.parametrize("name", PREDICTING)
 def test_each_item_runs_with_a_tiny_model(name: str, small: Path, tmp_path: Path) -> None:
     asked: dict[str, Any] = {"models": ["builtin:bow"], "limit": 6}
-    if items()[name].pipeline.trains:
+    if study_items()[name].pipeline.trains:
         pytest.importorskip("torch", reason="needs torch")
-        asked = {"models": ["bow"], "train": str(small), "set": {"epochs": "1"}}
+        asked = {"models": ["bow"], "train": str(small), "set_": {"epochs": "1"}}
     found = disorder.study(name, data=[str(small)], q=2, out=tmp_path / "study", **asked)
     assert found.status == "done"
     assert found.cells or found.pictures
@@ -379,7 +384,7 @@ def test_polarity_is_looked_up_in_every_list_at_hand(tmp_path: Path) -> None:
     words = sorted(
         {
             word.strip(".,").lower()
-            for e in read(SENTIMENT).examples[:400]
+            for e in read_data(SENTIMENT).examples[:400]
             for word in e.text_a.split()
         }
     )
@@ -399,11 +404,16 @@ def test_polarity_is_looked_up_in_every_list_at_hand(tmp_path: Path) -> None:
         disorder.study("ooo/tableA3", "builtin", SENTIMENT, limit=8, q=1, data_dir=str(folder))
 
 
-def test_one_cure_is_asked_about_all_transformations(reviews: Path, tmp_path: Path) -> None:
+def test_a_mitigation_is_tested_on_all_transformations(reviews: Path, tmp_path: Path) -> None:
     pytest.importorskip("torch", reason="needs torch")
-    pipeline = Mitigations(("plain",), transfer="invalid_class", on=("sort", "reverse"))
-    bench = Bench(
-        tmp_path, ["bow"], [str(reviews)], Asked(set={"epochs": "1"}), lambda *_: None, str(reviews)
+    pipeline = MitigationTable(("plain",), transfer="invalid_class", on=("sort", "reverse"))
+    bench = Workbench(
+        tmp_path,
+        ["bow"],
+        [str(reviews)],
+        StudySettings(set={"epochs": "1"}),
+        lambda *_: None,
+        str(reviews),
     )
     cells = [cell for portion in pipeline(bench) for cell in portion.cells]
     caught = {
@@ -419,7 +429,7 @@ def test_one_cure_is_asked_about_all_transformations(reviews: Path, tmp_path: Pa
 
 
 @pytest.mark.parametrize("name", MODEL_FREE)
-def test_what_no_model_does_says_what_to_type(name: str) -> None:
+def test_an_item_without_a_model_says_what_to_type(name: str) -> None:
     found = disorder.study(name)
     assert found.commands
     assert all(command.startswith("disorder ") for command in found.commands)

@@ -22,7 +22,7 @@ def number(cell: str) -> float:
 
 
 def half(cell: str) -> float:
-    """Half a unit in the last place printed: what rounding may have moved it by; counts are exact."""
+    """Half a unit in the last printed place, what rounding may have moved; counts are exact."""
     digits = cell.partition(".")[2]
     return 0.5 * 10.0 ** -len(digits) if digits else 0.0
 

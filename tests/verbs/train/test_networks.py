@@ -1,4 +1,4 @@
-"""Do the networks keep padding out, learn what they can, and not see what they cannot?"""
+"""Networks from scratch: padding changes nothing, and some cannot see order by construction."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from disorder.errors import BadModel, BadSetting
 from disorder.models.inputs.vocabulary import UNKNOWN, Vocabulary, count_words
 from disorder.models.networks import Shape
 from disorder.models.scratch import by_size, feed
-from disorder.registry import part, parts
+from disorder.registry import NetworkPart, SplitterPart, part, parts
 
 torch = pytest.importorskip("torch", reason="needs torch")
 
-NETWORKS = list(parts("network"))
+NETWORKS = list(parts(NetworkPart))
 PAIRS = [
     ([2, 3, 4], [5, 6]),
     ([7], [3, 2, 8, 9, 4]),
@@ -27,7 +27,7 @@ PAIRS = [
 
 def built(name: str, *, is_pair: bool = True, **settings: Any) -> Any:
     torch.manual_seed(0)
-    return part("network", name).function(Shape(12, 8, 3, is_pair), **settings).eval()
+    return part(NetworkPart, name).function(Shape(12, 8, 3, is_pair), **settings).eval()
 
 
 def logits(network: Any, pairs: Sequence[tuple[list[int], list[int] | None]]) -> Any:
@@ -43,7 +43,7 @@ def test_a_padded_batch_gives_what_each_pair_gives_alone(name: str) -> None:
     together = logits(network, PAIRS)
     alone = np.concatenate([logits(network, [pair]) for pair in PAIRS])
     assert np.abs(together - alone).max() < 1e-5
-    assert np.ptp(together, axis=0).max() > 1e-4, "answers depend on the texts"
+    assert np.ptp(together, axis=0).max() > 1e-4, "predictions depend on the texts"
 
 
 @pytest.mark.parametrize("name", [name for name in NETWORKS if name != "esim"])
@@ -113,7 +113,7 @@ def test_words_are_numbered_and_the_rest_is_unknown() -> None:
 )
 def test_cutting_between_spaces_gives_the_words_of_the_whole_text(text: str) -> None:
     for splitter in ("simple", "spaces"):
-        words = [word.lower() for word in part("words", splitter).function(text).words]
+        words = [word.lower() for word in part(SplitterPart, splitter).function(text).words]
         known = Vocabulary(sorted(set(words)), splitter)
         assert [known.known[i - 2] for i in known.encode(text)] == words
         assert count_words([text, text], splitter) == {

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
-from disorder.registry import part
+from disorder.registry import SplitterPart, part
 
 PADDING, UNKNOWN, FIRST = 0, 1, 2
 LOCAL = ("simple",)  # splitters whose words depend on nothing beyond the nearest spaces
@@ -51,13 +51,13 @@ class Vocabulary:
 
 def words_of(text: str, words: str) -> list[str]:
     """The words of a text by the splitter of that name."""
-    found: list[str] = part("words", words).function(text).words
+    found: list[str] = part(SplitterPart, words).function(text).words
     return found
 
 
 def word_spans(text: str, words: str) -> list[tuple[int, int]]:
     """Where the words of a text lie, by the splitter of that name."""
-    found = part("words", words).function(text)
+    found = part(SplitterPart, words).function(text)
     return list(zip(found.starts.tolist(), found.ends.tolist(), strict=True))
 
 

@@ -7,11 +7,11 @@ are settled here and not in the parts.
 
 from __future__ import annotations
 
-import re
 from itertools import combinations
 
-from disorder.errors import BadSetting, DisorderError
-from disorder.registry import Part, part, parts
+from disorder.errors import BadSetting
+from disorder.registry import SplitterPart, TaggerPart, TransformationPart, part, parts
+from disorder.specs import parse_part, spec_name, split_chain
 from disorder.transformations.applying.transformation import GIVEN, PIECES, Step, Transformation
 from disorder.types import Fidelity
 
@@ -22,8 +22,7 @@ def parse(spec: str, *, fidelity: Fidelity | None = None) -> Transformation:
     """The transformation a spec names; `fidelity` is used by every part that has one and was not
     told otherwise.
     """
-    names = "|".join(map(re.escape, parts("transformation")))
-    segments = re.split(rf"\+(?=(?:{names})(?:[:+]|$))", spec.strip())
+    segments = split_chain(spec, parts(TransformationPart))
     steps = tuple(_step(segment, fidelity) for segment in segments)
     for before, after in combinations(steps, 2):
         if before.needs & GIVEN and after.needs & {"tags", "importance"}:
@@ -36,12 +35,11 @@ def parse(spec: str, *, fidelity: Fidelity | None = None) -> Transformation:
 
 
 def _step(segment: str, fidelity: Fidelity | None) -> Step:
-    name, _, text = segment.partition(":")
-    found = part("transformation", name)
-    given = _settings(segment, text)
+    name, given = parse_part(segment, kind="transformation")
+    found = part(TransformationPart, name)
     shared = {key: given.pop(key, None) for key in ("side", "words", "q", "tagger")}
     if shared["words"] and shared["words"] != PIECES:
-        part("words", shared["words"])
+        part(SplitterPart, shared["words"])
     if "fidelity" in found.settings and fidelity:
         given.setdefault("fidelity", fidelity)
     settings, side, tagger = (
@@ -52,36 +50,27 @@ def _step(segment: str, fidelity: Fidelity | None) -> Step:
     return Step(found, settings, side, shared["words"], _count(name, shared["q"]), tagger)
 
 
-def _side(found: Part, given: str | None) -> str:
-    side: str = given or found.facts["side"]
+def _side(found: TransformationPart, given: str | None) -> str:
+    side: str = given or found.side
     if side not in SIDES or (found.name == "drop_text" and side not in "ab"):
         raise BadSetting(
             found.name,
             side=side,
             need=" or ".join(SIDES[: 2 if found.name == "drop_text" else None]),
         )
-    if given and found.facts["scope"] == "pair" and "side" not in found.settings:
+    if given and found.scope == "pair" and "side" not in found.settings:
         raise BadSetting(found.name, side=side, need="no side: it always takes both texts")
     return side
 
 
-def _tagger(found: Part, given: str | None) -> str | None:
+def _tagger(found: TransformationPart, given: str | None) -> str | None:
     if given:
-        part("tagger", given.partition(":")[0])
-        if "tags" not in found.facts["needs"]:
+        part(TaggerPart, spec_name(given))
+        if "tags" not in found.needs:
             raise BadSetting(
                 found.name, tagger=given, need="no tagger: it does not look at word classes"
             )
     return given
-
-
-def _settings(segment: str, text: str) -> dict[str, str]:
-    pairs = [item.partition("=") for item in text.split(",") if item]
-    if any(not equals or not value for _, equals, value in pairs):
-        raise DisorderError(
-            f"transformation {segment!r}: write settings as name:key=value,key=value"
-        )
-    return {key.strip(): value.strip() for key, _, value in pairs}
 
 
 def _count(name: str, q: str | None) -> int | None:

@@ -1,9 +1,9 @@
-"""Which transformations belong together? Named sets of specs, as `--suite` takes them."""
+"""Suites: named sets of transformations, as `--suite` takes them."""
 
 from __future__ import annotations
 
 from disorder.errors import UnknownName
-from disorder.registry import parts
+from disorder.registry import TransformationPart, parts
 
 # NLI Data Sanity Check (Talman et al., 2021): the classes that are dropped one by one, and what
 # else is dropped or kept
@@ -14,17 +14,12 @@ CLASSES = [
     *(f"keep_pos:tags={tags}" for tags in KEPT),
 ]
 DECLARED = {"classes": CLASSES, "full": CLASSES, "alldrop": ["original", *CLASSES[: len(SINGLE)]]}
-SETTINGS = {
-    "shuffle_ngrams": [f"n={n}" for n in (1, 2, 3)],
-    "keep_bigrams": [f"share={share}" for share in (0, 0.25, 0.5, 0.75)],
-    "shuffle_window": [f"window={window}" for window in (2, 3, 5)],
-}
 
 
 def suites() -> list[str]:
     """The names of all sets."""
     return sorted(
-        {name for entry in parts("transformation").values() for name in entry.facts["suites"]}
+        {name for entry in parts(TransformationPart).values() for name in entry.suites}
         | set(DECLARED)
     )
 
@@ -33,12 +28,8 @@ def suite(name: str) -> list[str]:
     """The specs of a named set."""
     if name not in suites():
         raise UnknownName("suite", name, suites())
-    found = [
-        spec
-        for key, entry in parts("transformation").items()
-        if name in entry.facts["suites"]
-        for spec in (
-            [f"{key}:{setting}" for setting in SETTINGS[key]] if key in SETTINGS else [key]
-        )
-    ]
-    return found + DECLARED.get(name, [])
+    specs = []
+    for key, entry in parts(TransformationPart).items():
+        if name in entry.suites:
+            specs += [f"{key}:{setting}" for setting in entry.sweep] or [key]
+    return specs + DECLARED.get(name, [])

@@ -14,7 +14,8 @@ import numpy as np
 
 from disorder.errors import DisorderError, DoesNotApply
 from disorder.randomness import generator
-from disorder.registry import Part
+from disorder.registry import TransformationPart
+from disorder.specs import format_part
 from disorder.transformations.applying.chain import NONE_EXISTS, then
 from disorder.transformations.positions.plain_rows import untouched
 from disorder.transformations.tags import tagged
@@ -31,7 +32,7 @@ GIVEN = {"vocabulary", "training data"}  # needs that a function asks its contex
 class Step:
     """One part with its settings bound."""
 
-    part: Part
+    part: TransformationPart
     settings: Mapping[str, Any]
     side: str
     words: str | None
@@ -41,7 +42,7 @@ class Step:
     @cached_property
     def spec(self) -> str:
         """Its canonical name: settings that differ from the defaults, in alphabetical order."""
-        usual, shown = self.part.settings, self.part.facts["shows"]
+        usual, shown = self.part.settings, self.part.shows
         own = {
             name: value
             for name, value in self.settings.items()
@@ -49,28 +50,26 @@ class Step:
         }
         own |= {name: usual[name] for name in shown if name not in own}
         shared = {"side": self.side, "words": self.words, "q": self.q, "tagger": self.tagger}
-        unshared = {"side": self.part.facts["side"], "words": None, "q": None, "tagger": None}
+        unshared = {"side": self.part.side, "words": None, "q": None, "tagger": None}
         own |= {name: value for name, value in shared.items() if value != unshared[name]}
-        return self.part.name + "".join(
-            f"{':,'[i > 0]}{k}={v}" for i, (k, v) in enumerate(sorted(own.items()))
-        )
+        return format_part(self.part.name, own)
 
     @property
     def splitter(self) -> str:
         """The splitter it was asked for, or its paper's own, or the simple one."""
         fidelity = self.settings.get("fidelity", "paper")
-        return self.words or self.part.facts["words"].get(fidelity, "simple")
+        return self.words or self.part.words.get(fidelity, "simple")
 
     @cached_property
     def needs(self) -> frozenset[str]:
         """What it must know beside the text."""
-        return frozenset(self.part.facts["needs"])
+        return frozenset(self.part.needs)
 
     def count(self, q: int) -> int:
         """How many variants it draws when the run asks for q."""
-        if self.part.facts["deterministic"]:
+        if self.part.deterministic:
             return 1
-        return self.q or min(q, self.part.facts["draws"] or q)
+        return self.q or min(q, self.part.draws or q)
 
     def apply(
         self, pair: Pair, task: Task, count: int, seed: int, key: str, context: Context | None
@@ -79,7 +78,7 @@ class Step:
         function, settings = self.part.function, dict(self.settings)
         if self.needs & GIVEN:
             function = partial(_with_context, function, context)
-        if self.part.facts["scope"] == "pair":
+        if self.part.scope == "pair":
             if "side" in self.part.settings:
                 settings["side"] = self.side
             perturbed: Variants = function(pair, generator(seed, self.spec, key), count, **settings)
@@ -142,20 +141,17 @@ class Transformation:
     @property
     def is_copy(self) -> bool:
         """Whether it copies one text into the other, so that agreement is with the default label."""
-        return any(step.part.facts["copies"] for step in self.steps)
+        return any(step.part.copies for step in self.steps)
 
     @property
     def keeps_words(self) -> bool:
         """Whether it breaks nothing but order, so that word-order sensitivity can be asked."""
-        return all(
-            step.part.facts["keeps"].startswith("words") and not step.part.facts["copies"]
-            for step in self.steps
-        )
+        return all(step.part.keeps_words for step in self.steps)
 
     @property
     def is_deterministic(self) -> bool:
         """Whether it has a single variant."""
-        return all(step.part.facts["deterministic"] for step in self.steps)
+        return all(step.part.deterministic for step in self.steps)
 
     def splitter_for(self, task: Task) -> str:
         """How texts are cut into words: as the user says, or the step that is particular about
@@ -171,7 +167,7 @@ class Transformation:
     def tagger_for(self, task: Task) -> str:
         """Which tagger finds the word classes: the one asked for, or the usual one of the language."""
         step = next(step for step in self.steps if "tags" in step.needs)
-        return str(step.tagger or step.part.facts["tagger"].get(task.language, "spacy"))
+        return str(step.tagger or step.part.tagger.get(task.language, "spacy"))
 
     def tried(self, language: str = "en") -> Transformation:
         """Itself, after a try on one example: a bad setting or a missing package shows before any

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from disorder.memo import Memo
-from disorder.registry import part
+from disorder.registry import SplitterPart, part
 from disorder.types import Sentence
 
 _kept: Memo[tuple[str, str], Sentence] = Memo()
@@ -15,8 +15,8 @@ def split(text: str, *, words: str = "simple") -> Sentence:
     """Cut `text` with the splitter registered as `words`; what a slower splitter of another package
     found is kept.
     """
-    splitter = part("words", words)
-    if not splitter.facts["needs"]:
+    splitter = part(SplitterPart, words)
+    if not splitter.needs:
         sentence: Sentence = splitter.function(text)
         return sentence
     [kept] = _kept([(words, text)], lambda _: [splitter.function(text)])

@@ -1,15 +1,58 @@
-"""Show me Table 2 for my model: every table and figure of the four papers as a pipeline, published
-numbers beside ours.
+"""Tables and figures of the papers for any model, with the published numbers beside ours.
 
-This folder joins everything: an item names data, models and a pipeline; pipelines use audit, train
-and explain as users do.
+An item names data, models and a pipeline; pipelines use audit, train and explain as users do.
 """
 
 from __future__ import annotations
 
-from disorder.verbs.study.item import Item, item, items
-from disorder.verbs.study.result import Cell, Study, Theirs
+from disorder.verbs.study.availability import missing_for
+from disorder.verbs.study.folder import as_json
+from disorder.verbs.study.item import StudyItem, find_item, study_item, study_items
+from disorder.verbs.study.pipeline import Pipeline
+from disorder.verbs.study.pipelines.audit_table import AuditTable
+from disorder.verbs.study.pipelines.count_table import CountTable
+from disorder.verbs.study.pipelines.designs_table import DesignsTable
+from disorder.verbs.study.pipelines.dev_r_scores import DevRCounts, DevRScores
+from disorder.verbs.study.pipelines.explanation_figure import ExplanationFigure
+from disorder.verbs.study.pipelines.explanation_table import ExplanationTable
+from disorder.verbs.study.pipelines.mitigation_table import MitigationTable
+from disorder.verbs.study.pipelines.not_computed import HumanStudy, Illustration
+from disorder.verbs.study.pipelines.per_task_training import PerTaskTraining
+from disorder.verbs.study.pipelines.salad_scores import SaladScores
+from disorder.verbs.study.pipelines.training_table import TrainingTable
+from disorder.verbs.study.result import PublishedNumber, StepResult, Study, StudyCell
+from disorder.verbs.study.study_settings import StudySettings
 from disorder.verbs.study.studying import study
-from disorder.verbs.study.workbench import Asked
+from disorder.verbs.study.training_models import TrainingArm
+from disorder.verbs.study.workbench import Workbench
 
-__all__ = ["Asked", "Cell", "Item", "Study", "Theirs", "item", "items", "study"]
+__all__ = [
+    "AuditTable",
+    "CountTable",
+    "DesignsTable",
+    "DevRCounts",
+    "DevRScores",
+    "ExplanationFigure",
+    "ExplanationTable",
+    "HumanStudy",
+    "Illustration",
+    "MitigationTable",
+    "PerTaskTraining",
+    "Pipeline",
+    "PublishedNumber",
+    "SaladScores",
+    "StepResult",
+    "Study",
+    "StudyCell",
+    "StudyItem",
+    "StudySettings",
+    "TrainingArm",
+    "TrainingTable",
+    "Workbench",
+    "as_json",
+    "find_item",
+    "missing_for",
+    "study",
+    "study_item",
+    "study_items",
+]

@@ -1,6 +1,4 @@
-"""What is left of a study? study.json, study.csv, study.md and one page, beside the runs that it
-made.
-"""
+"""Files of a study: study.json, study.csv, study.md and one page, beside the runs it made."""
 
 from __future__ import annotations
 
@@ -14,9 +12,16 @@ from typing import Any
 
 from disorder.report.markdown import as_text
 from disorder.report.page import template, visible
-from disorder.runs.storage import write_atomically
+from disorder.runs import make_folder, write_atomically
 from disorder.verbs.study.result import Study
-from disorder.verbs.study.table_lines import columns_of, keys_of, lines, printed, title, why_not
+from disorder.verbs.study.table_lines import (
+    columns_of,
+    keys_of,
+    lines,
+    printed_table,
+    title,
+    why_not,
+)
 
 MEANINGS = {
     "ours": ("bold", "our number and its 95 % interval over examples; counts have none"),
@@ -33,7 +38,7 @@ MEANINGS = {
 
 
 def write_record(folder: Path, study: Study) -> None:
-    """Write study.json, without the pictures."""
+    """Write study.json, without pictures."""
     text = json.dumps(as_json(study), indent=1, ensure_ascii=False, allow_nan=False) + "\n"
     write_atomically(folder / "study.json", text.encode("utf-8", "backslashreplace"))
 
@@ -49,54 +54,60 @@ def as_json(study: Study) -> dict[str, Any]:
 def write_study(folder: Path, study: Study) -> None:
     """Write all files."""
     write_record(folder, study)
-    for name, text in (
-        ("study.csv", as_csv(study)),
-        ("study.md", as_markdown(study)),
-        ("report.html", page(study)),
-    ):
+    files = {
+        "study.csv": as_csv(study),
+        "study.md": as_markdown(study),
+        "report.html": page(study),
+    }
+    for name, text in files.items():
         write_atomically(folder / name, text.encode("utf-8", "backslashreplace"))
 
 
+def save_study(folder: Path, study: Study) -> Path:
+    """Write all files into a folder, made if need be; links to pages that are not there go."""
+    make_folder(folder)
+    links = [link for link in study.links if (folder / link.page).is_file()]
+    write_study(folder, study.model_copy(update={"links": links}))
+    return folder
+
+
+CSV_COLUMNS = (
+    "column",
+    "value",
+    "low",
+    "high",
+    "n",
+    "skipped",
+    "published_model",
+    "published",
+    "published_value",
+    "is_same",
+    "difference",
+    "is_within",
+)
+NO_PUBLISHED = ("",) * 6
+
+
 def as_csv(study: Study) -> str:
-    """One line a cell and printed number; a cell that has none beside it has a line too."""
+    """One line per cell and printed number; a cell without a printed number has one line too."""
     keys = keys_of(study)
     sink = io.StringIO()
-    names = [
-        "column",
-        "value",
-        "low",
-        "high",
-        "n",
-        "skipped",
-        "published_model",
-        "published",
-        "published_value",
-        "is_same",
-        "difference",
-        "is_within",
-    ]
     writer = csv.writer(sink, lineterminator="\n")
-    writer.writerow([*keys, *names])
+    writer.writerow([*keys, *CSV_COLUMNS])
     for cell in study.cells:
-        mine = [
-            *(cell.row.get(key, "") for key in keys),
-            cell.column,
-            cell.value,
-            cell.low,
-            cell.high,
-            cell.n,
-            cell.skipped,
-        ]
-        theirs: Sequence[Sequence[Any]] = [
+        about = [cell.row.get(key, "") for key in keys]
+        mine = [*about, cell.column, cell.value, cell.low, cell.high, cell.n, cell.skipped]
+        theirs: list[tuple[Any, ...]] = [
             (each.model, each.printed, each.value, each.is_same, each.difference, each.is_within)
             for each in cell.theirs
         ]
-        writer.writerows([*mine, *each] for each in theirs or [("",) * 6])
+        for each in theirs or [NO_PUBLISHED]:
+            writer.writerow([*mine, *each])
     return sink.getvalue()
 
 
 def as_markdown(study: Study) -> str:
-    """The table for people, to paste."""
+    """The table in Markdown, to paste."""
     parts = [
         f"# {study.item}: {study.title}",
         "",
@@ -105,26 +116,26 @@ def as_markdown(study: Study) -> str:
         as_text(_sentence(study.does)),
     ]
     if study.cells:
-        keys, columns = keys_of(study), columns_of(study)
-        parts += ["", _row([as_text(name) for name in (*keys, *map(title, columns))])]
-        parts += [_row(["---"] * len(keys) + ["---:"] * len(columns))]
-        for line in lines(study):
-            cells = [as_text(text) for text in (*line.about, *line.cells)]
-            parts.append(_row([_bold(text) for text in cells] if line.whose == "ours" else cells))
-        parts += [
-            "",
-            " ".join(f"*{name}*: {meaning}." for name, meaning in meanings(study).items()),
-        ]
+        parts += ["", *_markdown_table(study)]
+        legend = [f"*{name}*: {meaning}." for name, meaning in meanings(study).items()]
+        parts += ["", " ".join(legend)]
     notes = [*why_not(study), *study.notes, *study.remarks]
-    parts += ["", *(f"- {as_text(note)}" for note in notes)] if notes else []
-    parts += [
-        "",
-        *(
-            "    " + visible(command).replace("\n", " ")
-            for command in [*study.commands, command_of(study)]
-        ),
-    ]
+    if notes:
+        parts += ["", *(f"- {as_text(note)}" for note in notes)]
+    commands = [*study.commands, command_of(study)]
+    parts += ["", *(f"    {visible(command).replace(chr(10), ' ')}" for command in commands)]
     return "\n".join(parts) + "\n"
+
+
+def _markdown_table(study: Study) -> list[str]:
+    keys = keys_of(study)
+    columns = columns_of(study)
+    rows = [_row([as_text(name) for name in (*keys, *map(title, columns))])]
+    rows.append(_row(["---"] * len(keys) + ["---:"] * len(columns)))
+    for line in lines(study):
+        cells = [as_text(text) for text in (*line.about, *line.cells)]
+        rows.append(_row([_bold(text) for text in cells] if line.whose == "ours" else cells))
+    return rows
 
 
 def meanings(study: Study) -> dict[str, str]:
@@ -135,40 +146,49 @@ def meanings(study: Study) -> dict[str, str]:
 def command_of(study: Study) -> str:
     """The command that repeats the study."""
     request = study.request
+    names = request["names"]
     words = ["disorder", "study", study.item, *request["models"], *request["data"]]
-    words += [
-        word
-        for model in request["models"]
-        if model in request["names"]
-        for word in ("--as", request["names"][model])
-    ]
+    for model in request["models"]:
+        if model in names:
+            words += ["--as", names[model]]
     for name, value in request.items():
-        flag = f"--{name.replace('_', '-')}"
-        if name in ("models", "data", "names") or value in (None, {}, [], ""):
-            continue
-        if name == "set":
-            words += [word for key, each in value.items() for word in (flag, f"{key}={each}")]
-        elif isinstance(value, dict):
-            words += [flag, ",".join(f"{key}={each}" for key, each in value.items())]
-        else:
-            words += [flag, str(value)]
+        if name not in ("models", "data", "names") and value not in (None, {}, [], ""):
+            words += _option(name, value)
     return shlex.join(words)
+
+
+def _option(name: str, value: Any) -> list[str]:
+    flag = f"--{name.replace('_', '-')}"
+    if name == "set":
+        return [word for key, each in value.items() for word in (flag, f"{key}={each}")]
+    if isinstance(value, dict):
+        return [flag, ",".join(f"{key}={each}" for key, each in value.items())]
+    return [flag, str(value)]
 
 
 def page(study: Study) -> str:
     """The study as one page of HTML that works from disk."""
-    drawn: str = template("study_page.html").render(
+    return _rendered("study_page.html", study)
+
+
+def notebook_html(study: Study) -> str:
+    """The study's table as a notebook shows it."""
+    return _rendered("study_notebook.html", study)
+
+
+def _rendered(name: str, study: Study) -> str:
+    html: str = template(name).render(
         study=study,
         verdict=_sentence(study.verdict),
         keys=keys_of(study),
-        columns=[title(c) for c in columns_of(study)],
+        columns=[title(column) for column in columns_of(study)],
         lines=list(lines(study)),
         meanings=meanings(study),
         notes=[*why_not(study), *study.notes],
-        printed=printed(study),
+        printed=printed_table(study),
         command=command_of(study),
     )
-    return drawn
+    return html
 
 
 def _bold(text: str) -> str:

@@ -1,131 +1,158 @@
-"""What is an item? One table or figure of a paper, declared: what it needs, and the pipeline that
-makes it again.
+"""Study items: the tables and figures of papers, each declared once with what it needs.
 
-Every file of this folder whose name has no underscore is a paper, with its items in `ITEMS`.
+The files in `items/` register those of the four papers. A plugin registers its own the same way,
+with one file and the printed numbers beside it.
 """
 
 from __future__ import annotations
 
 import difflib
-import pkgutil
-from collections.abc import Iterator, Mapping, Sequence
+import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache
-from importlib import import_module
 from pathlib import Path
-from typing import Protocol
 
 from disorder.errors import DisorderError
+from disorder.registry import Part, parts, register
 from disorder.types import Fidelity
-from disorder.verbs.study.published_numbers import Section, published
-from disorder.verbs.study.result import Portion
-from disorder.verbs.study.workbench import Bench
+from disorder.verbs.study.pipeline import Pipeline
+from disorder.verbs.study.published_tables import PublishedTable, published_tables
 
+PACKAGE = Path(__file__).parents[2]
 PAPERS = ("unli", "ooo", "ws", "ndsc")
+SORTS = ("table", "fig")  # other items come last
 
 
-class Pipeline(Protocol):
-    """How an item is made: a small declaration that can be called; it hands on what it finds step
-    by step.
-    """
+@dataclass(frozen=True, kw_only=True)
+class StudyItem(Part):
+    """A table or figure of a paper; `study_item` says what the fields mean."""
 
-    @property
-    def kind(self) -> str:
-        """What kind of item it makes, in a word or two."""
+    kind = "item"
 
-    @property
-    def needs_model(self) -> bool:
-        """Whether a model is asked or trained."""
-
-    @property
-    def trains(self) -> bool:
-        """Whether the model is trained on the way."""
-
-    @property
-    def q(self) -> int | None:
-        """How many permutations the paper draws, where that matters."""
-
-    @property
-    def units(self) -> Mapping[str, str]:
-        """How columns that the paper has no numbers for are shown, where they are no shares."""
-
-    @property
-    def does(self) -> str:
-        """What it does, in one line."""
-
-    def __call__(self, bench: Bench) -> Iterator[Portion]:
-        """Make the item."""
-
-
-@dataclass(frozen=True)
-class Item:
-    """A table or figure of a paper.
-
-    `models` are the paper's own (spec → its name in the published table), `data` and `train` its
-    data. `shows` says what it shows where the published numbers have no title for it. `section`
-    names the published numbers that stand beside ours, if not its own. `subject` is the model that
-    they are about where their rows do not say; `unlike` says why no row of ours is the same as
-    theirs, where that is so. `fidelity` is whose definitions it is made by unless the user says
-    otherwise, `by_code` what was printed as the released code has it (column or `key=value` of a
-    row → what the code does), `takes` a class of time on a CPU, `commands` what people are to type.
-    """
-
-    name: str
-    pipeline: Pipeline
+    function: Pipeline
+    published: Path
     models: Mapping[str, str] = field(default_factory=dict)
     data: Sequence[str] = ()
     train: str | None = None
     extras: Sequence[str] = ()
     takes: str = "minutes"
     shows: str = ""
-    section: str = ""
+    beside: str = ""
     subject: str = ""
-    unlike: str = ""
+    not_comparable: str = ""
     fidelity: Fidelity = "paper"
     by_code: Mapping[str, str] = field(default_factory=dict)
     commands: Sequence[str] = ()
 
     @property
-    def paper(self) -> str:
-        """The paper's short name."""
+    def pipeline(self) -> Pipeline:
+        """How it is computed."""
+        return self.function
+
+    @property
+    def paper_name(self) -> str:
+        """The first half of its name: `unli` of `unli/table2`."""
         return self.name.partition("/")[0]
 
     @property
-    def own(self) -> Section:
+    def own_table(self) -> PublishedTable:
         """What the paper prints in this very item."""
-        return published(self.paper).get(self.name.partition("/")[2], Section())
+        return self._table(self.name.partition("/")[2])
 
     @property
-    def published(self) -> Section:
+    def published_table(self) -> PublishedTable:
         """The printed numbers that stand beside ours."""
-        return published(self.paper).get(self.section, Section()) if self.section else self.own
+        return self._table(self.beside) if self.beside else self.own_table
+
+    def _table(self, name: str) -> PublishedTable:
+        return published_tables(self.published).get(name, PublishedTable())
 
     @property
     def title(self) -> str:
         """What it shows, in one line."""
-        return self.shows or self.own.title
+        return self.shows or self.own_table.title
+
+    @property
+    def summary(self) -> str:
+        """What it shows, as `disorder list` prints it."""
+        return f"{self.title}."
+
+    @property
+    def is_built_in(self) -> bool:
+        """Whether it ships with disorder."""
+        return self.published.is_relative_to(PACKAGE)
 
 
-@lru_cache
-def items() -> dict[str, Item]:
-    """All items of all papers by name, in the order of the papers."""
-    found: list[Item] = []
-    for info in pkgutil.iter_modules([str(Path(__file__).parent / "items")]):
-        found += import_module(f"disorder.verbs.study.items.{info.name}").ITEMS
-    known = {item.name: item for item in found}
-    return dict(
-        sorted(
-            known.items(),
-            key=lambda pair: (
-                PAPERS.index(pair[1].paper) if pair[1].paper in PAPERS else len(PAPERS)
-            ),
-        )
+def study_item(
+    name: str,
+    pipeline: Pipeline,
+    *,
+    published: Path,
+    paper: str = "",
+    models: Mapping[str, str] | None = None,
+    data: Sequence[str] = (),
+    train: str | None = None,
+    extras: Sequence[str] = (),
+    takes: str = "minutes",
+    shows: str = "",
+    beside: str = "",
+    subject: str = "",
+    not_comparable: str = "",
+    fidelity: Fidelity = "paper",
+    by_code: Mapping[str, str] | None = None,
+    commands: Sequence[str] = (),
+) -> StudyItem:
+    """Register a table or figure of a paper.
+
+    `name` is PAPER/ITEM, `pipeline` computes it, `published` is the TOML file with the printed
+    numbers. `models` are the paper's own (spec → its name in the published table), `data` and
+    `train` its data; `extras` are the pip extras it needs, `takes` a rough time on a CPU. `shows`
+    says what it shows, where the published numbers have no title. `beside` names another item of
+    the paper whose numbers stand beside ours. `subject` is the model that the printed numbers are
+    about, where rows do not say it; `not_comparable` says why no printed row is about the same as
+    ours. `fidelity` is whose definitions are used unless the user says otherwise; `by_code` says
+    which printed numbers follow the released code (a column, or `key=value` of a row → what the
+    code does). `commands` are what to type for an item that is not computed.
+    """
+    item = StudyItem(
+        name=name,
+        function=pipeline,
+        paper=paper,
+        published=Path(published).resolve(),
+        models=models or {},
+        data=data,
+        train=train,
+        extras=extras,
+        takes=takes,
+        shows=shows,
+        beside=beside,
+        subject=subject,
+        not_comparable=not_comparable,
+        fidelity=fidelity,
+        by_code=by_code or {},
+        commands=commands,
     )
+    register(item)
+    return item
 
 
-def item(name: str) -> Item:
+def study_items() -> dict[str, StudyItem]:
+    """All items by name, paper by paper, tables before figures; those of plugins last."""
+    known = parts(StudyItem)
+    return {name: known[name] for name in sorted(known, key=_order)}
+
+
+def _order(name: str) -> tuple[int, str, int, list[tuple[int, str]]]:
+    paper, _, item = name.partition("/")
+    rank = PAPERS.index(paper) if paper in PAPERS else len(PAPERS)
+    sort = next((i for i, word in enumerate(SORTS) if item.startswith(word)), len(SORTS))
+    pieces = re.findall(r"\d+|\D+", item)  # numbers by value: table2 before table10
+    return rank, paper, sort, [(int(p) if p.isdigit() else -1, p) for p in pieces]
+
+
+def find_item(name: str) -> StudyItem:
     """The item of that name, or an error with the nearest ones."""
-    known = items()
+    known = study_items()
     if name in known:
         return known[name]
     close = difflib.get_close_matches(name, known, n=3, cutoff=0.6)

@@ -1,6 +1,4 @@
-"""What do ours and theirs look like side by side? A picture a column: our points with intervals,
-the printed ones beside.
-"""
+"""Pictures of a study: one per column, our points with intervals and the printed ones beside."""
 
 from __future__ import annotations
 
@@ -9,45 +7,46 @@ from typing import Any
 
 from disorder.report.charts import BLUE, GREY, ORANGE, svg
 from disorder.report.page import visible
-from disorder.verbs.study.published_numbers import SCALES
-from disorder.verbs.study.result import Cell, Picture, Study
+from disorder.verbs.study.naming import short_name
+from disorder.verbs.study.published_tables import SCALES
+from disorder.verbs.study.result import Study, StudyCell, StudyPicture
 from disorder.verbs.study.table_lines import columns_of, constants, title
-from disorder.verbs.study.workbench import short
 
 WHOSE = ("ours", "published, same model and data", "published, another model")
-MOST = 120  # points of a picture; a longer one is no picture
+MOST = 120  # points of a picture; with more of them nothing can be read
 CAPTION = "{title}: ours with 95 % intervals{published}."
-BESIDE = "; printed numbers in orange where they are about the same model and data, in grey where they are not"
+BESIDE = (
+    "; printed numbers in orange where they are about the same model and data, "
+    "in grey where they are not"
+)
 
 
-def forests(study: Study) -> list[Picture]:
-    """A picture for every column with two points or more; counts are read, not looked at."""
-    found, left_out = [], constants(study)
-    for column in (column for column in columns_of(study) if study.units[column] != "count"):
+def forests(study: Study) -> list[StudyPicture]:
+    """A picture for every column with two points or more; none for counts."""
+    found = []
+    left_out = constants(study)
+    for column in columns_of(study):
+        unit = study.units[column]
+        if unit == "count":
+            continue
         cells = [cell for cell in study.cells if cell.column == column]
-        points = [
-            *_ours(cells, study.units[column], left_out),
-            *_others(cells, study.units[column], left_out),
-        ]
+        points = [*_ours(cells, unit, left_out), *_others(cells, unit, left_out)]
         if 1 < len(points) <= MOST:
-            beside = BESIDE if any(point["whose"] != WHOSE[0] for point in points) else ""
-            caption = CAPTION.format(title=title(column), published=beside)
-            found.append(
-                Picture(
-                    name=column,
-                    caption=caption,
-                    svg=_forest(points, title(column), study.units[column]),
-                )
-            )
+            has_published = any(point["whose"] != WHOSE[0] for point in points)
+            caption = CAPTION.format(title=title(column), published=BESIDE if has_published else "")
+            drawn = _forest(points, title(column), unit)
+            found.append(StudyPicture(name=column, caption=caption, svg=drawn))
     return found
 
 
-def _ours(cells: Sequence[Cell], unit: str, left_out: Collection[str]) -> Iterator[dict[str, Any]]:
+def _ours(
+    cells: Sequence[StudyCell], unit: str, left_out: Collection[str]
+) -> Iterator[dict[str, Any]]:
     """Our points, and the printed ones that are about the same."""
     scale = SCALES[unit]
     for cell in cells:
         name = _name([value for key, value in cell.row.items() if key not in left_out])
-        low, high = (cell.value if bound is None else bound for bound in (cell.low, cell.high))
+        low, high = cell.bounds
         yield {
             "name": name,
             "whose": WHOSE[0],
@@ -60,17 +59,16 @@ def _ours(cells: Sequence[Cell], unit: str, left_out: Collection[str]) -> Iterat
 
 
 def _others(
-    cells: Sequence[Cell], unit: str, left_out: Collection[str]
+    cells: Sequence[StudyCell], unit: str, left_out: Collection[str]
 ) -> Iterator[dict[str, Any]]:
     """The printed points about other models, each once."""
-    told = {(each.model, *_rest(cell)) for cell in cells for each in cell.theirs if each.is_same}
+    drawn = {(each.model, *_rest(cell)) for cell in cells for each in cell.theirs if each.is_same}
     for cell in cells:
+        rest = [value for name, value in cell.row.items() if name not in ("model", *left_out)]
         for each in cell.theirs:
-            if (key := (each.model, *_rest(cell))) not in told:
-                told.add(key)
-                rest = [
-                    value for name, value in cell.row.items() if name not in ("model", *left_out)
-                ]
+            key = (each.model, *_rest(cell))
+            if key not in drawn:
+                drawn.add(key)
                 yield {
                     "name": _name([each.model, *rest]),
                     "whose": WHOSE[2],
@@ -78,12 +76,12 @@ def _others(
                 }
 
 
-def _rest(cell: Cell) -> tuple[str, ...]:
+def _rest(cell: StudyCell) -> tuple[str, ...]:
     return tuple(value for key, value in cell.row.items() if key != "model")
 
 
 def _name(words: Sequence[str]) -> str:
-    return visible(" · ".join(short(word) for word in words)).replace("\n", " ")
+    return visible(" · ".join(short_name(word) for word in words)).replace("\n", " ")
 
 
 def _forest(points: list[dict[str, Any]], name: str, unit: str) -> str:

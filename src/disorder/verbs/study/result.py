@@ -1,15 +1,14 @@
-"""What does a study give back? Cells: our number with its interval, what the paper printed, and
-whether the two agree.
-"""
+"""Results of a study: our numbers with their intervals, beside what the paper printed."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from importlib.metadata import version
+from pathlib import Path
 from typing import Any, Literal
 
 from pydantic import BaseModel, Field
 
-from disorder import __version__
 from disorder.errors import NothingToMeasure
 from disorder.types import Score
 
@@ -17,11 +16,11 @@ SCHEMA_VERSION = 1
 DIGITS = 6
 
 
-class Theirs(BaseModel):
+class PublishedNumber(BaseModel):
     """A printed number that stands beside a cell of ours.
 
-    There is a `difference` only where it is about the same, and `is_within` only where it was made
-    by the same definitions too.
+    `difference` (ours minus theirs) is there only where both are about the same model and data, and
+    `is_within` only where both were made by the same definitions too.
     """
 
     model: str
@@ -33,7 +32,7 @@ class Theirs(BaseModel):
     is_within: bool | None = None
 
 
-class Cell(BaseModel):
+class StudyCell(BaseModel):
     """One number of ours: what its row is about, its column, its value; counts have no interval."""
 
     row: dict[str, str]
@@ -44,31 +43,39 @@ class Cell(BaseModel):
     n: int = 0
     skipped: int = 0
     by_seed: list[float] = Field(default_factory=list)
-    theirs: list[Theirs] = Field(default_factory=list)
+    theirs: list[PublishedNumber] = Field(default_factory=list)
 
     @classmethod
-    def of(cls, row: Mapping[str, str], column: str, score: Score) -> Cell:
+    def of(cls, row: Mapping[str, str], column: str, score: Score) -> StudyCell:
         """A cell that is a score."""
-        value, low, high = (
-            round(float(x), DIGITS) + 0.0 for x in (score.value, score.low, score.high)
-        )
         return cls(
             row=dict(row),
             column=column,
-            value=value,
-            low=low,
-            high=high,
+            value=_rounded(score.value),
+            low=_rounded(score.low),
+            high=_rounded(score.high),
             n=score.n,
             skipped=score.skipped,
         )
 
     @property
-    def same(self) -> Theirs | None:
+    def same(self) -> PublishedNumber | None:
         """The printed number that is about the same model and data."""
         return next((each for each in self.theirs if each.is_same), None)
 
+    @property
+    def bounds(self) -> tuple[float, float]:
+        """The interval; of a count, the count itself."""
+        low = self.value if self.low is None else self.low
+        high = self.value if self.high is None else self.high
+        return low, high
 
-class Picture(BaseModel):
+
+def _rounded(value: float) -> float:
+    return round(float(value), DIGITS) + 0.0
+
+
+class StudyPicture(BaseModel):
     """A figure of the study, as SVG."""
 
     name: str
@@ -76,31 +83,32 @@ class Picture(BaseModel):
     svg: str
 
 
-class Link(BaseModel):
-    """Something made on the way: a run, a training, an explanation; `page` is relative to the
-    study's folder.
-    """
+class StudyLink(BaseModel):
+    """A run, training or explanation of the study; `page` is relative to the study's folder."""
 
     title: str
     page: str
 
 
-class Portion(BaseModel):
-    """What one step of a pipeline found: kept in a file, so that a study can go on where it
-    stopped.
+class StepResult(BaseModel):
+    """What one step of a pipeline found; kept in a file, so that a study can be resumed.
 
-    `made_of` are the fingerprints of the data and the model that it was made from.
+    `made_of` are the fingerprints of the data and the model.
     """
 
     made_of: dict[str, str] = Field(default_factory=dict)
-    cells: list[Cell] = Field(default_factory=list)
-    pictures: list[Picture] = Field(default_factory=list)
-    links: list[Link] = Field(default_factory=list)
+    cells: list[StudyCell] = Field(default_factory=list)
+    pictures: list[StudyPicture] = Field(default_factory=list)
+    links: list[StudyLink] = Field(default_factory=list)
     notes: list[str] = Field(default_factory=list)
 
 
 class Study(BaseModel):
-    """All that is known of a study, as study.json holds it (pictures lie in its page)."""
+    """A table or figure of a paper, computed again; study.json holds it (without pictures).
+
+    `study.records` are all numbers as a flat list, `study.cell("p_c", data="mnli:matched")` is one
+    of them, `study.verdict` says how well they agree with the paper's. A notebook shows the table.
+    """
 
     schema_version: int = SCHEMA_VERSION
     item: str
@@ -111,60 +119,109 @@ class Study(BaseModel):
     request: dict[str, Any]
     columns: list[str] = Field(default_factory=list)
     units: dict[str, str] = Field(default_factory=dict)
-    cells: list[Cell] = Field(default_factory=list)
+    cells: list[StudyCell] = Field(default_factory=list)
     published: list[dict[str, Any]] = Field(default_factory=list)
     remarks: list[str] = Field(default_factory=list)
-    links: list[Link] = Field(default_factory=list)
+    links: list[StudyLink] = Field(default_factory=list)
     notes: list[str] = Field(default_factory=list)
     commands: list[str] = Field(default_factory=list)
-    pictures: list[Picture] = Field(default_factory=list)
-    version: str = __version__
+    pictures: list[StudyPicture] = Field(default_factory=list)
+    version: str = version("disorder")
 
-    def cell(self, column: str, **row: str) -> Cell:
-        """The cell of a column whose row is about all this, e.g. `cell("p_c",
-        model="builtin:bow")`.
-        """
+    def cell(self, column: str, **row: str) -> StudyCell:
+        """The first cell of a column whose row says all this: `cell("p_c", data="snli:dev")`."""
         for cell in self.cells:
-            if cell.column == column and all(
-                cell.row.get(key) == value for key, value in row.items()
-            ):
+            is_about = all(cell.row.get(key) == value for key, value in row.items())
+            if cell.column == column and is_about:
                 return cell
-        raise NothingToMeasure(
-            f"{self.item} has no {column} for {', '.join(row.values()) or 'any row'}"
-        )
+        about = ", ".join(row.values()) or "any row"
+        raise NothingToMeasure(f"{self.item} has no {column} for {about}")
 
     @property
-    def rows(self) -> Iterator[tuple[dict[str, str], dict[str, Cell]]]:
+    def rows(self) -> Iterator[tuple[dict[str, str], dict[str, StudyCell]]]:
         """Each row of ours with its cells by column."""
-        found: dict[tuple[tuple[str, str], ...], dict[str, Cell]] = {}
+        found: dict[tuple[tuple[str, str], ...], dict[str, StudyCell]] = {}
         for cell in self.cells:
             found.setdefault(tuple(cell.row.items()), {})[cell.column] = cell
-        yield from ((dict(key), cells) for key, cells in found.items())
+        for key, cells in found.items():
+            yield dict(key), cells
+
+    @property
+    def records(self) -> list[dict[str, Any]]:
+        """All numbers as a flat list of dictionaries, ready for `pandas.DataFrame`.
+
+        One record per number of ours; `published` is the printed number about the same model and
+        data, on the scale of `value`, where there is one.
+        """
+        keys = dict.fromkeys(key for cell in self.cells for key in cell.row)
+        return [_record(cell, list(keys)) for cell in self.cells]
 
     @property
     def verdict(self) -> str:
         """How well ours and theirs agree, in one line."""
-        judged = [
-            cell.same.is_within
-            for cell in self.cells
-            if cell.same and cell.same.is_within is not None
-        ]
-        if judged:
-            where = (
-                "equal ours"
-                if all(cell.low is None for cell in self.cells if cell.same)
-                else "lie in our 95 % intervals"
-            )
-            return f"{sum(judged)} of {len(judged)} published numbers {where}"
         if not self.cells:
-            return {
-                "people": "people answer this one: see the commands",
-                "drawing": "nothing is measured here",
-            }.get(self.kind, "a picture, without numbers to compare")
-        if n := sum(
-            cell.same is not None and cell.same.difference is not None for cell in self.cells
-        ):
-            return f"{n} published number{'s stand' if n > 1 else ' stands'} against ours; none can be judged, see why below"
+            return VERDICT_WITHOUT_CELLS.get(self.kind, "a picture, without numbers to compare")
+        matched = [cell for cell in self.cells if cell.same is not None]
+        same = [cell.same for cell in matched if cell.same is not None]
+        judged = [each.is_within for each in same if each.is_within is not None]
+        if judged:
+            is_count = all(cell.low is None for cell in matched)
+            where = "equal ours" if is_count else "lie in our 95 % intervals"
+            return f"{sum(judged)} of {len(judged)} published numbers {where}"
+        n = sum(each.difference is not None for each in same)
+        if n:
+            numbers = "number stands" if n == 1 else "numbers stand"
+            return f"{n} published {numbers} against ours; none can be judged, see why below"
         if any(cell.theirs for cell in self.cells):
-            return "no published row is about the same model and data: the paper's numbers stand beside ours, not against them"
+            return (
+                "no published row is about the same model and data: "
+                "the paper's numbers stand beside ours, not against them"
+            )
         return "the paper printed no number for these rows"
+
+    def save(self, folder: str | Path) -> Path:
+        """Write study.json, study.csv, study.md and report.html into a folder; returns the folder.
+
+        Runs and trainings are kept only by `disorder.study(..., out=folder)`.
+        """
+        from disorder.verbs.study.folder import save_study  # it renders this class
+
+        return save_study(Path(folder), self)
+
+    def __repr__(self) -> str:
+        from disorder.verbs.study.table_lines import text_table
+
+        return "\n".join(
+            [f"Study {self.item}: {self.title}", self.verdict, *text_table(self)]
+        ).rstrip()
+
+    def __str__(self) -> str:
+        return repr(self)
+
+    def _repr_html_(self) -> str:
+        from disorder.verbs.study.folder import notebook_html
+
+        return notebook_html(self)
+
+
+VERDICT_WITHOUT_CELLS = {
+    "people": "people answer this one: see the commands",
+    "drawing": "nothing is measured here",
+}
+
+
+def _record(cell: StudyCell, keys: list[str]) -> dict[str, Any]:
+    theirs = cell.same
+    return {
+        **{key: cell.row.get(key) for key in keys},
+        "column": cell.column,
+        "value": cell.value,
+        "low": cell.low,
+        "high": cell.high,
+        "n": cell.n,
+        "skipped": cell.skipped,
+        "published": None if theirs is None else theirs.value,
+        "published_model": None if theirs is None else theirs.model,
+        "difference": None if theirs is None else theirs.difference,
+        "is_within": None if theirs is None else theirs.is_within,
+    }

@@ -1,270 +1,299 @@
-"""How does a request become a page? Find what is needed, run the pipeline step by step, set the
-printed numbers beside ours.
-"""
+"""The verb `study`: resolve models and data, run the item's pipeline, match published numbers."""
 
 from __future__ import annotations
 
 import json
 import tempfile
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from disorder.data import honest_name
-from disorder.errors import BadData, DisorderError, NothingToMeasure, UnknownName
-from disorder.runs.run import make_folder
-from disorder.types import Progress
+from disorder.errors import BadData, DisorderError, NothingToMeasure, check_keywords
+from disorder.runs import make_folder
+from disorder.types import Fidelity, Progress
+from disorder.verbs.study.availability import check_packages
 from disorder.verbs.study.folder import write_record, write_study
-from disorder.verbs.study.given_specs import data_of, lacking_packages, models_of, sorted_out
-from disorder.verbs.study.item import Item, item
+from disorder.verbs.study.item import StudyItem, find_item
+from disorder.verbs.study.matching import TableMatcher
+from disorder.verbs.study.naming import recorded_name, title_of
 from disorder.verbs.study.pictures import forests
-from disorder.verbs.study.printed_cells import Matching
-from disorder.verbs.study.result import Portion, Study
+from disorder.verbs.study.resolving import (
+    as_given_run,
+    as_list,
+    check_distinct,
+    data_for,
+    models_for,
+    published_names,
+    split_models_and_data,
+)
+from disorder.verbs.study.result import StepResult, Study
+from disorder.verbs.study.study_settings import StudySettings
 from disorder.verbs.study.table_lines import title
-from disorder.verbs.study.workbench import Asked, Bench, Finished, Rows, spelled, title_of
+from disorder.verbs.study.workbench import Workbench
 
-FREE = ("models", "data", "names")  # what may differ when a study goes on
+MAY_DIFFER = ("models", "data", "names")  # between a study and its continuation
 
 
+@check_keywords()
 def study(
     name: str,
-    *given: Any,
-    models: Sequence[Any] = (),
-    data: Sequence[Any] = (),
-    names: Sequence[str] = (),
+    *models_or_data: Any,
+    models: Any = (),
+    data: Any = (),
+    as_: str | Sequence[str] = (),
+    train: str | Path | None = None,
+    q: int | None = None,
+    seed: int = 0,
+    seeds: int = 1,
+    limit: int | None = None,
+    test_limit: int | None = None,
+    fidelity: Fidelity | None = None,
+    set_: Mapping[str, Any] | None = None,
+    labels: Mapping[str, str] | None = None,
+    columns: Mapping[str, str] | None = None,
+    task: str | None = None,
+    data_dir: str | Path | None = None,
+    batch_size: int | None = None,
+    device: str | None = None,
+    cache: str | Path | None = None,
     out: str | Path | None = None,
     progress: Progress | None = None,
-    **settings: Any,
 ) -> Study:
-    """Make a table or figure of a paper again, with the published numbers beside ours.
+    """Compute a table or figure of a paper for any model and data, with the published numbers
+    beside ours.
 
-    `name` is PAPER/ITEM, as `disorder study --list` shows them. `given` are models and data, specs
-    or anything that `disorder.audit` takes; `models` and `data` say which is which. Where nothing
-    is named the paper's own are used, if they can be had. `names` says which published model each
-    model stands for. With `out`, everything is kept there, and a study that was stopped goes on.
-    Settings are those of `disorder study`, see `disorder.verbs.study.Asked`.
+    A notebook displays the result; `found.cell("p_c", data="mnli:matched")` is one number,
+    `found.records` all of them, `found.save(folder)` writes the page.
+
+    Args:
+        name: PAPER/ITEM, as `disorder study --list` shows them: `"unli/table2"`.
+        models_or_data: Models, data or folders of finished runs, in any order; those of
+            `disorder.audit`. None: the paper's own, as far as they are available.
+        models: One model or a list, where it should be clear which is which.
+        data: One set of data or a list of them.
+        as_: The published model that each model stands for, in order.
+        train: Training data, for items that train (default: the paper's).
+        q: Permutations per example (default: the paper's).
+        seed: Seed of every draw.
+        seeds: Trainings per model, for items that train.
+        limit: Examples to test on (items that train: to train on), drawn at random by seed.
+        test_limit: Examples to test on, for items that train.
+        fidelity: `"paper"`: as described; `"released"`: as the authors' code does (default: the
+            item's).
+        set_: Settings of trainings: `{"epochs": 3}`.
+        labels: What the model's labels mean: `{"LABEL_0": "entailment"}`.
+        columns: Which columns are which: `{"premise": "text_a", "gold": "label"}`.
+        task: Treat the data as this known task.
+        data_dir: Folder with the papers' datasets (else `DISORDER_DATA`).
+        batch_size: Texts per batch (by length if None).
+        device: `"cpu"`, `"cuda"` or `"mps"`, for items that train.
+        cache: Folder of the prediction cache, or `"off"`.
+        out: Folder to keep everything in; a study that was stopped is resumed there.
+        progress: Called with stage, done, total and a note.
     """
-    chosen, asked = item(name), _asked(settings)
-    more_models, more_data = sorted_out(given, needs_model=chosen.pipeline.needs_model)
-    asked = replace(asked, fidelity=asked.fidelity or chosen.fidelity)
-    wanted = _Wanted(chosen, asked, [*models, *more_models], [*data, *more_data], list(names))
+    item = find_item(name)
+    settings = StudySettings.checked(
+        q=q,
+        seed=seed,
+        seeds=seeds,
+        limit=limit,
+        test_limit=test_limit,
+        fidelity=fidelity or item.fidelity,
+        set=dict(set_ or {}),
+        train=_text(train),
+        labels=dict(labels or {}),
+        columns=dict(columns or {}),
+        task=task,
+        data_dir=_text(data_dir),
+        batch_size=batch_size,
+        device=device,
+        cache=_text(cache),
+    )
+    more_models, more_data = split_models_and_data(
+        models_or_data, needs_model=item.pipeline.needs_model
+    )
+    request = StudyRequest(
+        item=item,
+        settings=settings,
+        models=[*map(as_given_run, as_list(models)), *more_models],
+        data=[*(_text_or_given(each) for each in as_list(data)), *more_data],
+        names=[as_] if isinstance(as_, str) else list(as_),
+    )
+    report = progress or (lambda *_: None)
     if out is not None:
-        return wanted.go(Path(out), progress or (lambda *_: None))
+        return request.run(Path(out), report)
     with tempfile.TemporaryDirectory() as temporary:
-        return wanted.go(Path(temporary), progress or (lambda *_: None))
+        return request.run(Path(temporary), report)
 
 
-def _asked(settings: Mapping[str, Any]) -> Asked:
-    known = [each.name for each in fields(Asked)]
-    for name in settings:
-        if name not in known:
-            raise UnknownName("setting of study", name, known)
-    asked = Asked(**settings)
-    asked.check()
-    return asked
+def _text(given: str | Path | None) -> str | None:
+    return None if given is None else str(given)
+
+
+def _text_or_given(given: Any) -> Any:
+    return str(given) if isinstance(given, Path) else given
 
 
 @dataclass
-class _Wanted:
-    """One request."""
+class StudyRequest:
+    """One request: an item, settings, and models and data as the user named them."""
 
-    item: Item
-    asked: Asked
+    item: StudyItem
+    settings: StudySettings
     models: list[Any]
     data: list[Any]
     names: list[str]
 
-    def go(self, folder: Path, progress: Progress) -> Study:
-        lacking_packages(self.item)
-        models = models_of(self.item, self.models)
-        if self.item.pipeline.kind != "audits" and any(
-            isinstance(model, Finished) for model in models
-        ):
-            raise DisorderError(
-                f"{self.item.name} needs the model itself; a run stands for it in items of audits only"
-            )
-        names = self._names(models)
-        data, notes = data_of(self.item, self.data, self.asked.data_dir, models)
-        data = with_names(data)
-        notes += self._trained_on()
-        _check_names(
-            [
-                (model, model.run.data) if isinstance(model, Finished) else (model,)
-                for model in models
-            ]
-        )
-        _check_names([(each,) for each in data])
-        found = self._new(models, data, names, notes)
-        _check_same(folder, found)
+    def run(self, folder: Path, progress: Progress) -> Study:
+        """Compute the item in a folder."""
+        item = self.item
+        check_packages(item)
+        models = models_for(item, self.models)
+        names = published_names(item, models, self.names)
+        data, notes = data_for(item, self.data, self.settings.data_dir, models)
+        check_distinct(models, data)
+        found = self._new_study(models, data, names)
+        found.notes = [*notes, *self._training_note()]
+        _check_same_request(folder, found)
         make_folder(folder)
         write_record(folder, found)
-        bench = Bench(
-            folder, models, data, self.asked, progress, self.asked.train or self.item.train
-        )
-        portions = list(self.item.pipeline(bench))
-        self._fill(found, portions, names)
+        bench = Workbench(folder, models, data, self.settings, progress, self._train)
+        steps = list(item.pipeline(bench))
+        self._check_found_something(steps)
+        self._fill(found, steps, names)
         write_study(folder, found)
         return found
 
-    def _names(self, models: Sequence[Any]) -> dict[str, str]:
-        """Which published model each of ours stands for."""
-        known = self.item.published.values("model") or (
-            [self.item.subject] if self.item.subject else []
-        )
-        if len(self.names) > len(models):
-            of = f"{len(models)} model{'s' if len(models) > 1 else ''}"
-            raise DisorderError(f"--as was given {len(self.names)} times for {of}")
-        for name in self.names:
-            if name not in known:
-                raise UnknownName(
-                    f"model of {self.item.name}",
-                    name,
-                    known or ["(its numbers are about no model)"],
-                )
-        given = {title_of(model): name for model, name in zip(models, self.names, strict=False)}
-        return {**self.item.models, **given}
+    @property
+    def _train(self) -> str | None:
+        return self.settings.train or self.item.train
 
-    def _new(
-        self,
-        models: Sequence[Any],
-        data: Sequence[Any],
-        names: Mapping[str, str],
-        notes: Sequence[str],
+    def _new_study(
+        self, models: Sequence[Any], data: Sequence[Any], names: Mapping[str, str]
     ) -> Study:
-        section, pipeline = self.item.published, self.item.pipeline
+        """The study before anything is computed."""
+        table = self.item.published_table
         request: dict[str, Any] = {
-            "models": [spelled(each) for each in models],
+            "models": [recorded_name(each) for each in models],
             "data": [title_of(each) for each in data],
+            **self.settings.recorded,
         }
-        request |= self.asked.recorded
         request["names"] = {
-            spelled(model): names[title_of(model)] for model in models if title_of(model) in names
+            recorded_name(model): names[title_of(model)]
+            for model in models
+            if title_of(model) in names
         }
         return Study(
             item=self.item.name,
             title=self.item.title,
-            kind=pipeline.kind,
-            does=pipeline.does,
+            kind=self.item.pipeline.kind,
+            does=self.item.pipeline.does,
             request=request,
-            columns=list(section.columns),
-            units={name: section.unit_of(name) for name in section.columns},
-            published=[{**row.about, "cells": dict(row.cells)} for row in section.rows],
-            notes=list(notes),
-            remarks=_remarks(self.item),
+            columns=list(table.columns),
+            units={name: table.unit_of(name) for name in table.columns},
+            published=[{**row.about, "cells": dict(row.cells)} for row in table.rows],
+            remarks=remarks_of(self.item),
             commands=list(self.item.commands),
         )
 
-    def _trained_on(self) -> list[str]:
-        """A note on the training data, where the item names any."""
-        train = self.asked.train or self.item.train
-        if not self.item.pipeline.trains or train is None:
+    def _training_note(self) -> list[str]:
+        """Which data was trained on, where the item names any."""
+        if not self.item.pipeline.trains or self._train is None:
             return []
-        some = f"{self.asked.limit:,} examples of " if self.asked.limit else ""
-        return [f"trained on {some}{honest_name(train, data_dir=self.asked.data_dir)}"]
+        limit = self.settings.limit
+        some = f"{limit:,} examples of " if limit else ""
+        return [f"trained on {some}{honest_name(self._train, data_dir=self.settings.data_dir)}"]
 
-    def _in_part(self) -> str:
+    def _why_partial(self) -> str:
         """Why counts are not those of the paper's data, where they are not."""
-        if limit := self.asked.test_limit or self.asked.limit:
+        if limit := self.settings.test_limit or self.settings.limit:
             return f"counted over {limit:,} examples"
-        train = self.asked.train or self.item.train
-        is_part = (
-            isinstance(train, str)
-            and honest_name(train, data_dir=self.asked.data_dir) != self.item.train
-        )
-        return "counted over other training data" if is_part else ""
+        if self._train is None:
+            return ""
+        name = honest_name(self._train, data_dir=self.settings.data_dir)
+        return "" if name == self.item.train else "counted over other training data"
 
-    def _fill(self, found: Study, portions: Sequence[Portion], names: Mapping[str, str]) -> None:
-        if self.item.pipeline.needs_model and not any(
-            portion.cells or portion.pictures for portion in portions
-        ):
-            reasons = "; ".join(note for portion in portions for note in portion.notes)
-            raise NothingToMeasure(
-                f"{self.item.name}: nothing was found{f' ({reasons})' if reasons else ''}"
-            )
-        pipeline, section = self.item.pipeline, self.item.published
-        q = None if pipeline.q is None else self.asked.q or pipeline.q
-        by_code = self.item.by_code if self.asked.fidelity == "paper" else {}
-        matching = Matching(
-            section,
-            names,
-            self.item.subject,
-            q,
-            pipeline.q,
-            self.item.data,
-            self.item.unlike,
-            self._in_part(),
-            by_code,
-        )
-        for portion in portions:
-            found.cells += matching.beside(portion.cells)
-            found.links += portion.links
-            found.notes += portion.notes
-            found.pictures += portion.pictures
-        found.columns = list(
-            dict.fromkeys([*found.columns, *(cell.column for cell in found.cells)])
-        )
-        found.units |= {
-            name: pipeline.units.get(name, "share")
-            for name in found.columns
-            if name not in found.units
-        }
+    def _check_found_something(self, steps: Sequence[StepResult]) -> None:
+        if not self.item.pipeline.needs_model:
+            return
+        if not any(step.cells or step.pictures for step in steps):
+            reasons = "; ".join(note for step in steps for note in step.notes)
+            because = f" ({reasons})" if reasons else ""
+            raise NothingToMeasure(f"{self.item.name}: nothing was found{because}")
+
+    def _fill(self, found: Study, steps: Sequence[StepResult], names: Mapping[str, str]) -> None:
+        """Enter what the steps found, with the printed numbers beside it."""
+        matcher = self._matcher(names)
+        for step in steps:
+            found.cells += matcher.match(step.cells)
+            found.links += step.links
+            found.notes += step.notes
+            found.pictures += step.pictures
+        columns = [*found.columns, *(cell.column for cell in found.cells)]
+        found.columns = list(dict.fromkeys(columns))
+        for name in found.columns:
+            found.units.setdefault(name, self.item.pipeline.units.get(name, "share"))
         found.pictures += forests(found)
         found.notes = list(dict.fromkeys(found.notes))
         found.status = "done"
 
+    def _matcher(self, names: Mapping[str, str]) -> TableMatcher:
+        item = self.item
+        paper_q = item.pipeline.q
+        return TableMatcher(
+            item.published_table,
+            names=names,
+            subject=item.subject,
+            q=None if paper_q is None else self.settings.q or paper_q,
+            paper_q=paper_q,
+            data=item.data,
+            not_comparable=item.not_comparable,
+            partial_counts=self._why_partial(),
+            by_code=item.by_code if self.settings.fidelity == "paper" else {},
+        )
 
-def with_names(data: Sequence[Any]) -> list[Any]:
-    """Rows from Python are called `rows 1`, `rows 2`, …; specs have their names."""
-    unnamed = dict.fromkeys(id(each) for each in data if not isinstance(each, str))
-    places = {key: place for place, key in enumerate(unnamed, start=1)}
-    return [
-        each if isinstance(each, str) else Rows(f"rows {places[id(each)]}", each) for each in data
-    ]
 
+def remarks_of(item: StudyItem) -> list[str]:
+    """What to know about the published numbers.
 
-def _check_names(given: Sequence[tuple[Any, ...]]) -> None:
-    """Raise where two rows of a table could not be told apart."""
-    titles = [" on ".join(map(title_of, each)) for each in given]
-    if twice := next((name for name in titles if titles.count(name) > 1), None):
-        raise DisorderError(f"{twice!r} is named twice; rows must differ in model or data")
-
-
-def _remarks(item: Item) -> list[str]:
-    """What is to be known of the published numbers, and what the text states where those of another
-    item stand beside ours.
+    Where numbers of another item stand beside ours, also what the text states about this one.
     """
-    own, told = item.own, list[str]()
-    for row in own.rows if item.section else ():
+    own = item.own_table
+    remarks = []
+    for row in own.rows if item.beside else ():
         about = ", ".join(f"{key} {value}" for key, value in row.about.items())
-        told += [
-            f"The text states: {title(name)} {cell} ({own.unit_of(name)}; {about})"
-            for name, cell in row.cells.items()
-        ]
-    known = {
-        "About the published numbers": own.note,
-        "What does not add up in the paper": own.erratum,
-    }
-    return told + [f"{name}: {text}" for name, text in known.items() if text]
+        for name, cell in row.cells.items():
+            unit = own.unit_of(name)
+            remarks.append(f"The text states: {title(name)} {cell} ({unit}; {about})")
+    if own.note:
+        remarks.append(f"About the published numbers: {own.note}")
+    if own.erratum:
+        remarks.append(f"Inconsistent in the paper: {own.erratum}")
+    return remarks
 
 
-def _check_same(folder: Path, now: Study) -> None:
-    """Raise where the folder holds a study that was asked otherwise; models and data may be others."""
+def _check_same_request(folder: Path, now: Study) -> None:
+    """Raise where the folder holds a study with other settings; models and data may differ."""
     path = folder / "study.json"
     if not path.exists():
         return
     try:
         before = json.loads(path.read_text(encoding="utf-8"))
-        request, name = dict(before["request"]), str(before["item"])
+        request = dict(before["request"])
+        item = str(before["item"])
     except (ValueError, KeyError, TypeError) as error:
         raise BadData(f"{path} is damaged: {str(error).splitlines()[0]}") from None
-    if name != now.item:
-        raise DisorderError(f"{folder} holds {name}; choose another --out")
+    if item != now.item:
+        raise DisorderError(f"{folder} holds {item}; choose another --out")
     differing = [
-        key for key in now.request if key not in FREE and request.get(key) != now.request[key]
+        f"{key} ({request.get(key)} there, {value} now)"
+        for key, value in now.request.items()
+        if key not in MAY_DIFFER and request.get(key) != value
     ]
     if differing:
-        told = ", ".join(
-            f"{key} ({request.get(key)} there, {now.request[key]} now)" for key in differing
+        settings = ", ".join(differing)
+        raise DisorderError(
+            f"{folder} holds this study with another {settings}; choose another --out"
         )
-        raise DisorderError(f"{folder} holds this study with another {told}; choose another --out")

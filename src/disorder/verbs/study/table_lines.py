@@ -1,39 +1,37 @@
-"""How is a study written as a table? Ours with the interval, the printed numbers below, the
-difference where it counts.
-"""
+"""Lines of a study's table: ours with the interval, printed numbers below, and the difference."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
-from disorder.verbs.study.published_numbers import SCALES, decimals
-from disorder.verbs.study.result import Cell, Study, Theirs
-from disorder.verbs.study.workbench import short
+from disorder.registry import MetricPart, parts
+from disorder.verbs.study.naming import short_name
+from disorder.verbs.study.published_tables import SCALES, decimals
+from disorder.verbs.study.result import PublishedNumber, Study, StudyCell
 
-TITLES = {
-    "accuracy": "accuracy",
-    "omega_max": "Ω_max",
-    "omega_rand": "Ω_rand",
-    "omega_all": "Ω_1.0",
-    "p_c": "P_c",
-    "p_f": "P_f",
-    "wos": "WOS",
-    "delta": "Δ",
-    "ece": "ECE",
-    "spearman": "Spearman",
-    "agreement": "same answer",
-}
+TITLES = {"delta": "Δ"}  # columns that are not metrics; metrics have titles of their own
+DIGITS = {"share": 3, "count": 0}
+Whose = Literal["ours", "published", "difference", "other"]
 
 
 @dataclass(frozen=True)
-class Line:
-    """One line of the table: what it is about, whose numbers, and a text a column."""
+class TableLine:
+    """One line of the table: what it is about, whose numbers, and one text per column."""
 
     about: list[str]
-    whose: Literal["ours", "published", "difference", "other"]
+    whose: Whose
     cells: list[str]
+
+
+@dataclass(frozen=True)
+class PrintedTable:
+    """The published table as printed: rows are what they are about, and their cells."""
+
+    keys: list[str]
+    columns: list[str]
+    rows: list[tuple[list[str], list[str]]]
 
 
 def keys_of(study: Study) -> list[str]:
@@ -42,158 +40,176 @@ def keys_of(study: Study) -> list[str]:
 
 
 def constants(study: Study) -> dict[str, str]:
-    """What all rows are about alike, beside the model; not worth a column where there is little
-    room.
-    """
-    values = {key: {cell.row.get(key) for cell in study.cells} for key in keys_of(study)[1:]}
-    return {key: str(found.pop()) for key, found in values.items() if len(found) == 1}
+    """What all rows have in common beside the model; not worth a column where space is short."""
+    found = {}
+    for key in keys_of(study)[1:]:
+        values = {cell.row.get(key) for cell in study.cells}
+        if len(values) == 1:
+            found[key] = str(values.pop())
+    return found
 
 
 def columns_of(study: Study) -> list[str]:
-    """The columns that there is anything to show in."""
+    """The columns that have at least one cell."""
     filled = {cell.column for cell in study.cells}
     return [column for column in study.columns if column in filled]
 
 
 def title(column: str) -> str:
     """A column's name as people write it."""
+    metric = parts(MetricPart).get(column)
+    if metric is not None and metric.title != column:
+        return metric.title
     return TITLES.get(column, column.replace("_", " "))
 
 
-def lines(study: Study, keys: Sequence[str] | None = None) -> Iterator[Line]:
-    """All lines, row by row of ours; what is printed about other models comes once, after the last
-    row it stands beside.
+def lines(study: Study, keys: Sequence[str] | None = None) -> Iterator[TableLine]:
+    """All lines, row by row of ours.
+
+    What is printed about other models comes once, after the last row that it stands beside.
     """
-    keys, rows, told = (
-        keys_of(study) if keys is None else keys,
-        list(study.rows),
-        set[tuple[str, ...]](),
-    )
-    last = {_beside_model(row): number for number, (row, _) in enumerate(rows)}
+    keys = keys_of(study) if keys is None else keys
+    rows = list(study.rows)
+    last = {_without_model(row): number for number, (row, _) in enumerate(rows)}
+    compared: set[tuple[str, ...]] = set()
     for number, (row, cells) in enumerate(rows):
-        here = [short(row.get(key, "")) if row.get(key) else "" for key in keys]
-        yield Line(
-            here,
-            "ours",
-            [ours(cells[c], study.units[c]) if c in cells else "" for c in columns_of(study)],
-        )
-        for model in dict.fromkeys(
-            each.model for cell in cells.values() for each in cell.theirs if each.is_same
-        ):
-            told.add((model, *_beside_model(row)))
+        yield _our_line(study, row, cells, keys)
+        for model in _models(cells, is_same=True):
+            compared.add((model, *_without_model(row)))
             yield from _same_lines(study, model, cells, keys)
-        if last[_beside_model(row)] == number:
-            yield from _other_lines(study, row, cells, keys, told)
+        if last[_without_model(row)] == number:
+            for model in _models(cells, is_same=False):
+                if (model, *_without_model(row)) not in compared:
+                    printed = _printed_texts(study, model, cells)
+                    yield TableLine(_label(model, keys), "other", printed)
 
 
-def _beside_model(row: Mapping[str, str]) -> tuple[str, ...]:
+def _without_model(row: Mapping[str, str]) -> tuple[str, ...]:
     return tuple(value for key, value in row.items() if key != "model")
 
 
+def _models(cells: Mapping[str, StudyCell], *, is_same: bool) -> list[str]:
+    """The published models that have numbers beside these cells."""
+    every = [each for cell in cells.values() for each in cell.theirs if each.is_same == is_same]
+    return list(dict.fromkeys(each.model for each in every))
+
+
+def _our_line(
+    study: Study, row: Mapping[str, str], cells: Mapping[str, StudyCell], keys: Sequence[str]
+) -> TableLine:
+    about = [short_name(row[key]) if row.get(key) else "" for key in keys]
+    texts = [
+        ours(cells[column], study.units[column]) if column in cells else ""
+        for column in columns_of(study)
+    ]
+    return TableLine(about, "ours", texts)
+
+
 def _same_lines(
-    study: Study, model: str, cells: Mapping[str, Cell], keys: Sequence[str]
-) -> Iterator[Line]:
+    study: Study, model: str, cells: Mapping[str, StudyCell], keys: Sequence[str]
+) -> Iterator[TableLine]:
+    yield TableLine(_label(model, keys), "published", _printed_texts(study, model, cells))
     theirs = _printed(study, model, cells)
-    yield Line(
-        _label(model, keys), "published", [each.printed if each else "" for each in theirs.values()]
-    )
     if any(each is not None and each.difference is not None for each in theirs.values()):
-        told = [
+        texts = [
             difference(each, study.units[column]) if each else "" for column, each in theirs.items()
         ]
-        yield Line(["difference", *[""] * (len(keys) - 1)], "difference", told)
+        yield TableLine(["difference", *[""] * (len(keys) - 1)], "difference", texts)
 
 
-def _other_lines(
-    study: Study,
-    row: Mapping[str, str],
-    cells: Mapping[str, Cell],
-    keys: Sequence[str],
-    told: set[tuple[str, ...]],
-) -> Iterator[Line]:
-    for model in dict.fromkeys(
-        each.model for cell in cells.values() for each in cell.theirs if not each.is_same
-    ):
-        if (model, *_beside_model(row)) not in told:
-            printed = [
-                each.printed if each else "" for each in _printed(study, model, cells).values()
-            ]
-            yield Line(_label(model, keys), "other", printed)
-
-
-def _printed(study: Study, model: str, cells: Mapping[str, Cell]) -> dict[str, Theirs | None]:
+def _printed(
+    study: Study, model: str, cells: Mapping[str, StudyCell]
+) -> dict[str, PublishedNumber | None]:
     """What is printed about a model, column by column."""
-    of = {column: cells[column].theirs if column in cells else [] for column in columns_of(study)}
-    return {
-        column: next((each for each in theirs if each.model == model), None)
-        for column, theirs in of.items()
-    }
+    found: dict[str, PublishedNumber | None] = {}
+    for column in columns_of(study):
+        theirs = cells[column].theirs if column in cells else []
+        found[column] = next((each for each in theirs if each.model == model), None)
+    return found
+
+
+def _printed_texts(study: Study, model: str, cells: Mapping[str, StudyCell]) -> list[str]:
+    return [each.printed if each else "" for each in _printed(study, model, cells).values()]
 
 
 def _label(model: str, keys: Sequence[str]) -> list[str]:
     return [f"published: {model}" if model else "published", *[""] * (len(keys) - 1)]
 
 
-def ours(cell: Cell, unit: str) -> str:
+def ours(cell: StudyCell, unit: str) -> str:
     """Our number with its interval, in the unit of the paper.
 
-    >>> ours(Cell(row={}, column="a", value=0.8237, low=0.81, high=0.84), "percent")
+    >>> ours(StudyCell(row={}, column="a", value=0.8237, low=0.81, high=0.84), "percent")
     '82.4 81.0–84.0'
-    >>> ours(Cell(row={}, column="a", value=0.021, low=-0.004, high=0.05), "points")
+    >>> ours(StudyCell(row={}, column="a", value=0.021, low=-0.004, high=0.05), "points")
     '+2.1 −0.4 to +5.0'
     """
     if cell.low is None or cell.high is None:
         return shown(cell.value, unit)
-    low, high = (
-        shown(bound, unit, 2 if unit == "share" else None) for bound in (cell.low, cell.high)
-    )
-    return f"{shown(cell.value, unit)} {low}{' to ' if unit == 'points' or '−' in low + high else '–'}{high}"
+    digits = 2 if unit == "share" else None
+    low = shown(cell.low, unit, digits)
+    high = shown(cell.high, unit, digits)
+    dash = " to " if unit == "points" or "−" in low + high else "–"
+    return f"{shown(cell.value, unit)} {low}{dash}{high}"
 
 
 def shown(value: float, unit: str, digits: int | None = None) -> str:
     """A number in the unit of the paper."""
-    usual = {"share": 3, "count": 0}.get(unit, 1)
     sign = "+" if unit == "points" else ""
-    text = f"{value / SCALES[unit]:{sign},.{usual if digits is None else digits}f}"
+    places = DIGITS.get(unit, 1) if digits is None else digits
+    text = f"{value / SCALES[unit]:{sign},.{places}f}"
     if not text.strip("+-0.,"):
         return text.lstrip("+-")
     return text.replace("-", "−")
 
 
-def difference(theirs: Theirs, unit: str) -> str:
-    """Ours minus theirs and whether theirs lies in our interval, or why that is not said."""
+def difference(theirs: PublishedNumber, unit: str) -> str:
+    """Ours minus theirs and whether theirs lies in our interval, or that it is not compared."""
     if theirs.difference is None:
         return "not compared" if theirs.why_not else ""
-    digits = max(decimals(theirs.printed), {"share": 3, "count": 0}.get(unit, 1))
-    change = shown(theirs.difference, unit, digits)
-    sign = "" if change.startswith(("−", "+")) or not change.strip("0.,") else "+"
+    change = shown(theirs.difference, unit, max(decimals(theirs.printed), DIGITS.get(unit, 1)))
+    is_signed = change.startswith(("−", "+")) or not change.strip("0.,")
+    change = change if is_signed else f"+{change}"
     if theirs.is_within is None:
-        return f"{sign}{change} not judged"
-    if unit == "count" and theirs.is_within:
-        return "equal"
-    return f"{sign}{change} {'within' if theirs.is_within else 'outside' if unit != 'count' else 'differs'}"
+        return f"{change} not judged"
+    if unit == "count":
+        return "equal" if theirs.is_within else f"{change} differs"
+    return f"{change} {'within' if theirs.is_within else 'outside'}"
 
 
 def why_not(study: Study) -> list[str]:
     """Why some published numbers are not compared or not judged, though the row is the same."""
-    told: dict[tuple[str, str], list[str]] = {}
+    reasons: dict[tuple[str, str], list[str]] = {}
     for cell in study.cells:
         for each in cell.theirs:
             if each.why_not:
                 how = "not compared" if each.difference is None else "not judged"
-                told.setdefault((how, each.why_not), []).append(title(cell.column))
+                reasons.setdefault((how, each.why_not), []).append(title(cell.column))
     return [
         f"{how}: {', '.join(dict.fromkeys(columns))} ({reason})"
-        for (how, reason), columns in told.items()
+        for (how, reason), columns in reasons.items()
     ]
 
 
-def printed(study: Study) -> dict[str, Any]:
-    """The published table whole, as it is printed."""
+def printed_table(study: Study) -> PrintedTable:
+    """The whole published table, as it is printed."""
     keys = list(dict.fromkeys(key for row in study.published for key in row if key != "cells"))
     columns = [c for c in study.columns if any(c in row["cells"] for row in study.published)]
     rows = [
         ([row.get(key, "") for key in keys], [row["cells"].get(c, "") for c in columns])
         for row in study.published
     ]
-    return {"keys": keys, "columns": [title(c) for c in columns], "rows": rows}
+    return PrintedTable(keys, [title(c) for c in columns], rows)
+
+
+def text_table(study: Study) -> list[str]:
+    """The table in plain text, one string per line; empty where nothing was measured."""
+    if not study.cells:
+        return []
+    header = [*keys_of(study), *(title(column) for column in columns_of(study))]
+    rows = [header, *([*line.about, *line.cells] for line in lines(study))]
+    widths = [max(len(row[i]) for row in rows) for i in range(len(header))]
+    return [
+        "  ".join(text.ljust(width) for text, width in zip(row, widths, strict=True)).rstrip()
+        for row in rows
+    ]

@@ -1,1 +1,1 @@
-"""The tables and figures of the four papers, one file per paper."""
+"""The tables and figures of the four papers: one file per paper, and its printed numbers beside."""

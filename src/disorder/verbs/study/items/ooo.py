@@ -1,37 +1,42 @@
-"""Out of Order (Pham et al., 2021): its tables and figures, as pipelines."""
+"""Out of Order (Pham et al., 2021): its tables and figures."""
 
 from __future__ import annotations
 
-from disorder.verbs.study.item import Item
-from disorder.verbs.study.pipelines.audits import Audits
-from disorder.verbs.study.pipelines.explanations import Explained
-from disorder.verbs.study.pipelines.inside import (
-    Lexicons,
-    Looked,
-    ablated,
-    distances,
-    layers,
-    weights,
+from functools import partial
+from pathlib import Path
+
+from disorder.verbs.study.item import study_item
+from disorder.verbs.study.pipelines.audit_table import AuditTable
+from disorder.verbs.study.pipelines.dev_r_scores import MOVES, SHUFFLES, DevRCounts, DevRScores
+from disorder.verbs.study.pipelines.explanation_figure import ExplanationFigure
+from disorder.verbs.study.pipelines.explanation_table import (
+    ExplanationTable,
+    LexiconTable,
+    head_ablation,
+    importance_drop,
+    matching_heads,
+    tie_distances,
 )
-from disorder.verbs.study.pipelines.not_computed import Drawing
-from disorder.verbs.study.pipelines.order import MOVES, SHUFFLES, Filters, Order
-from disorder.verbs.study.pipelines.tasks import Tasks
-from disorder.verbs.study.pipelines.training import Arm
+from disorder.verbs.study.pipelines.not_computed import Illustration
+from disorder.verbs.study.pipelines.per_task_training import PerTaskTraining
+from disorder.verbs.study.training_models import TrainingArm
+
+item = partial(study_item, paper="OOO", published=Path(__file__).with_suffix(".toml"))
 
 GLUE = ("cola:dev", "rte:dev", "qqp:dev", "mrpc:dev", "sst2:dev", "qnli:dev", "stsb:dev")
 ROUNDS = ("anli:r1", "anli:r2", "anli:r3")
 TRAINING = {"epochs": "3", "lr": "2e-5", "batch_size": "32", "max_length": "128"}
-WHOLE = Audits(
+ORIGINALS = AuditTable(
     {"accuracy": "original/accuracy", "spearman": "original/spearman"}, SHUFFLES[:1], q=1
 )
-SHUFFLE = Order(SHUFFLES[:1], by_transformation=False)
-PRETASK = {"plain": Arm(), "order_pretask": Arm("order_pretask")}
+SHUFFLE = DevRScores(SHUFFLES[:1], by_transformation=False)
+PRETASK = {"plain": TrainingArm(), "order_pretask": TrainingArm("order_pretask")}
 COUNTS = dict.fromkeys(("dev", "step1", "step2", "step3", "total"), "count")
 
 BY_CODE = dict.fromkeys(
     ("accuracy", "confidence", "wos", "spearman", *tuple(COUNTS)[1:]),
-    "the paper's dev-r is that of its code, which takes texts of several sentences too, but for CoLA; judge with "
-    "--fidelity released",
+    "the paper's dev-r is that of its code, which takes texts of several sentences too, except for "
+    "CoLA; judge with --fidelity released",
 )
 
 BASE = {"hf:FacebookAI/roberta-base": "RoBERTa-base"}
@@ -42,7 +47,9 @@ FOUR = {
     "hf:google-bert/bert-base-uncased": "BERT-base",
     **LARGE,
 }
-QNLI, SST, STS = ("qnli:dev",), ("sst2:dev",), ("stsb:dev",)
+QNLI = ("qnli:dev",)
+SST = ("sst2:dev",)
+STS = ("stsb:dev",)
 INSIDE = ("hf", "explain")
 
 ONE_QUESTION = (
@@ -52,67 +59,71 @@ SHUFFLED = tuple(
     f"disorder perturb qqp:dev --with {spec} --q 1 --limit 5 --out texts.jsonl" for spec in MOVES
 )
 
-ITEMS = [
-    Item("ooo/table1", Drawing(), takes="", shows=ONE_QUESTION, commands=SHUFFLED),
-    Item(
-        "ooo/table2",
-        Tasks(Order(), settings=TRAINING),
-        data=GLUE,
-        extras=("nlp",),
-        takes="hours",
-        by_code=BY_CODE,
-    ),
-    Item("ooo/table3", Looked("heads", read=ablated), data=QNLI, extras=INSIDE),
-    Item(
-        "ooo/table4",
-        Tasks(SHUFFLE, PRETASK, settings=TRAINING),
-        models=BASE,
-        data=GLUE[1:6],
-        takes="hours",
-        by_code=BY_CODE,
-    ),
-    Item(
-        "ooo/table5",
-        Tasks(WHOLE, PRETASK, settings=TRAINING),
-        models=BASE,
-        data=(*GLUE[1:6], "squad2:dev"),
-        takes="hours",
-    ),
-    Item("ooo/tableA1", Looked("heads", read=distances), data=QNLI, extras=INSIDE),
-    Item(
-        "ooo/tableA2",
-        Tasks(Order(), settings=TRAINING),
-        data=ROUNDS,
-        extras=("nlp",),
-        takes="hours",
-        by_code=BY_CODE,
-    ),
-    Item("ooo/tableA3", Lexicons("lime"), data=SST),
-    Item(
-        "ooo/tableA4",
-        Tasks(Filters(), settings=TRAINING, units=COUNTS, kind="counts"),
-        models=BASE,
-        data=GLUE,
-        fidelity="released",
-        by_code=BY_CODE,
-    ),
-    Item(
-        "ooo/tableA5",
-        Tasks(Order(), settings=TRAINING),
-        models=LARGE,
-        data=GLUE,
-        extras=("nlp",),
-        takes="hours",
-        by_code=BY_CODE,
-    ),
-    Item("ooo/tableA6", Tasks(WHOLE, settings=TRAINING), models=FOUR, data=GLUE, takes="hours"),
-    Item("ooo/fig1", Looked("lime"), data=("qqp:dev",)),
-    Item("ooo/fig2", Explained("similarity", "shuffle_ngrams:n=1", q=10), data=STS),
-    Item("ooo/fig3", Looked("lime"), data=SST),
-    Item("ooo/fig4", Looked("heads"), data=QNLI, extras=INSIDE),
-    Item("ooo/figA1", Looked("heads", read=layers), data=QNLI, extras=INSIDE),
-    Item("ooo/figA2", Looked("lime"), data=("cola:dev",)),
-    Item("ooo/figA3", Looked("lime"), data=("mrpc:dev",)),
-    Item("ooo/figA4", Looked("lime"), data=("rte:dev",)),
-    Item("ooo/section33", Looked("lime", read=weights), data=GLUE[:6]),
-]
+item("ooo/table1", Illustration(), takes="", shows=ONE_QUESTION, commands=SHUFFLED)
+item(
+    "ooo/table2",
+    PerTaskTraining(DevRScores(), settings=TRAINING),
+    data=GLUE,
+    extras=("nlp",),
+    takes="hours",
+    by_code=BY_CODE,
+)
+item("ooo/table3", ExplanationTable("heads", read=head_ablation), data=QNLI, extras=INSIDE)
+item(
+    "ooo/table4",
+    PerTaskTraining(SHUFFLE, PRETASK, settings=TRAINING),
+    models=BASE,
+    data=GLUE[1:6],
+    takes="hours",
+    by_code=BY_CODE,
+)
+item(
+    "ooo/table5",
+    PerTaskTraining(ORIGINALS, PRETASK, settings=TRAINING),
+    models=BASE,
+    data=(*GLUE[1:6], "squad2:dev"),
+    takes="hours",
+)
+item("ooo/tableA1", ExplanationTable("heads", read=tie_distances), data=QNLI, extras=INSIDE)
+item(
+    "ooo/tableA2",
+    PerTaskTraining(DevRScores(), settings=TRAINING),
+    data=ROUNDS,
+    extras=("nlp",),
+    takes="hours",
+    by_code=BY_CODE,
+)
+item("ooo/tableA3", LexiconTable("lime"), data=SST)
+item(
+    "ooo/tableA4",
+    PerTaskTraining(DevRCounts(), settings=TRAINING, units=COUNTS, kind="counts"),
+    models=BASE,
+    data=GLUE,
+    fidelity="released",
+    by_code=BY_CODE,
+)
+item(
+    "ooo/tableA5",
+    PerTaskTraining(DevRScores(), settings=TRAINING),
+    models=LARGE,
+    data=GLUE,
+    extras=("nlp",),
+    takes="hours",
+    by_code=BY_CODE,
+)
+item(
+    "ooo/tableA6",
+    PerTaskTraining(ORIGINALS, settings=TRAINING),
+    models=FOUR,
+    data=GLUE,
+    takes="hours",
+)
+item("ooo/fig1", ExplanationTable("lime"), data=("qqp:dev",))
+item("ooo/fig2", ExplanationFigure("similarity", "shuffle_ngrams:n=1", q=10), data=STS)
+item("ooo/fig3", ExplanationTable("lime"), data=SST)
+item("ooo/fig4", ExplanationTable("heads"), data=QNLI, extras=INSIDE)
+item("ooo/figA1", ExplanationTable("heads", read=matching_heads), data=QNLI, extras=INSIDE)
+item("ooo/figA2", ExplanationTable("lime"), data=("cola:dev",))
+item("ooo/figA3", ExplanationTable("lime"), data=("mrpc:dev",))
+item("ooo/figA4", ExplanationTable("lime"), data=("rte:dev",))
+item("ooo/section33", ExplanationTable("lime", read=importance_drop), data=GLUE[:6])

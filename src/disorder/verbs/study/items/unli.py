@@ -1,13 +1,19 @@
-"""UnNatural Language Inference (Sinha et al., 2021): its tables and figures, as pipelines."""
+"""UnNatural Language Inference (Sinha et al., 2021): its tables and figures."""
 
 from __future__ import annotations
 
-from disorder.verbs.study.item import Item
-from disorder.verbs.study.pipelines.audits import Audits
-from disorder.verbs.study.pipelines.counts import Counts, usable
-from disorder.verbs.study.pipelines.explanations import Explained, Placed
-from disorder.verbs.study.pipelines.not_computed import Drawing, People
-from disorder.verbs.study.pipelines.training import Arm, Trained
+from functools import partial
+from pathlib import Path
+
+from disorder.verbs.study.item import study_item
+from disorder.verbs.study.pipelines.audit_table import AuditTable
+from disorder.verbs.study.pipelines.count_table import CountTable, usable_examples
+from disorder.verbs.study.pipelines.explanation_figure import CellPlace, ExplanationFigure
+from disorder.verbs.study.pipelines.not_computed import HumanStudy, Illustration
+from disorder.verbs.study.pipelines.training_table import TrainingTable
+from disorder.verbs.study.training_models import TrainingArm
+
+item = partial(study_item, paper="UNLI", published=Path(__file__).with_suffix(".toml"))
 
 SETS = ("mnli:matched", "mnli:mismatched", "snli:dev", "snli:test", "anli:r1", "anli:r2", "anli:r3")
 MODELS = {
@@ -29,16 +35,16 @@ ACCEPTANCE = {
 }
 FINE_TUNING = {"lr": "1e-5", "epochs": "2", "warmup": "0.1", "max_length": "156", "clip": "1.0"}
 ENTROPY = {
-    "plain": Arm(),
-    "max_entropy:fidelity=released": Arm(
-        "max_entropy", settings={"fidelity": "released"}, always_answers=True
+    "plain": TrainingArm(),
+    "max_entropy:fidelity=released": TrainingArm(
+        "max_entropy", settings={"fidelity": "released"}, never_abstains=True
     ),
-    "max_entropy": Arm("max_entropy", always_answers=True),
+    "max_entropy": TrainingArm("max_entropy", never_abstains=True),
 }  # the paper's models do not abstain
 BY_CODE = dict.fromkeys(
     ("omega_max", "p_c", "p_f", "omega_rand", "used"),
-    "the paper counts as its code does: pairs with 100 distinct permutations of both texts only, P_c over those with at least "
-    "one right; judge with --fidelity released",
+    "the paper counts as its code does: pairs with 100 distinct permutations of both texts only, "
+    "P_c over those with at least one right; judge with --fidelity released",
 )
 PEOPLE = (
     "disorder audit MODEL mnli:matched --with derange --out runs/mine",
@@ -48,7 +54,7 @@ PEOPLE = (
 )
 
 
-def by_overlap(name: str) -> Placed | None:
+def by_overlap(name: str) -> CellPlace | None:
     """A range of BLEU-2 as what the row is about.
 
     >>> by_overlap("bleu2_0.00-0.15")
@@ -60,120 +66,107 @@ def by_overlap(name: str) -> Placed | None:
     return {"bleu2": f"{float(low):g}-{float(high):g}"}, "acceptance"
 
 
-def at_thresholds(name: str) -> Placed:
+def at_thresholds(name: str) -> CellPlace:
     """Ω_0 is Ω_max."""
     return {}, {"omega@0": "omega_max"}.get(name, name)
 
 
-def by_side(name: str) -> Placed:
+def by_side(name: str) -> CellPlace:
     """Which texts were perturbed, as what the row is about."""
     score, _, perturbed = name.partition(", ")
     return {"perturbed": perturbed}, {"Ω_max": "omega_max"}.get(score, "acceptance")
 
 
-def _figure(
-    name: str, pipeline: Explained, *, extras: tuple[str, ...] = (), section: str = ""
-) -> Item:
-    return Item(
-        f"unli/{name}",
-        pipeline,
-        models=MODELS,
-        data=SETS,
-        extras=extras,
-        section=section,
-        by_code=BY_CODE,
-    )
+figure = partial(item, models=MODELS, data=SETS, by_code=BY_CODE)
 
-
-ITEMS = [
-    Item(
-        "unli/table1",
-        Drawing(),
-        takes="",
-        shows="Two MNLI pairs whose permutations RoBERTa answers as it answers the pairs",
-        commands=(
-            "disorder audit MODEL mnli:matched --with derange    # see the telling examples of its report",
-        ),
+item(
+    "unli/table1",
+    Illustration(),
+    takes="",
+    shows="Two MNLI pairs whose permutations get the prediction of the pair from RoBERTa",
+    commands=(
+        "disorder audit MODEL mnli:matched --with derange"
+        "    # see the telling examples of its report",
     ),
-    Item(
-        "unli/table2", Audits(ACCEPTANCE), models=MODELS, data=SETS, takes="hours", by_code=BY_CODE
+)
+item(
+    "unli/table2", AuditTable(ACCEPTANCE), models=MODELS, data=SETS, takes="hours", by_code=BY_CODE
+)
+item(
+    "unli/table3",
+    AuditTable(ACCEPTANCE),
+    data=("ocnli:dev",),
+    extras=("nlp",),
+    takes="an hour",
+    by_code=BY_CODE,
+)
+item("unli/table4", HumanStudy(), takes="hours of people", commands=PEOPLE)
+item(
+    "unli/table5",
+    TrainingTable(
+        ENTROPY,
+        "recipe",
+        AuditTable({"accuracy": "original/accuracy", "omega_max": "omega_max"}),
+        FINE_TUNING,
     ),
-    Item(
-        "unli/table3",
-        Audits(ACCEPTANCE),
-        data=("ocnli:dev",),
-        extras=("nlp",),
-        takes="an hour",
-        by_code=BY_CODE,
+    models={"hf:FacebookAI/roberta-large": "RoBERTa-Large"},
+    data=SETS,
+    train="mnli:train",
+    extras=("train",),
+    takes="days",
+    by_code=BY_CODE,
+)
+item(
+    "unli/table6",
+    TrainingTable(
+        {"original": TrainingArm(), "derange": TrainingArm(on=("derange",))},
+        "trained_on",
+        AuditTable({"accuracy": "original/accuracy"}, q=1),
+        FINE_TUNING,
     ),
-    Item("unli/table4", People(), takes="hours of people", commands=PEOPLE),
-    Item(
-        "unli/table5",
-        Trained(
-            ENTROPY,
-            "recipe",
-            Audits({"accuracy": "original/accuracy", "omega_max": "omega_max"}),
-            FINE_TUNING,
-        ),
-        models={"hf:FacebookAI/roberta-large": "RoBERTa-Large"},
-        data=SETS,
-        train="mnli:train",
-        extras=("train",),
-        takes="days",
-        by_code=BY_CODE,
+    models=ENCODERS,
+    data=SETS,
+    train="mnli:train",
+    extras=("train",),
+    takes="days",
+)
+item(
+    "unli/table7",
+    CountTable(
+        usable_examples,
+        ("derange",),
+        "the examples with 100 distinct permutations of both texts",
+        by_transformation=False,
+        q=100,
     ),
-    Item(
-        "unli/table6",
-        Trained(
-            {"original": Arm(), "derange": Arm(on=("derange",))},
-            "trained_on",
-            Audits({"accuracy": "original/accuracy"}, q=1),
-            FINE_TUNING,
-        ),
-        models=ENCODERS,
-        data=SETS,
-        train="mnli:train",
-        extras=("train",),
-        takes="days",
+    data=SETS,
+    extras=("nlp",),
+    fidelity="released",
+    by_code=BY_CODE,
+)
+item(
+    "unli/fig1",
+    Illustration(),
+    takes="",
+    commands=(
+        "disorder list metrics",
+        "disorder audit    # draws Ω_x and acceptance for a real model",
     ),
-    Item(
-        "unli/table7",
-        Counts(
-            usable,
-            ("derange",),
-            "count the examples with 100 distinct permutations of both texts",
-            by_transformation=False,
-            q=100,
-        ),
-        data=SETS,
-        extras=("nlp",),
-        fidelity="released",
-        by_code=BY_CODE,
-    ),
-    Item(
-        "unli/fig1",
-        Drawing(),
-        takes="",
-        commands=(
-            "disorder list metrics",
-            "disorder audit    # draws Ω_x and acceptance for a real model",
-        ),
-    ),
-    _figure("fig2", Explained("entropy")),
-    _figure("fig3", Explained("overlap:clumped=false", placed=by_overlap)),
-    _figure("fig4", Explained("minitree"), extras=("nlp",)),
-    Item(
-        "unli/fig5",
-        Audits(ACCEPTANCE),
-        models=MODELS,
-        data=SETS,
-        takes="hours",
-        section="table2",
-        by_code=BY_CODE,
-    ),
-    _figure("fig6", Explained("length")),
-    _figure("fig7", Explained("minitree:k=4,r=2"), extras=("nlp",)),
-    _figure("fig8", Explained("omega_curve", placed=at_thresholds), section="table2"),
-    _figure("fig9", Explained("sides", placed=by_side)),
-    _figure("fig10", Explained("overlap")),
-]
+)
+figure("unli/fig2", ExplanationFigure("entropy"))
+figure("unli/fig3", ExplanationFigure("overlap:clumped=false", place=by_overlap))
+figure("unli/fig4", ExplanationFigure("minitree"), extras=("nlp",))
+item(
+    "unli/fig5",
+    AuditTable(ACCEPTANCE),
+    models=MODELS,
+    data=SETS,
+    takes="hours",
+    beside="table2",
+    by_code=BY_CODE,
+)
+figure("unli/fig6", ExplanationFigure("length"))
+figure("unli/fig7", ExplanationFigure("minitree:k=4,r=2"), extras=("nlp",))
+figure("unli/fig8", ExplanationFigure("omega_curve", place=at_thresholds), beside="table2")
+figure("unli/fig9", ExplanationFigure("sides", place=by_side))
+figure("unli/fig10", ExplanationFigure("overlap"))

@@ -1,1 +1,1 @@
-"""How study items are computed: one file per kind of table or figure."""
+"""Pipelines: one file per kind of table or figure."""

@@ -1,43 +1,38 @@
-"""Items that no machine makes: those that people answer, and drawings; both say what to type
+"""Items that are not computed: those that people answer, and illustrations. Both say what to type
 instead.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterator
+from dataclasses import dataclass
 
-from disorder.verbs.study.result import Portion
-from disorder.verbs.study.workbench import Bench
+from disorder.verbs.study.pipeline import Pipeline
+from disorder.verbs.study.result import StepResult
+from disorder.verbs.study.workbench import Workbench
 
 
-@dataclass(frozen=True)
-class _Nothing:
-    """A pipeline that finds nothing; the commands of its item are what is shown."""
+class NotComputed(Pipeline):
+    """A pipeline without numbers: the commands of its item are what is shown."""
 
-    q: int | None = None
-    units: Mapping[str, str] = field(default_factory=dict)
-
-    kind = ""
     needs_model = False
-    trains = False
 
-    def __call__(self, bench: Bench) -> Iterator[Portion]:
+    def __call__(self, bench: Workbench) -> Iterator[StepResult]:
         """Nothing."""
         yield from ()
 
 
 @dataclass(frozen=True)
-class People(_Nothing):
-    """What people answer: `disorder human` draws the sample, asks, and scores."""
+class HumanStudy(NotComputed):
+    """What people answer: `disorder human` draws the sample, collects answers and scores them."""
 
     kind = "people"
-    does = "ask people, with disorder human"
+    does = "people answer, with disorder human"
 
 
 @dataclass(frozen=True)
-class Drawing(_Nothing):
-    """A drawing or made-up example: nothing is measured, and a command shows the like of it."""
+class Illustration(NotComputed):
+    """A drawing or a made-up example: nothing is measured, and commands show something alike."""
 
     kind = "drawing"
-    does = "nothing is measured; commands show the like of it"
+    does = "nothing is measured; commands show something alike"

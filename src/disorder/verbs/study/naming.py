@@ -1,0 +1,72 @@
+"""Names of models and data: in the rows of a table, in messages, and as names of folders."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from hashlib import blake2b
+from pathlib import Path
+from typing import Any
+
+from disorder.runs import Run
+from disorder.verbs.train import folder_name
+
+
+@dataclass(frozen=True)
+class GivenRun:
+    """The folder of a finished audit, given in place of a model and its data."""
+
+    folder: Path
+    run: Run
+
+
+@dataclass(frozen=True)
+class NamedRows:
+    """Data given as rows, and the name it has in the table."""
+
+    name: str
+    given: Any
+
+
+def title_of(given: Any) -> str:
+    """What a model or data is called in the table."""
+    match given:
+        case str():
+            return given
+        case GivenRun(run=run):
+            return run.model
+        case NamedRows(name=name):
+            return name
+    return str(getattr(given, "__name__", type(given).__name__))
+
+
+def raw_data(data: Any) -> Any:
+    """Data as the user gave it."""
+    return data.given if isinstance(data, NamedRows) else data
+
+
+def recorded_name(given: Any) -> str:
+    """How study.json records a model or data: a finished run as its folder."""
+    return str(given.folder) if isinstance(given, GivenRun) else title_of(given)
+
+
+def short_name(given: Any) -> str:
+    """The name without the folders before its last part.
+
+    >>> short_name("hf:/home/anna/models/minilm"), short_name("mnli:matched")
+    ('hf:minilm', 'mnli:matched')
+    >>> short_name("data/pairs.jsonl")
+    'pairs.jsonl'
+    """
+    head, colon, rest = title_of(given).partition(":")
+    return f"{head}:{Path(rest).name}" if colon else Path(head).name
+
+
+def hashed_folder_name(*given: Any) -> str:
+    """A folder name that says what is in it, and differs wherever a spec differs.
+
+    >>> hashed_folder_name("hf:models/minilm", "mnli:matched")
+    'hf-minilm--mnli-matched--c586ba'
+    """
+    words = [folder_name(short_name(each)).strip("-") for each in given]
+    whole = "\0".join(title_of(each) for each in given).encode("utf-8", "surrogatepass")
+    return "--".join([*words, blake2b(whole, digest_size=3).hexdigest()])

@@ -1,0 +1,118 @@
+"""Tables of audits: rows are models on data (per transformation, where the table has it so),
+columns are scores.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from disorder.metrics import ORIGINAL
+from disorder.runs import Run
+from disorder.transformations import parse
+from disorder.types import Score
+from disorder.verbs.compare import FinishedRun
+from disorder.verbs.study.auditing import audit_once
+from disorder.verbs.study.naming import short_name, title_of
+from disorder.verbs.study.pipeline import Pipeline
+from disorder.verbs.study.result import StepResult, StudyCell
+from disorder.verbs.study.workbench import Workbench
+from disorder.verbs.train import accuracy_difference
+
+DELTA = "delta"  # accuracy under a transformation minus that on the same original texts
+
+
+@dataclass(frozen=True)
+class AuditTable(Pipeline):
+    """Audit every model on every set of data.
+
+    `columns` says which score fills a column: a metric of the transformation, or of original texts
+    as `original/METRIC`; `delta` is the paired change of accuracy. With `by_transformation` each
+    transformation has its own row. `more` is what all rows of the published table say beside.
+    """
+
+    columns: Mapping[str, str]
+    transformations: Sequence[str] = ("derange",)
+    by_transformation: bool = False
+    more: Mapping[str, str] = field(default_factory=dict)
+    q: int | None = 100
+
+    kind = "audits"
+
+    @property
+    def does(self) -> str:
+        """What it does, in one line."""
+        shown = ", ".join(self.transformations[:4])
+        rest = ", …" if len(self.transformations) > 4 else ""
+        return f"audit each model on each set of data under {shown}{rest} (q = {self.q})"
+
+    @property
+    def metrics(self) -> Collection[str]:
+        """The scores that its columns need, as runs name them."""
+        return self.columns.values()
+
+    def __call__(self, bench: Workbench) -> Iterator[StepResult]:
+        """One step per run."""
+        for model, data in bench.pairs():
+            run, folder = audit_once(
+                bench,
+                model,
+                data,
+                self.transformations,
+                q=bench.q(self.q),
+                limit=bench.settings.limit,
+            )
+            about = {"model": title_of(model), "data": bench.name_of(data)}
+            what = f"{short_name(model)} on {short_name(data)}"
+            yield StepResult(
+                cells=list(self.cells(run, folder, about)),
+                links=[bench.link(what, folder / "report.html")],
+                notes=missing_scores(run, about, self.metrics),
+            )
+
+    def cells(self, run: Run, folder: Path, about: Mapping[str, str]) -> Iterator[StudyCell]:
+        """The cells that a run fills."""
+        for spec in self.transformations:
+            row = {**about, **self.more}
+            if self.by_transformation:
+                row = {**about, "transformation": spec, **self.more}
+            for column, source in self.columns.items():
+                score = score_of(run, folder, spec, source)
+                if score is not None:
+                    yield StudyCell.of(row, column, score)
+
+
+def score_of(run: Run, folder: Path, spec: str, source: str) -> Score | None:
+    """The score that a column needs, as the run has it; None where it has none."""
+    where, _, metric = source.rpartition("/")
+    fidelity: Any = run.settings["fidelity"]
+    canonical = ORIGINAL if spec == ORIGINAL else parse(spec, fidelity=fidelity).spec
+    if metric == DELTA:
+        return None if spec == ORIGINAL else _delta(folder, canonical)
+    record = run.score(where or canonical, metric)
+    if record is None:
+        return None
+    return Score(record.value, record.low, record.high, record.n, record.skipped)
+
+
+def _delta(folder: Path, spec: str) -> Score | None:
+    """The paired change of accuracy on the examples that the transformation applies to."""
+    finished = FinishedRun.open(folder)
+    samples = finished.samples(spec)
+    if samples is None:
+        return None
+    outcomes = finished.outcomes(spec, samples)
+    n_skipped = len(finished.examples) - len(outcomes)
+    return accuracy_difference(outcomes.label[:, 0] == outcomes.gold, outcomes.is_right, n_skipped)
+
+
+def missing_scores(run: Run, about: Mapping[str, str], wanted: Collection[str]) -> list[str]:
+    """Which of the wanted scores a run could not give, and why."""
+    what = f"{short_name(about['model'])} on {short_name(about['data'])}"
+    return [
+        f"{what}: no {each.metric} under {each.transformation} ({each.reason})"
+        for each in run.omitted
+        if each.group == "all" and each.metric in wanted
+    ]

@@ -1,0 +1,133 @@
+"""Scores on dev-r, Out of Order's test set: simple texts, predicted correctly, classes balanced.
+
+How much of a correct prediction is left when words move?
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from disorder.errors import NothingToMeasure
+from disorder.metrics import ORIGINAL, dev_r, measure
+from disorder.runs import Run
+from disorder.transformations import parse
+from disorder.types import Outcomes
+from disorder.verbs.compare import FinishedRun
+from disorder.verbs.study.pipelines.audit_table import score_of
+from disorder.verbs.study.result import StudyCell
+
+SHUFFLES = ("shuffle_ngrams:n=1", "shuffle_ngrams:n=2", "shuffle_ngrams:n=3")
+MOVES = ("swap_nouns", *SHUFFLES)
+STEPS = {"one sentence": "step1", "right": "step2", "balanced": "step3"}
+
+
+@dataclass(frozen=True)
+class DevRScores:
+    """Accuracy, confidence and Word-Order Sensitivity on dev-r; for numbers, rank correlation.
+
+    Numbers are neither correct nor in classes: their dev-r is what is simple. With
+    `by_transformation` there is one row per transformation and one for the original texts of dev-r.
+    """
+
+    transformations: Sequence[str] = MOVES
+    by_transformation: bool = True
+    q: int | None = 10
+
+    metrics = ("wos", "spearman")
+
+    @property
+    def does(self) -> str:
+        """What it does, in one line."""
+        return f"test under {', '.join(self.transformations)} on dev-r, up to q = {self.q}"
+
+    def cells(self, run: Run, folder: Path, about: Mapping[str, str]) -> Iterator[StudyCell]:
+        """The scores, original texts first."""
+        found = [*self._sensitivity(run, folder, about), *self._others(folder, about)]
+        if not self.by_transformation:
+            yield from found
+            return
+        order = (ORIGINAL, *self.transformations)
+        yield from sorted(found, key=lambda cell: order.index(cell.row["transformation"]))
+
+    def _row(self, about: Mapping[str, str], spec: str) -> Mapping[str, str]:
+        return {**about, "transformation": spec} if self.by_transformation else about
+
+    def _sensitivity(self, run: Run, folder: Path, about: Mapping[str, str]) -> Iterator[StudyCell]:
+        """Word-Order Sensitivity, which the run measured itself."""
+        specs = [*self.transformations]
+        if self.by_transformation:
+            specs.insert(0, ORIGINAL)
+        for spec in specs:
+            score = score_of(run, folder, spec, "wos")
+            if score is not None:
+                yield StudyCell.of(self._row(about, spec), "wos", score)
+
+    def _others(self, folder: Path, about: Mapping[str, str]) -> Iterator[StudyCell]:
+        """Accuracy and confidence on dev-r alone; for numbers, the rank correlation."""
+        for outcomes, row in self._on_dev_r(folder, about):
+            names = ("spearman",) if outcomes.task.is_regression else ("accuracy", "confidence")
+            for name in names:
+                with suppress(NothingToMeasure):
+                    yield StudyCell.of(row, name, measure(name, outcomes))
+
+    def _on_dev_r(
+        self, folder: Path, about: Mapping[str, str]
+    ) -> Iterator[tuple[Outcomes, Mapping[str, str]]]:
+        """The predictions on dev-r; of original texts once, those that the first shuffle leaves."""
+        needs_original = self.by_transformation
+        for spec, outcomes in outcomes_of(folder, self.transformations):
+            is_kept = outcomes.is_simple if outcomes.task.is_regression else dev_r(outcomes)[-1][1]
+            kept = outcomes.take(is_kept)
+            if not len(kept):
+                continue
+            if needs_original and spec in SHUFFLES:
+                original = replace(kept, predictions=kept.original[:, None, :])
+                yield original, self._row(about, ORIGINAL)
+                needs_original = False
+            yield kept, self._row(about, spec)
+
+
+@dataclass(frozen=True)
+class DevRCounts:
+    """How many examples of each label each step leaves on the way to dev-r."""
+
+    transformations: Sequence[str] = SHUFFLES[:1]
+    q: int | None = 1
+
+    metrics = ()
+    does = "count the examples that are simple, predicted correctly, and left in balanced classes"
+
+    def cells(self, run: Run, folder: Path, about: Mapping[str, str]) -> Iterator[StudyCell]:
+        """Counts, without intervals."""
+        finished = FinishedRun.open(folder)
+        [(_, outcomes)] = outcomes_of(folder, self.transformations)
+        if finished.run.asked.is_regression:
+            n = int(outcomes.is_simple.sum())
+            counts = {"dev": len(finished.examples), "step1": n, "total": n}
+            for column, count in counts.items():
+                yield StudyCell(row=dict(about), column=column, value=count)
+            return
+        steps = dev_r(outcomes)
+        for i, label in enumerate(finished.run.asked.labels):
+            row = {**about, "label": label}
+            n = sum(example.label == label for example in finished.examples)
+            yield StudyCell(row=row, column="dev", value=n)
+            for step, is_kept in steps:
+                n = int((is_kept & (outcomes.gold == i)).sum())
+                yield StudyCell(row=row, column=STEPS[step], value=n)
+        total = int(steps[-1][1].sum())
+        yield StudyCell(row={**about, "label": "all"}, column="total", value=total)
+
+
+def outcomes_of(folder: Path, specs: Sequence[str]) -> Iterator[tuple[str, Outcomes]]:
+    """The predictions of a run, per transformation; those that apply to no text are left out."""
+    finished = FinishedRun.open(folder)
+    scored = {record.transformation for record in finished.run.scores}
+    for spec in specs:
+        canonical = parse(spec, fidelity=finished.fidelity).spec
+        samples = finished.samples(canonical) if canonical in scored else None
+        if samples is not None:
+            yield spec, finished.outcomes(canonical, samples)

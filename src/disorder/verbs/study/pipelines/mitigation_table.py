@@ -1,0 +1,115 @@
+"""Tables of mitigations: `disorder mitigations` for every model and set of data."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+from types import MappingProxyType
+from typing import Any
+
+from disorder.metrics import ORIGINAL
+from disorder.transformations import parse, suite
+from disorder.types import Score
+from disorder.verbs.study.naming import title_of
+from disorder.verbs.study.pipeline import Pipeline
+from disorder.verbs.study.pipelines.per_task_training import training_data_for
+from disorder.verbs.study.pipelines.seeds import EXAMPLES_ALONE
+from disorder.verbs.study.result import DIGITS, StepResult, StudyCell
+from disorder.verbs.study.training_models import run_mitigations
+from disorder.verbs.study.workbench import Workbench
+from disorder.verbs.train import ALL, Finding
+
+
+@dataclass(frozen=True)
+class MitigationTable(Pipeline):
+    """Teach every model to abstain on perturbed texts, for every set of data.
+
+    With `transfer`, that recipe is trained on each transformation alone and tested on all.
+    `settings` are the paper's, for hf: models.
+    """
+
+    recipes: Sequence[str] = ("plain", "threshold", "entropic", "invalid_class")
+    transfer: str | None = None
+    on: Sequence[str] = ()
+    settings: Mapping[str, str] = field(default_factory=dict)
+
+    kind = "mitigations"
+    trains = True
+    units = MappingProxyType({"accuracy": "percent", "caught": "percent"})
+
+    @property
+    def does(self) -> str:
+        """What it does, in one line."""
+        if self.transfer:
+            return (
+                f"train {self.transfer} on each transformation alone; "
+                "count the texts perturbed by the others on which it abstains"
+            )
+        return (
+            f"train each model by {', '.join(self.recipes)}; "
+            "test on original and perturbed texts (PBSMT is left out)"
+        )
+
+    def __call__(self, bench: Workbench) -> Iterator[StepResult]:
+        """One step per model and set of data."""
+        for model, data in bench.pairs():
+            train = training_data_for(bench, data)
+            bench.announce_training(model, train, data)
+            compute = partial(self._mitigated, bench, model, data)
+            made_of = bench.made_of(data=data, train=train)
+            yield bench.once(compute, model, data, made_of=made_of)
+
+    def _mitigated(self, bench: Workbench, model: Any, data: Any) -> StepResult:
+        found = run_mitigations(
+            bench,
+            model,
+            training_data_for(bench, data),
+            data,
+            usual=self.settings,
+            recipes=self.recipes,
+            on=self.on,
+            transfer=self.transfer,
+        )
+        specs = self.on or suite("salad")
+        declared = {parse(spec, fidelity=bench.fidelity).spec: spec for spec in specs}
+        about = {"model": title_of(model), "data": bench.name_of(data)}
+        result = StepResult(notes=[EXAMPLES_ALONE] if bench.settings.seeds > 1 else [])
+        for finding in found:
+            as_declared = replace(
+                finding,
+                texts=declared.get(finding.texts, finding.texts),
+                trained_on=declared.get(finding.trained_on, finding.trained_on),
+            )
+            result.cells += self._cells(as_declared, about)
+        return result
+
+    def _cells(self, finding: Finding, about: Mapping[str, str]) -> Iterator[StudyCell]:
+        """The cell that a finding fills, if the table has one for it."""
+        if finding.group != ALL or (self.transfer and not finding.trained_on):
+            return
+        column = self._column(finding)
+        if column is None:
+            return
+        row = {**about, "recipe": finding.mitigation}
+        if finding.trained_on:
+            row["trained_on"] = finding.trained_on
+        if column == "caught" and self.transfer:
+            row["transformation"] = finding.texts
+        score = Score(finding.value, finding.low, finding.high, finding.n)
+        by_seed = [round(value, DIGITS) for value in finding.by_seed]
+        yield StudyCell.of(row, column, score).model_copy(update={"by_seed": by_seed})
+
+    def _column(self, finding: Finding) -> str | None:
+        """Accuracy on original texts, and the share of perturbed texts on which it abstains.
+
+        Perturbed texts count all together, or with `transfer` each transformation alone.
+        """
+        if finding.texts.startswith("order="):
+            return None
+        if finding.texts == ORIGINAL:
+            return "accuracy" if finding.metric == "accuracy" else None
+        is_all = finding.texts == ALL
+        if finding.metric == "abstained" and is_all != bool(self.transfer):
+            return "caught"
+        return None

@@ -1,0 +1,216 @@
+"""Tables with one model per task: trained for every set of data, then tested on it.
+
+Out of Order and Word Salad have such tables. A model that is trained already is tested as it is, on
+data whose labels it has.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, Protocol
+
+from disorder.data import named_set_of
+from disorder.errors import BadModel, DisorderError, MissingData
+from disorder.registry import NetworkPart, parts
+from disorder.runs import Run
+from disorder.specs import split_spec
+from disorder.verbs.study.auditing import audit_once
+from disorder.verbs.study.availability import is_available
+from disorder.verbs.study.naming import short_name, title_of
+from disorder.verbs.study.pipeline import Pipeline
+from disorder.verbs.study.pipelines.audit_table import missing_scores
+from disorder.verbs.study.pipelines.seeds import over_seeds
+from disorder.verbs.study.result import StepResult, StudyCell
+from disorder.verbs.study.training_models import TrainingArm, train_model
+from disorder.verbs.study.workbench import Workbench
+
+CLASSIFIER = "ForSequenceClassification"
+PLAIN = TrainingArm()
+
+
+class Measurement(Protocol):
+    """How texts are perturbed, and which cells a run fills: `AuditTable`, `DevRScores`, …"""
+
+    @property
+    def transformations(self) -> Sequence[str]:
+        """How texts are perturbed."""
+
+    @property
+    def q(self) -> int | None:
+        """How many permutations the paper draws."""
+
+    @property
+    def metrics(self) -> Collection[str]:
+        """The scores whose absence is worth a note."""
+
+    @property
+    def does(self) -> str:
+        """What it does, in one line."""
+
+    def cells(self, run: Run, folder: Path, about: Mapping[str, str]) -> Iterator[StudyCell]:
+        """The cells that a run fills."""
+
+
+@dataclass(frozen=True)
+class PerTaskTraining(Pipeline):
+    """Measure every model on every set of data, trained for it in every way of `arms`.
+
+    The name of the way stands under `key` in the rows. Without arms, a model that is trained
+    already is not trained again: then `limit` is how many examples it is tested on. `settings` are
+    the paper's, for hf: models.
+    """
+
+    measures: Measurement
+    arms: Mapping[str, TrainingArm] = field(default_factory=dict)
+    key: str = "recipe"
+    settings: Mapping[str, str] = field(default_factory=dict)
+    units: Mapping[str, str] = field(default_factory=dict)
+    kind: str = "trainings"
+
+    trains = True
+
+    @property
+    def q(self) -> int | None:
+        """How many permutations the paper draws."""
+        return self.measures.q
+
+    @property
+    def does(self) -> str:
+        """What it does, in one line."""
+        ways = ", unless it is trained already"
+        if self.arms:
+            ways = f" in {len(self.arms)} ways ({', '.join(self.arms)})"
+        return f"train each model for each set of data{ways}; then {self.measures.does}"
+
+    def __call__(self, bench: Workbench) -> Iterator[StepResult]:
+        """One step per model, data and way; what does not fit is left out of a larger table."""
+        for model, data in bench.pairs():
+            if self.arms or not is_trained(model):
+                train = bench.train or f"the training part of {short_name(data)}"
+                bench.announce_training(model, train, data)
+            for name, arm in (self.arms or {"": PLAIN}).items():
+                about = {"model": title_of(model), "data": bench.name_of(data)}
+                if name:
+                    about[self.key] = name
+                try:
+                    result = self._measured(bench, model, data, arm, about)
+                except (BadModel, MissingData) as reason:
+                    if len(bench.models) * len(bench.data) == 1:
+                        raise
+                    what = f"{short_name(model)} on {short_name(data)}"
+                    result = StepResult(notes=[f"{what}: left out ({reason})"])
+                yield result
+
+    def _measured(
+        self,
+        bench: Workbench,
+        model: Any,
+        data: Any,
+        arm: TrainingArm,
+        about: Mapping[str, str],
+    ) -> StepResult:
+        result = StepResult()
+        what = f"{short_name(model)} on {short_name(data)}"
+        for seed, spec, limit in self._models(bench, model, data, arm):
+            run, folder = audit_once(
+                bench,
+                spec,
+                data,
+                self.measures.transformations,
+                q=bench.q(self.q),
+                limit=limit,
+                short="use",
+            )
+            result.cells += self.measures.cells(run, folder, about)
+            result.links.append(bench.link(_title(model, data, arm, seed), folder / "report.html"))
+            result.notes += missing_scores(run, about, self.measures.metrics)
+            result.notes += _skips(run, what)
+        result.cells = over_seeds(result.cells)
+        return result
+
+    def _models(
+        self, bench: Workbench, model: Any, data: Any, arm: TrainingArm
+    ) -> Iterator[tuple[int, Any, int | None]]:
+        """Seed, model and number of test examples; a model that is trained already comes once."""
+        settings = bench.settings
+        if not self.arms and is_trained(model):
+            yield settings.seed, model, settings.test_limit or settings.limit
+            return
+        for seed in settings.seeds_to_train:
+            spec = train_for_task(bench, model, data, arm, seed=seed, usual=self.settings)
+            yield seed, spec, settings.test_limit
+
+
+def train_for_task(
+    bench: Workbench,
+    model: Any,
+    data: Any,
+    arm: TrainingArm,
+    *,
+    seed: int,
+    usual: Mapping[str, str],
+) -> str:
+    """The spec of a model trained in one way for a set of data."""
+    train = training_data_for(bench, data)
+    settings = [f"{name}={value}" for name, value in arm.settings.items()]
+    way = " ".join([train, arm.recipe, *settings, *arm.on])
+    return train_model(replace(bench, train=train), model, way, arm, seed=seed, usual=usual)
+
+
+def training_data_for(bench: Workbench, data: Any) -> str:
+    """The training part that belongs to test data."""
+    if bench.train:
+        return bench.train
+    title = title_of(data)
+    name, address = split_spec(title)
+    if named_set_of(data) is not None:
+        if not is_available(f"{name}:train", bench.settings.data_dir):
+            raise MissingData(f"{name}:train, to train on, is not available")
+        return f"{name}:train"
+    if isinstance(data, str) and name == "builtin":
+        return f"builtin:{split_spec(address)[0] or 'nli'}:train"
+    raise DisorderError(f"training data for {title} is not known: say --train DATA")
+
+
+def is_trained(model: Any) -> bool:
+    """Whether a model can predict.
+
+    The name of a network, or an encoder without an output layer, has to be trained first.
+    """
+    if not isinstance(model, str):
+        return True
+    name, address = split_spec(model)
+    if name != "hf":
+        return bool(address) or name not in (*parts(NetworkPart), "bow")
+    kinds = _architectures(address)
+    return not kinds or any(kind.endswith(CLASSIFIER) for kind in kinds)
+
+
+def _architectures(address: str) -> list[str]:
+    """What a transformers folder or name says it holds; nothing where it does not say."""
+    path = Path(address).expanduser() / "config.json"
+    try:
+        if path.is_file():
+            return list(json.loads(path.read_text(encoding="utf-8")).get("architectures") or ())
+        from transformers import AutoConfig
+
+        return list(AutoConfig.from_pretrained(address).architectures or ())
+    except (OSError, ValueError):
+        return []  # loading it will say what is wrong
+
+
+def _title(model: Any, data: Any, arm: TrainingArm, seed: int) -> str:
+    return " ".join([short_name(model), arm.recipe, *arm.on, f"seed {seed} on", short_name(data)])
+
+
+def _skips(run: Run, what: str) -> list[str]:
+    """How many texts could not be perturbed, and why."""
+    return [
+        f"{what}: {n:,} texts are not perturbed by {spec} ({reason})"
+        for spec, reasons in run.skips.items()
+        if spec in run.transformations
+        for reason, n in reasons.items()
+    ]

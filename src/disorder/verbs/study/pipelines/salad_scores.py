@@ -1,0 +1,93 @@
+"""Word Salad's scores: one metric under each of its transformations, and the paper's means."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from disorder.metrics import resampled
+from disorder.metrics.agreement import unchanged
+from disorder.metrics.confidence import top_probability
+from disorder.runs import Run
+from disorder.types import Floats, Ints, Outcomes, Score
+from disorder.verbs.study.pipelines.audit_table import score_of
+from disorder.verbs.study.pipelines.dev_r_scores import outcomes_of
+from disorder.verbs.study.result import StudyCell
+
+LEXICAL = ("sort", "reverse", "shuffle", "copy_sort")
+GRADIENT = ("replace_least", "repeat_most", "drop_least", "copy_one")
+SALAD = (*LEXICAL, *GRADIENT)
+MEANS = {"mean of lexical": LEXICAL, "mean of gradient": GRADIENT, "mean of all": SALAD}
+VALUES = {"agreement": unchanged, "confidence": top_probability}
+
+
+@dataclass(frozen=True)
+class SaladScores:
+    """One metric under Word Salad's transformations: a row per transformation, and their means.
+
+    `single` says whether transformations have rows of their own, `means` which means there are;
+    where `is_named` is false the rows do not say which mean it is. PBSMT, which learns from other
+    data first, is left out.
+    """
+
+    metric: str = "agreement"
+    single: bool = True
+    means: Sequence[str] = tuple(MEANS)
+    is_named: bool = True
+    transformations: Sequence[str] = SALAD
+    q: int | None = 5
+
+    @property
+    def metrics(self) -> Sequence[str]:
+        """What is measured."""
+        return (self.metric,)
+
+    @property
+    def does(self) -> str:
+        """What it does, in one line."""
+        names = ", ".join(self.transformations)
+        return (
+            f"measure {self.metric} under {names} (PBSMT is left out), "
+            f"q = {self.q} where texts are drawn"
+        )
+
+    def cells(self, run: Run, folder: Path, about: Mapping[str, str]) -> Iterator[StudyCell]:
+        """Scores per transformation, then the means of those that apply."""
+        for spec in self.transformations if self.single else ():
+            score = score_of(run, folder, spec, self.metric)
+            if score is not None:
+                yield StudyCell.of({**about, "transformation": spec}, self.metric, score)
+        outcomes = dict(outcomes_of(folder, self.transformations))
+        for name in self.means:
+            some = [outcomes[spec] for spec in MEANS[name] if spec in outcomes]
+            if some:
+                row = {**about, "transformation": name} if self.is_named else about
+                yield StudyCell.of(row, self.metric, mean_over_transformations(some, self.metric))
+
+
+def mean_over_transformations(several: Sequence[Outcomes], metric: str) -> Score:
+    """The mean over transformations of each one's mean.
+
+    Examples are resampled, all their texts together.
+    """
+    names = sorted({name for outcomes in several for name in outcomes.example.tolist()})
+    place = {name: i for i, name in enumerate(names)}
+    table: Floats = np.full((len(several), len(names)), np.nan)
+    for row, outcomes in zip(table, several, strict=True):
+        row[[place[name] for name in outcomes.example.tolist()]] = VALUES[metric](outcomes)
+
+    def statistic(picks: Ints) -> Floats:
+        return np.asarray(np.mean([_means(row[picks]) for row in table], axis=0))
+
+    value = float(np.nanmean(table, axis=1).mean())
+    low, high = resampled(statistic, len(names))
+    return Score(value, min(low, value), max(high, value), len(names))
+
+
+def _means(drawn: Floats) -> Floats:
+    """The mean of each resample, over the examples that are there."""
+    there = ~np.isnan(drawn)
+    return np.asarray(np.where(there, drawn, 0).sum(axis=1) / np.maximum(there.sum(axis=1), 1))

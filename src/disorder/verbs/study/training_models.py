@@ -1,0 +1,146 @@
+"""Trainings of a study: `train`, `designs` and `mitigations` in folders of the study.
+
+A training that was finished before is reused, one that was stopped is resumed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from disorder.errors import DisorderError
+from disorder.transformations import parse
+from disorder.verbs.study.auditing import canonical_specs
+from disorder.verbs.study.naming import hashed_folder_name, raw_data, short_name
+from disorder.verbs.study.workbench import Workbench
+from disorder.verbs.train import (
+    Design,
+    Finding,
+    TrainingRequest,
+    TrainingSource,
+    designs,
+    mitigations,
+    train_once,
+    with_prefix,
+)
+
+
+@dataclass(frozen=True)
+class TrainingArm:
+    """One way to train: the recipe, the texts to train on, and settings of its own.
+
+    Some recipes store a threshold below which the model abstains; with `never_abstains` it is
+    removed.
+    """
+
+    recipe: str = "plain"
+    on: Sequence[str] = ()
+    settings: Mapping[str, str] = field(default_factory=dict)
+    never_abstains: bool = False
+
+
+def train_model(
+    bench: Workbench,
+    model: str,
+    name: str,
+    arm: TrainingArm,
+    *,
+    seed: int,
+    usual: Mapping[str, str],
+) -> str:
+    """The spec of a model trained in one way on the bench's training data.
+
+    `name` tells this way from others of the same model; `usual` are the paper's settings.
+    """
+    out = bench.folder / "models" / hashed_folder_name(model, name, f"seed-{seed}")
+    asked = TrainingRequest(data=bench.train, **_request(bench, model, usual))
+    request = replace(
+        asked,
+        recipe=arm.recipe,
+        settings={**asked.settings, **arm.settings},
+        on=canonical_specs(arm.on, bench.fidelity),
+        seed=seed,
+    )
+    spec = train_once(
+        request,
+        _training_data(bench, asked),
+        out=out,
+        progress=with_prefix(bench.progress, f"{short_name(model)} {name} seed {seed}"),
+    )
+    if arm.never_abstains:
+        (out / "calibration.json").unlink(missing_ok=True)
+    return spec
+
+
+def run_designs(
+    bench: Workbench, model: str, test: Any, on: Sequence[str], usual: Mapping[str, str]
+) -> tuple[list[Design], Path]:
+    """The three designs over all seeds, and the folder of their models."""
+    out = bench.folder / "models" / hashed_folder_name(model)
+    found = designs(
+        bench.train,
+        raw_data(test),
+        [parse(spec, fidelity=bench.fidelity).spec for spec in on],
+        out=out,
+        progress=with_prefix(bench.progress, short_name(model)),
+        seed=bench.settings.seed,
+        seeds=bench.settings.seeds,
+        test_limit=bench.settings.test_limit,
+        **_request(bench, model, usual),
+    )
+    return found, out
+
+
+def run_mitigations(
+    bench: Workbench,
+    model: str,
+    train: str,
+    test: Any,
+    *,
+    usual: Mapping[str, str],
+    recipes: Sequence[str],
+    on: Sequence[str],
+    transfer: str | None,
+) -> list[Finding]:
+    """What `disorder mitigations` finds over all seeds."""
+    return mitigations(
+        train,
+        raw_data(test),
+        out=bench.folder / "models" / hashed_folder_name(model, train),
+        progress=with_prefix(bench.progress, f"{short_name(model)} {short_name(test)}"),
+        fidelity=bench.fidelity,
+        recipe=recipes,
+        on=on,
+        transfer=transfer,
+        seed=bench.settings.seed,
+        seeds=bench.settings.seeds,
+        test_limit=bench.settings.test_limit,
+        **_request(bench, model, usual),
+    )
+
+
+def _request(bench: Workbench, model: str, usual: Mapping[str, str]) -> dict[str, Any]:
+    """What every training gets; the paper's settings are for the encoders that it fine-tunes."""
+    papers = usual if model.startswith("hf:") else {}
+    return {
+        "model": model,
+        "settings": {**papers, **bench.settings.set},
+        "limit": bench.settings.limit,
+        "device": bench.settings.device,
+        "columns": bench.settings.columns,
+        "task": bench.settings.task,
+        "data_dir": bench.settings.data_dir,
+    }
+
+
+def _training_data(bench: Workbench, request: TrainingRequest) -> TrainingSource:
+    """The training data, read once for all models of a study."""
+    if bench.train is None:
+        raise DisorderError("training data is missing: say --train DATA")
+    if bench.train not in bench.sources:
+        bench.sources.clear()  # one at a time: training data can be large
+        bench.sources[bench.train] = TrainingSource.of(request)
+    read: TrainingSource = bench.sources[bench.train]
+    return read

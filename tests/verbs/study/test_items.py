@@ -1,0 +1,99 @@
+"""Study items come through the registry: those of the papers and those of plugins alike."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+import disorder
+from disorder.errors import BadData, DisorderError
+from disorder.registry import part, parts_of, unregister
+from disorder.verbs.study import (
+    AuditTable,
+    Illustration,
+    StudyItem,
+    find_item,
+    study_item,
+    study_items,
+)
+from disorder.verbs.study.published_tables import published_tables
+
+Command = Callable[..., tuple[int, str, str]]
+PLUGIN_TABLE = """
+[table1]
+title = "A bag of words under two transformations"
+unit = "percent"
+columns = ["accuracy"]
+[[table1.rows]]
+model = "Bag"
+data = "builtin"
+transformation = "reverse"
+cells = { accuracy = "61.20" }
+"""
+
+
+@pytest.fixture
+def plugin(tmp_path: Path) -> Iterator[StudyItem]:
+    """An item as a plugin registers it: one call, and a file of printed numbers."""
+    path = tmp_path / "mine.toml"
+    path.write_text(PLUGIN_TABLE, encoding="utf-8")
+    pipeline = AuditTable({"accuracy": "accuracy"}, ("reverse", "sort"), True, q=1)
+    yield study_item(
+        "mine/table1", pipeline, published=path, data=("builtin",), models={"builtin:bow": "Bag"}
+    )
+    unregister(StudyItem, "mine/table1")
+
+
+def test_the_papers_items_are_parts() -> None:
+    assert set(parts_of("item")) == set(study_items())
+    entry = part(StudyItem, "unli/table2")
+    assert entry.is_built_in
+    assert entry.paper == "UNLI"
+    assert entry.summary == f"{entry.title}."
+
+
+def test_items_stand_paper_by_paper_with_numbers_in_order(plugin: StudyItem) -> None:
+    names = list(study_items())
+    assert names[0] == "unli/table1"
+    assert names.index("ws/table9") < names.index("ws/table10") < names.index("ws/fig1")
+    assert names[-1] == "mine/table1", "those of plugins come last"
+
+
+def test_a_plugin_item_is_listed_and_computed(plugin: StudyItem, run: Command) -> None:
+    assert not plugin.is_built_in
+    assert "mine/table1" in run("list", "items")[1]
+    rows = json.loads(run("study", "--list", "mine", "--json")[1])
+    assert [row["title"] for row in rows] == ["A bag of words under two transformations"]
+    found = disorder.study("mine/table1", "builtin:bow", "builtin", limit=30)
+    same = found.cell("accuracy", transformation="reverse").same
+    assert same is not None
+    assert (same.model, same.printed, same.value) == ("Bag", "61.20", 0.612)
+    assert found.cell("accuracy", transformation="sort").same is None
+    assert found.units == {"accuracy": "percent"}
+
+
+def test_unknown_items_get_the_nearest_names(plugin: StudyItem) -> None:
+    with pytest.raises(DisorderError, match="did you mean mine/table1"):
+        find_item("mine/tabel1")
+    with pytest.raises(DisorderError, match="see disorder study --list"):
+        find_item("what")
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [(None, "No such file"), ("[table1", "TOMLDecodeError"), ("[a]\nrows = [{}]", "KeyError")],
+)
+def test_a_damaged_file_of_numbers_is_one_line(tmp_path: Path, text: str | None, said: str) -> None:
+    path = tmp_path / "bad.toml"
+    if text is not None:
+        path.write_text(text, encoding="utf-8")
+    with pytest.raises(BadData, match=said):
+        published_tables(path)
+
+
+def test_an_item_of_two_files_is_an_error(plugin: StudyItem) -> None:
+    with pytest.raises(DisorderError, match="two parts are called 'mine/table1'"):
+        study_item("mine/table1", Illustration(), published=plugin.published)
