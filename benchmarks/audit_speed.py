@@ -46,9 +46,12 @@ def texts() -> list[tuple[str, str]]:
     the data.
     """
     from disorder.transformations import parse
+    from disorder.transformations.rendering import variant_texts
 
     data, derange = dataset(), parse("derange")
-    perturbed = [derange.apply(e, task=data.task, q=Q, seed=0).texts() for e in data.examples]
+    perturbed = [
+        variant_texts(derange.apply(e, task=data.task, q=Q, seed=0)) for e in data.examples
+    ]
     return [*[e.texts for e in data.examples], *[group[k] for k in range(Q) for group in perturbed]]
 
 
@@ -110,6 +113,7 @@ def bare() -> Callable[[], object]:
     """Forward passes on tensors made beforehand, in the shapes that disorder uses."""
     from disorder.models import load
     from disorder.models.inputs.batches import by_length
+    from disorder.transformations.rendering import variant_texts
     from disorder.verbs.audit.block import BlockPredictor
     from disorder.verbs.audit.pipeline import BLOCK
 
@@ -122,7 +126,7 @@ def bare() -> Callable[[], object]:
         [
             text
             for e in data.examples[start : start + size]
-            for text in asker.perturbed("derange", e).texts()
+            for text in variant_texts(asker.perturbed("derange", e))
         ]
         for start in range(0, len(data.examples), size)
     ]

@@ -32,12 +32,15 @@ def contest(make: Callable[[Any, list[Any]], Forward]) -> Callable[[], object]:
     """The model's own batches through another forward pass, on the same pool of single threads."""
     from disorder.models import load
     from disorder.models.inputs.batches import by_length
+    from disorder.transformations.rendering import variant_texts
     from disorder.verbs.audit.block import BlockPredictor
 
     data = dataset()
     model: Any = load(f"hf:{MODEL}", task=data.task).predictor
     asker = BlockPredictor(lambda: model, data.task, Q, 0, "skip")
-    texts = [text for e in data.examples[:PAIRS] for text in asker.perturbed("derange", e).texts()]
+    texts = [
+        text for e in data.examples[:PAIRS] for text in variant_texts(asker.perturbed("derange", e))
+    ]
     encoded = model._encode(texts)
     batches = by_length([len(e.ids) for e in encoded], budget=model.budget)
     feeds = [model._feed([encoded[i] for i in batch]) for batch in batches]

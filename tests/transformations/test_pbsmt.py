@@ -19,6 +19,7 @@ from conftest import NLI
 from disorder.errors import BadSetting, DisorderError, DoesNotApply, MissingPackage
 from disorder.runs.cache_folder import default_folder
 from disorder.transformations import parse
+from disorder.transformations.rendering import variant_texts
 from disorder.transformations.translation import lessons as _training
 from disorder.transformations.translation.lessons import Lessons, choose
 from disorder.transformations.words import split
@@ -62,9 +63,9 @@ def translated(
     context: Any, text_a: str, text_b: str | None = "Whatever.", *, label: str = "contradiction"
 ) -> str:
     spec = parse("pbsmt:train=given")
-    [(first, second)] = spec.apply(
-        Example("x", text_a, text_b, label), task=NLI, q=5, seed=0, context=context
-    ).texts()
+    [(first, second)] = variant_texts(
+        spec.apply(Example("x", text_a, text_b, label), task=NLI, q=5, seed=0, context=context)
+    )
     if text_b is None:
         return first
     assert first == text_a
@@ -138,7 +139,9 @@ class TestWhatIsWritten:
         spec = parse("pbsmt:train=builtin:nli:train,limit=80")
         changed = 0
         for example in list(RunContext().training("builtin"))[:30]:
-            [(_, second)] = spec.apply(example, task=NLI, q=1, seed=0, context=context).texts()
+            [(_, second)] = variant_texts(
+                spec.apply(example, task=NLI, q=1, seed=0, context=context)
+            )
             words = set(split(str(second)).words)
             known = {word for _, target in chosen[example.label, True] for word in target}
             assert words <= known | {word.lower() for word in split(example.text_a).words}
@@ -149,7 +152,12 @@ class TestWhatIsWritten:
         example = Example("x", "Tree car dog.", "Whatever.", "contradiction")
         chain = parse("pbsmt:train=given+reverse")
         variants = chain.apply(example, task=NLI, q=1, seed=0, context=Given(planted()))  # type: ignore[arg-type]
-        assert split(str(variants.texts()[0][1])).words == ["dog-no", "car-no", "tree-no", "."]
+        assert split(str(variant_texts(variants)[0][1])).words == [
+            "dog-no",
+            "car-no",
+            "tree-no",
+            ".",
+        ]
 
     def test_strange_texts_are_learned_from_and_translated(self) -> None:
         strange = [

@@ -11,6 +11,7 @@ from conftest import example
 from disorder.data import read_data
 from disorder.errors import DisorderError, DoesNotApply, MissingData, MissingPackage
 from disorder.transformations import parse, suite
+from disorder.transformations.rendering import variant_texts
 from disorder.transformations.tags import tagged
 from disorder.transformations.words import split
 from disorder.types import Task
@@ -48,7 +49,7 @@ def _tagger_data() -> None:
 
 
 def perturbed_text(spec: str, text: str = TEXT) -> str:
-    [(made, _)] = parse(spec).apply(example(text), task=Task("x"), q=1, seed=0).texts()
+    [(made, _)] = variant_texts(parse(spec).apply(example(text), task=Task("x"), q=1, seed=0))
     return made
 
 

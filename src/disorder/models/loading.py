@@ -15,6 +15,7 @@ from disorder.errors import BadModel
 from disorder.memo import Memo
 from disorder.models.importance.by_word import MAX_KEPT, how, importance
 from disorder.models.importance.by_word import key_of as pair_key
+from disorder.models.importance.leave_one_out import WithoutEachWord
 from disorder.models.outputs.calibration import Calibration, calibration_of
 from disorder.models.outputs.probabilities import checked
 from disorder.models.python import as_predictor
@@ -132,18 +133,24 @@ class LoadedModel:
         words: Callable[[], Sequence[str]] = getattr(self.predictor, "vocabulary", tuple)
         return words()
 
-    def importance(self, pairs: Sequence[Pair]) -> list[list[Floats]]:
+    def importance(
+        self, pairs: Sequence[Pair], without_each_word: WithoutEachWord
+    ) -> list[list[Floats]]:
         """How much the loss hangs on each word, texts of a pair apart: by gradient where there is
         one, else leaving it out.
 
         Memo, since several transformations ask it of the same pairs.
         """
         keys = [pair_key(pair) for pair in pairs]
-        return self.weighed(keys, lambda missing: self._weigh([pairs[i] for i in missing]))
+        return self.weighed(
+            keys, lambda missing: self._weigh([pairs[i] for i in missing], without_each_word)
+        )
 
-    def _weigh(self, pairs: Sequence[Pair]) -> list[list[Floats]]:
+    def _weigh(
+        self, pairs: Sequence[Pair], without_each_word: WithoutEachWord
+    ) -> list[list[Floats]]:
         began, before = time.perf_counter(), dict(self.counts)
-        found = importance(self, pairs)
+        found = importance(self, pairs, without_each_word)
         if all(
             self.counts.get(name) == before.get(name) for name in ("asked", "cached")
         ):  # gradients: forward and back

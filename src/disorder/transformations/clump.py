@@ -18,7 +18,7 @@ from disorder.transformations.positions.orders import (
     n_derangements,
     without_repeats,
 )
-from disorder.types import Ints, Rows, Sentence
+from disorder.types import Ints, PositionRows, Sentence
 
 
 @transformation(
@@ -28,7 +28,7 @@ from disorder.types import Ints, Rows, Sentence
     paper="UNLI",
     side="both",
 )
-def clump(sentence: Sentence, rng: Generator, count: int, *, share: float = 0.5) -> Rows:
+def clump(sentence: Sentence, rng: Generator, count: int, *, share: float = 0.5) -> PositionRows:
     """Glue a random run of `share` of the words into one and move everything; the final punctuation
     stays.
     """
@@ -41,7 +41,7 @@ def clump(sentence: Sentence, rng: Generator, count: int, *, share: float = 0.5)
     rows = _every(n, length, rng) if is_listed else _drawn(n, length, count, rng)
     tails = np.tile(sentence.tail, (len(rows), 1))
     positions = np.concatenate([rows, tails], axis=1)
-    return Rows(sentence, positions[:count], len(rows) if is_listed else None)
+    return PositionRows(sentence, positions[:count], len(rows) if is_listed else None)
 
 
 def _runs(n: int, length: int, start: int) -> Ints:

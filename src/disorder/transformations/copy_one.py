@@ -13,7 +13,7 @@ from disorder.errors import DoesNotApply
 from disorder.registry import transformation
 from disorder.transformations.positions.importance_rank import By, ranked
 from disorder.transformations.positions.plain_rows import untouched
-from disorder.types import Fidelity, Pair, Rows, Variants
+from disorder.types import Fidelity, Pair, PositionRows, Variants
 
 
 @transformation(
@@ -37,4 +37,6 @@ def copy_one(
         raise DoesNotApply("the first text has no words")
     top = int(ranked(pair.a, by)[0])
     times = max(1, len(pair.b)) if fidelity == "released" else 1
-    return Variants(untouched(pair.a), Rows(pair.a, np.full((1, times), top), is_shared=True))
+    return Variants(
+        untouched(pair.a), PositionRows(pair.a, np.full((1, times), top), is_shared=True)
+    )

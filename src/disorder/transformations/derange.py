@@ -19,7 +19,7 @@ from disorder.transformations.positions.orders import (
     n_derangements,
     no_fixed_point,
 )
-from disorder.types import Fidelity, Ints, Rows, Sentence
+from disorder.types import Fidelity, Ints, PositionRows, Sentence
 
 
 @transformation(
@@ -38,7 +38,7 @@ def derange(
     *,
     punctuation: Literal["fixed", "free"] = "fixed",
     fidelity: Fidelity = "paper",
-) -> Rows:
+) -> PositionRows:
     """Move every word away from its place; punctuation stays unless it is free.
 
     fidelity=released repeats the authors' code: seeds 0, 1, 2, … give orders that depend on the
@@ -52,7 +52,7 @@ def derange(
         orders, available = derangements(len(movable), count, rng)
     positions = np.tile(np.arange(len(sentence)), (len(orders), 1))
     positions[:, movable] = movable[orders]
-    return Rows(sentence, positions, available, is_spaced_out=fidelity == "released")
+    return PositionRows(sentence, positions, available, is_spaced_out=fidelity == "released")
 
 
 def derangements(n: int, count: int, rng: Generator) -> tuple[Ints, int]:

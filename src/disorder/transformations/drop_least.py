@@ -12,7 +12,7 @@ from numpy.random import Generator
 
 from disorder.registry import transformation
 from disorder.transformations.positions.importance_rank import By, is_kept
-from disorder.types import Fidelity, Rows, Sentence
+from disorder.types import Fidelity, PositionRows, Sentence
 
 
 @transformation(
@@ -32,9 +32,9 @@ def drop_least(
     share: float = 0.5,
     by: By = "loss",
     fidelity: Fidelity = "paper",
-) -> Rows:
+) -> PositionRows:
     """Remove the share of words that the model's loss hangs on least (released: tokens, unless an
     equal one stays).
     """
     kept = is_kept("drop_least", sentence, share, by, fidelity)
-    return Rows(sentence, np.flatnonzero(kept)[None, :], is_shared=True)
+    return PositionRows(sentence, np.flatnonzero(kept)[None, :], is_shared=True)

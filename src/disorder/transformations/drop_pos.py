@@ -11,7 +11,7 @@ from numpy.random import Generator
 from disorder.registry import transformation
 from disorder.transformations.positions.kept_words import keep_only
 from disorder.transformations.tags import classes_named, is_of
-from disorder.types import Fidelity, Rows, Sentence
+from disorder.types import Fidelity, PositionRows, Sentence
 
 
 @transformation(
@@ -31,7 +31,7 @@ def drop_pos(
     *,
     tags: str = "NOUN",
     fidelity: Fidelity = "paper",
-) -> Rows:
+) -> PositionRows:
     """Remove the words of these classes, e.g. tags=NOUN or tags=NOUN+PRON."""
     assert sentence.tags is not None
     return keep_only(sentence, ~is_of(sentence.tags, classes_named(tags)), fidelity)

@@ -6,10 +6,10 @@ from numpy.random import Generator
 
 from disorder.registry import transformation
 from disorder.transformations.positions.plain_rows import emptied
-from disorder.types import Rows, Sentence
+from disorder.types import PositionRows, Sentence
 
 
 @transformation(keeps="nothing", destroys="the text", paper="", side="both", deterministic=True)
-def empty(sentence: Sentence, rng: Generator, count: int) -> Rows:
+def empty(sentence: Sentence, rng: Generator, count: int) -> PositionRows:
     """Remove every word."""
     return emptied(sentence)

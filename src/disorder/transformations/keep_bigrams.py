@@ -23,7 +23,7 @@ from disorder.transformations.positions.orders import (
     read_once,
     repaired_order,
 )
-from disorder.types import Ints, Rows, Sentence
+from disorder.types import Ints, PositionRows, Sentence
 
 ROUNDS = 8  # bulk draws before orders are repaired instead
 
@@ -37,7 +37,9 @@ ROUNDS = 8  # bulk draws before orders are repaired instead
     suites=("ladder",),
     sweep=("share=0", "share=0.25", "share=0.5", "share=0.75"),
 )
-def keep_bigrams(sentence: Sentence, rng: Generator, count: int, *, share: float = 0.5) -> Rows:
+def keep_bigrams(
+    sentence: Sentence, rng: Generator, count: int, *, share: float = 0.5
+) -> PositionRows:
     """Cut the text at random into runs and shuffle them, so that just `share` of its bigrams is
     left.
 
@@ -56,9 +58,9 @@ def keep_bigrams(sentence: Sentence, rng: Generator, count: int, *, share: float
     return _with_tail(sentence, _drawn(kinds, n_kept, count, rng), n_keeping(kinds, n_kept))
 
 
-def _with_tail(sentence: Sentence, orders: Ints, available: int | None) -> Rows:
+def _with_tail(sentence: Sentence, orders: Ints, available: int | None) -> PositionRows:
     tails = np.tile(sentence.tail, (len(orders), 1))
-    return Rows(sentence, np.concatenate([orders, tails], axis=1), available)
+    return PositionRows(sentence, np.concatenate([orders, tails], axis=1), available)
 
 
 def n_keeping(kinds: Ints, n_kept: int) -> int | None:

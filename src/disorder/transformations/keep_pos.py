@@ -10,7 +10,7 @@ from numpy.random import Generator
 from disorder.registry import transformation
 from disorder.transformations.positions.kept_words import keep_only
 from disorder.transformations.tags import classes_named, is_of
-from disorder.types import Fidelity, Rows, Sentence
+from disorder.types import Fidelity, PositionRows, Sentence
 
 
 @transformation(
@@ -30,7 +30,7 @@ def keep_pos(
     *,
     tags: str = "NOUN+VERB",
     fidelity: Fidelity = "paper",
-) -> Rows:
+) -> PositionRows:
     """Keep only the words of these classes, e.g. tags=NOUN+VERB."""
     assert sentence.tags is not None
     return keep_only(sentence, is_of(sentence.tags, classes_named(tags)), fidelity)

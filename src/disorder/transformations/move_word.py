@@ -12,7 +12,7 @@ from numpy.random import Generator
 
 from disorder.registry import transformation
 from disorder.transformations.positions.word_pairs import n_later_equal
-from disorder.types import Bools, Ints, Rows, Sentence
+from disorder.types import Bools, Ints, PositionRows, Sentence
 
 
 @transformation(
@@ -24,13 +24,13 @@ from disorder.types import Bools, Ints, Rows, Sentence
     draws=1,
     words={"paper": "spaces"},
 )
-def move_word(sentence: Sentence, rng: Generator, count: int) -> Rows:
+def move_word(sentence: Sentence, rng: Generator, count: int) -> PositionRows:
     """Take one random word out and put it in elsewhere; punctuation stays."""
     movable = sentence.movable
     orders, available = moves(sentence.kinds[movable], count, rng)
     rows = np.tile(np.arange(len(sentence)), (len(orders), 1))
     rows[:, movable] = movable[orders]
-    return Rows(sentence, rows, available)
+    return PositionRows(sentence, rows, available)
 
 
 def moves(kinds: Ints, count: int, rng: Generator) -> tuple[Ints, int]:

@@ -13,10 +13,11 @@ from numpy.random import Generator
 from disorder.errors import BadSetting, DisorderError, DoesNotApply
 from disorder.registry import transformation
 from disorder.transformations.positions.plain_rows import untouched
+from disorder.transformations.rendering import row_texts
 from disorder.transformations.translation.lessons import LONGEST, Lessons, halves, sides, translator
 from disorder.transformations.translation.translator import thot
 from disorder.transformations.words import split
-from disorder.types import Context, Pair, Rows, Sentence, Variants
+from disorder.types import Context, Pair, PositionRows, Sentence, Variants
 
 
 @transformation(
@@ -50,7 +51,7 @@ def pbsmt(
         raise DisorderError(
             "pbsmt learns from other data, which nobody here can read: give it a context"
         )
-    sentence = split(untouched(pair.a).texts()[0])
+    sentence = split(row_texts(untouched(pair.a))[0])
     source, _ = sides(sentence.text, None if pair.b is None else "")
     if not source or (pair.b is None and len(sentence.body) < 2):
         raise DoesNotApply(
@@ -65,9 +66,11 @@ def pbsmt(
         raise DoesNotApply("the translation is empty")
     if pair.b is None:
         return Variants(
-            Rows.of_texts(pair.a, [_completed(sentence, written)], is_shared=True), None
+            PositionRows.of_texts(pair.a, [_completed(sentence, written)], is_shared=True), None
         )
-    return Variants(untouched(pair.a), Rows.of_texts(pair.b, [joined(written)], is_shared=True))
+    return Variants(
+        untouched(pair.a), PositionRows.of_texts(pair.b, [joined(written)], is_shared=True)
+    )
 
 
 def _checked(lessons: Lessons) -> Lessons:

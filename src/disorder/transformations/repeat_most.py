@@ -11,7 +11,7 @@ from numpy.random import Generator
 
 from disorder.registry import transformation
 from disorder.transformations.positions.importance_rank import By, is_kept
-from disorder.types import Fidelity, Rows, Sentence
+from disorder.types import Fidelity, PositionRows, Sentence
 
 
 @transformation(
@@ -31,13 +31,13 @@ def repeat_most(
     share: float = 0.5,
     by: By = "loss",
     fidelity: Fidelity = "paper",
-) -> Rows:
+) -> PositionRows:
     """Replace the share of words that the model's loss hangs on least, each by a random one of the
     others.
     """
     kept = is_kept("repeat_most", sentence, share, by, fidelity)
     positions = np.tile(np.arange(len(sentence)), (count, 1))
     positions[:, ~kept] = rng.choice(np.flatnonzero(kept), size=(count, int((~kept).sum())))
-    return Rows(
+    return PositionRows(
         sentence, positions
     )  # draws are independent, as in the paper: a short text may repeat one

@@ -13,7 +13,7 @@ from numpy.random import Generator
 from disorder.errors import DisorderError
 from disorder.registry import transformation
 from disorder.transformations.positions.importance_rank import By, is_kept, rewritten
-from disorder.types import Context, Fidelity, Rows, Sentence
+from disorder.types import Context, Fidelity, PositionRows, Sentence
 
 
 @transformation(
@@ -34,7 +34,7 @@ def replace_least(
     share: float = 0.5,
     by: By = "loss",
     fidelity: Fidelity = "paper",
-) -> Rows:
+) -> PositionRows:
     """Replace the share of words that the model's loss hangs on least by random words of its
     vocabulary, else of the data.
     """
@@ -50,4 +50,4 @@ def replace_least(
         for place, number in zip(gone, drawn, strict=True):
             words[place] = vocabulary[number]
         texts.append(rewritten(sentence, words))
-    return Rows.of_texts(sentence, texts)
+    return PositionRows.of_texts(sentence, texts)

@@ -10,7 +10,7 @@ from numpy.random import Generator
 
 from disorder.registry import transformation
 from disorder.transformations.positions.endings import ending, reorder
-from disorder.types import Fidelity, Rows, Sentence
+from disorder.types import Fidelity, PositionRows, Sentence
 
 
 @transformation(
@@ -24,7 +24,7 @@ from disorder.types import Fidelity, Rows, Sentence
 )
 def reverse(
     sentence: Sentence, rng: Generator, count: int, *, fidelity: Fidelity = "paper"
-) -> Rows:
+) -> PositionRows:
     """Reverse the words; the final punctuation stays (released: only a full stop does)."""
     n = len(sentence) - len(ending(sentence, fidelity))
     return reorder(sentence, np.arange(n)[None, ::-1], fidelity, is_shared=True)

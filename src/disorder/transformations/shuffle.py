@@ -12,7 +12,7 @@ from numpy.random import Generator
 from disorder.registry import transformation
 from disorder.transformations.positions.endings import ending, reorder
 from disorder.transformations.positions.orders import differs, distinct_orders, without_old_bigrams
-from disorder.types import Fidelity, Rows, Sentence
+from disorder.types import Fidelity, PositionRows, Sentence
 
 
 @transformation(
@@ -26,7 +26,7 @@ from disorder.types import Fidelity, Rows, Sentence
 )
 def shuffle(
     sentence: Sentence, rng: Generator, count: int, *, fidelity: Fidelity = "paper"
-) -> Rows:
+) -> PositionRows:
     """Shuffle so that no two neighbours of the text stand together again; the final punctuation
     stays.
     """

@@ -11,7 +11,7 @@ from numpy.random import Generator
 from disorder.registry import transformation
 from disorder.transformations.positions.within_groups import shuffled_within
 from disorder.transformations.tags import is_of
-from disorder.types import Bools, Ints, Rows, Sentence
+from disorder.types import Bools, Ints, PositionRows, Sentence
 
 BOUNDS = frozenset(
     ",;:.!?…—–，；：。！？"
@@ -30,7 +30,7 @@ VERBS = frozenset({"VERB", "AUX"})
     needs=("tags",),
     tagger={"en": "spacy"},
 )
-def shuffle_clauses(sentence: Sentence, rng: Generator, count: int) -> Rows:
+def shuffle_clauses(sentence: Sentence, rng: Generator, count: int) -> PositionRows:
     """Shuffle the words of each clause among themselves; punctuation stays.
 
     A clause ends at a comma, semicolon, colon, dash or the end of a sentence, and before a

@@ -11,7 +11,7 @@ from numpy.random import Generator
 from disorder.errors import BadSetting
 from disorder.registry import transformation
 from disorder.transformations.positions.orders import expand, some_orders
-from disorder.types import Bools, Ints, Rows, Sentence
+from disorder.types import Bools, Ints, PositionRows, Sentence
 
 
 @transformation(
@@ -25,7 +25,7 @@ from disorder.types import Bools, Ints, Rows, Sentence
     sweep=("n=1", "n=2", "n=3"),
     words={"paper": "spaces", "released": "spaces"},
 )
-def shuffle_ngrams(sentence: Sentence, rng: Generator, count: int, *, n: int = 1) -> Rows:
+def shuffle_ngrams(sentence: Sentence, rng: Generator, count: int, *, n: int = 1) -> PositionRows:
     """Permute runs of `n` words until the text differs; the final punctuation stays, words may keep
     their place.
     """
@@ -41,6 +41,6 @@ def shuffle_ngrams(sentence: Sentence, rng: Generator, count: int, *, n: int = 1
 
     orders = some_orders(-(-len(body) // n), count, rng, rule=differs)
     tails = np.tile(sentence.tail, (len(orders), 1))
-    return Rows(
+    return PositionRows(
         sentence, np.concatenate([expand(runs, orders), tails], axis=1), None if len(orders) else 0
     )

@@ -11,7 +11,7 @@ from numpy.random import Generator
 from disorder.errors import BadSetting
 from disorder.registry import transformation
 from disorder.transformations.positions.within_groups import shuffled_within
-from disorder.types import Rows, Sentence
+from disorder.types import PositionRows, Sentence
 
 
 @transformation(
@@ -23,7 +23,9 @@ from disorder.types import Rows, Sentence
     suites=("ladder",),
     sweep=("window=2", "window=3", "window=5"),
 )
-def shuffle_window(sentence: Sentence, rng: Generator, count: int, *, window: int = 3) -> Rows:
+def shuffle_window(
+    sentence: Sentence, rng: Generator, count: int, *, window: int = 3
+) -> PositionRows:
     """Shuffle each `window` words in a row among themselves; punctuation stays.
 
     Windows lie side by side from the first word on, so no word passes more than window − 1 others.

@@ -9,7 +9,7 @@ from numpy.random import Generator
 
 from disorder.registry import transformation
 from disorder.transformations.positions.endings import alphabetical
-from disorder.types import Fidelity, Rows, Sentence
+from disorder.types import Fidelity, PositionRows, Sentence
 
 
 @transformation(
@@ -21,7 +21,9 @@ from disorder.types import Fidelity, Rows, Sentence
     suites=("order", "salad", "full"),
     words={"released": "nltk"},
 )
-def sort(sentence: Sentence, rng: Generator, count: int, *, fidelity: Fidelity = "paper") -> Rows:
+def sort(
+    sentence: Sentence, rng: Generator, count: int, *, fidelity: Fidelity = "paper"
+) -> PositionRows:
     """Sort the words alphabetically, ignoring case; the final punctuation stays (released: only a
     full stop does).
     """

@@ -18,7 +18,7 @@ from disorder.errors import DoesNotApply
 from disorder.registry import transformation
 from disorder.transformations.positions.word_pairs import n_pairs, traded
 from disorder.transformations.tags import is_of
-from disorder.types import Bools, Fidelity, Rows, Sentence
+from disorder.types import Bools, Fidelity, PositionRows, Sentence
 
 NO_PAIR = "fewer than two different nouns to swap"
 PROPER, ANY = frozenset({"PROPN"}), frozenset({"NOUN", "PROPN"})
@@ -43,7 +43,7 @@ def swap_nouns(
     *,
     unable: Literal["skip", "keep"] = "skip",
     fidelity: Fidelity = "paper",
-) -> Rows:
+) -> PositionRows:
     """Let two random nouns that differ trade places; texts without such a pair are skipped or kept
     as they are.
 
@@ -56,7 +56,7 @@ def swap_nouns(
             return traded(sentence, places, count, rng)
     if unable == "skip" and fidelity == "paper":
         raise DoesNotApply(NO_PAIR)
-    return Rows(sentence, np.tile(np.arange(len(sentence)), (count, 1)))
+    return PositionRows(sentence, np.tile(np.arange(len(sentence)), (count, 1)))
 
 
 def _candidates(sentence: Sentence) -> Iterator[Bools]:

@@ -10,7 +10,7 @@ from numpy.random import Generator
 
 from disorder.registry import transformation
 from disorder.transformations.positions.word_pairs import traded
-from disorder.types import Rows, Sentence
+from disorder.types import PositionRows, Sentence
 
 
 @transformation(
@@ -22,6 +22,6 @@ from disorder.types import Rows, Sentence
     draws=1,
     words={"paper": "spaces"},
 )
-def swap_words(sentence: Sentence, rng: Generator, count: int) -> Rows:
+def swap_words(sentence: Sentence, rng: Generator, count: int) -> PositionRows:
     """Let two random words that differ trade places; punctuation stays."""
     return traded(sentence, sentence.movable, count, rng)

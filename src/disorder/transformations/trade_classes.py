@@ -13,7 +13,7 @@ from numpy.random import Generator
 from disorder.registry import transformation
 from disorder.transformations.positions.within_groups import shuffled_within
 from disorder.transformations.tags import classes_named, is_of
-from disorder.types import Rows, Sentence
+from disorder.types import PositionRows, Sentence
 
 
 @transformation(
@@ -26,7 +26,9 @@ from disorder.types import Rows, Sentence
     needs=("tags",),
     tagger={"en": "spacy"},
 )
-def trade_classes(sentence: Sentence, rng: Generator, count: int, *, tags: str = "all") -> Rows:
+def trade_classes(
+    sentence: Sentence, rng: Generator, count: int, *, tags: str = "all"
+) -> PositionRows:
     """Shuffle the words of each word class over the places of that class, all classes or e.g.
     tags=NOUN+VERB.
     """

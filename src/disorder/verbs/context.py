@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from disorder import data as data_stage
 from disorder.errors import DisorderError
 from disorder.models import LoadedModel
+from disorder.transformations.rendering import without_each_word
 from disorder.types import Example, Floats, Pair
 
 
@@ -29,7 +30,7 @@ class RunContext:
 
     def importance(self, pairs: Sequence[Pair]) -> list[list[Floats]]:
         """How much the model's loss hangs on each word of each text."""
-        return self._model.importance(pairs)
+        return self._model.importance(pairs, without_each_word)
 
     def vocabulary(self) -> Sequence[str]:
         """The whole words among the model's tokens, or the words of the data for a model that does

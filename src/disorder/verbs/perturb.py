@@ -15,6 +15,7 @@ from disorder import data as data_stage
 from disorder.errors import DoesNotApply
 from disorder.runs.settings import Settings
 from disorder.transformations import parse
+from disorder.transformations.rendering import variant_texts
 from disorder.types import Example, Fidelity, Task, Variants
 from disorder.verbs.audit.block import load_model
 from disorder.verbs.context import RunContext
@@ -109,7 +110,7 @@ def _lines(
         tally.skip(spec, str(variants))
         return
     tally.add(spec, variants)
-    texts = zip(variants.texts(), variants.positions(), strict=True)
+    texts = zip(variant_texts(variants), variants.positions(), strict=True)
     for k, ((text_a, text_b), (positions_a, positions_b)) in enumerate(texts):
         yield {
             "id": example.id,

@@ -19,8 +19,9 @@ from disorder.errors import DisorderError, DoesNotApply
 from disorder.registry import SplitterPart, parts
 from disorder.runs import Run
 from disorder.transformations import Transformation, parse, stored_texts
+from disorder.transformations.rendering import render, row_texts
 from disorder.transformations.words import split
-from disorder.types import Example, Rows, Sentence, Task, Variants
+from disorder.types import Example, PositionRows, Sentence, Task, Variants
 
 MOST = 100_000  # variants of an example that are drawn again
 Word = tuple[str, int]  # a word and the place it came from, counted from 1
@@ -85,7 +86,7 @@ def _agrees(variants: Variants, row: Mapping[str, Any]) -> bool:
     return True
 
 
-def _row(rows: Rows, k: int) -> list[int]:
+def _row(rows: PositionRows, k: int) -> list[int]:
     positions: list[int] = rows.positions[0 if rows.is_shared else k].tolist()
     return positions
 
@@ -95,7 +96,7 @@ def _version(variants: Variants, row: Mapping[str, Any]) -> Version:
     texts, words = [], []
     for rows in variants.sides:
         one = replace(rows, positions=rows.positions[[0 if rows.is_shared else k]])
-        texts.append(one.texts()[0])
+        texts.append(row_texts(one)[0])
         words.append(_words(rows.sentence, _row(rows, k)))
     originals = [_words(rows.sentence, range(len(rows.sentence))) for rows in variants.sides]
     return Version(k, [*texts], words, originals, changed[: len(texts)])
@@ -173,7 +174,7 @@ def _fitted(sentences: Sequence[Sentence], row: Mapping[str, Any], *, is_known: 
         fits = (is_known or stored is None) and all(
             0 <= place < len(sentence) for place in positions
         )
-        texts.append(sentence.render(np.array([positions], dtype=np.int64))[0] if fits else None)
+        texts.append(render(sentence, np.array([positions], dtype=np.int64))[0] if fits else None)
         words.append(_words(sentence, positions) if fits else [])
     originals = [_words(sentence, range(len(sentence))) for sentence in sentences]
     return Version(row["variant"], texts, words, originals, changed)

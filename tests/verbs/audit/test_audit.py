@@ -22,6 +22,7 @@ from disorder import read_run
 from disorder.data import read_data
 from disorder.errors import BadModel, BadSetting, DisorderError, UnknownName
 from disorder.models.uniform import Uniform
+from disorder.transformations.rendering import render
 from disorder.transformations.words import split
 from disorder.types import Dataset, Example
 from disorder.verbs.audit.pipeline import audit
@@ -323,7 +324,7 @@ class TestRunFolder:
         for row in pq.read_table(
             tmp_path / "run" / "samples" / "01-derange-00000.parquet"
         ).to_pylist():
-            rebuilt = split(texts[row["example"]]).render(np.array([row["positions_b"]]))[0]
+            rebuilt = render(split(texts[row["example"]]), np.array([row["positions_b"]]))[0]
             assert rebuilt == wanted[row["example"], row["variant"]]
 
     def test_a_crash_of_the_model_goes_through_and_the_run_says_failed(

@@ -9,11 +9,11 @@ from numpy.random import Generator
 
 from disorder.errors import BadSetting
 from disorder.registry import transformation
-from disorder.types import Rows, Sentence
+from disorder.types import PositionRows, Sentence
 
 
 @transformation(keeps="order", destroys="fluency", draws=10)
-def stutter(sentence: Sentence, rng: Generator, count: int, *, share: float = 0.3) -> Rows:
+def stutter(sentence: Sentence, rng: Generator, count: int, *, share: float = 0.3) -> PositionRows:
     """Repeat a random `share` of the words where they stand; punctuation is never repeated."""
     if not 0 < share <= 1:
         raise BadSetting("stutter", share=share, need="a share above 0, at most 1")
@@ -25,6 +25,6 @@ def stutter(sentence: Sentence, rng: Generator, count: int, *, share: float = 0.
         )
         for _ in range(count if n else 0)
     ]
-    return Rows(
+    return PositionRows(
         sentence, np.array(rows, dtype=np.int64).reshape(len(rows), len(sentence) + n_twice)
     )

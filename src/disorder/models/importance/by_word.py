@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from disorder.errors import BadData
-from disorder.models.importance.leave_one_out import leave_one_out
+from disorder.models.importance.leave_one_out import WithoutEachWord, leave_one_out
 from disorder.types import Floats, Pair
 
 if TYPE_CHECKING:
@@ -30,13 +30,15 @@ BY_LEAVING_OUT = (
 )
 
 
-def importance(aligned: LoadedModel, pairs: Sequence[Pair]) -> list[list[Floats]]:
+def importance(
+    aligned: LoadedModel, pairs: Sequence[Pair], without_each_word: WithoutEachWord
+) -> list[list[Floats]]:
     """A number for every word of every text: by gradient where the model has one, else by leaving
     the word out.
     """
     weigh = _by_gradient(aligned)
     if weigh is None:
-        return leave_one_out(aligned, pairs, _gold(aligned, pairs))
+        return leave_one_out(aligned, pairs, _gold(aligned, pairs), without_each_word)
     return weigh(pairs, _targets(aligned, pairs))
 
 

@@ -4,7 +4,7 @@ show no gradients.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import islice
 from typing import TYPE_CHECKING
 
@@ -16,16 +16,21 @@ if TYPE_CHECKING:
     from disorder.models.loading import LoadedModel
 
 ASKED = 16384  # texts in one call
-POSITIONS = (
-    2**20
-)  # word positions rendered at once, so that a very long text does not fill the memory
 TINY = 1e-12  # a probability of 0 has no logarithm
+WithoutEachWord = Callable[[Sentence], Iterator[str]]
 
 
-def leave_one_out(aligned: LoadedModel, pairs: Sequence[Pair], gold: Floats) -> list[list[Floats]]:
-    """Loss of the original text minus loss without the word, for every word of every text."""
+def leave_one_out(
+    aligned: LoadedModel, pairs: Sequence[Pair], gold: Floats, without_each_word: WithoutEachWord
+) -> list[list[Floats]]:
+    """Loss of the original text minus loss without the word, for every word of every text.
+
+    `without_each_word` gives the texts to predict: without the first word, the second, and so on.
+    """
     lengths = [[1, *(len(side) for side in pair.sides)] for pair in pairs]
-    losses = _losses(aligned, _texts(pairs), np.repeat(gold, [sum(each) for each in lengths]))
+    losses = _losses(
+        aligned, _texts(pairs, without_each_word), np.repeat(gold, [sum(each) for each in lengths])
+    )
     parts = iter(np.split(losses, np.cumsum([length for each in lengths for length in each])))
     found = []
     for each in lengths:
@@ -61,21 +66,11 @@ def loss(answers: Floats, gold: Floats, *, is_regression: bool) -> Floats:
     )
 
 
-def _texts(pairs: Sequence[Pair]) -> Iterator[Texts]:
+def _texts(pairs: Sequence[Pair], without_each_word: WithoutEachWord) -> Iterator[Texts]:
     """Each pair whole, then without each word of its first text, then of its second."""
     for pair in pairs:
         second = None if pair.b is None else pair.b.text
         yield pair.a.text, second
-        yield from ((text, second) for text in _without(pair.a))
+        yield from ((text, second) for text in without_each_word(pair.a))
         if pair.b is not None:
-            yield from ((pair.a.text, text) for text in _without(pair.b))
-
-
-def _without(sentence: Sentence) -> Iterator[str]:
-    """The sentence without its first word, without its second, and so on."""
-    n = len(sentence)
-    rows = max(1, POSITIONS // max(n, 1))
-    for start in range(0, n, rows):
-        left_out = np.arange(start, min(n, start + rows))[:, None]
-        others = np.arange(n - 1)[None, :]
-        yield from sentence.render(others + (others >= left_out))
+            yield from ((pair.a.text, text) for text in without_each_word(pair.b))

@@ -21,7 +21,7 @@ from disorder.transformations.positions.plain_rows import untouched
 from disorder.transformations.tags import tagged
 from disorder.transformations.words import split
 from disorder.transformations.words.sentence import sentence_of
-from disorder.types import Context, Example, Floats, Pair, Rows, Sentence, Task, Variants
+from disorder.types import Context, Example, Floats, Pair, PositionRows, Sentence, Task, Variants
 
 PIECES = "pieces"  # the words are the audited model's own tokens
 OF_ENGLISH = ("spaces", "spacy", "nltk")  # splitters that find no words where there are no spaces
@@ -83,7 +83,7 @@ class Step:
                 settings["side"] = self.side
             perturbed: Variants = function(pair, generator(seed, self.spec, key), count, **settings)
             return replace(perturbed, label=pair.label)
-        rows: dict[str, Rows] = {}
+        rows: dict[str, PositionRows] = {}
         for side in self.sides(pair, task):
             sentence = pair.a if side == "a" else pair.b
             rows[side] = function(

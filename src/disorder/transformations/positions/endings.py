@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from disorder.types import Fidelity, Ints, Rows, Sentence
+from disorder.types import Fidelity, Ints, PositionRows, Sentence
 
 
 def ending(sentence: Sentence, fidelity: Fidelity) -> Ints:
@@ -21,19 +21,19 @@ def reorder(
     *,
     available: int | None = None,
     is_shared: bool = False,
-) -> Rows:
+) -> PositionRows:
     """Rows that put the words before the ending in these orders, written as that fidelity writes
     them.
     """
     kept = np.tile(ending(sentence, fidelity), (len(orders), 1))
     released = fidelity == "released"
     positions = np.concatenate([orders, kept], axis=1).astype(np.int64)
-    return Rows(
+    return PositionRows(
         sentence, positions, available, is_shared, is_spaced_out=released, is_lowered=released
     )
 
 
-def alphabetical(sentence: Sentence, fidelity: Fidelity) -> Rows:
+def alphabetical(sentence: Sentence, fidelity: Fidelity) -> PositionRows:
     """The words in alphabetical order, case ignored, equal words as they stood."""
     n = len(sentence) - len(ending(sentence, fidelity))
     order = sorted(range(n), key=lambda i: (sentence.words[i].casefold(), i))

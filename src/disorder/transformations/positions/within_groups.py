@@ -15,15 +15,15 @@ import numpy as np
 from numpy.random import Generator
 
 from disorder.transformations.positions.orders import BULK, LISTED, read_once
-from disorder.types import Ints, Rows, Sentence
+from disorder.types import Ints, PositionRows, Sentence
 
 
-def shuffled_within(sentence: Sentence, groups: Ints, count: int, rng: Generator) -> Rows:
+def shuffled_within(sentence: Sentence, groups: Ints, count: int, rng: Generator) -> PositionRows:
     """Rows that shuffle each group of words over its own places, and read differently from the
     text.
     """
     orders, available = orders_within(groups, sentence.kinds, count, rng)
-    return Rows(sentence, orders, available)
+    return PositionRows(sentence, orders, available)
 
 
 def orders_within(groups: Ints, kinds: Ints, count: int, rng: Generator) -> tuple[Ints, int]:

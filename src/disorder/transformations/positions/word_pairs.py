@@ -7,7 +7,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.random import Generator
 
-from disorder.types import Ints, Rows, Sentence
+from disorder.types import Ints, PositionRows, Sentence
 
 
 def n_pairs(kinds: Ints) -> int:
@@ -47,11 +47,11 @@ def _partners(kinds: Ints, i: int) -> Ints:
     return i + 1 + np.flatnonzero(kinds[i + 1 :] != kinds[i])
 
 
-def traded(sentence: Sentence, places: Ints, count: int, rng: Generator) -> Rows:
+def traded(sentence: Sentence, places: Ints, count: int, rng: Generator) -> PositionRows:
     """Rows in which two different words, of those at `places`, have traded places."""
     kinds = sentence.kinds[places]
     pairs = places[distinct_pairs(kinds, count, rng)]
     rows = np.tile(np.arange(len(sentence)), (len(pairs), 1))
     every = np.arange(len(pairs))
     rows[every, pairs[:, 0]], rows[every, pairs[:, 1]] = pairs[:, 1], pairs[:, 0]
-    return Rows(sentence, rows, n_pairs(kinds))
+    return PositionRows(sentence, rows, n_pairs(kinds))

@@ -28,6 +28,7 @@ from disorder.runs.cache_folder import default_folder
 from disorder.runs.samples import sample_table
 from disorder.runs.settings import Settings
 from disorder.transformations import Transformation, parse
+from disorder.transformations.rendering import variant_texts
 from disorder.types import Bools, Costs, Dataset, Example, Floats, Ints, Task, Texts, Variants
 from disorder.verbs.context import RunContext
 
@@ -105,7 +106,11 @@ class BlockPredictor:
         before = dict(self.predictor.counts)
         skips: Counter[str] = Counter()
         used, variants = self._perturbed(block, skips, costs)
-        answers = self._answers(used, variants, costs)
+        texts = [
+            [e.texts] if v is None else variant_texts(v)
+            for e, v in zip(used, variants, strict=True)
+        ]
+        answers = self._answers(used, texts, costs)
         costs.add(self.predictor.counts.since(before))
         began = time.perf_counter()
         asks_others = (
@@ -113,7 +118,12 @@ class BlockPredictor:
             and self.transformation(block.transformation).asks_others
         )
         table = sample_table(
-            block.transformation, self.task.labels, used, variants, answers, with_texts=asks_others
+            block.transformation,
+            self.task.labels,
+            used,
+            variants,
+            answers,
+            texts=texts if asks_others else None,
         )
         costs["write"] += time.perf_counter() - began
         return BlockResult(block.part, table, dict(sorted(skips.items())), dict(costs))
@@ -169,9 +179,8 @@ class BlockPredictor:
         return used, list(variants)
 
     def _answers(
-        self, used: Sequence[Example], variants: Sequence[Variants | None], costs: Costs
+        self, used: Sequence[Example], texts: Sequence[list[Texts]], costs: Costs
     ) -> list[Floats]:
-        texts = [[e.texts] if v is None else v.texts() for e, v in zip(used, variants, strict=True)]
         if not self.decided_at or all(len(group) == 1 for group in texts):
             return (
                 _split(self.predictor([text for group in texts for text in group]), texts)
@@ -259,9 +268,10 @@ def _sampled(dataset: Dataset, plan: Sequence[Transformation], settings: Setting
     )[:N_SAMPLED]:
         texts.append(example.texts)
         try:
-            texts += transformation.apply(
+            variants = transformation.apply(
                 example, task=dataset.task, q=2, seed=settings.seed, short="use"
-            ).texts()
+            )
+            texts += variant_texts(variants)
         except DoesNotApply:
             continue
     return texts

@@ -16,6 +16,7 @@ from disorder.errors import DoesNotApply, NothingToMeasure
 from disorder.models import LoadedModel
 from disorder.runs.settings import Settings
 from disorder.transformations import parse
+from disorder.transformations.rendering import variant_texts
 from disorder.types import Dataset, Example, Floats, Ints, Outcomes, Progress, Task, Texts, Variants
 from disorder.verbs.context import RunContext
 
@@ -126,7 +127,7 @@ class Subject:
             raise NothingToMeasure(
                 f"{spec}: no example can be perturbed ({'; '.join(sorted(skips))})"
             )
-        texts = [text for each in kept for text in each.texts()]
+        texts = [text for each in kept for text in variant_texts(each)]
         answers = _table(self.ask(texts, stage=spec), [len(each) for each in kept])
         examples = [self.examples[i] for i in places]
         outcomes = Outcomes(

@@ -19,6 +19,7 @@ from disorder.errors import BadSetting, NothingToMeasure
 from disorder.metrics import average, share
 from disorder.randomness import digest
 from disorder.report.exhibits import Figure, Row, Table
+from disorder.transformations.rendering import variant_texts
 from disorder.types import Bools, Example, Ints, Score
 from disorder.verbs.explain.attribution import Weigh, Weighed, cut, n_words, weighed
 from disorder.verbs.explain.chart_style import domain, intervals, name, number
@@ -109,7 +110,7 @@ def _drawn(subject: Subject, perturbed: Broken, among: Among, survives: Bools, n
 def _seen(subject: Subject, weigh: Weigh, perturbed: Broken, places: Ints) -> list[Seen]:
     examples = [perturbed.examples[i] for i in places.tolist()]
     wholes = [cut(example.texts) for example in examples]
-    parts = [cut(perturbed.variants[i].texts()[0]) for i in places.tolist()]
+    parts = [cut(variant_texts(perturbed.variants[i])[0]) for i in places.tolist()]
     columns = (
         perturbed.outcomes.original_label[places],
         perturbed.outcomes.label[places, 0].astype(np.int64),

@@ -19,6 +19,7 @@ from disorder.report.wording import main_transformation
 from disorder.runs import read_run
 from disorder.runs.run import Run
 from disorder.transformations import Transformation, parse, stored_texts
+from disorder.transformations.rendering import variant_texts
 from disorder.types import Example, Task, Texts
 from disorder.verbs.human.task import WHOLE
 
@@ -92,7 +93,7 @@ class Pool:
         """
         chosen = self._parsed.setdefault(transformation, parse(transformation))
         if self.folder is None or not chosen.asks_others:
-            return dict(enumerate(self.perturbed(example, transformation).texts()))
+            return dict(enumerate(variant_texts(self.perturbed(example, transformation))))
         if transformation not in self._stored:
             self._stored[transformation] = _stored(self.folder, transformation)
         return {

@@ -21,6 +21,7 @@ from disorder.errors import DoesNotApply, NothingToMeasure
 from disorder.metrics import ORIGINAL
 from disorder.report.exhibits import Row
 from disorder.transformations import parse
+from disorder.transformations.rendering import variant_texts
 from disorder.types import Bools, Floats, Ints, Score, Task, Texts, Variants
 from disorder.verbs.sanity.equivalence import Rule
 from disorder.verbs.sanity.features import share_overlap
@@ -221,7 +222,7 @@ class Bench:
     def _gathered(self, spec: str, made: Sequence[Variants | DoesNotApply]) -> Broken:
         skips = Counter(str(each) for each in made if isinstance(each, DoesNotApply))
         texts = [
-            whole if isinstance(v, DoesNotApply) else v.texts()[0]
+            whole if isinstance(v, DoesNotApply) else variant_texts(v)[0]
             for v, whole in zip(made, self.texts, strict=True)
         ]
         removed = np.array(

@@ -20,6 +20,7 @@ from disorder.models import Head, n_heads
 from disorder.randomness import digest
 from disorder.registry import explanation
 from disorder.report.exhibits import Figure, Row, Table
+from disorder.transformations.rendering import variant_texts
 from disorder.types import Bools, Example, Ints, Pair, Score
 from disorder.verbs.explain.attribution import cut
 from disorder.verbs.explain.chart_style import number
@@ -126,7 +127,7 @@ def _seen(subject: Subject, perturbed: Broken, places: Ints) -> tuple[list[Seen]
             f"no example of this label is right whole and under every shuffle{few}"
         )
     wholes = [cut(perturbed.examples[i].texts) for i in kept]
-    parts = [cut(perturbed.variants[i].texts()[0]) for i in kept]
+    parts = [cut(variant_texts(perturbed.variants[i])[0]) for i in kept]
     shuffled = found_heads(subject.model, parts)
     whole = found_heads(subject.model, wholes, [each.head for each in shuffled])
     examples = [perturbed.examples[i] for i in kept]

@@ -21,6 +21,7 @@ from disorder.metrics import mean, resampled
 from disorder.randomness import generator
 from disorder.registry import TAGGERS, explanation
 from disorder.report.exhibits import Figure, Row, Table
+from disorder.transformations.rendering import render
 from disorder.transformations.tags import tagged
 from disorder.transformations.words import split
 from disorder.types import Floats, Ints, Score, Sentence, Task, Texts
@@ -167,7 +168,7 @@ def _drawn(
             sentence, window, keeps_windows=rung.keeps_windows, keeps_classes=rung.keeps_classes
         )
         rng = generator(seed, "ladder", rung.title, key, str(number_))
-        made.append(sentence.render(orders_of(groups, draws, rng)))
+        made.append(render(sentence, orders_of(groups, draws, rng)))
     return [
         (a, b) for a, b in zip(made[0], made[1] if len(made) > 1 else [None] * draws, strict=True)
     ]

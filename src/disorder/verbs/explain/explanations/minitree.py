@@ -21,7 +21,7 @@ from disorder.report.exhibits import Figure, Row
 from disorder.transformations import parse
 from disorder.transformations.tags import UNIVERSAL, tagged
 from disorder.transformations.words import split
-from disorder.types import Example, Floats, Rows, Score, Sentence
+from disorder.types import Example, Floats, PositionRows, Score, Sentence
 from disorder.verbs.explain.binned import accepted, by_bin, edges_of, said_within, slope_within
 from disorder.verbs.explain.chart_style import (
     colours,
@@ -150,7 +150,7 @@ def _learned(
     ), note
 
 
-def _tagged(perturbed: Broken, tagger: str) -> list[list[tuple[Sentence, Rows]]]:
+def _tagged(perturbed: Broken, tagger: str) -> list[list[tuple[Sentence, PositionRows]]]:
     """The texts of every example with their word classes, and the rows of their variants."""
     sides = [rows for variants in perturbed.variants for rows in variants.sides]
     found = iter(zip(tagged([rows.sentence for rows in sides], tagger=tagger), sides, strict=True))
@@ -189,7 +189,11 @@ def _figure(subject: Subject, perturbed: Broken, rows: list[Row]) -> Figure:
 
 
 def _drawn(
-    tags: list[list[tuple[Sentence, Rows]]], learned: Signatures, word: str, k: int, radius: int
+    tags: list[list[tuple[Sentence, PositionRows]]],
+    learned: Signatures,
+    word: str,
+    k: int,
+    radius: int,
 ) -> Figure:
     """One word's signature: what stands around it in training data, and in permutations of one
     text.
@@ -230,8 +234,8 @@ def _drawn(
 
 
 def _shown(
-    tags: list[list[tuple[Sentence, Rows]]], learned: Signatures, word: str
-) -> tuple[Sentence, Rows, int]:
+    tags: list[list[tuple[Sentence, PositionRows]]], learned: Signatures, word: str
+) -> tuple[Sentence, PositionRows, int]:
     """The text and the place of the word to draw: the one asked for, or the noun that training data
     has most often.
     """
@@ -251,7 +255,7 @@ def _shown(
             )
         return found[0]
 
-    def rank(each: tuple[Sentence, Rows, int]) -> tuple[bool, int]:
+    def rank(each: tuple[Sentence, PositionRows, int]) -> tuple[bool, int]:
         s, _, i = each
         place = learned.places.get(s.words[i].lower(), -1)
         return s.tags is not None and s.tags[i] == "NOUN", int(

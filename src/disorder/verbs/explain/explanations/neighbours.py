@@ -20,6 +20,7 @@ from disorder.metrics import share
 from disorder.randomness import digest, generator
 from disorder.registry import explanation
 from disorder.report.exhibits import Figure, Row, Table
+from disorder.transformations.rendering import render
 from disorder.transformations.words import split
 from disorder.types import Example, Floats, Ints, Sentence, Texts
 from disorder.verbs.explain.bleu import cased_kinds
@@ -75,7 +76,7 @@ class Place:
     def texts(self, orders: Ints) -> list[Texts]:
         """What the model is asked, one entry an order."""
         rows = np.array([self.positions(order) for order in orders])
-        made = self.sentence.render(rows)
+        made = render(self.sentence, rows)
         return [
             (text, self.example.text_b) if self.side == "a" else (self.example.text_a, text)
             for text in made

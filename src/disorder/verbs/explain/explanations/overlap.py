@@ -14,7 +14,7 @@ import numpy as np
 from disorder.errors import BadSetting, NothingToMeasure
 from disorder.registry import explanation
 from disorder.report.exhibits import Figure, Row
-from disorder.types import Bools, Floats, Rows, Score
+from disorder.types import Bools, Floats, PositionRows, Score
 from disorder.verbs.explain.binned import accepted, by_bin, edges_of, said_within, slope_within
 from disorder.verbs.explain.bleu import bleu
 from disorder.verbs.explain.chart_style import colours, domain, intervals, joined, number, ruled
@@ -80,7 +80,7 @@ def bleu_of(perturbed: Broken) -> Floats:
     return found
 
 
-def _is_moved(rows: Rows) -> bool:
+def _is_moved(rows: PositionRows) -> bool:
     own = np.arange(len(rows.sentence))
     return rows.positions.shape[1] != len(own) or bool((rows.positions != own).any())
 

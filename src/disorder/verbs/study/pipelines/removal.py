@@ -15,6 +15,7 @@ from disorder.errors import DoesNotApply
 from disorder.metrics import ORIGINAL, mean
 from disorder.report.charts import BLUE, svg
 from disorder.transformations import parse
+from disorder.transformations.rendering import variant_texts
 from disorder.types import Dataset, Score
 from disorder.verbs.study.pipelines.audits import Audits
 from disorder.verbs.study.pipelines.counts import removed, tallied
@@ -139,7 +140,7 @@ def overlap(dataset: Dataset, spec: str, seed: int) -> Score:
         made = parse(spec).apply_all(
             dataset.examples, task=dataset.task, q=1, seed=seed, short="use", context=None
         )
-        texts = [each.texts()[0] for each in made if not isinstance(each, DoesNotApply)]
+        texts = [variant_texts(each)[0] for each in made if not isinstance(each, DoesNotApply)]
     return mean(
         np.array([_share(first, second or "") for first, second in texts if (second or "").split()])
     )
