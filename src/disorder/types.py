@@ -1,7 +1,6 @@
-"""The nouns: what flows from stage to stage. Example → Sentence → PositionRows → Variants → Outcomes →
-Score.
+"""The nouns: what flows from stage to stage.
 
-A text is perturbed by choosing its words by position, never by editing strings: see `PositionRows`.
+Example → Sentence → PositionRows → Variants → Outcomes → Score. A text is perturbed by choosing its words by position, never by editing strings: see `PositionRows`.
 """
 
 from __future__ import annotations
@@ -87,8 +86,8 @@ class Sentence:
 
     Words are `text[starts[i]:ends[i]]`. `is_spaced` is False for scripts written without spaces.
     What only some transformations need is filled in for those: the universal word class of each
-    word and whether it heads a noun phrase (`tags`, `is_head`), and how much the model's answer
-    hangs on it (`importance`).
+    word and whether it heads a noun phrase (`tags`, `is_head`), and how much the model's loss
+    depends on it (`importance`).
     """
 
     text: str
@@ -129,9 +128,8 @@ class Sentence:
     @cached_property
     def kinds(self) -> Ints:
         """A number for each distinct word, ignoring case: equal words share it."""
-        return np.unique([word.casefold() for word in self.words], return_inverse=True)[1].astype(
-            np.int64
-        )
+        folded = [word.casefold() for word in self.words]
+        return np.unique(folded, return_inverse=True)[1].astype(np.int64)
 
     def select(self, positions: Ints) -> Sentence:
         """The sentence made of these positions, for the next step of a chain."""
@@ -149,12 +147,13 @@ class Sentence:
 
 @dataclass(frozen=True, eq=False)
 class PositionRows:
-    """Variants of one sentence: a matrix of word positions, one variant a row.
+    """Variants of one sentence: a matrix of word positions, one variant per row.
 
-    `available` says how many distinct variants exist, where that is known exactly; None means more
-    than were asked for. `is_shared` marks a single row that stands for every variant (a text left
-    alone, a transformation with one outcome). The few transformations that write words of their own
-    put original texts in `written`; they have no positions.
+    `available` says how many distinct variants exist, where that is known exactly. `is_shared`
+    marks a single row that stands for every variant (a text left alone, a transformation with one
+    outcome). `is_spaced_out` and `is_lowered` say how the texts are written: a space between any
+    two words, lower case. The few transformations that write words of their own put their texts in
+    `written`; those have no positions.
     """
 
     sentence: Sentence
@@ -182,12 +181,11 @@ class PositionRows:
 
     def take(self, chosen: slice | Ints) -> PositionRows:
         """Some of the variants."""
-        written = (
-            None
-            if self.written is None
-            else tuple(np.array(self.written, dtype=object)[chosen].tolist())
-        )
-        return replace(self, positions=self.positions[chosen], written=written)
+        positions = self.positions[chosen]
+        if self.written is None:
+            return replace(self, positions=positions)
+        written = np.array(self.written, dtype=object)[chosen].tolist()
+        return replace(self, positions=positions, written=tuple(written))
 
 
 @dataclass(frozen=True, eq=False)
@@ -222,8 +220,8 @@ class Context(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class Variants:
-    """All perturbed versions of one example: `a` and `b` hold one row a variant, or a row that all
-    share.
+    """All perturbed versions of one example: `a` and `b` hold one row per variant, or a row that
+    all of them share.
     """
 
     a: PositionRows
@@ -246,8 +244,8 @@ class Variants:
         )
 
     def positions(self) -> Iterator[tuple[list[int] | None, list[int] | None]]:
-        """Word positions of both texts, one entry a variant; None for a text that was written, or
-        is not there.
+        """Word positions of both texts, one entry per variant; None for a text that was written,
+        or is not there.
         """
         first, second = (
             [None] if rows is None or rows.written is not None else rows.positions.tolist()

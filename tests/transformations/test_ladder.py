@@ -17,7 +17,7 @@ from disorder.errors import BadSetting, DoesNotApply, MissingData, MissingPackag
 from disorder.randomness import generator
 from disorder.transformations import parse, suite
 from disorder.transformations.keep_bigrams import n_keeping
-from disorder.transformations.positions.within_groups import orders_within, readings
+from disorder.transformations.positions.orders_within_groups import orders_within, readings
 from disorder.transformations.rendering import variant_texts
 from disorder.transformations.shuffle_clauses import clauses
 from disorder.transformations.tags import tagged

@@ -1,4 +1,4 @@
-"""Keep a run of words together and move all else, to ask how much local order a model needs.
+"""Keep a run of words together and move all else: how much local order does a model need?
 
 UnNatural Language Inference (Sinha et al., 2021), Appendix D: 25, 50 or 75 % of the words are glued
 and move as one.
@@ -12,7 +12,7 @@ from numpy.random import Generator
 from disorder.errors import BadSetting
 from disorder.registry import transformation
 from disorder.transformations.derange import derangements
-from disorder.transformations.positions.orders import (
+from disorder.transformations.positions.random_orders import (
     LISTED,
     expand,
     n_derangements,
@@ -60,7 +60,8 @@ def _every(n: int, length: int, rng: Generator) -> Ints:
 
 def _drawn(n: int, length: int, count: int, rng: Generator) -> Ints:
     """Distinct rows, each with its own random start of the run; fewer when no new ones turn up."""
-    rows, before = np.empty((0, n), dtype=np.int64), -1
+    rows = np.empty((0, n), dtype=np.int64)
+    before = -1
     while before < len(rows) < count:
         before = len(rows)
         starts, repeats = np.unique(rng.integers(n - length + 1, size=count), return_counts=True)

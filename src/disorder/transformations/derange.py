@@ -1,4 +1,4 @@
-"""Move every word, to ask whether a model reads word order at all.
+"""Move every word: does a model read word order at all?
 
 The permutation operator of UnNatural Language Inference (Sinha et al., 2021): q distinct orders in
 which no word keeps its place. A derangement is over positions: two equal words may trade places.
@@ -14,7 +14,7 @@ import numpy as np
 from numpy.random import Generator
 
 from disorder.registry import transformation
-from disorder.transformations.positions.orders import (
+from disorder.transformations.positions.random_orders import (
     distinct_orders,
     n_derangements,
     no_fixed_point,

@@ -1,8 +1,7 @@
-"""Take away the half of the words that matters least to the model: does it notice that a text is
-half there?
+"""Drop the half of the words that matters least to the model: does it notice what is missing?
 
-BERT & Family Eat Word Salad (Gupta et al., 2021), Drop. What importance is, and which way its sign
-goes: `_least.py`.
+BERT & Family Eat Word Salad (Gupta et al., 2021), Drop. Importance and its sign: see
+`positions/important_words.py`.
 """
 
 from __future__ import annotations
@@ -11,7 +10,7 @@ import numpy as np
 from numpy.random import Generator
 
 from disorder.registry import transformation
-from disorder.transformations.positions.importance_rank import By, is_kept
+from disorder.transformations.positions.important_words import By, is_kept
 from disorder.types import Fidelity, PositionRows, Sentence
 
 

@@ -1,6 +1,6 @@
-"""Take every word of a class away: does the model miss its nouns, its verbs, its negation?
+"""Drop every word of a class: does a model need its nouns, its verbs, its negation?
 
-NLI Data Sanity Check (Talman et al., 2021), which drops eight classes one by one and nouns with
+NLI Data Sanity Check (Talman et al., 2021), which drops eight classes one by one, and nouns with
 pronouns.
 """
 
@@ -9,7 +9,7 @@ from __future__ import annotations
 from numpy.random import Generator
 
 from disorder.registry import transformation
-from disorder.transformations.positions.kept_words import keep_only
+from disorder.transformations.positions.single_rows import keep_only
 from disorder.transformations.tags import classes_named, is_of
 from disorder.types import Fidelity, PositionRows, Sentence
 

@@ -1,5 +1,6 @@
-"""The text itself, for sets that mix whole and perturbed texts. Talman et al. (2021) call one such set
-ALLDROP.
+"""The original text, for suites that mix it with perturbed ones.
+
+Talman et al. (2021) call one such set ALLDROP.
 """
 
 from __future__ import annotations
@@ -7,7 +8,7 @@ from __future__ import annotations
 from numpy.random import Generator
 
 from disorder.registry import transformation
-from disorder.transformations.positions.plain_rows import untouched
+from disorder.transformations.positions.single_rows import unchanged
 from disorder.types import PositionRows, Sentence
 
 
@@ -16,4 +17,4 @@ from disorder.types import PositionRows, Sentence
 )
 def original(sentence: Sentence, rng: Generator, count: int) -> PositionRows:
     """Leave the text as it is."""
-    return untouched(sentence)
+    return unchanged(sentence)

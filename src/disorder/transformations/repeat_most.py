@@ -1,7 +1,7 @@
-"""Say the words that matter most again and again: does the model notice that a text stammers?
+"""Repeat the words that matter most in the places of the others: does a model notice?
 
-BERT & Family Eat Word Salad (Gupta et al., 2021), Repeat. What importance is, and which way its
-sign goes: `_least.py`.
+BERT & Family Eat Word Salad (Gupta et al., 2021), Repeat. Importance and its sign: see
+`positions/important_words.py`.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import numpy as np
 from numpy.random import Generator
 
 from disorder.registry import transformation
-from disorder.transformations.positions.importance_rank import By, is_kept
+from disorder.transformations.positions.important_words import By, is_kept
 from disorder.types import Fidelity, PositionRows, Sentence
 
 
@@ -38,6 +38,5 @@ def repeat_most(
     kept = is_kept("repeat_most", sentence, share, by, fidelity)
     positions = np.tile(np.arange(len(sentence)), (count, 1))
     positions[:, ~kept] = rng.choice(np.flatnonzero(kept), size=(count, int((~kept).sum())))
-    return PositionRows(
-        sentence, positions
-    )  # draws are independent, as in the paper: a short text may repeat one
+    # Draws are independent, as in the paper: a short text may repeat one
+    return PositionRows(sentence, positions)

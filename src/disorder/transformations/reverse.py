@@ -1,6 +1,6 @@
-"""Read the text backwards, word by word: every distance kept, every direction turned.
+"""Reverse the words: every distance is kept, every direction turned.
 
-BERT & Family Eat Word Salad (Gupta et al., 2021).
+BERT & Family Eat Word Salad (Gupta et al., 2021), Reverse.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ import numpy as np
 from numpy.random import Generator
 
 from disorder.registry import transformation
-from disorder.transformations.positions.endings import ending, reorder
+from disorder.transformations.positions.final_punctuation import ending, reorder
 from disorder.types import Fidelity, PositionRows, Sentence
 
 

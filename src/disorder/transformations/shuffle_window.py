@@ -1,6 +1,7 @@
-"""Shuffle only what stands close together, to ask how far a model's reading of order reaches.
+"""Shuffle only words that stand close together: how fine is a model's reading of order?
 
-A rung of the ladder between a whole shuffle and the text: global order is kept, local order is not.
+A rung of the ladder between a full shuffle and the text: global order is kept, local order is
+lost.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from numpy.random import Generator
 
 from disorder.errors import BadSetting
 from disorder.registry import transformation
-from disorder.transformations.positions.within_groups import shuffled_within
+from disorder.transformations.positions.orders_within_groups import shuffled_within
 from disorder.types import PositionRows, Sentence
 
 

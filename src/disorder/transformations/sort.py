@@ -1,6 +1,6 @@
-"""Put the words in alphabetical order: all the words, none of the sentence.
+"""Sort the words alphabetically: all the words, none of the sentence.
 
-BERT & Family Eat Word Salad (Gupta et al., 2021).
+BERT & Family Eat Word Salad (Gupta et al., 2021), Sort.
 """
 
 from __future__ import annotations
@@ -8,7 +8,7 @@ from __future__ import annotations
 from numpy.random import Generator
 
 from disorder.registry import transformation
-from disorder.transformations.positions.endings import alphabetical
+from disorder.transformations.positions.final_punctuation import alphabetical
 from disorder.types import Fidelity, PositionRows, Sentence
 
 

@@ -1,6 +1,4 @@
-"""How does a second transformation go on from the first? Each variant so far is a sentence of its
-own, perturbed again.
-"""
+"""Chains: a later step perturbs every variant of the step before, as a sentence of its own."""
 
 from __future__ import annotations
 
@@ -18,12 +16,13 @@ Cut = Callable[[str], Sentence]
 
 
 def then(variants: Variants, apply: Callable[[Pair, int], Variants], cut: Cut) -> Variants:
-    """Apply a later step to every variant so far; `apply` takes the variant and its number."""
+    """Apply a later step to every variant so far; `apply` takes a variant and its number."""
     if len(variants) == 0:
         raise DoesNotApply(NONE_EXISTS)
     perturbed = []
     for k in range(len(variants)):
-        a, b = before = _variant(variants, k)
+        before = _variant(variants, k)
+        a, b = before
         pair = Pair(_view(a, cut), None if b is None else _view(b, cut), variants.label)
         after = apply(pair, k)
         perturbed.append([_compose(rows, pair, before) for rows in after.sides])
@@ -41,11 +40,9 @@ def _variant(variants: Variants, k: int) -> tuple[PositionRows, PositionRows | N
 
 
 def _view(rows: PositionRows, cut: Cut) -> Sentence:
-    return (
-        cut(rows.written[0])
-        if rows.written is not None
-        else rows.sentence.select(rows.positions[0])
-    )
+    if rows.written is not None:
+        return cut(rows.written[0])
+    return rows.sentence.select(rows.positions[0])
 
 
 def _compose(
@@ -57,17 +54,13 @@ def _compose(
     is_shared = source.is_shared and after.is_shared
     if after.written is not None or source.written is not None:
         return PositionRows.of_texts(source.sentence, row_texts(after), is_shared=is_shared)
-    spaced, lowered = (
-        source.is_spaced_out or after.is_spaced_out,
-        source.is_lowered or after.is_lowered,
-    )
     return PositionRows(
         source.sentence,
         source.positions[0][after.positions],
-        after.available,
-        is_shared,
-        spaced,
-        lowered,
+        available=after.available,
+        is_shared=is_shared,
+        is_spaced_out=source.is_spaced_out or after.is_spaced_out,
+        is_lowered=source.is_lowered or after.is_lowered,
     )
 
 

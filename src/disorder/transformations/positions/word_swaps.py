@@ -1,6 +1,4 @@
-"""Which two words may trade places so that the text changes, and how are some pairs drawn without
-listing all?
-"""
+"""Word swaps: pairs of different words that trade places, drawn without listing all pairs."""
 
 from __future__ import annotations
 
@@ -26,7 +24,7 @@ def n_later_equal(kinds: Ints) -> Ints:
 
 
 def distinct_pairs(kinds: Ints, count: int, rng: Generator) -> Ints:
-    """Up to `count` pairs of places that hold different words, uniformly, none twice; one a row.
+    """Up to `count` pairs of places that hold different words, uniformly, none twice; one per row.
 
     Each exchange changes just its two places, so no two of them read the same.
     """
@@ -53,5 +51,6 @@ def traded(sentence: Sentence, places: Ints, count: int, rng: Generator) -> Posi
     pairs = places[distinct_pairs(kinds, count, rng)]
     rows = np.tile(np.arange(len(sentence)), (len(pairs), 1))
     every = np.arange(len(pairs))
-    rows[every, pairs[:, 0]], rows[every, pairs[:, 1]] = pairs[:, 1], pairs[:, 0]
+    rows[every, pairs[:, 0]] = pairs[:, 1]
+    rows[every, pairs[:, 1]] = pairs[:, 0]
     return PositionRows(sentence, rows, n_pairs(kinds))

@@ -1,4 +1,4 @@
-"""Which marks at the end of a text stay there when its words move?"""
+"""Final punctuation: which marks at the end of a text stay there when its words move."""
 
 from __future__ import annotations
 
@@ -37,6 +37,5 @@ def alphabetical(sentence: Sentence, fidelity: Fidelity) -> PositionRows:
     """The words in alphabetical order, case ignored, equal words as they stood."""
     n = len(sentence) - len(ending(sentence, fidelity))
     order = sorted(range(n), key=lambda i: (sentence.words[i].casefold(), i))
-    return reorder(
-        sentence, np.array([order], dtype=np.int64).reshape(1, n), fidelity, is_shared=True
-    )
+    orders = np.array([order], dtype=np.int64).reshape(1, n)
+    return reorder(sentence, orders, fidelity, is_shared=True)
