@@ -11,7 +11,7 @@ from numpy.random import Generator
 
 from disorder.errors import DoesNotApply
 from disorder.registry import transformation
-from disorder.transformations.positions.important_words import By, ranked
+from disorder.transformations.positions.important_words import RankedBy, ranked
 from disorder.transformations.positions.single_rows import unchanged
 from disorder.types import Fidelity, Pair, PositionRows, Variants
 
@@ -28,7 +28,7 @@ from disorder.types import Fidelity, Pair, PositionRows, Variants
     needs=("importance",),
 )
 def copy_one(
-    pair: Pair, rng: Generator, count: int, *, by: By = "loss", fidelity: Fidelity = "paper"
+    pair: Pair, rng: Generator, count: int, *, by: RankedBy = "loss", fidelity: Fidelity = "paper"
 ) -> Variants:
     """Replace the second text by the one word of the first that the model's loss hangs on most."""
     if pair.b is None:

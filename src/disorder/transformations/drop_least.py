@@ -10,7 +10,7 @@ import numpy as np
 from numpy.random import Generator
 
 from disorder.registry import transformation
-from disorder.transformations.positions.important_words import By, is_kept
+from disorder.transformations.positions.important_words import RankedBy, is_kept
 from disorder.types import Fidelity, PositionRows, Sentence
 
 
@@ -29,7 +29,7 @@ def drop_least(
     count: int,
     *,
     share: float = 0.5,
-    by: By = "loss",
+    by: RankedBy = "loss",
     fidelity: Fidelity = "paper",
 ) -> PositionRows:
     """Remove the share of words that the model's loss hangs on least (released: tokens, unless an

@@ -11,7 +11,7 @@ from numpy.random import Generator
 
 from disorder.errors import DisorderError
 from disorder.registry import transformation
-from disorder.transformations.positions.important_words import By, is_kept
+from disorder.transformations.positions.important_words import RankedBy, is_kept
 from disorder.transformations.rendering import with_words
 from disorder.types import Context, Fidelity, PositionRows, Sentence
 
@@ -32,7 +32,7 @@ def replace_least(
     context: Context,
     *,
     share: float = 0.5,
-    by: By = "loss",
+    by: RankedBy = "loss",
     fidelity: Fidelity = "paper",
 ) -> PositionRows:
     """Replace the share of words that the model's loss hangs on least by random words of its

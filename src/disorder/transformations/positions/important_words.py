@@ -15,11 +15,11 @@ import numpy as np
 from disorder.errors import BadSetting, DoesNotApply
 from disorder.types import Bools, Fidelity, Floats, Ints, Sentence
 
-By = Literal["loss", "support", "size"]
+RankedBy = Literal["loss", "support", "size"]
 DIGITS = 6  # the last bits of a gradient depend on the batch it was computed in
 
 
-def ranked(sentence: Sentence, by: By) -> Ints:
+def ranked(sentence: Sentence, by: RankedBy) -> Ints:
     """Positions from the most to the least important word; among equals the earlier one first."""
     assert sentence.importance is not None
     rounded = np.round(sentence.importance, DIGITS)
@@ -27,7 +27,7 @@ def ranked(sentence: Sentence, by: By) -> Ints:
     return np.argsort(-found[by], kind="stable")
 
 
-def is_kept(part: str, sentence: Sentence, share: float, by: By, fidelity: Fidelity) -> Bools:
+def is_kept(part: str, sentence: Sentence, share: float, by: RankedBy, fidelity: Fidelity) -> Bools:
     """Which words stay when the least important share goes; skips a text of which none would go.
 
     The released code keeps tokens by kind and not by place: a token stays when an equal one does.

@@ -27,7 +27,7 @@ _SPREAD = np.random.Generator(np.random.Philox(0)).integers(1, 2**40, size=512)
 
 _LOW_BYTE = np.uint64(255)
 
-Rule = Callable[[Ints], Bools]
+OrderRule = Callable[[Ints], Bools]
 
 
 @lru_cache(maxsize=LISTED + 1)
@@ -47,7 +47,7 @@ def n_derangements(n: int) -> int:
 
 
 def distinct_orders(
-    n: int, count: int, rng: Generator, *, rule: Rule, max_rounds: int = MAX_ROUNDS
+    n: int, count: int, rng: Generator, *, rule: OrderRule, max_rounds: int = MAX_ROUNDS
 ) -> tuple[Ints, int | None]:
     """Up to `count` distinct orders that keep `rule`, uniformly; and how many exist, if that is
     known exactly.
@@ -65,7 +65,7 @@ def distinct_orders(
     return rows, None
 
 
-def some_orders(n: int, count: int, rng: Generator, *, rule: Rule) -> Ints:
+def some_orders(n: int, count: int, rng: Generator, *, rule: OrderRule) -> Ints:
     """`count` orders that keep `rule`, drawn independently (repeats allowed); none if none is
     found.
     """
@@ -96,12 +96,12 @@ def no_fixed_point(rows: Ints) -> Bools:
     return np.asarray((rows != np.arange(rows.shape[1])).all(axis=1))
 
 
-def differs(kinds: Ints) -> Rule:
+def differs(kinds: Ints) -> OrderRule:
     """The words read in the new order are not the same text as before."""
     return lambda rows: np.asarray((kinds[rows] != kinds).any(axis=1))
 
 
-def no_old_bigram(kinds: Ints) -> Rule:
+def no_old_bigram(kinds: Ints) -> OrderRule:
     """No two neighbours were neighbours, in this order, as words: equal words count as equal."""
     if len(kinds) < 2:
         return lambda rows: np.zeros(len(rows), dtype=bool)

@@ -23,7 +23,7 @@ from weakref import WeakKeyDictionary
 from disorder.errors import DisorderError, DoesNotApply
 from disorder.runs.cache_folder import default_folder
 from disorder.transformations.translation import translator as thot_translator
-from disorder.transformations.translation.training_pairs import Kind, PairSelection, choose
+from disorder.transformations.translation.training_pairs import PairKind, PairSelection, choose
 from disorder.transformations.translation.translator import Translator, Untranslatable, WordPair
 from disorder.types import Context
 
@@ -35,7 +35,7 @@ STALE = 24 * 3600.0  # seconds after which an unfinished folder is taken for aba
 N_LOADED = 8  # translators in memory at once
 say = logging.getLogger("disorder").info
 
-_chosen: WeakKeyDictionary[Context, dict[PairSelection, Mapping[Kind, list[WordPair]]]] = (
+_chosen: WeakKeyDictionary[Context, dict[PairSelection, Mapping[PairKind, list[WordPair]]]] = (
     WeakKeyDictionary()
 )
 _loaded: dict[Path, Translator] = {}

@@ -12,7 +12,7 @@ from disorder.transformations.translation.translator import WordPair
 from disorder.transformations.words import split
 from disorder.types import Example, Ints, Sentence
 
-Kind = tuple[str, bool]  # a label, and whether its examples are pairs
+PairKind = tuple[str, bool]  # a label, and whether its examples are pairs
 
 
 @dataclass(frozen=True)
@@ -29,9 +29,9 @@ class PairSelection:
     seed: int
 
 
-def choose(examples: Iterator[Example], selection: PairSelection) -> dict[Kind, list[WordPair]]:
+def choose(examples: Iterator[Example], selection: PairSelection) -> dict[PairKind, list[WordPair]]:
     """The pairs of each label, drawn by their ids: whatever the order of the rows."""
-    drawn: dict[Kind, list[tuple[bytes, Example]]] = defaultdict(list)
+    drawn: dict[PairKind, list[tuple[bytes, Example]]] = defaultdict(list)
     for example in examples:
         place = digest(selection.seed, "pbsmt", example.id)
         drawn[example.label, example.text_b is not None].append((place, example))

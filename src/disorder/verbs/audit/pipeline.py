@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from disorder.abstention import predicted_label
-from disorder.data import groups, language_of, rare_labels, select
+from disorder.data import groups, language_of, rare_labels
 from disorder.engines import Engine, engine
 from disorder.errors import DisorderError
 from disorder.metrics import (
@@ -56,6 +56,7 @@ from disorder.verbs.audit.planning import LEFT_OUT, planned, requested_scores
 from disorder.verbs.audit.prediction_array import room, together
 from disorder.verbs.audit.telling_examples import telling
 from disorder.verbs.audit.verdict import verdict
+from disorder.verbs.selected_data import selected_data
 
 # texts in a block: what a crash can cost; fixed, so that files do not depend on the batch size
 BLOCK = 4096
@@ -125,7 +126,7 @@ def _audit(
     )
     requested = requested_scores(chosen)
     rule = StopRule.parse(chosen.stop_when) if chosen.stop_when else None
-    dataset = select(data, chosen)
+    dataset = selected_data(data, chosen)
     if dataset.task.is_regression and (chosen.curtail or rule):
         raise DisorderError(
             f"--{'curtail' if chosen.curtail else 'stop-when'} is for labels; {dataset.name} asks for numbers"

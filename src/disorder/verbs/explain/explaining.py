@@ -9,7 +9,6 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from disorder import __version__
-from disorder.data import select
 from disorder.errors import BadModel, DisorderError, MissingData, MissingPackage, NothingToMeasure
 from disorder.registry import ExplanationPart, part, parts
 from disorder.runs.settings import Settings
@@ -18,6 +17,7 @@ from disorder.types import Dataset, Progress
 from disorder.verbs.audit.block import loaded_model
 from disorder.verbs.explain.result import Explained
 from disorder.verbs.explain.subject import Subject
+from disorder.verbs.selected_data import selected_data
 
 LIMIT = 500  # examples looked at unless the user says otherwise
 CANNOT = (
@@ -101,7 +101,7 @@ def explain(
     named = [by] if isinstance(by, str) else list(by)
     wanted = [parsed(spec) for spec in named]
     _check_once(wanted)
-    dataset = select(data, chosen)
+    dataset = selected_data(data, chosen)
     wanted = wanted or usual(dataset)
     loaded, notes = loaded_model(model, dataset, [perturbed], chosen)
     subject = Subject(loaded, dataset, chosen, perturbed.spec, progress or (lambda *_: None))

@@ -14,12 +14,12 @@ from typing import Any
 import numpy as np
 
 from disorder import data as data_stage
-from disorder.data import select
 from disorder.errors import BadData, BadSetting
 from disorder.metrics.statistics.intervals import Z
 from disorder.randomness import digest
 from disorder.runs.settings import Settings
 from disorder.types import Dataset, Example, Ints
+from disorder.verbs.selected_data import selected_data
 
 FOLDS = 5
 LIMIT = 5000
@@ -81,9 +81,9 @@ def rows_of(
     """Read the data, find its training split, and deal out the rows."""
     if folds is not None and folds < 2:
         raise BadSetting("sanity", folds=folds, need="2 or more")
-    asked = select(data, settings)
+    asked = selected_data(data, settings)
     found = train if train is not None else data_stage.train_spec(data, settings.data_dir)
-    learned = None if found is None else select(found, settings)
+    learned = None if found is None else selected_data(found, settings)
     if learned is not None:
         _check_same_task(learned, asked)
     limit = LIMIT if limit is None else limit

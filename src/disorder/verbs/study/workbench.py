@@ -16,7 +16,7 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import Any
 
-from disorder.data import honest_name, select
+from disorder.data import honest_name
 from disorder.errors import BadData, BadSetting, DisorderError
 from disorder.metrics import ORIGINAL
 from disorder.models import load
@@ -28,6 +28,7 @@ from disorder.transformations import parse
 from disorder.types import Dataset, Fidelity, Progress
 from disorder.verbs.audit.pipeline import audit, resume
 from disorder.verbs.explain import Explanations, explain, write_folder
+from disorder.verbs.selected_data import selected_data
 from disorder.verbs.study.result import Link, Picture, Portion
 from disorder.verbs.train.designs import Design, designs
 from disorder.verbs.train.mitigations import Finding, mitigations
@@ -146,7 +147,7 @@ class Bench:
         known = {
             name: getattr(self.asked, name) for name in ("seed", "columns", "task", "data_dir")
         }
-        return select(itself(data), Settings(limit=limit, **known))
+        return selected_data(itself(data), Settings(limit=limit, **known))
 
     def q(self, usual: int | None) -> int:
         """How many permutations to draw."""

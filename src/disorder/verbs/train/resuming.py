@@ -13,10 +13,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from disorder.data import select
 from disorder.errors import BadData, BadSetting, DisorderError
 from disorder.runs.settings import Settings
 from disorder.types import Dataset, Progress
+from disorder.verbs.selected_data import selected_data
 from disorder.verbs.train.folder import read_record
 from disorder.verbs.train.training import Request, carry_out, check, job_of, new_record, written
 
@@ -31,7 +31,7 @@ class Source:
 
 def source(data: Any, asked: Mapping[str, Any]) -> Source:
     """Read the training data, all of it: how much of it a training takes is drawn by its seed."""
-    return Source(data, select(data, Settings(**_named(asked))))
+    return Source(data, selected_data(data, Settings(**_named(asked))))
 
 
 def train_once(
@@ -63,7 +63,7 @@ def data_to_ask(verb: str, test: Any, limit: int | None, asked: Mapping[str, Any
     """The data that all models of a comparison are asked about; the same examples for every seed."""
     if limit is not None and limit < 1:
         raise BadSetting(verb, test_limit=limit, need="1 or more")
-    found = select(test, Settings(limit=limit, **_named(asked)))
+    found = selected_data(test, Settings(limit=limit, **_named(asked)))
     if found.task.is_regression:
         raise BadData(f"{found.name}: {verb} counts right labels, and this data asks for numbers")
     return found

@@ -12,7 +12,6 @@ from typing import Any
 
 import numpy as np
 
-from disorder.data import select
 from disorder.errors import BadData, BadSetting, DisorderError
 from disorder.metrics import ORIGINAL, scores
 from disorder.models.outputs.probabilities import softmax
@@ -21,6 +20,7 @@ from disorder.registry import RecipePart, SplitterPart, part
 from disorder.runs.settings import Settings
 from disorder.transformations import parse
 from disorder.types import Dataset, Example, Outcomes, Progress, Score, Task, Texts
+from disorder.verbs.selected_data import selected_data
 from disorder.verbs.train.calibrating import write_calibration
 from disorder.verbs.train.checkpoint import Checkpoints
 from disorder.verbs.train.devices import OneDevice, devices, is_first_process
@@ -207,9 +207,11 @@ def job_of(checked: Checked, read: Dataset | None = None) -> Job:
     settings = Settings(
         columns=request.columns, task=request.task, data_dir=request.data_dir, seed=request.seed
     )
-    data = select(request.data if read is None else read, replace(settings, limit=request.limit))
+    data = selected_data(
+        request.data if read is None else read, replace(settings, limit=request.limit)
+    )
     if request.dev is not None:
-        dev = select(request.dev, settings)
+        dev = selected_data(request.dev, settings)
         if (
             set(dev.task.labels) - set(data.task.labels)
             or dev.task.is_regression != data.task.is_regression
