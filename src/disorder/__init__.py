@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from disorder.verbs.compare import compare
     from disorder.verbs.explain import explain
     from disorder.verbs.gate import gate
+    from disorder.verbs.perturb import perturb
     from disorder.verbs.sanity import sanity
     from disorder.verbs.study import study
 
@@ -28,6 +29,7 @@ __all__ = [
     "compare",
     "explain",
     "gate",
+    "perturb",
     "read",
     "read_run",
     "sanity",
@@ -42,6 +44,7 @@ _HOMES = {
     "compare": "verbs.compare",
     "explain": "verbs.explain",
     "gate": "verbs.gate",
+    "perturb": "verbs.perturb",
     "read": "data",
     "read_run": "runs",
     "sanity": "verbs.sanity",

@@ -77,7 +77,7 @@ class TestMistakes:
             ),
             (
                 ["perturb", "DATA", "--with", "derange", "--out", "/proc/no/file"],
-                "--out /proc/no/file cannot be written",
+                "/proc/no/file cannot be written",
             ),
             (["perturb", "DATA", "--with", "derange"], "--out"),
             (
@@ -130,7 +130,7 @@ class TestMistakes:
         def crash(*_: object, **__: object) -> None:
             raise ZeroDivisionError("ours")
 
-        monkeypatch.setattr("disorder.verbs.perturb.perturbed", crash)
+        monkeypatch.setattr("disorder.verbs.perturb.perturb", crash)
         with pytest.raises(ZeroDivisionError, match="ours"):
             main(["perturb", str(jsonl(pairs(3))), "--with", "derange", "--out", "-"])
 

@@ -25,7 +25,7 @@ from disorder.transformations.translation.training_pairs import PairSelection, c
 from disorder.transformations.words import split
 from disorder.types import Example
 from disorder.verbs.context import RunContext
-from disorder.verbs.perturb import perturbed
+from disorder.verbs.perturb import perturb
 
 pytest.importorskip("thot", reason="needs sil-thot")
 
@@ -218,7 +218,7 @@ class TestWhatDoesNotWork:
 
     def test_unknown_data_is_the_user_s_mistake(self) -> None:
         with pytest.raises(DisorderError, match="unknown data 'mnlo'; did you mean 'mnli'"):
-            list(perturbed("builtin", "pbsmt:train=mnlo"))
+            list(perturb("builtin", with_="pbsmt:train=mnlo"))
 
     def test_without_the_package_one_line_says_what_to_install(
         self, monkeypatch: pytest.MonkeyPatch

@@ -14,7 +14,7 @@ from conftest import pairs
 from disorder.data import read_data
 from disorder.errors import BadSetting
 from disorder.transformations import parse, stored_texts
-from disorder.verbs.perturb import perturbed
+from disorder.verbs.perturb import perturb
 
 
 @pytest.mark.parametrize(
@@ -40,7 +40,7 @@ def test_stored_texts_are_those_that_were_asked(
     examples = {example.id: example for example in read_data(path).examples}
     asked = {
         (r["id"], r["variant"]): (r["text_a"], r["text_b"])
-        for r in perturbed(path, spec, q=2, model="uniform")
+        for r in perturb(path, with_=spec, q=2, model="uniform")
     }
     assert len(rows) == len(asked) >= 6
     for row in rows:

@@ -18,7 +18,7 @@ from disorder.transformations import parse
 from disorder.transformations.derange import released_orders
 from disorder.transformations.rendering import variant_texts
 from disorder.types import Texts, Variants
-from disorder.verbs.perturb import perturbed
+from disorder.verbs.perturb import perturb
 
 SENTENCE = "The old dog, it seems, saw nine small cats near here."
 WORDS = st.lists(
@@ -373,7 +373,7 @@ def test_perturbed_texts_can_be_rebuilt_from_positions(jsonl: object) -> None:
     path = jsonl(
         [{"id": "1", "text_a": SENTENCE, "text_b": "So she did it twice.", "label": "neutral"}]
     )  # type: ignore[operator]
-    for record in perturbed(str(path), "derange:words=spaces", q=5):
+    for record in perturb(str(path), with_="derange:words=spaces", q=5):
         words = [
             "The",
             "old",

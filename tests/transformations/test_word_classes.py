@@ -15,7 +15,7 @@ from disorder.transformations.rendering import variant_texts
 from disorder.transformations.tags import tagged
 from disorder.transformations.words import split
 from disorder.types import Task
-from disorder.verbs.perturb import Tally, perturbed
+from disorder.verbs.perturb import Tally, perturb
 
 # appendix, Table 2, test datasets: words removed from premises and hypotheses
 PUBLISHED = {
@@ -130,7 +130,7 @@ def test_removed_words_match_the_paper(shared_data: Path) -> None:
 
 def test_alldrop_is_nine_times_the_data_but_for_emptied_rows(shared_data: Path) -> None:
     path = str(shared_data / "rte" / "dev.jsonl.gz")
-    lines = list(perturbed(path, suite("alldrop")))
+    lines = list(perturb(path, suite="alldrop"))
     assert len(lines) == 9 * len(read_data(path).examples)
     whole = [line for line in lines if line["transformation"] == "original"]
     assert sorted(line["text_a"] for line in whole) == sorted(

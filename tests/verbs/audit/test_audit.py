@@ -26,7 +26,7 @@ from disorder.transformations.rendering import render
 from disorder.transformations.words import split
 from disorder.types import Dataset, Example
 from disorder.verbs.audit.pipeline import audit
-from disorder.verbs.perturb import perturbed
+from disorder.verbs.perturb import perturb
 
 Write = Callable[..., Path]
 SAMPLES = {
@@ -291,7 +291,7 @@ class TestRunFolder:
         ).to_pylist()
         assert set(samples[0]) == SAMPLES
         assert len(samples) == 15
-        records = list(perturbed(path, spec, q=3))
+        records = list(perturb(path, with_=spec, q=3))
         model = Uniform(NLI.labels, "", 0)
         for row, record in zip(
             samples, sorted(records, key=lambda r: (r["id"], r["variant"])), strict=True
@@ -320,7 +320,7 @@ class TestRunFolder:
             row["id"]: row["text_b"]
             for row in pq.read_table(tmp_path / "run" / "examples.parquet").to_pylist()
         }
-        wanted = {(r["id"], r["variant"]): r["text_b"] for r in perturbed(path, "derange", q=2)}
+        wanted = {(r["id"], r["variant"]): r["text_b"] for r in perturb(path, with_="derange", q=2)}
         for row in pq.read_table(
             tmp_path / "run" / "samples" / "01-derange-00000.parquet"
         ).to_pylist():

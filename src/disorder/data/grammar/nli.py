@@ -10,6 +10,6 @@ from .nli_words import pair
 
 
 def makers(block: int) -> list[Maker]:
-    """One pair per label that words decide, and a triple that order decides, in turns of phenomena."""
+    """One pair per label that words decide, and a triple that order decides."""
     pairs: list[Maker] = [partial(pair, label=label) for label in LABELS]
     return [*pairs, partial(triple, phenomenon=PHENOMENA[block % len(PHENOMENA)])]
