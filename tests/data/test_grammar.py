@@ -28,7 +28,30 @@ LABELS = {
     "acceptability": {"acceptable", "unacceptable"},
 }
 FUNCTION_WORDS = set(
-    ["a", "after", "an", "any", "as", "at", "before", "by", "for", "from", "in", "its", "of", "on", "out", "the", "three", "to", "two", "under", "with", "without"]
+    [
+        "a",
+        "after",
+        "an",
+        "any",
+        "as",
+        "at",
+        "before",
+        "by",
+        "for",
+        "from",
+        "in",
+        "its",
+        "of",
+        "on",
+        "out",
+        "the",
+        "three",
+        "to",
+        "two",
+        "under",
+        "with",
+        "without",
+    ]
 )
 
 

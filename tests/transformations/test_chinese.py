@@ -34,7 +34,7 @@ def ocnli(shared_data: object) -> Dataset:
     return replace(dataset, examples=dataset.examples[:N_ROWS])
 
 
-def break_all(transformation: Transformation, dataset: Dataset) -> list[Variants | DoesNotApply]:
+def perturb_all(transformation: Transformation, dataset: Dataset) -> list[Variants | DoesNotApply]:
     try:
         found = transformation.apply_all(
             dataset.examples, task=dataset.task, q=5, seed=0, short="use", context=RunContext()
@@ -62,7 +62,7 @@ def test_every_transformation_applies_or_says_why_and_brings_no_spaces(
 ) -> None:
     transformation = parse(name, fidelity=fidelity)  # type: ignore[arg-type]
     n_perturbed = 0
-    for whole, perturbed in zip(ocnli.examples, break_all(transformation, ocnli), strict=True):
+    for original, perturbed in zip(ocnli.examples, perturb_all(transformation, ocnli), strict=True):
         if isinstance(perturbed, DoesNotApply):
             assert str(perturbed)
             continue
@@ -70,7 +70,7 @@ def test_every_transformation_applies_or_says_why_and_brings_no_spaces(
         if name == "replace_least":  # its words are English here
             continue
         for a, b in variant_texts(perturbed):
-            old = f"{whole.text_a}{whole.text_b}"
+            old = f"{original.text_a}{original.text_b}"
             assert f"{a}{b}".count(" ") <= 2 * old.count(" ") + sum(
                 char.isascii() and char.isalnum() for char in old
             )
@@ -103,7 +103,7 @@ def test_words_and_characters_are_moved_as_asked() -> None:
 @pytest.mark.parametrize("name", ["drop_pos", "keep_pos"])
 def test_a_class_that_is_dropped_is_gone(ocnli: Dataset, name: str) -> None:
     n_checked = 0
-    for perturbed in break_all(parse(f"{name}:tags=NOUN"), ocnli):
+    for perturbed in perturb_all(parse(f"{name}:tags=NOUN"), ocnli):
         if isinstance(perturbed, DoesNotApply):
             continue
         for rows in perturbed.sides:

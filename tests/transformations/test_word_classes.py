@@ -132,7 +132,7 @@ def test_alldrop_is_nine_times_the_data_but_for_emptied_rows(shared_data: Path) 
     path = str(shared_data / "rte" / "dev.jsonl.gz")
     lines = list(perturb(path, suite="alldrop"))
     assert len(lines) == 9 * len(read_data(path).examples)
-    whole = [line for line in lines if line["transformation"] == "original"]
-    assert sorted(line["text_a"] for line in whole) == sorted(
+    originals = [line for line in lines if line["transformation"] == "original"]
+    assert sorted(line["text_a"] for line in originals) == sorted(
         e.text_a for e in read_data(path).examples
     )

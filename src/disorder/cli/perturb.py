@@ -17,7 +17,6 @@ from disorder.cli.options import (
     Short,
     SomeData,
     TaskName,
-    mapping,
 )
 
 if TYPE_CHECKING:
@@ -73,11 +72,11 @@ def perturb(
         limit=limit,
         fidelity=cast("types.Fidelity", fidelity),
         short=cast("Literal['skip', 'use']", short),
-        columns=mapping("--columns", columns),
+        columns=columns,
         task=task,
         data_dir=data_dir,
         model=model,
-        labels=mapping("--labels", labels),
+        labels=labels,
     )
     if str(out) == "-":
         texts.write(sys.stdout)

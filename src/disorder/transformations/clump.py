@@ -12,6 +12,7 @@ from numpy.random import Generator
 from disorder.errors import BadSetting
 from disorder.registry import transformation
 from disorder.transformations.derange import derangements
+from disorder.transformations.positions.final_punctuation import reorder
 from disorder.transformations.positions.random_orders import (
     LISTED,
     expand,
@@ -39,9 +40,7 @@ def clump(sentence: Sentence, rng: Generator, count: int, *, share: float = 0.5)
     n_units = n - length + 1
     is_listed = 0 <= n_units <= LISTED - 1
     rows = _every(n, length, rng) if is_listed else _drawn(n, length, count, rng)
-    tails = np.tile(sentence.tail, (len(rows), 1))
-    positions = np.concatenate([rows, tails], axis=1)
-    return PositionRows(sentence, positions[:count], len(rows) if is_listed else None)
+    return reorder(sentence, rows[:count], available=len(rows) if is_listed else None)
 
 
 def _runs(n: int, length: int, start: int) -> Ints:

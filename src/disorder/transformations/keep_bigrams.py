@@ -13,6 +13,7 @@ from numpy.random import Generator
 
 from disorder.errors import BadSetting
 from disorder.registry import transformation
+from disorder.transformations.positions.final_punctuation import reorder
 from disorder.transformations.positions.random_orders import (
     BULK,
     LISTED,
@@ -53,13 +54,10 @@ def keep_bigrams(
     n_kept = round(share * (len(kinds) - 1))
     if len(kinds) <= LISTED:
         every = _every(kinds, n_kept)
-        return _with_tail(sentence, every[rng.permutation(len(every))[:count]], len(every))
-    return _with_tail(sentence, _drawn(kinds, n_kept, count, rng), n_keeping(kinds, n_kept))
-
-
-def _with_tail(sentence: Sentence, orders: Ints, available: int | None) -> PositionRows:
-    tails = np.tile(sentence.tail, (len(orders), 1))
-    return PositionRows(sentence, np.concatenate([orders, tails], axis=1), available)
+        picks = rng.permutation(len(every))[:count]
+        return reorder(sentence, every[picks], available=len(every))
+    orders = _drawn(kinds, n_kept, count, rng)
+    return reorder(sentence, orders, available=n_keeping(kinds, n_kept))
 
 
 def n_keeping(kinds: Ints, n_kept: int) -> int | None:

@@ -10,6 +10,7 @@ from numpy.random import Generator
 
 from disorder.errors import BadSetting
 from disorder.registry import transformation
+from disorder.transformations.positions.final_punctuation import reorder
 from disorder.transformations.positions.random_orders import expand, some_orders
 from disorder.types import Bools, Ints, PositionRows, Sentence
 
@@ -41,6 +42,4 @@ def shuffle_ngrams(sentence: Sentence, rng: Generator, count: int, *, n: int = 1
 
     n_runs = -(-len(body) // n)  # rounded up: the last run may be shorter
     orders = some_orders(n_runs, count, rng, rule=differs)
-    tails = np.tile(sentence.tail, (len(orders), 1))
-    positions = np.concatenate([expand(runs, orders), tails], axis=1)
-    return PositionRows(sentence, positions, None if len(orders) else 0)
+    return reorder(sentence, expand(runs, orders), available=None if len(orders) else 0)

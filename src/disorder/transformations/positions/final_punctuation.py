@@ -17,7 +17,7 @@ def ending(sentence: Sentence, fidelity: Fidelity) -> Ints:
 def reorder(
     sentence: Sentence,
     orders: Ints,
-    fidelity: Fidelity,
+    fidelity: Fidelity = "paper",
     *,
     available: int | None = None,
     is_shared: bool = False,

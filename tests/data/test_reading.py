@@ -140,7 +140,7 @@ class TestMistakes:
     @pytest.mark.parametrize(
         ("name", "written", "message"),
         [
-            ("d.jsonl", line() + "{perturbed\n", "line 2: broken JSON"),
+            ("d.jsonl", line() + "{broken\n", "line 2: broken JSON"),
             ("d.jsonl", line() + "[1, 2]\n", "line 2: expected an object with columns, got list"),
             (
                 "d.jsonl",
