@@ -22,7 +22,7 @@ if __name__ == "__main__":
         with tempfile.TemporaryDirectory() as cache:
             times = []
             for _ in range(2):
-                run = audit(f"hf:{MODEL}", data, transformations=["derange"], q=Q, cache=cache)
+                run = audit(f"hf:{MODEL}", data, with_=["derange"], q=Q, cache=cache)
                 times.append(run.seconds)
             assert run.n_predictions == 0
             ratios.append(times[0] / times[1])

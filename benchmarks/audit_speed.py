@@ -102,7 +102,7 @@ def disorder_run(precision: str = "fp32", **settings: Any) -> Callable[[], objec
     model = load(f"hf:{MODEL}", task=data.task, precision=precision).predictor
 
     def work() -> dict[str, Any]:
-        run = audit(model, data, transformations=["derange"], q=Q, cache="off", **settings)
+        run = audit(model, data, with_=["derange"], q=Q, cache="off", **settings)
         omega = {r.metric: r.value for r in run.scores if r.metric in ("omega_max", "omega_rand")}
         return {"asked": run.n_predictions, **omega}
 

@@ -35,7 +35,7 @@ def subject(*, precision: str = "fp32") -> Any:
     from disorder.randomness import digest
     from disorder.runs.settings import Settings
     from disorder.verbs.explain import Subject
-    from disorder.verbs.explain.attribution import cut, n_words
+    from disorder.verbs.explain.word_masking import cut, n_words
 
     data = read_data(DATA)
     alone = [
@@ -52,8 +52,9 @@ def subject(*, precision: str = "fp32") -> Any:
 
 def ours(*, precision: str = "fp32") -> Callable[[], object]:
     """All samples of all texts in one plan."""
-    from disorder.verbs.explain.attribution import cut, weighed
     from disorder.verbs.explain.explanations.lime import by_lime
+    from disorder.verbs.explain.word_importance import weighed
+    from disorder.verbs.explain.word_masking import cut
 
     about = subject(precision=precision)
     columns, pairs = (
@@ -72,8 +73,8 @@ def ours(*, precision: str = "fp32") -> Callable[[], object]:
 def forward_passes() -> Callable[[], object]:
     """The network alone, on the batches that ours asks."""
     from disorder.models.inputs.batches import by_length
-    from disorder.verbs.explain.attribution import cut, masked, n_words
     from disorder.verbs.explain.explanations.lime import masks
+    from disorder.verbs.explain.word_masking import cut, masked, n_words
 
     about = subject()
     asked, pairs = about.model.predictor, [cut(e.texts) for e in about.examples]
@@ -109,7 +110,7 @@ def package(
     """The package with our samples (or its own, by seed)."""
     from lime.lime_text import LimeTextExplainer
 
-    from disorder.verbs.explain.attribution import cut
+    from disorder.verbs.explain.word_masking import cut
 
     about = subject()
     columns = about.original.argmax(axis=1).tolist()

@@ -23,14 +23,14 @@ def one(n_examples: int, q: int) -> None:
     from disorder.verbs.audit.pipeline import audit
 
     with tempfile.TemporaryDirectory() as folder:
-        audit("builtin", "builtin", limit=10, q=2, transformations=["derange"])
+        audit("builtin", "builtin", limit=10, q=2, with_=["derange"])
         began = time.process_time()
         audit(
             "builtin",
             "builtin",
             limit=n_examples,
             q=q,
-            transformations=["derange"],
+            with_=["derange"],
             out=f"{folder}/run",
         )
         took = time.process_time() - began

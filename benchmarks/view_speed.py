@@ -83,7 +83,7 @@ def make(folder: Path, name: str) -> None:
         for i in range(N_EXAMPLES)
     ]
     disorder.audit(
-        Hashing(name), rows, transformations=["derange"], q=Q, cache="off", out=folder / name
+        Hashing(name), rows, with_=["derange"], q=Q, cache="off", out=folder / name
     )
 
 

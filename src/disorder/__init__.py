@@ -13,27 +13,36 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from disorder.data import read_data
     from disorder.errors import DisorderError
+    from disorder.models import load_model
+    from disorder.registry import list_parts
     from disorder.runs import Run, read_run
-    from disorder.verbs.audit import audit
+    from disorder.verbs.audit import audit, resume
     from disorder.verbs.compare import compare
     from disorder.verbs.explain import explain
     from disorder.verbs.gate import gate
     from disorder.verbs.perturb import perturb
     from disorder.verbs.sanity import sanity
     from disorder.verbs.study import study
+    from disorder.verbs.train import designs, mitigations, train
 
 __all__ = [
     "DisorderError",
     "Run",
     "audit",
     "compare",
+    "designs",
     "explain",
     "gate",
+    "list_parts",
+    "load_model",
+    "mitigations",
     "perturb",
-    "read",
+    "read_data",
     "read_run",
+    "resume",
     "sanity",
     "study",
+    "train",
 ]
 __version__ = "0.1.0"
 
@@ -42,14 +51,20 @@ _HOMES = {
     "Run": "runs",
     "audit": "verbs.audit",
     "compare": "verbs.compare",
+    "designs": "verbs.train",
     "explain": "verbs.explain",
     "gate": "verbs.gate",
+    "list_parts": "registry",
+    "load_model": "models",
+    "mitigations": "verbs.train",
     "perturb": "verbs.perturb",
-    "read": "data",
+    "read_data": "data",
     "read_run": "runs",
+    "resume": "verbs.audit",
     "sanity": "verbs.sanity",
     "study": "verbs.study",
-}
+    "train": "verbs.train",
+}  # public name → the module it is loaded from when it is first used
 
 
 def __getattr__(name: str) -> Any:
@@ -57,3 +72,7 @@ def __getattr__(name: str) -> Any:
     if name in _HOMES:
         return getattr(import_module(f"disorder.{_HOMES[name]}"), name)
     raise AttributeError(f"module 'disorder' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *_HOMES])

@@ -57,7 +57,7 @@ class Part:
     @property
     def summary(self) -> str:
         """The first paragraph of the docstring, as `disorder list` prints it."""
-        return (inspect.getdoc(self.function) or "").split("\n\n")[0].replace("\n", " ")
+        return first_paragraph(self.function)
 
     @property
     def is_built_in(self) -> bool:
@@ -93,6 +93,11 @@ class Part:
             return TypeAdapter(hint).validate_python(value)
         except ValidationError:
             raise BadSetting(self.name, need=_wanted(hint), **{name: value}) from None
+
+
+def first_paragraph(function: Callable[..., Any]) -> str:
+    """The first paragraph of a docstring, as one line."""
+    return (inspect.getdoc(function) or "").split("\n\n")[0].replace("\n", " ")
 
 
 def _wanted(hint: Any) -> str:
@@ -165,6 +170,7 @@ class MetricPart(Part):
     shown: Literal["table", "page", "permutations", "file"]
     position: int
     parameter: str
+    points: tuple[str, ...]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -286,6 +292,22 @@ def parts_of(kind: str) -> dict[str, Part]:
     return dict(sorted(_parts[kind].items()))
 
 
+def list_parts(kind: str | None = None) -> list[dict[str, str]]:
+    """All parts (of one kind, such as "metric"), as records: kind, name, summary, paper, origin."""
+    kinds = [kind] if kind else KINDS
+    return [
+        {
+            "kind": each,
+            "name": name,
+            "summary": entry.summary,
+            "paper": entry.paper,
+            "origin": "built in" if entry.is_built_in else entry.function.__module__.split(".")[0],
+        }
+        for each in kinds
+        for name, entry in parts_of(each).items()
+    ]
+
+
 def part(kind: type[P], name: str) -> P:
     """The part of that name, or an error that says which names exist."""
     if kind.kind not in _loaded or name not in _parts[kind.kind]:
@@ -293,6 +315,13 @@ def part(kind: type[P], name: str) -> P:
         if name not in known:
             raise UnknownName(kind.kind, name, known)
     return typing.cast("P", _parts[kind.kind][name])
+
+
+def metric_named(name: str) -> MetricPart | None:
+    """The metric behind a name of run files, `p_c` or `omega@0.5`; None for an unknown one."""
+    own, _, value = name.partition("@")
+    entry = parts(MetricPart).get(own)
+    return entry if entry is not None and bool(entry.parameter) == bool(value) else None
 
 
 def _load(kind: str) -> None:
@@ -423,6 +452,7 @@ def metric(
     position: int = 100,
     name: str = "",
     parameter: str = "",
+    points: tuple[str, ...] = (),
 ) -> Callable[[F], F]:
     """Register a score: a function from `Outcomes` to its decomposition by example.
 
@@ -432,7 +462,8 @@ def metric(
     with several variants per example, or those that keep the words and change their order. `on`
     says whether predictions are labels or numbers. `shown` is where it appears: in every table, on
     pages only, among the scores of permutations, or in files only; `position` orders it there. A
-    metric with a `parameter` is written NAME@VALUE and gets the value as its second argument.
+    metric with a `parameter` is written NAME@VALUE and gets the value as its second argument; it is
+    measured at `points` unless others are asked for.
     """
 
     def enter(function: F) -> F:
@@ -442,7 +473,7 @@ def metric(
             function=function,
             paper=paper,
             title=title or own,
-            meaning=meaning,
+            meaning=meaning or first_paragraph(function).rstrip("."),
             better=better,
             unit=unit,
             of=of,
@@ -450,6 +481,7 @@ def metric(
             shown=shown,
             position=position,
             parameter=parameter,
+            points=points,
         )
         register(entry)
         return function

@@ -1,5 +1,5 @@
-"""Is the page of explanations as readable as the others? Every picture and table, wide and narrow,
-light and dark, with axe.
+"""The page of explanations is readable: every figure and table, wide and narrow, light and dark,
+with axe.
 """
 
 from __future__ import annotations
@@ -11,21 +11,16 @@ from typing import Any
 import pytest
 
 import disorder
-from disorder.verbs.explain import write_folder
 
-PICTURES = ["ladder:draws=2", "overlap", "omega_curve", "entropy", "length", "sides"]
-BY = [*PICTURES, "leave_one_out:n=4", "neighbours:n=6,budget=30", "heads"]
+FIGURES = ["ladder:draws=2", "overlap", "omega_curve", "entropy", "length", "sides"]
+BY = [*FIGURES, "leave_one_out:n=4", "neighbours:n=6,budget=30", "heads"]
 
 
 @pytest.fixture(scope="module")
 def seen_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """All kinds of pictures, tables, and the line of a model that has no attentions."""
+    """All kinds of figures, tables, and the line of a model that has no attentions."""
     folder = tmp_path_factory.mktemp("explained")
-    write_folder(
-        folder,
-        disorder.explain("builtin", "builtin", by=BY, limit=40, q=5),
-        "disorder explain builtin",
-    )
+    disorder.explain("builtin", "builtin", by=BY, limit=40, q=5, out=folder)
     return folder
 
 

@@ -337,11 +337,11 @@ class TestNewcomers:
         assert not (tmp_path / "runs").exists()  # nothing is left behind by a mistake
 
     def test_a_list_of_dictionaries_is_data(self) -> None:
-        made = audit("always:neutral", pairs(6), q=2, transformations=["derange"])
+        made = audit("always:neutral", pairs(6), q=2, with_=["derange"])
         assert made.n_examples == 6
 
     def test_a_label_that_may_be_a_slip_is_named(self, jsonl: Write) -> None:
         rows = [dict(row) for row in pairs(40)]
         rows[0]["label"] = "nuetral"
-        made = audit("uniform", str(jsonl(rows)), q=2, transformations=["derange"])
+        made = audit("uniform", str(jsonl(rows)), q=2, with_=["derange"])
         assert any("'nuetral' stands in 1 of 40" in note for note in made.notes)

@@ -123,9 +123,7 @@ def go_through(path: Path, spec: str, *, out: Path | None = None) -> str:
             json.dumps(record, ensure_ascii=False).encode()
     status = "abstained"
     with suppress(DisorderError):
-        status = audit(
-            "uniform", str(path), transformations=[spec], q=3, short="use", out=out
-        ).status
+        status = audit("uniform", str(path), with_=[spec], q=3, short="use", out=out).status
     assert time.process_time() - began < SECONDS
     return status
 

@@ -137,7 +137,7 @@ def test_a_resumed_run_asks_no_finished_block_again(
             "python:slow_model:answer",
             "data.jsonl",
             q=40,
-            transformations=SPECS,
+            with_=SPECS,
             out="run",
             progress=stop,
         )
@@ -156,9 +156,7 @@ def test_a_resumed_run_asks_no_finished_block_again(
 def test_a_damaged_part_is_asked_again(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(place)
     monkeypatch.syspath_prepend(str(place))
-    whole = audit(
-        "python:slow_model:answer", "data.jsonl", q=5, transformations=["derange"], out="run"
-    )
+    whole = audit("python:slow_model:answer", "data.jsonl", q=5, with_=["derange"], out="run")
     before = samples_of(Path("run"))
     part = Path("run/samples/01-derange-00000.parquet")
     for damage in (
@@ -178,7 +176,7 @@ def test_a_damaged_part_is_asked_again(place: Path, monkeypatch: pytest.MonkeyPa
 def test_changed_data_is_not_mixed_into_a_run(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(place)
     monkeypatch.syspath_prepend(str(place))
-    audit("python:slow_model:answer", "data.jsonl", q=2, transformations=["derange"], out="run")
+    audit("python:slow_model:answer", "data.jsonl", q=2, with_=["derange"], out="run")
     state = json.loads(Path("run/run.json").read_text())
     Path("run/run.json").write_text(json.dumps({**state, "status": "started"}))
     text = Path("data.jsonl").read_text()
@@ -210,7 +208,7 @@ def test_a_full_disk_loses_nothing_that_was_finished(
                 "python:slow_model:answer",
                 "data.jsonl",
                 q=100,
-                transformations=["derange"],
+                with_=["derange"],
                 out=small / "run",
             )
         n_kept = len(samples_of(small / "run"))
@@ -220,9 +218,7 @@ def test_a_full_disk_loses_nothing_that_was_finished(
         assert run.profile["resumed"] > 0
         assert (
             run.scores
-            == audit(
-                "python:slow_model:answer", "data.jsonl", q=100, transformations=["derange"]
-            ).scores
+            == audit("python:slow_model:answer", "data.jsonl", q=100, with_=["derange"]).scores
         )
     finally:
         subprocess.run(["umount", str(small)], check=True)
@@ -232,7 +228,7 @@ def test_time_goes_into_the_model(place: Path, monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.chdir(place)
     monkeypatch.syspath_prepend(str(place))
     began = time.perf_counter()
-    run = audit("python:slow_model:answer", "data.jsonl", q=5, transformations=["derange"])
+    run = audit("python:slow_model:answer", "data.jsonl", q=5, with_=["derange"])
     took = time.perf_counter() - began
     assert {"draw", "forward", "write", "asked"} <= set(run.profile)
     assert sum(run.profile[name] for name in ("draw", "assemble", "forward", "write")) <= took

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from disorder.errors import DisorderError
-from disorder.metrics import Anytime, StopRule, thresholds_of
+from disorder.metrics import Anytime, StopRule, limits
 from disorder.types import Task
 from disorder.verbs.audit.pipeline import audit
 
@@ -53,10 +53,8 @@ def uneven(pairs: list[tuple[str, str]]) -> list[list[float]]:
 )
 def test_curtailed_scores_are_the_full_ones(data: str, wanted: list[str], fidelity: str) -> None:
     specs = ["derange:q=50", "reverse"]
-    full = audit(uneven, data, transformations=specs, fidelity=fidelity)
-    short = audit(
-        uneven, data, transformations=specs, fidelity=fidelity, curtail=True, score=wanted
-    )
+    full = audit(uneven, data, with_=specs, fidelity=fidelity)
+    short = audit(uneven, data, with_=specs, fidelity=fidelity, curtail=True, score=wanted)
     measured = [record for record in short.scores if record.transformation.startswith("derange")]
     assert {record.metric for record in measured} == set(wanted or ["omega_max", "omega_rand"])
     for record in measured:
@@ -69,7 +67,7 @@ def test_omega_max_alone_needs_few_questions(data: str) -> None:
     run = audit(
         lambda pairs: [[0, 1, 0]] * len(pairs),
         data,
-        transformations=["derange"],
+        with_=["derange"],
         curtail=True,
         score=["omega_max"],
     )
@@ -84,12 +82,12 @@ def test_scores_that_need_every_permutation_refuse_to_be_curtailed(data: str) ->
 
 def test_thresholds() -> None:
     task = Task("nli", LABELS)
-    assert thresholds_of(["omega_max", "omega_rand", "omega_all"], task, "paper") == [
+    assert limits(["omega_max", "omega_rand", "omega_all"], task, "paper") == [
         0,
         Fraction(1, 3),
         1,
     ]
-    assert thresholds_of(["omega_rand", "omega@0.5"], task, "released") == [
+    assert limits(["omega_rand", "omega@0.5"], task, "released") == [
         Fraction("0.34"),
         Fraction(1, 2),
     ]
@@ -126,13 +124,13 @@ def test_a_confidence_sequence_gets_narrow() -> None:
 
 
 def test_asking_stops_when_sure_enough(data: str) -> None:
-    full = audit("always:neutral", "builtin", limit=2000, q=5, transformations=["derange"])
+    full = audit("always:neutral", "builtin", limit=2000, q=5, with_=["derange"])
     run = audit(
         "always:neutral",
         "builtin",
         limit=2000,
         q=5,
-        transformations=["derange"],
+        with_=["derange"],
         stop_when="width(p_c) < 0.05",
     )
     assert run.stopped["derange"]["n_examples"] < 2000

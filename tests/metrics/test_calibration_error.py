@@ -4,6 +4,8 @@ calibrated model?
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -12,9 +14,12 @@ from hypothesis import strategies as st
 from conftest import outcomes
 from disorder.abstention import predicted_label
 from disorder.errors import NothingToMeasure
-from disorder.metrics.ece import N_BINS, bin_of, calibration_error, ece
+from disorder.metrics import measure
+from disorder.metrics.ece import N_BINS, bin_of, calibration_error
 from disorder.types import Outcomes, Task
 from disorder.verbs.audit.figures import figures
+
+ece = partial(measure, "ece")
 
 
 def made(answers: np.ndarray, gold: list[int]) -> Outcomes:

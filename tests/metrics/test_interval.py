@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy.stats import binomtest
 from scipy.stats import t as student_t
 
 from disorder.errors import NothingToMeasure
-from disorder.metrics.statistics import intervals as _interval
+from disorder.metrics.statistics import intervals
 from disorder.metrics.statistics.intervals import average, mean, ratio, share, student, wilson
+from disorder.metrics.statistics.resampling import ONE_SCORE
 
 
 @pytest.mark.parametrize("n", [1, 2, 7, 100, 6655])
@@ -112,13 +115,11 @@ def test_the_ratio_covers_the_truth_as_often_as_it_says() -> None:
 def test_blocks_do_not_change_the_interval(monkeypatch: pytest.MonkeyPatch) -> None:
     values = np.random.default_rng(0).random(300)
     whole = mean(values)
-    _interval._held_counts.cache_clear()
-    monkeypatch.setattr(_interval, "BLOCK", 30_000)
+    monkeypatch.setattr(intervals, "ONE_SCORE", replace(ONE_SCORE, block=30_000))
     again = mean(values)
     assert (again.value, again.low, again.high) == pytest.approx(
         (whole.value, whole.low, whole.high), rel=1e-12
     )
-    _interval._held_counts.cache_clear()
 
 
 @pytest.mark.parametrize("freedom", [1, 2, 3, 4, 7, 20, 1000])

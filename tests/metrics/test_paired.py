@@ -4,6 +4,7 @@ coverage of the intervals.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import product
 from math import sqrt
 
@@ -14,11 +15,19 @@ from hypothesis import strategies as st
 from scipy.stats import binom, binomtest
 
 from conftest import outcomes
-from disorder.errors import NothingToMeasure
-from disorder.metrics import by_example, difference_of, holm, scores
-from disorder.metrics.statistics import paired as _paired
-from disorder.metrics.statistics.decomposition import Claims, Means, Ranks
+from disorder.errors import NothingToMeasure, UnknownName
+from disorder.metrics import (
+    Mean,
+    RankCorrelation,
+    Share,
+    decompose,
+    difference_of,
+    holm,
+    scores,
+)
+from disorder.metrics.statistics import paired
 from disorder.metrics.statistics.paired import contributions, mcnemar, newcombe, sign_flip
+from disorder.metrics.statistics.resampling import PAIRED
 from disorder.types import Outcomes, Task
 
 N_RUNS = 600
@@ -27,11 +36,8 @@ N_RUNS = 600
 @pytest.fixture
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     """Fewer draws, so that hundreds of comparisons can be simulated."""
-    monkeypatch.setattr(_paired, "N_RESAMPLES", 400)
-    monkeypatch.setattr(_paired, "N_FLIPS", 399)
-    _paired._held_counts.cache_clear()
-    yield
-    _paired._held_counts.cache_clear()
+    monkeypatch.setattr(paired, "PAIRED", replace(PAIRED, n_resamples=400))
+    monkeypatch.setattr(paired, "N_FLIPS", 399)
 
 
 def bounds(share: float) -> tuple[int, int]:
@@ -60,7 +66,7 @@ class TestShares:
         assert newcombe(20, 4, 9, 50) == pytest.approx((-high, -low))
 
     def test_two_equal_models_still_leave_doubt(self) -> None:
-        both = Claims(np.arange(50) < 30)
+        both = Share(np.arange(50) < 30)
         found = difference_of(both, both)
         assert (found.difference, found.p, found.n, found.test) == (0, 1, 50, "mcnemar")
         assert -0.2 < found.low < 0 < found.high < 0.2
@@ -92,18 +98,18 @@ class TestShares:
         assert sum(mcnemar(b, c) <= 0.05 for _, b, c, _ in drawn.tolist()) <= bounds(0.05)[1]
 
 
-class TestMeans:
+class TestMean:
     def test_contributions_sum_to_the_difference(self) -> None:
         rng = np.random.default_rng(0)
         base, other = (
-            Means(rng.random(40), rng.random(40) < share, scale=2.0) for share in (0.3, 0.9)
+            Mean(rng.random(40), rng.random(40) < share, span=0.5) for share in (0.3, 0.9)
         )
         assert contributions(base, other).sum() == pytest.approx(other.value - base.value)
 
     def test_contributions_of_a_plain_mean_are_the_differences(self) -> None:
         rng, everyone = np.random.default_rng(0), np.ones(9, dtype=bool)
         a, b = rng.random(9), rng.random(9)
-        assert contributions(Means(a, everyone), Means(b, everyone)) == pytest.approx((b - a) / 9)
+        assert contributions(Mean(a, everyone), Mean(b, everyone)) == pytest.approx((b - a) / 9)
 
     def test_sign_flip_is_the_full_enumeration(self) -> None:
         added = np.random.default_rng(5).normal(0.35, 1, size=10)
@@ -121,7 +127,7 @@ class TestMeans:
 
     def test_seeded_and_antisymmetric(self) -> None:
         rng = np.random.default_rng(0)
-        base, other = (Means(rng.random(40), rng.random(40) < 0.7) for _ in range(2))
+        base, other = (Mean(rng.random(40), rng.random(40) < 0.7) for _ in range(2))
         there, back = difference_of(base, other), difference_of(other, base)
         assert there == difference_of(base, other)
         assert there != difference_of(base, other, seed=1)
@@ -131,7 +137,7 @@ class TestMeans:
         assert (back.low, back.high) == pytest.approx((-there.high, -there.low), abs=0.03)
 
     def test_two_equal_models_still_leave_doubt(self) -> None:
-        same = Means(np.full(50, 0.5), np.ones(50, dtype=bool))
+        same = Mean(np.full(50, 0.5), np.ones(50, dtype=bool))
         found = difference_of(same, same)
         assert (found.difference, found.p) == (0, 1)
         assert -0.1 < found.low < 0 < found.high < 0.1
@@ -142,7 +148,7 @@ class TestMeans:
         rng, everyone, n_found = np.random.default_rng(n), np.ones(n, dtype=bool), 0
         for seed in range(N_RUNS):
             rates = rng.beta(2, 1, size=n)
-            base, other = (Means(rng.binomial(10, rates) / 10, everyone) for _ in range(2))
+            base, other = (Mean(rng.binomial(10, rates) / 10, everyone) for _ in range(2))
             n_found += sign_flip(contributions(base, other), seed=seed) <= 0.05
         assert bounds(0.05)[0] <= n_found <= bounds(0.05)[1]
 
@@ -154,7 +160,7 @@ class TestMeans:
         rng, n, n_found = np.random.default_rng(3), 120, 0
         for seed in range(N_RUNS):
             base, other = (
-                Means(rng.binomial(10, rng.beta(2, 1, size=n)) / 10, rng.random(n) < a)
+                Mean(rng.binomial(10, rng.beta(2, 1, size=n)) / 10, rng.random(n) < a)
                 for a in (0.3, 0.9)
             )
             n_found += sign_flip(contributions(base, other), seed=seed) <= 0.05
@@ -171,53 +177,43 @@ class TestMeans:
             if kind == "spread":
                 rates = rng.uniform(0, 0.9, size=n)
                 base, other = (
-                    Means(rng.binomial(10, rates + more) / 10, everyone) for more in (0, 0.1)
+                    Mean(rng.binomial(10, rates + more) / 10, everyone) for more in (0, 0.1)
                 )
             elif kind == "all or nothing":
                 cell = rng.choice(4, size=n, p=[0.5, 0.1, 0.02, 0.38])
                 base, other = (
-                    Means((cell % 2 == 0) * (cell != 3) * 1.0, everyone),
-                    Means((cell < 2) * 1.0, everyone),
+                    Mean((cell % 2 == 0) * (cell != 3) * 1.0, everyone),
+                    Mean((cell < 2) * 1.0, everyone),
                 )
             else:
-                base = Means(rng.beta(1, 1, size=n), rng.random(n) < 0.5)
-                other = Means(rng.beta(2, 1, size=n), rng.random(n) < 0.8)
+                base = Mean(rng.beta(1, 1, size=n), rng.random(n) < 0.5)
+                other = Mean(rng.beta(2, 1, size=n), rng.random(n) < 0.8)
             found = difference_of(base, other, seed=seed)
             n_hits += found.low <= truth <= found.high
         assert n_hits / N_RUNS >= 0.925
-
-
-NO_SUMS = {"ece"}  # scores that do not add up from examples
 
 
 class TestTakenApart:
     @given(st.integers(0, 10**6), st.sampled_from([1, 7]))
     def test_every_score_is_the_metrics_own(self, seed: int, q: int) -> None:
         given = drawn(seed, n=30, q=q)
-        for name, score in scores(given, thresholds=("0.5",)):
+        for name, score in scores(given, points={"omega": ("0.5",)}):
             if isinstance(score, str):
                 with pytest.raises(NothingToMeasure):
-                    by_example(name, given)
+                    decompose(name, given)
             else:
-                taken = by_example(name, given)
-                assert (taken is None) == (name in NO_SUMS)
-                if taken is not None:
-                    assert taken.value == pytest.approx(score.value, abs=1e-12)
+                assert decompose(name, given).value == pytest.approx(score.value, abs=1e-12)
 
     def test_released_fidelity_too(self) -> None:
         given = drawn(3, n=40, q=10, fidelity="released")
         for name, score in scores(given):
-            if name in NO_SUMS:
-                continue
-            taken = by_example(name, given)
-            assert taken is not None
-            assert taken.value == pytest.approx(score.value, abs=1e-12)
+            assert decompose(name, given).value == pytest.approx(score.value, abs=1e-12)
 
     def test_a_resample_of_wos_is_the_wos_of_the_examples_drawn(self) -> None:
         """Weights are copies of examples: dev-r is filtered and balanced again on the copies."""
         given = drawn(1, n=40, q=5)
-        taken = by_example("wos", given)
-        assert isinstance(taken, Means)
+        taken = decompose("wos", given)
+        assert isinstance(taken, Mean)
         rng = np.random.default_rng(0)
         weights = np.stack(
             [np.bincount(rng.integers(40, size=40), minlength=40) for _ in range(20)]
@@ -225,24 +221,24 @@ class TestTakenApart:
         sums, counts = taken.weighted(weights)
         for row, total, n in zip(weights, sums, counts, strict=True):
             copies = given.take(np.repeat(np.arange(40), row.astype(int)))
-            again = by_example("wos", copies)
-            assert taken.offset + taken.scale * total / n == pytest.approx(again.value)  # type: ignore[union-attr]
+            again = decompose("wos", copies)
+            assert taken.in_units(total / n) == pytest.approx(again.value)
 
     def test_no_weights_no_change(self) -> None:
         given = drawn(2, n=30, q=5)
         for name in ("p_c", "p_f", "wos", "agreement", "entropy_c"):
-            taken = by_example(name, given)
-            assert isinstance(taken, Means)
+            taken = decompose(name, given)
+            assert isinstance(taken, Mean)
             total, n = taken.weighted(np.ones((1, 30)))
-            assert taken.offset + taken.scale * total[0] / n[0] == pytest.approx(taken.value)
+            assert taken.in_units(total[0] / n[0]) == pytest.approx(taken.value)
 
     def test_rank_correlation(self) -> None:
         rng = np.random.default_rng(0)
         gold = rng.random(60)
         noise = [rng.normal(size=(60, 3)) for _ in range(2)]
         good, bad = (
-            Ranks(gold, gold[:, None] + 0.1 * noise[0]),
-            Ranks(gold, gold[:, None] + noise[1]),
+            RankCorrelation(gold, gold[:, None] + 0.1 * noise[0]),
+            RankCorrelation(gold, gold[:, None] + noise[1]),
         )
         found = difference_of(good, bad)
         assert found.test == "bootstrap"
@@ -251,8 +247,19 @@ class TestTakenApart:
         assert found.p < 0.01
         assert difference_of(good, good).p == 1
 
-    def test_unknown_scores_are_not_guessed_at(self) -> None:
-        assert by_example("score_of_a_plugin", drawn(0, n=5, q=2)) is None
+    def test_calibration_errors_are_compared(self) -> None:
+        rng = np.random.default_rng(1)
+        counts = np.full(80, 2)
+        calibrated = BinnedGap(rng.normal(0, 0.05, size=(80, 15)), counts)
+        certain = BinnedGap(calibrated.gaps - 0.1, counts)
+        found = difference_of(calibrated, certain)
+        assert found.difference == pytest.approx(certain.value - calibrated.value)
+        assert found.low > 0
+        assert difference_of(certain, certain).difference == 0
+
+    def test_an_unknown_score_is_an_error(self) -> None:
+        with pytest.raises(UnknownName, match="unknown metric"):
+            decompose("score_of_a_plugin", drawn(0, n=5, q=2))
 
 
 def drawn(seed: int, *, n: int, q: int, **more: object) -> Outcomes:
@@ -285,7 +292,7 @@ def test_wos_finds_a_real_difference_and_no_other() -> None:
     gold = np.arange(n) % 3
     bag = outcomes(gold, gold, np.repeat(gold[:, None], 6, axis=1), task=task)
     reader = outcomes(gold, gold, (gold[:, None] + np.arange(6)) % 3, task=task)
-    taken = [by_example("wos", each) for each in (bag, reader)]
+    taken = [decompose("wos", each) for each in (bag, reader)]
     found = difference_of(taken[0], taken[1])  # type: ignore[arg-type]
     assert (found.difference, found.n) == (pytest.approx(1.0), 90)
     assert found.low > 0.8

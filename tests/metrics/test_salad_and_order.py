@@ -8,6 +8,7 @@ import gzip
 import json
 from collections import Counter
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -19,12 +20,16 @@ from scipy.stats import spearmanr
 from conftest import outcomes
 from disorder.data import known_tasks
 from disorder.errors import NothingToMeasure
-from disorder.metrics import dev_r, is_simple
-from disorder.metrics.agreement import agreement
-from disorder.metrics.confidence import confidence
-from disorder.metrics.spearman import correlation, ranks, spearman
-from disorder.metrics.wos import is_one_sentence, wos
+from disorder.metrics import dev_r, is_simple, measure
+from disorder.metrics.statistics.ranks import rank_correlation as correlation
+from disorder.metrics.statistics.ranks import ranks
+from disorder.metrics.wos import is_one_sentence
 from disorder.types import Fidelity, Outcomes, Task
+
+agreement = partial(measure, "agreement")
+confidence = partial(measure, "confidence")
+spearman = partial(measure, "spearman")
+wos = partial(measure, "wos")
 
 TWO = ("no", "yes")
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from math import log
 
 import numpy as np
@@ -10,12 +11,18 @@ import pytest
 
 from conftest import outcomes
 from disorder.errors import BadSetting, NothingToMeasure
-from disorder.metrics import omega_at, references, scores
-from disorder.metrics.acceptance import p_c, p_f
-from disorder.metrics.accuracy import accuracy, accuracy_used
-from disorder.metrics.entropy import entropy_c, entropy_f
-from disorder.metrics.omega import omega_all, omega_max, omega_rand
+from disorder.metrics import measure, references, scores
 from disorder.types import Outcomes
+
+p_c = partial(measure, "p_c")
+p_f = partial(measure, "p_f")
+accuracy = partial(measure, "accuracy")
+accuracy_used = partial(measure, "accuracy_used")
+entropy_c = partial(measure, "entropy_c")
+entropy_f = partial(measure, "entropy_f")
+omega_all = partial(measure, "omega_all")
+omega_max = partial(measure, "omega_max")
+omega_rand = partial(measure, "omega_rand")
 
 # Figure 1's setting: six examples, three first answered right (gold 0, answer 0) and three wrong
 # (gold 0, answer 1),
@@ -49,10 +56,10 @@ class TestFigure1:
             omega_rand(figure_1()).value == 3 / 6
         )  # rows 1, 2, 6: row 4 has just 1/3, which is not more
         assert omega_all(figure_1()).value == 1 / 6  # row 1
-        assert omega_at(figure_1(), "0.5").value == 2 / 6  # rows 1, 6: row 2 has just 1/2
-        assert omega_at(figure_1(), "0").value == omega_max(figure_1()).value
+        assert measure("omega@0.5", figure_1()).value == 2 / 6  # rows 1, 6: row 2 has just 1/2
+        assert measure("omega@0", figure_1()).value == omega_max(figure_1()).value
         assert (
-            omega_at(figure_1(), "1").value == 0
+            measure("omega@1", figure_1()).value == 0
         )  # no share exceeds 1: the papers' Ω_1.0 is omega_all
 
     def test_acceptance(self) -> None:
@@ -100,17 +107,17 @@ def test_chance_is_a_half_for_two_labels_in_both(k: int, expected: int, fidelity
     ("x", "k", "expected"), [("0.34", 34, 0), ("0.34", 35, 1), ("0.1", 10, 0), ("0.29", 29, 0)]
 )
 def test_thresholds_are_compared_as_fractions(x: str, k: int, expected: int) -> None:
-    assert omega_at(accepting(k), x).value == expected
+    assert measure(f"omega@{x}", accepting(k)).value == expected
 
 
-@pytest.mark.parametrize("x", ["", "half", "1.1", "-0.1", "nan", "1/0"])
+@pytest.mark.parametrize("x", ["half", "1.1", "-0.1", "nan", "1/0"])
 def test_a_threshold_is_a_share(x: str) -> None:
     with pytest.raises(BadSetting, match="omega: x="):
-        omega_at(accepting(1), x)
+        measure(f"omega@{x}", accepting(1))
 
 
 def test_nothing_right_and_nothing_flipped_have_no_acceptance() -> None:
-    with pytest.raises(NothingToMeasure, match="no example was answered right"):
+    with pytest.raises(NothingToMeasure, match="no example was predicted right"):
         p_c(outcomes([0], [1], [[0, 0]]))
     with pytest.raises(NothingToMeasure, match="flipped"):
         p_f(outcomes([0, 0], [1, 0], [[1, 1], [0, 0]]))
@@ -165,7 +172,7 @@ class TestReferenceModels:
 
 def test_scores_gives_what_applies_and_says_what_does_not() -> None:
     found = dict(scores(outcomes([0, 0], [0, 0], [[0, 0], [0, 0]])))
-    assert found["p_f"] == "no wrong answer was flipped by a permutation"
+    assert found["p_f"] == "no wrong prediction was flipped by a permutation"
     assert {
         "omega_max",
         "omega_rand",

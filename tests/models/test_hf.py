@@ -207,7 +207,7 @@ def test_a_folder_that_is_no_model_is_one_line(tmp_path: Path) -> None:
 
 
 def _audited(folder: str, cache: str) -> list[dict[str, Any]]:
-    run = audit(f"hf:{folder}", "builtin", limit=40, q=8, transformations=["derange"], cache=cache)
+    run = audit(f"hf:{folder}", "builtin", limit=40, q=8, with_=["derange"], cache=cache)
     assert run.notes == []
     return [record.model_dump() for record in run.scores]
 

@@ -48,9 +48,7 @@ def test_a_refusal_is_none_of_the_labels() -> None:
 
 
 def test_an_audit_accepts_no_refused_text() -> None:
-    run = disorder.audit(
-        Guard(), pairs(40), transformations=["derange", "reverse"], q=5, suite="order"
-    )
+    run = disorder.audit(Guard(), pairs(40), with_=["derange", "reverse"], q=5, suite="order")
     values = {(r.transformation, r.metric): r.value for r in run.scores if r.group == "all"}
     assert values["original", "accuracy"] == pytest.approx(14 / 40)
     assert (

@@ -159,7 +159,7 @@ def test_command_repeats_the_run(run: Run, tmp_path: Path) -> None:
     words = command(run).split()
     assert words[:2] == ["disorder", "audit"]
     assert words.count("--with") == len(run.transformations)
-    again = audit(answers, str(tmp_path / "data.jsonl"), q=5, transformations=run.transformations)
+    again = audit(answers, str(tmp_path / "data.jsonl"), q=5, with_=run.transformations)
     assert again.scores == run.scores
 
 

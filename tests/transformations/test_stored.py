@@ -34,7 +34,7 @@ def test_stored_texts_are_those_that_were_asked(
 ) -> None:
     pq = pytest.importorskip("pyarrow.parquet")
     path = str(jsonl(pairs(6)))
-    disorder.audit("uniform", path, transformations=[spec], q=2, out=tmp_path / "run")
+    disorder.audit("uniform", path, with_=[spec], q=2, out=tmp_path / "run")
     parts = sorted((tmp_path / "run" / "samples").glob("01-*.parquet"))
     rows = [row for part in parts for row in pq.read_table(part).to_pylist()]
     examples = {example.id: example for example in read_data(path).examples}

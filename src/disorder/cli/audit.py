@@ -4,19 +4,16 @@ from __future__ import annotations
 
 import json
 import sys
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from disorder.cli import options as o
 
+if TYPE_CHECKING:
+    from disorder.runs import Run
+
 QUICK = 1000  # examples of the built-in data when no data is named
-OUTSIDE = (
-    "model",
-    "data",
-    "out",
-    "resume",
-    "profile",
-    "as_json",
-)  # options that are no settings of an audit
+# options that are no settings of an audit
+OUTSIDE = ("model", "data", "out", "resume", "profile", "as_json")
 
 
 def audit(
@@ -52,11 +49,12 @@ def audit(
 ) -> None:
     """Does MODEL read DATA, or only count its words?
 
-    Breaks the words in controlled ways, asks again, and says with intervals how much of the model's
-    skill survives. Without arguments: the built-in model on 1,000 of the built-in examples,
+    Perturbs the words in controlled ways, predicts again, and says with intervals how much of the
+    model's skill survives. Without arguments: the built-in model on 1,000 of the built-in examples,
     offline, in seconds.
     """
-    settings = _settings({name: value for name, value in locals().items() if name not in OUTSIDE})
+    options = dict(locals())
+    settings = {name: v for name, v in options.items() if name not in OUTSIDE and v is not None}
     if data is None and limit is None:
         settings["limit"] = QUICK
     folder = resume or out or str(o.new_folder(model, data or "builtin"))
@@ -71,28 +69,15 @@ def audit(
         show(run, Console(), folder=folder, profile=profile)
 
 
-def _settings(given: dict[str, Any]) -> dict[str, Any]:
-    """Options as the audit's settings: the same words, lists and mappings read from text."""
-    given["transformations"] = given.pop("with_") or ()
-    for name in ("score", "group_by"):
-        given[name] = given[name] or ()
-    for name in ("columns", "labels"):
-        given[name] = o.mapping(f"--{name}", given[name])
-    given["omega"] = [x.strip() for x in given["omega"].split(",") if x.strip()]
-    return given
-
-
 def _audited(
     model: str, data: str, folder: str, settings: dict[str, Any], *, is_resumed: bool
-) -> Any:
+) -> Run:
     from disorder.cli.progress import Bar, News
-    from disorder.verbs.audit.pipeline import audit as start
-    from disorder.verbs.audit.pipeline import resume
+    from disorder.verbs.audit import audit as start
+    from disorder.verbs.audit import resume
 
     News.show()
     with Bar() as bar:
-        return (
-            resume(folder, progress=bar)
-            if is_resumed
-            else start(model, data, out=folder, progress=bar, **settings)
-        )
+        if is_resumed:
+            return resume(folder, progress=bar)
+        return start(model, data, out=folder, progress=bar, **settings)

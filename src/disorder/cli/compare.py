@@ -50,7 +50,7 @@ def compare(
     found = start(
         *runs,
         metrics=metric or (),
-        transformations=with_ or (),
+        with_=with_ or (),
         groups=group or ("all",),
         base=base,
         pairs=pairs,

@@ -1,12 +1,10 @@
-"""`disorder designs`: train on perturbed texts, test on perturbed texts, or both: what does the model
-lose each time?
+"""`disorder designs`: what does a model lose when its training texts, its test texts, or both are
+perturbed?
 """
 
 from __future__ import annotations
 
-import json
 import sys
-from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -14,30 +12,43 @@ import typer
 
 from disorder.cli import options as o
 from disorder.cli.files import write
-from disorder.cli.tables import Rows, markdown, seeds_text, signed, terminal
+from disorder.cli.tables import (
+    TableRows,
+    markdown,
+    print_line,
+    seeds_text,
+    signed,
+    terminal,
+    with_interval,
+)
+from disorder.cli.tables import as_json as json_text
 from disorder.cli.train import Device, ModelName, Set, TestLimit, TrainLimit, TrainOut, settings_of
 
 if TYPE_CHECKING:
     from disorder.verbs.train import Design
 
-Test = Annotated[str, typer.Argument(help="Test data, never trained on: mnli:matched, FILE.jsonl")]
-DesignOn = Annotated[
-    list[str], o._option("Transformation to break texts by; can be repeated", "--on")
+ComparisonData = Annotated[str, typer.Argument(help="Training data: mnli:train, FILE.jsonl")]
+ComparisonTest = Annotated[
+    str, typer.Argument(help="Test data, never trained on: mnli:matched, FILE.jsonl")
 ]
-DesignSeeds = Annotated[int, o._option("Trainings of each model, with seeds 0, 1, …")]
-DesignJson = Annotated[bool, o._option("Print the results as JSON and nothing else", "--json")]
+ComparisonSeeds = Annotated[int, o._option("Trainings of each model, with seeds 0, 1, …")]
+ComparisonJson = Annotated[bool, o._option("Print the results as JSON and nothing else", "--json")]
+DesignOn = Annotated[
+    list[str], o._option("Transformation to perturb texts by; can be repeated", "--on")
+]
 MEANING = (
-    "95 % intervals over test examples; they do not hold the chance of seeds. Δ: accuracy minus that of the plain model of the "
-    "same seed on the same test examples, whole."
+    "95 % intervals over test examples; they do not include the variation between seeds. "
+    "Δ: accuracy minus that of the plain model of the same seed on the same test examples, "
+    "unperturbed."
 )
 
 
 def designs(
-    data: Annotated[str, typer.Argument(help="Training data: mnli:train, FILE.jsonl")],
-    test: Test,
+    data: ComparisonData,
+    test: ComparisonTest,
     on: DesignOn,
     model: ModelName = "bilstm",
-    seeds: DesignSeeds = 1,
+    seeds: ComparisonSeeds = 1,
     set_: Set = None,
     limit: TrainLimit = None,
     test_limit: TestLimit = None,
@@ -46,56 +57,51 @@ def designs(
     columns: o.Columns = "",
     task: o.TaskName = None,
     data_dir: o.DataDir = None,
-    as_json: DesignJson = False,
+    as_json: ComparisonJson = False,
 ) -> None:
-    """Break the training data, the test data, or both (NLI Data Sanity Check).
+    """Perturb the training data, the test data, or both (NLI Data Sanity Check).
 
-    Trains one model on original texts and one for every --on; Δ is against the first on original texts,
-    with a paired interval. The same command with the same --out goes on where it was stopped.
-    Leaves designs.json and designs.md.
+    Trains one model on original texts and one per --on; Δ is against the first on original texts,
+    with a paired interval. The same command with the same --out resumes what was stopped. Leaves
+    designs.json and designs.md.
     """
     from rich.console import Console
 
     from disorder.cli.progress import EpochBar
-    from disorder.verbs.train import designs as start
+    from disorder.verbs.train import designs as compare_designs
 
     folder = out or o.new_folder(model, data, "models")
     with EpochBar() as bar:
-        found = start(
+        found = compare_designs(
             data,
             test,
             on,
             out=folder,
-            seeds=seeds,
-            test_limit=test_limit,
-            progress=bar,
             model=model,
+            seeds=seeds,
             settings=settings_of(set_),
             limit=limit,
+            test_limit=test_limit,
             device=device,
             columns=o.mapping("--columns", columns),
             task=task,
             data_dir=data_dir,
+            progress=bar,
         )
     note = f"{seeds_text(seeds)}. {MEANING}"
     _write(folder, found, note)
     if as_json:
-        sys.stdout.write(json.dumps([asdict(design) for design in found]) + "\n")
+        sys.stdout.write(json_text(found))
         return
     console = Console()
-    console.print(f"plain on original texts: accuracy {_score(found[0])}", highlight=False)
-    console.print(terminal(changes(found)))
+    print_line(console, f"plain on original texts: accuracy {_accuracy(found[0])}")
+    console.print(terminal(delta_rows(found)))
     console.print(note, style="dim", highlight=False, markup=False)
-    console.print(
-        f"Models, designs.json and designs.md: {folder}",
-        highlight=False,
-        markup=False,
-        soft_wrap=True,
-    )
+    print_line(console, f"Models, designs.json and designs.md: {folder}")
 
 
-def changes(found: list[Design]) -> Rows:
-    """Δ as in the paper's Table 2: a row a transformation, a column a design."""
+def delta_rows(found: list[Design]) -> TableRows:
+    """Δ as in the paper's Table 2: one row per transformation, one column per design."""
     titles = {
         "corrupt-train": "Δ, perturbed training",
         "corrupt-test": "Δ, perturbed test",
@@ -107,42 +113,35 @@ def changes(found: list[Design]) -> Rows:
         own = {
             design.name: design for design in found if spec in (design.trained_on, design.tested_on)
         }
-        rows.append(
-            [spec, f"{own['corrupt-test'].accuracy.n:,}", *(_change(own[name]) for name in titles)]
-        )
+        n = own["corrupt-test"].accuracy.n
+        rows.append([spec, f"{n:,}", *(_delta(own[name]) for name in titles)])
     return rows
 
 
-def everything(found: list[Design]) -> Rows:
-    """A row a design, with its accuracy, and how far seeds lie apart."""
+def design_rows(found: list[Design]) -> TableRows:
+    """One row per design, with its accuracy, Δ, and Δ by seed."""
     rows = [["design", "trained on", "tested on", "n", "accuracy", "Δ to plain", "Δ by seed"]]
     for design in found:
         by_seed = ", ".join(map(signed, design.delta_by_seed or ()))
-        cells = [f"{design.accuracy.n:,}", _score(design), _change(design), by_seed]
+        cells = [f"{design.accuracy.n:,}", _accuracy(design), _delta(design), by_seed]
         rows.append([design.name, design.trained_on, design.tested_on, *cells])
     return rows
 
 
-def _score(design: Design) -> str:
+def _accuracy(design: Design) -> str:
     score = design.accuracy
-    return f"{score.value:.3f} ({score.low:.3f} to {score.high:.3f})"
+    return with_interval(score.value, score.low, score.high)
 
 
-def _change(design: Design) -> str:
+def _delta(design: Design) -> str:
     delta = design.delta
-    return (
-        ""
-        if delta is None
-        else f"{signed(delta.value)} ({signed(delta.low)} to {signed(delta.high)})"
-    )
+    if delta is None:
+        return ""
+    return f"{signed(delta.value)} ({signed(delta.low)} to {signed(delta.high)})"
 
 
 def _write(folder: Path, found: list[Design], note: str) -> None:
-    """designs.json for machines, designs.md for people."""
-    write(
-        "--out",
-        folder / "designs.json",
-        json.dumps([asdict(design) for design in found], indent=1) + "\n",
-    )
-    tables = {"Δ to plain": changes(found), "All numbers": everything(found)}
+    """Write designs.json for machines, designs.md for people."""
+    write("--out", folder / "designs.json", json_text(found, indent=1))
+    tables = {"Δ to plain": delta_rows(found), "All numbers": design_rows(found)}
     write("--out", folder / "designs.md", markdown(tables, note))

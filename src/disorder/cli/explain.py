@@ -1,4 +1,4 @@
-"""`disorder explain`: what does this model rely on instead of order?"""
+"""`disorder explain`: the command that shows what a model relies on instead of order."""
 
 from __future__ import annotations
 
@@ -13,32 +13,34 @@ import typer
 from disorder.cli import options as o
 
 if TYPE_CHECKING:
-    from disorder.verbs.explain import Explanations
+    from disorder.verbs.explain import Explanations, ExplanationSection
 
-By = Annotated[
+ExplainBy = Annotated[
     list[str] | None,
     typer.Option("--by", help="Explanation, e.g. lime or minitree:r=1,k=2; can be repeated"),
 ]
-With = Annotated[
+ExplainWith = Annotated[
     str,
-    typer.Option("--with", help="Transformation that breaks texts (Out of Order: shuffle_ngrams)"),
+    typer.Option(
+        "--with", help="Transformation that perturbs texts (Out of Order: shuffle_ngrams)"
+    ),
 ]
-Limit = Annotated[
+ExplainLimit = Annotated[
     int, typer.Option(help="Look at this many examples, drawn at random by seed", min=1)
 ]
-Out = Annotated[
+ExplainOut = Annotated[
     Path | None,
-    typer.Option(help="Folder for page, pictures and CSV (default: runs/DATE-MODEL-DATA)"),
+    typer.Option(help="Folder for page, figures and CSV (default: runs/DATE-MODEL-DATA)"),
 ]
 FigureFile = Annotated[
     Path | None,
-    typer.Option("--figure", help="Write the picture here (.svg, .png); several, a file each"),
+    typer.Option("--figure", help="Write the figure here (.svg, .png); of several, one file each"),
 ]
 CsvFile = Annotated[
     Path | None,
-    typer.Option("--csv", help="Write the data behind the picture here; of several, a file each"),
+    typer.Option("--csv", help="Write the data behind the figure here; of several, one file each"),
 ]
-Json = Annotated[
+ExplainJson = Annotated[
     bool,
     typer.Option("--json", help="Print the findings as JSON on standard output and nothing else"),
 ]
@@ -47,12 +49,12 @@ Json = Annotated[
 def explain(
     model: o.Model = "builtin",
     data: o.Data = None,
-    by: By = None,
-    with_: With = "derange",
+    by: ExplainBy = None,
+    with_: ExplainWith = "derange",
     q: o.Q = 100,
     seed: o.Seed = 0,
-    limit: Limit = 500,
-    out: Out = None,
+    limit: ExplainLimit = 500,
+    out: ExplainOut = None,
     figure: FigureFile = None,
     csv: CsvFile = None,
     fidelity: o.Fidelity = "paper",
@@ -64,67 +66,64 @@ def explain(
     batch_size: o.BatchSize = None,
     precision: o.Precision = "fp32",
     cache: o.CacheFolder = None,
-    as_json: Json = False,
+    as_json: ExplainJson = False,
 ) -> None:
-    """What does MODEL rely on instead of order when it answers DATA?
+    """What does MODEL rely on instead of order when it predicts DATA?
 
-    Pictures that could go into a paper, each with the data behind it and a line that says what it
-    shows. Without --by: those that ask no more than an audit does; the others (words, heads,
-    minimal pairs) are shown when named. Names and settings: disorder list explanations.
+    Figures that could go into a paper, each with the data behind it and a line that says what it
+    shows. Without --by: those that need no more model calls than an audit; the others (words,
+    heads, minimal pairs) are shown when named. Names and settings: disorder list explanations.
     """
     from disorder.cli.progress import Bar
-    from disorder.verbs.explain import check_form, write_csvs, write_figures, write_folder
-    from disorder.verbs.explain import explain as start
+    from disorder.verbs import explain as verb
 
     if figure:
-        check_form(figure)
+        verb.check_format(figure)
+    # names that the verb itself checks
+    choices: dict[str, Any] = {"fidelity": fidelity, "short": short, "precision": precision}
     with Bar() as bar:
-        found = start(
+        found = verb.explain(
             model,
             data or "builtin",
             by=by or (),
-            transformation=with_,
-            progress=bar,
+            with_=with_,
             q=q,
             seed=seed,
             limit=limit,
-            fidelity=fidelity,
-            short=short,
             columns=o.mapping("--columns", columns),
             labels=o.mapping("--labels", labels),
             task=task,
             data_dir=data_dir,
             batch_size=batch_size,
-            precision=precision,
             cache=cache,
+            progress=bar,
+            **choices,
         )
-    written = [
-        *(write_figures(figure, found) if figure else []),
-        *(write_csvs(csv, found) if csv else []),
-    ]
+    written = []
+    if figure:
+        written += verb.write_figures(figure, found)
+    if csv:
+        written += verb.write_csvs(csv, found)
     if out or not (written or as_json):
         folder = out or o.new_folder(model, data or "builtin")
-        write_folder(folder, found, _command())
+        verb.write_folder(folder, found, _command())
         written.append(folder / "explain.html")
-    _show(found, written, as_json=as_json)
+    if as_json:
+        sys.stdout.write(json.dumps(verb.as_json(found), ensure_ascii=False) + "\n")
+    else:
+        _show(found, written)
 
 
 def _command() -> str:
     return shlex.join(["disorder", *sys.argv[1:]])
 
 
-def _show(found: Explanations, written: list[Path], *, as_json: bool) -> None:
+def _show(found: Explanations, written: list[Path]) -> None:
     from rich.console import Console
     from rich.text import Text
 
-    from disorder.verbs.explain import about
-    from disorder.verbs.explain import as_json as plain
-
-    if as_json:
-        sys.stdout.write(json.dumps(plain(found), ensure_ascii=False) + "\n")
-        return
     console = Console(soft_wrap=True)
-    console.print(Text(f"\n{about(found)}", style="dim"))
+    console.print(Text(f"\n{found.about}", style="dim"))
     for line in found.notes:
         console.print(Text(line))
     for section in found.sections:
@@ -136,8 +135,8 @@ def _show(found: Explanations, written: list[Path], *, as_json: bool) -> None:
         console.print(Text(f"Written: {path}", style="bold"))
 
 
-def _lines(section: Any) -> list[str]:
+def _lines(section: ExplanationSection) -> list[str]:
     if section.found is None:
-        return [f"not shown: {section.reason}"]
+        return [section.line]
     skips = [f"left out: {count:,} ({reason})" for reason, count in section.found.skips.items()]
-    return [section.found.finding, *section.found.notes, *skips]
+    return [section.line, *section.found.notes, *skips]

@@ -1,6 +1,4 @@
-"""`disorder human`: can people do what the model does? Make a blind task, collect answers, score
-them.
-"""
+"""`disorder human`: make a blind task for people, collect answers, score them."""
 
 from __future__ import annotations
 
@@ -14,8 +12,9 @@ import typer
 from disorder.cli.options import Columns, DataDir, Seed, mapping
 
 if TYPE_CHECKING:
-    from disorder.verbs.human.make import Made
-    from disorder.verbs.human.task import Kind
+    from disorder.verbs.human import MadeTask
+    from disorder.verbs.human.import_export import Exported
+    from disorder.verbs.human.task_folder import TaskKind
 
 app = typer.Typer(rich_markup_mode=None)
 
@@ -66,42 +65,40 @@ def make(
         ),
     ] = None,
     annotators: Annotated[
-        str, typer.Option(help="Names, with commas between; each gets a personal link")
+        str, typer.Option(help="Names, separated by commas; each gets a personal link")
     ] = "a,b,c",
     columns: Columns = "",
     data_dir: DataDir = None,
 ) -> None:
     """Draw a blind, balanced sample from a run or from data.
 
-    Each example is shown once. The key (gold labels, originals, the model's answers) lies in a file
-    of its own, which is never served. The same seed draws the same sample; the links are new each
-    time.
+    Each example is shown once. The key (gold labels, originals, the model's predictions) is in a
+    file of its own, which is never served. The same seed draws the same sample; the links are new
+    each time.
     """
-    from disorder.verbs.human.make import make as start
+    from disorder.verbs import human
 
-    names = [name.strip() for name in annotators.split(",")]
-    made = start(
+    made = human.make(
         source,
         out,
-        kind=cast("Kind", task),
+        task=cast("TaskKind", task),
         n=n,
         seed=seed,
-        transformations=with_ or (),
+        with_=with_ or (),
         accepted=accepted,
         whole=whole,
-        annotators=names,
+        annotators=[name.strip() for name in annotators.split(",")],
         columns=mapping("--columns", columns),
         data_dir=data_dir,
     )
-    _tell(made)
+    _print_made(made)
 
 
-def _tell(made: Made) -> None:
+def _print_made(made: MadeTask) -> None:
     typer.echo(f"{made.task.n_items:,} items written to {made.folder}")
     for name, counts in made.counts.items():
-        typer.echo(
-            f"  {name + ':':<8} {', '.join(f'{value} {count:,}' for value, count in counts.items())}"
-        )
+        listed = ", ".join(f"{value} {count:,}" for value, count in counts.items())
+        typer.echo(f"  {name + ':':<8} {listed}")
     for note in made.task.notes:
         typer.echo(note)
     typer.echo(
@@ -113,12 +110,12 @@ def _tell(made: Made) -> None:
 def serve(
     folder: Folder,
     host: Annotated[
-        str, typer.Option(help="Address to progress on; 0.0.0.0 lets other machines in")
+        str, typer.Option(help="Address to listen on; 0.0.0.0 lets other machines in")
     ] = "127.0.0.1",
-    port: Annotated[int, typer.Option(help="Port to progress on; 0 takes a free one")] = 8766,
+    port: Annotated[int, typer.Option(help="Port to listen on; 0 takes a free one")] = 8766,
 ) -> None:
     """Serve the annotation page and print each annotator's personal link."""
-    from disorder.web.annotate import serve_task
+    from disorder.web.annotation_app import serve_task
 
     serve_task(folder, host=host, port=port)
 
@@ -134,15 +131,12 @@ def export(
     ] = "answers",
 ) -> None:
     """Write answers, or the items for a crowd platform, to a file."""
-    from disorder.verbs.human.exchange import export as start
+    from disorder.verbs import human
 
-    n, named = (
-        start(folder, out, what=what),
-        "answers, also those undone," if what == "history" else what,
-    )
-    typer.echo(
-        f"{n:,} {named} written to {'standard output' if str(out) == '-' else out}", err=True
-    )
+    n = human.export(folder, out, what=cast("Exported", what))
+    rows = "answers, also those undone," if what == "history" else what
+    target = "standard output" if str(out) == "-" else out
+    typer.echo(f"{n:,} {rows} written to {target}", err=True)
 
 
 @app.command("import")
@@ -153,16 +147,15 @@ def import_(
         typer.Argument(help="CSV or JSONL with the columns item, annotator, answer (and seconds)"),
     ],
 ) -> None:
-    """Take in answers that were given elsewhere: all of a file, or none.
+    """Import answers that were given elsewhere: all of a file, or none.
 
-    Importing a file twice is harmless.
+    Importing a file twice changes nothing.
     """
-    from disorder.verbs.human.exchange import import_answers
+    from disorder.verbs import human
 
-    n_new, n_known = import_answers(folder, file)
-    typer.echo(
-        f"{n_new:,} answers imported" + (f", {n_known:,} were there before" if n_known else "")
-    )
+    n_new, n_known = human.import_answers(folder, file)
+    known = f", {n_known:,} were there before" if n_known else ""
+    typer.echo(f"{n_new:,} answers imported{known}")
 
 
 @app.command()
@@ -173,14 +166,12 @@ def score(
     ] = False,
 ) -> None:
     """Score the answers: accuracy, macro F1, majority, agreement, and the gap to the model."""
-    from disorder.verbs.human.score import score as start
+    from disorder.verbs import human
 
-    scores = start(folder)
+    scores = human.score(folder)
     if as_json:
         sys.stdout.write(json.dumps(scores.model_dump(), ensure_ascii=False) + "\n")
     else:
         from rich.console import Console
 
-        from disorder.verbs.human.tables import show
-
-        show(scores, Console())
+        human.print_scores(scores, Console())

@@ -225,7 +225,7 @@ def _example_maker() -> Callable[[str], str]:
 
 def _shared_settings() -> Iterator[str]:
     """The settings that every recipe understands."""
-    from disorder.verbs.train.training_settings import LoopSettings, WordSettings
+    from disorder.verbs.train import LoopSettings, WordSettings
 
     for title, settings in (("All understand", LoopSettings()), ("Networks also", WordSettings())):
         pairs = [f"{name}={_default(name, value)}" for name, value in vars(settings).items()]

@@ -1,20 +1,18 @@
-"""`disorder mitigations`: which recipe makes a model abstain perturbed texts, and does it still answer the
-original ones?
+"""`disorder mitigations`: which recipe makes a model abstain on perturbed texts, and does it still
+predict the original ones?
 """
 
 from __future__ import annotations
 
-import json
 import sys
-from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
 from disorder.cli import options as o
+from disorder.cli.designs import ComparisonData, ComparisonJson, ComparisonSeeds, ComparisonTest
 from disorder.cli.files import write
-from disorder.cli.tables import Rows, markdown, seeds_text, terminal
+from disorder.cli.tables import TableRows, markdown, print_line, seeds_text, terminal
+from disorder.cli.tables import as_json as json_text
 from disorder.cli.train import Device, ModelName, Set, TestLimit, TrainLimit, TrainOut, settings_of
 
 if TYPE_CHECKING:
@@ -23,49 +21,52 @@ if TYPE_CHECKING:
 Recipes = Annotated[
     list[str] | None,
     o._option(
-        "Mitigation, with settings as name:key=value; can be repeated (default: plain, threshold, entropic, invalid_class)",
+        "Mitigation, with settings as name:key=value; can be repeated "
+        "(default: plain, threshold, entropic, invalid_class)",
         "--recipe",
     ),
 ]
-CureOn = Annotated[
+MitigationOn = Annotated[
     list[str] | None,
     o._option(
         "Transformation that makes texts invalid; can be repeated (default: Word Salad's)", "--on"
     ),
 ]
-Seeds = Annotated[int, o._option("Trainings of each mitigation, with seeds 0, 1, …")]
 Transfer = Annotated[
     str | None,
     o._option("Also train this mitigation on each transformation alone, and test it on all"),
 ]
-CureJson = Annotated[bool, o._option("Print the results as JSON and nothing else", "--json")]
+MetricOn = tuple[str, str]  # a metric, and the kind of texts
+Column = tuple[MetricOn, str, str]  # a metric and texts, the group of examples, the title
 TITLES = {
-    ("accuracy", "original"): "accuracy, whole",
+    ("accuracy", "original"): "accuracy, original",
     ("abstained", "all"): "abstained, perturbed",
-    ("abstained", "original"): "abstained, whole",
+    ("abstained", "original"): "abstained, original",
     ("accuracy", "all"): "gold, perturbed",
     ("entropy", "all"): "entropy, perturbed",
 }
 ORDERS = {
-    ("abstained", f"order={name}"): name
-    for name in ("plain", "passive", "cleft", "fronted", "question")
+    ("abstained", "order=plain"): "plain",
+    ("abstained", "order=passive"): "passive",
+    ("abstained", "order=cleft"): "cleft",
+    ("abstained", "order=fronted"): "fronted",
+    ("abstained", "order=question"): "question",
+    ("abstained_more", "order=rare"): "others − plain",
 }
-ORDERS[("refused_more", "order=rare")] = "others − plain"
 MEANING = (
-    "accuracy, whole: share of original texts given the gold label; a abstention is not right. abstained: share taken to be invalid. "
-    "gold, perturbed: share of perturbed texts that still get the gold label. entropy: as a share of the most there can be."
+    "accuracy, original: share of original texts given the gold label; an abstention is not "
+    "correct. abstained: share called invalid. gold, perturbed: share of perturbed texts that "
+    "still get the gold label. entropy: as a share of the largest possible."
 )
 
 
 def mitigations(
-    data: Annotated[str, typer.Argument(help="Training data: mnli:train, FILE.jsonl")],
-    test: Annotated[
-        str, typer.Argument(help="Test data, never trained on: mnli:matched, FILE.jsonl")
-    ],
+    data: ComparisonData,
+    test: ComparisonTest,
     model: ModelName = "bilstm",
     recipe: Recipes = None,
-    on: CureOn = None,
-    seeds: Seeds = 3,
+    on: MitigationOn = None,
+    seeds: ComparisonSeeds = 3,
     transfer: Transfer = None,
     set_: Set = None,
     limit: TrainLimit = None,
@@ -75,136 +76,126 @@ def mitigations(
     columns: o.Columns = "",
     task: o.TaskName = None,
     data_dir: o.DataDir = None,
-    as_json: CureJson = False,
+    as_json: ComparisonJson = False,
 ) -> None:
     """Train mitigations against perturbed texts and compare them (Word Salad, Table 12).
 
-    A mitigated model abstains perturbed texts and still answers original ones, rare word orders among them.
-    The same command with the same --out goes on where it was stopped. Leaves mitigations.json and
+    A good one abstains on perturbed texts and still predicts original ones, rare word orders among
+    them. The same command with the same --out resumes what was stopped. Leaves mitigations.json and
     mitigations.md.
     """
     from rich.console import Console
 
     from disorder.cli.progress import EpochBar
-    from disorder.verbs.train import mitigations as start
-    from disorder.verbs.train.mitigations import USUAL
+    from disorder.verbs.train import USUAL
+    from disorder.verbs.train import mitigations as compare_mitigations
 
     folder = out or o.new_folder(model, data, "models")
     with EpochBar() as bar:
-        found = start(
+        found = compare_mitigations(
             data,
             test,
             out=folder,
-            recipes=recipe or USUAL,
-            on=on or (),
-            seeds=seeds,
-            transfer=transfer,
-            test_limit=test_limit,
-            progress=bar,
             model=model,
+            recipe=recipe or USUAL,
+            on=on or (),
+            transfer=transfer,
+            seeds=seeds,
             settings=settings_of(set_),
             limit=limit,
+            test_limit=test_limit,
             device=device,
             columns=o.mapping("--columns", columns),
             task=task,
             data_dir=data_dir,
+            progress=bar,
         )
-    tables = {title: rows for title, rows in tables_of(found).items() if len(rows) > 1}
+    tables = tables_of(found)
     _write(folder, found, tables)
     if as_json:
-        sys.stdout.write(json.dumps([asdict(finding) for finding in found]) + "\n")
+        sys.stdout.write(json_text(found))
         return
+    console = Console()
     for title, rows in tables.items():
-        Console().print(terminal(rows, title))
-    Console().print(MEANING, style="dim", highlight=False, markup=False)
-    Console().print(
-        f"Models, mitigations.json and mitigations.md: {folder}",
-        highlight=False,
-        markup=False,
-        soft_wrap=True,
-    )
+        console.print(terminal(rows, title))
+    console.print(MEANING, style="dim", highlight=False, markup=False)
+    print_line(console, f"Models, mitigations.json and mitigations.md: {folder}")
 
 
-def tables_of(found: list[Finding]) -> dict[str, Rows]:
-    """The tables: all mitigations; apart by group of examples; by transformation; and trained on one,
-    tested on all.
+def tables_of(found: list[Finding]) -> dict[str, TableRows]:
+    """All mitigations; by group of examples; by transformation; by word order; and those trained on
+    one transformation, tested on all. A table without a number is left out.
     """
-    mixed, alone = [f for f in found if not f.trained_on], [f for f in found if f.trained_on]
-    kinds = [f.texts for f in mixed if f.metric == "abstained" and f.group == "all"]
-    specs = [
-        kind
-        for kind in dict.fromkeys(kinds)
-        if kind not in ("original", "all") and not kind.startswith("order=")
+    mixed = [f for f in found if not f.trained_on]
+    alone = [f for f in found if f.trained_on]
+    measured = {(f.metric, f.texts) for f in mixed}
+    shown = {key: title for key, title in TITLES.items() if key in measured}
+    by_spec: list[Column] = [
+        (("abstained", spec), "all", spec) for spec in dict.fromkeys(_tested_on(mixed))
     ]
-    columns = {
-        key: title
-        for key, title in TITLES.items()
-        if any((f.metric, f.texts) == key for f in mixed)
-    }
-    groups = [group for group in dict.fromkeys(f.group for f in mixed) if group != "all"]
-    tables = {"Mitigations": _rows(mixed, [(key, "all", title) for key, title in columns.items()])}
-    for group in groups:
-        tables[f"Only {group}"] = _rows(
-            mixed, [(key, group, title) for key, title in columns.items()]
-        )
-    tables["Perturbed texts abstained, by transformation"] = _rows(
-        mixed, [(("abstained", spec), "all", spec) for spec in specs]
+    tables = {"Mitigations": _rows(mixed, _columns(shown))}
+    for group in dict.fromkeys(f.group for f in mixed):
+        if group != "all":
+            tables[f"Only {group}"] = _rows(mixed, _columns(shown, group))
+    tables["Perturbed texts abstained on, by transformation"] = _rows(mixed, by_spec)
+    if ("abstained", "order=plain") in measured:
+        tables["Valid texts abstained on, by word order"] = _rows(mixed, _columns(ORDERS))
+    accuracy: Column = (("accuracy", "original"), "all", "accuracy")
+    tables["Trained on one transformation (rows), share of each abstained on (columns)"] = _rows(
+        alone, [accuracy, *by_spec]
     )
-    if "order=plain" in kinds:
-        tables["Valid texts abstained, by word order"] = _rows(
-            mixed, [(key, "all", title) for key, title in ORDERS.items()]
-        )
-    shown = [
-        (("accuracy", "original"), "all", "accuracy"),
-        *((("abstained", spec), "all", spec) for spec in specs),
-    ]
-    tables["Trained on one transformation (rows), share abstained of each (columns)"] = _rows(
-        alone, shown
-    )
-    return tables
+    return {title: rows for title, rows in tables.items() if len(rows) > 1}
 
 
-def _rows(found: list[Finding], columns: list[tuple[tuple[str, str], str, str]]) -> Rows:
-    """A heading, and a row a mitigation; seeds apart where there are several."""
+def _columns(titles: dict[MetricOn, str], group: str = "all") -> list[Column]:
+    return [(key, group, title) for key, title in titles.items()]
+
+
+def _tested_on(found: list[Finding]) -> list[str]:
+    """The transformations that findings are about."""
+    return [f.texts for f in found if _is_of_transformation(f)]
+
+
+def _is_of_transformation(finding: Finding) -> bool:
+    """Whether it is the share abstained on of the texts of one transformation."""
+    is_share = finding.metric == "abstained" and finding.group == "all"
+    is_other = finding.texts in ("original", "all") or finding.texts.startswith("order=")
+    return is_share and not is_other
+
+
+def _rows(found: list[Finding], columns: list[Column]) -> TableRows:
+    """A heading, and one row per mitigation that has a number."""
+    if not columns:
+        return []
     values = {(f.mitigation, f.trained_on, f.metric, f.texts, f.group): f for f in found}
-    rows = [["mitigation", *(title for *_, title in columns)]] if columns else []
+    rows = [["mitigation", *(title for *_, title in columns)]]
     for mitigation, on in dict.fromkeys((f.mitigation, f.trained_on) for f in found):
         cells = [_cell(values.get((mitigation, on, *key, group))) for key, group, _ in columns]
-        rows += [[on or mitigation, *cells]] if any(cells) else []
+        if any(cells):
+            rows.append([on or mitigation, *cells])
     return rows
 
 
 def _cell(finding: Finding | None) -> str:
-    return (
-        ""
-        if finding is None
-        else f"{finding.value:.3f} {finding.low:.2f}–{finding.high:.2f}".replace("-", "−")
-    )
+    if finding is None:
+        return ""
+    return f"{finding.value:.3f} {finding.low:.2f}–{finding.high:.2f}".replace("-", "−")
 
 
-def _write(folder: Path, found: list[Finding], tables: dict[str, Rows]) -> None:
-    """mitigations.json for machines, mitigations.md for people, and the matrix of transfer as a picture."""
-    write(
-        "--out",
-        folder / "mitigations.json",
-        json.dumps([asdict(finding) for finding in found], indent=1) + "\n",
-    )
+def _write(folder: Path, found: list[Finding], tables: dict[str, TableRows]) -> None:
+    """Write mitigations.json for machines, mitigations.md for people, and the transfer matrix as a
+    picture.
+    """
+    write("--out", folder / "mitigations.json", json_text(found, indent=1))
     note = f"{seeds_text(len(found[0].by_seed))}; 95 % intervals over examples. {MEANING}"
     write("--out", folder / "mitigations.md", markdown(tables, note))
     cells: list[dict[str, Any]] = [
         {"trained on": f.trained_on, "tested on": f.texts, "abstained": f.value}
         for f in found
-        if f.trained_on
-        and f.metric == "abstained"
-        and f.group == "all"
-        and f.texts not in ("original", "all")
-        and not f.texts.startswith("order=")
+        if f.trained_on and _is_of_transformation(f)
     ]
     if cells:
         from disorder.report.charts import heat_map
 
-        write(
-            "--out",
-            folder / "transfer.svg",
-            heat_map(cells, "trained on", "tested on", "abstained"),
-        )
+        picture = heat_map(cells, "trained on", "tested on", "abstained")
+        write("--out", folder / "transfer.svg", picture)

@@ -1,14 +1,11 @@
-"""`disorder sanity`: does this benchmark need reading, or can it be gamed?"""
+"""`disorder sanity`: checks of a dataset, as a report and a dataset card."""
 
 from __future__ import annotations
 
 import json
-import shlex
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 from disorder.cli import options as o
 from disorder.cli.train import Device, Set, settings_of
@@ -20,19 +17,20 @@ Train = Annotated[
 SanityModel = Annotated[
     str,
     o._option(
-        "What is trained: linear (quick), or one that `disorder train` knows: bilstm, hf:NAME_OR_FOLDER",
+        "What is trained: linear (quick), or any that `disorder train` takes: bilstm, "
+        "hf:NAME_OR_FOLDER",
         "--model",
     ),
 ]
-CHECKS = "order, texts, swap, classes, baselines, overlap, words, duplicates"
 CheckName = Annotated[
-    list[str] | None, o._option(f"Do this check only: {CHECKS}; can be repeated", "--check")
+    list[str] | None,
+    o._option("Run this check only (disorder list checks); can be repeated", "--check"),
 ]
 Margin = Annotated[float, o._option("Largest cost that still counts as none (0.05 is five points)")]
 Skill = Annotated[
     float,
     o._option(
-        "Least share of the way from chance to perfect that a model must go for a 'not needed'"
+        "Share of the way from chance to perfect that a model must have gone for a 'not needed'"
     ),
 ]
 Folds = Annotated[
@@ -74,83 +72,40 @@ def sanity(
 ) -> None:
     """Does DATA need word order, both texts, all word classes, or can it be gamed?
 
-    Trains a quick model on whole and on perturbed texts, sets baselines beside it, looks for words
-    that give labels away, for duplicates and leaks, and ends in a verdict a question with its
-    interval: report.html, sanity.json, card.md.
+    Trains a quick model on original and on perturbed texts, sets baselines beside it, looks for
+    words that give labels away, for duplicates and for leaks. Ends in one verdict per question,
+    with its interval: report.html, sanity.json, card.md.
     """
     from disorder.cli.progress import Bar
-    from disorder.verbs.sanity import as_json as plain
-    from disorder.verbs.sanity import sanity as start
-    from disorder.verbs.sanity import write_folder
+    from disorder.verbs.sanity import as_json as plain_data
+    from disorder.verbs.sanity import sanity as run_checks
 
-    given: dict[str, Any] = {
-        "train": train,
-        "model": model,
-        "margin": margin,
-        "skill": skill,
-        "folds": folds,
-        "limit": limit,
-        "seed": seed,
-        "task": task,
-        "data_dir": data_dir,
-        "device": device,
-    }
-    command = _command(data, given, check or [], columns, group_by or [], set_ or [])
     folder = out or o.new_folder("sanity", data)
-    with _made(folder), Bar() as bar:
-        result = start(
+    with Bar() as bar:
+        result = run_checks(
             data,
+            train=train,
+            model=model,
             checks=check or (),
+            margin=margin,
+            skill=skill,
+            folds=folds,
+            limit=limit,
+            seed=seed,
             columns=o.mapping("--columns", columns),
+            task=task,
+            data_dir=data_dir,
             group_by=group_by or (),
             settings=settings_of(set_),
+            device=device,
+            out=folder,
             progress=bar,
-            **given,
         )
-    write_folder(folder, result, command)
     if as_json:
-        sys.stdout.write(json.dumps(plain(result), ensure_ascii=False) + "\n")
+        sys.stdout.write(json.dumps(plain_data(result), ensure_ascii=False) + "\n")
         return
     from rich.console import Console
 
     from disorder.verbs.sanity.terminal import show
 
     show(result, Console(), folder=str(folder))
-
-
-@contextmanager
-def _made(folder: Path) -> Iterator[None]:
-    """The folder, before any work is done for it; it goes again where the work fails."""
-    from disorder.runs.run import make_folder
-
-    new = [each for each in (folder, *folder.parents) if not each.exists()]
-    make_folder(folder)
-    is_done = False
-    try:
-        yield
-        is_done = True
-    finally:
-        for each in () if is_done else new:
-            with suppress(OSError):  # something else is in it by now
-                each.rmdir()
-
-
-USUAL = {"model": "linear", "margin": 0.05, "skill": 0.25, "seed": 0}
-
-
-def _command(
-    data: str,
-    given: dict[str, Any],
-    checks: list[str],
-    columns: str,
-    group_by: list[str],
-    settings: list[str],
-) -> str:
-    """The command that repeats this: every option that differs from its default."""
-    words = ["disorder", "sanity", data]
-    for name, value in given.items():
-        if value is not None and value != USUAL.get(name):
-            words += [f"--{name.replace('_', '-')}", str(value)]
-    for flag, values in (("--check", checks), ("--group-by", group_by), ("--set", settings)):
-        words += [word for value in values for word in (flag, value)]
-    return shlex.join([*words, *(["--columns", columns] if columns else [])])

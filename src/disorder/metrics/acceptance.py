@@ -1,20 +1,20 @@
-"""What share of permutations gets the gold label, apart for examples first answered right (D_c) and
-wrong (D_f)?
+"""Acceptance: the share of permutations that gets the gold label.
 
-UnNatural Language Inference (Sinha et al., 2021). A bag of words has P_c = 1 and no P_f.
+Apart for examples whose original text is predicted right (D_c) and wrong (D_f). UnNatural Language
+Inference (Sinha et al., 2021). A bag of words has P_c = 1 and no P_f.
 """
 
 from __future__ import annotations
 
-from disorder.errors import NothingToMeasure
-from disorder.metrics.statistics.intervals import mean
+from disorder.metrics.statistics.decomposition import Mean
 from disorder.registry import metric
-from disorder.types import Bools, Outcomes, Score
+from disorder.types import Bools, Outcomes
 
 
 def right_first(outcomes: Outcomes) -> Bools:
-    """D_c: examples answered right as original texts (the released code keeps only those with an
-    accepted permutation).
+    """D_c: examples predicted right as original texts.
+
+    The released code keeps only those with an accepted permutation.
     """
     if outcomes.fidelity == "released":
         return outcomes.is_right & (outcomes.n_accepted > 0)
@@ -22,25 +22,42 @@ def right_first(outcomes: Outcomes) -> Bools:
 
 
 def flipped(outcomes: Outcomes) -> Bools:
-    """D_f: examples answered wrong as original texts but right on some permutation."""
+    """D_f: examples predicted wrong as original texts but right on some permutation."""
     return ~outcomes.is_right & (outcomes.n_accepted > 0)
 
 
-@metric(better="near chance", paper="UNLI", of="permutations")
-def p_c(outcomes: Outcomes) -> Score:
-    """Share of permutations that get the gold label, of examples first answered right."""
-    kept = right_first(outcomes)
-    if not kept.any():
-        raise NothingToMeasure("no example was answered right")
-    return mean(outcomes.acceptance[kept], skipped=outcomes.n_skipped)
+@metric(
+    title="P_c",
+    meaning="share of permutations that get the gold label, of examples whose original text is "
+    "predicted right (D_c)",
+    better="near chance",
+    paper="UNLI",
+    of="permutations",
+    shown="permutations",
+    position=140,
+)
+def p_c(outcomes: Outcomes) -> Mean:
+    """Share of permutations that get the gold label, of examples first predicted right."""
+    return Mean.over(
+        outcomes.acceptance, right_first(outcomes), otherwise="no example was predicted right"
+    )
 
 
-@metric(better="low", paper="UNLI", of="permutations")
-def p_f(outcomes: Outcomes) -> Score:
-    """Share of permutations that get the gold label, of examples first answered wrong and flipped
+@metric(
+    title="P_f",
+    meaning="the same, of examples first predicted wrong and flipped by some permutation (D_f)",
+    better="low",
+    paper="UNLI",
+    of="permutations",
+    shown="permutations",
+    position=150,
+)
+def p_f(outcomes: Outcomes) -> Mean:
+    """Share of permutations that get the gold label, of examples first predicted wrong and flipped
     by some permutation.
     """
-    kept = flipped(outcomes)
-    if not kept.any():
-        raise NothingToMeasure("no wrong answer was flipped by a permutation")
-    return mean(outcomes.acceptance[kept], skipped=outcomes.n_skipped)
+    return Mean.over(
+        outcomes.acceptance,
+        flipped(outcomes),
+        otherwise="no wrong prediction was flipped by a permutation",
+    )

@@ -1,21 +1,32 @@
-"""How often is the answer the gold label, on original texts and on perturbed ones?"""
+"""Accuracy: how often the prediction is the gold label, on original and on perturbed texts."""
 
 from __future__ import annotations
 
-from disorder.metrics.statistics.intervals import mean, share
+from disorder.metrics.statistics.decomposition import Mean, Share
 from disorder.registry import metric
-from disorder.types import Outcomes, Score
+from disorder.types import Outcomes
 
 
-@metric(better="high on original texts, near chance on perturbed ones", paper="NDSC", of="texts")
-def accuracy(outcomes: Outcomes) -> Score:
+@metric(
+    meaning="share of texts given the gold label",
+    better="high on original texts, near chance on perturbed ones",
+    paper="NDSC",
+    of="texts",
+    position=10,
+)
+def accuracy(outcomes: Outcomes) -> Share | Mean:
     """Share of texts given the gold label (of variants, for a transformation)."""
     if outcomes.predictions.shape[1] == 1:
-        return share(outcomes.n_accepted[outcomes.n_variants > 0] == 1, skipped=outcomes.n_skipped)
-    return mean(outcomes.acceptance, skipped=outcomes.n_skipped)
+        return Share(outcomes.n_accepted == 1)
+    return Mean.over_all(outcomes.acceptance)
 
 
-@metric(better="high", paper="UNLI")
-def accuracy_used(outcomes: Outcomes) -> Score:
+@metric(
+    meaning="accuracy on the original texts of the examples that the transformation could use",
+    better="high",
+    paper="UNLI",
+    shown="file",
+)
+def accuracy_used(outcomes: Outcomes) -> Share:
     """Accuracy on the original texts of just those examples that the transformation could use."""
-    return share(outcomes.is_right, skipped=outcomes.n_skipped)
+    return Share(outcomes.is_right)

@@ -1,5 +1,6 @@
-"""How often does a perturbed text get the answer that the original one got? After Word Salad (Gupta et
-al., 2021).
+"""Agreement: how often a perturbed text gets the prediction that the original got.
+
+After BERT & Family Eat Word Salad (Gupta et al., 2021).
 """
 
 from __future__ import annotations
@@ -7,25 +8,29 @@ from __future__ import annotations
 import numpy as np
 
 from disorder.errors import NothingToMeasure
-from disorder.metrics.statistics.intervals import mean
+from disorder.metrics.statistics.decomposition import Mean
 from disorder.registry import metric
-from disorder.types import Floats, Ints, Outcomes, Score
+from disorder.types import Floats, Ints, Outcomes
 
 
-@metric(better="near chance", paper="WS")
-def agreement(outcomes: Outcomes) -> Score:
-    """Share of perturbed texts whose answer is unchanged; for copies, the share given the task's
-    default label.
+@metric(
+    meaning="share of perturbed texts whose prediction is that of the original text (for copies: "
+    "the task's default label)",
+    better="near chance",
+    paper="WS",
+    position=20,
+)
+def agreement(outcomes: Outcomes) -> Mean:
+    """Share of perturbed texts whose prediction is unchanged; for copies, the share given the
+    task's default label.
     """
-    return mean(unchanged(outcomes), skipped=outcomes.n_skipped)
+    return Mean.over_all(unchanged(outcomes))
 
 
 def unchanged(outcomes: Outcomes) -> Floats:
-    """Share of each example's variants with the expected answer."""
-    return np.asarray(
-        ((outcomes.label == _expected(outcomes)) & outcomes.is_predicted).sum(axis=1)
-        / outcomes.n_variants
-    )
+    """Share of each example's variants with the expected prediction."""
+    is_same = (outcomes.label == _expected(outcomes)) & outcomes.is_predicted
+    return np.asarray(is_same.sum(axis=1) / outcomes.n_variants)
 
 
 def _expected(outcomes: Outcomes) -> Ints | int:

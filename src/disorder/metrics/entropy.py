@@ -1,55 +1,72 @@
-"""How undecided is the model on permutations that it still answers right? UNLI's Figure 2, in nats."""
+"""Entropy of the predictions for permutations that are still right, in nats (UNLI's Figure 2)."""
 
 from __future__ import annotations
+
+from dataclasses import replace
 
 import numpy as np
 
 from disorder.errors import NothingToMeasure
 from disorder.metrics.acceptance import flipped, right_first
-from disorder.metrics.statistics.intervals import mean
+from disorder.metrics.statistics.decomposition import Mean
 from disorder.registry import metric
-from disorder.types import Bools, Floats, Outcomes, Score
+from disorder.types import Bools, Floats, Outcomes
 
 PART = 256  # examples at a time, so that memory stays flat
 
 
-@metric(better="high", paper="UNLI", of="permutations")
-def entropy_c(outcomes: Outcomes) -> Score:
-    """Mean entropy over accepted permutations, of examples first answered right."""
+@metric(
+    title="entropy, D_c",
+    meaning="mean entropy over accepted permutations, of examples first predicted right",
+    unit="nats",
+    better="high",
+    paper="UNLI",
+    of="permutations",
+    shown="permutations",
+    position=160,
+)
+def entropy_c(outcomes: Outcomes) -> Mean:
+    """Mean entropy over accepted permutations, of examples first predicted right."""
     return _entropy(outcomes, right_first(outcomes))
 
 
-@metric(better="high", paper="UNLI", of="permutations")
-def entropy_f(outcomes: Outcomes) -> Score:
-    """Mean entropy over accepted permutations, of examples first answered wrong and flipped."""
+@metric(
+    title="entropy, D_f",
+    meaning="the same, of examples first predicted wrong and flipped by some permutation",
+    unit="nats",
+    better="high",
+    paper="UNLI",
+    of="permutations",
+    shown="permutations",
+    position=170,
+)
+def entropy_f(outcomes: Outcomes) -> Mean:
+    """Mean entropy over accepted permutations, of examples first predicted wrong and flipped."""
     return _entropy(outcomes, flipped(outcomes))
 
 
-def _entropy(outcomes: Outcomes, group: Bools) -> Score:
-    kept = group & (outcomes.n_accepted > 0)
+def _entropy(outcomes: Outcomes, group: Bools) -> Mean:
     if len(outcomes.task.labels) < 2:
         raise NothingToMeasure("the data has a single label")
-    if not kept.any():
-        raise NothingToMeasure("no permutation was accepted")
     most = float(np.log(len(outcomes.task.labels)))
-    share = mean(
-        np.minimum(accepted_entropy(outcomes)[kept] / most, 1.0), skipped=outcomes.n_skipped
-    )
-    return Score(share.value * most, share.low * most, share.high * most, share.n, share.skipped)
+    shares = np.minimum(np.nan_to_num(accepted_entropy(outcomes)) / most, 1.0)
+    counts = group & (outcomes.n_accepted > 0)
+    found = Mean.over(shares, counts, otherwise="no permutation was accepted")
+    return replace(found, span=1 / most)
 
 
 def accepted_entropy(outcomes: Outcomes) -> Floats:
     """Mean entropy of each example's accepted permutations, NaN where there are none."""
-    parts = [slice(start, start + PART) for start in range(0, len(outcomes), PART)]
     accepted = outcomes.label == outcomes.gold[:, None]
+    sums = []
+    for start in range(0, len(outcomes), PART):
+        part = slice(start, start + PART)
+        nats = np.where(accepted[part], _nats(outcomes.predictions[part]), 0)
+        sums.append(nats.sum(axis=1))
     with np.errstate(invalid="ignore"):
-        sums = [
-            np.where(accepted[part], _nats(outcomes.predictions[part]), 0).sum(axis=1)
-            for part in parts
-        ]
         return np.asarray(np.concatenate(sums) / accepted.sum(axis=1))
 
 
-def _nats(answers: Floats) -> Floats:
-    p = np.nan_to_num(answers).astype(np.float64)
+def _nats(predictions: Floats) -> Floats:
+    p = np.nan_to_num(predictions).astype(np.float64)
     return np.asarray(-(p * np.log(np.where(p > 0, p, 1.0))).sum(axis=2))

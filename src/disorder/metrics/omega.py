@@ -1,8 +1,7 @@
-"""For how many examples do enough permutations still get the gold label? Ω of UnNatural Language
-Inference (2021).
+"""Ω: for how many examples enough permutations still get the gold label.
 
-Ω_x counts examples whose accepted share exceeds x, strictly; shares are compared as fractions, so
-that 34 of 100 is not "more than 0.34" by rounding.
+UnNatural Language Inference (Sinha et al., 2021). Ω_x counts examples whose accepted share exceeds
+x, strictly; shares are compared as fractions, so that 34 of 100 is not "more than 0.34" by rounding.
 """
 
 from __future__ import annotations
@@ -10,38 +9,86 @@ from __future__ import annotations
 from fractions import Fraction
 
 from disorder.errors import BadSetting
-from disorder.metrics.statistics.curtailment import rand_threshold
-from disorder.metrics.statistics.intervals import share
+from disorder.metrics.statistics.decomposition import Share
 from disorder.registry import metric
-from disorder.types import Bools, Outcomes, Score
+from disorder.types import Fidelity, Outcomes, Task
+
+CURVE = tuple(f"0.{i}" for i in range(1, 10))
 
 
-@metric(better="near accuracy or below", paper="UNLI", of="permutations")
-def omega_max(outcomes: Outcomes) -> Score:
+@metric(
+    title="Ω_max",
+    meaning="share of examples with at least one permutation that gets the gold label",
+    better="near accuracy or below",
+    paper="UNLI",
+    of="permutations",
+    shown="permutations",
+    position=110,
+)
+def omega_max(outcomes: Outcomes) -> Share:
     """Share of examples with at least one permutation that gets the gold label."""
-    return share(outcomes.n_accepted > 0, skipped=outcomes.n_skipped)
+    return exceeding(outcomes, Fraction(0))
 
 
-@metric(better="low", paper="UNLI", of="permutations")
-def omega_rand(outcomes: Outcomes) -> Score:
+@metric(
+    title="Ω_rand",
+    meaning="share of examples whose permutations get the gold label more often than by chance",
+    better="low",
+    paper="UNLI",
+    of="permutations",
+    shown="permutations",
+    position=120,
+)
+def omega_rand(outcomes: Outcomes) -> Share:
     """Share of examples whose permutations get the gold label more often than by chance (released:
     more than 0.34).
     """
-    return share(
-        exceeds(outcomes, rand_threshold(outcomes.task, outcomes.fidelity)),
-        skipped=outcomes.n_skipped,
-    )
+    return exceeding(outcomes, chance_limit(outcomes.task, outcomes.fidelity))
 
 
-@metric(better="low", paper="UNLI", of="permutations")
-def omega_all(outcomes: Outcomes) -> Score:
+@metric(
+    title="Ω_1.0",
+    meaning="share of examples all of whose permutations get the gold label",
+    better="low",
+    paper="UNLI",
+    of="permutations",
+    shown="permutations",
+    position=130,
+)
+def omega_all(outcomes: Outcomes) -> Share:
     """Share of examples all of whose permutations get the gold label (the papers' Ω_1.0)."""
-    return share(outcomes.n_accepted == outcomes.n_variants, skipped=outcomes.n_skipped)
+    return exceeding(outcomes, Fraction(1))
 
 
-def omega_at(outcomes: Outcomes, x: str) -> Score:
-    """Ω_x for a threshold written as a decimal, e.g. "0.5"."""
-    return share(exceeds(outcomes, threshold(x)), skipped=outcomes.n_skipped)
+@metric(
+    name="omega",
+    title="Ω_x",
+    meaning="share of examples with more than a share x of permutations that get the gold label",
+    better="low",
+    paper="UNLI",
+    of="permutations",
+    shown="file",
+    parameter="x",
+    points=CURVE,
+)
+def omega_at(outcomes: Outcomes, x: str) -> Share:
+    """Share of examples with more than a share x of permutations that get the gold label."""
+    limit = threshold(x)
+    if limit == 1:  # strictly more than all: none
+        limit = Fraction(2)
+    return exceeding(outcomes, limit)
+
+
+def exceeding(outcomes: Outcomes, limit: Fraction) -> Share:
+    """Which examples have an accepted share above the limit; 1 stands for all permutations."""
+    return Share.exceeding(outcomes.n_accepted, outcomes.n_variants, limit)
+
+
+def chance_limit(task: Task, fidelity: Fidelity) -> Fraction:
+    """Chance; the released code writes 0.34 for three labels."""
+    if fidelity == "released" and len(task.labels) == 3:
+        return Fraction("0.34")
+    return Fraction(1, len(task.labels))
 
 
 def threshold(x: str) -> Fraction:
@@ -53,8 +100,3 @@ def threshold(x: str) -> Fraction:
     if not 0 <= found <= 1:
         raise BadSetting("omega", x=x, need="a share between 0 and 1")
     return found
-
-
-def exceeds(outcomes: Outcomes, limit: Fraction) -> Bools:
-    """Which examples have an accepted share above the limit."""
-    return outcomes.n_accepted * limit.denominator > outcomes.n_variants * limit.numerator

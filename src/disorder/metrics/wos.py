@@ -1,57 +1,57 @@
-"""How sensitive is a model to word order, from 0 (not at all) to 1 (falls to chance)? Out of Order
-(Pham et al., 2021).
+"""Word-order sensitivity: 0 where order is ignored, 1 where accuracy falls to chance.
 
-Measured on dev-r: examples whose perturbed text is one sentence of more than three words, that the
-model answers right, with classes balanced by random removal. Every step is counted.
+Out of Order (Pham et al., 2021). Measured on dev-r: examples whose perturbed text is one sentence
+of more than three words, that the model predicts right, with classes balanced by random removal.
+Every step is counted.
 """
 
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 import numpy as np
 
 from disorder.errors import NothingToMeasure
-from disorder.metrics.statistics.intervals import mean
+from disorder.metrics.statistics.decomposition import Mean
 from disorder.randomness import digest
 from disorder.registry import metric
-from disorder.types import Bools, Fidelity, Ints, Outcomes, Score, Task
+from disorder.types import Bools, Fidelity, Ints, Outcomes, Task
 
 SENTENCE_END = re.compile(r"(\S*)[.!?…][\"'”’)\]]*\s+(?=\S)|[。！？](?=.)")
-TITLES = {
-    "mr",
-    "mrs",
-    "ms",
-    "dr",
-    "st",
-    "prof",
-    "rev",
-    "gen",
-    "gov",
-    "sen",
-    "rep",
-    "jr",
-    "sr",
-    "vs",
-    "etc",
-    "inc",
-    "co",
-}
+TITLES = frozenset("mr mrs ms dr st prof rev gen gov sen rep jr sr vs etc inc co".split())
 N_TOKENS = 3  # a text must have more
 
 
-@metric(better="near 1 where the task needs order", paper="OOO", of="order")
-def wos(outcomes: Outcomes) -> Score:
-    """Word-Order Sensitivity (1 − p)/(1 − chance), with p the accuracy on perturbed texts of dev-r."""
+@metric(
+    title="WOS",
+    meaning="word-order sensitivity: 0 when order is ignored, 1 when accuracy falls to chance",
+    better="near 1 where the task needs order",
+    paper="OOO",
+    of="order",
+    position=30,
+)
+def wos(outcomes: Outcomes) -> Mean:
+    """Word-Order Sensitivity (1 − p)/(1 − chance), with p the accuracy on perturbed texts of
+    dev-r.
+    """
     chance = 1 / len(outcomes.task.labels)
     if chance == 1:
         raise NothingToMeasure("the data has a single label")
-    kept = dev_r(outcomes)[-1][1]
-    if not kept.any():
-        raise NothingToMeasure("no balanced set of right answers is left")
-    p = mean(outcomes.acceptance[kept], skipped=outcomes.n_skipped + int((~kept).sum()))
-    value, low, high = ((1 - x) / (1 - chance) for x in (p.value, p.high, p.low))
-    return Score(value, low, high, p.n, p.skipped)
+    steps = dict(dev_r(outcomes))
+    kept = steps["balanced"]
+    found = Mean.over(
+        outcomes.acceptance, kept, otherwise="no balanced set of right predictions is left"
+    )
+    return replace(
+        found,
+        contributions=outcomes.acceptance.astype(np.float64),
+        origin=1.0,
+        span=chance - 1,
+        classes=outcomes.gold.astype(np.int64),
+        order=by_digest(outcomes, np.flatnonzero(steps["right"])),
+        n_left_out=int((~kept).sum()),
+    )
 
 
 def is_simple(text: str, *, task: Task, fidelity: Fidelity) -> bool:

@@ -152,10 +152,10 @@ class LoadedModel:
         began, before = time.perf_counter(), dict(self.counts)
         found = importance(self, pairs, without_each_word)
         if all(
-            self.counts.get(name) == before.get(name) for name in ("asked", "cached")
+            self.counts.get(name) == before.get(name) for name in ("predicted", "cached")
         ):  # gradients: forward and back
             self.counts["forward"] += time.perf_counter() - began
-            self.counts["asked"] += len(pairs)
+            self.counts["predicted"] += len(pairs)
         return found
 
     @property
@@ -202,7 +202,7 @@ class LoadedModel:
         assembling = getattr(self.predictor, "assembling", 0.0) - assembled
         self.counts["assemble"] += assembling
         self.counts["forward"] += time.perf_counter() - began - assembling
-        self.counts["asked"] += len(texts)
+        self.counts["predicted"] += len(texts)
         return answers
 
 

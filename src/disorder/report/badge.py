@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from html import escape
 
-from disorder.report.gate import Decision
+from disorder.runs.decision import Decision
 
 GREEN, RED, GREY = "#1a7f37", "#b3261e", "#444c56"  # each with white text at more than 4.5 : 1
 LETTER, MARGIN, HEIGHT = 6.0, 7, 20

@@ -1,80 +1,23 @@
-"""How do runs differ? The records of a comparison, and the table a person sees at a terminal."""
+"""A comparison of runs in the terminal."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from pydantic import BaseModel, Field
 from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from disorder.report.metric_names import title_of
 from disorder.report.page import visible
-from disorder.report.wording import COLUMNS, PERMUTATION_METRICS
-from disorder.runs.run import Omitted
+from disorder.runs.comparison import ALPHA, Comparison, Difference
 
-SCHEMA_VERSION = 1
-ALPHA = 0.05
-TITLES = COLUMNS | PERMUTATION_METRICS
 TESTS = {
     "mcnemar": "exact McNemar test, Newcombe's interval (method 10)",
     "sign-flip": "sign-flip test over examples, paired bootstrap interval",
     "bootstrap": "paired bootstrap over examples",
 }
-
-
-class Difference(BaseModel):
-    """One score of two runs: the other's minus the base's, with its 95 % interval."""
-
-    transformation: str
-    metric: str
-    group: str
-    base: str
-    other: str
-    base_value: float
-    other_value: float
-    difference: float
-    low: float
-    high: float
-    p: float
-    p_holm: float
-    n: int
-    test: str
-
-    @property
-    def is_sure(self) -> bool:
-        """Whether the difference stands after the correction for all that was compared."""
-        return self.p_holm < ALPHA
-
-
-class Compared(BaseModel):
-    """One of the runs."""
-
-    name: str
-    folder: str
-    model: str
-    model_hash: str
-
-
-class Comparison(BaseModel):
-    """Runs on the same examples and the same permutations, and how their scores differ."""
-
-    schema_version: int = SCHEMA_VERSION
-    data: str
-    n_examples: int
-    audit_seed: int
-    seed: int
-    runs: list[Compared]
-    differences: list[Difference] = Field(default_factory=list)
-    omitted: list[Omitted] = Field(default_factory=list)
-    notes: list[str] = Field(default_factory=list)
-
-    @property
-    def pairs(self) -> Iterator[tuple[str, str, str, list[Difference]]]:
-        """Base, other and group, with their differences."""
-        for key in dict.fromkeys((d.base, d.other, d.group) for d in self.differences):
-            yield *key, [d for d in self.differences if (d.base, d.other, d.group) == key]
 
 
 def headline(comparison: Comparison) -> str:
@@ -151,7 +94,7 @@ def _table(differences: list[Difference]) -> Table:
         if d.transformation != before:
             table.add_row(Text(visible(where(d.transformation)), style="bold"))
         before = d.transformation
-        table.add_row(Text(f"  {visible(TITLES.get(d.metric, d.metric))}"), *_cells(d))
+        table.add_row(Text(f"  {visible(title_of(d.metric))}"), *_cells(d))
     return table
 
 

@@ -1,6 +1,4 @@
-"""What of a comparison can be shown to others? One page that works from disk, offline. Names are
-untrusted.
-"""
+"""A comparison as one HTML page that works from disk, offline. Names are untrusted."""
 
 from __future__ import annotations
 
@@ -8,9 +6,6 @@ from typing import Any
 
 from disorder.report.charts import BLUE, GREY, svg
 from disorder.report.comparison import (
-    TITLES,
-    Comparison,
-    Difference,
     about,
     footnotes,
     headline,
@@ -18,23 +13,23 @@ from disorder.report.comparison import (
     signed,
     where,
 )
+from disorder.report.metric_names import meaning_of, title_of
 from disorder.report.page import template, visible
-from disorder.report.wording import MEANINGS
+from disorder.runs.comparison import Comparison, Difference
 
 
 def page(comparison: Comparison) -> str:
     """The comparison as one string of HTML."""
-    shown = {d.metric for d in comparison.differences}
+    metrics = list(dict.fromkeys(d.metric for d in comparison.differences))
     rendered: str = template(
-        "compare_page.html", signed=signed, shown_p=shown_p, where=where
+        "compare_page.html", signed=signed, shown_p=shown_p, where=where, title=title_of
     ).render(
         comparison=comparison,
         headline=headline(comparison),
         about=about(comparison),
-        titles=TITLES,
         pairs=[(*pair, forest(pair[-1])) for pair in comparison.pairs],
         footnotes=footnotes(comparison),
-        meanings={metric: meaning for metric, meaning in MEANINGS.items() if metric in shown},
+        meanings=[(title_of(metric), meaning_of(metric)) for metric in metrics],
     )
     return rendered
 
@@ -71,6 +66,4 @@ def forest(differences: list[Difference]) -> str:
 
 
 def _name(d: Difference) -> str:
-    return visible(f"{where(d.transformation)}: {TITLES.get(d.metric, d.metric)}").replace(
-        "\n", " "
-    )
+    return visible(f"{where(d.transformation)}: {title_of(d.metric)}").replace("\n", " ")

@@ -9,8 +9,10 @@ import io
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from pathlib import Path
 from typing import Any
 
+from disorder.errors import DisorderError
 from disorder.report import charts
 
 Row = dict[str, Any]
@@ -34,6 +36,31 @@ class Figure:
     def svg(self) -> str:
         """The picture."""
         return self.drawn or charts.svg({"data": {"values": list(self.rows)}} | dict(self.spec))
+
+
+@dataclass(frozen=True)
+class Picture:
+    """An SVG that a notebook displays, and that can be saved as SVG or PNG."""
+
+    svg: str = field(repr=False)
+
+    def save(self, path: str | Path) -> Path:
+        """Write the picture, as SVG or PNG by the ending of `path`; returns the path."""
+        path = Path(path)
+        if path.suffix not in (".svg", ".png"):
+            raise DisorderError(f"{path}: end the name of a picture in .svg or .png")
+        content = charts.png(self.svg) if path.suffix == ".png" else self.svg.encode()
+        try:
+            path.write_bytes(content)
+        except OSError as error:
+            raise DisorderError(f"{path} cannot be written ({error.strerror or error})") from None
+        return path
+
+    def _repr_svg_(self) -> str:
+        return self.svg
+
+    def _repr_html_(self) -> str:
+        return f'<div style="max-width: 100%; overflow-x: auto">{self.svg}</div>'
 
 
 @dataclass(frozen=True)

@@ -1,5 +1,4 @@
-"""What did a gate decide? Its records, a line a rule, JUnit XML for CI, and a Markdown summary for
-a pull request.
+"""A gate's decision: lines for a terminal, JUnit XML for CI, a Markdown summary for a pull request.
 
 Names in a run are untrusted: they come out as text everywhere.
 """
@@ -11,61 +10,13 @@ import re
 from collections.abc import Iterator
 from xml.etree import ElementTree
 
-from pydantic import BaseModel
-
 from disorder.report.page import visible
+from disorder.runs.decision import Decision
 
-SCHEMA_VERSION = 1
 MARKDOWN = re.compile(
     r"[\\`*_{}\[\]()#+\-.!|~:/@$^=\"']"
 )  # what Markdown may read as more than a character
 NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
-
-
-class Ruling(BaseModel):
-    """One rule on one score."""
-
-    rule: str
-    transformation: str
-    metric: str
-    group: str
-    operator: str
-    limit: float
-    value: float
-    low: float
-    high: float
-    n: int
-    passed: bool
-    is_sure: bool
-
-    @property
-    def score(self) -> str:
-        """The score in full, as a rule would name it."""
-        return (
-            f"{self.transformation}:{self.metric}{'' if self.group == 'all' else f'[{self.group}]'}"
-        )
-
-    @property
-    def found(self) -> str:
-        """The value with its interval."""
-        return f"{self.value:.3f} [{self.low:.3f}, {self.high:.3f}], n = {self.n:,}"
-
-    @property
-    def outcome(self) -> str:
-        """PASS or FAIL, and whether the interval leaves that open."""
-        return f"{'PASS' if self.passed else 'FAIL'}{'' if self.is_sure else ' (not sure)'}"
-
-
-class Decision(BaseModel):
-    """All rulings on a run."""
-
-    schema_version: int = SCHEMA_VERSION
-    run: str
-    model: str
-    data: str
-    on: str
-    passed: bool
-    rulings: list[Ruling]
 
 
 def lines(decision: Decision) -> Iterator[str]:

@@ -1,5 +1,6 @@
-"""What can be shown to others? One page that works from disk, offline, on a phone and in print.
-Texts are untrusted.
+"""The report as one HTML page that works from disk, offline, on a phone and in print.
+
+Texts and names are untrusted: they are escaped, and invisible characters are made visible.
 """
 
 from __future__ import annotations
@@ -7,21 +8,17 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from disorder.report import charts
-from disorder.report.terminal import about
-from disorder.report.wording import (
-    MEANINGS,
-    PAGE_COLUMNS,
-    PERMUTATION_METRICS,
-    TELLING_KINDS,
-    command,
-    left_out,
-    main_transformation,
-)
-from disorder.runs.run import Record, Run
+from disorder.report.metric_names import meaning_of, shown, title_of
+from disorder.report.terminal import about, by_transformation, permutation_rows
+from disorder.report.wording import TELLING_KINDS, command, left_out, main_transformation
+from disorder.runs.run import Run
 from disorder.runs.storage import write_atomically
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
 
 CAPTIONS = {
     "forest": "{score} on whole and perturbed texts, with 95 % intervals; the dotted line is chance.",
@@ -45,18 +42,21 @@ def page(run: Run, *, has_explanations: bool = False) -> str:
     """The report as one string of HTML, with a link to the explanations that lie beside it."""
     main = main_transformation(run)
     first, *rest = run.verdict.split("\n")
-    drawn: str = template("page.html").render(
+    measured = [record.metric for record in run.scores]
+    drawn: str = template("page.html", title=title_of).render(
         run=run,
         about=about(run),
         verdict=first,
         verdicts=rest,
         main=main,
         pictures=_pictures(run, main),
-        tables=[(group, _table(run, group)) for group in ["all", *run.groups]],
-        columns=_present(run, PAGE_COLUMNS),
-        permutations=_permutations(run, main),
-        meanings=MEANINGS,
-        titles=PAGE_COLUMNS | PERMUTATION_METRICS,
+        tables=[(group, list(by_transformation(run, group))) for group in ["all", *run.groups]],
+        columns=shown(measured, "table", "page"),
+        permutations=list(permutation_rows(run, main)),
+        meanings=[
+            (title_of(metric), meaning_of(metric))
+            for metric in shown(measured, "table", "page", "permutations")
+        ],
         kinds=TELLING_KINDS,
         telling=_telling(run, main),
         left_out=left_out(run),
@@ -68,17 +68,22 @@ def page(run: Run, *, has_explanations: bool = False) -> str:
 
 def template(name: str, **filters: Callable[..., str]) -> Any:
     """A page's template; others extend `page.html`."""
+    return environment("disorder.report", "", **filters).get_template(name)
+
+
+def environment(package: str, folder: str, **filters: Callable[..., str]) -> Environment:
+    """The templates of a package: everything is escaped, and nothing may be missing."""
     from jinja2 import Environment, PackageLoader, StrictUndefined
 
-    environment = Environment(
-        loader=PackageLoader("disorder.report", ""),
+    found = Environment(
+        loader=PackageLoader(package, folder),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters |= {"visible": visible, **filters}
-    return environment.get_template(name)
+    found.filters |= {"visible": visible, **filters}
+    return found
 
 
 def visible(text: object) -> str:
@@ -91,13 +96,9 @@ def visible(text: object) -> str:
 def _shown(char: str) -> str:
     if char in "\n\t" or unicodedata.category(char) not in ("Cc", "Cf", "Cs", "Co"):
         return char
-    return (
-        chr(0x2400 + ord(char))
-        if ord(char) < 0x20
-        else char
-        if char == "\u200d"
-        else f"⟨U+{ord(char):04X}⟩"
-    )
+    if ord(char) < 0x20:
+        return chr(0x2400 + ord(char))
+    return char if char == "\u200d" else f"⟨U+{ord(char):04X}⟩"
 
 
 def _pictures(run: Run, main: str) -> list[dict[str, str]]:
@@ -115,35 +116,6 @@ def _pictures(run: Run, main: str) -> list[dict[str, str]]:
         {"svg": svg, "caption": caption.format(score=score.capitalize(), main=main)}
         for caption, svg in pictures.items()
     ]
-
-
-def _present(run: Run, names: dict[str, str]) -> list[str]:
-    return [name for name in names if any(record.metric == name for record in run.scores)]
-
-
-def _table(run: Run, group: str) -> list[tuple[str, dict[str, Record]]]:
-    rows = []
-    for name in ["original", *run.transformations]:
-        records = {r.metric: r for r in run.scores if r.transformation == name and r.group == group}
-        if records:
-            rows.append((name, records))
-    return rows
-
-
-def _permutations(run: Run, main: str) -> list[dict[str, Any]]:
-    """A row a metric: this model with its interval, then the reference models."""
-    rows = []
-    for metric in PERMUTATION_METRICS:
-        theirs = {
-            name: next(
-                (r.value for r in records if (r.transformation, r.metric) == (main, metric)), None
-            )
-            for name, records in run.references.items()
-        }
-        mine = run.score(main, metric)
-        if mine or any(value is not None for value in theirs.values()):
-            rows.append({"metric": metric, "mine": mine, "theirs": theirs})
-    return rows
 
 
 def _telling(run: Run, main: str) -> list[tuple[str, list[dict[str, Any]]]]:

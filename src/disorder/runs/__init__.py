@@ -10,11 +10,12 @@ from disorder.runs.run import (
     Run,
     make_folder,
     new_run,
+    read_examples,
     read_run,
     write_examples,
     write_run,
 )
-from disorder.runs.samples import SampleParts, answers_of, sample_table, storable
+from disorder.runs.samples import SampleParts, predictions_of, sample_table, storable
 from disorder.runs.storage import place, write_atomically
 
 __all__ = [
@@ -22,10 +23,11 @@ __all__ = [
     "Record",
     "Run",
     "SampleParts",
-    "answers_of",
+    "predictions_of",
     "make_folder",
     "new_run",
     "place",
+    "read_examples",
     "read_run",
     "sample_table",
     "storable",

@@ -1,34 +1,43 @@
-"""What does a run leave behind? run.json, examples.parquet and samples/*.parquet, written as the
-run goes.
+"""The run: all that run.json holds, and how it is read from a folder and written to one.
+
+A run folder has run.json, examples.parquet and samples/*.parquet, written as the run goes.
 """
 
 from __future__ import annotations
 
 import json
 import platform
+import shutil
 import subprocess
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import pyarrow as pa
 import pyarrow.parquet as pq
-from pydantic import BaseModel, Field, ValidationError
+from pydantic import BaseModel, Field, PrivateAttr, ValidationError
+from pydantic.dataclasses import dataclass
 
-from disorder.errors import BadData, DisorderError
-from disorder.runs.samples import storable
-from disorder.runs.storage import write_atomically
-from disorder.types import Dataset, Example, Score
+from disorder.errors import BadData, DisorderError, UnknownName
+from disorder.runs.frames import data_frame
+from disorder.runs.samples import SampleParts, storable
+from disorder.runs.storage import place, write_atomically
+from disorder.types import Dataset, Example, Score, Task
+
+if TYPE_CHECKING:
+    from disorder.report.exhibits import Picture
 
 SCHEMA_VERSION = 1
 PACKAGES = ("disorder", "numpy", "onnxruntime", "tokenizers")
 DIGITS = 6  # scores are rounded, so that the last bits of a sum do not show
 
 
-class Record(BaseModel):
+@dataclass(kw_only=True)
+class Record:
     """One score in the flat list of a run."""
 
     transformation: str
@@ -68,7 +77,11 @@ class Omitted(BaseModel):
 
 
 class Run(BaseModel):
-    """All that is known of a run, as run.json holds it."""
+    """A finished or unfinished audit: its settings, its scores, and where its folder lies.
+
+    `run.scores` is a list of records, ready for a data frame; `run["derange", "p_c"]` is one of
+    them. `run.folder` is None where nothing was kept on disk.
+    """
 
     schema_version: int = SCHEMA_VERSION
     status: Literal["started", "done", "failed"] = "started"
@@ -76,6 +89,10 @@ class Run(BaseModel):
     data: str
     task: str
     labels: list[str]
+    breaks: Literal["a", "b"] = "a"
+    reject_label: str | None = None
+    default_label: str | None = None
+    language: str = "en"
     chance: float | None
     majority: float = 0.0
     transformations: list[str]
@@ -103,6 +120,36 @@ class Run(BaseModel):
     figures: dict[str, Any] = Field(default_factory=dict)
     telling: list[dict[str, Any]] = Field(default_factory=list)
     error: str = ""
+    _folder: Path | None = PrivateAttr(default=None)
+    _kept_alive: object = PrivateAttr(default=None)  # a temporary folder lives as long as its run
+
+    @property
+    def folder(self) -> Path | None:
+        """Where run.json, samples and report lie."""
+        return self._folder
+
+    def lies_in(self, folder: Path, *, kept_alive: object = None) -> Run:
+        """The run itself, told where its folder is."""
+        self._folder = folder
+        self._kept_alive = kept_alive
+        return self
+
+    @property
+    def asked(self) -> Task:
+        """The task that the data asked, as the audit knew it."""
+        return Task(
+            self.task,
+            tuple(self.labels),
+            self.breaks,
+            self.reject_label,
+            self.default_label,
+            self.language,
+        )
+
+    @property
+    def groups(self) -> list[str]:
+        """The groups that scores were split by."""
+        return list(dict.fromkeys(record.group for record in self.scores if record.group != "all"))
 
     def score(self, transformation: str, metric: str, group: str = "all") -> Record | None:
         """The record with this name, if it was measured."""
@@ -111,10 +158,69 @@ class Run(BaseModel):
             (r for r in self.scores if (r.transformation, r.metric, r.group) == wanted), None
         )
 
-    @property
-    def groups(self) -> list[str]:
-        """The groups that scores were split by."""
-        return list(dict.fromkeys(record.group for record in self.scores if record.group != "all"))
+    def __getitem__(self, key: tuple[str, str] | tuple[str, str, str]) -> Record:
+        """`run["derange", "p_c"]`, or with a group `run["derange", "p_c", "needs=order"]`."""
+        if not isinstance(key, tuple) or len(key) not in (2, 3):
+            raise DisorderError('write run["derange", "p_c"], or with a group as third')
+        transformation, metric = key[0], key[1]
+        group = key[2] if len(key) == 3 else "all"
+        found = self.score(transformation, metric, group)
+        if found is None:
+            raise self._missing(transformation, metric, group)
+        return found
+
+    def _missing(self, transformation: str, metric: str, group: str) -> DisorderError:
+        """Why there is no such score."""
+        for gone in self.omitted:
+            if (gone.transformation, gone.metric, gone.group) == (transformation, metric, group):
+                return DisorderError(f"{transformation} {metric} was not measured: {gone.reason}")
+        for kind, name, known in (
+            ("transformation of this run", transformation, ["original", *self.transformations]),
+            ("metric of this run", metric, dict.fromkeys(r.metric for r in self.scores)),
+            ("group of this run", group, ["all", *self.groups]),
+        ):
+            if name not in known:
+                return UnknownName(kind, name, known)
+        return DisorderError(f"{metric} was not measured under {transformation} in {group}")
+
+    def to_frame(self) -> Any:
+        """The scores as a pandas (or polars) data frame."""
+        return data_frame([asdict(record) for record in self.scores])
+
+    def samples(self) -> pa.Table:
+        """One row per variant: example, transformation, variant, side, positions, label,
+        probabilities.
+        """
+        if self.folder is None:
+            raise DisorderError("this run was not read from a folder, so that it has no samples")
+        return SampleParts.open(self.folder, to_write=False).table()
+
+    def save(self, folder: str | Path) -> Path:
+        """Copy the run folder to `folder`, which must not exist; gives its path."""
+        target = Path(folder)
+        if self.folder is None:
+            raise DisorderError("this run was not read from a folder, so that it cannot be copied")
+        if target.exists():
+            raise DisorderError(f"{target} is there already; choose another folder")
+        shutil.copytree(self.folder, target)
+        return target
+
+    def plot(self, name: str = "forest", transformation: str = "") -> Picture:
+        """A picture of the report, as an object that a notebook displays."""
+        from disorder.report.display import run_picture
+
+        return run_picture(self, name, transformation)
+
+    def _repr_html_(self) -> str:
+        from disorder.report.display import run_html
+
+        return run_html(self)
+
+    def __repr__(self) -> str:
+        head = f"Run({self.model} on {self.data}, {self.n_examples:,} examples, {self.status})"
+        return "\n".join([head, *self.verdict.splitlines()])
+
+    __str__ = __repr__
 
 
 def make_folder(folder: Path) -> None:
@@ -134,14 +240,19 @@ def new_run(
     seed: int,
 ) -> Run:
     """A run that has just begun."""
+    task = dataset.task
+    labels = Counter(example.label for example in dataset.examples)
     return Run(
         model=model,
         data=data,
-        task=dataset.task.name,
-        labels=list(dataset.task.labels),
-        chance=None if dataset.task.is_regression else dataset.task.chance,
-        majority=Counter(example.label for example in dataset.examples).most_common(1)[0][1]
-        / len(dataset.examples),
+        task=task.name,
+        labels=list(task.labels),
+        breaks=task.breaks,
+        reject_label=task.reject_label,
+        default_label=task.default_label,
+        language=task.language,
+        chance=None if task.is_regression else task.chance,
+        majority=labels.most_common(1)[0][1] / len(dataset.examples),
         transformations=list(transformations),
         settings=dict(settings),
         seed=seed,
@@ -171,16 +282,18 @@ def write_run(folder: Path, run: Run) -> None:
     write_atomically(folder / "run.json", text.encode("utf-8", "backslashreplace"))
 
 
-def read_run(folder: Path) -> Run:
-    """The run in a folder."""
-    path = folder / "run.json"
+def read_run(folder: str | Path) -> Run:
+    """The run in a folder, on disk or at an address like s3://bucket/run."""
+    where = place(folder)
+    path = where / "run.json"
     try:
         raw = json.loads(path.read_text(encoding="utf-8"))
         if raw.get("schema_version") != SCHEMA_VERSION:
             raise BadData(
-                f"{path}: schema version {raw.get('schema_version')}; this disorder reads {SCHEMA_VERSION}"
+                f"{path}: schema version {raw.get('schema_version')}; this disorder reads "
+                f"{SCHEMA_VERSION}"
             )
-        return Run.model_validate(raw)
+        return Run.model_validate(raw).lies_in(where)
     except (FileNotFoundError, NotADirectoryError):
         raise BadData(f"{folder} is no run folder: it has no run.json") from None
     except (ValueError, ValidationError, AttributeError, OSError) as error:
@@ -205,3 +318,18 @@ def write_examples(folder: Path, examples: Sequence[Example]) -> None:
     sink = pa.BufferOutputStream()
     pq.write_table(table, sink)
     write_atomically(folder / "examples.parquet", sink.getvalue().to_pybytes())
+
+
+def read_examples(folder: Path) -> list[Example]:
+    """The examples of a run, in the order in which they were used."""
+    try:
+        # as bytes, since a path such as builtin:bow/examples.parquet would be taken for an address
+        content = (folder / "examples.parquet").read_bytes()
+        rows = pq.read_table(pa.BufferReader(content)).to_pylist()
+    except (OSError, pa.ArrowException) as error:
+        why = str(error).splitlines()[0]
+        raise BadData(f"{folder}/examples.parquet cannot be read ({why}); audit it again") from None
+    return [
+        Example(row["id"], row["text_a"], row["text_b"], row["label"], dict(row["groups"] or ()))
+        for row in rows
+    ]

@@ -1,8 +1,8 @@
-"""What did the model answer to each variant? Parquet parts, a row a variant, written whole or not
-at all.
+"""Samples: what the model predicted for each variant. Parquet parts, one row per variant.
 
-A part is named before it is asked, so a run that was killed knows which parts it has. A journal
-keeps a checksum of each; a part that does not match is asked again.
+A part is written whole or not at all, and named before it is predicted, so that a run that was
+killed knows which parts it has. A journal keeps a checksum of each; a part that does not match is
+predicted again.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from disorder.abstention import ABSTAINED, predicted_label
+from disorder.errors import BadData
 from disorder.runs.storage import add_line, is_on_disk, write_atomically
 from disorder.types import Example, Floats, PositionRows, Texts, Variants
 
@@ -87,7 +88,7 @@ def sample_table(
     return pa.Table.from_arrays(columns, schema=SCHEMA)
 
 
-def answers_of(table: pa.Table) -> tuple[list[str], Any, Any]:
+def predictions_of(table: pa.Table) -> tuple[list[str], Any, Any]:
     """The example and variant number of every row, and the probabilities as a matrix."""
     n = table.num_rows
     examples = table["example"].cast(pa.string()).to_pylist()
@@ -122,7 +123,7 @@ class SampleParts:
         return parts
 
     def read(self, name: str) -> tuple[pa.Table, dict[str, int]] | None:
-        """A finished part with the examples it left out, or None when it has to be asked (again)."""
+        """A finished part with the examples it left out, or None when it has to be predicted."""
         entry = self.known.get(name)
         if entry is None:
             return None
@@ -131,9 +132,19 @@ class SampleParts:
         except OSError:
             content = b""
         if _checksum(content) != entry["checksum"]:
-            self.notes.append(f"{name} is damaged; it is asked again")
+            self.notes.append(f"{name} is damaged; it is predicted again")
             return None
         return pq.read_table(pa.BufferReader(content), schema=SCHEMA), entry["skips"]
+
+    def table(self) -> pa.Table:
+        """All finished parts as one table; raises where one is missing or damaged."""
+        tables = []
+        for name in sorted(self.known):
+            read = self.read(name)
+            if read is None:
+                raise BadData(f"{self.folder / name} is missing or damaged; audit it again")
+            tables.append(read[0])
+        return pa.concat_tables(tables) if tables else SCHEMA.empty_table()
 
     def write(self, name: str, table: pa.Table, skips: Mapping[str, int]) -> None:
         """Add a part: the file first, then its line in the journal."""

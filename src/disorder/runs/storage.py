@@ -1,10 +1,15 @@
-"""Where does a run folder lie? On this machine, or on shared storage under any address that fsspec
-knows (s3://, gs://, …).
+"""Storage: where folders lie, and how files are written so that no reader sees half of one.
+
+A folder lies on this machine, or on shared storage under any address that fsspec knows (s3://,
+gs://, …).
 """
 
 from __future__ import annotations
 
 import os
+import shutil
+import tempfile
+import weakref
 from pathlib import Path
 from typing import Any
 
@@ -74,3 +79,11 @@ def cannot_write(path: Path, error: OSError) -> DisorderError:
     return DisorderError(
         f"{path} cannot be written ({why}); what is finished is kept: make room, then --resume"
     )
+
+
+class TemporaryFolder:
+    """A folder that is removed with the object: what a run without `out` keeps its samples in."""
+
+    def __init__(self) -> None:
+        self.path = Path(tempfile.mkdtemp(prefix="disorder-run-"))
+        self._removal = weakref.finalize(self, shutil.rmtree, self.path, ignore_errors=True)

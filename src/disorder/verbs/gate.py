@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from disorder.errors import BadSetting, DisorderError, UnknownName
-from disorder.report.gate import Decision, Ruling
 from disorder.report.page import visible
 from disorder.runs import Record, Run, read_run
+from disorder.runs.decision import Decision, Ruling
 from disorder.transformations import parse
 
 OPERATORS = {"<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge}
@@ -77,7 +77,13 @@ class Rule:
             limit=self.limit,
             passed=not beyond[on],
             is_sure=beyond["sure"] == beyond["doubt"],
-            **record.model_dump(exclude={"skipped"}),
+            transformation=record.transformation,
+            metric=record.metric,
+            group=record.group,
+            value=record.value,
+            low=record.low,
+            high=record.high,
+            n=record.n,
         )
 
 

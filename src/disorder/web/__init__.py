@@ -1,3 +1,3 @@
-"""Pages for people: `disorder view` over run folders, and the ground that every local server of the
-package stands on.
+"""Pages in a browser: `disorder view` over run folders, `disorder human serve` over a task folder,
+and the local server that both use.
 """

@@ -1,4 +1,4 @@
-"""How far is a run? The journal's lines against the parts that the run's settings ask for."""
+"""How far a run is: the parts in its journal, of those that its settings need."""
 
 from __future__ import annotations
 
@@ -11,53 +11,51 @@ from typing import Any
 from disorder.metrics import ORIGINAL
 from disorder.runs import Run
 from disorder.runs.samples import JOURNAL
-from disorder.web.library import Found, Library
+from disorder.web.run_library import FoundRun, RunLibrary
 
-QUIET = 300  # seconds without news after which a run may have been stopped
+QUIET = 300  # seconds without a new part after which a run may have been stopped
 
 
-def progress(library: Library, found: Found) -> dict[str, Any]:
-    """SampleParts done of those expected, by transformation, and when the last one came."""
+def run_progress(library: RunLibrary, found: FoundRun) -> dict[str, Any]:
+    """Parts done of those expected, per transformation, and when the last one was written."""
     run = found.run
-    assert run is not None
-    expected, journal = expected_parts(run), found.folder / "samples" / JOURNAL
-    is_there = library.is_inside(journal) and journal.is_file()
-    done = Counter(_number(name) for name in (_finished(journal) if is_there else []))
-    steps = [
-        {
-            "name": name,
-            "done": n if run.status == "done" or name in run.stopped else min(done[i], n),
-            "expected": n,
-        }
-        for i, (name, n) in enumerate(expected.items())
-    ]
-    last = journal.stat().st_mtime if is_there else found.stamp[0] / 1e9
-    quiet = max(0.0, time.time() - max(last, found.stamp[0] / 1e9))
+    journal = found.folder / "samples" / JOURNAL
+    has_journal = library.is_inside(journal) and journal.is_file()
+    n_done = Counter(_number(name) for name in _finished(journal)) if has_journal else Counter()
+    steps = []
+    for number, (name, n_expected) in enumerate(expected_parts(run).items()):
+        is_complete = run.status == "done" or name in run.stopped
+        done = n_expected if is_complete else min(n_done[number], n_expected)
+        steps.append({"name": name, "done": done, "expected": n_expected})
+    changed = found.stamp[0] / 1e9
+    if has_journal:
+        changed = max(changed, journal.stat().st_mtime)
+    seconds_quiet = max(0.0, time.time() - changed)
     return {
         "status": run.status,
         "steps": steps,
         "done": sum(step["done"] for step in steps),
-        "expected": sum(expected.values()),
-        "seconds_quiet": round(quiet),
-        "is_quiet": run.status == "started" and quiet > QUIET,
+        "expected": sum(step["expected"] for step in steps),
+        "seconds_quiet": round(seconds_quiet),
+        "is_quiet": run.status == "started" and seconds_quiet > QUIET,
     }
 
 
 def expected_parts(run: Run) -> dict[str, int]:
-    """How many parts each transformation is written in, as `audit` cuts them."""
-    from disorder.verbs.audit.pipeline import BLOCK, CURTAILED_BLOCK
+    """How many parts each transformation is written in, as `audit` splits them."""
+    from disorder.verbs.audit import BLOCK, CURTAILED_BLOCK
 
-    counts = {ORIGINAL: 1} | {name: run.variants.get(name, 1) for name in run.transformations}
+    n_variants = {ORIGINAL: 1} | {name: run.variants.get(name, 1) for name in run.transformations}
     is_curtailed = bool(run.settings.get("curtail"))
-    sizes = {
-        name: CURTAILED_BLOCK if is_curtailed and n > 1 else max(1, BLOCK // n)
-        for name, n in counts.items()
-    }
-    return {name: -(-run.n_examples // size) for name, size in sizes.items()}
+    expected = {}
+    for name, n in n_variants.items():
+        size = CURTAILED_BLOCK if is_curtailed and n > 1 else max(1, BLOCK // n)
+        expected[name] = -(-run.n_examples // size)
+    return expected
 
 
 def _finished(journal: Path) -> set[str]:
-    """The parts that the journal names; the line being written is not one yet."""
+    """The parts that the journal names; the line that is being written is not one yet."""
     names = set()
     for line in journal.read_bytes().split(b"\n"):
         try:

@@ -1,8 +1,7 @@
-"""Which examples did a model answer how? Asked of the Parquet parts where they lie, with DuckDB,
-page by page.
+"""Queries over the samples of runs: DuckDB reads the Parquet parts in place, one page at a time.
 
-A run's rows are summed up once to a row an example and transformation; filters work on that, so
-they take the same time for a hundred variants as for one.
+The rows of a run are first summed up to one row per example and transformation; filters work on
+that table, so they take the same time for a hundred variants as for one.
 """
 
 from __future__ import annotations
@@ -16,10 +15,10 @@ from typing import Any
 
 from disorder.errors import BadData
 from disorder.metrics import ORIGINAL
-from disorder.web.library import Found, Library
+from disorder.web.run_library import FoundRun, RunLibrary
 
 PER_PAGE = 25
-KEPT = 12  # runs whose summary stays in memory
+MAX_SUMMARIES = 12  # runs whose summary stays in memory
 ORDERS = {
     "data": ("as in the data", "number"),
     "most": ("most accepted first", "accepted desc nulls last, number"),
@@ -27,39 +26,47 @@ ORDERS = {
     "long": ("longest first", "n_words desc, number"),
     "short": ("shortest first", "n_words, number"),
 }
-WORD = r"\p{Han}|[^\s\p{Han}]+"  # where words are not set apart, a character is one
+WORD = r"\p{Han}|[^\s\p{Han}]+"  # Chinese is written without spaces: one character is one word
 SUMMARY = """
 create or replace table {name} as
 with examples as (
-    select file_row_number as number, id, label as gold, hash(text_a, text_b) as content,
-           len(regexp_extract_all(text_a, '{word}')) + coalesce(len(regexp_extract_all(text_b, '{word}')), 0) as n_words
+    select
+        file_row_number as number, id, label as gold, hash(text_a, text_b) as content,
+        len(regexp_extract_all(text_a, '{word}'))
+            + coalesce(len(regexp_extract_all(text_b, '{word}')), 0) as n_words
     from read_parquet($examples, file_row_number = true, hive_partitioning = false)
 ),
-answers as (
+predictions as (
     select example, transformation, label, probabilities
     from read_parquet($parts, hive_partitioning = false)
 ),
-whole as (select example, label, probabilities from answers where transformation = $original)
+originals as (
+    select example, label, probabilities from predictions where transformation = $original
+)
 select number, examples.id as id, content, gold, n_words, transformation,
-       any_value(whole.label) as answer,
-       any_value(list_max(whole.probabilities)) as confidence,
-       any_value(whole.label) = gold as is_right,
+       any_value(originals.label) as prediction,
+       any_value(list_max(originals.probabilities)) as confidence,
+       any_value(originals.label) = gold as is_right,
        count(*) as n,
-       count(*) filter (answers.label = gold) as n_accepted,
-       case when any_value(answers.label) is null then null else n_accepted / n end as accepted,
-       avg(abs(answers.probabilities[1] - whole.probabilities[1])) as shift
-from answers join examples on answers.example = examples.id left join whole on whole.example = answers.example
+       count(*) filter (predictions.label = gold) as n_accepted,
+       case when any_value(predictions.label) is null then null else n_accepted / n end as accepted,
+       avg(abs(predictions.probabilities[1] - originals.probabilities[1])) as shift
+from predictions
+join examples on predictions.example = examples.id
+left join originals on originals.example = predictions.example
 group by number, examples.id, content, gold, n_words, transformation
 """
 
+QueryRow = dict[str, Any]
+
 
 @dataclass(frozen=True)
-class Filters:
-    """What the reader wants to see; empty means everything."""
+class ExampleFilters:
+    """Which examples a reader wants to see; an empty value means all."""
 
     transformation: str
     label: str = ""
-    whole: str = ""
+    original: str = ""
     group: str = ""
     least: float | None = None
     most: float | None = None
@@ -74,199 +81,206 @@ class Filters:
         wanted: dict[str, tuple[str, Any]] = {
             "transformation": ("transformation = $transformation", self.transformation),
             "label": ("gold = $label", self.label),
-            "whole": ("is_right = ($whole = 'right')", self.whole),
+            "original": ("is_right = ($original = 'right')", self.original),
             "least": ("accepted >= $least", self.least),
             "most": ("accepted <= $most", self.most),
             "shortest": ("n_words >= $shortest", self.shortest),
             "longest": ("n_words <= $longest", self.longest),
         }
         used = {name: pair for name, pair in wanted.items() if pair[1] not in (None, "")}
-        return " and ".join(sql for sql, _ in used.values()), {
-            name: value for name, (_, value) in used.items()
-        }
+        sql = " and ".join(condition for condition, _ in used.values())
+        return sql, {name: value for name, (_, value) in used.items()}
+
+    def text_conditions(self) -> tuple[str, dict[str, Any]]:
+        """Conditions on the examples themselves: words in their texts, and their group."""
+        conditions = []
+        values: dict[str, Any] = {}
+        if self.text:
+            values["text"] = self.text.lower()
+            conditions.append(
+                "(contains(lower(text_a), $text) "
+                "or contains(lower(coalesce(text_b, '')), $text) or lower(id) = $text)"
+            )
+        if self.group:
+            name, _, value = self.group.partition("=")
+            values |= {"group_name": name, "group_value": value}
+            conditions.append("groups[$group_name] = $group_value")
+        return " and ".join(conditions), values
 
 
 @dataclass
-class Samples:
-    """Questions about the samples of the runs in a library."""
+class SampleQueries:
+    """Queries over the samples of the runs in a library."""
 
-    library: Library
+    library: RunLibrary
     _lock: Lock = field(default_factory=Lock)
-    _tables: OrderedDict[str, tuple[Any, ...]] = field(default_factory=OrderedDict)
+    _summaries: OrderedDict[str, tuple[Any, ...]] = field(default_factory=OrderedDict)
     _damaged: dict[str, list[str]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         import duckdb
 
-        self._failed = duckdb.Error
+        self._error = duckdb.Error
         self._database = duckdb.connect(
             config={"autoinstall_known_extensions": False, "autoload_known_extensions": False}
         )
 
-    def damaged(self, found: Found) -> list[str]:
-        """The parts that were left out of the answers."""
+    def damaged(self, found: FoundRun) -> list[str]:
+        """The parts that were left out since they cannot be read."""
         return self._damaged.get(found.id, [])
 
-    def transformations(self, found: Found) -> list[str]:
-        """What there are answers to, in the order of the run."""
-        rows = self._ask(found, "select distinct transformation from {table}")
+    def transformations(self, found: FoundRun) -> list[str]:
+        """The transformations that there are predictions for, in the order of the run."""
+        rows = self._query(found, "select distinct transformation from {summary}")
         present = {row["transformation"] for row in rows}
-        assert found.run is not None
         return [name for name in [ORIGINAL, *found.run.transformations] if name in present]
 
-    def page(self, found: Found, filters: Filters) -> tuple[int, list[dict[str, Any]]]:
+    def page(self, found: FoundRun, filters: ExampleFilters) -> tuple[int, list[QueryRow]]:
         """How many examples pass the filters, and those of one page with their texts."""
         sql, values = filters.conditions()
-        if filters.text or filters.group:
-            sql += (
-                " and number in (select file_row_number from {examples} where "
-                + _text_sql(filters, values)
-                + ")"
-            )
-        total = self._ask(found, "select count(*) as n from {table} where " + sql, values)[0]["n"]
-        order, offset = ORDERS[filters.order][1], (filters.page - 1) * PER_PAGE
-        rows = self._ask(
+        text_sql, text_values = filters.text_conditions()
+        if text_sql:
+            sql += f" and number in (select file_row_number from {{examples}} where {text_sql})"
+            values |= text_values
+        count = self._query(found, f"select count(*) as n from {{summary}} where {sql}", values)
+        order = ORDERS[filters.order][1]
+        offset = (filters.page - 1) * PER_PAGE
+        rows = self._query(
             found,
-            f"select * from {{table}} where {sql} order by {order} limit {PER_PAGE} offset {offset:d}",
+            f"select * from {{summary}} where {sql} "
+            f"order by {order} limit {PER_PAGE} offset {offset:d}",
             values,
         )
-        return total, self._with_texts(found, rows)
+        return count[0]["n"], self._with_texts(found, rows)
 
-    def example(self, found: Found, number: int) -> dict[str, Any] | None:
+    def example(self, found: FoundRun, number: int) -> QueryRow | None:
         """One example by its place in the data."""
-        rows = self._ask(
+        rows = self._query(
             found, "select * from {examples} where file_row_number = $number", {"number": number}
         )
         return rows[0] if rows else None
 
-    def variants(self, found: Found, id: str, transformation: str) -> list[dict[str, Any]]:
-        """Every answer to an example under one transformation."""
-        return self._ask(
+    def variants(self, found: FoundRun, id: str, transformation: str) -> list[QueryRow]:
+        """Every variant of an example under one transformation, with its prediction."""
+        return self._query(
             found,
-            "select * exclude (transformation, example) from {parts} where example = $id and transformation = $transformation "
-            "order by variant",
+            "select * exclude (transformation, example) from {parts} "
+            "where example = $id and transformation = $transformation order by variant",
             {"id": id, "transformation": transformation},
         )
 
-    def differing(
-        self, runs: list[Found], transformation: str, page: int
-    ) -> tuple[int, list[dict[str, Any]]]:
-        """Examples that all runs have, by how far apart their accepted shares lie."""
+    def most_different(
+        self, runs: list[FoundRun], transformation: str, page: int
+    ) -> tuple[int, list[QueryRow]]:
+        """Examples that all runs have, ordered by how far apart their accepted shares are."""
         with self._lock:
-            tables = [self._table(found) for found in runs]
+            tables = [self._summary(found) for found in runs]
         names = [f"t{i}" for i in range(len(runs))]
-        chosen = ", ".join(
-            f"{n}.accepted as accepted_{i}, {n}.n as n_{i}, {n}.n_accepted as k_{i}, {n}.answer as answer_{i}, "
-            f"{n}.number as number_{i}"
-            for i, n in enumerate(names)
+        columns = ", ".join(
+            f"{name}.accepted as accepted_{i}, {name}.n as n_{i}, {name}.n_accepted as k_{i}, "
+            f"{name}.prediction as prediction_{i}, {name}.number as number_{i}"
+            for i, name in enumerate(names)
         )
-        shares = ", ".join(f"{n}.accepted" for n in names)
-        others = zip(tables[1:], names[1:], strict=True)
+        shares = ", ".join(f"{name}.accepted" for name in names)
         joined = "".join(
             f" join {table} {name} using (id, content, gold, transformation)"
-            for table, name in others
+            for table, name in zip(tables[1:], names[1:], strict=True)
         )
         source = f"from {tables[0]} t0{joined} where transformation = $transformation"
         values = {"transformation": transformation}
         total = self._fetch(f"select count(*) as n {source}", values)[0]["n"]
+        offset = (page - 1) * PER_PAGE
         rows = self._fetch(
-            f"select id, t0.number as number, gold, t0.n_words as n_words, {chosen}, "
+            f"select id, t0.number as number, gold, t0.n_words as n_words, {columns}, "
             f"greatest({shares}) - least({shares}) as apart {source} "
-            f"order by apart desc nulls last, t0.number limit {PER_PAGE} offset {(page - 1) * PER_PAGE:d}",
+            f"order by apart desc nulls last, t0.number limit {PER_PAGE} offset {offset:d}",
             values,
         )
         return total, self._with_texts(runs[0], rows)
 
-    def _with_texts(self, found: Found, rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
-        numbers = [row["number"] for row in rows]
-        texts = (
-            self._ask(
-                found,
-                "select file_row_number, text_a, text_b from {examples} where file_row_number in $numbers",
-                {"numbers": numbers},
-            )
-            if rows
-            else []
+    def _with_texts(self, found: FoundRun, rows: list[QueryRow]) -> list[QueryRow]:
+        if not rows:
+            return []
+        texts = self._query(
+            found,
+            "select file_row_number, text_a, text_b from {examples} "
+            "where file_row_number in $numbers",
+            {"numbers": [row["number"] for row in rows]},
         )
-        by_number = {row["file_row_number"]: row for row in texts}
-        return [
-            row | {name: by_number[row["number"]][name] for name in ("text_a", "text_b")}
-            for row in rows
-        ]
+        by_number = {row.pop("file_row_number"): row for row in texts}
+        return [row | by_number[row["number"]] for row in rows]
 
-    def _ask(
-        self, found: Found, sql: str, values: dict[str, Any] | None = None
-    ) -> list[dict[str, Any]]:
-        """Rows of a question about one run; {table}, {examples} and {parts} stand for its own."""
-        files = dict(values or {})
-        sources = {"table": ""}
-        if "{table}" in sql:
+    def _query(
+        self, found: FoundRun, sql: str, values: dict[str, Any] | None = None
+    ) -> list[QueryRow]:
+        """The rows of a query on one run; {summary}, {examples} and {parts} stand for its own."""
+        values = dict(values or {})
+        sources = {}
+        if "{summary}" in sql:
             with self._lock:
-                sources["table"] = self._table(found)
+                sources["summary"] = self._summary(found)
         if "{examples}" in sql:
-            files["example_file"] = _literal(self._examples(found))
+            values["example_file"] = _literal(self._examples(found))
             sources["examples"] = (
                 "read_parquet($example_file, file_row_number = true, hive_partitioning = false)"
             )
         if "{parts}" in sql:
-            files["part_files"] = [_literal(path) for path in self._sound(found)]
+            values["part_files"] = self._readable_parts(found)
             sources["parts"] = "read_parquet($part_files, hive_partitioning = false)"
-        return self._fetch(sql.format(**sources), files)
+        return self._fetch(sql.format(**sources), values)
 
-    def _fetch(self, sql: str, values: dict[str, Any]) -> list[dict[str, Any]]:
+    def _fetch(self, sql: str, values: dict[str, Any]) -> list[QueryRow]:
         try:
-            cursor = self._database.cursor()
-            done = cursor.execute(sql, values)
-            names = [column[0] for column in done.description or ()]
-            return [dict(zip(names, row, strict=True)) for row in done.fetchall()]
-        except self._failed as error:
+            result = self._database.cursor().execute(sql, values)
+            names = [column[0] for column in result.description or ()]
+            return [dict(zip(names, row, strict=True)) for row in result.fetchall()]
+        except self._error as error:
             raise BadData(f"the samples cannot be read: {str(error).splitlines()[0]}") from None
 
-    def _table(self, found: Found) -> str:
-        """The summary of a run, made when it is first asked for and again when parts were added."""
+    def _summary(self, found: FoundRun) -> str:
+        """The name of a run's summary table, made when first needed and again after new parts."""
         parts = self.library.parts(found)
-        stamp = (found.stamp, len(parts), parts[-1].stat().st_mtime_ns if parts else 0)
-        known = self._tables.get(found.id)
-        if known != stamp:
-            self._make(found)
-            self._tables[found.id] = stamp
-        self._tables.move_to_end(found.id)
-        while len(self._tables) > KEPT:
-            old, _ = self._tables.popitem(last=False)
+        last_change = parts[-1].stat().st_mtime_ns if parts else 0
+        stamp = (found.stamp, len(parts), last_change)
+        if self._summaries.get(found.id) != stamp:
+            self._make_summary(found)
+            self._summaries[found.id] = stamp
+        self._summaries.move_to_end(found.id)
+        while len(self._summaries) > MAX_SUMMARIES:
+            old, _ = self._summaries.popitem(last=False)
             self._fetch(f"drop table if exists summary_{old}", {})
         return f"summary_{found.id}"
 
-    def _make(self, found: Found) -> None:
-        values = {"examples": _literal(self._examples(found)), "original": ORIGINAL}
+    def _make_summary(self, found: FoundRun) -> None:
         sql = SUMMARY.format(name=f"summary_{found.id}", word=WORD)
+        values = {"examples": _literal(self._examples(found)), "original": ORIGINAL}
         self._damaged[found.id] = []
         try:
-            self._fetch(sql, values | {"parts": [_literal(path) for path in self._sound(found)]})
+            self._fetch(sql, values | {"parts": self._readable_parts(found)})
         except BadData:
-            self._damaged[found.id] = damaged(self.library.parts(found))
+            self._damaged[found.id] = damaged_parts(self.library.parts(found))
             if not self._damaged[found.id]:
                 raise
-            self._fetch(sql, values | {"parts": [_literal(path) for path in self._sound(found)]})
+            self._fetch(sql, values | {"parts": self._readable_parts(found)})
 
-    def _examples(self, found: Found) -> Path:
+    def _examples(self, found: FoundRun) -> Path:
         path = self.library.examples(found)
         if path is None:
-            raise BadData("examples.parquet is not there")
+            raise BadData("examples.parquet is missing")
         return path
 
-    def _sound(self, found: Found) -> list[Path]:
-        """The parts of a run that can be read."""
+    def _readable_parts(self, found: FoundRun) -> list[str]:
+        """The parts of a run that can be read, as DuckDB takes them."""
         left_out = self._damaged.get(found.id, [])
         parts = [path for path in self.library.parts(found) if path.name not in left_out]
-        if not parts:
-            is_young = found.run is not None and found.run.status == "started" and not left_out
-            raise BadData(
-                "there are no samples yet" if is_young else "no samples are there that can be read"
-            )
-        return parts
+        if parts:
+            return [_literal(path) for path in parts]
+        if found.run.status == "started" and not left_out:
+            raise BadData("there are no samples yet")
+        raise BadData("there are no samples that can be read")
 
 
-def damaged(parts: list[Path]) -> list[str]:
+def damaged_parts(parts: list[Path]) -> list[str]:
     """The names of the parts that cannot be read to their end."""
     import pyarrow as pa
     import pyarrow.parquet as pq
@@ -283,17 +297,3 @@ def damaged(parts: list[Path]) -> list[str]:
 def _literal(path: Path) -> str:
     """A path that DuckDB takes as it is, whatever characters a folder's name has."""
     return re.sub(r"([\[*?])", r"[\1]", str(path))
-
-
-def _text_sql(filters: Filters, values: dict[str, Any]) -> str:
-    """Conditions on the examples themselves: words in their texts, and the group they are in."""
-    parts = []
-    if filters.text:
-        values["text"] = filters.text.lower()
-        parts.append(
-            "(contains(lower(text_a), $text) or contains(lower(coalesce(text_b, '')), $text) or lower(id) = $text)"
-        )
-    if filters.group:
-        values["group_name"], _, values["group_value"] = filters.group.partition("=")
-        parts.append("groups[$group_name] = $group_value")
-    return " and ".join(parts)

@@ -124,7 +124,7 @@ class TestSameBytes:
                 path,
                 limit=12,
                 seed=seed,
-                transformations=["sort"],
+                with_=["sort"],
                 out=tmp_path / f"run{seed}",
             )
             drawn.append(
@@ -136,7 +136,7 @@ class TestSameBytes:
     def test_another_seed_draws_others(self, jsonl: Write) -> None:
         path = str(jsonl(pairs(40)))
         runs = [
-            audit("uniform", path, q=3, limit=12, seed=seed, transformations=["derange"])
+            audit("uniform", path, q=3, limit=12, seed=seed, with_=["derange"])
             for seed in (0, 0, 1)
         ]
         assert runs[0].hashes == runs[1].hashes
@@ -165,7 +165,7 @@ class TestKnownModels:
         """A third of the labels is neutral: the model is right on those, whole or perturbed, and on no
         other.
         """
-        run = audit("always:neutral", str(jsonl(pairs(60))), q=10, transformations=["derange"])
+        run = audit("always:neutral", str(jsonl(pairs(60))), q=10, with_=["derange"])
         for metric in ("accuracy_used", "omega_max", "omega_all"):
             assert run.score("derange", metric).value == pytest.approx(1 / 3, abs=1e-6)  # type: ignore[union-attr]
         assert run.score("derange", "agreement").value == 1  # type: ignore[union-attr]
@@ -183,7 +183,7 @@ class TestKnownModels:
         over 450 pairs.
         """
         n = 450
-        run = audit("uniform", str(jsonl(pairs(n))), q=q, transformations=["derange"])
+        run = audit("uniform", str(jsonl(pairs(n))), q=q, with_=["derange"])
         expected = {
             "accuracy_used": 1 / 3,
             "omega_max": 1 - (2 / 3) ** q,
@@ -204,7 +204,7 @@ class TestKnownModels:
             "always:neutral",
             path,
             q=2,
-            transformations=["derange"],
+            with_=["derange"],
             progress=lambda *step: told.append(step),
         )
         assert told[0] == ("original", 6, 6, "")
@@ -224,7 +224,7 @@ class TestKnownModels:
         def length(texts: Sequence[tuple[str, str]]) -> list[float]:
             return [float(len(a)) for a, _ in texts]
 
-        run = audit(length, str(jsonl(rows)), q=3, transformations=["shuffle_ngrams"])
+        run = audit(length, str(jsonl(rows)), q=3, with_=["shuffle_ngrams"])
         assert run.chance is None
         assert run.score("original", "spearman").value == 1  # type: ignore[union-attr]
         assert run.score("shuffle_ngrams", "spearman").value == 1  # type: ignore[union-attr]
@@ -232,9 +232,7 @@ class TestKnownModels:
 
     def test_groups_have_their_own_scores(self, jsonl: Write) -> None:
         rows = [{**row, "genre": "news" if i < 20 else "chat"} for i, row in enumerate(pairs(30))]
-        run = audit(
-            "always:neutral", str(jsonl(rows)), q=2, transformations=["derange"], group_by=["genre"]
-        )
+        run = audit("always:neutral", str(jsonl(rows)), q=2, with_=["derange"], group_by=["genre"])
         assert run.groups == ["genre=chat", "genre=news"]
         assert [run.score("original", "accuracy", group).n for group in ("all", *run.groups)] == [
             30,
@@ -251,7 +249,7 @@ class TestRunFolder:
             str(path),
             q=4,
             seed=5,
-            transformations=["derange", "sort"],
+            with_=["derange", "sort"],
             out=tmp_path / "run",
         )
         raw = json.loads((tmp_path / "run" / "run.json").read_text())
@@ -285,7 +283,7 @@ class TestRunFolder:
 
     def test_samples_say_what_was_asked_and_answered(self, jsonl: Write, tmp_path: Path) -> None:
         path, spec = str(jsonl(pairs(5))), "derange"
-        audit("uniform", path, q=3, transformations=[spec, "reverse"], out=tmp_path / "run")
+        audit("uniform", path, q=3, with_=[spec, "reverse"], out=tmp_path / "run")
         samples = pq.read_table(
             tmp_path / "run" / "samples" / "01-derange-00000.parquet"
         ).to_pylist()
@@ -315,7 +313,7 @@ class TestRunFolder:
 
     def test_texts_can_be_rebuilt_from_a_run(self, jsonl: Write, tmp_path: Path) -> None:
         path = str(jsonl(pairs(3)))
-        audit("uniform", path, q=2, transformations=["derange"], out=tmp_path / "run")
+        audit("uniform", path, q=2, with_=["derange"], out=tmp_path / "run")
         texts = {
             row["id"]: row["text_b"]
             for row in pq.read_table(tmp_path / "run" / "examples.parquet").to_pylist()
@@ -347,10 +345,10 @@ class TestRunFolder:
 
     def test_a_finished_run_is_never_overwritten(self, jsonl: Write, tmp_path: Path) -> None:
         path = str(jsonl(pairs(5)))
-        audit("uniform", path, q=2, transformations=["sort"], out=tmp_path / "run")
+        audit("uniform", path, q=2, with_=["sort"], out=tmp_path / "run")
         before = (tmp_path / "run" / "run.json").read_bytes()
         with pytest.raises(DisorderError, match="holds a run already"):
-            audit("uniform", path, q=2, transformations=["sort"], out=tmp_path / "run")
+            audit("uniform", path, q=2, with_=["sort"], out=tmp_path / "run")
         assert (tmp_path / "run" / "run.json").read_bytes() == before
 
     @pytest.mark.parametrize(
@@ -388,9 +386,7 @@ class TestMistakes:
             audit("uniform", str(jsonl(pairs(6))), **settings)
 
     def test_more_thresholds(self, jsonl: Write) -> None:
-        run = audit(
-            "uniform", str(jsonl(pairs(6))), q=4, transformations=["derange"], omega=["0.25", "1/3"]
-        )
+        run = audit("uniform", str(jsonl(pairs(6))), q=4, with_=["derange"], omega=["0.25", "1/3"])
         names = [
             r.metric
             for r in run.scores
@@ -404,7 +400,7 @@ class TestMistakes:
             DisorderError,
             match="no example can be perturbed as asked: no other order of its words exists",
         ):
-            audit("uniform", str(jsonl(rows)), transformations=["derange"])
+            audit("uniform", str(jsonl(rows)), with_=["derange"])
 
     def test_short_texts_are_skipped_with_the_reason_or_used_as_they_are(
         self, jsonl: Write
@@ -414,7 +410,7 @@ class TestMistakes:
             {"id": "2", "text_a": "a b c d e f g h i", "label": "y"},
         ]
         skipped, used = (
-            audit("uniform", str(jsonl(rows)), q=20, transformations=["derange"], short=s)
+            audit("uniform", str(jsonl(rows)), q=20, with_=["derange"], short=s)
             for s in ("skip", "use")
         )
         assert skipped.skips["derange"] == {"9 distinct variants exist, 20 asked for": 1}
@@ -426,17 +422,14 @@ class TestMistakes:
         examples = [
             Example(row["id"], row["text_a"], row["text_b"], row["label"]) for row in pairs(9)
         ]
-        run = audit("uniform", Dataset("mine", NLI, examples), q=3, transformations=["derange"])
+        run = audit("uniform", Dataset("mine", NLI, examples), q=3, with_=["derange"])
         assert (run.data, run.n_examples) == ("mine", 9)
 
 
 class TestPublicName:
     def test_disorder_audit_can_be_called_again_and_again(self, jsonl: Write) -> None:
         path = str(jsonl(pairs(6)))
-        runs = [
-            disorder.audit("always:neutral", path, q=2, transformations=["derange"])
-            for _ in range(2)
-        ]
+        runs = [disorder.audit("always:neutral", path, q=2, with_=["derange"]) for _ in range(2)]
         assert runs[0].scores == runs[1].scores
 
 
@@ -451,18 +444,18 @@ class TestReview:
             "uniform",
             path,
             q=3,
-            transformations=["derange:fidelity=paper"],
+            with_=["derange:fidelity=paper"],
             fidelity="released",
             out=tmp_path / "a",
         )
-        audit("uniform", path, q=3, transformations=["derange"], out=tmp_path / "b")
+        audit("uniform", path, q=3, with_=["derange"], out=tmp_path / "b")
         name = "samples/01-derange-00000.parquet"
         assert pq.read_table(tmp_path / "a" / name).equals(pq.read_table(tmp_path / "b" / name))
 
     def test_a_transformation_that_breaks_no_order_gives_no_verdict_on_reading(
         self, jsonl: Write
     ) -> None:
-        run = audit(bag, str(jsonl(pairs(12))), transformations=["drop_text"])
+        run = audit(bag, str(jsonl(pairs(12))), with_=["drop_text"])
         assert "reads" not in run.verdict.lower()
         assert run.verdict.startswith("Same answer is")
 
@@ -470,9 +463,7 @@ class TestReview:
         rows = [
             row | {"label": "neutral" if i else "entailment"} for i, row in enumerate(pairs(60))
         ]
-        run = audit(
-            "always:neutral", str(jsonl(rows)), q=3, task="mnli", transformations=["derange"]
-        )
+        run = audit("always:neutral", str(jsonl(rows)), q=3, task="mnli", with_=["derange"])
         assert run.verdict.startswith("No verdict on reading")
 
     def test_stopping_early_watches_the_score_that_is_reported(self) -> None:
@@ -482,7 +473,7 @@ class TestReview:
                 "builtin",
                 limit=600,
                 q=20,
-                transformations=["derange"],
+                with_=["derange"],
                 fidelity=fidelity,
                 stop_when="width(p_c) < 0.1",
             )
@@ -525,8 +516,6 @@ class TestReview:
             for i in range(10)
         ]
         specs = ["reverse:side=a", "reverse:side=b"]
-        run = audit(
-            lambda texts: [[0.5, 0.5]] * len(texts), str(jsonl(rows)), transformations=specs
-        )
+        run = audit(lambda texts: [[0.5, 0.5]] * len(texts), str(jsonl(rows)), with_=specs)
         assert run.dev_r["reverse:side=a"]["one sentence"] == {"x": 0, "y": 0}
         assert run.dev_r["reverse:side=b"]["one sentence"] == {"x": 5, "y": 5}

@@ -17,14 +17,12 @@ from disorder.verbs.audit.pipeline import audit
 
 @pytest.fixture(scope="module")
 def bag() -> Run:
-    return audit("builtin:bow", "builtin", transformations=["derange"], q=100, limit=1500)
+    return audit("builtin:bow", "builtin", with_=["derange"], q=100, limit=1500)
 
 
 @pytest.fixture(scope="module")
 def reader() -> Run:
-    return audit(
-        "builtin", "builtin", transformations=["derange", "shuffle_ngrams"], q=20, limit=1500
-    )
+    return audit("builtin", "builtin", with_=["derange", "shuffle_ngrams"], q=20, limit=1500)
 
 
 def value(run: Run, transformation: str, metric: str, group: str = "all") -> float:
@@ -49,7 +47,7 @@ class TestBagOfWords:
         assert bag.verdict.startswith("Behaves like a bag of words: 1.00")
 
     def test_it_scores_exactly_chance_where_order_decides(self) -> None:
-        run = audit("builtin:bow", "builtin", transformations=["reverse"])
+        run = audit("builtin:bow", "builtin", with_=["reverse"])
         assert value(run, "original", "accuracy", "needs=order") == pytest.approx(1 / 3, abs=1e-6)
         assert value(run, "original", "accuracy", "needs=words") > 0.8
 
@@ -69,7 +67,7 @@ class TestReader:
     def test_the_single_sentence_sets_are_read_too(self, task: str) -> None:
         # cut at spaces, a comma would stay with its word and tell
         spec = "shuffle_ngrams:words=simple"
-        run = audit("builtin", f"builtin:{task}", transformations=[spec], limit=600)
+        run = audit("builtin", f"builtin:{task}", with_=[spec], limit=600)
         for group in ("needs=words", "needs=order"):
             assert value(run, "original", "accuracy", group) >= 0.9
         assert abs(value(run, spec, "wos", "needs=order") - 1) < 0.15

@@ -31,7 +31,7 @@ from disorder.verbs.compare import compare
 ASKED: dict[str, Any] = {
     "limit": 60,
     "q": 8,
-    "transformations": ("derange", "reverse"),
+    "with_": ("derange", "reverse"),
     "cache": "off",
 }
 KEYS = [
@@ -117,9 +117,7 @@ class TestNumbers:
     def test_holm_is_over_all_that_is_shown(
         self, folders: dict[str, Path], found: Comparison
     ) -> None:
-        one = compare(
-            folders["reader"], folders["bag"], metrics=["omega_max"], transformations=["derange"]
-        )
+        one = compare(folders["reader"], folders["bag"], metrics=["omega_max"], with_=["derange"])
         assert len(one.differences) == 1
         assert one.differences[0].p_holm == one.differences[0].p
         among = next(
@@ -186,7 +184,7 @@ class TestWhichAreCompared:
 
     def test_three_runs(self, folders: dict[str, Path]) -> None:
         three = [folders[name] for name in ("reader", "bag", "guess")]
-        only = {"metrics": ["accuracy"], "transformations": ["derange"]}
+        only = {"metrics": ["accuracy"], "with_": ["derange"]}
         names = [
             (d.base, d.other)
             for d in compare(*three, **only).differences
@@ -209,7 +207,7 @@ class TestWhichAreCompared:
     def test_curtailed_runs_compare_what_was_decided(
         self, folders: dict[str, Path], found: Comparison
     ) -> None:
-        curtailed = compare(folders["reader"], folders["curtailed"], transformations=["derange"])
+        curtailed = compare(folders["reader"], folders["curtailed"], with_=["derange"])
         perturbed = [d for d in curtailed.differences if d.transformation == "derange"]
         mine = {d.metric: (d.difference, d.low, d.high, d.p, d.n) for d in perturbed}
         assert set(mine) == {"omega_max", "omega_rand"}
@@ -219,7 +217,7 @@ class TestWhichAreCompared:
         assert any("did not measure" in note and "p_c" in note for note in curtailed.notes)
 
     def test_curtailed_runs_that_use_short_examples(self, tmp_path: Path) -> None:
-        asked = {"q": 30, "short": "use", "transformations": ["derange:side=b"], "cache": "off"}
+        asked = {"q": 30, "short": "use", "with_": ["derange:side=b"], "cache": "off"}
         data = [
             row | {"text_b": row["text_b"].split(maxsplit=7 - i % 4)[-1]}
             for i, row in enumerate(made_up(40))
@@ -240,7 +238,7 @@ class TestWhichAreCompared:
         asked = {
             "limit": 150,
             "q": 5,
-            "transformations": ["derange"],
+            "with_": ["derange"],
             "cache": "off",
             "stop_when": "width(p_c) < 0.3",
         }
@@ -252,7 +250,7 @@ class TestWhichAreCompared:
         found = compare(
             tmp_path / "reader",
             tmp_path / "bag",
-            transformations=["derange"],
+            with_=["derange"],
             metrics=["agreement"],
         )
         assert [d.n for d in found.differences] == [min(sizes)]
@@ -271,7 +269,7 @@ class TestWhichAreCompared:
             return [float(sum(map(ord, text[-7:]))) for text in texts]
 
         for name, model in (("length", length), ("last", last)):
-            audit(model, rows, out=tmp_path / name, q=4, transformations=["derange"], cache="off")
+            audit(model, rows, out=tmp_path / name, q=4, with_=["derange"], cache="off")
         found = compare(tmp_path / "length", tmp_path / "last", metrics=["spearman"])
         assert {d.test for d in found.differences} == {"bootstrap"}
         assert [d.base_value for d in found.differences] == [1, 1]
@@ -285,11 +283,11 @@ class TestRefused:
             ({"q": 9}, "q (8 and 9)"),
             ({"limit": 50}, "number of examples (60 and 50)"),
             (
-                {"fidelity": "released", "transformations": ("reverse",)},
+                {"fidelity": "released", "with_": ("reverse",)},
                 "fidelity (paper and released)",
             ),
             (
-                {"transformations": ("derange", "sort")},
+                {"with_": ("derange", "sort")},
                 "transformations (derange, reverse and derange, sort)",
             ),
             ({"data": "builtin:sentiment"}, "data hash ("),
@@ -320,12 +318,12 @@ class TestRefused:
             "builtin:bow",
             "builtin",
             out=tmp_path / "other",
-            **(ASKED | {"transformations": ("sort", "derange")}),
+            **(ASKED | {"with_": ("sort", "derange")}),
         )
-        found = compare(folders["reader"], tmp_path / "other", transformations=["derange"])
+        found = compare(folders["reader"], tmp_path / "other", with_=["derange"])
         assert {d.transformation for d in found.differences} == {"original", "derange"}
         with pytest.raises(UnknownName, match="transformation of these runs 'sort'"):
-            compare(folders["reader"], tmp_path / "other", transformations=["sort"])
+            compare(folders["reader"], tmp_path / "other", with_=["sort"])
 
     @pytest.mark.parametrize(
         ("status", "told"), [("started", "is not finished"), ("failed", "failed")]
@@ -524,7 +522,7 @@ def test_many_models_of_one_law_are_rarely_told_apart(tmp_path: Path) -> None:
 
     data = made_up(60)
     for i in range(3):
-        audit(guess, data, out=tmp_path / str(i), q=6, transformations=["derange"], cache="off")
+        audit(guess, data, out=tmp_path / str(i), q=6, with_=["derange"], cache="off")
     found = compare(*(tmp_path / str(i) for i in range(3)), pairs="all")
     assert len(found.differences) >= 30
     assert not any(d.is_sure for d in found.differences)

@@ -1,5 +1,5 @@
-"""Is the word-matching head found? A BERT whose weights are set by hand so that one known head does
-all the matching.
+"""The word-matching head is found in a BERT whose weights are set by hand so that one known head
+does all the matching.
 """
 
 from __future__ import annotations
@@ -16,17 +16,18 @@ from disorder.models import answers_without, attentions, load
 from disorder.runs.settings import Settings
 from disorder.types import Dataset, Example, Floats, Task
 from disorder.verbs.explain import Subject, explain, page
-from disorder.verbs.explain.attribution import cut
 from disorder.verbs.explain.head_ablation import random_heads
-from disorder.verbs.explain.word_matching import distances, found_heads
+from disorder.verbs.explain.head_matching import distances, found_heads
+from disorder.verbs.explain.word_masking import cut
 
 torch = pytest.importorskip("torch", reason="needs torch")
 transformers = pytest.importorskip("transformers", reason="needs transformers")
 pytest.importorskip("rapidfuzz", reason="needs rapidfuzz")
 
 SAME = Task("same", ("no", "yes"), "b", "no", "yes")
-LIST = """apple river stone cloud tiger piano candle window forest garden bridge hammer rocket pencil mirror basket ladder
-button castle dragon engine feather guitar island jacket kettle lemon magnet needle orange"""
+LIST = """apple river stone cloud tiger piano candle window forest garden bridge hammer rocket
+pencil mirror basket ladder button castle dragon engine feather guitar island jacket kettle
+lemon magnet needle orange"""
 WORDS = LIST.split()
 PLANTED, GATHERS = (
     (0, 1),
@@ -58,7 +59,7 @@ def matcher(tmp_path_factory: pytest.TempPathFactory) -> Path:
     )
     network = transformers.BertForSequenceClassification(config)
     with torch.no_grad():
-        for name, weights in network.named_parameters():
+        for name, weights in network.check_keywords():
             weights.fill_(1.0 if "LayerNorm.weight" in name else 0.0)
         plant(network, len(vocabulary))
     network.save_pretrained(folder)
@@ -141,7 +142,7 @@ def test_the_planted_model_is_right_for_the_planted_reason(matcher: Path, data: 
     assert (model(asked).argmax(axis=1) == gold).all()
 
 
-def test_exactly_the_planted_head_is_found_and_the_model_breaks_without_it(
+def test_exactly_the_planted_head_is_found_and_the_model_fails_without_it(
     matcher: Path, data: Dataset
 ) -> None:
     found = explain(f"hf:{matcher}", data, by="heads:draws=20")["heads"]
@@ -157,7 +158,7 @@ def test_exactly_the_planted_head_is_found_and_the_model_breaks_without_it(
     breaks = sum(head == GATHERS for [head] in random_heads(about, [PLANTED], 20))
     assert {(row["draws"], row["draws as low"]) for row in ablated.rows} == {(20, breaks)}
     table = next(table for table in found.tables if table.name == "heads_distances")
-    assert table.rows[0]["shuffled"] == table.rows[0]["whole"] == 20
+    assert table.rows[0]["shuffled"] == table.rows[0]["original"] == 20
     [tied] = [figure for figure in found.figures if figure.name == "heads_pair"]
     assert all(row["word a"] == row["word b"] for row in tied.rows)
     assert tied.svg.count("<path") == 6

@@ -1,4 +1,4 @@
-"""Do the parts of the ladder add up, and do they go to the order that a model reads?"""
+"""The parts of the ladder add up, and go to the kind of order that a model reads."""
 
 from __future__ import annotations
 
@@ -15,7 +15,8 @@ from conftest import pairs
 from disorder.errors import BadSetting
 from disorder.transformations.words import split
 from disorder.verbs.explain import explain
-from disorder.verbs.explain.explanations.ladder import differences, groups_of, orders_of
+from disorder.verbs.explain.explanations.ladder import differences
+from disorder.verbs.explain.ladder_rungs import groups_of, orders_of
 
 Write = Callable[..., Path]
 SHARES = ("words alone", "global order", "word-class order", "local order")
@@ -113,7 +114,7 @@ def test_every_order_of_a_group_is_equally_likely() -> None:
     assert all(850 < count < 1150 for count in counts.values())
 
 
-def test_parts_add_up_in_every_resample_and_agreement_leaves_doubt() -> None:
+def test_parts_add_up_in_every_resample_and_intervals_keep_a_width() -> None:
     steps = differences(np.ones((50, 4)), 0.25)
     drawn = steps[np.random.default_rng(0).integers(52, size=(100, 52))].mean(axis=1)
     assert steps[:50].sum(axis=1) == pytest.approx(np.full(50, 0.75))
@@ -130,8 +131,8 @@ def test_the_parts_of_a_resample_add_up_to_its_accuracy_above_chance() -> None:
     assert parts[:, :2].sum(axis=1) == pytest.approx(right[block][:, :, 1].mean(axis=1) - 0.25)
 
 
-def test_a_refusal_is_no_right_answer(jsonl: Write) -> None:
-    """A model that knows the answer and abstains everything has an accuracy of 0."""
+def test_abstaining_is_not_right(jsonl: Write) -> None:
+    """A model that abstains on everything has an accuracy of 0."""
 
     def abstains(texts: Any) -> list[list[float]]:
         return [[0.3, 0.0, 0.0, 0.7]] * len(texts)
@@ -141,6 +142,6 @@ def test_a_refusal_is_no_right_answer(jsonl: Write) -> None:
     assert scores["accuracy, original text"].value == scores["accuracy, words only"].value == 0
 
 
-def test_bad_settings_are_said_so() -> None:
+def test_bad_settings_are_told() -> None:
     with pytest.raises(BadSetting):
         explain("builtin", by="ladder:window=1", limit=20)

@@ -1,6 +1,4 @@
-"""Is BLEU from positions the BLEU of the texts, and is acceptance by BLEU what one would count by
-hand?
-"""
+"""BLEU from positions is the BLEU of the texts; acceptance by bin is what one counts by hand."""
 
 from __future__ import annotations
 
@@ -18,7 +16,7 @@ from hypothesis import strategies as st
 from disorder.errors import BadSetting, DisorderError
 from disorder.transformations.words import split
 from disorder.verbs.explain import explain
-from disorder.verbs.explain.binned import by_bin, edges_of, slope_within
+from disorder.verbs.explain.acceptance_bins import by_bin, edges_of, slope_within
 from disorder.verbs.explain.bleu import bleu
 
 WORDS = ["the", "The", "cat", "dog", "saw", "a", "ran", "home", ".", ","]
@@ -145,10 +143,8 @@ def test_the_slope_within_examples_does_not_see_what_examples_differ_in() -> Non
     assert slope_within(level, unrelated[:, :1]) is None
 
 
-def test_one_variant_an_example_still_has_bins() -> None:
-    found = explain("builtin", by="overlap:clumped=false", transformation="reverse", limit=60)[
-        "overlap"
-    ]
+def test_one_variant_per_example_still_has_bins() -> None:
+    found = explain("builtin", by="overlap:clumped=false", with_="reverse", limit=60)["overlap"]
     assert "within an example" not in found.finding
     assert found.figures[0].rows
 
@@ -163,6 +159,6 @@ def test_a_bag_of_words_does_not_mind() -> None:
 
 def test_what_writes_words_has_no_positions_to_compare() -> None:
     with pytest.raises(DisorderError, match="overlap: copy_sort writes words or copies texts"):
-        explain("builtin", by="overlap:clumped=false", transformation="copy_sort", limit=60, q=2)
+        explain("builtin", by="overlap:clumped=false", with_="copy_sort", limit=60, q=2)
     with pytest.raises(BadSetting):
         explain("builtin", by="overlap:width=0", limit=60, q=2)

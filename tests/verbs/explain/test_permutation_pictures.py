@@ -1,4 +1,4 @@
-"""Do the pictures of the papers come out right for models whose answers are known?"""
+"""The papers' figures, for models whose predictions are known."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def test_the_omega_curve_ends_with_examples_whose_every_permutation_is_accepted(
     assert rows[-1]["value"] == pytest.approx(1 / 3, abs=1e-5)
 
 
-def test_entropy_of_complete_doubt_is_the_logarithm_of_the_labels(jsonl: Write) -> None:
+def test_entropy_of_equally_likely_labels_is_the_logarithm_of_the_labels(jsonl: Write) -> None:
     found = explain(doubtful, str(jsonl(pairs(30))), by="entropy", q=5)["entropy"]
     assert found.scores["entropy_c"].value == pytest.approx(math.log(3), abs=1e-6)
     [row] = found.figures[0].rows
@@ -98,9 +98,9 @@ def test_length_has_the_words_of_the_perturbed_texts(jsonl: Write) -> None:
         (20, 20),
         (14, 20),
     }
-    second = explain(
-        "uniform", str(jsonl(rows)), by="length", q=5, transformation="derange:side=b"
-    )["length"]
+    second = explain("uniform", str(jsonl(rows)), by="length", q=5, with_="derange:side=b")[
+        "length"
+    ]
     assert max(row["to"] for row in second.figures[0].rows) == 10
 
 
@@ -116,7 +116,7 @@ def test_single_texts_have_no_sides() -> None:
     with pytest.raises(DisorderError, match="sides: the texts come alone"):
         explain("builtin", "builtin:sentiment", by="sides", limit=20, q=2)
     with pytest.raises(DisorderError, match="sides: copy_sort always takes both texts"):
-        explain("builtin", by="sides", transformation="copy_sort", limit=20, q=2)
+        explain("builtin", by="sides", with_="copy_sort", limit=20, q=2)
 
 
 def number_in(text: str) -> str:
@@ -140,8 +140,8 @@ def test_similarity_of_shuffled_texts(jsonl: Write, reads: bool, change: float) 
     found = explain(rate, str(jsonl(rows)), by="similarity", q=5, task="stsb")["similarity"]
     assert found.scores["change"].value == pytest.approx(change, abs=0.02)
     shares = {(row["texts"], row["range"]): row["value"] for row in found.figures[0].rows}
-    assert sum(value for (texts, _), value in shares.items() if texts == "real") == pytest.approx(
-        1, abs=1e-5
-    )
-    assert found.scores["spearman_real"].value == pytest.approx(1)
+    assert sum(
+        value for (texts, _), value in shares.items() if texts == "original"
+    ) == pytest.approx(1, abs=1e-5)
+    assert found.scores["spearman_original"].value == pytest.approx(1)
     assert np.isclose(found.scores["spearman_shuffled"].value, 1, atol=0.05)

@@ -1,39 +1,24 @@
-"""What does a user of `disorder sanity` get? A folder with page, JSON and card; one clear line for
-a mistake.
-"""
+"""The command `disorder sanity`: a folder with page, JSON and card; one line for a mistake."""
 
 from __future__ import annotations
 
 import csv
 import json
 import re
-import sys
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from disorder.types import Score
-from disorder.verbs.sanity import Checked, Sanity, Section, Verdict
+from disorder.verbs.sanity import CheckResult, Sanity, SanitySection, Verdict, checking
 from disorder.verbs.sanity.dataset_card import card
 
 pytest.importorskip("sklearn", reason="needs scikit-learn")
 
 Command = Callable[..., tuple[int, str, str]]
-WORDS = [
-    "tree",
-    "lake",
-    "road",
-    "bird",
-    "roof",
-    "lamp",
-    "coat",
-    "shoe",
-    "boat",
-    "wall",
-    "gate",
-    "hill",
-]
+NOUNS = "tree lake road bird roof lamp coat shoe boat wall gate hill"
+WORDS = NOUNS.split()
 
 
 @pytest.fixture
@@ -54,7 +39,7 @@ def data(jsonl: Callable[..., Path]) -> Path:
     return jsonl(rows)
 
 
-def test_a_folder_is_left(run: Command, data: Path, tmp_path: Path) -> None:
+def test_it_writes_a_folder(run: Command, data: Path, tmp_path: Path) -> None:
     checks = [
         word for name in ("order", "texts", "words", "duplicates") for word in ("--check", name)
     ]
@@ -98,7 +83,7 @@ def test_the_card_can_be_pasted(run: Command, data: Path, tmp_path: Path) -> Non
     assert "disorder sanity" in body
 
 
-def test_json_is_all_there_is(run: Command, data: Path) -> None:
+def test_json_is_all_that_is_printed(run: Command, data: Path) -> None:
     code, out, _ = run("sanity", data, "--check", "duplicates", "--json")
     assert code == 0
     assert json.loads(out)["verdicts"][0]["question"] == "duplicates"
@@ -133,13 +118,13 @@ def test_mistakes_are_one_line(run: Command, arguments: list[str], message: str)
     assert len(err.strip().splitlines()) == 1
 
 
-def test_a_folder_that_cannot_be_made_is_said_before_the_work(
+def test_a_folder_that_cannot_be_made_is_an_error_before_data_is_read(
     run: Command, data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def work(*arguments: object, **settings: object) -> None:
-        raise AssertionError("the work was begun")
+        raise AssertionError("data was read")
 
-    monkeypatch.setattr(sys.modules["disorder.verbs.sanity"], "sanity", work)
+    monkeypatch.setattr(checking, "read_rows", work)
     (tmp_path / "taken").write_text("a file")
     code, _, err = run("sanity", data, "--out", "taken")
     assert code == 2
@@ -171,9 +156,9 @@ def test_nothing_of_an_earlier_request_stays_beside_a_new_page(
 )
 def test_no_name_breaks_the_card(group: str) -> None:
     yaml = pytest.importorskip("yaml", reason="needs PyYAML")
-    whole = Score(0.8, 0.7, 0.9, 10)
-    section = Section(
-        "order", "", "", Checked([Verdict("order", "needed", "why", None, group, whole)])
+    original = Score(0.8, 0.7, 0.9, 10)
+    section = SanitySection(
+        "order", "", "", CheckResult([Verdict("order", "needed", "why", None, group, original)])
     )
     result = Sanity(
         group,
@@ -189,9 +174,9 @@ def test_no_name_breaks_the_card(group: str) -> None:
         "1",
         [section],
     )
-    entry = yaml.safe_load(card(result, "disorder sanity x").split("---\n")[1])["disorder_sanity"]
+    entry = yaml.safe_load(card(result).split("---\n")[1])["disorder_sanity"]
     assert (entry["data"], entry["model"], entry["verdicts"][0]["group"]) == (group, group, group)
-    assert entry["verdicts"][0]["whole"] == {"value": 0.8, "low": 0.7, "high": 0.9, "n": 10}
+    assert entry["verdicts"][0]["original"] == {"value": 0.8, "low": 0.7, "high": 0.9, "n": 10}
 
 
 def test_bad_inputs_run_what_can_be_done(run: Command, jsonl: Callable[..., Path]) -> None:

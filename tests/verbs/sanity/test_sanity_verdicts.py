@@ -1,4 +1,4 @@
-"""Are verdicts right where the truth is known? Data made so that we know what decides its labels."""
+"""Verdicts on data made so that we know what decides its labels."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ import disorder
 from disorder.errors import BadData, UnknownName
 from disorder.runs.settings import Settings
 from disorder.verbs.sanity.features import order, words
-from disorder.verbs.sanity.splits import rows_of
+from disorder.verbs.sanity.splits import read_rows
 
 pytest.importorskip("sklearn", reason="needs scikit-learn")
 
 NOUNS = [f"{a}{b}{c}" for a in "bdfglmnprst" for b in "aeiou" for c in "bdkm"]
-FAST = {"limit": 1500}
+FAST: dict[str, Any] = {"limit": 800}
 
 
 def made(n: int, decide: Any, seed: int = 0) -> list[dict[str, str]]:
@@ -50,15 +50,15 @@ def by_nothing(rng: np.random.Generator, i: int) -> tuple[list[str], list[str], 
 
 
 def test_where_one_text_decides_both_are_not_needed() -> None:
-    found = disorder.sanity(made(1200, by_text_b), checks=["texts", "order"], **FAST)
+    found = disorder.sanity(made(800, by_text_b), checks=["texts", "order"], **FAST)
     assert found.verdict("both texts").answer == "not needed"
     assert found.verdict("order").answer == "not needed"
-    assert found.whole is not None
-    assert found.whole.value > 0.95
+    assert found.original is not None
+    assert found.original.value > 0.95
 
 
 def test_where_order_decides_it_is_needed() -> None:
-    found = disorder.sanity(made(1200, by_order), checks=["order", "texts", "baselines"], **FAST)
+    found = disorder.sanity(made(800, by_order), checks=["order", "texts", "baselines"], **FAST)
     assert found.verdict("order").answer == "needed"
     assert found.verdict("both texts").answer == "needed"
     assert found.verdict("bag of words").answer == "falls short"
@@ -66,7 +66,7 @@ def test_where_order_decides_it_is_needed() -> None:
 
 
 def test_random_labels_leave_all_undecided() -> None:
-    found = disorder.sanity(made(1000, by_nothing), checks=["order", "texts", "swap"], **FAST)
+    found = disorder.sanity(made(600, by_nothing), checks=["order", "texts", "swap"], **FAST)
     for verdict in found.verdicts:
         assert verdict.answer == "undecided"
         assert "has not learned the task" in verdict.because
@@ -170,7 +170,7 @@ def test_rows_with_one_premise_stay_in_one_part() -> None:
         {"id": str(i), "text_a": f"premise {i // 3}", "text_b": f"b {i}", "label": str(i % 3)}
         for i in range(300)
     ]
-    rows = rows_of(data, None, folds=4, limit=None, margin=0.05, settings=Settings())
+    rows = read_rows(data, None, folds=4, limit=None, margin=0.05, settings=Settings())
     parts: dict[str, set[int]] = {}
     for example, part in zip(rows.examples, rows.fold.tolist(), strict=True):
         parts.setdefault(example.text_a, set()).add(part)
@@ -180,17 +180,17 @@ def test_rows_with_one_premise_stay_in_one_part() -> None:
 
 def test_a_training_split_is_found_by_name(shared_data: Any) -> None:
     settings = Settings(data_dir=str(shared_data))
-    rows = rows_of("mnli", None, folds=None, limit=100, margin=0.05, settings=settings)
+    rows = read_rows("mnli", None, folds=None, limit=100, margin=0.05, settings=settings)
     assert rows.train is not None
     assert (rows.train.name, (rows.fold == -1).sum(), (rows.fold == 0).sum()) == (
         "mnli:train",
         100,
         1537,
     )
-    rows = rows_of("rte", None, folds=None, limit=100, margin=0.05, settings=settings)
+    rows = read_rows("rte", None, folds=None, limit=100, margin=0.05, settings=settings)
     assert rows.design.startswith("cross-fitted: 100 rows of rte:dev and rte:train")
     assert (
-        rows_of("anli", None, folds=None, limit=100, margin=0.05, settings=settings).train is None
+        read_rows("anli", None, folds=None, limit=100, margin=0.05, settings=settings).train is None
     )
 
 
@@ -209,7 +209,7 @@ def test_order_features_see_order_and_word_features_do_not() -> None:
     assert pair[0] != pair[1]
 
 
-def test_features_of_a_row_do_not_hang_on_the_other_rows() -> None:
+def test_features_of_a_row_do_not_depend_on_the_other_rows() -> None:
     rows = [
         ("The cat sat on a mat.", "A mat was sat on by the cat."),
         ("", "x"),

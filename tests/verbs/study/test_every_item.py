@@ -176,7 +176,7 @@ def test_a_part_of_a_papers_data_keeps_its_own_name(shared_data: Path) -> None:
 
 def test_designs_are_those_of_the_command(rows: Path, tmp_path: Path) -> None:
     pytest.importorskip("torch", reason="needs torch")
-    from disorder.verbs.train.designs import designs
+    from disorder.verbs.train import designs
 
     found = made_once(items()["ndsc/fig1"], rows)
     spec = "drop_pos:tags=VERB"

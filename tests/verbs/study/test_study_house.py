@@ -53,7 +53,7 @@ def test_a_bag_of_words_accepts_every_permutation_of_what_it_gets_right() -> Non
 def test_it_says_what_the_audit_says(tmp_path: Path) -> None:
     small = {"limit": 150, "q": 5, "seed": 3}
     found = disorder.study("unli/table2", "builtin", "builtin", out=tmp_path / "study", **small)
-    run = disorder.audit("builtin", "builtin", transformations=["derange"], **small)
+    run = disorder.audit("builtin", "builtin", with_=["derange"], **small)
     records = {
         metric: run.score("derange", metric) for metric in ("omega_max", "p_c", "p_f", "omega_rand")
     }
@@ -78,9 +78,7 @@ def test_it_says_what_the_audit_says(tmp_path: Path) -> None:
 
 
 def test_a_finished_run_stands_for_its_model_and_data(tmp_path: Path) -> None:
-    run = disorder.audit(
-        "builtin:bow", "builtin", transformations=["derange"], out=tmp_path / "run", **SMALL
-    )
+    run = disorder.audit("builtin:bow", "builtin", with_=["derange"], out=tmp_path / "run", **SMALL)
     found = disorder.study("unli/table2", str(tmp_path / "run"), q=5, out=tmp_path / "study")
     record = run.score("derange", "p_c")
     assert record is not None

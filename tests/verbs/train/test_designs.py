@@ -1,4 +1,4 @@
-"""Do the three designs compare the right models on the right texts?"""
+"""The three designs: the right models are compared on the right texts."""
 
 from __future__ import annotations
 
@@ -14,21 +14,21 @@ from conftest import Command, pairs
 from disorder.data import read_data
 from disorder.errors import BadData, BadSetting, DisorderError, UnknownName
 from disorder.verbs.train import designs, mitigations
-from disorder.verbs.train.designs import _design, difference, perturbed_test
+from disorder.verbs.train.corruption_designs import accuracy_difference, design_of, perturbed_test
 
 pytest.importorskip("torch", reason="needs torch")
 
 SMALL = {"width": 8, "hidden": 8, "epochs": 2, "min_count": 1, "batch_size": 8}
 
 
-def test_a_paired_difference_is_surer_than_two_apart() -> None:
+def test_a_paired_difference_has_a_narrow_interval() -> None:
     right = np.arange(200) % 4 != 0
     better = right.copy()
     better[:8] = True
-    score = difference(better, right)
+    score = accuracy_difference(better, right)
     assert score.value == pytest.approx(0.01)
     assert -0.02 < score.low < 0.01 < score.high < 0.04
-    none = difference(right, right)
+    none = accuracy_difference(right, right)
     assert none.low < none.value == 0.0 < none.high
 
 
@@ -37,7 +37,7 @@ def test_perturbed_test_keeps_the_places_of_what_applies() -> None:
     places, texts = perturbed_test("derange:side=b", read_data(rows), 0)
     assert places.tolist() == [0, 1, 3]
     assert len(texts) == 3
-    with pytest.raises(BadData, match="no test example can be perturbed so"):
+    with pytest.raises(BadData, match="no test example can be perturbed"):
         perturbed_test("derange:side=b", read_data(rows[3:]), 0)
 
 
@@ -65,7 +65,7 @@ def test_a_bag_of_words_loses_nothing_by_perturbed_order(tmp_path: Path) -> None
 def test_a_design_is_the_mean_of_its_seeds_over_examples_that_all_have(tmp_path: Path) -> None:
     right = np.array([[1.0, 0.0, 1.0, np.nan], [1.0, 1.0, 1.0, 1.0]])
     plain = np.array([[1.0, 1.0, 1.0, 1.0], [0.0, 1.0, 0.0, 1.0]])
-    found = _design(("corrupt-test", "original", "sort"), right, plain)
+    found = design_of(("corrupt-test", "original", "sort"), right, plain)
     assert found.accuracy.value == pytest.approx((2 / 3 + 1) / 2)
     assert found.accuracy_by_seed == pytest.approx((2 / 3, 1.0), abs=1e-6)
     assert found.delta is not None
@@ -75,48 +75,48 @@ def test_a_design_is_the_mean_of_its_seeds_over_examples_that_all_have(tmp_path:
     assert found.delta.low < found.delta.value < found.delta.high
 
 
-def test_designs_go_on_where_they_were_stopped(tmp_path: Path) -> None:
-    """Killed in the middle of the third model: what is done is not trained again, what is begun
-    goes on, the rest follows.
+def test_designs_resume_where_they_were_stopped(tmp_path: Path) -> None:
+    """Killed in the middle of the third model: what is done is reused, what is begun is resumed,
+    the rest follows.
     """
     asked: dict[str, Any] = {"model": "convnet", "seeds": 2, "settings": SMALL}
     rows, test, on = pairs(40), pairs(20), ["reverse", "drop_least"]
-    heard: list[str] = []
+    stages: list[str] = []
 
     def stop(stage: str, done: int, total: int, note: str) -> None:
-        heard.append(stage)
+        stages.append(stage)
         if stage == "seed 0, drop_least: epoch 2":
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
         designs(rows, test, on, out=tmp_path / "d", progress=stop, **asked)
-    assert any(stage.startswith("seed 0, original") for stage in heard)
+    assert any(stage.startswith("seed 0, original") for stage in stages)
     first = (tmp_path / "d" / "seed-0" / "original" / "model.safetensors").stat().st_mtime_ns
-    heard.clear()
+    stages.clear()
     found = designs(
-        rows, test, on, out=tmp_path / "d", progress=lambda stage, *_: heard.append(stage), **asked
+        rows, test, on, out=tmp_path / "d", progress=lambda stage, *_: stages.append(stage), **asked
     )
     assert not any(
         stage.startswith(("seed 0, original", "seed 0, reverse", "seed 0, drop_least: epoch 1"))
-        for stage in heard
+        for stage in stages
     )
-    assert any(stage == "seed 0, drop_least: epoch 2" for stage in heard)
+    assert any(stage == "seed 0, drop_least: epoch 2" for stage in stages)
     assert (
         tmp_path / "d" / "seed-0" / "original" / "model.safetensors"
     ).stat().st_mtime_ns == first
-    heard.clear()
+    stages.clear()
     assert (
         designs(
             rows,
             test,
             on,
             out=tmp_path / "d",
-            progress=lambda stage, *_: heard.append(stage),
+            progress=lambda stage, *_: stages.append(stage),
             **asked,
         )
         == found
     )
-    assert heard == []
+    assert stages == []
     assert designs(rows, test, on, out=tmp_path / "e", **asked) == found, (
         "as if it had not been stopped"
     )
@@ -124,7 +124,7 @@ def test_designs_go_on_where_they_were_stopped(tmp_path: Path) -> None:
 
 def test_designs_do_not_mix_trainings(tmp_path: Path) -> None:
     asked: dict[str, Any] = {"model": "bow", "settings": {"epochs": 1}}
-    designs(pairs(40), pairs(20), ["sort"], out=tmp_path / "d", **asked)
+    designs(pairs(40), pairs(20), "sort", out=tmp_path / "d", **asked)
     with pytest.raises(DisorderError, match="holds another training"):
         designs(pairs(40), pairs(20), ["sort"], out=tmp_path / "d", limit=30, **asked)
     with pytest.raises(DisorderError, match="on other data"):
@@ -137,13 +137,13 @@ def test_designs_do_not_mix_trainings(tmp_path: Path) -> None:
         designs(pairs(40), pairs(20), [], out=tmp_path / "e", **asked)
 
 
-def test_a_slip_fails_before_test_data_is_read(
+def test_a_mistake_fails_before_test_data_is_read(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def no_reading(*given: Any) -> None:
         raise AssertionError("data was read")
 
-    monkeypatch.setattr("disorder.verbs.train.resuming.select", no_reading)
+    monkeypatch.setattr("disorder.verbs.train.comparison.select", no_reading)
     with pytest.raises(UnknownName, match="did you mean 'epochs'"):
         designs(
             "builtin:nli:train",

@@ -1,5 +1,5 @@
-"""Can an encoder of transformers be fine-tuned, keep a head that fits, and be launched on several
-devices?
+"""Fine-tuning encoders of transformers: a head that fits is kept, padding changes nothing, several
+processes learn what one does.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ import pytest
 from conftest import NLI, pairs
 from disorder.models import load
 from disorder.verbs.train import train
-from disorder.verbs.train.hf_learner import Encoder
-from disorder.verbs.train.loop import answers
+from disorder.verbs.train.network_rows import predict_logits
+from disorder.verbs.train.trainable_encoder import TrainableEncoder
 
 torch = pytest.importorskip("torch", reason="needs torch")
 pytest.importorskip("transformers", reason="needs transformers")
@@ -51,19 +51,20 @@ def test_an_encoder_gets_a_new_head_and_is_saved_as_a_model(
 
 def test_a_head_with_the_same_labels_stays_whatever_their_order(tiny_bert: Path) -> None:
     texts = [(row["text_a"], row["text_b"]) for row in pairs(6)]
-    learner = Encoder(str(tiny_bert), NLI.labels, 64, seed=0)
+    model = TrainableEncoder(str(tiny_bert), NLI.labels, 64, seed=0)
     expected = load(f"hf:{tiny_bert}", task=NLI)(texts)
-    logits = answers(learner, texts)
+    logits = predict_logits(model, texts)
     found = np.exp(logits) / np.exp(logits).sum(axis=1, keepdims=True)
     assert np.abs(found - expected).max() < 1e-5
 
 
 def test_a_padded_batch_gives_what_each_text_gives_alone(tiny_bert: Path) -> None:
-    learner = Encoder(str(tiny_bert), NLI.labels, 64, seed=0)
+    model = TrainableEncoder(str(tiny_bert), NLI.labels, 64, seed=0)
     texts = [("the dog saw a cat today", "no"), ("yes", "the boy is here and there"), ("a", "b")]
-    together = answers(learner, texts)
+    together = predict_logits(model, texts)
     assert (
-        np.abs(together - np.concatenate([answers(learner, [text]) for text in texts])).max() < 1e-4
+        np.abs(together - np.concatenate([predict_logits(model, [text]) for text in texts])).max()
+        < 1e-4
     )
 
 
@@ -85,12 +86,13 @@ def test_a_model_that_is_padded_on_the_left_gives_what_each_text_gives_alone(
         initializer_range=0.5,
     )
     transformers.XLNetForSequenceClassification(config).save_pretrained(tmp_path)
-    learner = Encoder(str(tmp_path), NLI.labels, 64, seed=0)
+    model = TrainableEncoder(str(tmp_path), NLI.labels, 64, seed=0)
     texts = [("the dog saw a cat today", "no"), ("yes", "the boy is here and there"), ("a", "b")]
-    together = answers(learner, texts)
+    together = predict_logits(model, texts)
     assert np.ptp(together, axis=0).max() > 1e-3
     assert (
-        np.abs(together - np.concatenate([answers(learner, [text]) for text in texts])).max() < 1e-4
+        np.abs(together - np.concatenate([predict_logits(model, [text]) for text in texts])).max()
+        < 1e-4
     )
 
 

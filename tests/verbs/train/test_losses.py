@@ -1,6 +1,4 @@
-"""Do the losses of the mitigations have the values worked out by hand, and those of torch where it has
-them?
-"""
+"""Losses of the mitigations: values worked out by hand, and those of torch where it has them."""
 
 from __future__ import annotations
 
@@ -9,7 +7,7 @@ from math import log
 import numpy as np
 import pytest
 
-from disorder.verbs.train.losses import chosen, entropy, from_uniform, gold_loss
+from disorder.verbs.train.losses import entropy, gold_loss, kl_from_uniform, mean_by_kind
 
 torch = pytest.importorskip("torch", reason="needs torch")
 
@@ -25,11 +23,13 @@ def test_entropy_by_hand() -> None:
 def test_distance_from_uniform_by_hand() -> None:
     """KL(u‖p) = Σ 1/3 · log((1/3)/p)."""
     by_hand = (log(2 / 3) + 2 * log(4 / 3)) / 3
-    assert from_uniform(torch.tensor(P).log()).tolist() == pytest.approx([by_hand, 0.0], abs=1e-6)
+    assert kl_from_uniform(torch.tensor(P).log()).tolist() == pytest.approx(
+        [by_hand, 0.0], abs=1e-6
+    )
     logits = torch.randn(5, 4, dtype=torch.float64, generator=torch.Generator().manual_seed(0))
     uniform = torch.full((5, 4), 0.25, dtype=torch.float64)
     theirs = torch.nn.functional.kl_div(logits.log_softmax(1), uniform, reduction="none").sum(1)
-    assert torch.allclose(from_uniform(logits), theirs)
+    assert torch.allclose(kl_from_uniform(logits), theirs)
 
 
 def test_focal_by_hand() -> None:
@@ -51,12 +51,10 @@ def test_smoothing_by_hand() -> None:
 
 
 @pytest.mark.parametrize("is_perturbed", [[True, True], [False, False], [True, False]])
-def test_a_batch_may_lack_whole_or_perturbed_rows(is_perturbed: list[bool]) -> None:
-    whole, perturbed = (
-        torch.tensor([1.0, 2.0], requires_grad=True),
-        torch.tensor([10.0, 20.0], requires_grad=True),
-    )
-    value = chosen(torch.tensor(is_perturbed), perturbed, whole)
+def test_a_batch_may_lack_original_or_perturbed_rows(is_perturbed: list[bool]) -> None:
+    original = torch.tensor([1.0, 2.0], requires_grad=True)
+    perturbed = torch.tensor([10.0, 20.0], requires_grad=True)
+    value = mean_by_kind(torch.tensor(is_perturbed), perturbed, original)
     value.backward()
     assert np.isfinite(value.item())
     assert value.item() == np.mean(

@@ -1,4 +1,4 @@
-"""Do the networks keep padding out, learn what they can, and not see what they cannot?"""
+"""Networks from scratch: padding changes nothing, and some cannot see order by construction."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def test_a_padded_batch_gives_what_each_pair_gives_alone(name: str) -> None:
     together = logits(network, PAIRS)
     alone = np.concatenate([logits(network, [pair]) for pair in PAIRS])
     assert np.abs(together - alone).max() < 1e-5
-    assert np.ptp(together, axis=0).max() > 1e-4, "answers depend on the texts"
+    assert np.ptp(together, axis=0).max() > 1e-4, "predictions depend on the texts"
 
 
 @pytest.mark.parametrize("name", [name for name in NETWORKS if name != "esim"])

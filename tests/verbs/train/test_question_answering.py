@@ -1,4 +1,6 @@
-"""Can a model learn where answers stand, and be audited, resumed and judged as SQuAD 2.0 judges?"""
+"""Question answering: a model learns where answers stand, and is audited, resumed and scored as in
+SQuAD 2.0.
+"""
 
 from __future__ import annotations
 
@@ -18,26 +20,23 @@ from disorder.metrics.answer_match import exact_match, f1, normalised
 from disorder.models import load
 from disorder.models.outputs.answer_spans import Found, Window, best_spans, gathered, windows
 from disorder.types import Task
-from disorder.verbs.train import Trained, resume, train
-from disorder.verbs.train.hf_learner import Encoder
-from disorder.verbs.train.learner import SPANS
+from disorder.verbs.train import Job, TrainedModel, resume, train
 from disorder.verbs.train.span_learning import (
-    Judged,
-    _cross_fitted,
-    _target,
+    SpanScores,
     span_loss,
     span_rows,
-    tuned,
+    span_target,
+    tune_threshold,
 )
+from disorder.verbs.train.trainable import SPANS
+from disorder.verbs.train.trainable_encoder import TrainableEncoder
 
 torch = pytest.importorskip("torch", reason="needs torch")
 transformers = pytest.importorskip("transformers", reason="needs transformers")
 
-NAMES, COLOURS, THINGS = (
-    ["anna", "bob", "cid", "dora"],
-    ["red", "blue", "green", "grey"],
-    ["boat", "house", "tent", "hut"],
-)
+NAMES = ["anna", "bob", "cid", "dora"]
+COLOURS = ["red", "blue", "green", "grey"]
+THINGS = ["boat", "house", "tent", "hut"]
 SQUAD = Task("squad2", ("answerable", "unanswerable"), "a", "unanswerable")
 FEW: dict[str, Any] = {"lr": 3e-3, "batch_size": 16, "patience": 0}
 
@@ -103,7 +102,7 @@ def encoder(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 
 @pytest.fixture(scope="module")
-def trained(encoder: str, tmp_path_factory: pytest.TempPathFactory) -> Trained:
+def trained(encoder: str, tmp_path_factory: pytest.TempPathFactory) -> TrainedModel:
     out = tmp_path_factory.mktemp("models") / "m"
     return train(
         "plain",
@@ -207,11 +206,11 @@ def test_targets_are_tokens_of_the_window_or_none() -> None:
         np.array([[-1, -1], [-1, -1], [10, 13], [14, 18], [18, 19], [-1, -1]]),
         0,
     )
-    assert _target(window, (("boat", 14),)) == (3, 3)
-    assert _target(window, (("ed boat.", 11),)) == (2, 4), "tokens are not cut"
-    assert _target(window, (("a red", 8),)) == (0, 0), "it begins before the window"
-    assert _target(window, ()) == (0, 0)
-    assert _target(window, (("red", -1),)) == (-1, -1)
+    assert span_target(window, (("boat", 14),)) == (3, 3)
+    assert span_target(window, (("ed boat.", 11),)) == (2, 4), "tokens are not cut"
+    assert span_target(window, (("a red", 8),)) == (0, 0), "it begins before the window"
+    assert span_target(window, ()) == (0, 0)
+    assert span_target(window, (("red", -1),)) == (-1, -1)
 
 
 def test_the_loss_by_hand() -> None:
@@ -229,37 +228,34 @@ def test_the_loss_by_hand() -> None:
 
 
 def test_a_threshold_by_hand() -> None:
-    doubt, answered, left = (
-        np.array([-3.0, -1.0, 2.0, 5.0]),
-        np.array([1, 0.5, 0, 0]),
-        np.array([0.0, 0, 1, 1]),
-    )
-    assert tuned(doubt, answered, left) == 0.5
-    assert tuned(doubt, 1 - left, left) == 0.5
-    assert tuned(doubt, left, 1 - left) < -3, "better never to answer"
-    assert tuned(doubt, np.ones(4), np.zeros(4)) > 5, "better always to answer"
-    tied = tuned(np.zeros(4), answered, left)
+    margin = np.array([-3.0, -1.0, 2.0, 5.0])
+    answered = np.array([1, 0.5, 0, 0])
+    left = np.array([0.0, 0, 1, 1])
+    assert tune_threshold(margin, answered, left) == 0.5
+    assert tune_threshold(margin, 1 - left, left) == 0.5
+    assert tune_threshold(margin, left, 1 - left) < -3, "better never to answer"
+    assert tune_threshold(margin, np.ones(4), np.zeros(4)) > 5, "better always to answer"
+    tied = tune_threshold(np.zeros(4), answered, left)
     assert tied < 0, (
-        "equal doubts cannot be told apart: two right answers left out are more than 1.5"
+        "equal margins cannot be separated: two right answers left out are more than 1.5"
     )
 
 
-def test_a_threshold_is_not_judged_by_what_it_was_tuned_on() -> None:
+def test_a_threshold_is_not_scored_on_what_it_was_tuned_on() -> None:
     """With answers that tell nothing, the tuned score is too good and the cross-fitted one is not,
     on average.
     """
     rng, gaps = np.random.default_rng(0), []
     for _ in range(200):
         right = rng.integers(2, size=20).astype(float)
-        found = Judged(rng.normal(size=20), {"f1": right}, {"f1": 1 - right})
-        best = found.scores("f1", tuned(found.doubt, right, 1 - right)).mean()
-        gaps.append((best, _cross_fitted(found)["f1"].mean()))
+        found = SpanScores(rng.normal(size=20), {"f1": right}, {"f1": 1 - right})
+        gaps.append((found.best_f1(), found.cross_fitted()["f1"].mean()))
     tuned_mean, fair_mean = np.mean(gaps, axis=0)
     assert tuned_mean > 0.6
     assert abs(fair_mean - 0.5) < 0.05
 
 
-def test_a_head_for_spans_learns_and_is_audited(trained: Trained) -> None:
+def test_a_head_for_spans_learns_and_is_audited(trained: TrainedModel) -> None:
     assert trained.metric == "f1"
     assert trained.score.value > 0.9
     scores = trained.record["after"]["spans"]["scores"]
@@ -292,15 +288,13 @@ def test_a_head_for_spans_learns_and_is_audited(trained: Trained) -> None:
     )
 
 
-def test_neighbours_in_a_batch_change_no_answer(trained: Trained) -> None:
-    learner = Encoder(trained.spec.removeprefix("hf:"), SPANS, 40, seed=0)
-    inputs = disorder.verbs.train.Job(
-        read_data(questions(8)), read_data(questions(8)), finds_spans=True
-    ).inputs()
-    rows, _ = span_rows(learner, inputs)
-    together = learner.logits(learner.network.eval(), _tensors(learner.feed(rows.encoded)))
+def test_other_rows_of_a_batch_change_no_prediction(trained: TrainedModel) -> None:
+    model = TrainableEncoder(trained.spec.removeprefix("hf:"), SPANS, 40, seed=0)
+    inputs = Job(read_data(questions(8)), read_data(questions(8)), finds_spans=True).inputs()
+    rows, _ = span_rows(model, inputs)
+    together = model.logits(model.network.eval(), _tensors(model.collate(rows.encoded)))
     for i, each in enumerate(rows.encoded):
-        alone = learner.logits(learner.network, _tensors(learner.feed([each])))
+        alone = model.logits(model.network, _tensors(model.collate([each])))
         n = len(each["input_ids"])
         assert torch.allclose(together[i, :n].exp(), alone[0].exp(), atol=1e-4), (
             "exp: −∞ where no answer can be"
@@ -312,8 +306,8 @@ def _tensors(arrays: dict[str, Any]) -> dict[str, Any]:
     return {name: torch.from_numpy(array) for name, array in arrays.items()}
 
 
-def test_a_pre_task_comes_before_spans_and_a_model_goes_on(
-    encoder: str, trained: Trained, tmp_path: Path
+def test_a_pre_task_comes_before_spans_and_a_model_is_trained_further(
+    encoder: str, trained: TrainedModel, tmp_path: Path
 ) -> None:
     settings = FEW | {"epochs": 1}
     done = train(
@@ -368,9 +362,7 @@ ARCHITECTURES: dict[str, dict[str, Any]] = {
 
 @pytest.mark.parametrize("name", ARCHITECTURES)
 def test_heads_change_whatever_the_architecture(name: str, encoder: str, tmp_path: Path) -> None:
-    """Labels first, then spans, then answers from the folder: does every weight of the encoder come
-    along?
-    """
+    """Labels first, then spans, then the folder is loaded: every weight of the encoder is kept."""
     tokenizer = transformers.AutoTokenizer.from_pretrained(encoder.removeprefix("hf:"))
     tokenizer.save_pretrained(tmp_path / "e")
     config = getattr(transformers, f"{name}Config")(
@@ -407,7 +399,7 @@ def test_training_on_perturbed_questions_but_not_on_perturbed_passages(
         settings=settings,
     )
     assert done.metric == "f1"
-    with pytest.raises(BadData, match="break the question"):
+    with pytest.raises(BadData, match="perturb the question"):
         train(
             "plain",
             questions(40),
@@ -418,7 +410,7 @@ def test_training_on_perturbed_questions_but_not_on_perturbed_passages(
         )
 
 
-def test_a_stopped_training_of_spans_goes_on_to_the_same_bits(
+def test_a_stopped_training_of_spans_is_resumed_to_the_same_bits(
     encoder: str, tmp_path: Path, jsonl: Callable[..., Path]
 ) -> None:
     data = str(jsonl(questions(60)))
@@ -488,9 +480,7 @@ def test_answers_are_read_from_every_layout(layout: str, jsonl: Callable[..., Pa
     assert read_data(other).fingerprint != read_data(rows).fingerprint
 
 
-def test_a_list_of_texts_says_no_place_and_needs_to_be_asked_for(
-    encoder: str, tmp_path: Path
-) -> None:
+def test_answers_without_places_are_trained_on_request(encoder: str, tmp_path: Path) -> None:
     rows = [
         {
             "id": row["id"],

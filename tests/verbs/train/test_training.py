@@ -1,10 +1,12 @@
-"""Does training learn, repeat itself, fail early, and leave a folder that answers as the trained
-network did?
+"""Training: it learns, repeats itself, fails early, and leaves a folder that predicts as the
+trained network did.
 """
 
 from __future__ import annotations
 
 import json
+import re
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -14,13 +16,14 @@ import pytest
 
 from conftest import Command
 from disorder.errors import BadData, BadModel, BadSetting, DisorderError, UnknownName
+from disorder.metrics import scores
 from disorder.models import load
 from disorder.registry import NetworkPart, parts
-from disorder.types import Task
-from disorder.verbs.train import Job, Trained, train
-from disorder.verbs.train.batches import epoch
-from disorder.verbs.train.loop import rate_at, shared_out
-from disorder.verbs.train.training import held_out
+from disorder.types import Outcomes, Task
+from disorder.verbs.train import Job, Phase, TrainedModel, train
+from disorder.verbs.train.batches import epoch_batches, share_batches
+from disorder.verbs.train.optimizer import rate_at
+from disorder.verbs.train.training_data import held_out
 
 torch = pytest.importorskip("torch", reason="needs torch")
 pytest.importorskip("safetensors", reason="needs safetensors")
@@ -32,11 +35,11 @@ SENTIMENT = Task("sentiment", LABELS)
 
 
 def order_rows(n: int = 32) -> list[dict[str, Any]]:
-    """Pairs whose label is decided by order alone: does the second text say the same as the first?"""
+    """Pairs whose label is decided by order alone: does the second text repeat the first?"""
     names = ["ann", "bob", "cid", "dot", "eve", "fay"]
     rows = []
     for i in range(n):
-        k = i // 2  # each pair of names comes with both answers
+        k = i // 2  # each pair of names comes with both labels
         x, y = names[k % 6], names[(k + 1 + k // 6 % 4) % 6]
         same = i % 2 == 0
         second = f"{x} saw {y}" if same else f"{y} saw {x}"
@@ -59,14 +62,14 @@ def weights(folder: Path) -> dict[str, Any]:
 
 def learned(
     folder: Path, model: str = "bilstm", data: Any = None, *, seed: int = 0, **settings: Any
-) -> Trained:
+) -> TrainedModel:
     rows = order_rows() if data is None else data
     given = settings if model in ("bow",) else SMALL | settings
     return train("plain", rows, dev=rows, model=model, out=folder, seed=seed, settings=given)
 
 
 @pytest.mark.parametrize("model", NETWORKS)
-def test_each_network_learns_32_examples_by_heart(model: str, tmp_path: Path) -> None:
+def test_each_network_memorises_32_examples(model: str, tmp_path: Path) -> None:
     rows = [{**row, "text_b": f"{row['text_b']} no{i}"} for i, row in enumerate(order_rows())]
     done = learned(tmp_path / "m", model, rows, epochs=40, lr=0.005, hidden=32, dropout=0.0)
     losses = [record["loss"] for record in done.record["curve"]]
@@ -75,16 +78,16 @@ def test_each_network_learns_32_examples_by_heart(model: str, tmp_path: Path) ->
 
 
 @pytest.mark.parametrize("model", [*NETWORKS, "bow"])
-def test_the_folder_answers_as_the_network_did(model: str, tmp_path: Path) -> None:
+def test_the_folder_predicts_as_the_network_did(model: str, tmp_path: Path) -> None:
     rows = order_rows()
     settings: dict[str, Any] = {"epochs": 2} if model == "bow" else {**SMALL, "epochs": 2}
     done = train("plain", rows, dev=rows, model=model, out=tmp_path / "m", settings=settings)
     predictor = load(done.spec, task=Task("t", ("no", "yes")))
-    answers = predictor([(row["text_a"], row["text_b"]) for row in rows])
+    predictions = predictor([(row["text_a"], row["text_b"]) for row in rows])
     gold = [("no", "yes").index(row["label"]) for row in rows]
-    assert (answers.argmax(axis=1) == gold).mean() == done.score.value
+    assert (predictions.argmax(axis=1) == gold).mean() == done.score.value
     again = load(done.spec, task=Task("t", ("no", "yes")))
-    assert np.array_equal(answers, again([(row["text_a"], row["text_b"]) for row in rows]))
+    assert np.array_equal(predictions, again([(row["text_a"], row["text_b"]) for row in rows]))
     assert predictor.fingerprint == again.fingerprint != ""
     files = {path.name for path in done.folder.iterdir()}
     assert {"README.md", "training.json", "config.json"} <= files
@@ -117,9 +120,11 @@ def test_numbers_can_be_learned(tmp_path: Path) -> None:
         done = learned(tmp_path / model, model, rows, epochs=40, lr=0.02)
         assert done.metric == "spearman"
         assert done.score.value > 0.9
-        answers = load(done.spec, task=Task("t", ()))([(str(row["text_a"]), None) for row in rows])
-        assert answers.shape == (40, 1)
-        assert np.abs(answers[:, 0] - [float(row["label"]) for row in rows]).mean() < 0.8
+        predictions = load(done.spec, task=Task("t", ()))(
+            [(str(row["text_a"]), None) for row in rows]
+        )
+        assert predictions.shape == (40, 1)
+        assert np.abs(predictions[:, 0] - [float(row["label"]) for row in rows]).mean() < 0.8
 
 
 @pytest.mark.parametrize(
@@ -144,7 +149,7 @@ def test_numbers_can_be_learned(tmp_path: Path) -> None:
         ({"limit": 0}, DisorderError, "limit"),
     ],
 )
-def test_a_slip_fails_before_any_data_is_read(
+def test_a_mistake_fails_before_any_data_is_read(
     asked: dict[str, Any],
     error: type[Exception],
     says: str,
@@ -154,7 +159,7 @@ def test_a_slip_fails_before_any_data_is_read(
     def no_reading(*given: Any) -> None:
         raise AssertionError("data was read")
 
-    monkeypatch.setattr("disorder.verbs.train.training.select", no_reading)
+    monkeypatch.setattr("disorder.verbs.train.training_data.select", no_reading)
     recipe = asked.pop("recipe", "plain")
     with pytest.raises(error, match=says):
         train(recipe, "builtin", out=tmp_path / "m", **asked)
@@ -201,7 +206,7 @@ def _dataset(rows: list[dict[str, Any]]) -> Any:
     return read_data(rows)
 
 
-def test_what_is_held_out_depends_on_ids_and_seed_alone() -> None:
+def test_held_out_examples_depend_on_ids_and_seed_alone() -> None:
     data = _dataset(order_rows(50))
     kept, apart = held_out(data, 0)
     assert len(apart.examples) == 5
@@ -212,7 +217,7 @@ def test_what_is_held_out_depends_on_ids_and_seed_alone() -> None:
     assert [e.id for e in held_out(data, 1)[1].examples] != [e.id for e in apart.examples]
 
 
-def test_the_rate_rises_and_falls_in_lines() -> None:
+def test_the_learning_rate_rises_and_falls_in_lines() -> None:
     rates = [rate_at(step, 100, 0.1) for step in range(100)]
     assert rates[0] == pytest.approx(0.1)
     assert rates[9] == rates[10] == 1.0
@@ -223,21 +228,25 @@ def test_the_rate_rises_and_falls_in_lines() -> None:
 
 def test_an_epoch_holds_every_row_once_with_little_padding() -> None:
     lengths = np.random.default_rng(0).integers(5, 60, size=5000)
-    batches = epoch(lengths, 32, 0, "0", "0")
+    batches = epoch_batches(lengths, 32, 0, "0", "0")
     assert sorted(np.concatenate(batches).tolist()) == list(range(5000))
     padded = sum(len(batch) * lengths[batch].max() for batch in batches)
     assert padded / lengths.sum() < 1.05
-    assert [b.tolist() for b in batches] == [b.tolist() for b in epoch(lengths, 32, 0, "0", "0")]
-    assert [b.tolist() for b in batches] != [b.tolist() for b in epoch(lengths, 32, 0, "0", "1")]
+    assert [b.tolist() for b in batches] == [
+        b.tolist() for b in epoch_batches(lengths, 32, 0, "0", "0")
+    ]
+    assert [b.tolist() for b in batches] != [
+        b.tolist() for b in epoch_batches(lengths, 32, 0, "0", "1")
+    ]
 
 
-def test_batches_are_shared_out_evenly() -> None:
+def test_processes_get_equally_many_batches() -> None:
     batches = [np.array([i]) for i in range(5)]
-    shares = [shared_out(batches, rank, 2) for rank in range(2)]
+    shares = [share_batches(batches, rank, 2) for rank in range(2)]
     assert [len(share) for share in shares] == [3, 3]
     assert sorted(int(b[0]) for share in shares for b, counts in share if counts) == [0, 1, 2, 3, 4]
     assert sum(not counts for share in shares for _, counts in share) == 1, (
-        "one goes through a batch again, for nothing"
+        "one process runs a batch that counts for nothing"
     )
 
 
@@ -253,7 +262,7 @@ def test_early_stopping_keeps_the_best_epoch(tmp_path: Path) -> None:
         settings={**SMALL, "epochs": 60, "lr": 0.01, "patience": 2},
     )
     dev = [record["dev"] for record in done.record["curve"]]
-    assert len(dev) < 60, "the better it learns, the worse it does: it must stop"
+    assert len(dev) < 60, "the better it learns, the worse the dev score: it must stop"
     assert done.score.value == pytest.approx(max(dev), abs=1e-6)
 
 
@@ -290,7 +299,7 @@ def test_vectors_as_an_array_with_its_words_beside(tmp_path: Path) -> None:
     ]
 
 
-def test_training_goes_on_from_a_trained_folder(tmp_path: Path) -> None:
+def test_training_continues_from_a_trained_folder(tmp_path: Path) -> None:
     first = learned(tmp_path / "first", epochs=60, lr=0.01)
     rows = order_rows()
     second = train(
@@ -322,13 +331,13 @@ def test_a_head_stays_if_its_labels_come_in_another_order(model: str, tmp_path: 
         settings={"learn": "false"},
     )
     assert done.score.value == 1.0
-    answers = load(done.spec, task=data.task)([example.texts for example in data.examples])
-    assert [data.task.labels[i] for i in answers.argmax(axis=1)] == [
+    predictions = load(done.spec, task=data.task)([example.texts for example in data.examples])
+    assert [data.task.labels[i] for i in predictions.argmax(axis=1)] == [
         example.label for example in data.examples
     ]
 
 
-def test_a_model_with_a_label_more_is_not_taken_for_fine_tuned(tmp_path: Path) -> None:
+def test_a_model_with_one_more_label_is_not_taken_for_fine_tuned(tmp_path: Path) -> None:
     settings = {**SMALL, "epochs": 1}
     more = train(
         "invalid_class",
@@ -359,24 +368,23 @@ def test_perturbed_copies_make_no_word_less_rare(tmp_path: Path) -> None:
         known.append(json.loads((done.folder / "vocabulary.json").read_text()))
     assert known[0] == known[1] == known[2]
     assert not any(word.startswith("once") for word in known[0])
+    assert "today" in known[0], "it stands in the first texts alone"
     perturbed = train(
         "plain",
         rows,
         model="convnet",
-        on=["drop_pos:tags=VERB"],
+        on="drop_text:side=a",
         out=tmp_path / "b",
         settings=settings,
     )
-    assert "saw" not in json.loads((perturbed.folder / "vocabulary.json").read_text()), (
-        "it knows what it was trained on"
-    )
+    words = json.loads((perturbed.folder / "vocabulary.json").read_text())
+    assert "today" not in words, "it knows the words it was trained on"
 
 
-def test_a_training_that_goes_astray_says_so(tmp_path: Path) -> None:
+def test_a_training_that_diverges_says_so(tmp_path: Path) -> None:
     from disorder.registry import _parts, recipe
-    from disorder.verbs.train import Phase
 
-    def astray(job: Job) -> list[Phase]:
+    def diverging(job: Job) -> list[Phase]:
         """A loss that is no number."""
         return [
             Phase(
@@ -388,15 +396,15 @@ def test_a_training_that_goes_astray_says_so(tmp_path: Path) -> None:
             )
         ]
 
-    recipe()(astray)
+    recipe()(diverging)
     try:
         with pytest.raises(DisorderError, match=r"try a lower lr than 0\.005"):
-            train("astray", order_rows(), model="bow", out=tmp_path / "m")
+            train("diverging", order_rows(), model="bow", out=tmp_path / "m")
     finally:
-        del _parts["recipe"]["astray"]
+        del _parts["recipe"]["diverging"]
 
 
-def test_resume_goes_on_as_it_was_asked(command: Command, tmp_path: Path) -> None:
+def test_resume_takes_no_other_settings(command: Command, tmp_path: Path) -> None:
     code, _, said = command("train", "plain", "builtin", "--resume", tmp_path)
     assert code == 2
     assert "name nothing else" in said
@@ -414,3 +422,45 @@ def test_a_model_and_data_that_do_not_fit_say_so(tmp_path: Path) -> None:
         load(done.spec, task=Task("t", ("no", "yes")))([("one text", None)])
     with pytest.raises(BadModel, match="holds a bilstm"):
         load(f"convnet:{done.folder}", task=Task("t", ("no", "yes")))
+
+
+@pytest.mark.parametrize(
+    ("given", "says"),
+    [
+        ({"modle": "bow"}, "unknown keyword of train 'modle'; did you mean 'model'"),
+        ({"epochs": 3}, "write epochs as settings={'epochs': …}"),
+    ],
+)
+def test_a_misspelt_keyword_is_the_users_mistake(
+    given: dict[str, Any], says: str, tmp_path: Path
+) -> None:
+    with pytest.raises(DisorderError, match=re.escape(says)):
+        train("plain", "builtin", out=tmp_path / "m", **given)
+
+
+def test_a_path_and_a_single_transformation_are_recorded_as_text(
+    tmp_path: Path, jsonl: Callable[..., Path]
+) -> None:
+    path = jsonl(order_rows())
+    settings = {"epochs": 1}
+    done = train(
+        "plain", path, dev=path, on="reverse", model="bow", out=tmp_path / "m", settings=settings
+    )
+    request = done.record["request"]
+    assert (request["data"], request["dev"], request["on"]) == (str(path), str(path), ["reverse"])
+
+
+def test_the_dev_score_is_measured_with_the_task_of_the_data(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    measured: list[Outcomes] = []
+
+    def watched(outcomes: Outcomes, **given: Any) -> Any:
+        measured.append(outcomes)
+        return scores(outcomes, **given)
+
+    monkeypatch.setattr("disorder.verbs.train.evaluation.scores", watched)
+    data = _dataset(order_rows())
+    chinese = replace(data, task=replace(data.task, language="zh"))
+    train("plain", chinese, model="bow", out=tmp_path / "m", settings={"epochs": 1})
+    assert measured[0].task == chinese.task

@@ -1,5 +1,5 @@
-"""Does a training killed with -9 in the middle of an epoch end with the same bits as one that was
-not?
+"""Resuming: a training killed with -9 in the middle of an epoch ends with the same bits as one that
+was not.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -27,7 +28,8 @@ def progress(stage, done, total, note):
     if sys.argv[2] == "killed" and stage == "epoch 2" and done >= 100:
         os.kill(os.getpid(), signal.SIGKILL)
 train("plain", sys.argv[3], model="bilstm", seed=3, out=sys.argv[1], progress=progress,
-      settings={"hidden": 16, "width": 16, "epochs": 3, "batch_size": 16, "save_every": 4, "dropout": 0.3, "patience": 0})
+      settings={"hidden": 16, "width": 16, "epochs": 3, "batch_size": 16, "save_every": 4,
+                "dropout": 0.3, "patience": 0})
 """
 AGAIN = "import sys; from disorder.verbs.train import resume; resume(sys.argv[1])"
 
@@ -60,6 +62,29 @@ def test_killed_and_resumed_is_the_same_to_the_bit(
         resume(killed)
 
 
+def test_a_training_stopped_in_its_first_phase_is_the_same_to_the_bit(
+    tmp_path: Path, jsonl: Callable[..., Path]
+) -> None:
+    """The checkpoint is of the first phase: the second must not be restored from it."""
+    rows = [{**row, "label": ("no", "yes")[i % 2]} for i, row in enumerate(pairs(40))]
+    asked: dict[str, Any] = {
+        "data": str(jsonl(rows)),
+        "model": "convnet",
+        "settings": {"hidden": 8, "width": 8, "epochs": 2, "batch_size": 8, "save_every": 1},
+    }
+
+    def stop(stage: str, *rest: object) -> None:
+        if stage == "real or fake, epoch 2":
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        train("order_pretask", out=tmp_path / "stopped", progress=stop, **asked)
+    resume(tmp_path / "stopped")
+    train("order_pretask", out=tmp_path / "whole", **asked)
+    stopped, whole = (tmp_path / name / "model.safetensors" for name in ("stopped", "whole"))
+    assert stopped.read_bytes() == whole.read_bytes()
+
+
 def test_a_checkpoint_of_another_network_is_one_line(
     tmp_path: Path, jsonl: Callable[..., Path]
 ) -> None:
@@ -68,7 +93,7 @@ def test_a_checkpoint_of_another_network_is_one_line(
     data = str(jsonl(pairs(40)))
     settings = {"hidden": 8, "width": 8, "save_every": 1, "epochs": 2}
 
-    def stop(stage: str, *heard: object) -> None:
+    def stop(stage: str, *rest: object) -> None:
         if stage == "epoch 2":
             raise KeyboardInterrupt
 

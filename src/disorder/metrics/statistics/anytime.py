@@ -14,11 +14,8 @@ from math import log, sqrt
 
 import numpy as np
 
-from disorder.errors import DisorderError, UnknownName
-from disorder.metrics.acceptance import flipped, right_first
-from disorder.metrics.agreement import unchanged
-from disorder.metrics.confidence import top_probability
-from disorder.types import Floats, Outcomes
+from disorder.errors import DisorderError
+from disorder.types import Floats
 
 GRID = np.linspace(0, 1, 1001)
 ALPHA = 0.05
@@ -83,30 +80,4 @@ class StopRule:
         match = re.fullmatch(r"\s*width\(\s*([\w@.]+)\s*\)\s*<\s*(\d*\.?\d+)\s*", text)
         if not match or not 0 < float(match[2]) < 1:
             raise DisorderError(f'--stop-when {text!r}: write it as "width(p_c) < 0.02"')
-        if match[1] not in WATCHED:
-            raise UnknownName("metric for --stop-when", match[1], WATCHED)
         return cls(match[1], float(match[2]))
-
-
-WATCHED = ("accuracy", "p_c", "p_f", "omega_max", "omega_all", "agreement", "confidence")
-
-
-def values_of(metric: str, outcomes: Outcomes) -> Floats:
-    """One value in [0, 1] for each example that the metric rests on, as the metric itself computes
-    it.
-    """
-    if metric == "p_c":
-        return outcomes.acceptance[right_first(outcomes)]
-    if metric == "p_f":
-        return outcomes.acceptance[flipped(outcomes)]
-    if metric == "agreement":
-        return unchanged(outcomes)
-    if metric == "confidence":
-        return top_probability(outcomes)
-    if metric == "accuracy":
-        return outcomes.acceptance
-    return (
-        outcomes.n_accepted > 0
-        if metric == "omega_max"
-        else outcomes.n_accepted == outcomes.n_variants
-    ).astype(float)

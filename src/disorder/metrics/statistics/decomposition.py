@@ -1,161 +1,212 @@
-"""What does each example say? Scores taken apart by example, so that two models can be compared on
-the same ones.
+"""Decompositions: what each example contributes to a score.
 
-A score is a share of examples for which a claim holds, a mean of one number an example over those
-that count, or a rank correlation over them.
+A metric returns one of these, and everything else follows from it: value and interval (`score`),
+paired difference (statistics/paired.py), stopping rule (`values`), early decisions (`limit`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Protocol
 
 import numpy as np
 
 from disorder.errors import NothingToMeasure
-from disorder.metrics.acceptance import flipped, right_first
-from disorder.metrics.agreement import unchanged
-from disorder.metrics.confidence import top_probability
-from disorder.metrics.entropy import accepted_entropy
-from disorder.metrics.omega import exceeds, threshold
-from disorder.metrics.spearman import ENOUGH, correlation, numbers
-from disorder.metrics.statistics.curtailment import rand_threshold
-from disorder.metrics.wos import by_digest, dev_r
-from disorder.types import Bools, Floats, Ints, Outcomes
+from disorder.metrics.statistics.intervals import mean, resampled, share
+from disorder.metrics.statistics.ranks import rank_correlation
+from disorder.metrics.statistics.resampling import ONE_SCORE
+from disorder.types import Bools, Floats, Ints, Score
+
+FEW_COLUMNS = 10  # columns of predictions that are resampled; more would only cost time
+
+
+class Decomposition(Protocol):
+    """A score, taken apart by example."""
+
+    @property
+    def value(self) -> float:
+        """The score itself."""
+
+    def score(self, *, skipped: int = 0) -> Score:
+        """The score with its interval; `skipped` examples were left out before."""
 
 
 @dataclass(frozen=True, eq=False)
-class Claims:
-    """A share: for which examples the claim holds."""
+class Share:
+    """A share: for which examples a claim holds.
+
+    `limit` is set where the claim is "more than this share of the variants is accepted" (1: all of
+    them): then an example is decided as soon as its count can no longer cross.
+    """
 
     holds: Bools
+    limit: Fraction | None = None
+
+    @classmethod
+    def exceeding(cls, n_accepted: Ints, n_variants: Ints, limit: Fraction) -> Share:
+        """Which examples have an accepted share above the limit; 1 stands for all variants.
+
+        Compared as fractions, so that 34 of 100 is not "more than 0.34" by rounding.
+        """
+        if limit == 1:
+            return cls(np.asarray(n_accepted == n_variants), limit)
+        above = n_accepted * limit.denominator > n_variants * limit.numerator
+        return cls(np.asarray(above), limit)
 
     @property
     def value(self) -> float:
-        """The score."""
+        """The share of examples."""
         return int(self.holds.sum()) / len(self.holds)
 
+    @property
+    def values(self) -> Floats:
+        """0 or 1 for each example."""
+        return self.holds.astype(np.float64)
+
+    def in_units(self, x: float) -> float:
+        """A share is its own unit."""
+        return x
+
+    def score(self, *, skipped: int = 0) -> Score:
+        """The share with Wilson's interval."""
+        return share(self.holds, skipped=skipped)
+
 
 @dataclass(frozen=True, eq=False)
-class Means:
-    """A mean: offset + scale × the mean of `values` (each in 0..1) over the examples that count.
+class Mean:
+    """A mean over the examples that count: (mean of `contributions` − origin) ÷ span.
 
-    For a mean over balanced classes `classes` says which class an example is in, and `order` lists
-    those that may count, who is taken first coming first: a resample is balanced again.
+    Contributions lie in 0..1. For a mean over balanced classes `classes` says which class an
+    example is in, and `order` lists those that may count, in the order in which they are taken: a
+    resample is balanced again. `n_left_out` are examples that the metric itself leaves out.
     """
 
-    values: Floats
+    contributions: Floats
     counts: Bools
-    offset: float = 0.0
-    scale: float = 1.0
+    origin: float = 0.0
+    span: float = 1.0
     classes: Ints | None = None
     order: Ints | None = None
+    n_left_out: int = 0
+
+    @classmethod
+    def over(cls, contributions: Floats, counts: Bools, *, otherwise: str) -> Mean:
+        """A mean over some examples; `otherwise` is the reason where none counts."""
+        if not counts.any():
+            raise NothingToMeasure(otherwise)
+        return cls(np.where(counts, contributions, 0.0).astype(np.float64), counts)
+
+    @classmethod
+    def over_all(cls, contributions: Floats) -> Mean:
+        """A mean over all examples."""
+        everyone = np.ones(len(contributions), dtype=bool)
+        return cls.over(contributions, everyone, otherwise="no example to measure")
 
     @property
     def value(self) -> float:
         """The score."""
-        return self.offset + self.scale * float(self.values[self.counts].mean())
+        return self.in_units(float(self.contributions[self.counts].mean()))
+
+    @property
+    def values(self) -> Floats:
+        """One contribution for each example that counts."""
+        return self.contributions[self.counts]
+
+    def in_units(self, x: float) -> float:
+        """A mean contribution as a score."""
+        return (x - self.origin) / self.span + 0.0
+
+    def score(self, *, skipped: int = 0) -> Score:
+        """The score with a bootstrap interval over examples."""
+        plain = mean(self.values, skipped=skipped + self.n_left_out)
+        low, high = sorted((self.in_units(plain.low), self.in_units(plain.high)))
+        return Score(self.in_units(plain.value), low, high, plain.n, plain.skipped)
 
     def weighted(self, weights: Floats) -> tuple[Floats, Floats]:
-        """Sum of values and number of examples, for each row of weights (resamples × examples)."""
-        if self.classes is None:
-            return weights @ np.where(self.counts, self.values, 0.0), weights @ self.counts.astype(
-                np.float64
-            )
-        kept = self._balanced(weights, self.classes)
-        return kept @ self.values, kept.sum(axis=1)
+        """Sum of contributions and number of examples, per row of weights (resamples × examples)."""
+        if self.classes is None or self.order is None:
+            sums = weights @ np.where(self.counts, self.contributions, 0.0)
+            return sums, weights @ self.counts.astype(np.float64)
+        kept = _balanced(weights, self.classes, self.order)
+        return kept @ self.contributions, kept.sum(axis=1)
 
-    def _balanced(self, weights: Floats, classes: Ints) -> Floats:
-        """Of every class as much weight as the smallest one has, first come by `order`."""
-        assert self.order is not None
-        members = [self.order[classes[self.order] == label] for label in np.unique(classes)]
-        least = np.min([weights[:, who].sum(axis=1) for who in members], axis=0)[:, None]
-        kept = np.zeros_like(weights)
-        for who in members:
-            part = weights[:, who]
-            before = np.cumsum(part, axis=1) - part
-            kept[:, who] = np.clip(least - before, 0, part)
-        return kept
+
+def _balanced(weights: Floats, classes: Ints, order: Ints) -> Floats:
+    """As much weight of every class as the smallest one has, taken in `order`."""
+    members = [order[classes[order] == label] for label in np.unique(classes)]
+    least = np.min([weights[:, who].sum(axis=1) for who in members], axis=0)[:, None]
+    kept = np.zeros_like(weights)
+    for who in members:
+        part = weights[:, who]
+        before = np.cumsum(part, axis=1) - part
+        kept[:, who] = np.clip(least - before, 0, part)
+    return kept
 
 
 @dataclass(frozen=True, eq=False)
-class Ranks:
-    """A rank correlation of gold with each column of answers, averaged."""
+class RankCorrelation:
+    """A rank correlation of gold with each column of predictions, averaged over columns."""
 
     gold: Floats
-    answers: Floats
+    predictions: Floats
 
     @property
     def value(self) -> float:
         """The score."""
-        return float(self.resampled(np.arange(len(self.gold))[None, :], n_columns=None)[0])
+        everyone = np.arange(len(self.gold))[None, :]
+        return float(self._correlations(everyone, self.predictions)[0])
 
-    def resampled(self, picks: Ints, *, n_columns: int | None = ENOUGH) -> Floats:
+    def score(self, *, skipped: int = 0) -> Score:
+        """The score with a bootstrap interval over examples."""
+        value = self.value
+        if np.isnan(value):
+            raise NothingToMeasure("the model gives every text the same number")
+        low, high = resampled(self.resampled, len(self.gold))
+        return Score(value, min(low, value), max(high, value), len(self.gold), skipped)
+
+    def resampled(self, picks: Ints) -> Floats:
         """The score of each row of example numbers; a few columns are enough for that."""
-        columns = self.answers.T[:n_columns]
-        return np.asarray(
-            np.mean([correlation(self.gold[picks], column[picks]) for column in columns], axis=0)
-        )
+        return self._correlations(picks, self.predictions[:, :FEW_COLUMNS])
+
+    def _correlations(self, picks: Ints, predictions: Floats) -> Floats:
+        gold = self.gold[picks]
+        columns = [rank_correlation(gold, column[picks]) for column in predictions.T]
+        return np.asarray(np.mean(columns, axis=0))
 
 
-def by_example(metric: str, outcomes: Outcomes) -> Claims | Means | Ranks | None:
-    """A score taken apart, or None for one that it is not known how; raises where there is nothing
-    to measure.
+@dataclass(frozen=True, eq=False)
+class BinnedGap:
+    """A sum of distances over bins: Σ over bins |Σ over examples of gap| ÷ Σ counts.
+
+    `gaps` has one column per bin, `counts` how many predictions each example has.
     """
-    if metric.startswith("omega@"):
-        return Claims(exceeds(outcomes, threshold(metric.removeprefix("omega@"))))
-    return KNOWN[metric](outcomes) if metric in KNOWN else None
 
+    gaps: Floats
+    counts: Ints
 
-def _accuracy(outcomes: Outcomes) -> Claims | Means:
-    if outcomes.predictions.shape[1] == 1:
-        return Claims(outcomes.n_accepted == 1)
-    return _all(outcomes.acceptance)
+    @property
+    def value(self) -> float:
+        """The score."""
+        return float(np.abs(self.gaps.sum(axis=0) / self.counts.sum()).sum())
 
+    def score(self, *, skipped: int = 0) -> Score:
+        """The score with an interval that allows for its upward bias.
 
-def _all(values: Floats) -> Means:
-    return _of(values, np.ones(len(values), dtype=bool), "no example to measure")
+        Distances add up chance: this estimate lies too high, and its resamples higher. The true
+        value is at least the estimate minus how far the bins move by chance (the triangle
+        inequality), so a calibrated model keeps an interval from 0.
+        """
+        used = self.counts > 0
+        kept = BinnedGap(self.gaps[used], self.counts[used])
+        n = len(kept.counts)
+        found = kept.gaps.sum(axis=0) / kept.counts.sum()
+        drawn = np.concatenate([kept.weighted(weights) for weights in ONE_SCORE.weights(n)])
+        moved = np.abs(drawn - found).sum(axis=1)
+        low = self.value - float(np.percentile(moved, 97.5))
+        high = float(np.percentile(np.abs(drawn).sum(axis=1), 97.5))
+        return Score(self.value, max(0.0, low), min(1.0, max(high, self.value)), n, skipped)
 
-
-def _of(values: Floats, counts: Bools, otherwise: str) -> Means:
-    if not counts.any():
-        raise NothingToMeasure(otherwise)
-    return Means(np.where(counts, values, 0.0).astype(np.float64), counts)
-
-
-def _entropy(outcomes: Outcomes, group: Bools) -> Means:
-    most = float(np.log(len(outcomes.task.labels)))
-    counts = group & (outcomes.n_accepted > 0)
-    shares = np.minimum(np.nan_to_num(accepted_entropy(outcomes)) / most, 1.0)
-    return replace(_of(shares, counts, "no permutation was accepted"), scale=most)
-
-
-def _wos(outcomes: Outcomes) -> Means:
-    chance = 1 / len(outcomes.task.labels)
-    _, (_, right), (_, kept) = dev_r(outcomes)
-    found = _of(outcomes.acceptance, kept, "no balanced set of right answers is left")
-    return replace(
-        found,
-        values=outcomes.acceptance.astype(np.float64),
-        offset=1 / (1 - chance),
-        scale=-1 / (1 - chance),
-        classes=outcomes.gold.astype(np.int64),
-        order=by_digest(outcomes, np.flatnonzero(right)),
-    )
-
-
-KNOWN: dict[str, Callable[[Outcomes], Claims | Means | Ranks]] = {
-    "accuracy": _accuracy,
-    "accuracy_used": lambda o: Claims(o.is_right),
-    "omega_max": lambda o: Claims(o.n_accepted > 0),
-    "omega_rand": lambda o: Claims(exceeds(o, rand_threshold(o.task, o.fidelity))),
-    "omega_all": lambda o: Claims(o.n_accepted == o.n_variants),
-    "p_c": lambda o: _of(o.acceptance, right_first(o), "no example was answered right"),
-    "p_f": lambda o: _of(o.acceptance, flipped(o), "no wrong answer was flipped by a permutation"),
-    "agreement": lambda o: _all(unchanged(o)),
-    "confidence": lambda o: _all(top_probability(o)),
-    "entropy_c": lambda o: _entropy(o, right_first(o)),
-    "entropy_f": lambda o: _entropy(o, flipped(o)),
-    "wos": _wos,
-    "spearman": lambda o: Ranks(o.gold.astype(np.float64), numbers(o).astype(np.float64)),
-}
+    def weighted(self, weights: Floats) -> Floats:
+        """The mean gap of each bin, per row of weights (resamples × examples)."""
+        return np.asarray((weights @ self.gaps) / (weights @ self.counts)[:, None])

@@ -1,13 +1,11 @@
-"""How sure is a number? Wilson for shares of examples, a bootstrap over examples for everything
-else.
+"""Intervals: Wilson for shares of examples, a bootstrap over examples for everything else.
 
-The unit is the example: its variants are a cluster and are never resampled on their own.
+Our own, because the core does without scipy and statsmodels; tests compare with both.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from functools import lru_cache
 from math import sqrt
 from typing import Any
 
@@ -15,15 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from disorder.errors import NothingToMeasure
-from disorder.randomness import generator
+from disorder.metrics.statistics.resampling import ONE_SCORE
 from disorder.types import Bools, Floats, Ints, Score
 
 Z = 1.959963984540054  # two-sided 95 %
-N_RESAMPLES = 1000
-BLOCK = 200_000  # numbers held at once
-# examples up to which resamples are kept: at 1,000 bytes an example, more would be seen in the
-# memory
-HELD = 1_000
 
 
 def share(claims: Bools | Ints, *, skipped: int = 0) -> Score:
@@ -34,10 +27,10 @@ def share(claims: Bools | Ints, *, skipped: int = 0) -> Score:
     return Score(value, low, high, n, skipped)
 
 
-def wilson(value: float, n: int) -> tuple[float, float]:
-    """Wilson's 95 % interval for a share of n independent examples."""
-    centre = (value + Z * Z / (2 * n)) / (1 + Z * Z / n)
-    half = Z * sqrt(value * (1 - value) / n + Z * Z / (4 * n * n)) / (1 + Z * Z / n)
+def wilson(value: float, n: int, z: float = Z) -> tuple[float, float]:
+    """Wilson's interval for a share of n independent examples, at 95 % unless `z` says otherwise."""
+    centre = (value + z * z / (2 * n)) / (1 + z * z / n)
+    half = z * sqrt(value * (1 - value) / n + z * z / (4 * n * n)) / (1 + z * z / n)
     low, high = max(0.0, centre - half), min(1.0, centre + half)
     return (0.0 if value == 0 else low), (1.0 if value == 1 else high)
 
@@ -51,9 +44,7 @@ def mean(values: Floats, *, skipped: int = 0) -> Score:
     n = _counted(values)
     value = float(np.mean(values, dtype=np.float64))
     drawn = np.concatenate([values, [0.0, 1.0]])
-    low, high = np.percentile(
-        np.concatenate([w @ drawn for w in _weights(len(drawn))]), (2.5, 97.5)
-    )
+    low, high = np.percentile(np.concatenate([w @ drawn for w in _shares(len(drawn))]), (2.5, 97.5))
     return Score(value, min(float(low), value), max(float(high), value), n, skipped)
 
 
@@ -69,7 +60,7 @@ def ratio(parts: Floats, wholes: Floats, *, skipped: int = 0) -> Score:
     tops, bottoms = np.append(parts[held], [0.0, usual]), np.append(wholes[held], [usual, usual])
     value = float(parts[held].sum() / wholes[held].sum())
     low, high = np.percentile(
-        np.concatenate([(w @ tops) / (w @ bottoms) for w in _weights(n + 2)]), (2.5, 97.5)
+        np.concatenate([(w @ tops) / (w @ bottoms) for w in _shares(n + 2)]), (2.5, 97.5)
     )
     return Score(value, min(float(low), value), max(float(high), value), n, skipped)
 
@@ -116,7 +107,7 @@ def resampled(statistic: Callable[[Ints], Floats], n: int) -> tuple[float, float
     """A percentile interval for any statistic of resampled example numbers (a block of resamples ×
     n).
     """
-    values = np.concatenate([statistic(block) for block in _resamples(n)])
+    values = np.concatenate([statistic(block) for block in ONE_SCORE.picks(n)])
     low, high = np.nanpercentile(values, (2.5, 97.5))
     return float(low), float(high)
 
@@ -127,33 +118,6 @@ def _counted(values: NDArray[Any]) -> int:
     return len(values)
 
 
-def _weights(n: int) -> Iterator[Floats]:
-    """How often each resample takes each example, as shares, some resamples at a time."""
-    blocks = _held_counts(n) if n <= HELD else (_counts(block, n) for block in _resamples(n))
-    return (block / n for block in blocks)
-
-
-@lru_cache(maxsize=4)
-def _held_counts(n: int) -> list[NDArray[np.uint8]]:
-    """Counts are small: a byte each, so that they can be kept for the other scores of n examples."""
-    return [_counts(block, n) for block in _resamples(n)]
-
-
-def _counts(block: Ints, n: int) -> NDArray[np.uint8]:
-    shifted = block + np.arange(len(block))[:, None] * n
-    return (
-        np.bincount(shifted.ravel(), minlength=len(block) * n)
-        .reshape(len(block), n)
-        .astype(np.uint8)
-    )
-
-
-def _resamples(n: int) -> Iterator[Ints]:
-    """Example numbers drawn with replacement; the same for all scores of n examples, so that they
-    can be compared.
-    """
-    rng, left = generator(0, "bootstrap", str(n)), N_RESAMPLES
-    while left:
-        size = min(left, max(1, BLOCK // n))
-        yield rng.integers(n, size=(size, n))
-        left -= size
+def _shares(n: int) -> Iterator[Floats]:
+    """How often each resample takes each example, as shares of n."""
+    return (counts / n for counts in ONE_SCORE.weights(n))

@@ -1,11 +1,10 @@
-"""What will be asked, and what will be measured? Settled from the settings before any data is read."""
+"""The plan of an audit: its transformations and scores, settled before any data is read."""
 
 from __future__ import annotations
 
 from disorder.data import stream
-from disorder.errors import BadSetting, MissingData, MissingPackage, UnknownName
-from disorder.metrics import CURTAILED, ORIGINAL, threshold
-from disorder.registry import MetricPart, parts
+from disorder.errors import BadSetting, MissingData, MissingPackage
+from disorder.metrics import CURTAILED, ORIGINAL, Metric, threshold
 from disorder.runs.settings import Settings
 from disorder.transformations import Transformation, parse, suite
 
@@ -19,7 +18,8 @@ def planned(settings: Settings, language: str = "en") -> tuple[list[Transformati
     """
     for x in settings.omega:
         threshold(x)
-    found, missing = dict[str, Transformation](), dict[str, list[str]]()
+    found: dict[str, Transformation] = {}
+    missing: dict[str, list[str]] = {}
     for spec in list(settings.transformations) or suite(settings.suite):
         try:
             transformation = parse(spec, fidelity=settings.fidelity).tried(language)
@@ -46,13 +46,13 @@ def _check_training(transformation: Transformation, data_dir: str | None) -> Non
             next(iter(stream(step.settings["train"], data_dir=data_dir)[2]), None)
 
 
-def requested_scores(settings: Settings) -> list[str] | None:
-    """The scores asked for; None means all that apply."""
-    names = list(settings.score) or (list(CURTAILED) if settings.curtail else [])
-    known = parts(MetricPart)
+def requested_scores(settings: Settings) -> list[str]:
+    """The scores asked for; none means all that apply."""
+    names = list(settings.score)
+    if not names and settings.curtail:
+        names = list(CURTAILED)
     for name in names:
-        if name.startswith("omega@"):
-            threshold(name.removeprefix("omega@"))
-        elif name not in known:
-            raise UnknownName("metric", name, known)
-    return names or None
+        metric = Metric.named(name)
+        if metric.value and metric.part.name == "omega":
+            threshold(metric.value)
+    return names

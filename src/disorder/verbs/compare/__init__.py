@@ -1,8 +1,6 @@
-"""How do models differ, asked the same questions? Run folders are read back and compared example by
-example.
+"""Compare finished runs on the same examples: paired differences, example by example.
 
 Runs on the same data, seed and settings share every permutation, so that differences are paired.
-Like audit.py, this folder joins stages.
 """
 
 from __future__ import annotations
@@ -10,71 +8,79 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from disorder.errors import BadData, BadSetting, DisorderError, UnknownName
+from disorder.errors import BadData, BadSetting, DisorderError, UnknownName, check_keywords
 from disorder.metrics import holm
-from disorder.report.comparison import Comparison
 from disorder.report.page import visible
+from disorder.runs import Run
+from disorder.runs.comparison import Comparison
+from disorder.specs import listed
 from disorder.transformations import parse
 from disorder.verbs.compare.differences import Comparing
-from disorder.verbs.compare.finished_run import Audited
+from disorder.verbs.compare.finished_run import FinishedRun
 
-SAME = (
-    "q",
-    "short",
-    "fidelity",
-)  # settings that decide which permutations are drawn and what is measured on them
+__all__ = ["FinishedRun", "compare"]
+
+# settings that decide which permutations are drawn and what is measured on them
+SAME = ("q", "short", "fidelity")
 
 
+@check_keywords()
 def compare(
-    *runs: str | Path,
-    metrics: Sequence[str] = (),
-    transformations: Sequence[str] = (),
-    groups: Sequence[str] = ("all",),
-    base: str | Path | None = None,
+    *runs: str | Path | Run,
+    metrics: str | Sequence[str] = (),
+    with_: str | Sequence[str] = (),
+    groups: str | Sequence[str] = ("all",),
+    base: str | Path | Run | None = None,
     pairs: str = "base",
     seed: int = 0,
 ) -> Comparison:
-    """Compare finished runs on the same examples and permutations: paired differences with
-    intervals, Holm over all tests.
+    """Compare finished runs (or their folders) on the same examples and permutations.
 
-    Each run is compared with `base` (else the first), or with `pairs="all"` each with each. Without
-    `metrics` and `transformations`: all main scores that the runs share. `seed` is that of the
+    Gives paired differences with intervals, with Holm's correction over all tests. Each run is
+    compared with `base` (else the first), or with `pairs="all"` each with each. Without `metrics`
+    and `with_` (transformations): all main scores that the runs share. `seed` is that of the
     resampling.
     """
     if pairs not in ("base", "all"):
         raise BadSetting("compare", pairs=pairs, need="base or all")
-    given = [Audited.open(folder) for folder in _folders(runs, base)]
-    for name, audited in zip(_names(given), given, strict=True):
-        audited.name = name
+    given = _finished(runs, base)
+    for name, finished in zip(_names(given), given, strict=True):
+        finished.name = name
+    transformations = listed(with_)
     for other in given[1:]:
-        _refuse(given[0], other, has_chosen=bool(transformations))
-    chosen = _chosen(given, transformations)
+        _check_same(given[0], other, has_chosen=bool(transformations))
     found = Comparing(
-        given, chosen, list(dict.fromkeys(metrics)), list(dict.fromkeys(groups)), pairs, seed
+        given=given,
+        transformations=_chosen(given, transformations),
+        metrics=list(dict.fromkeys(listed(metrics))),
+        groups=list(dict.fromkeys(listed(groups))),
+        pairs=pairs,
+        seed=seed,
     ).go()
-    for difference, p in zip(
-        found.differences, holm([d.p for d in found.differences]), strict=True
-    ):
+    corrected = holm([difference.p for difference in found.differences])
+    for difference, p in zip(found.differences, corrected, strict=True):
         difference.p_holm = float(f"{p:.6g}")
     return found
 
 
-def _folders(runs: Sequence[str | Path], base: str | Path | None) -> list[Path]:
-    """The run folders, the base first."""
-    folders = [Path(run) for run in runs]
+def _finished(runs: Sequence[str | Path | Run], base: str | Path | Run | None) -> list[FinishedRun]:
+    """The runs to compare, the base first."""
+    given = list(runs)
     if base is not None:
-        folders = [
-            Path(base),
-            *[folder for folder in folders if folder.resolve() != Path(base).resolve()],
-        ]
-    if len({folder.resolve() for folder in folders}) < len(folders):
+        given = [base, *[run for run in given if _folder(run) != _folder(base)]]
+    if len({_folder(run) for run in given}) < len(given):
         raise DisorderError("a run is named twice; a comparison needs two or more different runs")
-    if len(folders) < 2:
+    if len(given) < 2:
         raise DisorderError("a comparison needs two or more runs: disorder compare RUN RUN")
-    return folders
+    return [FinishedRun.open(run) for run in given]
 
 
-def _names(given: Sequence[Audited]) -> list[str]:
+def _folder(run: str | Path | Run) -> Path | None:
+    folder = run.folder if isinstance(run, Run) else Path(run)
+    return None if folder is None else folder.resolve()
+
+
+def _names(given: Sequence[FinishedRun]) -> list[str]:
     """What each run is called: its model where that is clear, else with its folder."""
     models, stems = (
         [g.run.model for g in given],
@@ -86,8 +92,8 @@ def _names(given: Sequence[Audited]) -> list[str]:
     return [str(g.folder) for g in given]
 
 
-def _refuse(base: Audited, other: Audited, *, has_chosen: bool) -> None:
-    """Raise where two runs were not asked the same questions, and say what differs."""
+def _check_same(base: FinishedRun, other: FinishedRun, *, has_chosen: bool) -> None:
+    """Raise where two runs did not predict the same texts, and say what differs."""
     a, b = base.run, other.run
     facts: list[tuple[str, object, object]] = [
         ("data hash", a.hashes.get("data"), b.hashes.get("data"))
@@ -116,7 +122,7 @@ def _refuse(base: Audited, other: Audited, *, has_chosen: bool) -> None:
         )
 
 
-def _chosen(given: Sequence[Audited], transformations: Sequence[str]) -> list[str]:
+def _chosen(given: Sequence[FinishedRun], transformations: Sequence[str]) -> list[str]:
     """The transformations to compare, in the order of the first run."""
     first = given[0].run.transformations
     shared = [

@@ -1,6 +1,4 @@
-"""Which scores differ between which runs, and by how much? Walks over transformations, pairs of
-runs, groups and scores.
-"""
+"""The differences between runs: by transformation, pair of runs, group and score."""
 
 from __future__ import annotations
 
@@ -12,13 +10,14 @@ import numpy as np
 
 from disorder.data import groups as groups_of
 from disorder.errors import BadData, DisorderError, NothingToMeasure, UnknownName
-from disorder.metrics import ORIGINAL, by_example, difference_of
-from disorder.report.comparison import TITLES, Compared, Comparison, Difference
+from disorder.metrics import ORIGINAL, decompose, difference_of
+from disorder.report.metric_names import shown
 from disorder.report.page import visible
+from disorder.runs.comparison import Compared, Comparison, Difference
 from disorder.runs.run import DIGITS, Omitted
 from disorder.transformations import parse
 from disorder.types import Outcomes
-from disorder.verbs.compare.finished_run import Audited
+from disorder.verbs.compare.finished_run import FinishedRun
 
 NEAR = 2 * 10**-DIGITS  # scores in run.json are rounded
 
@@ -27,7 +26,7 @@ NEAR = 2 * 10**-DIGITS  # scores in run.json are rounded
 class Comparing:
     """One comparison under way."""
 
-    given: list[Audited]
+    given: list[FinishedRun]
     transformations: list[str]
     metrics: list[str]
     groups: list[str]
@@ -56,7 +55,7 @@ class Comparing:
             audit_seed=first.seed,
             seed=self.seed,
             differences=differences,
-            runs=[_compared(audited) for audited in self.given],
+            runs=[_compared(finished) for finished in self.given],
             notes=list(self.notes),
             omitted=[
                 Omitted(transformation=t, metric=m, group=g, reason=why)
@@ -64,15 +63,15 @@ class Comparing:
             ],
         )
 
-    def _pairs(self) -> list[tuple[Audited, Audited]]:
+    def _pairs(self) -> list[tuple[FinishedRun, FinishedRun]]:
         found = combinations(self.given, 2)
         return [pair for pair in found if self.pairs == "all" or pair[0] is self.given[0]]
 
     def _check_names(self) -> None:
         """Raise on a metric or a group that no run has."""
-        measured = {r.metric for audited in self.given for r in audited.run.scores}
-        measured |= {o.metric for audited in self.given for o in audited.run.omitted}
-        known = {r.group for audited in self.given for r in audited.run.scores}
+        measured = {r.metric for finished in self.given for r in finished.run.scores}
+        measured |= {o.metric for finished in self.given for o in finished.run.omitted}
+        known = {r.group for finished in self.given for r in finished.run.scores}
         for kind, names, there in (
             ("score", self.metrics, measured),
             ("group", self.groups, known),
@@ -83,7 +82,7 @@ class Comparing:
 
     def _under(self, spec: str) -> Iterator[Difference]:
         """The differences under one transformation."""
-        samples = {audited.name: audited.samples(spec) for audited in self.given}
+        samples = {finished.name: finished.samples(spec) for finished in self.given}
         outcomes = {
             a.name: a.outcomes(spec, found)
             for a in self.given
@@ -96,7 +95,7 @@ class Comparing:
                 continue
             if parse(spec).asks_others:
                 self.notes[
-                    f"{visible(spec)}: each model was asked its own perturbed texts, paired by example alone"
+                    f"{visible(spec)}: each model has its own perturbed texts, paired by example alone"
                 ] = None
             elif not first.draws_as(second):
                 raise DisorderError(
@@ -106,16 +105,16 @@ class Comparing:
             yield from self._of_pair(spec, base, other, outcomes[base.name], outcomes[other.name])
 
     def _of_pair(
-        self, spec: str, base: Audited, other: Audited, first: Outcomes, second: Outcomes
+        self, spec: str, base: FinishedRun, other: FinishedRun, first: Outcomes, second: Outcomes
     ) -> Iterator[Difference]:
-        """The differences of two runs, on the examples that both were asked about."""
+        """The differences of two runs, on the examples that both were predicted."""
         shared, i, j = np.intersect1d(
             first.example, second.example, assume_unique=True, return_indices=True
         )
         if is_part := len(shared) < max(len(first), len(second)):
             self.notes[
                 f"{spec}: compared on the {len(shared):,} examples that both {base.name} ({len(first):,}) and {other.name} "
-                f"({len(second):,}) were asked about; intervals and tests are those of a fixed sample"
+                f"({len(second):,}) were predicted; intervals and tests are those of a fixed sample"
             ] = None
         by_id = {example.id: example for example in base.examples}
         for group, mask, _ in groups_of([by_id[str(name)] for name in shared], base.examples):
@@ -124,56 +123,58 @@ class Comparing:
                 for metric in self._metrics(spec, group, base, other):
                     yield from self._of(metric, group, (base, one), (other, two), is_part=is_part)
 
-    def _metrics(self, spec: str, group: str, base: Audited, other: Audited) -> list[str]:
+    def _metrics(self, spec: str, group: str, base: FinishedRun, other: FinishedRun) -> list[str]:
         """The scores to compare: those asked for, else the main ones that were measured, else all
         that were.
         """
         mine, theirs = (
-            [r.metric for r in audited.run.scores if (r.transformation, r.group) == (spec, group)]
-            for audited in (base, other)
+            [r.metric for r in finished.run.scores if (r.transformation, r.group) == (spec, group)]
+            for finished in (base, other)
         )
         either = list(dict.fromkeys([*mine, *theirs]))
-        wanted = self.metrics or [metric for metric in TITLES if metric in either] or either
-        for audited, has in ((base, mine), (other, theirs)):
+        wanted = self.metrics or shown(either, "table", "permutations") or either
+        for finished, has in ((base, mine), (other, theirs)):
             self._note_missing(
-                audited, spec, group, [metric for metric in wanted if metric not in has]
+                finished, spec, group, [metric for metric in wanted if metric not in has]
             )
         return [metric for metric in wanted if metric in mine and metric in theirs]
 
-    def _note_missing(self, audited: Audited, spec: str, group: str, missing: list[str]) -> None:
+    def _note_missing(
+        self, finished: FinishedRun, spec: str, group: str, missing: list[str]
+    ) -> None:
         """Say why a score is not there: nothing to measure, or not asked for."""
         gone = {
             o.metric: o.reason
-            for o in audited.run.omitted
+            for o in finished.run.omitted
             if (o.transformation, o.group) == (spec, group)
         }
         for metric in missing:
             if metric in gone:
-                self.omitted[spec, metric, group] = f"{audited.name}: {gone[metric]}"
+                self.omitted[spec, metric, group] = f"{finished.name}: {gone[metric]}"
         unasked = [metric for metric in missing if metric not in gone]
         if unasked and not self.metrics:
             self.notes[
-                f"{spec}: {audited.name} did not measure {', '.join(unasked)} (--curtail or --score)"
+                f"{spec}: {finished.name} did not measure {', '.join(unasked)} (--curtail or --score)"
             ] = None
 
     def _of(
         self,
         metric: str,
         group: str,
-        base: tuple[Audited, Outcomes],
-        other: tuple[Audited, Outcomes],
+        base: tuple[FinishedRun, Outcomes],
+        other: tuple[FinishedRun, Outcomes],
         *,
         is_part: bool,
     ) -> Iterator[Difference]:
         """One score of two runs, or nothing where it cannot be compared."""
-        (one, first), (two, second), spec = base, other, base[1].transformation
+        one, first = base
+        two, second = other
+        spec = first.transformation
         try:
-            mine, theirs = by_example(metric, first), by_example(metric, second)
+            mine = decompose(metric, first)
+            theirs = decompose(metric, second)
         except NothingToMeasure as reason:
             self.omitted[spec, metric, group] = f"{reason}, among the examples that both runs share"
-            return
-        if mine is None or theirs is None:
-            self.omitted[spec, metric, group] = "how examples make up this score is not known"
             return
         if not is_part:
             _check(one, spec, metric, group, mine.value)
@@ -201,21 +202,21 @@ class Comparing:
         )
 
 
-def _check(audited: Audited, spec: str, metric: str, group: str, value: float) -> None:
+def _check(finished: FinishedRun, spec: str, metric: str, group: str, value: float) -> None:
     """Raise where the samples do not give the score that run.json holds."""
-    record = audited.run.score(spec, metric, group)
+    record = finished.run.score(spec, metric, group)
     if record is not None and abs(record.value - value) > NEAR:
         raise BadData(
-            f"{audited.folder}: its samples give {visible(metric)} = {value:.6f} under {visible(spec)}, run.json says "
+            f"{finished.folder}: its samples give {visible(metric)} = {value:.6f} under {visible(spec)}, run.json says "
             f"{record.value:.6f}; one of them was changed: audit it again"
         )
 
 
-def _compared(audited: Audited) -> Compared:
-    run = audited.run
+def _compared(finished: FinishedRun) -> Compared:
+    run = finished.run
     return Compared(
-        name=audited.name,
-        folder=str(audited.folder),
+        name=finished.name,
+        folder=str(finished.folder),
         model=run.model,
         model_hash=run.hashes.get("model", ""),
     )

@@ -1,39 +1,48 @@
-"""What does the model rely on instead of order? One file a question; each gives a line, pictures
-and the data behind them.
+"""Explanations of a model: what does it rely on instead of word order?
 
-This package joins the stages, as audit.py does: an explanation is a function of a `Subject` that
-returns an `Explained`.
+`explanations/` holds one file per explanation: a function of a `Subject` that returns an
+`Explained`. Everything else here is what they share.
 """
 
 from __future__ import annotations
 
-from disorder.report.exhibits import Figure, Row, Table
-from disorder.verbs.explain.explaining import LIMIT, Explanations, explain
+from disorder.report.exhibits import Figure, Picture, Row, Table
+from disorder.verbs.explain.explaining import explain
 from disorder.verbs.explain.folder import (
-    about,
     as_json,
-    check_form,
+    check_format,
     page,
     write_csvs,
     write_figures,
     write_folder,
 )
-from disorder.verbs.explain.result import Explained, bounds, said, signed
-from disorder.verbs.explain.subject import Broken, Subject
+from disorder.verbs.explain.head_ablation import RANDOM, WITHOUT
+from disorder.verbs.explain.result import (
+    Explained,
+    Explanations,
+    ExplanationSection,
+    bounds,
+    said,
+    signed,
+)
+from disorder.verbs.explain.subject import LIMIT, PerturbedExamples, Subject
 
 __all__ = [
     "LIMIT",
-    "Broken",
+    "RANDOM",
+    "WITHOUT",
     "Explained",
+    "ExplanationSection",
     "Explanations",
     "Figure",
+    "PerturbedExamples",
+    "Picture",
     "Row",
     "Subject",
     "Table",
-    "about",
     "as_json",
     "bounds",
-    "check_form",
+    "check_format",
     "explain",
     "page",
     "said",

@@ -1,9 +1,8 @@
-"""How much of a text's wording survives in another order of its words? BLEU from word positions,
-without cutting text again.
+"""BLEU of reordered words with their text, from word positions.
 
 Sentence BLEU with one reference, uniform weights and no smoothing, cased, as NLTK's `sentence_bleu`
-defines it; an order of n-grams without any match gives 0. All variants of a text are scored at
-once.
+defines it; an n without a matching n-gram gives 0. Our own, since all variants of a text are scored
+at once, without making strings.
 """
 
 from __future__ import annotations
@@ -24,8 +23,10 @@ def bleu(
     released code does; for rows of the sentence's own length both directions are the same number.
     """
     kinds = cased_kinds(sentence)
-    matches, length, width = _matches(kinds, kinds[positions], n), len(kinds), positions.shape[1]
-    candidate, reference = (length, width) if is_reference else (width, length)
+    matches = _matches(kinds, kinds[positions], n)
+    reference, candidate = len(kinds), positions.shape[1]
+    if is_reference:
+        reference, candidate = candidate, reference
     totals = np.maximum(candidate - np.arange(n), 1)
     with np.errstate(divide="ignore"):
         logs = np.cumsum(np.log(matches / totals), axis=1) / np.arange(1, n + 1)
@@ -35,24 +36,19 @@ def bleu(
 
 def cased_kinds(sentence: Sentence) -> Ints:
     """A number for each distinct word, case and all."""
-    return np.unique(np.array(sentence.words, dtype=object).astype(str), return_inverse=True)[
-        1
-    ].astype(np.int64)
+    words = np.array(sentence.words, dtype=object).astype(str)
+    _, kinds = np.unique(words, return_inverse=True)
+    return kinds.astype(np.int64)
 
 
 def _matches(kinds: Ints, rows: Ints, n: int) -> Ints:
-    """How many n-grams of each row find one of their own in the text, each used once (rows ×
-    orders).
-    """
+    """How many n-grams of each row match one of the text, each used once (rows × n)."""
     found = np.zeros((len(rows), n), dtype=np.int64)
     base = int(kinds.max(initial=0)) + 1
-    old, new = (
-        np.zeros(len(kinds) + 1, dtype=np.int64),
-        np.zeros((len(rows), rows.shape[1] + 1), dtype=np.int64),
-    )
+    old = np.zeros(len(kinds) + 1, dtype=np.int64)
+    new = np.zeros((len(rows), rows.shape[1] + 1), dtype=np.int64)
     for order in range(min(n, len(kinds), rows.shape[1])):
-        # an n-gram is the number of the (n−1)-gram before it, and its last word; −1 is one that the
-        # text does not hold
+        # an n-gram is the number of its first n−1 words, and its last word; −1 is not in the text
         old = old[: len(kinds) - order] * base + kinds[order:]
         before = new[:, : rows.shape[1] - order]
         new = np.where(before < 0, -1, before * base + rows[:, order:])

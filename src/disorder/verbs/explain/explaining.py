@@ -1,35 +1,134 @@
-"""How does a request become a page? Read, load, explain one by one; what a model cannot show is a
-line, not the end.
+"""The verb `explain`: read data, load the model, run the explanations asked for one by one.
+
+What one explanation cannot show is a line in the result; the others still run.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
-from typing import Any
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, Literal
 
-from disorder import __version__
-from disorder.errors import BadModel, DisorderError, MissingData, MissingPackage, NothingToMeasure
-from disorder.registry import ExplanationPart, part, parts
-from disorder.runs.settings import Settings
-from disorder.transformations import parse
-from disorder.types import Dataset, Progress
-from disorder.verbs.audit.block import loaded_model
-from disorder.verbs.explain.result import Explained
-from disorder.verbs.explain.subject import Subject
-from disorder.verbs.selected_data import selected_data
-
-LIMIT = 500  # examples looked at unless the user says otherwise
-CANNOT = (
+from disorder.data import column_names
+from disorder.errors import (
     BadModel,
+    DisorderError,
     MissingData,
     MissingPackage,
     NothingToMeasure,
-)  # what one explanation lacks need not stop the others
+    check_keywords,
+)
+from disorder.registry import ExplanationPart, part, parts
+from disorder.runs.settings import Settings
+from disorder.specs import format_part, parse_part
+from disorder.transformations import parse
+from disorder.types import Dataset, Fidelity, Progress
+from disorder.verbs.audit import loaded_model
+from disorder.verbs.explain.result import Explanations, ExplanationSection
+from disorder.verbs.explain.subject import LIMIT, Subject
+from disorder.verbs.selected_data import selected_data
+
+# what one explanation lacks need not stop the others
+CANNOT = (BadModel, MissingData, MissingPackage, NothingToMeasure)
+
+
+@check_keywords()
+def explain(
+    model: Any = "builtin",
+    data: Any = "builtin",
+    *,
+    by: str | Sequence[str] = (),
+    with_: str = "derange",
+    q: int = 100,
+    seed: int = 0,
+    limit: int | None = LIMIT,
+    out: str | Path | None = None,
+    fidelity: Fidelity = "paper",
+    short: Literal["skip", "use"] = "skip",
+    columns: Mapping[str, str] | str | None = None,
+    labels: Mapping[str, str] | None = None,
+    task: str | None = None,
+    data_dir: str | Path | None = None,
+    batch_size: int | None = None,
+    precision: Literal["fp32", "bf16", "int8", "auto"] = "fp32",
+    cache: str | Path | None = None,
+    progress: Progress | None = None,
+) -> Explanations:
+    """Show what `model` relies on instead of word order when it predicts `data`.
+
+    The result displays in a notebook; `found["overlap"]` is one explanation, `found.records` all
+    scores, `found.plot("overlap")` a figure, `found.save(folder)` the page with all its files.
+
+    Args:
+        model: As for `disorder.audit`: a spec (`"hf:FOLDER"`), or a callable or classifier.
+        data: As for `disorder.audit`: a spec (`"data.jsonl"`), rows, or a `Dataset`.
+        by: One explanation or several, with settings if need be: `"lime"`,
+            `["overlap", "minitree:r=1,k=2"]`. None: those that need no more model calls than an
+            audit and fit the task.
+        with_: The transformation that perturbs texts.
+        q: Permutations per example.
+        seed: Seed of every draw.
+        limit: Examples looked at, drawn at random by seed; None for all.
+        out: Folder to write page, figures and CSV into, as the command does.
+        fidelity: `"paper"`: as described; `"released"`: as the authors' code does.
+        short: `"skip"` examples with fewer than `q` distinct variants, or `"use"` what there is.
+        columns: Which columns are which: `{"premise": "text_a", "gold": "label"}`.
+        labels: What the model's labels mean: `{"LABEL_0": "entailment"}`.
+        task: Treat the data as this known task.
+        data_dir: Folder with the papers' datasets (else `DISORDER_DATA`).
+        batch_size: Texts per batch (by length if None).
+        precision: `"auto"` takes a faster one if its predictions agree.
+        cache: Folder of the prediction cache, or `"off"`.
+        progress: Called with stage, done, total and a note.
+    """
+    settings = Settings(
+        q=q,
+        seed=seed,
+        limit=limit,
+        fidelity=fidelity,
+        short=short,
+        columns=column_names(columns),
+        labels=dict(labels or {}),
+        task=task,
+        data_dir=_text_or_none(data_dir),
+        batch_size=batch_size,
+        precision=precision,
+        cache=_text_or_none(cache),
+    )
+    settings.check()
+    transformation = parse(with_, fidelity=settings.fidelity).tried()
+    wanted = [parsed(spec) for spec in ([by] if isinstance(by, str) else by)]
+    _check_once(wanted)
+    dataset = selected_data(str(data) if isinstance(data, Path) else data, settings)
+    wanted = wanted or usual(dataset)
+    loaded, notes = loaded_model(model, dataset, [transformation], settings)
+    subject = Subject(loaded, dataset, settings, transformation.spec, progress or (lambda *_: None))
+    found = Explanations(
+        model=loaded.name,
+        data=str(data) if isinstance(data, str | Path) else dataset.name,
+        n_examples=len(dataset.examples),
+        n_available=len(dataset.examples) + sum(dataset.skipped.values()),
+        labels=list(dataset.task.labels),
+        settings=asdict(settings),
+        transformation=transformation.spec,
+        hashes={"data": dataset.fingerprint, "model": loaded.fingerprint},
+        sections=[section(each, subject) for each in wanted],
+        notes=notes,
+    )
+    if all(each.found is None for each in found.sections):
+        raise DisorderError("; ".join(f"{each.name}: {each.reason}" for each in found.sections))
+    if out is not None:
+        found.save(out)
+    return found
+
+
+def _text_or_none(path: str | Path | None) -> str | None:
+    return None if path is None else str(path)
 
 
 @dataclass(frozen=True)
-class Wanted:
+class BoundExplanation:
     """One explanation with its settings bound."""
 
     part: ExplanationPart
@@ -38,143 +137,69 @@ class Wanted:
     @property
     def spec(self) -> str:
         """Its canonical name: settings that differ from the defaults, in alphabetical order."""
-        own = sorted((k, v) for k, v in self.settings.items() if v != self.part.settings[k])
-        return self.part.name + "".join(f"{':,'[i > 0]}{k}={v}" for i, (k, v) in enumerate(own))
+        usual = self.part.settings
+        own = {name: value for name, value in self.settings.items() if value != usual[name]}
+        return format_part(self.part.name, own)
 
 
-@dataclass(frozen=True)
-class Section:
-    """What one explanation found, or why it found nothing."""
-
-    spec: str
-    name: str
-    asks: str
-    paper: str
-    summary: str
-    found: Explained | None
-    reason: str = ""
-
-
-@dataclass
-class Explanations:
-    """All that was found about one model on one set of data."""
-
-    model: str
-    data: str
-    n_examples: int
-    n_available: int
-    labels: Sequence[str]
-    settings: Mapping[str, Any]
-    transformation: str
-    hashes: Mapping[str, str]
-    sections: list[Section] = field(default_factory=list)
-    notes: list[str] = field(default_factory=list)
-    version: str = __version__
-
-    def __getitem__(self, name: str) -> Explained:
-        """What the explanation of that name found."""
-        section = next(section for section in self.sections if name in (section.name, section.spec))
-        if section.found is None:
-            raise NothingToMeasure(f"{name}: {section.reason}")
-        return section.found
-
-
-def explain(
-    model: Any = "builtin",
-    data: Any = "builtin",
-    *,
-    by: str | Sequence[str] = (),
-    transformation: str = "derange",
-    progress: Progress | None = None,
-    **settings: Any,
-) -> Explanations:
-    """See what `model` relies on when it answers `data`: the explanations named in `by`, or all
-    usual ones.
-
-    Model and data are those of `disorder.audit`; `transformation` is how texts are perturbed. Settings
-    are those of an audit that concern reading, breaking and asking (q, seed, limit, fidelity,
-    short, columns, labels, batch_size, …).
-    """
-    chosen = Settings(**({"limit": LIMIT} | settings))
-    chosen.check()
-    perturbed = parse(transformation, fidelity=chosen.fidelity).tried()
-    named = [by] if isinstance(by, str) else list(by)
-    wanted = [parsed(spec) for spec in named]
-    _check_once(wanted)
-    dataset = selected_data(data, chosen)
-    wanted = wanted or usual(dataset)
-    loaded, notes = loaded_model(model, dataset, [perturbed], chosen)
-    subject = Subject(loaded, dataset, chosen, perturbed.spec, progress or (lambda *_: None))
-    result = Explanations(
-        loaded.name,
-        data if isinstance(data, str) else dataset.name,
-        len(dataset.examples),
-        len(dataset.examples) + sum(dataset.skipped.values()),
-        list(dataset.task.labels),
-        asdict(chosen),
-        perturbed.spec,
-        {"data": dataset.fingerprint, "model": loaded.fingerprint},
-        notes=notes,
-    )
-    result.sections = [section(each, subject) for each in wanted]
-    if all(each.found is None for each in result.sections):
-        raise DisorderError("; ".join(f"{each.name}: {each.reason}" for each in result.sections))
-    return result
-
-
-def parsed(spec: str) -> Wanted:
+def parsed(spec: str) -> BoundExplanation:
     """The explanation that a spec such as `minitree:r=1,k=2` names."""
-    name, _, text = spec.strip().partition(":")
+    name, given = parse_part(spec, kind="explanation")
     found = part(ExplanationPart, name)
-    pairs = [item.partition("=") for item in text.split(",") if item]
-    if any(not equals or not value for _, equals, value in pairs):
-        raise DisorderError(f"explanation {spec!r}: write settings as name:key=value,key=value")
-    return Wanted(found, found.bind({key.strip(): value.strip() for key, _, value in pairs}))
+    return BoundExplanation(found, found.bind(given))
 
 
-def _check_once(wanted: Sequence[Wanted]) -> None:
-    """Raise on an explanation that is named twice: its pictures have one name each, and would
-    overwrite each other.
-    """
+def _check_once(wanted: Sequence[BoundExplanation]) -> None:
+    """Raise on an explanation named twice: its files would overwrite each other."""
     names = [each.part.name for each in wanted]
     twice = next((name for name in names if names.count(name) > 1), None)
     if twice:
         raise DisorderError(
-            f"explanation {twice} is named twice, and its files have one name: run it again with another --out"
+            f"explanation {twice} is named twice, and its files have one name: run it again with "
+            "another --out"
         )
 
 
-def usual(dataset: Dataset) -> list[Wanted]:
+def usual(dataset: Dataset) -> list[BoundExplanation]:
     """The explanations shown when none is named: those that fit the task."""
     return [
-        Wanted(each, {})
+        BoundExplanation(each, {})
         for each in parts(ExplanationPart).values()
         if each.usual and _fits(each, dataset)
     ]
 
 
-def section(wanted: Wanted, subject: Subject) -> Section:
-    """Ask one explanation."""
-    found, reason = None, ""
+def section(wanted: BoundExplanation, subject: Subject) -> ExplanationSection:
+    """Run one explanation; what it cannot show becomes its reason."""
+    found = None
+    reason = ""
     try:
-        if not _fits(wanted.part, subject.dataset):
-            asks = "numbers" if subject.task.is_regression else "labels"
-            raise NothingToMeasure(
-                f"it is for answers that are {wanted.part.on}; {subject.dataset.name} asks for {asks}"
-            )
+        _check_fits(wanted.part, subject.dataset)
         found = wanted.part.function(subject, **wanted.settings)
     except CANNOT as error:
         reason = str(error)
-    return Section(
-        wanted.spec,
-        wanted.part.name,
-        wanted.part.asks,
-        wanted.part.paper,
-        wanted.part.summary,
-        found,
-        reason,
+    return ExplanationSection(
+        spec=wanted.spec,
+        name=wanted.part.name,
+        asks=wanted.part.asks,
+        paper=wanted.part.paper,
+        summary=wanted.part.summary,
+        found=found,
+        reason=reason,
     )
 
 
+def _check_fits(entry: ExplanationPart, dataset: Dataset) -> None:
+    if not _fits(entry, dataset):
+        raise NothingToMeasure(
+            f"it is for predictions that are {entry.on}; "
+            f"{dataset.name} has {_predicted_kind(dataset)}"
+        )
+
+
 def _fits(entry: ExplanationPart, dataset: Dataset) -> bool:
-    return entry.on in ("any", "numbers" if dataset.task.is_regression else "labels")
+    return entry.on in ("any", _predicted_kind(dataset))
+
+
+def _predicted_kind(dataset: Dataset) -> str:
+    return "numbers" if dataset.task.is_regression else "labels"

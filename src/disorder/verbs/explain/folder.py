@@ -1,11 +1,10 @@
-"""What is left of an explanation? A folder with page, pictures, CSV and JSON, or single files where
-the user names them.
-"""
+"""What `explain` writes: a folder with page, figures, CSV and JSON, or single files."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+import shlex
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,38 +13,48 @@ from disorder.report import charts
 from disorder.report.exhibits import Figure, Table, as_csv
 from disorder.report.page import template, write_report
 from disorder.runs.run import Run, make_folder, read_run
-from disorder.verbs.explain.explaining import Explanations, Section
-from disorder.verbs.explain.result import bounds
+from disorder.runs.settings import Settings
+from disorder.runs.storage import write_atomically
+from disorder.verbs.explain.result import Explanations, ExplanationSection, bounds
+from disorder.verbs.explain.subject import LIMIT
 
 SCHEMA_VERSION = 1
 SHOWN = 12  # rows of a table on the page
-FORMS = (".svg", ".png")
+FORMATS = (".svg", ".png")
+REPEATED = (
+    "fidelity",
+    "short",
+    "columns",
+    "labels",
+    "task",
+    "data_dir",
+    "batch_size",
+    "precision",
+    "cache",
+)  # settings in the command that repeats a result, where they differ from the default
 
 
-def write_folder(folder: Path, result: Explanations, command: str) -> None:
-    """Write explain.html, explain.json, and every picture as SVG with its CSV."""
+def write_folder(folder: str | Path, result: Explanations, command: str) -> None:
+    """Write explain.html, explain.json, and every figure as SVG with its CSV."""
+    folder = Path(folder)
     make_folder(folder)
-    for _, figure in figures(result):
+    for figure in result.figures:
         _write(folder / f"{figure.name}.svg", figure.svg.encode())
         _write(folder / f"{figure.name}.csv", as_csv(figure.rows))
-    for table in tables(result):
+    for table in result.tables:
         _write(folder / f"{table.name}.csv", as_csv(table.rows))
-    _write(
-        folder / "explain.json",
-        (json.dumps(as_json(result), indent=1, ensure_ascii=False) + "\n").encode(),
-    )
+    record = json.dumps(as_json(result), indent=1, ensure_ascii=False) + "\n"
+    _write(folder / "explain.json", record.encode())
     audit = _audited(folder, result)
-    _write(
-        folder / "explain.html",
-        page(result, command, has_report=audit is not None).encode("utf-8", "backslashreplace"),
-    )
+    html = page(result, command, has_report=audit is not None)
+    _write(folder / "explain.html", html.encode("utf-8", "backslashreplace"))
     if audit is not None:
         write_report(folder, audit)
 
 
 def _audited(folder: Path, result: Explanations) -> Run | None:
-    """The finished audit of the same model and data that lies in this folder, if there is one; then
-    both pages link.
+    """The finished audit of the same model and data in this folder, if there is one: both pages
+    then link to each other.
     """
     if not (folder / "run.json").exists():
         return None
@@ -55,40 +64,40 @@ def _audited(folder: Path, result: Explanations) -> Run | None:
 
 
 def write_figures(path: Path, result: Explanations) -> list[Path]:
-    """Write the pictures as SVG or PNG, by the ending of `path`; with several, each has its name
+    """Write the figures as SVG or PNG, by the ending of `path`; of several, each has its own name
     before the ending.
     """
-    check_form(path)
-    found = list(figures(result))
-    if not found:
-        raise DisorderError("--figure: there is no picture to write")
-    paths = _paths(path, [figure.name for _, figure in found])
-    for where, (_, figure) in zip(paths, found, strict=True):
+    check_format(path)
+    figures = list(result.figures)
+    if not figures:
+        raise DisorderError("--figure: there is no figure to write")
+    paths = _paths(path, [figure.name for figure in figures])
+    for where, figure in zip(paths, figures, strict=True):
         _write(where, charts.png(figure.svg) if where.suffix == ".png" else figure.svg.encode())
     return paths
 
 
-def check_form(path: Path) -> None:
-    """Raise on a picture format that is not known."""
-    if path.suffix not in FORMS:
-        raise DisorderError(f"--figure {path}: end the name in {' or '.join(FORMS)}")
+def check_format(path: Path) -> None:
+    """Raise on a file ending that is not supported for figures."""
+    if path.suffix not in FORMATS:
+        raise DisorderError(f"--figure {path}: end the name in {' or '.join(FORMATS)}")
 
 
 def write_csvs(path: Path, result: Explanations) -> list[Path]:
-    """Write the data behind the pictures, and the tables; with several, each has its name before
+    """Write the data behind the figures, and the tables; of several, each has its own name before
     the ending.
     """
-    found: list[Figure | Table] = [*(figure for _, figure in figures(result)), *tables(result)]
-    if not found:
+    exhibits: list[Figure | Table] = [*result.figures, *result.tables]
+    if not exhibits:
         raise DisorderError("--csv: there is no table to write")
-    paths = _paths(path, [each.name for each in found])
-    for where, each in zip(paths, found, strict=True):
+    paths = _paths(path, [each.name for each in exhibits])
+    for where, each in zip(paths, exhibits, strict=True):
         _write(where, as_csv(each.rows))
     return paths
 
 
 def _paths(path: Path, names: Sequence[str]) -> list[Path]:
-    """The file itself for one thing, a file a name for several."""
+    """The path itself for one exhibit, one file per name for several."""
     if len(names) == 1:
         return [path]
     stem = path.stem
@@ -99,7 +108,7 @@ def _paths(path: Path, names: Sequence[str]) -> list[Path]:
 
 
 def as_json(result: Explanations) -> dict[str, Any]:
-    """All findings as plain data; pictures and tables are named, and lie beside as CSV and SVG."""
+    """All findings as plain data, with the rows of every figure and table."""
     return {
         "schema_version": SCHEMA_VERSION,
         "model": result.model,
@@ -116,7 +125,7 @@ def as_json(result: Explanations) -> dict[str, Any]:
     }
 
 
-def _section(section: Section) -> dict[str, Any]:
+def _section(section: ExplanationSection) -> dict[str, Any]:
     record: dict[str, Any] = {"name": section.name, "spec": section.spec, "asks": section.asks}
     if section.found is None:
         return record | {"reason": section.reason}
@@ -130,67 +139,72 @@ def _section(section: Section) -> dict[str, Any]:
         "scores": scores,
         "notes": list(found.notes),
         "skips": dict(found.skips),
-        "figures": [
-            {"name": f.name, "caption": f.caption, "rows": list(f.rows)} for f in found.figures
-        ],
-        "tables": [
-            {"name": t.name, "caption": t.caption, "rows": list(t.rows)} for t in found.tables
-        ],
+        "figures": [_exhibit(figure) for figure in found.figures],
+        "tables": [_exhibit(table) for table in found.tables],
     }
+
+
+def _exhibit(exhibit: Figure | Table) -> dict[str, Any]:
+    return {"name": exhibit.name, "caption": exhibit.caption, "rows": list(exhibit.rows)}
 
 
 def page(result: Explanations, command: str, *, has_report: bool = False) -> str:
     """The findings as one page of HTML that works from disk."""
-    drawn: str = template("explain_page.html").render(
+    html: str = template("explain_page.html").render(
         result=result,
         command=command,
         has_report=has_report,
+        in_folder=True,
         shown=SHOWN,
-        about=about(result),
         cell=_cell,
     )
-    return drawn
+    return html
 
 
-def about(result: Explanations) -> str:
-    """What was looked at, in one line."""
-    of = f" of {result.n_available:,}" if result.n_available > result.n_examples else ""
-    return f"{result.model} on {result.data}: {result.n_examples:,}{of} examples, seed {result.settings['seed']}"
+def notebook_html(result: Explanations) -> str:
+    """The sections of the page alone, with their style, for the output of a notebook cell."""
+    html: str = template("explain_notebook.html").render(
+        result=result, in_folder=False, shown=SHOWN, cell=_cell
+    )
+    return html
 
 
-def figures(result: Explanations) -> Iterator[tuple[Section, Figure]]:
-    """Every picture with the section it stands in."""
+def command_of(result: Explanations) -> str:
+    """The command that repeats a result: every setting that differs from its default."""
+    settings = result.settings
+    words = ["disorder", "explain", result.model, result.data]
     for section in result.sections:
-        if section.found is not None:
-            yield from ((section, figure) for figure in section.found.figures)
+        words += ["--by", section.spec]
+    words += ["--with", result.transformation, "--q", str(settings["q"])]
+    words += ["--seed", str(settings["seed"])]
+    limit = result.n_examples if settings["limit"] is None else settings["limit"]
+    if limit != LIMIT:
+        words += ["--limit", str(limit)]
+    usual = Settings()
+    for name in REPEATED:
+        if settings[name] != getattr(usual, name):
+            words += [f"--{name.replace('_', '-')}", _typed(settings[name])]
+    return shlex.join(words)
 
 
-def tables(result: Explanations) -> Iterator[Table]:
-    """Every table."""
-    for section in result.sections:
-        if section.found is not None:
-            yield from section.found.tables
+def _typed(value: Any) -> str:
+    """A setting as it is typed after its option."""
+    if isinstance(value, Mapping):
+        return ",".join(f"{key}={to}" for key, to in value.items())
+    return str(value)
 
 
 def _cell(value: Any) -> str:
     if value is None:
         return ""
-    return (
-        f"{value:.3f}"
-        if isinstance(value, float)
-        else f"{value:,}"
-        if type(value) is int
-        else str(value)
-    )
+    if isinstance(value, float):
+        return f"{value:.3f}"
+    if type(value) is int:  # a bool is shown as True or False
+        return f"{value:,}"
+    return str(value)
 
 
 def _write(path: Path, content: bytes) -> None:
-    """Write a file whole or not at all."""
-    beside = path.with_name(f".{path.name}.part")
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        beside.write_bytes(content)
-        beside.replace(path)
-    except OSError as error:
-        beside.unlink(missing_ok=True)
-        raise DisorderError(f"{path} cannot be written ({error.strerror or error})") from None
+    """Write a file whole or not at all, in a folder that need not exist yet."""
+    make_folder(path.parent)
+    write_atomically(path, content)

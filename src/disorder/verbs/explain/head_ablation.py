@@ -1,5 +1,6 @@
-"""Does the model need these heads? Accuracy without them, beside that without as many drawn at
-random (OOO Table 3).
+"""Head ablation: accuracy without the heads that match words, and without as many random ones.
+
+Out of Order, Table 3.
 """
 
 from __future__ import annotations
@@ -16,13 +17,14 @@ from disorder.models import Head, answers_without, n_heads
 from disorder.randomness import generator
 from disorder.report.exhibits import Figure, Row
 from disorder.types import Bools, Example, Floats, Ints, Score
-from disorder.verbs.explain.chart_style import colours, domain, intervals, name, number
+from disorder.verbs.explain.chart_style import colours, domain, intervals, name, number, offset
 from disorder.verbs.explain.result import bounds
 from disorder.verbs.explain.subject import Subject
 
-WITHOUT, RANDOM = "without the matching heads", "without random heads"
+WITHOUT = "without the matching heads"
+RANDOM = "without random heads"
 KINDS = (WITHOUT, RANDOM)
-From = Literal["any", "layers"]
+RandomFrom = Literal["any", "layers"]
 
 
 def ablation(
@@ -33,11 +35,12 @@ def ablation(
     sets: Mapping[str, Ints],
     zeroed: Sequence[Sequence[Head]],
 ) -> tuple[Figure, dict[str, Score]]:
-    """Accuracy on each set of examples (all answered right by the whole model), without these heads
-    and without random ones.
+    """Accuracy on each set of examples (all predicted right by the model as it is), without these
+    heads and without random ones.
     """
-    right = np.array(list(_asked(subject, examples, gold, [heads, *zeroed])))
-    scores, rows = dict[str, Score](), list[Row]()
+    right = np.array(list(_right_without(subject, examples, gold, [heads, *zeroed])))
+    scores: dict[str, Score] = {}
+    rows: list[Row] = []
     for title, places in sets.items():
         drawn = right[1:, places].mean(axis=1)
         scores[f"{title}, {WITHOUT}"] = share(right[0, places])
@@ -54,18 +57,16 @@ def ablation(
 
 
 def random_heads(
-    subject: Subject, heads: Sequence[Head], draws: int, *, of: From = "any"
+    subject: Subject, heads: Sequence[Head], draws: int, *, of: RandomFrom = "any"
 ) -> list[list[Head]]:
     """As many heads drawn at random, from the others where there are enough of them: of any layer,
     or as many of each layer.
     """
     layers, width = n_heads(subject.model)
     every = [(layer, head) for layer in range(layers) for head in range(width)]
-    groups = (
-        [every]
-        if of == "any"
-        else [[each for each in every if each[0] == layer] for layer in range(layers)]
-    )
+    groups = [every]
+    if of == "layers":
+        groups = [[each for each in every if each[0] == layer] for layer in range(layers)]
     rng = generator(subject.settings.seed, "heads", "random")
     return [
         sorted(head for group in groups for head in _drawn(group, set(heads), rng))
@@ -74,7 +75,8 @@ def random_heads(
 
 
 def _drawn(group: Sequence[Head], heads: set[Head], rng: Generator) -> list[Head]:
-    others, n = [each for each in group if each not in heads], len(heads.intersection(group))
+    others = [each for each in group if each not in heads]
+    n = len(heads.intersection(group))
     pool = others if len(others) >= n else group
     return [pool[i] for i in rng.choice(len(pool), n, replace=False).tolist()]
 
@@ -86,22 +88,23 @@ def spread(accuracies: Floats, n: int) -> Score:
     return Score(value, min(float(low), value), max(float(high), value), n)
 
 
-def _asked(
+def _right_without(
     subject: Subject, examples: Sequence[Example], gold: Ints, zeroed: Sequence[Sequence[Head]]
 ) -> Iterator[Bools]:
-    """Which answers are right without each of these sets of heads."""
+    """Which predictions are right without each of these sets of heads."""
     for done, heads in enumerate(zeroed, start=1):
-        answers = answers_without(subject.model, [example.texts for example in examples], heads)
+        predictions = answers_without(subject.model, [e.texts for e in examples], heads)
         subject.progress("heads zeroed", done, len(zeroed), "")
-        yield np.asarray(predicted_label(answers) == gold)
+        yield np.asarray(predicted_label(predictions) == gold)
 
 
 def _figure(rows: list[Row], sets: list[str], n: int, draws: int) -> Figure:
-    offset = {"xOffset": {"field": "model", "type": "nominal", "sort": list(KINDS)}}
-    x, y = name("examples", sets), number("value", "accuracy", domain(0, 1))
+    x = name("examples", sets)
+    y = number("value", "accuracy", domain(0, 1))
     caption = (
-        f"Accuracy with {n} heads zeroed, on examples the whole model answers right (1.0): heads that match words (Wilson's "
-        f"95 % intervals), and as many other heads drawn at random ({draws} draws: mean, and where 95 % of draws lie)."
+        f"Accuracy with {n} heads zeroed, on examples that the model with all heads predicts right "
+        "(1.0): heads that match words (Wilson's 95 % intervals), and as many other heads drawn at "
+        f"random ({draws} draws: mean, and where 95 % of draws lie)."
     )
-    layers = intervals(x, y, colours("model", KINDS, marks="point") | offset)
+    layers = intervals(x, y, colours("model", KINDS, marks="point") | offset("model", KINDS))
     return Figure("heads_ablation", caption, rows, {"layer": layers})

@@ -1,13 +1,15 @@
-"""What does an explanation give back? One line with numbers, pictures with the data behind them,
-and tables.
-"""
+"""Results of explanations: one `Explained` per explanation, and all of them as `Explanations`."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
 
-from disorder.report.exhibits import Figure, Row, Table
+from disorder import __version__
+from disorder.errors import NothingToMeasure, UnknownName
+from disorder.report.exhibits import Figure, Picture, Row, Table
 from disorder.types import Score
 
 
@@ -16,7 +18,7 @@ class Explained:
     """What one explanation found.
 
     `finding` is one line with numbers and intervals; `scores` holds those numbers by name; `skips`
-    counts examples left out.
+    counts examples left out, by reason.
     """
 
     finding: str
@@ -27,25 +29,136 @@ class Explained:
     skips: Mapping[str, int] = field(default_factory=dict)
 
 
+@dataclass(frozen=True)
+class ExplanationSection:
+    """One explanation as asked for, with what it found or the reason why it found nothing."""
+
+    spec: str
+    name: str
+    asks: str
+    paper: str
+    summary: str
+    found: Explained | None
+    reason: str = ""
+
+    @property
+    def line(self) -> str:
+        """The finding, or why there is none."""
+        return f"not shown: {self.reason}" if self.found is None else self.found.finding
+
+
+@dataclass(repr=False)
+class Explanations:
+    """All explanations of one model on one dataset.
+
+    `found["overlap"]` is what one explanation found. A notebook shows the figures and tables.
+    """
+
+    model: str
+    data: str
+    n_examples: int
+    n_available: int
+    labels: Sequence[str]
+    settings: Mapping[str, Any]
+    transformation: str
+    hashes: Mapping[str, str]
+    sections: list[ExplanationSection] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+    version: str = __version__
+
+    @property
+    def about(self) -> str:
+        """Model, data, number of examples and seed, in one line."""
+        of = f" of {self.n_available:,}" if self.n_available > self.n_examples else ""
+        examples = f"{self.n_examples:,}{of} examples, seed {self.settings['seed']}"
+        return f"{self.model} on {self.data}: {examples}"
+
+    @property
+    def records(self) -> list[dict[str, Any]]:
+        """All scores as a flat list of records, ready for `pandas.DataFrame`."""
+        return [
+            {
+                "explanation": section.spec,
+                "score": name,
+                "value": score.value,
+                "low": score.low,
+                "high": score.high,
+                "n": score.n,
+                "skipped": score.skipped,
+            }
+            for section in self.sections
+            if section.found is not None
+            for name, score in section.found.scores.items()
+        ]
+
+    @property
+    def figures(self) -> Iterator[Figure]:
+        """Every figure, in the order of the page."""
+        for section in self.sections:
+            if section.found is not None:
+                yield from section.found.figures
+
+    @property
+    def tables(self) -> Iterator[Table]:
+        """Every table, in the order of the page."""
+        for section in self.sections:
+            if section.found is not None:
+                yield from section.found.tables
+
+    def plot(self, name: str) -> Picture:
+        """The figure of that name, as a picture that a notebook displays and `.save` writes."""
+        figures = {figure.name: figure for figure in self.figures}
+        if name not in figures:
+            raise UnknownName("figure", name, figures or {"(there is none)"})
+        return Picture(figures[name].svg)
+
+    def save(self, folder: str | Path) -> Path:
+        """Write the page, every figure and the data behind it into a folder; returns the folder."""
+        from disorder.verbs.explain.folder import command_of, write_folder  # it renders this class
+
+        write_folder(Path(folder), self, command_of(self))
+        return Path(folder)
+
+    def __getitem__(self, name: str) -> Explained:
+        """What the explanation of that name found."""
+        for section in self.sections:
+            if name in (section.name, section.spec):
+                if section.found is None:
+                    raise NothingToMeasure(f"{name}: {section.reason}")
+                return section.found
+        raise UnknownName("explanation in this result", name, [each.name for each in self.sections])
+
+    def __repr__(self) -> str:
+        width = max((len(section.spec) for section in self.sections), default=0)
+        lines = [f"  {section.spec:<{width}}  {section.line}" for section in self.sections]
+        return "\n".join([f"Explanations of {self.about}", *lines])
+
+    def _repr_html_(self) -> str:
+        from disorder.verbs.explain.folder import notebook_html
+
+        return notebook_html(self)
+
+
 def said(score: Score) -> str:
-    """A number with its interval, as a sentence holds it."""
+    """A number with its interval, for a sentence."""
     return f"{score.value:.3f} [{score.low:.3f}, {score.high:.3f}]"
 
 
 def signed(score: Score, scale: float = 1.0) -> str:
-    """A change with its interval, as a sentence holds it."""
+    """A change with its interval, for a sentence."""
     return f"{score.value * scale:+.3f} [{score.low * scale:+.3f}, {score.high * scale:+.3f}]"
 
 
 def bounds(score: Score) -> Row:
-    """A number with its interval, as a row holds it."""
+    """A number with its interval, for a row."""
     return {
-        "value": _exact(score.value),
-        "low": _exact(score.low),
-        "high": _exact(score.high),
+        "value": _rounded(score.value),
+        "low": _rounded(score.low),
+        "high": _rounded(score.high),
         "n": score.n,
     }
 
 
-def _exact(number: float) -> float:
+def _rounded(number: float) -> float:
+    """Six decimals, without the sign of a negative zero."""
     return round(float(number), 6) + 0.0

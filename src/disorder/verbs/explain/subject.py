@@ -1,5 +1,6 @@
-"""What may an explanation ask? The model, the data, and the answers to perturbed texts, each asked
-once and shared by all.
+"""The subject of an explanation: model, data, and predictions for perturbed texts.
+
+Each is computed once and shared by all explanations.
 """
 
 from __future__ import annotations
@@ -15,18 +16,31 @@ from disorder.data import vocabulary
 from disorder.errors import DoesNotApply, NothingToMeasure
 from disorder.models import LoadedModel
 from disorder.runs.settings import Settings
-from disorder.transformations import parse
+from disorder.transformations import Transformation, parse
 from disorder.transformations.rendering import variant_texts
-from disorder.types import Dataset, Example, Floats, Ints, Outcomes, Progress, Task, Texts, Variants
+from disorder.types import (
+    Bools,
+    Dataset,
+    Example,
+    Floats,
+    Ints,
+    Outcomes,
+    Progress,
+    Task,
+    Texts,
+    Variants,
+)
 from disorder.verbs.context import RunContext
+from disorder.verbs.outcomes import build_outcomes, gold_of
 
-CHUNK = 4096  # texts asked at a time: what progress is told in
+LIMIT = 500  # examples looked at unless the user says otherwise
+CHUNK = 4096  # texts per step of progress
 
 
 @dataclass(frozen=True, eq=False)
-class Broken:
-    """The examples that a transformation applies to, their variants, the answers, and how many were
-    left out by reason.
+class PerturbedExamples:
+    """The examples that a transformation applies to: their variants, the predictions, and how many
+    examples were left out, by reason.
     """
 
     examples: Sequence[Example]
@@ -35,7 +49,7 @@ class Broken:
     skips: dict[str, int]
 
     def check_positions(self) -> None:
-        """Raise unless every variant chooses words of the text that it stands for, by position."""
+        """Raise unless every variant chooses words of its own text by position."""
         for example, variants in zip(self.examples, self.variants, strict=True):
             sides = zip(variants.sides, example.texts, strict=False)
             if any(rows.written is not None or rows.sentence.text != text for rows, text in sides):
@@ -44,11 +58,21 @@ class Broken:
                     f"{name} writes words or copies texts; this is for words chosen by position"
                 )
 
+    def survivors(self, q: int) -> Bools:
+        """The examples predicted right, original and under all of q shuffles (or as many as any
+        example has).
+        """
+        outcomes = self.outcomes
+        wanted = min(q, int(outcomes.n_variants.max()))
+        is_always_right = outcomes.n_accepted == outcomes.n_variants
+        return np.asarray(outcomes.is_right & is_always_right & (outcomes.n_variants >= wanted))
+
 
 @dataclass(eq=False)
 class Subject:
-    """The model and the data that are explained. `transformation` is how texts are perturbed unless an
-    explanation has its own.
+    """The model and the data that are explained.
+
+    `transformation` is how texts are perturbed unless an explanation names its own.
     """
 
     model: LoadedModel
@@ -56,11 +80,11 @@ class Subject:
     settings: Settings
     transformation: str = "derange"
     progress: Progress = lambda *_: None
-    _kept: dict[tuple[str, int], Broken] = field(default_factory=dict)
+    _perturbed: dict[tuple[str, int], PerturbedExamples] = field(default_factory=dict)
 
     @property
     def task(self) -> Task:
-        """What the data asks."""
+        """Labels, language and chance of the data."""
         return self.dataset.task
 
     @property
@@ -73,42 +97,43 @@ class Subject:
         """Whether examples have two texts."""
         return self.examples[0].text_b is not None
 
-    def ask(self, texts: Sequence[Texts], *, stage: str = "") -> Floats:
-        """Probabilities, one row a text; `stage` names what is shown as progress."""
-        answers = []
+    def predict(self, texts: Sequence[Texts], *, stage: str = "") -> Floats:
+        """Probabilities, one row per text; `stage` names what is shown as progress."""
+        predictions = []
         for start in range(0, len(texts), CHUNK):
-            answers.append(self.model(texts[start : start + CHUNK]))
+            predictions.append(self.model(texts[start : start + CHUNK]))
             if stage:
                 self.progress(stage, min(start + CHUNK, len(texts)), len(texts), "")
-        return np.concatenate(answers) if answers else np.empty((0, max(1, len(self.task.labels))))
+        if not predictions:
+            return np.empty((0, max(1, len(self.task.labels))))
+        return np.concatenate(predictions)
 
     @cached_property
     def original(self) -> Floats:
-        """The answers to the original texts."""
-        return self.ask([example.texts for example in self.examples], stage="original texts")
+        """The predictions for the original texts."""
+        return self.predict([example.texts for example in self.examples], stage="original texts")
 
     @cached_property
     def gold(self) -> Ints | Floats:
         """The gold label of each example as a number."""
-        numbers = [
-            float(e.label) if self.task.is_regression else self.task.labels.index(e.label)
-            for e in self.examples
-        ]
-        return np.array(numbers)
+        return gold_of(self.task, self.examples)
 
-    def perturbed(self, spec: str | None = None, *, q: int | None = None) -> Broken:
-        """The examples perturbed by a transformation, and the answers; asked once, whoever wants them."""
-        transformation = parse(spec or self.transformation, fidelity=self.settings.fidelity)
-        key = transformation.spec, q or self.settings.q
-        if key not in self._kept:
-            self._kept[key] = self._ask_perturbed(*key)
-        return self._kept[key]
+    def perturbed(self, spec: str | None = None, *, q: int | None = None) -> PerturbedExamples:
+        """The examples perturbed by a transformation, with predictions; predicted once for all
+        explanations.
+        """
+        transformation = self._parsed(spec or self.transformation)
+        count = q or self.settings.q
+        key = (transformation.spec, count)
+        if key not in self._perturbed:
+            self._perturbed[key] = self._predict_perturbed(transformation, count)
+        return self._perturbed[key]
 
     def variants(self, spec: str, *, q: int | None = None) -> list[Variants | DoesNotApply]:
-        """The variants of every example, or why it has none; no question is asked."""
-        chosen = parse(spec, fidelity=self.settings.fidelity)
-        words = vocabulary(self.dataset) if "vocabulary" in chosen.needs else ()
-        made = chosen.apply_all(
+        """The variants of every example, or why it has none; the model is not called."""
+        transformation = self._parsed(spec)
+        words = vocabulary(self.dataset) if "vocabulary" in transformation.needs else ()
+        made = transformation.apply_all(
             self.examples,
             task=self.task,
             q=q or self.settings.q,
@@ -118,36 +143,48 @@ class Subject:
         )
         return list(made)
 
-    def _ask_perturbed(self, spec: str, q: int) -> Broken:
-        made, skips = self.variants(spec, q=q), Counter[str]()
-        skips.update(str(each) for each in made if isinstance(each, DoesNotApply))
+    def _parsed(self, spec: str) -> Transformation:
+        return parse(spec, fidelity=self.settings.fidelity)
+
+    def _predict_perturbed(self, transformation: Transformation, q: int) -> PerturbedExamples:
+        made = self.variants(transformation.spec, q=q)
+        skips = Counter(str(each) for each in made if isinstance(each, DoesNotApply))
         places = [i for i, each in enumerate(made) if not isinstance(each, DoesNotApply)]
         kept = [each for each in made if not isinstance(each, DoesNotApply)]
         if not kept:
+            reasons = "; ".join(sorted(skips))
             raise NothingToMeasure(
-                f"{spec}: no example can be perturbed ({'; '.join(sorted(skips))})"
+                f"{transformation.spec}: no example can be perturbed ({reasons})"
             )
         texts = [text for each in kept for text in variant_texts(each)]
-        answers = _table(self.ask(texts, stage=spec), [len(each) for each in kept])
-        examples = [self.examples[i] for i in places]
-        outcomes = Outcomes(
-            spec,
-            self.task,
-            np.array([e.id for e in examples]),
-            self.gold[places],
-            self.original[places],
-            answers,
-            np.ones(len(examples), dtype=bool),
-            sum(skips.values()),
-            self.settings.seed,
-            self.settings.fidelity,
+        predictions = self.predict(texts, stage=transformation.spec)
+        outcomes = self._outcomes(
+            transformation,
+            np.array(places),
+            _padded(predictions, [len(each) for each in kept]),
+            n_skipped=sum(skips.values()),
         )
-        return Broken(examples, kept, outcomes, dict(sorted(skips.items())))
+        examples = [self.examples[i] for i in places]
+        return PerturbedExamples(examples, kept, outcomes, dict(sorted(skips.items())))
+
+    def _outcomes(
+        self, transformation: Transformation, places: Ints, predictions: Floats, *, n_skipped: int
+    ) -> Outcomes:
+        return build_outcomes(
+            self.task,
+            [self.examples[i] for i in places.tolist()],
+            self.original[places],
+            predictions,
+            transformation,
+            n_skipped=n_skipped,
+            seed=self.settings.seed,
+            fidelity=self.settings.fidelity,
+        )
 
 
-def _table(answers: Floats, counts: Sequence[int]) -> Floats:
-    """Answers as examples × variants × labels, NaN where an example has fewer variants."""
-    table = np.full((len(counts), max(counts), answers.shape[1]), np.nan)
+def _padded(predictions: Floats, counts: Sequence[int]) -> Floats:
+    """Predictions as examples × variants × labels, NaN where an example has fewer variants."""
+    padded = np.full((len(counts), max(counts), predictions.shape[1]), np.nan)
     is_there = np.arange(max(counts)) < np.array(counts)[:, None]
-    table[is_there] = answers
-    return table
+    padded[is_there] = predictions
+    return padded

@@ -1,14 +1,12 @@
-"""Do words weigh less once their order is gone? The question that every way to weigh words is
-asked, and how it is shown.
+"""Word importance, on original and on shuffled texts: do words weigh less once order is gone?
 
-Out of Order §3.3: examples that are answered right whole and under all of 5 shuffles (the 5/5
-subset), their words weighed whole and shuffled, and the change of the mean |attribution| of a word.
-§3.4.1: the polarity of the word that weighs most.
+Out of Order §3.3: examples predicted right, original and under all of 5 shuffles (the 5/5 subset),
+their words weighed before and after, and the change of the mean |attribution| per word.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -20,80 +18,120 @@ from disorder.metrics import average, share
 from disorder.randomness import digest
 from disorder.report.exhibits import Figure, Row, Table
 from disorder.transformations.rendering import variant_texts
-from disorder.types import Bools, Example, Ints, Score
-from disorder.verbs.explain.attribution import Weigh, Weighed, cut, n_words, weighed
+from disorder.types import Bools, Example, Floats, Ints, Pair, Score
 from disorder.verbs.explain.chart_style import domain, intervals, name, number
-from disorder.verbs.explain.polarity import polarities, polarity_finding, read_lexicon
 from disorder.verbs.explain.result import Explained, bounds, said
-from disorder.verbs.explain.subject import Broken, Subject
-from disorder.verbs.explain.word_boxes import Line, drawing
+from disorder.verbs.explain.subject import PerturbedExamples, Subject
+from disorder.verbs.explain.word_drawings import WeighedLine, importance_drawing
+from disorder.verbs.explain.word_masking import cut, n_words
+from disorder.verbs.explain.word_polarity import polarities, polarity_finding, read_lexicon
 
+# A method takes the subject, pairs cut into words, and the column of the label to explain. It gives
+# one array per text of each pair: positive for words that speak for the label. What it says about
+# punctuation does not count.
+WeighWords = Callable[[Subject, Sequence[Pair], Ints], list[list[Floats]]]
 Among = Literal["survivors", "right", "all"]
 SURVIVORS: Among = "survivors"
-WHICH = {"survivors": "right whole and under every shuffle", "right": "right whole", "all": "drawn"}
+WHICH = {
+    "survivors": "right on the original text and under every shuffle",
+    "right": "right on the original text",
+    "all": "drawn",
+}
+ORIGINAL = "original"
+SHUFFLED = "shuffled"
 N_DRAWN = 3  # examples in the drawing
 
 
 @dataclass(frozen=True, eq=False)
-class Seen:
-    """One example with its words weighed, whole and shuffled."""
+class WeighedWords:
+    """The words of one example, both texts in a row, and what each carries."""
+
+    words: tuple[str, ...]
+    side: tuple[str, ...]
+    scores: Floats
+
+    @property
+    def size(self) -> float:
+        """Mean |attribution| per word."""
+        return float(np.abs(self.scores).mean())
+
+    @property
+    def top(self) -> int:
+        """The word that speaks most for the label; of equals the first."""
+        return int(self.scores.argmax())
+
+
+@dataclass(frozen=True, eq=False)
+class WeighedExample:
+    """One example with its words weighed, original and shuffled."""
 
     example: Example
-    answer: str
-    whole: Weighed
-    shuffled: Weighed
+    prediction: str
+    original: WeighedWords
+    shuffled: WeighedWords
+
+    @property
+    def versions(self) -> list[tuple[str, WeighedWords]]:
+        """Both texts with their names."""
+        return [(ORIGINAL, self.original), (SHUFFLED, self.shuffled)]
 
     @property
     def has_same_top(self) -> bool:
-        """Whether the same word weighs most."""
-        tops = [
-            (each.side[each.top], each.words[each.top].casefold())
-            for each in (self.whole, self.shuffled)
-        ]
-        return tops[0] == tops[1]
+        """Whether the same word weighs most in both."""
+        original, shuffled = (
+            (each.side[each.top], each.words[each.top].casefold()) for _, each in self.versions
+        )
+        return original == shuffled
+
+
+def weighed(pair: Pair, scores: Sequence[Floats]) -> WeighedWords:
+    """The words of a pair with their scores, without punctuation."""
+    words = [side.words[i] for side in pair.sides for i in side.movable.tolist()]
+    sides = [side for side, text in zip("ab", pair.sides, strict=False) for _ in text.movable]
+    kept = [found[side.movable] for found, side in zip(scores, pair.sides, strict=True)]
+    return WeighedWords(tuple(words), tuple(sides), np.concatenate(kept))
 
 
 def importance(
-    subject: Subject, weigh: Weigh, title: str, *, n: int, q: int, among: Among, lexicon: str
+    subject: Subject,
+    weigh: WeighWords,
+    title: str,
+    *,
+    n: int,
+    q: int,
+    among: Among,
+    lexicon: str,
 ) -> Explained:
-    """Weigh the words of up to `n` examples, whole and under the first of `q` shuffles."""
+    """Weigh the words of up to `n` examples, original and under the first of `q` shuffles."""
     if n < 2 or q < 1:
         raise BadSetting(title, n=n, q=q, need="two examples or more, and one shuffle or more")
     known = read_lexicon(lexicon, subject.settings.data_dir) if lexicon else {}
     perturbed = subject.perturbed(q=q)
-    survives = survivors(perturbed, q)
-    seen = _seen(subject, weigh, perturbed, _drawn(subject, perturbed, among, survives, n))
-    survived = (
-        share(survives[perturbed.outcomes.is_right]) if perturbed.outcomes.is_right.any() else None
-    )
-    scores = _scores(seen) | ({} if survived is None else {"survivors": survived})
-    figures, tables = [_words(title, seen), _change(title, scores)], [_table(title, seen)]
-    finding = _finding(subject, seen, scores, among)
+    survives = perturbed.survivors(q)
+    places = _drawn(subject, perturbed, among, survives, n)
+    examples = _weighed_examples(subject, weigh, perturbed, places)
+    scores = _scores(examples)
+    is_right = perturbed.outcomes.is_right
+    if is_right.any():
+        scores["survivors"] = share(survives[is_right])
+    figures = [_words(title, examples), _change(title, scores)]
+    tables = [_table(title, examples)]
+    finding = _finding(subject, len(examples), scores, among)
     if lexicon:
-        tops = [each.whole.words[each.whole.top] for each in seen]
-        figure, table, more = polarities(
-            title, tops, [each.example.label for each in seen], known, subject.task.labels
-        )
-        figures, tables, scores = [*figures, *figure], [table, *tables], scores | more
-        finding += "; " + polarity_finding(more)
+        tops = [each.original.words[each.original.top] for each in examples]
+        gold = [each.example.label for each in examples]
+        more = polarities(title, tops, gold, known, subject.task.labels)
+        figures += more.figures
+        tables.insert(0, more.table)
+        scores |= more.scores
+        finding += "; " + polarity_finding(more.scores)
     notes = [f"texts are shuffled by {perturbed.outcomes.transformation}"]
     return Explained(finding, figures, tables, scores, notes, perturbed.skips)
 
 
-def survivors(perturbed: Broken, q: int) -> Bools:
-    """The examples answered right whole and under every one of q shuffles (fewer where no example
-    has as many).
-    """
-    outcomes = perturbed.outcomes
-    wanted = min(q, int(outcomes.n_variants.max()))
-    return np.asarray(
-        outcomes.is_right
-        & (outcomes.n_accepted == outcomes.n_variants)
-        & (outcomes.n_variants >= wanted)
-    )
-
-
-def _drawn(subject: Subject, perturbed: Broken, among: Among, survives: Bools, n: int) -> Ints:
+def _drawn(
+    subject: Subject, perturbed: PerturbedExamples, among: Among, survives: Bools, n: int
+) -> Ints:
     """Up to n examples of the kind asked for, drawn by seed."""
     right = perturbed.outcomes.is_right
     wanted = {"survivors": survives, "right": right, "all": np.ones_like(right)}[among]
@@ -107,100 +145,97 @@ def _drawn(subject: Subject, perturbed: Broken, among: Among, survives: Bools, n
     return np.array(sorted(places[:n]))
 
 
-def _seen(subject: Subject, weigh: Weigh, perturbed: Broken, places: Ints) -> list[Seen]:
+def _weighed_examples(
+    subject: Subject, weigh: WeighWords, perturbed: PerturbedExamples, places: Ints
+) -> list[WeighedExample]:
+    outcomes = perturbed.outcomes
     examples = [perturbed.examples[i] for i in places.tolist()]
-    wholes = [cut(example.texts) for example in examples]
-    parts = [cut(variant_texts(perturbed.variants[i])[0]) for i in places.tolist()]
-    columns = (
-        perturbed.outcomes.original_label[places],
-        perturbed.outcomes.label[places, 0].astype(np.int64),
-    )
-    scores = weigh(subject, [*wholes, *parts], np.concatenate(columns))
-    found = [weighed(pair, each) for pair, each in zip([*wholes, *parts], scores, strict=True)]
-    labels = [(*subject.task.labels, ABSTAINED)[i] for i in columns[0].tolist()]
+    originals = [cut(example.texts) for example in examples]
+    shuffled = [cut(variant_texts(perturbed.variants[i])[0]) for i in places.tolist()]
+    pairs = [*originals, *shuffled]
+    columns = outcomes.original_label[places]
+    shuffled_columns = outcomes.label[places, 0].astype(np.int64)
+    scores = weigh(subject, pairs, np.concatenate([columns, shuffled_columns]))
+    words = [weighed(pair, each) for pair, each in zip(pairs, scores, strict=True)]
+    names = (*subject.task.labels, ABSTAINED)
     return [
-        Seen(*each)
-        for each in zip(examples, labels, found[: len(wholes)], found[len(wholes) :], strict=True)
+        WeighedExample(example, names[column], words[i], words[i + len(examples)])
+        for i, (example, column) in enumerate(zip(examples, columns.tolist(), strict=True))
     ]
 
 
-def _scores(seen: Sequence[Seen]) -> dict[str, Score]:
-    whole, shuffled = np.array([[each.whole.size, each.shuffled.size] for each in seen]).T
+def _scores(examples: Sequence[WeighedExample]) -> dict[str, Score]:
+    original = np.array([each.original.size for each in examples])
+    shuffled = np.array([each.shuffled.size for each in examples])
     return {
-        "whole": average(whole),
-        "shuffled": average(shuffled),
-        "change": average(shuffled - whole),
-        "same_top": share(np.array([each.has_same_top for each in seen])),
+        ORIGINAL: average(original),
+        SHUFFLED: average(shuffled),
+        "change": average(shuffled - original),
+        "same_top": share(np.array([each.has_same_top for each in examples])),
     }
 
 
-def _finding(subject: Subject, seen: Sequence[Seen], scores: dict[str, Score], among: Among) -> str:
+def _finding(subject: Subject, n: int, scores: dict[str, Score], among: Among) -> str:
+    change = scores["change"]
+    signed = f"{change.value:+.4f} [{change.low:+.4f}, {change.high:+.4f}]"
     return (
-        f"a word carries {said(scores['whole'])} of the answer's probability in original texts, {said(scores['shuffled'])} in "
-        f"shuffled ones (change {_signed(scores['change'])}; {len(seen):,} examples of {subject.task.name}, {WHICH[among]}); "
-        f"the same word weighs most in {said(scores['same_top'])} of them"
+        f"a word carries {said(scores[ORIGINAL])} of the predicted label's probability in "
+        f"original texts, {said(scores[SHUFFLED])} in shuffled ones (change {signed}; {n:,} "
+        f"examples of {subject.task.name}, {WHICH[among]}); the same word weighs most in "
+        f"{said(scores['same_top'])} of them"
     )
-
-
-def _signed(score: Score) -> str:
-    return f"{score.value:+.4f} [{score.low:+.4f}, {score.high:+.4f}]"
 
 
 def _change(title: str, scores: dict[str, Score]) -> Figure:
-    rows = [
-        {"texts": texts, **bounds(scores[key])}
-        for texts, key in (("whole", "whole"), ("shuffled", "shuffled"))
-    ]
+    rows = [{"texts": texts, **bounds(scores[texts])} for texts in (ORIGINAL, SHUFFLED)]
     top = max(0.01, *(row["high"] for row in rows)) * 1.15
     layers = intervals(
-        name("texts", ["whole", "shuffled"]),
-        number("value", "mean |attribution| of a word", domain(0, top)),
+        name("texts", [ORIGINAL, SHUFFLED]),
+        number("value", "mean |attribution| per word", domain(0, top)),
     )
-    caption = "What a word carries on average, in whole and in shuffled texts, with 95 % intervals over examples."
+    caption = (
+        "What a word carries on average, in original and in shuffled texts, with 95 % intervals "
+        "over examples."
+    )
     return Figure(f"{title}_change", caption, rows, {"layer": layers, "width": 220})
 
 
-def _words(title: str, seen: Sequence[Seen]) -> Figure:
-    """The examples whose words carry most, drawn whole and shuffled."""
-    chosen = sorted(seen, key=lambda each: (-each.whole.scores.max(), each.example.id))[:N_DRAWN]
+def _words(title: str, examples: Sequence[WeighedExample]) -> Figure:
+    """The examples whose words carry most, drawn original and shuffled."""
+    chosen = sorted(examples, key=lambda each: (-each.original.scores.max(), each.example.id))
+    chosen = chosen[:N_DRAWN]
     lines = [
-        Line(
-            f"{each.example.id} · answer: {each.answer} · {texts}",
-            part.words,
-            part.side,
-            part.scores,
+        WeighedLine(
+            f"{each.example.id} · prediction: {each.prediction} · {texts}",
+            version.words,
+            version.side,
+            version.scores,
         )
         for each in chosen
-        for texts, part in (("whole", each.whole), ("shuffled", each.shuffled))
+        for texts, version in each.versions
     ]
     caption = (
-        "The examples with the heaviest words. Darker: carries more; solid frame: for the answer, dashed frame: against it; "
-        "the two texts of a pair stand apart."
+        "The examples with the heaviest words. Darker: carries more; solid frame: for the "
+        "predicted label, dashed frame: against it; the two texts of a pair stand apart."
     )
-    return Figure(
-        f"{title}_words",
-        caption,
-        [row for each in chosen for row in _rows(each)],
-        drawn=drawing(lines),
-    )
+    rows = [row for each in chosen for row in _rows(each)]
+    return Figure(f"{title}_words", caption, rows, drawn=importance_drawing(lines))
 
 
-def _table(title: str, seen: Sequence[Seen]) -> Table:
-    return Table(
-        f"{title}_all", "Every word weighed.", [row for each in seen for row in _rows(each)]
-    )
+def _table(title: str, examples: Sequence[WeighedExample]) -> Table:
+    rows = [row for each in examples for row in _rows(each)]
+    return Table(f"{title}_all", "Every word weighed.", rows)
 
 
-def _rows(each: Seen) -> list[Row]:
-    return [
-        {
-            "example": each.example.id,
-            "answer": each.answer,
-            "texts": texts,
-            "side": side,
-            "word": word,
-            "score": round(x, 6),
-        }
-        for texts, part in (("whole", each.whole), ("shuffled", each.shuffled))
-        for side, word, x in zip(part.side, part.words, part.scores.tolist(), strict=True)
-    ]
+def _rows(each: WeighedExample) -> Iterator[Row]:
+    for texts, version in each.versions:
+        words = zip(version.side, version.words, version.scores.tolist(), strict=True)
+        for side, word, score in words:
+            yield {
+                "example": each.example.id,
+                "prediction": each.prediction,
+                "texts": texts,
+                "side": side,
+                "word": word,
+                "score": round(score, 6),
+            }

@@ -2,6 +2,24 @@
 scores beside the model's.
 
 After UNLI Table 4 (two experts label permuted pairs that a model accepted) and WS Table 4 (crowd
-workers say which texts are sentences). `draw` and `make` join the stages; the rest knows only a
-task folder.
+workers say which texts are sentences). The pages are in `disorder.web.annotation_app`.
 """
+
+from __future__ import annotations
+
+from disorder.verbs.human.import_export import export, import_answers
+from disorder.verbs.human.score_tables import print_scores
+from disorder.verbs.human.scoring import HumanOmitted, HumanRecord, HumanScores, score
+from disorder.verbs.human.task_making import MadeTask, make
+
+__all__ = [
+    "HumanOmitted",
+    "HumanRecord",
+    "HumanScores",
+    "MadeTask",
+    "export",
+    "import_answers",
+    "make",
+    "print_scores",
+    "score",
+]

@@ -1,9 +1,9 @@
-"""Do the annotators agree, beyond what chance would give? Cohen's κ, Fleiss' κ, Krippendorff's α,
-and the vote.
+"""Agreement of annotators beyond chance: Cohen's κ, Fleiss' κ, Krippendorff's α, and the majority.
 
-All take ratings as label numbers, one row an item and one column an annotator, −1 where there is no
-answer. Intervals come from resampling items. A statistic that is undefined raises
-`NothingToMeasure` with the reason; it is never 0 or NaN.
+Ratings are label numbers, one row per item and one column per annotator, −1 where there is no
+answer. A statistic that is undefined raises `NothingToMeasure` with the reason. Written here since
+κ for several annotators and α are in no package of an extra (statsmodels and krippendorff are used
+in tests only), and intervals need all resamples in one array operation.
 """
 
 from __future__ import annotations
@@ -14,24 +14,25 @@ import numpy as np
 
 from disorder.errors import NothingToMeasure
 from disorder.types import Floats, Ints, Score
-from disorder.verbs.human.interval import resampled_sums
+from disorder.verbs.human.score_intervals import resampled_sums
 
-NO_ANSWER, TIE = -1, -2
+NO_ANSWER = -1
+TIE = -2
 MIN_VOTES = 3
 SAME = "all answers are the same label"
 
 
 def cohen_kappa(ratings: Ints, n_labels: int) -> Score:
-    """Agreement of two annotators on the items that both answered, beyond what their own habits
-    would give.
+    """Agreement of two annotators on the items that both answered; chance follows from how often
+    each of them uses each label.
     """
     both = (ratings >= 0).all(axis=1)
     _need(int(both.sum()), "items that both answered")
-    tables, (first, second) = _pairs(ratings[both], n_labels), _commonest(ratings[both], n_labels)
-    imagined = _pairs(np.array([[first, first], [first, second]]), n_labels)
+    first, second = _commonest(ratings[both], n_labels)
+    imagined = np.array([[first, first], [first, second]])
     return _scored(
-        tables,
-        imagined,
+        _pairs(ratings[both], n_labels),
+        _pairs(imagined, n_labels),
         _cohen,
         skipped=int((~both).sum()),
         same="both gave one and the same label throughout",
@@ -46,9 +47,9 @@ def fleiss_kappa(ratings: Ints, n_labels: int) -> Score:
     usual = _usual(n_answers)
     used = n_answers == usual
     _need(int(used.sum()), "items that got two or more answers")
-    counts, imagined = _counts(ratings[used], n_labels), _imagined(ratings[used], n_labels, usual)
+    imagined = _imagined(ratings[used], n_labels, usual)
     return _scored(
-        _fleiss_parts(counts),
+        _fleiss_parts(_counts(ratings[used], n_labels)),
         _fleiss_parts(imagined),
         _fleiss,
         skipped=int((~used).sum()),
@@ -74,7 +75,7 @@ def krippendorff_alpha(ratings: Ints, n_labels: int) -> Score:
 
 
 def majority(ratings: Ints, n_labels: int) -> Ints:
-    """The label with most votes of each item: `TIE` where two or more share the first place,
+    """The label with the most votes for each item: `TIE` where two or more share the first place,
     `NO_ANSWER` below three votes.
 
     >>> majority(np.array([[0, 0, 1], [0, 1, 2], [0, 0, -1]]), 3).tolist()
@@ -82,7 +83,8 @@ def majority(ratings: Ints, n_labels: int) -> Ints:
     """
     counts = _counts(ratings, n_labels)
     first = counts.max(axis=1)
-    winner = np.where((counts == first[:, None]).sum(axis=1) > 1, TIE, counts.argmax(axis=1))
+    is_tie = (counts == first[:, None]).sum(axis=1) > 1
+    winner = np.where(is_tie, TIE, counts.argmax(axis=1))
     return np.where(counts.sum(axis=1) < MIN_VOTES, NO_ANSWER, winner).astype(np.int64)
 
 
@@ -92,22 +94,21 @@ def _need(n_items: int, what: str) -> None:
 
 
 def _usual(n_answers: Ints) -> int:
-    """The number of answers, two or more, that most items got; the larger one where two are as
-    frequent.
+    """The number of answers, two or more, that most items got; the larger one of two equally
+    frequent ones.
     """
     frequent = np.bincount(n_answers[n_answers >= 2], minlength=3)
     return int(len(frequent) - 1 - frequent[::-1].argmax())
 
 
 def _counts(ratings: Ints, n_labels: int) -> Floats:
-    """How often each label was given, one row an item."""
-    return np.stack([(ratings == label).sum(axis=1) for label in range(n_labels)], axis=1).astype(
-        np.float64
-    )
+    """How often each label was given, one row per item."""
+    counts = [(ratings == label).sum(axis=1) for label in range(n_labels)]
+    return np.stack(counts, axis=1).astype(np.float64)
 
 
 def _pairs(ratings: Ints, n_labels: int) -> Floats:
-    """One table of first × second annotator an item, with a single 1 in it."""
+    """One table (first × second annotator) per item, with a single 1 in it."""
     tables = np.zeros((len(ratings), n_labels, n_labels))
     tables[np.arange(len(ratings)), ratings[:, 0], ratings[:, 1]] = 1.0
     return tables
@@ -127,15 +128,14 @@ def _imagined(ratings: Ints, n_labels: int, n_answers: int) -> Floats:
 
 
 def _fleiss_parts(counts: Floats) -> Floats:
-    """Shares of the labels and, last, the share of agreeing pairs, one row an item."""
+    """Shares of the labels and, last, the share of agreeing pairs, one row per item."""
     n = counts.sum(axis=1, keepdims=True)
-    return np.concatenate(
-        [counts / n, ((counts**2).sum(axis=1, keepdims=True) - n) / (n * (n - 1))], axis=1
-    )
+    agreeing = ((counts**2).sum(axis=1, keepdims=True) - n) / (n * (n - 1))
+    return np.concatenate([counts / n, agreeing], axis=1)
 
 
 def _coincidences(counts: Floats) -> Floats:
-    """One table of label × label an item: the pairs of its answers, weighted so that each answer
+    """One table (label × label) per item: the pairs of its answers, weighted so that each answer
     counts once.
     """
     pairs = counts[:, :, None] * counts[:, None, :] - counts[:, :, None] * np.eye(counts.shape[1])
@@ -150,10 +150,10 @@ def _scored(
     skipped: int,
     same: str,
 ) -> Score:
-    """A statistic of sums over items, with its interval; `same` is why it is undefined when it is.
+    """A statistic of sums over items, with its interval; `same` is the reason if it is undefined.
 
-    Imagined items join the resampling, as in `disorder.metrics`: without them it sees no doubt
-    where all agree.
+    Imagined items join the resampling, as in `disorder.metrics`: without them the interval would
+    have no width where all agree.
     """
     value = float(statistic(parts.sum(axis=0)[None])[0])
     if np.isnan(value):
@@ -163,7 +163,7 @@ def _scored(
 
 
 def _beyond(observed: Floats, expected: Floats) -> Floats:
-    """Agreement beyond chance; NaN where chance alone agrees always."""
+    """Agreement beyond chance; NaN where chance alone always agrees."""
     room = np.where(np.isclose(expected, 1.0, rtol=0, atol=1e-12), np.nan, 1 - expected)
     return np.asarray((observed - expected) / room)
 
@@ -176,7 +176,9 @@ def _cohen(tables: Floats) -> Floats:
 
 def _fleiss(parts: Floats) -> Floats:
     n_items = parts[:, :-1].sum(axis=1, keepdims=True)
-    return _beyond((parts[:, -1:] / n_items)[:, 0], ((parts[:, :-1] / n_items) ** 2).sum(axis=1))
+    observed = (parts[:, -1:] / n_items)[:, 0]
+    expected = ((parts[:, :-1] / n_items) ** 2).sum(axis=1)
+    return _beyond(observed, expected)
 
 
 def _alpha(coincidences: Floats) -> Floats:
@@ -184,6 +186,5 @@ def _alpha(coincidences: Floats) -> Floats:
     n = totals.sum(axis=1)
     disagreed = n - np.trace(coincidences, axis1=1, axis2=2)
     expected = (n**2 - (totals**2).sum(axis=1)) / (n - 1)
-    return np.asarray(
-        1 - disagreed / np.where(np.isclose(expected, 0.0, rtol=0, atol=1e-9), np.nan, expected)
-    )
+    is_zero = np.isclose(expected, 0.0, rtol=0, atol=1e-9)
+    return np.asarray(1 - disagreed / np.where(is_zero, np.nan, expected))

@@ -1,53 +1,55 @@
-"""What are annotators told? A question and a page of Markdown for each task; the folder's own copy
-is meant to be edited.
+"""What annotators are told: a question and a page of Markdown per task.
+
+The task folder has its own copy of the page, which is meant to be edited.
 """
 
 from __future__ import annotations
 
 from disorder.types import Task
-from disorder.verbs.human.task import HumanTask, Kind
+from disorder.verbs.human.task_folder import HumanTask, TaskKind
 
 NLI = ("entailment", "neutral", "contradiction")
 MEANINGS = {
     "entailment": "if the premise is true, the hypothesis must be true too",
-    "neutral": "the hypothesis may be true or false; the premise does not settle it",
+    "neutral": "the hypothesis may be true or false; the premise does not decide it",
     "contradiction": "if the premise is true, the hypothesis cannot be",
-    "not_entailment": "the first text does not settle that the second is true",
-    "positive": "the writer likes what is spoken of",
-    "negative": "the writer does not like what is spoken of",
-    "acceptable": "a sentence that a native speaker could say",
-    "unacceptable": "no native speaker would say it so",
-    "equivalent": "both texts mean the same",
-    "not_equivalent": "the texts do not mean the same",
-    "duplicate": "both ask the same",
-    "not_duplicate": "they ask different things",
+    "not_entailment": "the first text does not show that the second is true",
+    "positive": "the writer likes what the text is about",
+    "negative": "the writer does not like what the text is about",
+    "acceptable": "a native speaker could say this sentence",
+    "unacceptable": "no native speaker would say it this way",
+    "equivalent": "both texts have the same meaning",
+    "not_equivalent": "the texts differ in meaning",
+    "duplicate": "both questions ask for the same thing",
+    "not_duplicate": "the questions ask for different things",
     "answerable": "the passage answers the question",
-    "unanswerable": "the passage does not answer it",
+    "unanswerable": "the passage does not answer the question",
 }
 VALIDITY = """\
 # Is this a sentence?
 
-You will see {n} texts, one at a time. Say of each whether it is
+You will see {n} texts, one at a time. For each text choose one answer:
 
 - **valid**: it can be understood, even if it is clumsy, short, or not quite grammatical;
-- **invalid**: it cannot be understood, and so it means nothing.
+- **invalid**: it cannot be understood.
 
-Judge the text alone. Do not look anything up, and do not talk about the texts with others.
+Judge only the text. Do not look anything up, and do not discuss the texts with others.
 """
 LABELLING = """\
 # {question}
 
-You will see {n} {things}, one at a time. Some may be hard or impossible to understand: read them as well as you can, put the
-words together to the best of your abilities, and always choose the answer that fits best.
+You will see {n} {things}, one at a time. Some may be hard or impossible to understand: read
+them as well as you can, try to make sense of the words, and always choose the answer that fits
+best.
 
 {labels}
 
-Go by the text alone. Do not look anything up, and do not talk about the texts with others.
+Judge only the text. Do not look anything up, and do not discuss the texts with others.
 """
 
 
-def question_for(kind: Kind, task: Task, *, is_pair: bool) -> str:
-    """The question above every item."""
+def question_for(kind: TaskKind, task: Task, *, is_pair: bool) -> str:
+    """The question shown above every item."""
     if kind == "valid":
         return "Is this a sentence?"
     if set(task.labels) == set(NLI):
@@ -56,12 +58,14 @@ def question_for(kind: Kind, task: Task, *, is_pair: bool) -> str:
 
 
 def instructions_for(task: HumanTask) -> str:
-    """The first page that annotators see."""
+    """The page that annotators see first, as Markdown."""
     if task.kind == "valid":
         return VALIDITY.format(n=task.n_items)
-    labels = "\n".join(
-        f"- **{label}**" + (f": {MEANINGS[label]}" if label in MEANINGS else "")
-        for label in task.labels
-    )
+    lines = []
+    for label in task.labels:
+        meaning = f": {MEANINGS[label]}" if label in MEANINGS else ""
+        lines.append(f"- **{label}**{meaning}")
     things = "pairs of texts" if len(task.text_names) > 1 else "texts"
-    return LABELLING.format(question=task.question, n=task.n_items, things=things, labels=labels)
+    return LABELLING.format(
+        question=task.question, n=task.n_items, things=things, labels="\n".join(lines)
+    )

@@ -1,10 +1,8 @@
-"""Who answered what? Answers and key as arrays: items × annotators, and which items belong to which
-group.
-"""
+"""Answers and key as arrays: items × annotators, and which items belong to which group."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -12,41 +10,51 @@ from pathlib import Path
 import numpy as np
 
 from disorder.errors import BadData, NothingToMeasure
+from disorder.metrics import ORIGINAL
 from disorder.types import Bools, Floats, Ints
 from disorder.verbs.human.agreement import MIN_VOTES, NO_ANSWER, majority
-from disorder.verbs.human.store import Answer, Store
-from disorder.verbs.human.task import WHOLE, HumanTask, Key, read_annotators, read_key, read_task
+from disorder.verbs.human.answer_store import AnswerStore, HumanAnswer
+from disorder.verbs.human.task_folder import (
+    HumanTask,
+    ItemKey,
+    read_annotators,
+    read_key,
+    read_task,
+)
 
-ALL, MAJORITY, MODEL, BROKEN = "all", "majority", "model", "perturbed"
+ALL = "all"
+MAJORITY = "majority"
+MODEL = "model"
+PERTURBED = "perturbed"
 
 
 @dataclass(frozen=True, eq=False)
 class Ratings:
-    """The answers that count, as label numbers: one row an item, one column an annotator, −1 where
-    there is none.
+    """The answers that count, as label numbers: one row per item, one column per annotator, −1
+    where there is none.
     """
 
     task: HumanTask
-    key: list[Key]
+    key: list[ItemKey]
     annotators: list[str]
-    answers: list[Answer]
+    answers: list[HumanAnswer]
     table: Ints
 
     @cached_property
     def gold(self) -> Ints:
-        """What the items should get."""
+        """The gold labels."""
         return np.array([self.task.labels.index(entry.gold) for entry in self.key])
 
     @cached_property
     def model(self) -> Ints | None:
-        """What the model said to the same texts; None where no model was asked this."""
+        """The model's predictions for the same texts; None where there are none."""
         if self.task.kind != "label" or any(entry.model_answer is None for entry in self.key):
             return None
         return np.array([self.task.labels.index(str(entry.model_answer)) for entry in self.key])
 
     @cached_property
     def votes(self) -> Ints:
-        """The majority of each item; see `agreement.majority`."""
+        """The majority label of each item; see `agreement.majority`."""
         return majority(self.table, self.n_labels)
 
     @property
@@ -57,12 +65,12 @@ class Ratings:
     @property
     def evaluators(self) -> list[str]:
         """Each annotator; all together and their majority where there are enough."""
-        n = len(self.annotators)
-        return [
-            *self.annotators,
-            *([ALL] if n > 1 else []),
-            *([MAJORITY] if n >= MIN_VOTES else []),
-        ]
+        names = list(self.annotators)
+        if len(self.annotators) > 1:
+            names.append(ALL)
+        if len(self.annotators) >= MIN_VOTES:
+            names.append(MAJORITY)
+        return names
 
     def of(self, evaluator: str) -> Ints:
         """The answers of one evaluator: items × 1, or × annotators for all of them; negative where
@@ -78,8 +86,8 @@ class Ratings:
         return self.table[:, [self.annotators.index(evaluator)]]
 
     def groups(self) -> Iterator[tuple[str, str, Bools]]:
-        """SampleParts of the items that scores are split by: transformation, group, and which items are
-        in it.
+        """The parts of the task that scores are split by: transformation, group, and which items
+        are in it.
         """
         names = np.array([entry.transformation for entry in self.key])
         everything = np.ones(len(self.key), dtype=bool)
@@ -89,42 +97,47 @@ class Ratings:
             for value in sorted(set(values.tolist()) - {"None"}):
                 yield ALL, f"{column}={value}", values == value
         if len(set(names.tolist())) > 1:
-            for name in sorted(set(names.tolist()), key=lambda name: (name != WHOLE, name)):
+            for name in sorted(set(names.tolist()), key=lambda name: (name != ORIGINAL, name)):
                 yield name, "all", names == name
-            if WHOLE in names:
-                yield BROKEN, "all", names != WHOLE
+            if ORIGINAL in names:
+                yield PERTURBED, "all", names != ORIGINAL
 
 
 def read_ratings(folder: Path) -> Ratings:
-    """The answers of a task folder beside its key."""
-    task, key, answers = read_task(folder), read_key(folder), Store(folder).answers()
+    """Read the answers of a task folder together with its key."""
+    task = read_task(folder)
+    key = read_key(folder)
+    answers = AnswerStore(folder).answers()
     if not answers:
         raise NothingToMeasure(
             f"{folder} holds no answers yet; collect some with: disorder human serve {folder}"
         )
-    _check(folder, task, key)
-    invited = [annotator.name for annotator in read_annotators(folder)]
-    gave = {answer.annotator for answer in answers}
-    names = [name for name in invited if name in gave] + sorted(gave - set(invited))
-    rows, columns = (
-        {name: i for i, name in enumerate(x)} for x in ([entry.item for entry in key], names)
-    )
-    table = np.full((len(key), len(names)), NO_ANSWER, dtype=np.int64)
+    _check_key(folder, task, key)
+    annotators = _annotators(folder, answers)
+    row_of = {entry.item: i for i, entry in enumerate(key)}
+    table = np.full((len(key), len(annotators)), NO_ANSWER, dtype=np.int64)
     for answer in answers:
-        if answer.item not in rows or answer.answer not in task.labels:
+        if answer.item not in row_of or answer.answer not in task.labels:
             raise BadData(
-                f"{folder}: the answer {answer.answer!r} to {answer.item!r} does not belong to this task"
+                f"{folder}: the answer {answer.answer!r} to {answer.item!r} "
+                "does not belong to this task"
             )
-        table[rows[answer.item], columns[answer.annotator]] = task.labels.index(answer.answer)
-    return Ratings(task, key, names, answers, table)
+        column = annotators.index(answer.annotator)
+        table[row_of[answer.item], column] = task.labels.index(answer.answer)
+    return Ratings(task, key, annotators, answers, table)
 
 
-def _check(folder: Path, task: HumanTask, key: list[Key]) -> None:
+def _annotators(folder: Path, answers: Sequence[HumanAnswer]) -> list[str]:
+    """Who answered: those with a personal link in their order, then the others by name."""
+    invited = [annotator.name for annotator in read_annotators(folder)]
+    answered = {answer.annotator for answer in answers}
+    return [name for name in invited if name in answered] + sorted(answered - set(invited))
+
+
+def _check_key(folder: Path, task: HumanTask, key: Sequence[ItemKey]) -> None:
     for entry in key:
-        if (
-            not {entry.gold, entry.model_answer or entry.gold} <= set(task.labels)
-            and task.kind == "label"
-        ):
+        named = {entry.gold, entry.model_answer or entry.gold}
+        if task.kind == "label" and not named <= set(task.labels):
             raise BadData(
                 f"{folder}: the key of {entry.item} names a label that task.json does not have"
             )
@@ -134,6 +147,6 @@ def _check(folder: Path, task: HumanTask, key: list[Key]) -> None:
 
 def right_share(answers: Ints, gold: Ints) -> tuple[Floats, Bools]:
     """For each item the share of its answers that are right, and whether it has any answer."""
-    given = answers >= 0
-    n = given.sum(axis=1)
-    return ((answers == gold[:, None]).sum(axis=1) / np.maximum(n, 1)), n > 0
+    n_answers = (answers >= 0).sum(axis=1)
+    n_right = (answers == gold[:, None]).sum(axis=1)
+    return n_right / np.maximum(n_answers, 1), n_answers > 0

@@ -1,27 +1,34 @@
-"""Does this benchmark need reading, or can it be gamed? One file a check; each gives verdicts,
-pictures and data.
+"""Sanity checks of a dataset: does it need word order, both texts, all word classes, or can it be
+gamed?
 
-This folder joins stages as train/ and compare/ do: it reads, breaks, trains on whole and on perturbed
-rows, and measures.
+`sanity` runs the checks. A check is a function of a `CheckInput` that returns a `CheckResult`, in a
+file of its own in checks/ or in a plugin, declared by `disorder.registry.check`.
 """
 
 from __future__ import annotations
 
 from disorder.report.exhibits import Figure, Table
-from disorder.verbs.sanity.checking import CHECKS, sanity
+from disorder.verbs.sanity.check_input import CheckInput
+from disorder.verbs.sanity.checking import sanity
+from disorder.verbs.sanity.equivalence import VerdictRule
 from disorder.verbs.sanity.folder import as_json, page, write_folder
-from disorder.verbs.sanity.result import Checked, Sanity, Section, Verdict
+from disorder.verbs.sanity.result import CheckResult, Sanity, SanitySection, Verdict
 from disorder.verbs.sanity.splits import LIMIT
+from disorder.verbs.sanity.trials import Trial, TrialPredictions, Trials
 
 __all__ = [
-    "CHECKS",
     "LIMIT",
-    "Checked",
+    "CheckInput",
+    "CheckResult",
     "Figure",
     "Sanity",
-    "Section",
+    "SanitySection",
     "Table",
+    "Trial",
+    "TrialPredictions",
+    "Trials",
     "Verdict",
+    "VerdictRule",
     "as_json",
     "page",
     "sanity",

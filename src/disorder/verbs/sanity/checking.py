@@ -1,5 +1,6 @@
-"""From a data spec to verdicts: rows are dealt out, a model is chosen, each check is done or says
-why it cannot be.
+"""The verb `sanity`: read a dataset, deal out its rows, choose a model, and run the checks.
+
+A check that cannot be done is a section with the reason; the others are still done.
 """
 
 from __future__ import annotations
@@ -7,251 +8,235 @@ from __future__ import annotations
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from disorder.errors import BadSetting, MissingData, MissingPackage, NothingToMeasure, UnknownName
-from disorder.runs.settings import Settings
-from disorder.types import Progress
-from disorder.verbs.sanity import linear
-from disorder.verbs.sanity.checks import baselines as baselines_check
-from disorder.verbs.sanity.checks import classes as classes_check
-from disorder.verbs.sanity.checks import duplicates as duplicates_check
-from disorder.verbs.sanity.checks import order as order_check
-from disorder.verbs.sanity.checks import overlap as overlap_check
-from disorder.verbs.sanity.checks import swap as swap_check
-from disorder.verbs.sanity.checks import texts as texts_check
-from disorder.verbs.sanity.checks import words as words_check
-from disorder.verbs.sanity.equivalence import TOO_LITTLE, Rule
-from disorder.verbs.sanity.learner import Trained
-from disorder.verbs.sanity.result import Checked, Sanity, Section
-from disorder.verbs.sanity.splits import Rows, rows_of
-from disorder.verbs.sanity.trials import Bench
+from disorder.errors import MissingData, MissingPackage, NothingToMeasure, check_keywords
+from disorder.registry import CheckPart, parts
+from disorder.specs import listed, parse_pairs
+from disorder.types import Progress, Score
+from disorder.verbs.sanity.check_input import CheckInput
+from disorder.verbs.sanity.equivalence import TOO_LITTLE
+from disorder.verbs.sanity.folder import reserved_folder
+from disorder.verbs.sanity.linear import default_model
+from disorder.verbs.sanity.request import DEFAULT_MODEL, SanityRequest, as_spec
+from disorder.verbs.sanity.result import Sanity, SanitySection
+from disorder.verbs.sanity.splits import DatasetRows, read_rows
+from disorder.verbs.sanity.trial_models import TrainedByRecipe, TrialModel
+from disorder.verbs.sanity.trials import Trials
 
-FEWEST = 50  # rows that anything can be learned from
-DEFAULT = "linear"
+FEWEST = 50  # rows that a model can learn anything from
 ONE_TEXT = "there is no second text"
+CANNOT = (NothingToMeasure, MissingPackage, MissingData)  # what one check lacks stops no other
 
 
-@dataclass(frozen=True)
-class Check:
-    """A check: its function, what it asks, and whether it needs a trained model and pairs of texts."""
-
-    function: Callable[..., Checked]
-    asks: str
-    paper: str
-    trains: bool = True
-    pairs: bool = False
-
-
-CHECKS: dict[str, Check] = {
-    "order": Check(order_check.order, order_check.ASKS, order_check.PAPER),
-    "texts": Check(texts_check.texts, texts_check.ASKS, texts_check.PAPER, pairs=True),
-    "swap": Check(swap_check.swap, swap_check.ASKS, swap_check.PAPER, pairs=True),
-    "classes": Check(classes_check.classes, classes_check.ASKS, classes_check.PAPER),
-    "baselines": Check(baselines_check.baselines, baselines_check.ASKS, baselines_check.PAPER),
-    "overlap": Check(overlap_check.overlap, overlap_check.ASKS, overlap_check.PAPER, pairs=True),
-    "words": Check(words_check.words, words_check.ASKS, words_check.PAPER, trains=False),
-    "duplicates": Check(
-        duplicates_check.duplicates, duplicates_check.ASKS, duplicates_check.PAPER, trains=False
-    ),
-}
-
-
-@dataclass(frozen=True)
-class Asked:
-    """How the data is to be read, and how `--model` is to be trained."""
-
-    columns: Mapping[str, str] | str = field(default_factory=dict)
-    task: str | None = None
-    data_dir: str | None = None
-    group_by: Sequence[str] = ()
-    settings: Mapping[str, Any] = field(default_factory=dict)
-    device: str | None = None
-
-
+@check_keywords()
 def sanity(
     data: Any = "builtin",
     *,
     train: Any = None,
-    model: str = DEFAULT,
-    checks: Sequence[str] = (),
+    model: str = DEFAULT_MODEL,
+    checks: str | Sequence[str] = (),
     margin: float = 0.05,
     skill: float = 0.25,
     folds: int | None = None,
     limit: int | None = None,
     seed: int = 0,
+    columns: Mapping[str, str] | str | None = None,
+    task: str | None = None,
+    data_dir: str | Path | None = None,
+    group_by: str | Sequence[str] = (),
+    settings: Mapping[str, Any] | None = None,
+    device: str | None = None,
+    out: str | Path | None = None,
     progress: Progress | None = None,
-    **reading: Any,
 ) -> Sanity:
-    """Does a benchmark need word order, both texts, all word classes, or can it be gamed?
+    """Does a dataset need word order, both texts, all word classes, or can it be gamed?
 
-    `train` is its training split (found by name for known sets); without one the data is
-    cross-fitted. `model` is the default `linear` or any that `disorder.verbs.train` understands,
-    trained once for each way to break the data.
+    The result displays in a notebook; `found.verdict("order")` is one verdict, `found.records` all
+    scores, `found.save(folder)` the report with all its files.
+
+    Args:
+        data: As for `disorder.audit`: a spec (`"data.jsonl"`), rows, or a `Dataset`.
+        train: Its training data, of the same kinds. None: found by name for known sets, else the
+            rows are cross-fitted.
+        model: The default `"linear"`, or any that `disorder.train` takes (`"bilstm"`,
+            `"hf:FOLDER"`), trained once per perturbation.
+        checks: One check or several (`disorder list checks`); none: all of them.
+        margin: The largest cost that still counts as none; 0.05 is five points.
+        skill: The share of the way from chance to perfect that the model must have gone for a
+            "not needed".
+        folds: Cross-fit in this many parts, training data included. None: 5 where it is needed.
+        limit: Train on this many rows at most, drawn by seed. None: 5,000.
+        seed: Seed of every draw.
+        columns: Which columns are which: `{"premise": "text_a", "gold": "label"}`.
+        task: Treat the data as this known task.
+        data_dir: Folder with the papers' datasets (else `DISORDER_DATA`).
+        group_by: One column or several that verdicts are split by.
+        settings: Settings of the training, such as `{"epochs": 2}`; not for `"linear"`.
+        device: `"cpu"`, `"cuda"` or `"mps"` for the training; not for `"linear"`.
+        out: Folder to write the report into, as the command does.
+        progress: Called with stage, done, total and a note.
     """
-    rule, asked, began = Rule(margin, skill), Asked(**reading), time.perf_counter()
-    for name in checks:
-        if name not in CHECKS:
-            raise UnknownName("check", name, CHECKS)
-    if limit is not None and limit < 1:
-        raise BadSetting("sanity", limit=limit, need="1 or more")
-    _check_model(model, asked)
-    settings = Settings(
+    request = SanityRequest(
+        data=as_spec(data),
+        train=as_spec(train),
+        model=model,
+        margin=margin,
+        skill=skill,
+        folds=folds,
+        limit=limit,
         seed=seed,
-        columns=asked.columns,  # type: ignore[arg-type]
-        task=asked.task,
-        data_dir=asked.data_dir,
-        group_by=asked.group_by,
+        task=task,
+        data_dir=None if data_dir is None else str(data_dir),
+        device=device,
+        checks=listed(checks),
+        group_by=listed(group_by),
+        settings=dict(settings or {}),
+        columns=_column_names(columns),
     )
-    rows = rows_of(data, train, folds=folds, limit=limit, margin=margin, settings=settings)
-    wanted = {name: check for name, check in CHECKS.items() if not checks or name in checks}
+    request.check()
+    folder = None if out is None else Path(out)
+    with reserved_folder(folder):
+        result = _run_checks(request, progress)
+        if folder is not None:
+            result.save(folder)
+    return result
+
+
+def _column_names(columns: Mapping[str, str] | str | None) -> dict[str, str]:
+    if isinstance(columns, str):
+        form = f"columns {columns!r}: write it as name=name,name=name"
+        return parse_pairs(columns, form=form)
+    return dict(columns or {})
+
+
+def _run_checks(request: SanityRequest, progress: Progress | None) -> Sanity:
+    began = time.perf_counter()
+    rows = read_rows(
+        request.data,
+        request.train,
+        folds=request.folds,
+        limit=request.limit,
+        margin=request.margin,
+        settings=request.reading,
+    )
+    chosen = request.parts
     with tempfile.TemporaryDirectory(prefix="disorder-sanity-") as place:
-        bench = _bench(rows, model, rule, seed, asked, Path(place))
-        sections = [
-            _section(name, check, rows, rule, bench, _step(progress, i, len(wanted)))
-            for i, (name, check) in enumerate(wanted.items())
-        ]
-    _step(progress, len(wanted), len(wanted))("")
-    return _result(
-        data,
-        rows,
-        model,
-        sections,
-        bench,
-        time.perf_counter() - began,
-        {
-            "checks": list(wanted),
-            "margin": margin,
-            "skill": skill,
-            "folds": folds,
-            "limit": limit,
-            "seed": seed,
-            "train": train if isinstance(train, str | None) else "rows given from Python",
-            "set": dict(asked.settings),
-        },
-    )
+        trials = _trials_or_reason(rows, request, Path(place))
+        given = CheckInput(rows.data, rows.train, request.rule, trials)
+        sections = []
+        for done, entry in enumerate(chosen):
+            if progress is not None:
+                progress("checks", done, len(chosen), entry.name)
+            sections.append(run_check(entry, given))
+    if progress is not None:
+        progress("checks", len(chosen), len(chosen), "")
+    return _result(request, rows, trials, sections, time.perf_counter() - began)
 
 
-def _check_model(model: str, asked: Asked) -> None:
-    """Raise on a model that cannot be trained, or not as asked, before any data is read."""
-    if model == DEFAULT:
-        unused = dict(asked.settings) | ({} if asked.device is None else {"device": asked.device})
-        if unused:
-            raise BadSetting(
-                "sanity",
-                need=f"a --model that is trained with it: {DEFAULT} takes no settings",
-                **unused,
-            )
-        return
-    from disorder.verbs.train.learner import start
+def run_check(entry: CheckPart, given: CheckInput) -> SanitySection:
+    """The section of one check: its result, or the reason why it cannot be done."""
+    reason = ""
+    if entry.pairs and given.data.examples[0].text_b is None:
+        reason = ONE_TEXT
+    elif entry.trains and isinstance(given.trained, str):
+        reason = given.trained
+    if reason:
+        return SanitySection(entry.name, entry.asks, entry.paper, reason=reason)
+    try:
+        found = entry.function(given)
+    except CANNOT as error:
+        return SanitySection(entry.name, entry.asks, entry.paper, reason=str(error))
+    return SanitySection(entry.name, entry.asks, entry.paper, found)
 
-    start(model)
 
-
-def _bench(rows: Rows, model: str, rule: Rule, seed: int, asked: Asked, place: Path) -> Bench | str:
-    """What models are trained and asked on, or why none can be."""
+def _trials_or_reason(rows: DatasetRows, request: SanityRequest, place: Path) -> Trials | str:
+    """The trials, or why no model can be trained."""
     labels = Counter(example.label for example in rows.examples)
     if len(labels) < 2:
         return f"every row has the label {next(iter(labels))!r}: there is nothing to learn"
     if len(rows.examples) < FEWEST:
         return f"{len(rows.examples)} rows are too few to learn from; {FEWEST} at least"
-    task = rows.data.task
-    if model != DEFAULT:
-        return Bench(
-            rows, Trained(model, task, place, seed, dict(asked.settings), asked.device), rule, seed
-        )
     try:
-        return Bench(rows, linear.quick([e.texts for e in rows.examples], task, seed), rule, seed)
+        model = _trial_model(rows, request, place)
     except MissingPackage as reason:
         return str(reason)
+    return Trials(rows, model, request.rule, request.seed)
 
 
-def _section(
-    name: str, check: Check, rows: Rows, rule: Rule, bench: Bench | str, step: Callable[[str], None]
-) -> Section:
-    step(name)
-    if check.pairs and rows.examples[0].text_b is None:
-        return Section(name, check.asks, check.paper, reason=ONE_TEXT)
-    if check.trains and isinstance(bench, str):
-        return Section(name, check.asks, check.paper, reason=bench)
-    everything = [*(rows.train.examples if rows.train else ()), *rows.data.examples]
-    given = {"words": (everything, rows.data.task, rule), "duplicates": (rows.data, rows.train)}
-    try:
-        found = check.function(*given.get(name, (bench,)))
-    except (NothingToMeasure, MissingPackage, MissingData) as reason:
-        return Section(name, check.asks, check.paper, reason=str(reason))
-    return Section(name, check.asks, check.paper, found)
-
-
-def _step(progress: Progress | None, done: int, total: int) -> Callable[[str], None]:
-    return lambda name: None if progress is None else progress("checks", done, total, name)
+def _trial_model(rows: DatasetRows, request: SanityRequest, place: Path) -> TrialModel:
+    task = rows.data.task
+    if request.model == DEFAULT_MODEL:
+        return default_model([example.texts for example in rows.examples], task, request.seed)
+    return TrainedByRecipe(
+        request.model, task, place, request.seed, dict(request.settings), request.device
+    )
 
 
 def _result(
-    data: Any,
-    rows: Rows,
-    model: str,
-    sections: Sequence[Section],
-    bench: Bench | str,
+    request: SanityRequest,
+    rows: DatasetRows,
+    trials: Trials | str,
+    sections: Sequence[SanitySection],
     seconds: float,
-    settings: dict[str, Any],
 ) -> Sanity:
-    train, trained = (
-        rows.train,
-        not isinstance(bench, str) and any(CHECKS[s.name].trains and s.found for s in sections),
-    )
-    task = rows.data.task
-    counts = {
-        "data": len(rows.data.examples),
-        "train": len(train.examples) if train else 0,
-        "asked": len(rows.asked),
-    }
-    whole = bench.score(bench.whole, rows.asked) if trained and isinstance(bench, Bench) else None
-    chance = bench.chance(rows.asked) if isinstance(bench, Bench) else 0.0
+    data = rows.data
+    train = rows.train
     return Sanity(
-        data if isinstance(data, str) else rows.data.name,
-        train.name if train else "",
-        rows.design,
-        model,
-        counts,
-        task.labels,
-        chance,
-        "spearman" if task.is_regression else "balanced_accuracy",
-        settings,
-        {"data": rows.data.fingerprint, "train": train.fingerprint if train else ""},
-        version("disorder"),
-        sections,
-        whole,
-        [*rows.notes, *_too_little(sections, bench), *_left_out(rows)],
-        round(seconds, 1),
+        data=request.data if isinstance(request.data, str) else data.name,
+        train=train.name if train else "",
+        design=rows.design,
+        model=request.model,
+        n_rows={
+            "data": len(data.examples),
+            "train": len(train.examples) if train else 0,
+            "tested": len(rows.tested),
+        },
+        labels=data.task.labels,
+        chance=0.0 if isinstance(trials, str) else trials.chance(rows.tested),
+        metric="spearman" if data.task.is_regression else "balanced_accuracy",
+        settings=request.recorded,
+        hashes={"data": data.fingerprint, "train": train.fingerprint if train else ""},
+        version=version("disorder"),
+        sections=sections,
+        original=_original_score(sections, trials),
+        notes=[*rows.notes, *_skill_notes(sections, trials), *_skip_notes(rows)],
+        seconds=round(seconds, 1),
+        command=request.command,
     )
 
 
-def _too_little(sections: Sequence[Section], bench: Bench | str) -> list[str]:
-    """What a "not needed" would have asked for, where the model fell short of it."""
-    because = [
-        verdict.because
-        for section in sections
-        if section.found
-        for verdict in section.found.verdicts
-    ]
-    if isinstance(bench, str) or not any(TOO_LITTLE in line for line in because):
+def _original_score(sections: Sequence[SanitySection], trials: Trials | str) -> Score | None:
+    """The score on original texts; None where no check trained a model."""
+    known = parts(CheckPart)
+    has_trained = any(known[each.name].trains for each in sections if each.found)
+    if isinstance(trials, str) or not has_trained:
+        return None
+    return trials.score(trials.original, trials.rows.tested)
+
+
+def _skill_notes(sections: Sequence[SanitySection], trials: Trials | str) -> list[str]:
+    """What a "not needed" would have taken, where the model fell short of it."""
+    verdicts = [verdict for each in sections if each.found for verdict in each.found.verdicts]
+    is_weak = any(TOO_LITTLE in verdict.because for verdict in verdicts)
+    if isinstance(trials, str) or not is_weak:
         return []
-    enough = bench.rule.enough(bench.chance(bench.rows.asked))
-    way = f"{bench.rule.skill:g} of the way from chance to perfect"
-    advice = "train on more rows (--limit) or try a stronger --model"
-    return [f"to say 'not needed' the model must surely score {enough:.3f} ({way}); {advice}"]
+    enough = trials.rule.enough(trials.chance(trials.rows.tested))
+    return [
+        f"for a 'not needed' the lower bound of the model's score must reach {enough:.3f} "
+        f"({trials.rule.skill:g} of the way from chance to perfect); train on more rows (--limit) "
+        "or try a stronger --model"
+    ]
 
 
-def _left_out(rows: Rows) -> list[str]:
+def _skip_notes(rows: DatasetRows) -> list[str]:
     """A line for each reason why rows were not read."""
-    sets = [each for each in (rows.data, rows.train) if each is not None]
     return [
         f"{each.name}: {count:,} rows left out ({reason})"
-        for each in sets
+        for each in (rows.data, rows.train)
+        if each is not None
         for reason, count in each.skipped.items()
     ]

@@ -1,24 +1,28 @@
-"""What goes on the dataset's own page? A section of a dataset card in Markdown, with front matter
-for a hub.
-"""
+"""Dataset card: a section in Markdown to paste into the card of a dataset, with front matter."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterator
 
-from disorder.report.markdown import as_text as _text
+from disorder.report.markdown import as_text
+from disorder.report.number_text import score_row, with_interval
 from disorder.report.page import visible
-from disorder.verbs.sanity.result import Sanity, bounds, said
+from disorder.verbs.sanity.result import Sanity, Verdict
+
+METRICS = {
+    "spearman": "Spearman's rank correlation",
+    "balanced_accuracy": "Accuracy with every label counting the same",
+}
 
 
-def card(result: Sanity, command: str) -> str:
+def card(result: Sanity) -> str:
     """Front matter in YAML, then the section."""
-    return "\n".join([*_front(result), "", *_section(result, command)]) + "\n"
+    return "\n".join([*_front_matter(result), "", *_section(result)]) + "\n"
 
 
-def _front(result: Sanity) -> Iterator[str]:
-    """Values are written as JSON, which is YAML too, so that nothing in a name can break it."""
+def _front_matter(result: Sanity) -> Iterator[str]:
+    """Values are written as JSON, which is YAML too, so that no name can break it."""
     yield "---"
     yield "disorder_sanity:"
     yield f"  data: {_value(result.data)}"
@@ -28,25 +32,29 @@ def _front(result: Sanity) -> Iterator[str]:
     yield f"  margin: {result.settings['margin']}"
     yield f"  seed: {result.settings['seed']}"
     yield f"  hash: {json.dumps(result.hashes['data'])}"
-    if result.whole:
-        yield f"  whole: {json.dumps(bounds(result.whole))}"
-    yield f"  verdicts:{'' if result.verdicts else ' []'}"
+    if result.original:
+        yield f"  original: {json.dumps(score_row(result.original))}"
+    yield "  verdicts:" if result.verdicts else "  verdicts: []"
     for verdict in result.verdicts:
-        number = bounds(verdict.score) if verdict.score else {}
-        whole = {"whole": bounds(verdict.whole)} if verdict.whole else {}
-        entry = (
-            {"question": verdict.question, "group": verdict.group, "answer": verdict.answer}
-            | number
-            | whole
-        )
-        yield f"    - {_value(entry)}"
+        yield f"    - {_value(_entry(verdict))}"
     yield "---"
 
 
+def _entry(verdict: Verdict) -> dict[str, object]:
+    entry: dict[str, object] = {
+        "question": verdict.question,
+        "group": verdict.group,
+        "answer": verdict.answer,
+    }
+    if verdict.score:
+        entry |= score_row(verdict.score)
+    if verdict.original:
+        entry["original"] = score_row(verdict.original)
+    return entry
+
+
 def _value(value: object) -> str:
-    """JSON that is YAML too: characters that YAML does not allow, or that one cannot see, are
-    escaped.
-    """
+    """JSON in which characters that YAML does not allow, or that are invisible, are escaped."""
     text = json.dumps(value, ensure_ascii=False)
     return "".join(
         char if char.isprintable() and char != "\ufffe" else _escaped(char) for char in text
@@ -58,32 +66,36 @@ def _escaped(char: str) -> str:
     return f"\\u{number:04x}" if number < 0x10000 else f"\\U{number:08x}"
 
 
-def _section(result: Sanity, command: str) -> Iterator[str]:
+def _section(result: Sanity) -> Iterator[str]:
     yield "## Sanity check"
     yield ""
-    yield f"What this data asks of a model, measured by disorder {result.version} with the model `{_code(result.model)}`; "
-    yield f"{_text(result.design)}."
-    if result.whole:
+    yield (
+        f"What this data needs of a model, measured by disorder {result.version} with the model "
+        f"`{_code(result.model)}`; "
+    )
+    yield f"{as_text(result.design)}."
+    if result.original:
         yield ""
-        named = (
-            "Spearman's rank correlation"
-            if result.metric == "spearman"
-            else "Accuracy with every label counting the same"
+        yield (
+            f"{METRICS.get(result.metric, result.metric)}: {with_interval(result.original)}; "
+            f"chance is {result.chance:.3f}. Costs are differences to that, in points of a"
         )
-        margin = f"up to {100 * result.settings['margin']:g} points count as none"
-        yield f"{named}: {said(result.whole)}; chance is {result.chance:.3f}. Costs are differences to that, in points of a"
-        yield f"hundred, with 95 % intervals over rows; {margin}."
+        yield (
+            "hundred, with 95 % intervals over rows; "
+            f"up to {100 * result.settings['margin']:g} points count as none."
+        )
     yield ""
     yield "| question | answer | why |"
     yield "| --- | --- | --- |"
     for verdict in result.verdicts:
-        where = "" if verdict.group == "all" else f" ({_text(verdict.group)})"
-        yield f"| {_text(verdict.question)}{where} | **{verdict.answer}** | {_text(verdict.because)} |"
+        because = as_text(verdict.because)
+        yield f"| {as_text(verdict.name)} | **{verdict.answer}** | {because} |"
     for section in result.sections:
         if section.found is None:
-            yield f"| {section.name} | not done | {_text(section.reason)} |"
-    yield ""
-    yield f"Run it again: `{_code(command)}`"
+            yield f"| {section.name} | not done | {as_text(section.reason)} |"
+    if result.command:
+        yield ""
+        yield f"Run it again: `{_code(result.command)}`"
 
 
 def _code(text: str) -> str:

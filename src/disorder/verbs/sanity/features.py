@@ -1,10 +1,9 @@
-"""What can a quick model see? Numbers for words, for how two texts share them, and for the order
-they stand in.
+"""Features of the default model: words, how two texts share them, and the order they stand in.
 
-The first of a pair lends its words to the second: content words that both have are numbered by
-where the first has them, so that "who did what to whom" is a pattern of numbers that is learned
-once for all names. All rows are looked at together: a word is a key, its row in the high half and
-its hash in the low half.
+Content words that both texts of a pair have are numbered by where the first text has them, so that
+"who did what to whom" is a pattern of numbers, learned once for all names. All rows are handled
+together: a word is a key with its row in the high half and its hash in the low half. Written here
+because scikit-learn's hashing takes one text at a time and has no features across two texts.
 """
 
 from __future__ import annotations
@@ -21,25 +20,23 @@ from numpy.typing import NDArray
 from disorder.types import Bools, Ints, Texts
 
 Hashes = NDArray[np.uint64]
-Seen = tuple[Ints, Hashes]  # rows, and the features seen in them
+RowFeatures = tuple[Ints, Hashes]  # row numbers, and a feature for each of them
 BITS = 18
 WORD = re.compile(r"[\u3400-\u9fff]|[^\W\u3400-\u9fff]+(?:['’]\w+)?|[^\w\s]")
-GOLDEN = np.uint64(
-    0x9E3779B97F4A7C15
-)  # Fibonacci hashing: the high bits of a product with it are well mixed
-HALF, LOW = np.uint64(32), np.uint64(2**32 - 1)
-START, END, SHARED = (
-    1,
-    2,
-    100,
-)  # numbers that stand for the ends of a text, and for shared words from the first on
+# Fibonacci hashing: the high bits of a product with it are well mixed.
+GOLDEN = np.uint64(0x9E3779B97F4A7C15)
+HALF = np.uint64(32)
+LOW = np.uint64(2**32 - 1)
+START = 1  # stands for the start of a text
+END = 2
+SHARED = 100  # stands for the first shared word; the next ones follow
 COMMON = 0.05  # words in more than this share of the texts are grammar rather than content
-CROSSED, PATTERN, BESIDE = (
-    40,
-    7,
-    30,
-)  # words, shared words, and other words of a row that are set against each other
-WINDOW, SHORT_WINDOW = 12, 4
+# How many words of a row are set against each other, so that long texts stay cheap:
+CROSSED = 40  # words that only one text has
+PATTERN = 7  # shared words
+BESIDE = 30  # other words beside shared ones
+WINDOW = 12  # words apart, in single texts
+SHORT_WINDOW = 4  # words apart, in pairs
 
 
 @lru_cache(maxsize=200_000)
@@ -54,33 +51,32 @@ def hashes(text: str) -> Hashes:
 
 
 def common(texts: Sequence[Texts]) -> Hashes:
-    """The words that stand in so many texts that they are grammar."""
+    """The words that are in so many texts that they count as grammar."""
     every = [text for pair in texts for text in pair if text]
     found, counts = np.unique(_low(distinct(_keys(every))), return_counts=True)
     return np.asarray(found[counts > COMMON * len(every)])
 
 
-def words(texts: Sequence[Texts]) -> Seen:
-    """Which words there are; for pairs also which both have, and how those that only one has face
-    each other.
+def words(texts: Sequence[Texts]) -> RowFeatures:
+    """Which words there are; for pairs also which both have, and each word that only the first has
+    with each that only the second has.
     """
     first = distinct(_keys([a for a, _ in texts]))
     if _is_single(texts):
         return _row(first), _mixed(1, _low(first))
     second = distinct(_keys([b or "" for _, b in texts]))
     both = np.intersect1d(first, second, assume_unique=True)
-    only_a, only_b = (
-        each[~_places(each, both)[1]] if len(both) else each for each in (first, second)
-    )
-    kinds = zip((1, 2, 3, 4, 6), (first, second, only_a, only_b, both), strict=True)
-    found = [(_row(each), _mixed(kind, _low(each))) for kind, each in kinds]
+    only_a = _without(first, both)
+    only_b = _without(second, both)
+    kinds = {1: first, 2: second, 3: only_a, 4: only_b, 6: both}
+    found = [(_row(keys), _mixed(kind, _low(keys))) for kind, keys in kinds.items()]
     crossed = _crossed(5, _first_few(only_a, CROSSED), _first_few(only_b, CROSSED), len(texts))
     return _together(*found, crossed, overlap(texts))
 
 
-def order(texts: Sequence[Texts], grammar: Hashes) -> Seen:
-    """In which order the words stand: neighbours, who comes before whom, and where the words of `a`
-    stand in `b`.
+def order(texts: Sequence[Texts], grammar: Hashes) -> RowFeatures:
+    """The order of the words: neighbours, which word comes before which, and where the second text
+    has the words of the first; `grammar` are the words that count as grammar.
     """
     first = _keys([a for a, _ in texts], ends=True)
     if _is_single(texts):
@@ -89,7 +85,7 @@ def order(texts: Sequence[Texts], grammar: Hashes) -> Seen:
     return _together(_next(30, first), _next(31, second), *_aligned(texts, grammar))
 
 
-def length(texts: Sequence[Texts]) -> Seen:
+def length(texts: Sequence[Texts]) -> RowFeatures:
     """How long the texts are, and nothing else."""
     n = np.array([len(hashes(a)) for a, _ in texts])
     m = np.array([0 if b is None else len(hashes(b)) for _, b in texts])
@@ -106,16 +102,14 @@ def length(texts: Sequence[Texts]) -> Seen:
     return _binned(40, bins)
 
 
-def overlap(texts: Sequence[Texts]) -> Seen:
+def overlap(texts: Sequence[Texts]) -> RowFeatures:
     """How many words the texts share, and nothing else."""
-    first, second = (
-        distinct(_keys([a for a, _ in texts])),
-        distinct(_keys([b or "" for _, b in texts])),
-    )
-    both = np.bincount(
-        _row(np.intersect1d(first, second, assume_unique=True)), minlength=len(texts)
-    )
-    n, m = (np.bincount(_row(each), minlength=len(texts)) for each in (first, second))
+    first = distinct(_keys([a for a, _ in texts]))
+    second = distinct(_keys([b or "" for _, b in texts]))
+    shared = np.intersect1d(first, second, assume_unique=True)
+    both = np.bincount(_row(shared), minlength=len(texts))
+    n = np.bincount(_row(first), minlength=len(texts))
+    m = np.bincount(_row(second), minlength=len(texts))
     of_b = np.round(20 * both / np.maximum(1, m)).astype(int)
     of_all = np.round(20 * both / np.maximum(1, n + m - both)).astype(int)
     return _binned(
@@ -123,15 +117,10 @@ def overlap(texts: Sequence[Texts]) -> Seen:
     )
 
 
-def share_overlap(a: str, b: str | None) -> float:
-    """The share of the distinct words of `b` that `a` has too."""
-    first, second = set(hashes(a).tolist()), set(hashes(b or "").tolist())
-    return len(first & second) / max(1, len(second))
-
-
-def _aligned(texts: Sequence[Texts], grammar: Hashes) -> list[Seen]:
-    """The second text with the content words that it shares replaced by their number in the first."""
-    first, second = _keys([a for a, _ in texts]), _keys([b or "" for _, b in texts], ends=True)
+def _aligned(texts: Sequence[Texts], grammar: Hashes) -> list[RowFeatures]:
+    """The second text, its shared content words replaced by their number in the first."""
+    first = _keys([a for a, _ in texts])
+    second = _keys([b or "" for _, b in texts], ends=True)
     shared = np.intersect1d(distinct(first), distinct(second), assume_unique=True)
     shared = shared[~np.isin(_low(shared), grammar)]
     if not len(shared):
@@ -139,20 +128,19 @@ def _aligned(texts: Sequence[Texts], grammar: Hashes) -> list[Seen]:
     rank = _ranks(shared, first)
     places, is_shared = _places(second, shared)
     symbols = second.copy()
-    symbols[is_shared] = (_row(second[is_shared]).astype(np.uint64) << HALF) | (
-        np.uint64(SHARED) + rank[places[is_shared]]
-    )
-    pattern = _first_few((second[is_shared] & ~LOW) | rank[places[is_shared]], PATTERN)
-    every = distinct(np.concatenate([first, second]))
-    others = every[~_places(every, shared)[1]]
-    whole = _wholes(pattern)
+    row_half = second[is_shared] & ~LOW
+    rank_of_word = rank[places[is_shared]]
+    symbols[is_shared] = row_half | (np.uint64(SHARED) + rank_of_word)
+    pattern = _first_few(row_half | rank_of_word, PATTERN)
+    others = _without(distinct(np.concatenate([first, second])), shared)
+    row_pattern = _row_patterns(pattern)
     pairs = [_paired(pattern, gap) for gap in range(1, PATTERN)]
     before = np.sort(np.concatenate(pairs))
     beside = _crossed(53, before, _first_few(others, BESIDE), len(texts))
     return [
         *_sequence(60, symbols, SHORT_WINDOW),
-        (_row(whole), _mixed(50, _low(whole))),
-        _crossed(51, whole, others, len(texts)),
+        (_row(row_pattern), _mixed(50, _low(row_pattern))),
+        _crossed(51, row_pattern, others, len(texts)),
         (_row(before), _mixed(52, _low(before))),
         beside,
     ]
@@ -170,53 +158,58 @@ def _ranks(shared: Hashes, first: Hashes) -> Hashes:
 
 
 def _places(keys: Hashes, known: Hashes) -> tuple[Ints, Bools]:
-    """Where each key stands among the known ones, and whether it does."""
+    """Where each key is among the known ones, and whether it is there at all."""
     places = np.minimum(np.searchsorted(known, keys), len(known) - 1)
     return places, np.asarray(known[places] == keys)
 
 
-def _wholes(pattern: Hashes) -> Hashes:
-    """One key a row that stands for its whole pattern."""
+def _without(keys: Hashes, known: Hashes) -> Hashes:
+    """The keys that are not among the known ones."""
+    if not len(known):
+        return keys
+    return np.asarray(keys[~_places(keys, known)[1]])
+
+
+def _row_patterns(pattern: Hashes) -> Hashes:
+    """One key per row that stands for its whole pattern."""
     rows = _row(pattern)
     starts = np.flatnonzero(np.append(True, rows[1:] != rows[:-1]))
     with np.errstate(over="ignore"):
-        terms = (_low(pattern) + np.uint64(1)) * (
-            GOLDEN ** (_within(rows).astype(np.uint64) + np.uint64(1))
-        )
+        powers = GOLDEN ** (_within(rows).astype(np.uint64) + np.uint64(1))
+        terms = (_low(pattern) + np.uint64(1)) * powers
         sums = np.add.reduceat(terms, starts)
     return np.asarray((pattern[starts] & ~LOW) | (sums >> HALF))
 
 
 def _paired(pattern: Hashes, gap: int) -> Hashes:
     """Which shared word comes how many shared words before which."""
-    left, right = pattern[:-gap], pattern[gap:]
+    left = pattern[:-gap]
+    right = pattern[gap:]
     same = _row(left) == _row(right)
     return np.asarray((left[same] & ~LOW) | (_low(left[same]) * np.uint64(32) + _low(right[same])))
 
 
-def _sequence(kind: int, keys: Hashes, window: int) -> list[Seen]:
+def _sequence(kind: int, keys: Hashes, window: int) -> list[RowFeatures]:
     """Two and three words in a row, and which word comes how soon after which."""
-    left, middle, right = keys[:-2], keys[1:-1], keys[2:]
+    left = keys[:-2]
+    middle = keys[1:-1]
+    right = keys[2:]
     same = _row(left) == _row(right)
-    threes = (
-        _row(left)[same],
-        _mixed(kind + 1, _low(left[same]), _low(middle[same]), _low(right[same])),
-    )
-    return [
-        _next(kind, keys),
-        threes,
-        *(_next(kind + 2, keys, gap) for gap in range(2, window + 1)),
-    ]
+    mixed = _mixed(kind + 1, _low(left[same]), _low(middle[same]), _low(right[same]))
+    threes = (_row(left)[same], mixed)
+    apart = [_next(kind + 2, keys, gap) for gap in range(2, window + 1)]
+    return [_next(kind, keys), threes, *apart]
 
 
-def _next(kind: int, keys: Hashes, gap: int = 1) -> Seen:
+def _next(kind: int, keys: Hashes, gap: int = 1) -> RowFeatures:
     """Each word with the one so many places after it."""
-    left, right = keys[:-gap], keys[gap:]
+    left = keys[:-gap]
+    right = keys[gap:]
     same = _row(left) == _row(right)
     return _row(left)[same], _mixed(kind, _low(left[same]), _low(right[same]))
 
 
-def _crossed(kind: int, left: Hashes, right: Hashes, n_rows: int) -> Seen:
+def _crossed(kind: int, left: Hashes, right: Hashes, n_rows: int) -> RowFeatures:
     """Every key of the left with every key of the right of the same row; both are sorted by row."""
     counts = np.bincount(_row(right), minlength=n_rows)
     starts = np.cumsum(counts) - counts
@@ -229,16 +222,22 @@ def _crossed(kind: int, left: Hashes, right: Hashes, n_rows: int) -> Seen:
 
 def _keys(texts: Sequence[str], *, ends: bool = False) -> Hashes:
     """The words of all texts one after the other, as keys."""
-    start, end = (np.array([number] if ends else [], dtype=np.uint64) for number in (START, END))
-    found = [np.concatenate([start, hashes(text), end]) if ends else hashes(text) for text in texts]
+    found = [hashes(text) for text in texts]
+    if ends:
+        start = np.array([START], dtype=np.uint64)
+        end = np.array([END], dtype=np.uint64)
+        found = [np.concatenate([start, each, end]) for each in found]
     rows = np.repeat(np.arange(len(texts), dtype=np.uint64), [len(each) for each in found])
-    return np.asarray((rows << HALF) | (np.concatenate(found) if found else start))
+    words = np.concatenate(found) if found else np.empty(0, dtype=np.uint64)
+    return np.asarray((rows << HALF) | words)
 
 
 def distinct(keys: Any) -> Any:
-    """Each key once, sorted; quicker than numpy's own for as many as these."""
+    """Each key once, sorted; quicker than `np.unique` for as many as these."""
     ordered = np.sort(keys)
-    return ordered[np.append(True, ordered[1:] != ordered[:-1])] if len(ordered) else ordered
+    if not len(ordered):
+        return ordered
+    return ordered[np.append(True, ordered[1:] != ordered[:-1])]
 
 
 def _row(keys: Hashes) -> Ints:
@@ -250,15 +249,12 @@ def _low(keys: Hashes) -> Hashes:
 
 
 def _within(rows: Ints) -> Ints:
-    """The place of each entry among those of its row; rows stand together."""
-    starts = (
-        np.flatnonzero(np.append(True, rows[1:] != rows[:-1]))
-        if len(rows)
-        else np.empty(0, dtype=np.int64)
-    )
-    return np.asarray(
-        np.arange(len(rows)) - np.repeat(starts, np.diff(np.append(starts, len(rows))))
-    )
+    """The place of each entry among those of its row; entries of a row are next to each other."""
+    if not len(rows):
+        return np.empty(0, dtype=np.int64)
+    starts = np.flatnonzero(np.append(True, rows[1:] != rows[:-1]))
+    lengths = np.diff(np.append(starts, len(rows)))
+    return np.asarray(np.arange(len(rows)) - np.repeat(starts, lengths))
 
 
 def _first_few(keys: Hashes, n: int) -> Hashes:
@@ -271,22 +267,21 @@ def _is_single(texts: Sequence[Texts]) -> bool:
 
 
 def _bin(n: Ints) -> Ints:
-    """Finer for few, coarser for many."""
+    """Bins of counts, finer for small ones."""
     return np.minimum(19, (2 * np.log2(n + 1)).astype(np.int64))
 
 
-def _binned(kind: int, bins: Sequence[Ints]) -> Seen:
+def _binned(kind: int, bins: Sequence[Ints]) -> RowFeatures:
     """A feature for each number and its value."""
     rows = np.arange(len(bins[0]))
-    return _together(
-        *((rows, _mixed(kind + i, each.astype(np.uint64))) for i, each in enumerate(bins))
-    )
+    found = [(rows, _mixed(kind + i, each.astype(np.uint64))) for i, each in enumerate(bins)]
+    return _together(*found)
 
 
-def _together(*seen: Seen) -> Seen:
-    return np.concatenate([rows for rows, _ in seen]), np.concatenate(
-        [features for _, features in seen]
-    )
+def _together(*found: RowFeatures) -> RowFeatures:
+    rows = np.concatenate([rows for rows, _ in found])
+    features = np.concatenate([features for _, features in found])
+    return rows, features
 
 
 def _mixed(kind: int, *columns: Hashes) -> Hashes:

@@ -1,48 +1,63 @@
-"""What is left of an audit of data? A folder with the page, sanity.json, card.md, and every picture
-as SVG with its CSV.
-"""
+"""The folder of a result: report.html, sanity.json, card.md, figures as SVG and tables as CSV."""
 
 from __future__ import annotations
 
 import json
 import re
 from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
 from disorder.report.exhibits import Figure, Row, Table, as_csv
+from disorder.report.number_text import cell_text, with_interval
 from disorder.report.page import template
 from disorder.runs.run import make_folder
 from disorder.runs.storage import write_atomically
 from disorder.verbs.sanity.dataset_card import card
-from disorder.verbs.sanity.result import Sanity, Section, Verdict, said
-from disorder.verbs.sanity.trials import record
+from disorder.verbs.sanity.result import Sanity, SanitySection, Verdict, record
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 SHOWN = 12  # rows of a table on the page
 
 
-def write_folder(folder: Path, result: Sanity, command: str) -> None:
-    """Write report.html, sanity.json, card.md, and every picture and table."""
+@contextmanager
+def reserved_folder(folder: Path | None) -> Iterator[None]:
+    """Make the folder before the work that fills it; remove it again where the work fails."""
+    if folder is None:
+        yield
+        return
+    new = [each for each in (folder, *folder.parents) if not each.exists()]
     make_folder(folder)
-    _clear(folder)
-    for figure in figures(result):
+    try:
+        yield
+    except BaseException:
+        for each in new:
+            with suppress(OSError):  # something else is in it by now
+                each.rmdir()
+        raise
+
+
+def write_folder(folder: Path, result: Sanity) -> None:
+    """Write report.html, sanity.json, card.md, and every figure and table."""
+    make_folder(folder)
+    _remove_earlier(folder)
+    for figure in result.figures:
         write_atomically(folder / f"{figure.name}.svg", figure.svg.encode())
         write_atomically(folder / f"{figure.name}.csv", as_csv(figure.rows))
-    for table in tables(result):
+    for table in result.tables:
         write_atomically(folder / f"{table.name}.csv", as_csv(table.rows))
-    text = json.dumps(as_json(result), indent=1, ensure_ascii=False) + "\n"
-    write_atomically(folder / "sanity.json", text.encode("utf-8", "backslashreplace"))
-    write_atomically(folder / "card.md", card(result, command).encode("utf-8", "backslashreplace"))
-    write_atomically(
-        folder / "report.html", page(result, command).encode("utf-8", "backslashreplace")
-    )
+    _write(folder / "sanity.json", json.dumps(as_json(result), indent=1, ensure_ascii=False) + "\n")
+    _write(folder / "card.md", card(result))
+    _write(folder / "report.html", page(result))
 
 
-def _clear(folder: Path) -> None:
-    """Take away the pictures and tables that an earlier audit left here, which its sanity.json
-    names.
-    """
+def _write(path: Path, text: str) -> None:
+    write_atomically(path, text.encode("utf-8", "backslashreplace"))
+
+
+def _remove_earlier(folder: Path) -> None:
+    """Remove the figures and tables of an earlier result, which its sanity.json names."""
     try:
         checks = json.loads((folder / "sanity.json").read_text(encoding="utf-8"))["checks"]
         names = [each["name"] for check in checks for each in (*check["figures"], *check["tables"])]
@@ -55,7 +70,8 @@ def _clear(folder: Path) -> None:
 
 
 def as_json(result: Sanity) -> dict[str, Any]:
-    """All findings as plain data."""
+    """All findings as plain data, as sanity.json holds them."""
+    done = [section for section in result.sections if section.found]
     return {
         "schema_version": SCHEMA_VERSION,
         "data": result.data,
@@ -66,123 +82,65 @@ def as_json(result: Sanity) -> dict[str, Any]:
         "labels": list(result.labels),
         "metric": result.metric,
         "chance": result.chance,
-        "whole": record(result.whole) if result.whole else None,
+        "original": record(result.original) if result.original else None,
         "settings": dict(result.settings),
         "hashes": dict(result.hashes),
         "version": result.version,
         "seconds": result.seconds,
+        "command": result.command,
         "notes": list(result.notes),
         "verdicts": [
-            _verdict(section, verdict)
-            for section in result.sections
+            _verdict(section.name, verdict)
+            for section in done
             if section.found
             for verdict in section.found.verdicts
         ],
-        "not_done": {
-            section.name: section.reason for section in result.sections if section.found is None
-        },
-        "scores": [
-            row for section in result.sections if section.found for row in section.found.scores
-        ],
-        "checks": [_section(section) for section in result.sections if section.found],
+        "not_done": {each.name: each.reason for each in result.sections if not each.found},
+        "scores": result.records,
+        "checks": [_section(section) for section in done],
     }
 
 
-def _verdict(section: Section, verdict: Verdict) -> Row:
-    number = record(verdict.score) if verdict.score else {}
-    number |= {"whole": record(verdict.whole)} if verdict.whole else {}
-    return {
-        "check": section.name,
+def _verdict(check: str, verdict: Verdict) -> Row:
+    row: Row = {
+        "check": check,
         "question": verdict.question,
         "group": verdict.group,
         "answer": verdict.answer,
         "because": verdict.because,
-    } | number
-
-
-def _section(section: Section) -> Row:
-    assert section.found is not None
-    return {
-        "name": section.name,
-        "asks": section.asks,
-        "notes": list(section.found.notes),
-        "figures": [
-            {"name": f.name, "caption": f.caption, "rows": list(f.rows)}
-            for f in section.found.figures
-        ],
-        "tables": [
-            {"name": t.name, "caption": t.caption, "rows": list(t.rows)}
-            for t in section.found.tables
-        ],
     }
+    if verdict.score:
+        row |= record(verdict.score)
+    if verdict.original:
+        row["original"] = record(verdict.original)
+    return row
 
 
-def page(result: Sanity, command: str) -> str:
+def _section(section: SanitySection) -> Row:
+    row: Row = {"name": section.name, "asks": section.asks}
+    if section.found:
+        row["notes"] = list(section.found.notes)
+        row["figures"] = [_exhibit(figure) for figure in section.found.figures]
+        row["tables"] = [_exhibit(table) for table in section.found.tables]
+    return row
+
+
+def _exhibit(exhibit: Figure | Table) -> Row:
+    return {"name": exhibit.name, "caption": exhibit.caption, "rows": list(exhibit.rows)}
+
+
+def page(result: Sanity) -> str:
     """The findings as one page of HTML that works from disk."""
-    drawn: str = template("sanity_page.html").render(
-        result=result,
-        command=command,
-        shown=SHOWN,
-        about=about(result),
-        cell=_cell,
-        headline=headline(result),
-        said=said,
+    return _rendered("sanity_page.html", result, in_folder=True)
+
+
+def notebook_html(result: Sanity) -> str:
+    """The content of the page with its style, for the output of a notebook cell."""
+    return _rendered("sanity_notebook.html", result, in_folder=False)
+
+
+def _rendered(name: str, result: Sanity, *, in_folder: bool) -> str:
+    html: str = template(name, cell=cell_text, with_interval=with_interval).render(
+        result=result, in_folder=in_folder, shown=SHOWN
     )
-    return drawn
-
-
-def about(result: Sanity) -> str:
-    """What was audited, in one line."""
-    rows = f"{result.n_rows['data']:,} rows" + (
-        f" and {result.n_rows['train']:,} of {result.train}" if result.train else ""
-    )
-    return f"{result.data}: {rows}, model {result.model}, seed {result.settings['seed']}"
-
-
-def headline(result: Sanity) -> str:
-    """What matters most, in a line: the answers for all rows."""
-    main = [
-        v
-        for v in result.verdicts
-        if v.group == "all" and v.question in ("order", "both texts", "word classes")
-    ]
-    line = ", ".join(
-        f"{v.question}: {v.answer}{_elsewhere(result, v)}" for v in main or result.verdicts
-    )
-    return f"{line[0].upper()}{line[1:]}" if line else "Nothing could be checked"
-
-
-def _elsewhere(result: Sanity, verdict: Verdict) -> str:
-    """The groups where the answer is another."""
-    others = [
-        v
-        for v in result.verdicts
-        if v.question == verdict.question and v.group != "all" and v.answer != verdict.answer
-    ]
-    return f" ({'; '.join(f'{v.group}: {v.answer}' for v in others)})" if others else ""
-
-
-def figures(result: Sanity) -> Iterator[Figure]:
-    """Every picture."""
-    for section in result.sections:
-        if section.found:
-            yield from section.found.figures
-
-
-def tables(result: Sanity) -> Iterator[Table]:
-    """Every table."""
-    for section in result.sections:
-        if section.found:
-            yield from section.found.tables
-
-
-def _cell(value: Any) -> str:
-    if value is None:
-        return ""
-    return (
-        f"{value:.3f}"
-        if isinstance(value, float)
-        else f"{value:,}"
-        if type(value) is int
-        else str(value)
-    )
+    return html

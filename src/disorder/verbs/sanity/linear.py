@@ -1,9 +1,7 @@
-"""Which model is quick and still sees order? A linear one over words and, if that helps, over the
-order they stand in.
+"""The default model: linear, over words and, if that helps, over the order they stand in.
 
-Whether it looks at order, and how strongly it is held back, is chosen on a fifth of its training
-data. So what it is trained on decides: on shuffled texts, where order is noise, it becomes a bag of
-words instead of a bad reader.
+Whether it uses order, and how strongly it is regularised, is chosen on a fifth of its training
+rows. On shuffled texts, where order is noise, it so becomes a bag of words.
 """
 
 from __future__ import annotations
@@ -19,52 +17,66 @@ from numpy.typing import NDArray
 
 from disorder.errors import MissingPackage
 from disorder.randomness import generator
-from disorder.types import Floats, Ints, Task, Texts
-from disorder.verbs.sanity import features as see
+from disorder.types import Bools, Floats, Ints, Task, Texts
+from disorder.verbs.sanity import features
 
-Block = Callable[[Sequence[Texts]], see.Seen]
-SIZE = 2**see.BITS
+Block = Callable[[Sequence[Texts]], features.RowFeatures]
+SIZE = 2**features.BITS
 STRENGTHS = (3.0, 20.0)
-APART = 5  # one training row in five chooses
+HELD_OUT = 5  # one training row in five chooses the setting
 RARE = 2  # rows that a feature must stand in
+UNSEEN = 1e-9  # probability of a label that the training rows do not have
+LEAST = 1e-6  # probability from which the logarithm is taken
 
 
 @dataclass(frozen=True)
-class Fitted:
-    """What was learned: the features that were looked at, and the scikit-learn model."""
+class FittedLinear:
+    """A fitted scikit-learn model, and the feature columns that it takes."""
 
     columns: Ints
     model: Any
 
 
 @dataclass(frozen=True)
-class Constant:
-    """The same answer to every text: what is left to learn where there is one label, or no word."""
+class ConstantModel:
+    """The same prediction for every text, for training rows with one label or no feature.
+
+    scikit-learn's dummy estimators would do; two lines keep this free of their checks.
+    """
 
     classes_: Ints
-    answer: Floats
+    prediction: Floats
 
     @classmethod
-    def of(cls, targets: NDArray[Any], *, is_regression: bool) -> Constant:
+    def fitted_to(cls, targets: NDArray[Any], *, is_regression: bool) -> ConstantModel:
         """The mean of numbers, or how frequent each label is."""
         if is_regression:
             return cls(np.empty(0, dtype=np.int64), np.array([targets.mean()]))
         labels, counts = np.unique(targets, return_counts=True)
         return cls(labels, counts / counts.sum())
 
-    def predict(self, seen: Any) -> Floats:
-        """The number."""
-        return np.repeat(self.answer, seen.shape[0])
+    def predict(self, encoded: Any) -> Floats:
+        """The number, once per row."""
+        return np.repeat(self.prediction, encoded.shape[0])
 
-    def predict_proba(self, seen: Any) -> Floats:
-        """The shares of the labels."""
-        return np.tile(self.answer, (seen.shape[0], 1))
+    def predict_proba(self, encoded: Any) -> Floats:
+        """The shares of the labels, once per row."""
+        return np.tile(self.prediction, (encoded.shape[0], 1))
+
+
+@dataclass(frozen=True)
+class LinearSetting:
+    """How many blocks of features are used, and how weakly the weights are regularised."""
+
+    n_blocks: int
+    strength: float
 
 
 @dataclass
-class Linear:
-    """Logistic (for numbers: ridge) regression over hashed features, in blocks of which the later
-    ones are optional.
+class HashedLinear:
+    """Logistic (for numbers: ridge) regression over hashed features.
+
+    Features come in blocks, of which all but the first are optional.
     """
 
     name: str
@@ -72,87 +84,100 @@ class Linear:
     blocks: Sequence[Block]
     seed: int = 0
 
-    def read(self, texts: Sequence[Texts]) -> Any:
-        """A sparse row a text: each block has length 1, so that none drowns the others."""
+    def encode(self, texts: Sequence[Texts]) -> Any:
+        """One sparse row per text; each block has length 1, so that none outweighs the others."""
         from scipy.sparse import csr_matrix
 
         width = SIZE * len(self.blocks)
-        seen = [block(texts) for block in self.blocks]
-        places = [
-            rows * width + SIZE * i + features.astype(np.int64)
-            for i, (rows, features) in enumerate(seen)
-        ]
-        cells = see.distinct(np.concatenate(places))  # row by row, each feature once
+        places = []
+        for number, block in enumerate(self.blocks):
+            rows, found = block(texts)
+            places.append(rows * width + SIZE * number + found.astype(np.int64))
+        cells = features.distinct(np.concatenate(places))  # row by row, each feature once
         weights = 1 / np.sqrt(np.bincount(cells // SIZE)[cells // SIZE])
         starts = np.searchsorted(cells, np.arange(len(texts) + 1) * width)
-        return csr_matrix(
-            (weights.astype(np.float32), cells % width, starts), shape=(len(texts), width)
-        )
+        shape = (len(texts), width)
+        return csr_matrix((weights.astype(np.float32), cells % width, starts), shape=shape)
 
-    def fit(self, read: Any, rows: Ints, targets: NDArray[Any], key: str, fold: int) -> Fitted:
-        """The best of a few settings, by rows kept apart, the same however texts are perturbed; then
-        trained on all.
+    def fit(
+        self, encoded: Any, rows: Ints, targets: NDArray[Any], key: str, fold: int
+    ) -> FittedLinear:
+        """The setting that is best on held-out rows, trained on all.
+
+        Which rows are held out does not depend on how texts are perturbed.
         """
-        apart = (
-            generator(self.seed, "sanity", "apart", str(fold)).permutation(len(rows)) % APART == 0
-        )
-        settings = [(n, strength) for n in range(1, len(self.blocks) + 1) for strength in STRENGTHS]
-        if len(np.unique(targets[~apart])) < 2:
-            return self._fitted(read, rows, targets, settings[0])
-        losses = [self._loss(read, rows, targets, apart, setting) for setting in settings]
-        return self._fitted(read, rows, targets, settings[int(np.argmin(losses))])
+        shuffled = generator(self.seed, "sanity", "apart", str(fold)).permutation(len(rows))
+        held_out = shuffled % HELD_OUT == 0
+        settings = [
+            LinearSetting(n_blocks, strength)
+            for n_blocks in range(1, len(self.blocks) + 1)
+            for strength in STRENGTHS
+        ]
+        best = settings[0]
+        if len(np.unique(targets[~held_out])) > 1:
+            losses = [self._loss(encoded, rows, targets, held_out, each) for each in settings]
+            best = settings[int(np.argmin(losses))]
+        return self._fitted(encoded, rows, targets, best)
 
-    def ask(self, fitted: Fitted, read: Any, rows: Ints) -> Floats:
+    def predict(self, fitted: FittedLinear, encoded: Any, rows: Ints) -> Floats:
         """Probabilities, or numbers."""
-        seen = read[rows][:, fitted.columns]
+        given = encoded[rows][:, fitted.columns]
         if self.task.is_regression:
-            return np.asarray(fitted.model.predict(seen), dtype=np.float64)[:, None]
-        answers = np.full((len(rows), len(self.task.labels)), 1e-9)
-        answers[:, fitted.model.classes_] = fitted.model.predict_proba(seen)
-        return np.asarray(answers / answers.sum(axis=1, keepdims=True))
+            return np.asarray(fitted.model.predict(given), dtype=np.float64)[:, None]
+        probabilities = np.full((len(rows), len(self.task.labels)), UNSEEN)
+        probabilities[:, fitted.model.classes_] = fitted.model.predict_proba(given)
+        return np.asarray(probabilities / probabilities.sum(axis=1, keepdims=True))
 
     def _loss(
-        self, read: Any, rows: Ints, targets: NDArray[Any], apart: Any, setting: tuple[int, float]
+        self,
+        encoded: Any,
+        rows: Ints,
+        targets: NDArray[Any],
+        held_out: Bools,
+        setting: LinearSetting,
     ) -> float:
-        answers = self.ask(
-            self._fitted(read, rows[~apart], targets[~apart], setting), read, rows[apart]
-        )
+        """Squared error, or negative log-likelihood, on the held-out rows."""
+        fitted = self._fitted(encoded, rows[~held_out], targets[~held_out], setting)
+        predictions = self.predict(fitted, encoded, rows[held_out])
+        wanted = targets[held_out]
         if self.task.is_regression:
-            return float(((answers[:, 0] - targets[apart]) ** 2).mean())
-        return float(
-            -np.log(np.maximum(answers[np.arange(len(answers)), targets[apart]], 1e-6)).mean()
-        )
+            return float(((predictions[:, 0] - wanted) ** 2).mean())
+        of_gold = predictions[np.arange(len(predictions)), wanted]
+        return float(-np.log(np.maximum(of_gold, LEAST)).mean())
 
     def _fitted(
-        self, read: Any, rows: Ints, targets: NDArray[Any], setting: tuple[int, float]
-    ) -> Fitted:
+        self, encoded: Any, rows: Ints, targets: NDArray[Any], setting: LinearSetting
+    ) -> FittedLinear:
         from sklearn.exceptions import ConvergenceWarning
 
-        n_blocks, strength = setting
-        chosen = read[rows]
-        counts = np.bincount(chosen.indices, minlength=read.shape[1])[: SIZE * n_blocks]
-        columns = (
-            np.flatnonzero(counts >= RARE) if (counts >= RARE).any() else np.flatnonzero(counts)
-        )
-        if not len(columns) or (not self.task.is_regression and len(np.unique(targets)) < 2):
-            return Fitted(columns, Constant.of(targets, is_regression=self.task.is_regression))
+        given = encoded[rows]
+        counts = np.bincount(given.indices, minlength=encoded.shape[1])
+        counts = counts[: SIZE * setting.n_blocks]
+        columns = np.flatnonzero(counts >= RARE)
+        if not len(columns):
+            columns = np.flatnonzero(counts)
+        is_regression = self.task.is_regression
+        if not len(columns) or (not is_regression and len(np.unique(targets)) < 2):
+            constant = ConstantModel.fitted_to(targets, is_regression=is_regression)
+            return FittedLinear(columns, constant)
+        estimator = _estimator(self.task, setting.strength)
         with warnings.catch_warnings():
-            warnings.simplefilter(
-                "ignore", ConvergenceWarning
-            )  # the last decimals of the weights do not matter here
-            return Fitted(columns, _estimator(self.task, strength).fit(chosen[:, columns], targets))
+            # The last decimals of the weights do not matter here.
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            return FittedLinear(columns, estimator.fit(given[:, columns], targets))
 
 
-def quick(texts: Sequence[Texts], task: Task, seed: int) -> Linear:
-    """The default model: words, then order; which words are grammar is learned from the texts."""
+def default_model(texts: Sequence[Texts], task: Task, seed: int) -> HashedLinear:
+    """The default model: words, then order; the texts decide which words count as grammar."""
     need_sklearn()
-    return Linear("linear", task, (see.words, partial(see.order, grammar=see.common(texts))), seed)
+    order = partial(features.order, grammar=features.common(texts))
+    return HashedLinear("linear", task, (features.words, order), seed)
 
 
-def shallow(name: str, block: Block, task: Task, seed: int) -> Linear:
-    """A baseline that sees one thing only."""
+def baseline_model(name: str, block: Block, task: Task, seed: int) -> HashedLinear:
+    """A baseline that has one kind of feature only."""
     need_sklearn()
-    return Linear(name, task, (block,), seed)
+    return HashedLinear(name, task, (block,), seed)
 
 
 def need_sklearn() -> None:
@@ -164,14 +189,13 @@ def need_sklearn() -> None:
 
 
 def _estimator(task: Task, strength: float) -> Any:
-    """Dual coordinate descent: its cost does not hang on how many features there are."""
+    """Dual coordinate descent, whose cost does not depend on the number of features."""
     from sklearn.linear_model import LogisticRegression, Ridge
     from sklearn.multiclass import OneVsRestClassifier
 
     if task.is_regression:
         return Ridge(alpha=1 / strength, solver="lsqr")
-    return OneVsRestClassifier(
-        LogisticRegression(
-            C=strength, solver="liblinear", dual=True, max_iter=40, tol=0.01, random_state=0
-        )
+    classifier = LogisticRegression(
+        C=strength, solver="liblinear", dual=True, max_iter=40, tol=0.01, random_state=0
     )
+    return OneVsRestClassifier(classifier)

@@ -1,6 +1,4 @@
-"""How do the pictures of an audit of data look? Vega-Lite pieces in the report's colours; never
-colour alone tells apart.
-"""
+"""Figures of `sanity` as Vega-Lite, in the colours of the report; shapes tell designs apart too."""
 
 from __future__ import annotations
 
@@ -8,13 +6,17 @@ from collections.abc import Sequence
 from typing import Any
 
 from disorder.report.charts import BLUE, GREY, ORANGE
+from disorder.report.exhibits import Figure, Row
+from disorder.report.number_text import score_row
+from disorder.verbs.sanity.trials import DESIGNS, Trial, Trials
 
-Spec = dict[str, Any]
+ChartSpec = dict[str, Any]
+COST = "cost (0.05 is five points)"
 SHAPES = {"corrupt-both": "circle", "corrupt-test": "square", "corrupt-train": "triangle-up"}
 COLOURS = {"corrupt-both": BLUE, "corrupt-test": ORANGE, "corrupt-train": "#7a3b8f"}
 
 
-def number(field: str, title: str | None, **scale: Any) -> Spec:
+def number(field: str, title: str | None, **scale: Any) -> ChartSpec:
     """A channel that shows numbers."""
     usual = {"zero": False, "nice": True}
     return {
@@ -26,7 +28,7 @@ def number(field: str, title: str | None, **scale: Any) -> Spec:
     }
 
 
-def name(field: str, order: Sequence[str]) -> Spec:
+def name(field: str, order: Sequence[str]) -> ChartSpec:
     """A channel that shows names in a fixed order."""
     return {
         "field": field,
@@ -37,19 +39,14 @@ def name(field: str, order: Sequence[str]) -> Spec:
     }
 
 
-def forest(names: Sequence[str], title: str, *, lines: Sequence[float] = (0.0,)) -> Spec:
-    """Numbers with their intervals, one row a name; rows need `name`, `value`, `low`, `high`."""
+def forest(names: Sequence[str], title: str, *, lines: Sequence[float] = (0.0,)) -> ChartSpec:
+    """Numbers with their intervals, one row per name; rows need `name`, `value`, `low`, `high`."""
     x = number("value", title)
     y = name("name", names)
     span = {"y": y, "x": x | {"field": "low"}, "x2": {"field": "high"}}
+    dotted = {"type": "rule", "aria": False, "strokeDash": [2, 3], "color": GREY}
     layers = [
-        *(
-            {
-                "mark": {"type": "rule", "aria": False, "strokeDash": [2, 3], "color": GREY},
-                "encoding": {"x": {"datum": line}},
-            }
-            for line in lines
-        ),
+        *({"mark": dotted, "encoding": {"x": {"datum": line}}} for line in lines),
         {"mark": {"type": "rule", "size": 2, "color": BLUE}, "encoding": span},
         {
             "mark": {"type": "point", "filled": True, "size": 60, "color": BLUE, "opacity": 1},
@@ -59,14 +56,15 @@ def forest(names: Sequence[str], title: str, *, lines: Sequence[float] = (0.0,))
     return {"layer": layers, "height": {"step": 26}}
 
 
-def designs(names: Sequence[str], title: str, *, margin: float) -> Spec:
+def designs(names: Sequence[str], title: str, *, margin: float) -> ChartSpec:
     """Costs of the three designs side by side; dotted lines at no cost, dashed at the margin."""
     order = list(SHAPES)
     legend = {"title": None, "orient": "top"}
-    told: Spec = {"field": "design", "type": "nominal", "legend": legend}
-    colour = told | {"scale": {"domain": order, "range": list(COLOURS.values())}}
-    shape = told | {"scale": {"domain": order, "range": list(SHAPES.values())}}
-    x, y = number("value", title), name("name", names)
+    by_design: ChartSpec = {"field": "design", "type": "nominal", "legend": legend}
+    colour = by_design | {"scale": {"domain": order, "range": list(COLOURS.values())}}
+    shape = by_design | {"scale": {"domain": order, "range": list(SHAPES.values())}}
+    x = number("value", title)
+    y = name("name", names)
     offset = {"field": "design", "type": "nominal", "sort": order}
     span = {
         "y": y,
@@ -75,7 +73,7 @@ def designs(names: Sequence[str], title: str, *, margin: float) -> Spec:
         "x2": {"field": "high"},
         "color": colour,
     }
-    layers = [
+    layers: list[ChartSpec] = [
         _line({"x": {"datum": 0.0}}, [2, 3]),
         _line({"x": {"datum": margin}}, [6, 3]),
         {"mark": {"type": "rule", "size": 2}, "encoding": span},
@@ -87,7 +85,7 @@ def designs(names: Sequence[str], title: str, *, margin: float) -> Spec:
     return {"layer": layers, "height": {"step": 18}}
 
 
-def scatter(x: Spec, y: Spec, *, label: str = "name") -> Spec:
+def scatter(x: ChartSpec, y: ChartSpec, *, label: str = "name") -> ChartSpec:
     """Named points with intervals up and down."""
     span = {"x": x, "y": y | {"field": "low"}, "y2": {"field": "high"}}
     text = {"field": label, "type": "nominal"}
@@ -114,7 +112,7 @@ def scatter(x: Spec, y: Spec, *, label: str = "name") -> Spec:
     }
 
 
-def curve(x: Spec, y: Spec, *, line: float) -> Spec:
+def curve(x: ChartSpec, y: ChartSpec, *, line: float) -> ChartSpec:
     """Points with intervals, joined, and chance as a dotted line."""
     span = {"x": x, "y": y | {"field": "low"}, "y2": {"field": "high"}}
     return {
@@ -130,6 +128,34 @@ def curve(x: Spec, y: Spec, *, line: float) -> Spec:
     }
 
 
-def _line(encoding: Spec, dash: Sequence[int]) -> Spec:
+def _line(encoding: ChartSpec, dash: Sequence[int]) -> ChartSpec:
     mark = {"type": "rule", "aria": False, "strokeDash": list(dash), "color": GREY}
     return {"data": {"values": [{}]}, "mark": mark, "encoding": encoding}
+
+
+def cost_figure(check: str, trials: Trials, shown: Sequence[Trial]) -> Figure:
+    """The cost of each transformation in the three designs."""
+    rows: list[Row] = [
+        {"name": short_name(trial.spec), "design": design}
+        | score_row(trials.cost(trial.predictions[design], trials.rows.tested))
+        for trial in shown
+        for design in DESIGNS
+    ]
+    names = [short_name(trial.spec) for trial in shown]
+    metric = trials.metric.replace("_", " ")
+    caption = (
+        f"What the perturbation costs ({metric}), with 95 % intervals, when both training and test "
+        "data are perturbed, or one of them. Dotted: no cost; dashed: the margin."
+    )
+    drawing = designs(names, COST, margin=trials.rule.margin)
+    return Figure(f"{check}_cost", caption, rows, drawing)
+
+
+def short_name(spec: str) -> str:
+    """A transformation as a figure names it."""
+    named = {
+        "drop_text": "text_b only",
+        "drop_text:side=b": "text_a only",
+        "swap_texts": "texts swapped",
+    }
+    return named.get(spec, spec.replace(",side=both", "").replace("drop_pos:tags=", "without "))

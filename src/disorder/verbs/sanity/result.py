@@ -1,21 +1,24 @@
-"""What does a check give back? Verdicts in words with their numbers, the scores behind them,
-pictures and tables.
-"""
+"""Results of `disorder.sanity`: verdicts, and the scores, figures and tables behind them."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
+from disorder.errors import UnknownName
 from disorder.report.exhibits import Figure, Row, Table
+from disorder.report.number_text import score_row
 from disorder.types import Score
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """One answer: what was asked, of which group, the answer, why, the number it rests on, and how
-    far the model gets.
+    """The answer to one question about the data, for all rows or for one group.
+
+    `because` gives the reason in words, `score` the number it rests on, and `original` what the
+    model scores on original texts.
     """
 
     question: str
@@ -23,18 +26,26 @@ class Verdict:
     because: str
     score: Score | None = None
     group: str = "all"
-    whole: Score | None = None
+    original: Score | None = None
+
+    @property
+    def name(self) -> str:
+        """The question, and the group if it is about one."""
+        return self.question if self.group == "all" else f"{self.question} ({self.group})"
 
     @property
     def line(self) -> str:
-        """The verdict as one sentence or two."""
-        where = "" if self.group == "all" else f" ({self.group})"
-        return f"{self.question}{where}: {self.answer}. {self.because}"
+        """The verdict in a line."""
+        return f"{self.name}: {self.answer}. {self.because}"
 
 
 @dataclass(frozen=True)
-class Checked:
-    """What one check found."""
+class CheckResult:
+    """What a check returns.
+
+    `scores` are rows of the results file: check, transformation, design, group, metric, value,
+    low, high, n, skipped. `notes` are lines for the reader, such as what was left out and why.
+    """
 
     verdicts: Sequence[Verdict]
     scores: Sequence[Row] = ()
@@ -44,19 +55,22 @@ class Checked:
 
 
 @dataclass(frozen=True)
-class Section:
-    """A check with what it asks: found something, or the reason why it could not be done."""
+class SanitySection:
+    """One check with its result, or with the reason why it could not be done."""
 
     name: str
     asks: str
     paper: str
-    found: Checked | None = None
+    found: CheckResult | None = None
     reason: str = ""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Sanity:
-    """All that the audit of a dataset found."""
+    """All that the checks of a dataset found; a notebook shows it as a page.
+
+    `original` is the model's score on original texts, `command` what to type to run it again.
+    """
 
     data: str
     train: str
@@ -69,46 +83,112 @@ class Sanity:
     settings: Mapping[str, Any]
     hashes: Mapping[str, str]
     version: str
-    sections: Sequence[Section]
-    whole: Score | None = None
+    sections: Sequence[SanitySection]
+    original: Score | None = None
     notes: Sequence[str] = field(default_factory=list)
     seconds: float = 0.0
+    command: str = ""
+
+    @property
+    def results(self) -> Iterator[CheckResult]:
+        """The result of every check that could be done, in order."""
+        for section in self.sections:
+            if section.found is not None:
+                yield section.found
 
     @property
     def verdicts(self) -> list[Verdict]:
         """Every verdict, in the order of the checks."""
-        return [
+        return [verdict for found in self.results for verdict in found.verdicts]
+
+    @property
+    def records(self) -> list[Row]:
+        """All scores as a flat list of records, ready for `pandas.DataFrame`."""
+        return [dict(row) for found in self.results for row in found.scores]
+
+    @property
+    def figures(self) -> list[Figure]:
+        """Every figure, in the order of the checks."""
+        return [figure for found in self.results for figure in found.figures]
+
+    @property
+    def tables(self) -> list[Table]:
+        """Every table, in the order of the checks."""
+        return [table for found in self.results for table in found.tables]
+
+    @property
+    def about(self) -> str:
+        """Data, rows, model and seed, in one line."""
+        rows = f"{self.n_rows['data']:,} rows"
+        if self.train:
+            rows += f" and {self.n_rows['train']:,} of {self.train}"
+        return f"{self.data}: {rows}, model {self.model}, seed {self.settings['seed']}"
+
+    @property
+    def headline(self) -> str:
+        """The main verdicts in one line."""
+        main = [
             verdict
-            for section in self.sections
-            if section.found
-            for verdict in section.found.verdicts
+            for verdict in self.verdicts
+            if verdict.group == "all"
+            and verdict.question in ("order", "both texts", "word classes")
         ]
+        line = ", ".join(
+            f"{verdict.question}: {verdict.answer}{self._other_groups(verdict)}"
+            for verdict in main or self.verdicts
+        )
+        return f"{line[0].upper()}{line[1:]}" if line else "Nothing could be checked"
+
+    def _other_groups(self, verdict: Verdict) -> str:
+        """The groups with another answer to the same question."""
+        others = [
+            f"{each.group}: {each.answer}"
+            for each in self.verdicts
+            if each.question == verdict.question
+            and each.group != "all"
+            and each.answer != verdict.answer
+        ]
+        return f" ({'; '.join(others)})" if others else ""
 
     def verdict(self, question: str, group: str = "all") -> Verdict:
-        """The verdict on one question."""
-        return next(v for v in self.verdicts if (v.question, v.group) == (question, group))
+        """The verdict on one question, such as "order" or "both texts"."""
+        found = {(each.question, each.group): each for each in self.verdicts}
+        if (question, group) in found:
+            return found[question, group]
+        groups = [name for asked, name in found if asked == question]
+        if groups:
+            raise UnknownName(f"group of the verdict {question!r}", group, groups)
+        questions = {asked for asked, _ in found} or {"(nothing could be checked)"}
+        raise UnknownName("question in this result", question, questions)
+
+    def save(self, folder: str | Path) -> Path:
+        """Write report.html, sanity.json, card.md, figures and tables; returns the folder."""
+        from disorder.verbs.sanity.folder import write_folder  # it renders this class
+
+        write_folder(Path(folder), self)
+        return Path(folder)
+
+    def __repr__(self) -> str:
+        lines = [(each.name, each.answer, each.because) for each in self.verdicts]
+        lines += [(each.name, "not done", each.reason) for each in self.sections if not each.found]
+        name_width = max((len(name) for name, _, _ in lines), default=0)
+        answer_width = max((len(answer) for _, answer, _ in lines), default=0)
+        return "\n".join(
+            [
+                f"Sanity of {self.about}",
+                *(
+                    f"  {name:<{name_width}}  {answer:<{answer_width}}  {because}"
+                    for name, answer, because in lines
+                ),
+            ]
+        )
+
+    def _repr_html_(self) -> str:
+        from disorder.verbs.sanity.folder import notebook_html  # it renders this class
+
+        return notebook_html(self)
 
 
-def bounds(score: Score) -> Row:
-    """A number with its interval, as a row holds it."""
-    return {
-        "value": exact(score.value),
-        "low": exact(score.low),
-        "high": exact(score.high),
-        "n": score.n,
-    }
-
-
-def exact(number: float) -> float:
-    """Rounded, so that the last bits of a sum do not show."""
-    return round(float(number), 6) + 0.0
-
-
-def points(score: Score) -> str:
-    """A cost in points of a hundred, with its interval."""
-    return f"{100 * score.value:.1f} points [{100 * score.low:.1f}, {100 * score.high:.1f}]"
-
-
-def said(score: Score) -> str:
-    """A number with its interval, as a sentence holds it."""
-    return f"{score.value:.3f} [{score.low:.3f}, {score.high:.3f}]"
+def record(score: Score) -> Row:
+    """A score as columns of a row of the results file."""
+    return score_row(score) | {"skipped": score.skipped}

@@ -1,5 +1,8 @@
-"""What is trained on, and what is asked? A training split where there is one, else parts of the
-data in turn.
+"""Splits: which rows are trained on and which are tested.
+
+A training split where there is one; otherwise the rows are dealt into parts, and each part is
+predicted by a model trained on the others. scikit-learn's GroupKFold also keeps groups together,
+but deals by the order of rows; here the seed and the texts alone decide.
 """
 
 from __future__ import annotations
@@ -13,8 +16,8 @@ from typing import Any
 
 import numpy as np
 
-from disorder import data as data_stage
-from disorder.errors import BadData, BadSetting
+from disorder.data import train_spec
+from disorder.errors import BadData
 from disorder.metrics.statistics.intervals import Z
 from disorder.randomness import digest
 from disorder.runs.settings import Settings
@@ -23,20 +26,19 @@ from disorder.verbs.selected_data import selected_data
 
 FOLDS = 5
 LIMIT = 5000
-SHARE = 0.4  # of the training rows are asked, if they are enough
-LARGEST = (
-    0.2  # share of the rows that may have one first text before these rows are dealt out one by one
-)
+TEST_SHARE = 0.4  # test rows per training row, if those are enough
+FREQUENT = 0.2  # share of rows with one first text from which they are dealt out one by one
 TRAIN_ONLY = -1
-Key = tuple[str, str]
+ClusterKey = tuple[str, str]
 
 
 @dataclass(frozen=True, eq=False)
-class Rows:
-    """The rows that models are trained on and asked: row i is asked by the model that never saw
-    part `fold[i]`.
+class DatasetRows:
+    """The rows that models are trained and tested on.
 
-    Rows of part −1 are only trained on. `data` and `train` are all that was read, before any limit.
+    Row i is predicted by the model that never saw part `fold[i]`; rows of part −1 are only trained
+    on. `data` and `train` are all that was read, before any limit; `design` says in words which
+    rows are used how.
     """
 
     data: Dataset
@@ -47,29 +49,27 @@ class Rows:
     notes: Sequence[str]
 
     @property
-    def asked(self) -> Ints:
-        """The rows that are asked."""
+    def tested(self) -> Ints:
+        """The numbers of the rows that are tested."""
         return np.flatnonzero(self.fold != TRAIN_ONLY)
 
     @property
     def folds(self) -> list[int]:
-        """The parts that are asked, one after the other."""
-        return [int(part) for part in np.unique(self.fold[self.asked])]
+        """The parts that are tested."""
+        return [int(part) for part in np.unique(self.fold[self.tested])]
 
     @cached_property
     def cluster(self) -> Ints:
-        """A number for each row that is asked, the same for rows that are not independent; −1 for
-        the others.
-        """
-        asked = self.asked
-        numbers: dict[Key, int] = {}
-        keys = _keys([self.examples[i] for i in asked.tolist()])
+        """A number per tested row, the same for rows that are not independent; else −1."""
+        tested = self.tested
+        numbers: dict[ClusterKey, int] = {}
+        keys = _cluster_keys([self.examples[row] for row in tested.tolist()])
         found = np.full(len(self.examples), TRAIN_ONLY)
-        found[asked] = [numbers.setdefault(key, len(numbers)) for key in keys]
+        found[tested] = [numbers.setdefault(key, len(numbers)) for key in keys]
         return found
 
 
-def rows_of(
+def read_rows(
     data: Any,
     train: Any,
     *,
@@ -77,40 +77,33 @@ def rows_of(
     limit: int | None,
     margin: float,
     settings: Settings,
-) -> Rows:
-    """Read the data, find its training split, and deal out the rows."""
-    if folds is not None and folds < 2:
-        raise BadSetting("sanity", folds=folds, need="2 or more")
-    asked = selected_data(data, settings)
-    found = train if train is not None else data_stage.train_spec(data, settings.data_dir)
-    learned = None if found is None else selected_data(found, settings)
-    if learned is not None:
-        _check_same_task(learned, asked)
+) -> DatasetRows:
+    """Read the data, find its training split, and decide which rows are trained on and tested."""
+    test_set = selected_data(data, settings)
+    train_source = train_spec(data, settings.data_dir) if train is None else train
+    train_set = None if train_source is None else selected_data(train_source, settings)
     limit = LIMIT if limit is None else limit
-    enough = ceil(
-        (Z / margin) ** 2
-    )  # so many that the interval of any share is no wider than the margin
-    if (
-        learned is not None
-        and folds is None
-        and (train is not None or len(asked.examples) >= enough)
-    ):
-        return _split(asked, learned, limit, enough, settings.seed)
-    notes = []
-    if learned is not None and folds is None:
-        notes = [
-            f"{asked.name} has {len(asked.examples):,} rows; for intervals as narrow as the margin {enough:,} are needed: "
-            f"it is cross-fitted together with {learned.name}"
-        ]
-    return _dealt(asked, learned, folds or FOLDS, limit, settings.seed, notes)
+    if train_set is None:
+        return _deal(test_set, None, folds or FOLDS, limit, settings.seed)
+    _check_same_task(train_set, test_set)
+    # With so many rows the interval of any share is no wider than the margin.
+    enough = ceil((Z / margin) ** 2)
+    if folds is None and (train is not None or len(test_set.examples) >= enough):
+        return _split(test_set, train_set, limit, enough, settings.seed)
+    dealt = _deal(test_set, train_set, folds or FOLDS, limit, settings.seed)
+    if folds is not None:
+        return dealt
+    note = (
+        f"{test_set.name} has {len(test_set.examples):,} rows; for intervals as narrow as the "
+        f"margin {enough:,} are needed: it is cross-fitted together with {train_set.name}"
+    )
+    return replace(dealt, notes=[note, *dealt.notes])
 
 
 def _check_same_task(train: Dataset, data: Dataset) -> None:
-    """Raise unless one can be learned from the other."""
-    if (
-        set(data.task.labels) - set(train.task.labels)
-        or train.task.is_regression != data.task.is_regression
-    ):
+    """Raise unless a model of one can be tested on the other."""
+    is_known = set(data.task.labels) <= set(train.task.labels)
+    if not is_known or train.task.is_regression != data.task.is_regression:
         theirs, ours = (", ".join(each.task.labels) or "numbers" for each in (train, data))
         raise BadData(f"--train {train.name} has other labels ({theirs}) than {data.name} ({ours})")
     if (train.examples[0].text_b is None) != (data.examples[0].text_b is None):
@@ -119,70 +112,85 @@ def _check_same_task(train: Dataset, data: Dataset) -> None:
         )
 
 
-def _split(data: Dataset, train: Dataset, limit: int, enough: int, seed: int) -> Rows:
+def _split(data: Dataset, train: Dataset, limit: int, enough: int, seed: int) -> DatasetRows:
+    """Train on one split, test on the other."""
     data = replace(data, task=train.task)
-    learned, asked = (
-        _drawn(train.examples, limit, seed),
-        _drawn(data.examples, max(enough, ceil(SHARE * limit)), seed),
+    learned = _draw(train.examples, limit, seed)
+    tested = _draw(data.examples, max(enough, ceil(TEST_SHARE * limit)), seed)
+    fold = np.array([TRAIN_ONLY] * len(learned) + [0] * len(tested))
+    design = (
+        f"trained on {len(learned):,} rows of {train.name}, "
+        f"tested on {len(tested):,} rows of {data.name}"
     )
-    fold = np.array([TRAIN_ONLY] * len(learned) + [0] * len(asked))
-    examples = [replace(e, id=f"train {e.id}") for e in learned] + list(asked)
-    design = f"trained on {len(learned):,} rows of {train.name}, asked {len(asked):,} rows of {data.name}"
-    return Rows(data, train, examples, fold, design, [])
+    return DatasetRows(data, train, [*_marked(learned), *tested], fold, design, [])
 
 
-def _dealt(
-    data: Dataset, train: Dataset | None, folds: int, limit: int, seed: int, notes: Sequence[str]
-) -> Rows:
-    both = list(data.examples)
+def _deal(data: Dataset, train: Dataset | None, folds: int, limit: int, seed: int) -> DatasetRows:
+    """Deal all rows into parts, each predicted by a model trained on the others."""
+    everything = list(data.examples)
+    names = data.name
     if train is not None:
         data = replace(data, task=train.task)
-        both += [replace(e, id=f"train {e.id}") for e in train.examples]
-    examples = _drawn(both, limit, seed)
-    keys = _keys(examples)
+        everything += _marked(train.examples)
+        names = f"{data.name} and {train.name}"
+    examples = _draw(everything, limit, seed)
+    keys = _cluster_keys(examples)
     folds = max(1, min(folds, len(set(keys))))
+    design = (
+        f"cross-fitted: {len(examples):,} rows of {names} in {folds} parts, "
+        "each predicted by a model trained on the others"
+    )
     fold = _parts(keys, folds, seed)
-    with_train = f" and {train.name}" if train is not None else ""
-    drawn = f"{len(examples):,} rows of {data.name}{with_train}"
-    design = f"cross-fitted: {drawn} in {folds} parts, each asked by a model of the others"
-    return Rows(data, train, examples, fold, design, [*notes, *_frequent_notes(examples)])
+    return DatasetRows(data, train, examples, fold, design, _frequent_notes(examples))
 
 
-def _keys(examples: Sequence[Example]) -> list[Key]:
-    """What rows must share to stay together: their first text, unless it is so frequent that it
-    tells nothing of them.
-    """
-    frequent = _frequent(examples)
-    return [("row", e.id) if e.text_a in frequent else ("text", e.text_a) for e in examples]
+def _marked(examples: Sequence[Example]) -> list[Example]:
+    """Training rows under ids that no test row has."""
+    return [replace(example, id=f"train {example.id}") for example in examples]
 
 
-def _frequent(examples: Sequence[Example]) -> dict[str, int]:
+def _cluster_keys(examples: Sequence[Example]) -> list[ClusterKey]:
+    """What rows must share to stay together: their first text, unless it is very frequent."""
+    frequent = _frequent_texts(examples)
+    return [
+        ("row", example.id) if example.text_a in frequent else ("text", example.text_a)
+        for example in examples
+    ]
+
+
+def _frequent_texts(examples: Sequence[Example]) -> dict[str, int]:
     """First texts that more than a fifth of the rows have, with how many."""
-    counts = Counter(e.text_a for e in examples)
-    return {text: n for text, n in counts.items() if n > max(1, LARGEST * len(examples))}
+    counts = Counter(example.text_a for example in examples)
+    most = max(1, FREQUENT * len(examples))
+    return {text: n for text, n in counts.items() if n > most}
 
 
 def _frequent_notes(examples: Sequence[Example]) -> list[str]:
     """A line for each text that does not keep its rows together."""
     return [
-        f"{n:,} rows have the first text {text[:40]!r}: they count as independent, in training and test"
-        for text, n in _frequent(examples).items()
+        f"{n:,} rows have the first text {text[:40]!r}: they count as independent, in training "
+        "and test"
+        for text, n in _frequent_texts(examples).items()
     ]
 
 
-def _parts(keys: Sequence[Key], folds: int, seed: int) -> Ints:
-    """Rows that share a key stay together, so that no premise is learned and asked: most rows
-    first, to the smallest part.
+def _parts(keys: Sequence[ClusterKey], folds: int, seed: int) -> Ints:
+    """A part for each row: the most frequent key first, each to the smallest part.
+
+    Rows that share a key stay together, so that no premise is both trained on and tested.
     """
-    sizes, filled, part = Counter(keys), [0] * folds, {}
+    sizes = Counter(keys)
+    filled = [0] * folds
+    part_of: dict[ClusterKey, int] = {}
     for key in sorted(sizes, key=lambda key: (-sizes[key], digest(seed, "sanity", "fold", *key))):
-        part[key] = filled.index(min(filled))
-        filled[part[key]] += sizes[key]
-    return np.array([part[key] for key in keys])
+        smallest = filled.index(min(filled))
+        part_of[key] = smallest
+        filled[smallest] += sizes[key]
+    return np.array([part_of[key] for key in keys])
 
 
-def _drawn(examples: Sequence[Example], limit: int, seed: int) -> list[Example]:
-    """At most so many, drawn by seed whatever the order of the rows."""
+def _draw(examples: Sequence[Example], limit: int, seed: int) -> list[Example]:
+    """At most so many rows, drawn by seed whatever their order."""
     if len(examples) <= limit:
         return list(examples)
     return sorted(examples, key=lambda example: digest(seed, "limit", example.id))[:limit]

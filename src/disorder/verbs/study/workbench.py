@@ -30,9 +30,15 @@ from disorder.verbs.audit.pipeline import audit, resume
 from disorder.verbs.explain import Explanations, explain, write_folder
 from disorder.verbs.selected_data import selected_data
 from disorder.verbs.study.result import Link, Picture, Portion
-from disorder.verbs.train.designs import Design, designs
-from disorder.verbs.train.mitigations import Finding, mitigations
-from disorder.verbs.train.resuming import Source, source, train_once
+from disorder.verbs.train import (
+    Design,
+    Finding,
+    TrainingRequest,
+    TrainingSource,
+    designs,
+    mitigations,
+    train_once,
+)
 
 logger = logging.getLogger("disorder")
 READING = ("seed", "labels", "columns", "task", "data_dir", "batch_size", "cache")
@@ -127,7 +133,7 @@ class Bench:
     asked: Asked
     progress: Progress
     train: str | None = None  # the data to train on
-    _read: Source | None = None
+    _read: TrainingSource | None = None
 
     @property
     def fidelity(self) -> Fidelity:
@@ -206,7 +212,7 @@ class Bench:
             model,
             itself(data),
             by=by,
-            transformation=transformation,
+            with_=transformation,
             progress=spoken,
             q=q,
             **settings,
@@ -237,7 +243,8 @@ class Bench:
         ]
         more = {**asked, "settings": {**asked["settings"], **arm.settings}, "on": on, "seed": seed}
         spoken = named(self.progress, f"{short(model)} {name} seed {seed}")
-        spec = train_once(arm.recipe, self._lessons(asked), out=out, progress=spoken, **more)
+        request = TrainingRequest(recipe=arm.recipe, data=self.train, **more)
+        spec = train_once(request, self._lessons(asked), out=out, progress=spoken)
         if arm.always_answers:
             (out / "calibration.json").unlink(missing_ok=True)
         return spec
@@ -279,10 +286,10 @@ class Bench:
         """Tell at once what takes long, before anything is read."""
         logger.info("%s: trained on %s, asked about %s", short(model), short(train), short(test))
 
-    def _lessons(self, asked: Mapping[str, Any]) -> Source:
+    def _lessons(self, asked: Mapping[str, Any]) -> TrainingSource:
         """The training data, read once for all models of a study."""
         if self._read is None or self._read.given != self.train:
-            self._read = source(self.train, asked)
+            self._read = TrainingSource.of(TrainingRequest(data=self.train, **asked))
         return self._read
 
     def _training(self, model: str, usual: Mapping[str, str]) -> dict[str, Any]:

@@ -1,28 +1,44 @@
-"""How is a model made better? Data in, trained model out: one loop, one small file a recipe.
+"""Training: data in, trained model out; one loop, one small file per recipe.
 
-This folder joins stages as audit.py does: it reads, breaks, trains and measures, and leaves a
-folder that can be audited.
+`train` makes a model that can be audited, `designs` and `mitigations` compare many of them.
 """
 
 from __future__ import annotations
 
-from disorder.verbs.train.designs import Design, designs
+from disorder.verbs.train.comparison import TrainingSource, train_once
+from disorder.verbs.train.corruption_designs import Design, accuracy_difference, designs
 from disorder.verbs.train.devices import is_first_process
-from disorder.verbs.train.mitigations import Finding, mitigations
-from disorder.verbs.train.recipe_plan import Inputs, Job, Loss, Phase
-from disorder.verbs.train.training import Trained, resume, train
+from disorder.verbs.train.inputs import Inputs
+from disorder.verbs.train.mitigation_comparison import USUAL, mitigations
+from disorder.verbs.train.mitigation_scores import ALL, Finding
+from disorder.verbs.train.recipe_plan import AfterPhase, Job, Loss, Phase
+from disorder.verbs.train.request import TrainingRequest
+from disorder.verbs.train.trainable import TrainableModel, starting_model
+from disorder.verbs.train.training import TrainedModel, resume, train
+from disorder.verbs.train.training_settings import LoopSettings, WordSettings
 
 __all__ = [
+    "ALL",
+    "USUAL",
+    "AfterPhase",
     "Design",
     "Finding",
     "Inputs",
     "Job",
+    "LoopSettings",
     "Loss",
     "Phase",
-    "Trained",
+    "TrainableModel",
+    "TrainedModel",
+    "TrainingRequest",
+    "TrainingSource",
+    "WordSettings",
+    "accuracy_difference",
     "designs",
     "is_first_process",
     "mitigations",
     "resume",
+    "starting_model",
     "train",
+    "train_once",
 ]

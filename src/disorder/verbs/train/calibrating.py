@@ -1,16 +1,17 @@
-"""How sure should a trained model be, and below which certainty should it abstain? Fitted on data
-that it did not learn from.
+"""Calibration after training: a temperature, and a threshold below which the model abstains, fitted
+on data that it was not trained on.
 
 Guo et al. (2017) for the temperature; Word Salad (Gupta et al., 2021) for the threshold on the top
 probability. The paper searches [1/N, 1] for the best one and does not say what best is. Its tables
-lose a point or two of accuracy, so abstaining most original texts is not it: here original texts may be
-abstained up to a share, as is usual where strange inputs are to be found (Liang et al., 2018, whom
-the paper names, count what is caught while 95 % of usual inputs pass).
+lose a point or two of accuracy, so it cannot abstain on most original texts: here the model may
+abstain on a share of them, as is usual for finding unusual inputs (Liang et al., 2018, whom the
+paper cites, count what is caught while 95 % of usual inputs pass).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -21,131 +22,147 @@ from disorder.metrics.ece import calibration_error
 from disorder.metrics.statistics.intervals import mean, share
 from disorder.models.outputs.calibration import Calibration
 from disorder.models.outputs.probabilities import softmax
-from disorder.types import Floats, Ints
-from disorder.verbs.train.learner import Learner
-from disorder.verbs.train.loop import answers
-from disorder.verbs.train.recipe_plan import Inputs, Job
+from disorder.types import Bools, Floats, Ints
+from disorder.verbs.train.inputs import Inputs
+from disorder.verbs.train.network_rows import predict_logits
+from disorder.verbs.train.recipe_plan import AfterPhase, Job
+from disorder.verbs.train.trainable import TrainableModel
 
-MAY_REFUSE = 0.05  # of original texts
-After = Callable[[Learner], Mapping[str, Any]]
+MAY_ABSTAIN = 0.05  # share of original texts
+PERTURBED = "perturbed"
 
 
 def fit_temperature(logits: Floats, targets: Ints) -> float:
-    """By what to divide logits so that the gold labels are most likely."""
+    """The divisor of the logits that makes the gold labels most likely."""
     import torch
 
-    given, gold = torch.from_numpy(logits), torch.from_numpy(targets)
-    heat = torch.zeros(
-        1, dtype=given.dtype, requires_grad=True
-    )  # the logarithm, so that it cannot fall below 0
-    optimizer = torch.optim.LBFGS([heat], lr=0.5, max_iter=100, line_search_fn="strong_wolfe")
+    given = torch.from_numpy(logits)
+    gold = torch.from_numpy(targets)
+    # its logarithm is fitted, so that a temperature cannot fall below 0
+    log_temperature = torch.zeros(1, dtype=given.dtype, requires_grad=True)
+    optimizer = torch.optim.LBFGS(
+        [log_temperature], lr=0.5, max_iter=100, line_search_fn="strong_wolfe"
+    )
 
     def loss() -> Any:
         optimizer.zero_grad()
-        cost = torch.nn.functional.cross_entropy(given / heat.exp(), gold)
-        cost.backward()
-        return cost
+        value = torch.nn.functional.cross_entropy(given / log_temperature.exp(), gold)
+        value.backward()
+        return value
 
     optimizer.step(loss)
-    return float(
-        np.clip(np.exp(heat.item()), 0.01, 100.0)
-    )  # a model that is never wrong would go to 0
+    # that of a model that is never wrong would go to 0
+    return float(np.clip(np.exp(log_temperature.item()), 0.01, 100.0))
 
 
-def fit_threshold(whole: Floats, may_abstain: float) -> float:
-    """The top probability below which to abstain: the highest by which no more than a share of whole
-    texts is abstained.
+def fit_threshold(probabilities: Floats, may_abstain: float) -> float:
+    """The highest threshold on the top probability by which no more than a share of original texts
+    is abstained on.
 
-    The higher it is, the more perturbed texts it catches, so no lower one is better. `whole` are
-    probabilities.
+    A higher threshold catches more perturbed texts, so no lower one is better. `probabilities` are
+    those of original texts.
 
     >>> fit_threshold(np.array([[0.6, 0.4], [0.3, 0.7], [0.2, 0.8], [0.9, 0.1]]), 0.25)
     0.7
     """
-    return float(np.sort(whole.max(axis=1))[int(may_abstain * len(whole) + 1e-9)])
+    tops = np.sort(probabilities.max(axis=1))
+    return float(tops[int(may_abstain * len(tops) + 1e-9)])
 
 
-def calibrated(job: Job, specs: Sequence[str] = (), may_abstain: float = MAY_REFUSE) -> After:
-    """What to do when a phase ends: fit a temperature, and with transformations a threshold that
-    tells their texts apart.
+def calibrate_after(
+    job: Job, specs: Sequence[str] = (), may_abstain: float = MAY_ABSTAIN
+) -> AfterPhase:
+    """What to do when a phase ends: fit a temperature and, with transformations, a threshold that
+    separates their texts.
     """
 
-    def after(learner: Learner) -> dict[str, Any]:
+    def after(model: TrainableModel) -> dict[str, Any]:
         dev = job.dev_inputs()
-        logits = answers(learner, dev.texts)
-        right, heat = logits.argmax(axis=1) == dev.targets, fit_temperature(logits, dev.targets)
-        before, now = softmax(logits), softmax(logits / heat)
-        errors = [round(calibration_error(each.max(axis=1), right), 6) for each in (before, now)]
-        found: dict[str, Any] = {"ece": dict(zip(("before", "after"), errors, strict=True))}
-        least = None
+        logits = predict_logits(model, dev.texts)
+        temperature = fit_temperature(logits, dev.targets)
+        is_right = logits.argmax(axis=1) == dev.targets
+        scaled = softmax(logits / temperature)
+        found: dict[str, Any] = {
+            "calibration": {"temperature": temperature, "threshold": None},
+            "ece": {"before": _ece(softmax(logits), is_right), "after": _ece(scaled, is_right)},
+        }
         if specs:
-            least = fit_threshold(now, may_abstain)
-            perturbed = softmax(answers(learner, job.dev_perturbed(specs).texts) / heat)
+            threshold = fit_threshold(scaled, may_abstain)
+            perturbed_logits = predict_logits(model, job.dev_perturbed(specs).texts)
+            perturbed = softmax(perturbed_logits / temperature)
+            found["calibration"]["threshold"] = threshold
             found["abstained"] = {
-                name: _refused(each, least)
-                for name, each in ((ORIGINAL, now), ("perturbed", perturbed))
+                ORIGINAL: _abstained(scaled, threshold),
+                PERTURBED: _abstained(perturbed, threshold),
             }
-        return {"calibration": {"temperature": heat, "threshold": least}, **found}
+        return found
 
     return after
 
 
-def _refused(probabilities: Floats, threshold: float) -> dict[str, float]:
+def _ece(probabilities: Floats, is_right: Bools) -> float:
+    return round(calibration_error(probabilities.max(axis=1), is_right), 6)
+
+
+def _abstained(probabilities: Floats, threshold: float) -> dict[str, float]:
     """The share of texts below the threshold, with its interval."""
     found = share(probabilities.max(axis=1) < threshold)
     return {name: round(getattr(found, name), 6) for name in ("value", "low", "high")}
 
 
-def observed(job: Job, specs: Sequence[str]) -> After:
-    """What to do when a phase ends: look at the answers to perturbed dev texts, so that a collapse can
-    be seen.
+def observe_after(job: Job, specs: Sequence[str]) -> AfterPhase:
+    """What to do when a phase ends: describe the predictions on original and perturbed dev texts,
+    so that a collapse can be seen.
     """
 
-    def after(learner: Learner) -> dict[str, Any]:
-        sets = {ORIGINAL: job.dev_inputs(), "perturbed": job.dev_perturbed(specs)}
-        return {
-            "answers": {name: _seen(learner, inputs) for name, inputs in sets.items()},
-            "perturbed_by": list(specs),
+    def after(model: TrainableModel) -> dict[str, Any]:
+        predictions = {
+            ORIGINAL: _describe(model, job.dev_inputs()),
+            PERTURBED: _describe(model, job.dev_perturbed(specs)),
         }
+        return {"predictions": predictions, "perturbed_by": list(specs)}
 
     return after
 
 
-def both(*steps: After) -> After:
-    """One after the other."""
-    return lambda learner: {name: value for step in steps for name, value in step(learner).items()}
+def in_turn(*steps: AfterPhase) -> AfterPhase:
+    """Several steps one after the other, their results together."""
+
+    def after(model: TrainableModel) -> dict[str, Any]:
+        found: dict[str, Any] = {}
+        for step in steps:
+            found |= step(model)
+        return found
+
+    return after
 
 
-def _seen(learner: Learner, inputs: Inputs) -> dict[str, Any]:
-    """Entropy with its interval, as a share of the most there can be, and how often each label is
-    answered.
+def _describe(model: TrainableModel, inputs: Inputs) -> dict[str, Any]:
+    """Mean entropy in nats with its interval, its largest possible value, and the share of each
+    predicted label.
     """
-    found = softmax(answers(learner, inputs.texts))
-    if found.shape[1] < 2:
+    probabilities = softmax(predict_logits(model, inputs.texts))
+    n, n_labels = probabilities.shape
+    if n_labels < 2:
         raise NothingToMeasure("the data has a single label")
-    nats = -(found * np.log(np.maximum(found, 1e-300))).sum(axis=1)
-    most = float(np.log(found.shape[1]))
-    part, counts = (
-        mean(np.clip(nats / most, 0, 1)),
-        np.bincount(found.argmax(axis=1), minlength=found.shape[1]),
-    )
-    labels = {
-        label: round(int(n) / len(found), 6)
-        for label, n in zip(learner.labels, counts, strict=True)
-    }
-    interval = {
-        name: round(value * most, 6) for name, value in (("low", part.low), ("high", part.high))
-    }
+    entropies = -(probabilities * np.log(np.maximum(probabilities, 1e-300))).sum(axis=1)
+    most = float(np.log(n_labels))
+    relative = mean(np.clip(entropies / most, 0, 1))
+    counts = np.bincount(probabilities.argmax(axis=1), minlength=n_labels)
     return {
-        "n": len(found),
-        "entropy": round(part.value * most, 6),
-        **interval,
+        "n": n,
+        "entropy": round(relative.value * most, 6),
+        "low": round(relative.low * most, 6),
+        "high": round(relative.high * most, 6),
         "most": round(most, 6),
-        "labels": labels,
+        "labels": {
+            label: round(int(count) / n, 6)
+            for label, count in zip(model.labels, counts, strict=True)
+        },
     }
 
 
-def write_calibration(folder: Any, after: Mapping[str, Any]) -> None:
+def write_calibration(folder: Path, after: Mapping[str, Any]) -> None:
     """Keep what was fitted beside the weights."""
     if "calibration" in after:
         Calibration(**after["calibration"]).write(folder)

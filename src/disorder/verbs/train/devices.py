@@ -1,5 +1,5 @@
-"""Where does the network run? One device with nothing else to install, or several through Hugging
-Face Accelerate.
+"""Devices: where the network runs, one device with nothing else to install, or several through
+Hugging Face Accelerate.
 
 Several: `accelerate launch -m disorder train …` (or torchrun). Each process then takes its share of
 the batches of a step.
@@ -13,19 +13,21 @@ from typing import Any
 
 from disorder.errors import BadSetting, MissingPackage
 
+KNOWN = ("cpu", "cuda", "mps")
+
 
 class OneDevice:
     """A GPU, or the CPU."""
 
-    rank, n_processes = 0, 1
+    rank = 0
+    n_processes = 1
 
     def __init__(self, device: str | None, precision: str) -> None:
         import torch
 
-        self.device = torch.device(device or _best(torch))
-        self.is_bf16 = precision == "bf16" or (
-            precision == "auto" and self.device.type == "cuda" and torch.cuda.is_bf16_supported()
-        )
+        self.device = torch.device(device or _best_device(torch))
+        has_bf16 = self.device.type == "cuda" and torch.cuda.is_bf16_supported()
+        self.is_bf16 = precision == "bf16" or (precision == "auto" and has_bf16)
 
     def prepare(self, network: Any) -> Any:
         """The network, moved here."""
@@ -35,30 +37,31 @@ class OneDevice:
         """Mixed precision where it was asked for, or where the device has it."""
         import torch
 
-        return (
-            torch.autocast(self.device.type, dtype=torch.bfloat16)
-            if self.is_bf16
-            else nullcontext()
+        if not self.is_bf16:
+            return nullcontext()
+        context: AbstractContextManager[Any] = torch.autocast(
+            self.device.type, dtype=torch.bfloat16
         )
+        return context
 
-    def alone(self, network: Any, is_last: bool) -> AbstractContextManager[Any]:
-        """Gradients of one batch of a step."""
+    def accumulate(self, network: Any, *, is_last: bool) -> AbstractContextManager[Any]:
+        """The scope for the gradients of one batch of a step."""
         return nullcontext()
 
     def backward(self, loss: Any) -> None:
-        """Gradients of the loss."""
+        """Compute the gradients of the loss."""
         loss.backward()
 
-    def same(self, value: Any) -> Any:
-        """What the first process found, on all of them."""
+    def from_first(self, value: Any) -> Any:
+        """The first process's value, in all of them."""
         return value
 
     def wait(self) -> None:
-        """Until all processes are here."""
+        """Wait until all processes are here."""
 
 
 class SeveralDevices(OneDevice):
-    """One process a device; gradients are averaged over them."""
+    """One process per device; gradients are averaged over them."""
 
     def __init__(self, device: str | None, precision: str) -> None:
         try:
@@ -69,58 +72,58 @@ class SeveralDevices(OneDevice):
         mixed = "bf16" if self.is_bf16 else "no"
         self.accelerator = Accelerator(mixed_precision=mixed, cpu=self.device.type == "cpu")
         self.device = self.accelerator.device
-        self.rank, self.n_processes = self.accelerator.process_index, self.accelerator.num_processes
+        self.rank = self.accelerator.process_index
+        self.n_processes = self.accelerator.num_processes
 
     def prepare(self, network: Any) -> Any:
         """The network, wrapped so that gradients are shared."""
         return self.accelerator.prepare_model(network)
 
     def autocast(self) -> AbstractContextManager[Any]:
-        """As Accelerate was told."""
+        """Mixed precision as Accelerate was told."""
         context: AbstractContextManager[Any] = self.accelerator.autocast()
         return context
 
-    def alone(self, network: Any, is_last: bool) -> AbstractContextManager[Any]:
-        """Gradients meet at the last batch of a step only."""
-        context: AbstractContextManager[Any] = (
-            nullcontext() if is_last else self.accelerator.no_sync(network)
-        )
+    def accumulate(self, network: Any, *, is_last: bool) -> AbstractContextManager[Any]:
+        """Gradients are exchanged at the last batch of a step only."""
+        if is_last:
+            return nullcontext()
+        context: AbstractContextManager[Any] = self.accelerator.no_sync(network)
         return context
 
     def backward(self, loss: Any) -> None:
-        """Gradients of the loss."""
+        """Compute the gradients of the loss."""
         self.accelerator.backward(loss)
 
-    def same(self, value: Any) -> Any:
-        """What the first process found, on all of them."""
+    def from_first(self, value: Any) -> Any:
+        """The first process's value, in all of them."""
         from accelerate.utils import broadcast_object_list
 
         return broadcast_object_list([value])[0]
 
     def wait(self) -> None:
-        """Until all processes are here."""
+        """Wait until all processes are here."""
         self.accelerator.wait_for_everyone()
 
 
-def devices(device: str | None, precision: str) -> OneDevice:
+def choose_devices(device: str | None, precision: str) -> OneDevice:
     """The device to train on; several where a launcher started several processes."""
     import torch
 
-    known = ("cpu", "cuda", "mps")
-    if device is not None and device.split(":")[0] not in known:
-        raise BadSetting("train", device=device, need=" or ".join(known))
+    if device is not None and device.split(":")[0] not in KNOWN:
+        raise BadSetting("train", device=device, need=" or ".join(KNOWN))
     if device is not None and device.startswith("cuda") and not torch.cuda.is_available():
         raise BadSetting("train", device=device, need="a GPU that torch can use; here is none")
-    launched = int(os.environ.get("WORLD_SIZE", "1")) > 1
-    return SeveralDevices(device, precision) if launched else OneDevice(device, precision)
+    is_launched = int(os.environ.get("WORLD_SIZE", "1")) > 1
+    return SeveralDevices(device, precision) if is_launched else OneDevice(device, precision)
 
 
 def is_first_process() -> bool:
-    """Whether this process speaks and writes for all that a launcher started."""
+    """Whether this process prints and writes for all that a launcher started."""
     return os.environ.get("RANK", "0") == "0"
 
 
-def _best(torch: Any) -> str:
+def _best_device(torch: Any) -> str:
     if torch.cuda.is_available():
         return "cuda"
     return "mps" if torch.backends.mps.is_available() else "cpu"

@@ -1,6 +1,4 @@
-"""What does a trained folder say of itself? training.json for machines, README.md (a model card)
-for people.
-"""
+"""A trained model's folder: training.json for machines, README.md (a model card) for people."""
 
 from __future__ import annotations
 
@@ -18,17 +16,15 @@ Record = dict[str, Any]
 
 def write_record(folder: Path, record: Record) -> None:
     """Write training.json in one step."""
+    text = json.dumps(record, indent=1, ensure_ascii=False) + "\n"
     try:
         folder.mkdir(parents=True, exist_ok=True)
         temporary = folder / "training.json.new"
-        temporary.write_text(
-            json.dumps(record, indent=1, ensure_ascii=False) + "\n", encoding="utf-8"
-        )
+        temporary.write_text(text, encoding="utf-8")
         temporary.replace(folder / "training.json")
     except OSError as error:
-        raise DisorderError(
-            f"--out {folder} cannot be written ({error.strerror or error})"
-        ) from None
+        reason = error.strerror or error
+        raise DisorderError(f"--out {folder} cannot be written ({reason})") from None
 
 
 def read_record(folder: Path) -> Record:
@@ -43,7 +39,7 @@ def read_record(folder: Path) -> Record:
 
 
 def versions() -> dict[str, str]:
-    """What this was made with."""
+    """The versions of Python and of the packages that decide the numbers."""
     found = {"python": platform.python_version()}
     for package in PACKAGES:
         try:
@@ -55,30 +51,31 @@ def versions() -> dict[str, str]:
 
 def write_card(folder: Path, record: Record) -> None:
     """Write README.md."""
-    request, score = record["request"], record["score"]
-    settings = (
-        ", ".join(f"{name}={value}" for name, value in request["settings"].items())
-        or "all as they come"
-    )
+    request = record["request"]
+    score = record["score"]
+    metric = score["metric"]
+    settings = ", ".join(f"{name}={value}" for name, value in request["settings"].items())
     curve = "\n".join(
         f"| {r['phase']} | {r['epoch']} | {r['loss']:.4f} | {r['dev']:.4f} |"
         for r in record["curve"]
     )
     text = f"""# {request["model"]} trained by `disorder train {request["recipe"]}`
 
-Trained on `{request["data"]}` ({record["n_train"]:,} examples{_perturbed(record)}), seed {request["seed"]}, settings: {settings}.
-Answers: {", ".join(record["labels"]) or "a number"}.
+Trained on `{request["data"]}` ({record["n_train"]:,} examples{_perturbed(record)}),
+seed {request["seed"]}, settings: {settings or "the defaults"}.
+Predicts: {", ".join(record["labels"]) or "a number"}.
 
-Dev {score["metric"]}: {score["value"]:.3f} (95 % interval {score["low"]:.3f} to {score["high"]:.3f}, {score["n"]:,} examples,
-{_source(record)}; the epoch was chosen by the same examples).
+Dev {metric}: {score["value"]:.3f} (95 % interval {score["low"]:.3f} to {score["high"]:.3f},
+{score["n"]:,} examples, {_dev_source(record)}; the same examples chose the epoch).
 
-| phase | epoch | training loss | dev {score["metric"]} |
+| phase | epoch | training loss | dev {metric} |
 | --- | --- | --- | --- |
 {curve}
 
-Does it read, or only count words? Ask: `disorder audit {record["spec"]} DATA`
+Does it read, or only count words? `disorder audit {record["spec"]} DATA`
 
-All facts of this training are in `training.json`. Weights are safetensors (a bag of words: an .npz array), never pickled.
+All facts of this training are in `training.json`. Weights are safetensors
+(a bag of words: an .npz array), never pickled.
 """
     (folder / "README.md").write_text(text, encoding="utf-8")
 
@@ -86,10 +83,10 @@ All facts of this training are in `training.json`. Weights are safetensors (a ba
 def _perturbed(record: Record) -> str:
     if record["request"]["recipe"] != "plain":
         return f"; perturbed copies by `{'`, `'.join(record['skips'])}`" if record["skips"] else ""
-    on = [spec for spec in record["on"] if spec != "original"]
-    return f"; texts as `{'` and `'.join(record['on'])}` left them" if on else ""
+    on = record["on"]
+    return "" if set(on) == {"original"} else f"; texts: `{'`, `'.join(on)}`"
 
 
-def _source(record: Record) -> str:
+def _dev_source(record: Record) -> str:
     dev = record["request"]["dev"]
     return f"`{dev}`" if dev else "held out of the training data"

@@ -2,331 +2,248 @@
 stopping, exact resumption.
 
 Every draw depends on (seed, phase, step) alone, never on what was drawn before. So a training that
-was killed and goes on from a checkpoint gives the same bits, on a CPU, as one that was not.
+was killed and resumed from a checkpoint gives the same bits, on a CPU, as one that was not.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from disorder.errors import BadData, DisorderError
-from disorder.metrics.spearman import correlation
-from disorder.types import Floats, Ints, Progress, Texts
-from disorder.verbs.train.batches import epoch, grouped, tensors
-from disorder.verbs.train.checkpoint import (
-    Checkpoints,
-    TrainingState,
-    optimizer_tensors,
-    restore_optimizer,
-)
+from disorder.types import Ints, Progress
+from disorder.verbs.train.batches import epoch_batches, group_by_step, share_batches, to_tensors
+from disorder.verbs.train.checkpoint import Checkpoints, TrainingState
 from disorder.verbs.train.devices import OneDevice
-from disorder.verbs.train.learner import SPANS, Learner, number
-from disorder.verbs.train.network_rows import Rows, asked, rows_of
-from disorder.verbs.train.recipe_plan import Inputs, Phase, cross_entropy, squared_error
-from disorder.verbs.train.span_learning import dev_f1, judged, span_rows
+from disorder.verbs.train.evaluation import Evaluate, dev_evaluation, dev_metric
+from disorder.verbs.train.network_rows import NetworkRows, network_rows
+from disorder.verbs.train.optimizer import adamw, optimizer_tensors, rate_at, restore_optimizer
+from disorder.verbs.train.recipe_plan import Phase
+from disorder.verbs.train.span_learning import span_rows
+from disorder.verbs.train.trainable import SPANS, TrainableModel, torch_seed
 from disorder.verbs.train.training_settings import LoopSettings
 
 
 @dataclass
-class Loop:
+class TrainingLoop:
     """One training, phase by phase."""
 
-    learner: Learner
+    model: TrainableModel
     settings: LoopSettings
     devices: OneDevice
     seed: int
     checkpoints: Checkpoints
     progress: Progress
     state: TrainingState = field(default_factory=TrainingState)
-    best: dict[str, Any] = field(default_factory=dict)
 
     def run(self, phases: Sequence[Phase], *, is_resumed: bool = False) -> None:
         """Train all phases, or what a checkpoint says is left of them."""
-        kept = self.checkpoints.read() if is_resumed else None
-        self.state = kept[0] if kept else TrainingState()
-        with fresh_draws():
+        checkpoint = self.checkpoints.read() if is_resumed else None
+        if checkpoint is not None:
+            self.state = checkpoint.state
+        first = self.state.phase
+        with forked_torch_rng():
             for index, phase in enumerate(phases):
-                self._fit_head(index, phase)
-                if index >= self.state.phase:
-                    _Run(self, index, phase).go(kept[1] if kept and index == kept[0].phase else {})
+                self._prepare_head(index, phase)  # of finished phases too: later ones build on it
+                if index < first:
+                    continue
+                training = PhaseTraining(self, index, phase)
+                if checkpoint is not None and index == first:
+                    training.restore(checkpoint.tensors)
+                training.run()
 
-    def _fit_head(self, index: int, phase: Phase) -> None:
-        if phase.labels != self.learner.labels or (phase.new_head and index):
-            seed = number(self.seed, "head", str(index))
-            self.learner.new_head(phase.labels, is_pair=phase.train.is_pair, seed=seed)
+    def _prepare_head(self, index: int, phase: Phase) -> None:
+        if phase.labels != self.model.labels or (phase.new_head and index):
+            seed = torch_seed(self.seed, "head", str(index))
+            self.model.new_head(phase.labels, is_pair=phase.train.is_pair, seed=seed)
 
 
-class _Run:
-    """One phase."""
+class PhaseTraining:
+    """One phase of a training: its rows, its optimizer, and the weights of its best epoch."""
 
-    def __init__(self, loop: Loop, index: int, phase: Phase) -> None:
-        self.loop, self.index, self.phase = loop, index, phase
-        self.learner, self.settings, self.devices = loop.learner, loop.settings, loop.devices
-        self.network = self.devices.prepare(self.learner.network)
-        self.n_epochs = (
-            self.settings.epochs or self.learner.epochs if phase.epochs is None else phase.epochs
-        )
-        self.rate = self.settings.lr or self.learner.lr
-        self.optimizer, self.names = adamw(
-            self.learner.network, self.rate, self.settings.weight_decay
-        )
+    def __init__(self, loop: TrainingLoop, index: int, phase: Phase) -> None:
+        self.loop = loop
+        self.index = index
+        self.phase = phase
+        self.model = loop.model
+        self.settings = loop.settings
+        self.devices = loop.devices
+        self.state = loop.state
+        self.network = self.devices.prepare(self.model.network)
+        self.rate = self.settings.lr or self.model.lr
+        usual_epochs = self.settings.epochs or self.model.epochs
+        self.n_epochs = usual_epochs if phase.epochs is None else phase.epochs
+        self.batches_per_step = self.settings.accumulate * self.devices.n_processes
+        decay = self.settings.weight_decay
+        self.optimizer, self.names = adamw(self.model.network, self.rate, decay)
+        self.best_weights: dict[str, Any] = {}
 
     @cached_property
-    def rows(self) -> Rows:
-        """The training inputs; not encoded where nothing is learned."""
-        return encoded(self.learner, self.phase.train)
+    def rows(self) -> NetworkRows:
+        """The training inputs, encoded when they are first needed: a phase may train nothing."""
+        return encode_inputs(self.model, self.phase)
 
     @cached_property
-    def judge(self) -> Callable[[], tuple[float, float]]:
-        """What finds the dev score."""
-        return dev_judge(self.learner, self.phase.dev)
+    def evaluate(self) -> Evaluate:
+        """What evaluates the network on the dev data."""
+        return dev_evaluation(self.model, self.phase.dev)
 
     @cached_property
     def n_steps(self) -> int:
-        """How often the weights change."""
+        """How often the weights are updated in all epochs."""
         n_batches = -(-len(self.rows) // self.settings.batch_size)
-        return self.n_epochs * -(-n_batches // self._group)
+        return self.n_epochs * -(-n_batches // self.batches_per_step)
 
-    @property
-    def _group(self) -> int:
-        return self.settings.accumulate * self.devices.n_processes
-
-    def go(self, kept: Mapping[str, Mapping[str, Any]]) -> None:
-        """Train, epoch by epoch, and end with the best epoch in the network."""
-        state = self.loop.state
-        if kept:
-            try:
-                self.learner.network.load_state_dict(kept["network"])
-            except RuntimeError:
-                raise BadData(
-                    "the checkpoint does not fit the network; did another version make it? Train again"
-                ) from None
-            restore_optimizer(self.optimizer, self.names, kept.get("optimizer", {}))
-            self.loop.best = dict(kept.get("best", {}))
-        while state.epoch < self.n_epochs and not self._is_settled():
-            self._epoch()
-        if self.loop.best and not self.phase.keeps_last:
-            self.learner.network.load_state_dict(self.loop.best)
+    def run(self) -> None:
+        """Train epoch by epoch, and end with the best epoch in the network."""
+        while self.state.epoch < self.n_epochs and not self.is_out_of_patience():
+            self.train_epoch()
+            self.evaluate_epoch()
+            self.save()
+        if self.best_weights and not self.phase.keeps_last:
+            self.model.network.load_state_dict(self.best_weights)
         if self.phase.after is not None:
-            state.after |= dict(self.phase.after(self.learner))
-        done = {"phase": self.index + 1, "epoch": 0, "best": None, "best_epoch": 0, "waited": 0}
-        state.__dict__.update(done)
-        self.loop.best = {}
+            self.state.after |= self.phase.after(self.model)
+        self.state.start_phase()
 
-    def _is_settled(self) -> bool:
-        can_settle = bool(self.settings.patience) and not self.phase.keeps_last
-        return can_settle and self.loop.state.waited >= self.settings.patience
-
-    def _epoch(self) -> None:
-        state, key = self.loop.state, (str(self.index), str(self.loop.state.epoch))
-        steps = grouped(
-            epoch(self.rows.lengths, self.settings.batch_size, self.loop.seed, *key), self._group
-        )
+    def train_epoch(self) -> None:
+        """One pass over the rows; a resumed epoch continues at its next step."""
+        state = self.state
+        key = (str(self.index), str(state.epoch))
+        lengths = self.rows.lengths
+        batches = epoch_batches(lengths, self.settings.batch_size, self.loop.seed, *key)
+        steps = group_by_step(batches, self.batches_per_step)
         for step in range(state.step, len(steps)):
             began = time.perf_counter()
-            self._step(steps[step], state.epoch * len(steps) + step)
+            self.update_weights(steps[step], state.epoch * len(steps) + step)
             state.step = step + 1
             state.seconds += time.perf_counter() - began
-            self._say(state.n_rows, f"loss {state.loss / state.n_rows:.3f}")
+            self.report(state.n_rows, f"loss {state.loss / state.n_rows:.3f}")
             if state.step % self.settings.save_every == 0:
-                self._save()
-        self._judge()
-        self._save()
+                self.save()
 
-    def _step(self, batches: Sequence[Ints], step: int) -> None:
+    def update_weights(self, batches: Sequence[Ints], step: int) -> None:
         """One update of the weights, from one or more batches."""
         import torch
 
-        torch.manual_seed(
-            number(self.loop.seed, "step", str(self.index), str(step), str(self.devices.rank))
-        )
+        rank = self.devices.rank
+        torch.manual_seed(torch_seed(self.loop.seed, "step", str(self.index), str(step), str(rank)))
         for group in self.optimizer.param_groups:
             group["lr"] = self.rate * rate_at(step, self.n_steps, self.settings.warmup)
         self.network.train()
         n_rows = sum(map(len, batches))
-        mine = shared_out(batches, self.devices.rank, self.devices.n_processes)
-        for place, (batch, counts) in enumerate(mine, start=1):
-            with self.devices.alone(self.network, is_last=place == len(mine)):
-                loss = self._loss(batch)
-                self.devices.backward(
-                    loss * (counts * len(batch) * self.devices.n_processes / n_rows)
-                )
-            self.loop.state.loss += self._checked(float(loss.detach())) * len(batch)
-            self.loop.state.n_rows += len(batch)
-            self.loop.state.n_learned += len(batch)
+        mine = share_batches(batches, rank, self.devices.n_processes)
+        for number, (batch, counts) in enumerate(mine, start=1):
+            with self.devices.accumulate(self.network, is_last=number == len(mine)):
+                loss = self.batch_loss(batch)
+                # processes average their gradients, so each scales its share of the rows up
+                share = counts * len(batch) * self.devices.n_processes / n_rows
+                self.devices.backward(loss * share)
+            self.count_loss(float(loss.detach()), len(batch))
         torch.nn.utils.clip_grad_norm_(self.names, self.settings.clip)
         self.optimizer.step()
         self.optimizer.zero_grad()
 
-    def _checked(self, loss: float) -> float:
+    def batch_loss(self, batch: Ints) -> Any:
+        """The mean loss of a batch, with its graph."""
+        rows = self.rows
+        device = self.devices.device
+        arrays = self.model.collate([rows.encoded[i] for i in batch.tolist()])
+        inputs = to_tensors(arrays, device)
+        known = {"targets": rows.targets[batch], "is_perturbed": rows.is_perturbed[batch]}
+        gold = to_tensors(known, device)
+        with self.devices.autocast():
+            logits = self.model.logits(self.network, inputs)
+        return self.phase.loss(logits.float(), gold["targets"], gold["is_perturbed"])
+
+    def count_loss(self, loss: float, n_rows: int) -> None:
+        """Add the loss of a batch to the epoch's."""
         if not np.isfinite(loss):
             raise DisorderError(
-                f"the loss is {loss}: training has gone astray; try a lower lr than {self.rate:g}"
+                f"the loss is {loss}: training diverged; try a lower lr than {self.rate:g}"
             )
-        return loss
+        self.state.loss += loss * n_rows
+        self.state.n_rows += n_rows
+        self.state.n_learned += n_rows
 
-    def _loss(self, batch: Ints) -> Any:
-        rows, device = self.rows, self.devices.device
-        given = tensors(self.learner.feed([rows.encoded[i] for i in batch.tolist()]), device)
-        more = tensors(
-            {"targets": rows.targets[batch], "is_perturbed": rows.is_perturbed[batch]}, device
-        )
-        with self.devices.autocast():
-            logits = self.learner.logits(self.network, given)
-        return self.phase.loss(logits.float(), more["targets"], more["is_perturbed"])
-
-    def _judge(self) -> None:
+    def evaluate_epoch(self) -> None:
         """The dev score of the epoch; the best epoch's weights are kept."""
-        state = self.loop.state
-        score, cost = self.devices.same(self.judge())
+        state = self.state
+        score, dev_loss = self.devices.from_first(self.evaluate())
         loss = state.loss / state.n_rows
-        record = {
-            "phase": self.phase.name,
-            "epoch": state.epoch + 1,
-            "loss": round(loss, 6),
-            "dev": round(score, 6),
-            "dev_loss": round(cost, 6),
-        }
-        state.curve.append(record)
-        self._say(
-            len(self.rows), f"loss {loss:.3f}, dev {metric_of(self.phase.labels)} {score:.3f}"
-        )
-        if state.best is None or [score, -cost] > state.best:
-            state.best, state.best_epoch, state.waited = (
-                [score, -cost],
-                state.epoch + 1,
-                0,
-            )
-            self.loop.best = {
-                name: value.detach().clone()
-                for name, value in self.learner.network.state_dict().items()
+        state.curve.append(
+            {
+                "phase": self.phase.name,
+                "epoch": state.epoch + 1,
+                "loss": round(loss, 6),
+                "dev": round(score, 6),
+                "dev_loss": round(dev_loss, 6),
             }
-        else:
-            state.waited += 1
-        state.epoch, state.step, state.loss, state.n_rows = (
-            state.epoch + 1,
-            0,
-            0.0,
-            0,
         )
+        metric = dev_metric(self.phase.labels)
+        self.report(len(self.rows), f"loss {loss:.3f}, dev {metric} {score:.3f}")
+        state.waited += 1
+        if state.best is None or [score, -dev_loss] > state.best:
+            state.best = [score, -dev_loss]
+            state.best_epoch = state.epoch + 1
+            state.waited = 0
+            weights = self.model.network.state_dict()
+            self.best_weights = {name: value.detach().clone() for name, value in weights.items()}
+        state.start_epoch()
 
-    def _say(self, done: int, note: str) -> None:
+    def is_out_of_patience(self) -> bool:
+        """Whether early stopping ends the phase."""
+        if self.phase.keeps_last or not self.settings.patience:
+            return False
+        return self.state.waited >= self.settings.patience
+
+    def report(self, done: int, note: str) -> None:
+        """Tell the progress callback how far the epoch is."""
         if self.devices.rank == 0:
             name = "" if self.phase.name == "task" else f"{self.phase.name}, "
-            place = min(self.loop.state.epoch + 1, self.n_epochs)
-            self.loop.progress(f"{name}epoch {place}", done, len(self.rows), note)
+            epoch = min(self.state.epoch + 1, self.n_epochs)
+            self.loop.progress(f"{name}epoch {epoch}", done, len(self.rows), note)
 
-    def _save(self) -> None:
+    def save(self) -> None:
+        """Write a checkpoint."""
         if self.devices.rank == 0:
-            state = {"network": self.learner.network.state_dict(), "best": self.loop.best}
-            state["optimizer"] = optimizer_tensors(self.optimizer, self.names)
-            self.loop.checkpoints.write(
-                self.loop.state, {kind: named for kind, named in state.items() if named}
-            )
+            tensors = {
+                "network": self.model.network.state_dict(),
+                "best": self.best_weights,
+                "optimizer": optimizer_tensors(self.optimizer, self.names),
+            }
+            filled = {kind: named for kind, named in tensors.items() if named}
+            self.loop.checkpoints.write(self.state, filled)
         self.devices.wait()
 
-
-def adamw(network: Any, rate: float, decay: float) -> tuple[Any, dict[Any, str]]:
-    """AdamW with decoupled decay, but none on biases, norms and other single rows; and the names of
-    what it trains.
-    """
-    import torch
-
-    names = {
-        parameter: name for name, parameter in network.named_parameters() if parameter.requires_grad
-    }
-    groups = [
-        {"params": [p for p in names if p.ndim > 1], "weight_decay": decay},
-        {"params": [p for p in names if p.ndim <= 1], "weight_decay": 0.0},
-    ]
-    # One pass over each weight, not one an operation: five times as fast on a CPU, where it is felt
-    # with many weights.
-    return torch.optim.AdamW(
-        [group for group in groups if group["params"]], lr=rate, fused=True
-    ), names
+    def restore(self, tensors: Mapping[str, dict[str, Any]]) -> None:
+        """Continue where a checkpoint was written."""
+        try:
+            self.model.network.load_state_dict(tensors["network"])
+        except RuntimeError:
+            raise BadData(
+                "the checkpoint does not fit the network; did another version make it? Train again"
+            ) from None
+        restore_optimizer(self.optimizer, self.names, tensors.get("optimizer", {}))
+        self.best_weights = dict(tensors.get("best", {}))
 
 
-def rate_at(step: int, n_steps: int, warmup: float) -> float:
-    """The share of the learning rate at a step: up in a line, then down in a line to nothing."""
-    rising = max(1, round(n_steps * warmup)) if warmup else 0
-    if step < rising:
-        return (step + 1) / rising
-    return (n_steps - step) / max(1, n_steps - rising)
-
-
-def shared_out(batches: Sequence[Ints], rank: int, n_processes: int) -> list[tuple[Ints, bool]]:
-    """The batches of one process, and whether they count: all take part in every step, so some go
-    through one twice.
-    """
-    padded = [(batch, True) for batch in batches]
-    padded += [(batches[i % len(batches)], False) for i in range(-len(batches) % n_processes)]
-    return padded[rank::n_processes]
-
-
-def encoded(learner: Learner, inputs: Inputs) -> Rows:
-    """Inputs as the learner's head takes them."""
-    if learner.labels == SPANS:
-        return span_rows(learner, inputs)[0]
-    return rows_of(learner, learner.encode(inputs.texts), inputs.targets, inputs.is_perturbed)
-
-
-def answers(learner: Learner, texts: Sequence[Texts]) -> Floats:
-    """Logits of the learner's network as it stands, one row a text."""
-    return _answered(learner, learner.encode(texts))
-
-
-def _answered(learner: Learner, given: Sequence[Any]) -> Floats:
-    logits = np.empty((len(given), max(1, len(learner.labels))))
-    for batch, part in asked(learner, given):
-        logits[batch] = part.cpu().numpy()
-    return logits
-
-
-def metric_of(labels: tuple[str, ...]) -> str:
-    """What the dev score of a phase is."""
-    return "f1" if labels == SPANS else "accuracy" if labels else "spearman"
-
-
-def dev_judge(learner: Learner, dev: Inputs) -> Callable[[], tuple[float, float]]:
-    """A function that judges the network as it stands: the dev score, and the loss, for ties; texts
-    are encoded once.
-    """
-    if learner.labels == SPANS:
-        rows, read = span_rows(learner, dev)
-
-        def judge_spans() -> tuple[float, float]:
-            found, cost = judged(learner, dev, rows, read)
-            return dev_f1(found), cost
-
-        return judge_spans
-    given = learner.encode(dev.texts)
-    return lambda: dev_score(_answered(learner, given), dev, is_regression=not learner.labels)
-
-
-def dev_score(found: NDArray[Any], dev: Inputs, *, is_regression: bool) -> tuple[float, float]:
-    """Accuracy, or Spearman's correlation for numbers (−1 where every answer is the same); and the
-    loss, for ties.
-    """
-    import torch
-
-    loss = squared_error if is_regression else cross_entropy
-    cost = float(loss(torch.from_numpy(found), torch.from_numpy(dev.targets), None))
-    if not is_regression:
-        return float((found.argmax(axis=1) == dev.targets).mean()), cost
-    value = float(correlation(found.T, dev.targets[None, :].astype(float))[0])
-    return (-1.0 if np.isnan(value) else value), cost
+def encode_inputs(model: TrainableModel, phase: Phase) -> NetworkRows:
+    """The training inputs of a phase as the model's head takes them."""
+    inputs = phase.train
+    if model.labels == SPANS:
+        return span_rows(model, inputs)[0]
+    return network_rows(model, model.encode(inputs.texts), inputs.targets, inputs.is_perturbed)
 
 
 @contextmanager
-def fresh_draws() -> Iterator[None]:
+def forked_torch_rng() -> Iterator[None]:
     """A scope in which torch may be seeded; outside, its generators are as before."""
     import torch
 

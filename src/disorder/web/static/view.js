@@ -1,55 +1,55 @@
-// What a page does beyond showing: how far a run is, words lit up on their way, and no comparison of one.
+// Scripts of the viewer: progress of a run, word paths that light up, Compare for two or more runs.
 "use strict";
 
-const EVERY = 2000; // milliseconds between questions to a run under way
+const INTERVAL = 2000; // milliseconds between requests for the progress of a run
 
 function follow(section) {
   const total = section.querySelector("[data-total]");
   const quiet = section.querySelector("[data-quiet]");
   const steps = [...section.querySelectorAll("[data-step]")];
   let shown = "";
-  async function ask() {
-    let far;
+  async function update() {
+    let progress;
     try {
-      const answer = await fetch(section.dataset.progress);
-      if (!answer.ok) return;
-      far = await answer.json();
+      const response = await fetch(section.dataset.progress);
+      if (!response.ok) return;
+      progress = await response.json();
     } catch {
-      return; // the server stopped; the next question will tell
+      return; // the server stopped; the next request will tell
     }
-    if (far.status !== "started") {
+    if (progress.status !== "started") {
       clearInterval(timer);
       location.reload();
       return;
     }
-    const line = `${far.done} of ${far.expected} parts done`;
-    if (line !== shown) total.textContent = shown = line; // else a screen reader would say it again
-    quiet.textContent = far.is_quiet ? `; no news for ${Math.floor(far.seconds_quiet / 60)} minutes. If it was stopped, resume: disorder audit --resume` : "";
-    far.steps.forEach((step, i) => {
+    const line = `${progress.done} of ${progress.expected} parts done`;
+    if (line !== shown) total.textContent = shown = line; // otherwise a screen reader would repeat it
+    quiet.textContent = progress.is_quiet ? `; no new part for ${Math.floor(progress.seconds_quiet / 60)} minutes. If the run was stopped, resume it: disorder audit --resume` : "";
+    progress.steps.forEach((step, i) => {
       steps[i].querySelector("progress").value = step.done;
       steps[i].querySelector("span").textContent = `${step.done} of ${step.expected}`;
     });
   }
-  const timer = setInterval(ask, EVERY);
+  const timer = setInterval(update, INTERVAL);
 }
 
-function light(chart) {
+function highlight(chart) {
   const lit = (word) => {
     chart.classList.toggle("is-lit", word !== undefined);
-    chart.querySelectorAll("[data-word]").forEach((way) => way.classList.toggle("lit", way.dataset.word === word));
+    chart.querySelectorAll("[data-word]").forEach((path) => path.classList.toggle("lit", path.dataset.word === word));
   };
   chart.addEventListener("pointerover", (event) => lit(event.target.closest("[data-word]")?.dataset.word));
   chart.addEventListener("pointerleave", () => lit(undefined));
 }
 
-async function fetchPart(section) {
+async function fetchFragment(section) {
   const place = section.querySelector("[data-place]");
   const before = place.innerHTML;
-  place.textContent = "Working out the paired differences…";
+  place.textContent = "Computing the paired differences…";
   try {
-    const answer = await fetch(section.dataset.fragment);
-    if (answer.ok) place.innerHTML = await answer.text(); // our own server escaped it
-    else place.textContent = await answer.text();
+    const response = await fetch(section.dataset.fragment);
+    if (response.ok) place.innerHTML = await response.text(); // escaped by our own server
+    else place.textContent = await response.text();
   } catch {
     place.innerHTML = before;
   }
@@ -69,7 +69,7 @@ function dropEmpty(form) {
 }
 
 document.querySelectorAll("[data-progress]").forEach(follow);
-document.querySelectorAll("[data-fragment]").forEach(fetchPart);
-document.querySelectorAll("svg.bump").forEach(light);
+document.querySelectorAll("[data-fragment]").forEach(fetchFragment);
+document.querySelectorAll("svg.bump").forEach(highlight);
 document.querySelectorAll("[data-needs-two]").forEach(needsTwo);
 document.querySelectorAll("form.filters").forEach(dropEmpty);

@@ -1,1 +1,1 @@
-"""Explanations, one file per question: each takes a Subject and returns an Explained."""
+"""Explanations, one file each: a function of a `Subject` that returns an `Explained`."""

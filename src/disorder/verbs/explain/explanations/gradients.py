@@ -1,8 +1,7 @@
-"""Which words does the answer rest on, by integrated gradients? For transformers models; the
-numbers add up to the answer.
+"""Integrated gradients: which words does the prediction rest on? For transformers models.
 
-After Sundararajan et al. (2017), from masks in the place of words to the words: see
-predict/_integrated.py.
+After Sundararajan et al. (2017), from mask tokens to the words; the scores add up to the change of
+the probability between the two.
 """
 
 from __future__ import annotations
@@ -18,11 +17,11 @@ from disorder.verbs.explain.result import Explained
 from disorder.verbs.explain.subject import Subject
 from disorder.verbs.explain.word_importance import SURVIVORS, Among, importance
 
-TOGETHER = 64  # examples between two words of progress
+TOGETHER = 64  # examples per step of progress
 
 
 @explanation(
-    asks="Which words does the answer rest on, by integrated gradients?",
+    asks="Which words does the prediction rest on, by integrated gradients?",
     paper="after OOO §3.3",
     usual=False,
     needs="an hf: model",

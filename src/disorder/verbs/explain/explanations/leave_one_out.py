@@ -1,6 +1,4 @@
-"""Which words does the answer rest on, one left out at a time? What its probability falls by
-without the word.
-"""
+"""Leave one out: how much probability does the predicted label lose without each word?"""
 
 from __future__ import annotations
 
@@ -11,14 +9,14 @@ import numpy as np
 from disorder.abstention import with_abstention
 from disorder.registry import explanation
 from disorder.types import Floats, Ints, Pair
-from disorder.verbs.explain.attribution import by_side, masked, n_words
 from disorder.verbs.explain.result import Explained
 from disorder.verbs.explain.subject import Subject
 from disorder.verbs.explain.word_importance import SURVIVORS, Among, importance
+from disorder.verbs.explain.word_masking import by_side, masked, n_words
 
 
 @explanation(
-    asks="Which words does the answer rest on, one left out at a time?",
+    asks="Which words does the prediction rest on, one left out at a time?",
     paper="after OOO §3.3",
     usual=False,
 )
@@ -34,18 +32,17 @@ def leave_one_out(
 
 
 def by_leaving_out(subject: Subject, pairs: Sequence[Pair], columns: Ints) -> list[list[Floats]]:
-    """Probability of the label in `columns` (−1: of abstaining) on the original text minus that without
-    the word.
+    """Probability of the label in `columns` (−1: of abstaining) on the original text minus that
+    without the word.
     """
     kept = [
         np.concatenate([np.ones((1, n_words(pair)), bool), ~np.eye(n_words(pair), dtype=bool)])
         for pair in pairs
     ]
     texts = [text for pair, rows in zip(pairs, kept, strict=True) for text in masked(pair, rows)]
-    asked = with_abstention(subject.ask(texts, stage="one word left out"))
-    answers = np.split(asked, np.cumsum([len(rows) for rows in kept])[:-1])
-    drops = [
-        answered[0, column] - answered[1:, column]
-        for answered, column in zip(answers, columns.tolist(), strict=True)
+    together = with_abstention(subject.predict(texts, stage="one word left out"))
+    predictions = np.split(together, np.cumsum([len(rows) for rows in kept])[:-1])
+    return [
+        by_side(pair, predicted[0, column] - predicted[1:, column])
+        for pair, predicted, column in zip(pairs, predictions, columns.tolist(), strict=True)
     ]
-    return [by_side(pair, drop) for pair, drop in zip(pairs, drops, strict=True)]

@@ -1,4 +1,4 @@
-"""Are short texts accepted more readily when their words are moved? UNLI's Figure 6.
+"""Length: are short texts accepted more readily when their words are moved? UNLI Figure 6.
 
 Short texts have fewer orders, and each order leaves more of the text in place, so length must be
 looked at before any other cause is named.
@@ -13,34 +13,34 @@ from disorder.metrics import mean
 from disorder.registry import explanation
 from disorder.report.exhibits import Figure, Row
 from disorder.types import Bools, Ints, Score
-from disorder.verbs.explain.binned import FEWEST
+from disorder.verbs.explain.acceptance_bins import FEWEST
 from disorder.verbs.explain.chart_style import colours, domain, intervals, joined, number, ruled
 from disorder.verbs.explain.result import Explained, bounds, said
-from disorder.verbs.explain.subject import Broken, Subject
+from disorder.verbs.explain.subject import PerturbedExamples, Subject
 
-GROUPS = ("first answered right", "first answered wrong")
+GROUPS = ("first predicted right", "first predicted wrong")
 
 
 @explanation(asks="Does length decide what is accepted?", paper="UNLI Fig. 6")
 def length(subject: Subject, *, bins: int = 5) -> Explained:
-    """Show acceptance by the number of words in the perturbed texts, apart for examples first answered
-    right and wrong.
+    """Show acceptance by the number of words in the perturbed texts, apart for examples first
+    predicted right and wrong.
 
     Bins hold about equally many examples; one with fewer than five of a group is not shown.
     """
     if bins < 1:
         raise BadSetting("length", bins=bins, need="1 or more")
     perturbed = subject.perturbed()
-    outcomes, words = perturbed.outcomes, n_words(perturbed)
+    outcomes = perturbed.outcomes
+    words = n_perturbed_words(perturbed)
     edges = np.unique(
         np.quantile(words, np.linspace(0, 1, bins + 1), method="nearest").astype(np.int64)
     )
     edges = np.append(edges[:-1] if len(edges) > 1 else edges, words.max() + 1)
-    groups = dict(zip(GROUPS, (outcomes.is_right, ~outcomes.is_right), strict=True))
+    right, wrong = GROUPS
     found = [
-        each
-        for name, mask in groups.items()
-        for each in _points(perturbed, words, edges, mask, name)
+        *_points(perturbed, words, edges, outcomes.is_right, right),
+        *_points(perturbed, words, edges, ~outcomes.is_right, wrong),
     ]
     if not found:
         raise NothingToMeasure("no range of lengths holds five examples")
@@ -55,8 +55,8 @@ def length(subject: Subject, *, bins: int = 5) -> Explained:
         *ruled("y", subject.task.chance),
     ]
     caption = (
-        f"Share of permutations ({outcomes.transformation}) that get the gold label, by number of words; 95 % intervals over "
-        "examples; the dotted line is chance."
+        f"Share of permutations ({outcomes.transformation}) that get the gold label, by number of "
+        "words; 95 % intervals over examples; the dotted line is chance."
     )
     figure = Figure("length", caption, rows, {"layer": layers})
     scores = {
@@ -65,7 +65,7 @@ def length(subject: Subject, *, bins: int = 5) -> Explained:
     return Explained(_finding(found), [figure], scores=scores, skips=perturbed.skips)
 
 
-def n_words(perturbed: Broken) -> Ints:
+def n_perturbed_words(perturbed: PerturbedExamples) -> Ints:
     """How many words the perturbed texts of each example have, without punctuation."""
     moved = [
         [rows for rows in variants.sides if not rows.is_shared] or variants.sides
@@ -75,7 +75,7 @@ def n_words(perturbed: Broken) -> Ints:
 
 
 def _points(
-    perturbed: Broken, words: Ints, edges: Ints, mask: Bools, name: str
+    perturbed: PerturbedExamples, words: Ints, edges: Ints, mask: Bools, name: str
 ) -> list[tuple[Row, Score]]:
     found = []
     for low, high in zip(edges[:-1].tolist(), edges[1:].tolist(), strict=True):
@@ -97,10 +97,10 @@ def _finding(found: list[tuple[Row, Score]]) -> str:
     for name in GROUPS:
         own = [(row, score) for row, score in found if row["original text"] == name]
         if own:
-            (first, short), (last, long) = own[0], own[-1]
-            span = f"{said(short)} at {first['from']}–{first['to']} words"
-            parts.append(
-                f"{name}: {span}"
-                + (f", {said(long)} at {last['from']}–{last['to']}" if len(own) > 1 else "")
-            )
+            first, short = own[0]
+            line = f"{name}: {said(short)} at {first['from']}–{first['to']} words"
+            if len(own) > 1:
+                last, long = own[-1]
+                line += f", {said(long)} at {last['from']}–{last['to']}"
+            parts.append(line)
     return "acceptance of examples " + "; ".join(parts)

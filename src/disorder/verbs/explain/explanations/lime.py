@@ -1,12 +1,11 @@
-"""Which words does the answer rest on, by LIME? After Ribeiro et al. (2016), as Out of Order uses
-it in §3.3 and 3.4.1.
+"""LIME: which words does the prediction rest on? Ribeiro et al. (2016), as in Out of Order §3.3.
 
-Words are left out at random, the model is asked again, and a weighted ridge regression finds what
+Words are left out at random, the model predicts again, and a weighted ridge regression finds what
 each word adds. As in the `lime` package: how many are left out is uniform, samples count by a
 kernel of width 25 on 100 × their cosine distance, the ridge penalty is 1. Every place of a word is
 a feature of its own (the package's bow=False) and all features are kept (feature_selection="none"),
-since a mean over words needs every word. Equal samples are asked once, those of many examples
-together.
+since a mean over words needs every word. Our own, since equal samples are predicted once and those
+of many examples share batches.
 """
 
 from __future__ import annotations
@@ -21,16 +20,17 @@ from disorder.errors import BadSetting
 from disorder.randomness import generator
 from disorder.registry import explanation
 from disorder.types import Bools, Floats, Ints, Pair
-from disorder.verbs.explain.attribution import by_side, masked, n_words
 from disorder.verbs.explain.result import Explained
 from disorder.verbs.explain.subject import Subject
 from disorder.verbs.explain.word_importance import SURVIVORS, Among, importance
+from disorder.verbs.explain.word_masking import by_side, masked, n_words
 
-KERNEL_WIDTH, PENALTY = 25.0, 1.0
-TOGETHER = 2**15  # samples asked in one plan
+KERNEL_WIDTH = 25.0
+PENALTY = 1.0
+TOGETHER = 2**15  # samples predicted in one go
 
 
-@explanation(asks="Which words does the answer rest on?", paper="OOO §3.3, 3.4.1", usual=False)
+@explanation(asks="Which words does the prediction rest on?", paper="OOO §3.3, 3.4.1", usual=False)
 def lime(
     subject: Subject,
     *,
@@ -69,15 +69,14 @@ def _some(
     texts = [
         text for pair, (kept, _) in zip(pairs, distinct, strict=True) for text in masked(pair, kept)
     ]
-    answers = np.split(
-        with_abstention(subject.model(texts)), np.cumsum([len(kept) for kept, _ in distinct])[:-1]
-    )
-    return [
-        by_side(pair, coefficients(kept, answered[places.ravel(), column]))
-        for pair, kept, (_, places), answered, column in zip(
-            pairs, drawn, distinct, answers, columns.tolist(), strict=True
-        )
-    ]
+    cuts = np.cumsum([len(kept) for kept, _ in distinct])[:-1]
+    predictions = np.split(with_abstention(subject.model(texts)), cuts)
+    found = []
+    for i, (pair, column) in enumerate(zip(pairs, columns.tolist(), strict=True)):
+        _, places = distinct[i]
+        probabilities = predictions[i][places.ravel(), column]
+        found.append(by_side(pair, coefficients(drawn[i], probabilities)))
+    return found
 
 
 def masks(pair: Pair, samples: int, seed: int) -> Bools:
@@ -89,27 +88,23 @@ def masks(pair: Pair, samples: int, seed: int) -> Bools:
     return np.concatenate([np.ones((1, size), dtype=bool), ranks >= n_out[:, None]])
 
 
-def coefficients(kept: Bools, answers: Floats) -> Floats:
-    """The ridge regression of answers on which words are there, each sample by its nearness to the
-    original text.
+def coefficients(kept: Bools, probabilities: Floats) -> Floats:
+    """The ridge regression of probabilities on which words are there, each sample weighed by its
+    nearness to the original text.
     """
     features = kept.astype(np.float64)
     weights = nearness(kept)
     share = weights / weights.sum()
-    centred, target = (
-        features - share @ features,
-        answers - share @ answers,
-    )  # takes the intercept out, unpenalised
-    rows, goal = centred * np.sqrt(weights)[:, None], target * np.sqrt(weights)
-    if rows.shape[1] > len(
-        rows
-    ):  # more words than samples: the same solution from the smaller matrix
-        return np.asarray(
-            rows.T @ np.linalg.solve(rows @ rows.T + PENALTY * np.eye(len(rows)), goal)
-        )
-    return np.asarray(
-        np.linalg.solve(rows.T @ rows + PENALTY * np.eye(rows.shape[1]), rows.T @ goal)
-    )
+    # centring takes the intercept out, unpenalised
+    centred = features - share @ features
+    target = probabilities - share @ probabilities
+    rows = centred * np.sqrt(weights)[:, None]
+    goal = target * np.sqrt(weights)
+    n_samples, n_features = rows.shape
+    if n_features > n_samples:  # the same solution from the smaller matrix
+        dual = np.linalg.solve(rows @ rows.T + PENALTY * np.eye(n_samples), goal)
+        return np.asarray(rows.T @ dual)
+    return np.asarray(np.linalg.solve(rows.T @ rows + PENALTY * np.eye(n_features), rows.T @ goal))
 
 
 def nearness(kept: Bools) -> Floats:

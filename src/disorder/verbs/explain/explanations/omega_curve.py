@@ -1,13 +1,14 @@
-"""For how many examples do more than a share x of permutations get the gold label? UNLI's Figure 8.
+"""Ω_x curve: for how many examples do more than a share x of permutations get the gold label?
 
-A bag of words draws a flat line at its accuracy; a model that reads falls at once.
+UNLI Figure 8. A bag of words draws a flat line at its accuracy; a model that reads order falls at
+once.
 """
 
 from __future__ import annotations
 
 from fractions import Fraction
 
-from disorder.metrics import omega_at, share
+from disorder.metrics import measure, share
 from disorder.registry import explanation
 from disorder.report.exhibits import Figure, Row
 from disorder.types import Outcomes
@@ -20,23 +21,24 @@ N_POINTS = 50
 
 @explanation(asks="How many examples survive how many permutations?", paper="UNLI Fig. 8")
 def omega_curve(subject: Subject) -> Explained:
-    """Draw Ω_x over all thresholds x, beside the flat line of a bag of words of the same accuracy."""
+    """Draw the share of examples with more than a share x of permutations accepted (Ω_x) over x,
+    beside the flat line of a bag of words of the same accuracy.
+    """
     perturbed = subject.perturbed()
     outcomes = perturbed.outcomes
     rows = [_point(outcomes, Fraction(i, N_POINTS)) for i in range(N_POINTS)]
     rows.append({"x": 1.0, **bounds(share(outcomes.n_accepted == outcomes.n_variants))})
     accuracy = share(outcomes.is_right)
-    scores = {f"omega@{x}": omega_at(outcomes, x) for x in ("0", "0.5", "0.9")} | {
-        "accuracy": accuracy
-    }
+    scores = {f"omega@{x}": measure(f"omega@{x}", outcomes) for x in ("0", "0.5", "0.9")}
+    scores["accuracy"] = accuracy
     finding = (
-        f"Ω_0 = {said(scores['omega@0'])}, Ω_0.5 = {said(scores['omega@0.5'])}, Ω_0.9 = {said(scores['omega@0.9'])}; "
-        f"accuracy on the same {accuracy.n:,} original texts {said(accuracy)}"
+        "examples with some, more than half and more than 90 % of permutations accepted: "
+        f"Ω_0 = {said(scores['omega@0'])}, Ω_0.5 = {said(scores['omega@0.5'])}, "
+        f"Ω_0.9 = {said(scores['omega@0.9'])}; accuracy on the same {accuracy.n:,} original texts "
+        f"{said(accuracy)}"
     )
-    x, y = (
-        number("x", "threshold x", domain(0, 1)),
-        number("value", "Ω_x: share of examples", domain(0, 1)),
-    )
+    x = number("x", "threshold x", domain(0, 1))
+    y = number("value", "Ω_x: share of examples", domain(0, 1))
     layers = [
         {
             "mark": {"type": "area", **BAND},
@@ -47,8 +49,9 @@ def omega_curve(subject: Subject) -> Explained:
         *ruled("x", subject.task.chance),
     ]
     caption = (
-        f"Ω_x under {outcomes.transformation} with its 95 % band: examples with more than a share x of permutations that get "
-        "the gold label (at 1: with all). The dashed line is a bag of words of this accuracy, the dotted one marks chance."
+        "Share of examples with more than a share x of permutations that get the gold label (at 1: "
+        f"with all), Ω_x, under {outcomes.transformation} with its 95 % band. The dashed line is a "
+        "bag of words of this accuracy, the dotted one marks chance."
     )
     return Explained(
         finding,
@@ -59,4 +62,4 @@ def omega_curve(subject: Subject) -> Explained:
 
 
 def _point(outcomes: Outcomes, x: Fraction) -> Row:
-    return {"x": float(x), **bounds(omega_at(outcomes, str(x)))}
+    return {"x": float(x), **bounds(measure(f"omega@{x}", outcomes))}

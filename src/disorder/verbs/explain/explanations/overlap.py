@@ -1,5 +1,4 @@
-"""Is a permutation accepted because pieces of the text survive in it? BLEU with the original
-against acceptance.
+"""Overlap: is a permutation accepted because pieces of the text survive in it? BLEU by acceptance.
 
 UnNatural Language Inference (Sinha et al., 2021), Figure 3; Figure 10 clumps words to reach the
 whole range of BLEU.
@@ -7,24 +6,30 @@ whole range of BLEU.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 
 from disorder.errors import BadSetting, NothingToMeasure
 from disorder.registry import explanation
-from disorder.report.exhibits import Figure, Row
-from disorder.types import Bools, Floats, PositionRows, Score
-from disorder.verbs.explain.binned import accepted, by_bin, edges_of, said_within, slope_within
+from disorder.report.exhibits import Figure
+from disorder.types import Bools, Floats, PositionRows
+from disorder.verbs.explain.acceptance_bins import (
+    BinnedAcceptance,
+    accepted,
+    by_bin,
+    edges_of,
+    said_ends,
+    said_within,
+    slope_within,
+)
 from disorder.verbs.explain.bleu import bleu
 from disorder.verbs.explain.chart_style import colours, domain, intervals, joined, number, ruled
-from disorder.verbs.explain.result import Explained, said
-from disorder.verbs.explain.subject import Broken, Subject
+from disorder.verbs.explain.result import Explained
+from disorder.verbs.explain.subject import PerturbedExamples, Subject
 
 ORDERS = (2, 3, 4)
 APART = 0.015  # so that points of one bin do not hide each other
 CLUMPS = ("0.25", "0.5", "0.75")
-Points = list[tuple[Row, Score]]
+PointsByOrder = dict[int, list[BinnedAcceptance]]
 
 
 @explanation(
@@ -34,12 +39,13 @@ def overlap(subject: Subject, *, width: float = 0.15, clumped: bool = True) -> E
     """Show acceptance by BLEU-2, 3 and 4 of each permutation with its original, in bins of `width`.
 
     `clumped` adds permutations that keep a quarter, half and three quarters of the words together,
-    a third of q of each.
+    a third of q each.
     """
     if not 0 < width <= 1:
         raise BadSetting("overlap", width=width, need="a share above 0, at most 1")
     perturbed = subject.perturbed()
-    values, is_accepted = bleu_of(perturbed), accepted(perturbed.outcomes)
+    values = bleu_of(perturbed)
+    is_accepted = accepted(perturbed.outcomes)
     points = _points(values, is_accepted, width)
     slope = slope_within(values[:, :, 0], is_accepted)
     what = perturbed.outcomes.transformation
@@ -50,20 +56,25 @@ def overlap(subject: Subject, *, width: float = 0.15, clumped: bool = True) -> E
             found, n = _clumped(subject, width)
             figures.append(_figure("overlap_clumped", "clumped permutations", found, subject))
             notes = [
-                f"clumped permutations are those of the {n:,} examples that can be clumped in all three ways"
+                f"clumped permutations are those of the {n:,} examples that can be clumped in all "
+                "three ways"
             ]
         except NothingToMeasure as error:
             notes = [f"clumped permutations are not shown: {error}"]
     scores = {f"bleu2_{row['from']:.2f}-{row['to']:.2f}": score for row, score in points[2]}
-    scores |= {"slope_within_bleu2": slope} if slope else {}
+    if slope is not None:
+        scores["slope_within_bleu2"] = slope
     highest = " and ".join(
         f"{np.nanmax(values[:, :, i]):.2f} (BLEU-{n})" for i, n in enumerate(ORDERS) if n > 2
     )
-    finding = f"{_ends(points[2])}{said_within(slope, 'BLEU-2')}; the most that {what} leaves is {highest}"
+    finding = (
+        f"{said_ends(points[2], 'BLEU-2', 2)}{said_within(slope, 'BLEU-2')}; the most that {what} "
+        f"leaves is {highest}"
+    )
     return Explained(finding, figures, scores=scores, notes=notes, skips=perturbed.skips)
 
 
-def bleu_of(perturbed: Broken) -> Floats:
+def bleu_of(perturbed: PerturbedExamples) -> Floats:
     """BLEU-2, 3 and 4 of every variant with its original, mean of the texts that were perturbed
     (examples × variants × 3).
     """
@@ -85,7 +96,7 @@ def _is_moved(rows: PositionRows) -> bool:
     return rows.positions.shape[1] != len(own) or bool((rows.positions != own).any())
 
 
-def _points(values: Floats, is_accepted: Bools, width: float) -> dict[int, Points]:
+def _points(values: Floats, is_accepted: Bools, width: float) -> PointsByOrder:
     edges = edges_of(width, 1.0)
     points = {n: by_bin(values[:, :, i], is_accepted, edges) for i, n in enumerate(ORDERS)}
     if not points[2]:
@@ -93,9 +104,9 @@ def _points(values: Floats, is_accepted: Bools, width: float) -> dict[int, Point
     return points
 
 
-def _clumped(subject: Subject, width: float) -> tuple[dict[int, Points], int]:
-    """Permutations with clumps of all sizes, each another set of variants of the same examples; and
-    how many those are.
+def _clumped(subject: Subject, width: float) -> tuple[PointsByOrder, int]:
+    """Acceptance of permutations with clumps of all sizes, for the examples that have all; and how
+    many those are.
     """
     parts = [
         subject.perturbed(f"clump:share={share}", q=max(1, subject.settings.q // len(CLUMPS)))
@@ -104,17 +115,17 @@ def _clumped(subject: Subject, width: float) -> tuple[dict[int, Points], int]:
     names = set.intersection(*(set(part.outcomes.example.tolist()) for part in parts))
     if not names:
         raise NothingToMeasure("no example can be clumped in all three ways")
-    kept = [np.isin(part.outcomes.example, sorted(names)) for part in parts]
-    values = np.concatenate(
-        [bleu_of(part)[keep] for part, keep in zip(parts, kept, strict=True)], axis=1
-    )
-    is_accepted = np.concatenate(
-        [accepted(part.outcomes)[keep] for part, keep in zip(parts, kept, strict=True)], axis=1
-    )
-    return _points(values, is_accepted, width), len(names)
+    values = []
+    is_accepted = []
+    for part in parts:
+        keep = np.isin(part.outcomes.example, sorted(names))
+        values.append(bleu_of(part)[keep])
+        is_accepted.append(accepted(part.outcomes)[keep])
+    joint = np.concatenate(values, axis=1)
+    return _points(joint, np.concatenate(is_accepted, axis=1), width), len(names)
 
 
-def _figure(name: str, what: str, points: dict[int, Points], subject: Subject) -> Figure:
+def _figure(name: str, what: str, points: PointsByOrder, subject: Subject) -> Figure:
     rows = [
         {"order": f"BLEU-{n}", **row, "drawn_at": round(row["middle"] + (n - 3) * APART, 6)}
         for n in ORDERS
@@ -129,18 +140,7 @@ def _figure(name: str, what: str, points: dict[int, Points], subject: Subject) -
         *ruled("y", subject.task.chance),
     ]
     caption = (
-        f"Share of {what} that get the gold label, by BLEU with the original; 95 % intervals over examples, "
-        "bins of five examples or more; the dotted line is chance."
+        f"Share of {what} that get the gold label, by BLEU with the original; 95 % intervals over "
+        "examples, bins of five examples or more; the dotted line is chance."
     )
     return Figure(name, caption, rows, {"layer": layers})
-
-
-def _ends(points: Sequence[tuple[Row, Score]]) -> str:
-    """Acceptance in the lowest and the highest bin."""
-    (first, low), (last, high) = points[0], points[-1]
-    start = f"acceptance is {said(low)} at BLEU-2 of {first['from']:.2f}–{first['to']:.2f}"
-    return (
-        start
-        if len(points) == 1
-        else f"{start} and {said(high)} at {last['from']:.2f}–{last['to']:.2f}"
-    )

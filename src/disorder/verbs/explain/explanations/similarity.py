@@ -1,5 +1,6 @@
-"""Does a model that rates similarity rate shuffled texts as it rates real ones? Out of Order (Pham
-et al., 2021), Figure 2.
+"""Similarity: does a model rate pairs of shuffled texts as it rates original ones?
+
+Out of Order (Pham et al., 2021), Figure 2, for regression.
 """
 
 from __future__ import annotations
@@ -9,23 +10,25 @@ from dataclasses import replace
 import numpy as np
 
 from disorder.errors import BadSetting, NothingToMeasure
-from disorder.metrics import average, ratio
-from disorder.registry import MetricPart, explanation, parts
+from disorder.metrics import average, measure, ratio
+from disorder.registry import explanation
 from disorder.report.exhibits import Figure, Row
-from disorder.types import Floats, Outcomes, Score
-from disorder.verbs.explain.chart_style import colours, intervals, name, number
+from disorder.types import Floats, Score
+from disorder.verbs.explain.chart_style import colours, intervals, name, number, offset
 from disorder.verbs.explain.result import Explained, bounds, said, signed
 from disorder.verbs.explain.subject import Subject
 
-TEXTS = ("real", "shuffled")
+TEXTS = ("original", "shuffled")
 
 
 @explanation(
-    asks="Does a shuffled text look as similar as a real one?", paper="OOO Fig. 2", on="numbers"
+    asks="Does a shuffled text look as similar as the original one?",
+    paper="OOO Fig. 2",
+    on="numbers",
 )
 def similarity(subject: Subject, *, n: int = 1, ranges: int = 6) -> Explained:
-    """Compare the histograms of predicted numbers on real pairs and on pairs with runs of `n` words
-    shuffled.
+    """Compare the histograms of predicted numbers on original pairs and on pairs with runs of `n`
+    words shuffled.
 
     The `ranges` divide the span of the gold numbers; predictions beyond it fall into the outer
     ones.
@@ -37,34 +40,32 @@ def similarity(subject: Subject, *, n: int = 1, ranges: int = 6) -> Explained:
     edges = np.linspace(subject.gold.min(), subject.gold.max(), ranges + 1)
     if edges[0] == edges[-1]:
         raise NothingToMeasure("all gold numbers are equal")
-    held = {"real": outcomes.original[:, None, 0], "shuffled": outcomes.predictions[:, :, 0]}
+    held = {"original": outcomes.original[:, None, 0], "shuffled": outcomes.predictions[:, :, 0]}
     rows = [row for texts in TEXTS for row in _histogram(texts, held[texts], edges)]
     change = _change(outcomes.original[:, 0], outcomes.predictions[:, :, 0])
-    whole, after = (
-        parts(MetricPart)["spearman"].function(each) for each in (_whole(outcomes), outcomes)
+    before = measure("spearman", replace(outcomes, predictions=outcomes.original[:, None, :]))
+    after = measure("spearman", outcomes)
+    caption = (
+        "Share of predictions in each range, for original texts and for "
+        f"{outcomes.transformation}; 95 % intervals over examples."
     )
-    caption = f"Share of predictions in each range, for real texts and for {outcomes.transformation}; 95 % intervals over examples."
     finding = (
-        f"predictions change by {signed(change)} on average when words are shuffled; rank correlation with gold "
-        f"{said(whole)} on real texts, {said(after)} on shuffled ones"
+        f"predictions change by {signed(change)} on average when words are shuffled; rank "
+        f"correlation with gold {said(before)} on original texts, {said(after)} on shuffled ones"
     )
     order = list(dict.fromkeys(row["range"] for row in rows))
     x = name("range", order, "predicted number") | {"scale": {"paddingInner": 0.3}}
-    offset = {"xOffset": {"field": "texts", "type": "nominal", "sort": list(TEXTS)}}
-    y, colour = number("value", "share of predictions"), colours("texts", TEXTS, marks="point")
+    y = number("value", "share of predictions")
+    colour = colours("texts", TEXTS, marks="point")
+    beside = offset("texts", TEXTS)
     bars = {
         "mark": {"type": "bar", "opacity": 0.45},
-        "encoding": {"x": x, "y": y, "color": colour["color"]} | offset,
+        "encoding": {"x": x, "y": y, "color": colour["color"]} | beside,
     }
-    figure = Figure(
-        "similarity", caption, rows, {"layer": [bars, *intervals(x, y, colour | offset)]}
-    )
-    scores = {"change": change, "spearman_real": whole, "spearman_shuffled": after}
+    layers = [bars, *intervals(x, y, colour | beside)]
+    figure = Figure("similarity", caption, rows, {"layer": layers})
+    scores = {"change": change, "spearman_original": before, "spearman_shuffled": after}
     return Explained(finding, [figure], scores=scores, skips=perturbed.skips)
-
-
-def _whole(outcomes: Outcomes) -> Outcomes:
-    return replace(outcomes, predictions=outcomes.original[:, None, :])
 
 
 def _histogram(texts: str, values: Floats, edges: Floats) -> list[Row]:
@@ -88,5 +89,5 @@ def _histogram(texts: str, values: Floats, edges: Floats) -> list[Row]:
 
 
 def _change(before: Floats, after: Floats) -> Score:
-    """The mean change of an example."""
+    """The mean change per example."""
     return average(np.nanmean(after, axis=1) - before)

@@ -1,117 +1,127 @@
-"""Can the data be gamed? What label frequencies, lengths, shared words and a bag of words reach
-without reading.
+"""Baselines: can the data be gamed without reading it?
+
+What label frequencies, lengths, shared words and a bag of words reach, beside the model (NLI Data
+Sanity Check, Talman et al., 2021).
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
 
 import numpy as np
 
+from disorder.registry import check
 from disorder.report.exhibits import Figure, Row, Table
+from disorder.report.number_text import in_points, score_row, with_interval
 from disorder.types import Ints, Score
-from disorder.verbs.sanity import features as see
-from disorder.verbs.sanity.linear import shallow
+from disorder.verbs.sanity import features
+from disorder.verbs.sanity.check_input import CheckInput
+from disorder.verbs.sanity.linear import Block, baseline_model
 from disorder.verbs.sanity.pictures import forest
-from disorder.verbs.sanity.result import Checked, Verdict, bounds, points, said
-from disorder.verbs.sanity.trials import Answers, Bench, record
+from disorder.verbs.sanity.result import CheckResult, Verdict, record
+from disorder.verbs.sanity.trials import TrialPredictions, Trials
 
-ASKS = "Can the data be gamed without reading it?"
-PAPER = "NDSC"
-PRIOR = "label prior"
+LABEL_PRIOR = "label prior"
+BAG_OF_WORDS = "bag of words"
+THE_MODEL = "the model"
+BLOCKS: dict[str, Block] = {
+    "length only": features.length,
+    "overlap only": features.overlap,
+    BAG_OF_WORDS: features.words,
+}  # name → what the baseline sees
+ANSWERS = {"needed": "falls short", "not needed": "does as well"}  # of a bag of words
 
 
-def baselines(bench: Bench) -> Checked:
-    """What each baseline scores beside the model, and whether it is more than chance by the margin."""
-    blocks = {"length only": see.length, "overlap only": see.overlap, "bag of words": see.words}
-    if not bench.is_pairs:
+@check(asks="Can the data be gamed without reading it?", paper="NDSC", position=50)
+def baselines(given: CheckInput) -> CheckResult:
+    """Train models on label frequencies, lengths, shared words or single words alone, beside the
+    model.
+    """
+    trials = given.trials
+    notes: dict[str, None] = {}
+    blocks = dict(BLOCKS)
+    if not trials.is_pairs:
         del blocks["overlap only"]
-    everything = np.ones(len(bench.texts), dtype=bool)
-    answers: dict[str, Answers] = {PRIOR: _prior(bench)}
-    for name, block in blocks.items():
-        learner = shallow(name, block, bench.task, bench.seed)
-        read = learner.read(bench.texts)
-        answers[name] = bench.ask(learner, bench.fit(learner, read, name), read, everything)
-    answers["the model"] = bench.whole
-    table, scores, verdicts = [], [], []
-    notes: dict[str, None] = (
-        {} if bench.is_pairs else {"overlap only: not done, there is no second text": None}
-    )
-    for name, found in answers.items():
-        score = bench.score(found, bench.rows.asked)
-        table.append(_row(bench, name, found, score))
-        rows, unjudged = bench.judged(partial(_recorded, bench, name, found))
-        scores += rows
+        notes["overlap only: not done, there is no second text"] = None
+    predictions = {LABEL_PRIOR: _label_prior(trials)}
+    predictions |= {name: _predict(trials, name, block) for name, block in blocks.items()}
+    predictions[THE_MODEL] = trials.original
+    rows = []
+    scores = []
+    verdicts = []
+    for name, found in predictions.items():
+        score = trials.score(found, trials.rows.tested)
+        rows.append(_row(trials, name, found, score))
+        records, unjudged = trials.by_group(partial(_record, trials, name, found))
+        scores += records
         notes |= dict.fromkeys(unjudged)
-        if name in blocks:
-            verdicts.append(_verdict(bench, name, found, score))
-    names = [row["name"] for row in table]
-    caption = (
-        f"{'Spearman' if bench.task.is_regression else 'Balanced accuracy'} of each baseline, with 95 % intervals; the "
-        "dotted line is chance."
-    )
-    drawn = [{key: row[key] for key in ("name", "value", "low", "high")} for row in table]
-    picture = Figure(
-        "baselines",
-        caption,
-        drawn,
-        forest(names, bench.metric.replace("_", " "), lines=(_chance(bench),)),
-    )
-    return Checked(
-        verdicts,
-        scores,
-        [picture],
-        [Table("baseline_scores", "Baselines beside the model", table)],
-        list(notes),
-    )
+        if name == BAG_OF_WORDS:
+            verdicts.append(_bag_of_words_verdict(trials, found, score))
+        elif name in blocks:
+            verdicts.append(_verdict(trials, name, score))
+    table = Table("baseline_scores", "Baselines beside the model", rows)
+    return CheckResult(verdicts, scores, [_figure(trials, rows)], [table], list(notes))
 
 
-def _recorded(bench: Bench, name: str, answers: Answers, group: str, rows: Ints) -> Row:
-    row = {
-        "check": "baselines",
-        "transformation": name,
-        "design": "plain",
-        "group": group,
-        "metric": bench.metric,
-    }
-    return row | record(bench.score(answers, rows))
+def _predict(trials: Trials, name: str, block: Block) -> TrialPredictions:
+    model = baseline_model(name, block, trials.task, trials.seed)
+    encoded = model.encode(trials.texts)
+    every_row = np.ones(len(trials.texts), dtype=bool)
+    return trials.predict(model, trials.fit(model, encoded, name), encoded, every_row)
 
 
-def _prior(bench: Bench) -> Answers:
+def _label_prior(trials: Trials) -> TrialPredictions:
     """The most frequent label always (for numbers: the same number)."""
-    width = max(1, len(bench.task.labels))
-    plain = np.zeros((len(bench.texts), width))
-    if not bench.task.is_regression:
-        plain[:] = np.bincount(bench.gold, minlength=width) / len(bench.gold)
-    fair = np.zeros_like(plain)
-    fair[:, int(plain[0].argmax())] = 1.0
-    return Answers(fair, plain)
+    width = max(1, len(trials.task.labels))
+    plain = np.zeros((len(trials.texts), width))
+    if not trials.task.is_regression:
+        plain[:] = np.bincount(trials.gold, minlength=width) / len(trials.gold)
+    balanced = np.zeros_like(plain)
+    balanced[:, int(plain[0].argmax())] = 1.0
+    return TrialPredictions(balanced, plain)
 
 
-def _verdict(bench: Bench, name: str, answers: Answers, score: Score) -> Verdict:
-    """A bag of words is set beside the model; the others beside chance."""
-    chance = _chance(bench)
-    if name == "bag of words":
-        rows = bench.rows.asked
-        cost, whole = bench.cost(answers, rows), bench.score(bench.whole, rows)
-        answer, trouble = bench.rule.decide(cost, whole, bench.chance(rows))
-        spoken = {"needed": "falls short", "not needed": "does as well"}.get(answer, answer)
-        because = f"It scores {said(score)}; the model scores {points(cost)} more" + (
-            f". {trouble}" if trouble else ""
-        )
-        return Verdict(name, spoken, because, cost, whole=whole)
+def _record(
+    trials: Trials, name: str, predictions: TrialPredictions, group: str, rows: Ints
+) -> Row:
+    row: Row = {"check": "baselines", "transformation": name, "design": "plain", "group": group}
+    return row | {"metric": trials.metric} | record(trials.score(predictions, rows))
+
+
+def _bag_of_words_verdict(trials: Trials, predictions: TrialPredictions, score: Score) -> Verdict:
+    """A bag of words is compared with the model."""
+    rows = trials.rows.tested
+    cost = trials.cost(predictions, rows)
+    original = trials.score(trials.original, rows)
+    answer, trouble = trials.rule.decide(cost, original, trials.chance(rows))
+    because = f"It scores {with_interval(score)}; the model scores {in_points(cost)} more"
+    if trouble:
+        because += f". {trouble}"
+    return Verdict(BAG_OF_WORDS, ANSWERS.get(answer, answer), because, cost, original=original)
+
+
+def _verdict(trials: Trials, name: str, score: Score) -> Verdict:
+    """A baseline that sees no words is compared with chance."""
+    chance = trials.chance(trials.rows.tested)
     gain = Score(
         score.value - chance, score.low - chance, score.high - chance, score.n, score.skipped
     )
-    return Verdict(
-        name, bench.rule.gives_away(gain), f"It scores {said(score)}, chance is {chance:.3f}", gain
-    )
+    because = f"It scores {with_interval(score)}, chance is {chance:.3f}"
+    return Verdict(name, trials.rule.gives_away(gain), because, gain)
 
 
-def _row(bench: Bench, name: str, answers: Answers, score: Score) -> Row:
-    plain = bench.plain_accuracy(answers)
-    return {"name": name} | bounds(score) | ({} if plain is None else {"accuracy": round(plain, 4)})
+def _row(trials: Trials, name: str, predictions: TrialPredictions, score: Score) -> Row:
+    row = {"name": name} | score_row(score)
+    accuracy = trials.plain_accuracy(predictions)
+    return row if accuracy is None else row | {"accuracy": round(accuracy, 4)}
 
 
-def _chance(bench: Bench) -> float:
-    return bench.chance(bench.rows.asked)
+def _figure(trials: Trials, rows: Sequence[Row]) -> Figure:
+    drawn = [{key: row[key] for key in ("name", "value", "low", "high")} for row in rows]
+    metric = "Spearman" if trials.task.is_regression else "Balanced accuracy"
+    caption = f"{metric} of each baseline, with 95 % intervals; the dotted line is chance."
+    names = [row["name"] for row in rows]
+    chance = trials.chance(trials.rows.tested)
+    drawing = forest(names, trials.metric.replace("_", " "), lines=(chance,))
+    return Figure("baselines", caption, drawn, drawing)

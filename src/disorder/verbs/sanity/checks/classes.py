@@ -1,108 +1,118 @@
-"""Which word classes does the data need? Drop every noun, every verb and so on, and set the cost
-beside the words removed.
+"""Word classes: which of them does the data need? Each is dropped from both texts in turn.
 
-NLI Data Sanity Check (Talman et al., 2021), Tables 2 to 4 and Figure 1.
+NLI Data Sanity Check (Talman et al., 2021), Tables 2 to 4 and Figure 1; the cost is set beside the
+number of words removed.
 """
 
 from __future__ import annotations
 
-import numpy as np
+from collections.abc import Sequence
 
 from disorder.errors import NothingToMeasure
+from disorder.registry import check
 from disorder.report.exhibits import Figure, Row, Table
+from disorder.report.number_text import score_row
 from disorder.transformations import parse
 from disorder.transformations.applying.suites import SINGLE
-from disorder.verbs.sanity.checks.order import figure, skipped
+from disorder.types import Score
+from disorder.verbs.sanity.check_input import CheckInput
 from disorder.verbs.sanity.equivalence import NEEDED, NOT_NEEDED, UNDECIDED, reason
-from disorder.verbs.sanity.pictures import number, scatter
-from disorder.verbs.sanity.result import Checked, Verdict, bounds
-from disorder.verbs.sanity.trials import Bench, Probe
-
-ASKS = "Which word classes does the data need?"
-PAPER = "NDSC Tables 2–4, Fig. 1"
+from disorder.verbs.sanity.pictures import COST, cost_figure, number, scatter
+from disorder.verbs.sanity.result import CheckResult, Verdict
+from disorder.verbs.sanity.trials import Trial, Trials
 
 
-def classes(bench: Bench) -> Checked:
-    """What it costs to drop each word class from both texts, in training and in test."""
+@check(asks="Which word classes does the data need?", paper="NDSC Tables 2–4, Fig. 1", position=40)
+def classes(given: CheckInput) -> CheckResult:
+    """Drop each word class from both texts, in training and test."""
+    trials = given.trials
     specs = [f"drop_pos:tags={tag}" for tag in SINGLE]
-    parse(specs[0]).tried(bench.task.language)
-    tried, notes = bench.tried(specs)
-    probes = [probe for probe in tried if probe.perturbed.removed.any()]
+    parse(specs[0]).tried(trials.task.language)  # raises where no tagger is installed
+    tried, notes = trials.try_each(specs)
+    found = [trial for trial in tried if trial.perturbed.removed.any()]
     notes += [
-        f"no row has a word of the class {_class(probe)}" for probe in tried if probe not in probes
+        f"no row has a word of the class {_class_name(trial)}"
+        for trial in tried
+        if trial not in found
     ]
-    if not probes:
+    if not found:
         raise NothingToMeasure(notes[0])
-    asked = bench.rows.asked
-    verdicts = [_verdict(bench, probe, len(probes)) for probe in probes]
-    table = [_row(bench, probe, verdict) for probe, verdict in zip(probes, verdicts, strict=True)]
-    scores, unscored = bench.records("classes", probes)
-    x = number("removed", "words removed, a row")
-    drawn = [
-        {"name": row["class"], **{key: row[key] for key in ("removed", "value", "low", "high")}}
-        for row in table
+    costs = [_cost(trials, trial, "corrupt-both") for trial in found]
+    verdicts = [
+        _verdict(trials, trial, cost, len(found)) for trial, cost in zip(found, costs, strict=True)
     ]
-    caption = (
-        "What it costs to drop a word class in training and test, by how many words that removes from a row "
-        f"({len(asked):,} rows asked, 95 % intervals)."
-    )
-    drawing = scatter(x, number("value", "cost (0.05 is five points)"))
-    pictures = [figure("classes", probes, bench), Figure("removed", caption, drawn, drawing)]
-    return Checked(
-        [_together(verdicts), *verdicts],
+    rows = [
+        _row(trials, trial, cost, verdict.answer)
+        for trial, cost, verdict in zip(found, costs, verdicts, strict=True)
+    ]
+    scores, unscored = trials.records("classes", found)
+    skips = [note for trial in found for note in trial.perturbed.skip_notes]
+    return CheckResult(
+        [_summary(verdicts, costs), *verdicts],
         scores,
-        pictures,
-        [Table("classes", "Word classes, dropped from both texts", table)],
-        [*notes, *unscored, *skipped(probes)],
+        [cost_figure("classes", trials, found), _removed_figure(trials, rows)],
+        [Table("classes", "Word classes, dropped from both texts", rows)],
+        [*notes, *unscored, *skips],
     )
 
 
-def _verdict(bench: Bench, probe: Probe, together: int) -> Verdict:
-    rows = bench.rows.asked
-    cost = bench.cost(probe.answers["corrupt-both"], rows)
-    whole = bench.score(bench.whole, rows)
-    answer, trouble = bench.rule.decide(cost, whole, bench.chance(rows), together=together)
-    return Verdict(_class(probe), answer, reason("Dropping it", cost, trouble), cost, whole=whole)
+def _cost(trials: Trials, trial: Trial, design: str) -> Score:
+    return trials.cost(trial.predictions[design], trials.rows.tested)
 
 
-def _row(bench: Bench, probe: Probe, verdict: Verdict) -> Row:
-    asked = bench.rows.asked
-    removed = probe.perturbed.removed[asked][probe.perturbed.applies[asked]]
-    assert verdict.score is not None
-    row = {
-        "class": _class(probe),
-        "verdict": verdict.answer,
+def _verdict(trials: Trials, trial: Trial, cost: Score, together: int) -> Verdict:
+    rows = trials.rows.tested
+    original = trials.score(trials.original, rows)
+    answer, trouble = trials.rule.decide(cost, original, trials.chance(rows), together=together)
+    because = reason("Dropping it", cost, trouble)
+    return Verdict(_class_name(trial), answer, because, cost, original=original)
+
+
+def _row(trials: Trials, trial: Trial, cost: Score, answer: str) -> Row:
+    tested = trials.rows.tested
+    perturbed = trial.perturbed
+    removed = perturbed.removed[tested][perturbed.applies[tested]]
+    row: Row = {
+        "class": _class_name(trial),
+        "verdict": answer,
         "removed": round(float(removed.mean()), 4),
     }
-    test, train = (
-        bench.cost(probe.answers[design], asked) for design in ("corrupt-test", "corrupt-train")
+    row |= score_row(cost)
+    row["corrupt_test"] = round(_cost(trials, trial, "corrupt-test").value, 4)
+    row["corrupt_train"] = round(_cost(trials, trial, "corrupt-train").value, 4)
+    if trial.overlap is not None:
+        row["overlap"] = round(trial.overlap, 4)
+    return row
+
+
+def _removed_figure(trials: Trials, rows: Sequence[Row]) -> Figure:
+    drawn = [
+        {"name": row["class"], **{key: row[key] for key in ("removed", "value", "low", "high")}}
+        for row in rows
+    ]
+    caption = (
+        "What it costs to drop a word class in training and test, by how many words that removes "
+        f"per row ({len(trials.rows.tested):,} test rows, 95 % intervals)."
     )
-    shared = {} if probe.overlap is None else {"overlap": round(probe.overlap, 4)}
-    return (
-        row
-        | bounds(verdict.score)
-        | {"corrupt_test": round(test.value, 4), "corrupt_train": round(train.value, 4)}
-        | shared
+    drawing = scatter(number("removed", "words removed per row"), number("value", COST))
+    return Figure("removed", caption, drawn, drawing)
+
+
+def _class_name(trial: Trial) -> str:
+    return trial.spec.partition("=")[2]
+
+
+def _summary(verdicts: Sequence[Verdict], costs: Sequence[Score]) -> Verdict:
+    """All classes in one verdict, the costliest first."""
+    order = sorted(range(len(costs)), key=lambda i: -costs[i].value)
+    named: dict[str, list[str]] = {NEEDED: [], NOT_NEEDED: [], UNDECIDED: []}
+    for i in order:
+        named[verdicts[i].answer].append(verdicts[i].question)
+    listed = "; ".join(f"{each}: {', '.join(names)}" for each, names in named.items() if names)
+    answer = next(each for each in (NEEDED, UNDECIDED, NOT_NEEDED) if named[each])
+    values = [100 * cost.value for cost in costs]
+    because = (
+        f"{listed[0].upper()}{listed[1:]}. "
+        f"Costs run from {min(values):.1f} to {max(values):.1f} points"
     )
-
-
-def _class(probe: Probe) -> str:
-    return probe.spec.partition("=")[2]
-
-
-def _together(verdicts: list[Verdict]) -> Verdict:
-    """All classes in one line, the costliest first."""
-    ordered = sorted(verdicts, key=lambda v: -(v.score.value if v.score else 0.0))
-    named = {
-        answer: [v.question for v in ordered if v.answer == answer]
-        for answer in (NEEDED, NOT_NEEDED, UNDECIDED)
-    }
-    because = "; ".join(f"{answer}: {', '.join(names)}" for answer, names in named.items() if names)
-    answer = NEEDED if named[NEEDED] else UNDECIDED if named[UNDECIDED] else NOT_NEEDED
-    costs = np.array([v.score.value for v in ordered if v.score])
-    return Verdict(
-        "word classes",
-        answer,
-        f"{because[0].upper()}{because[1:]}. Costs run from {100 * costs.min():.1f} to "
-        f"{100 * costs.max():.1f} points",
-    )
+    return Verdict("word classes", answer, because)

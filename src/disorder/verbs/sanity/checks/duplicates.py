@@ -1,322 +1,239 @@
-"""Does the data repeat itself, or leak from training to test? Equal texts, equal after normalising,
-and nearly equal ones.
+"""Duplicates and leaks: does the data repeat itself, or leak from training to test?
 
-Two rows are as like as the less like of their texts: one long premise under two hypotheses is no
-repeat. Nearly equal rows are found by MinHash in bands (Broder, 1997), half of each band from
-either text: rows that agree in a band are compared, each with two others only, so the cost grows
-with the number of rows and not with its square.
-
-The same words in another order with another label are a contrast, which is made on purpose: it is
-named, and no repeat.
+Rows are equal to the letter, equal after normalising, or nearly equal (`near_duplicates`). The same
+words in another order with another label are a contrast, which is made on purpose: it is reported,
+and is no repeat.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
 from disorder.metrics import share
-from disorder.randomness import generator
+from disorder.registry import check
 from disorder.report.exhibits import Row, Table
+from disorder.report.number_text import rounded
 from disorder.types import Dataset, Example
-from disorder.verbs.sanity.features import GOLDEN, WORD, Hashes, distinct, hashes
-from disorder.verbs.sanity.result import Checked, Verdict, exact
+from disorder.verbs.sanity.check_input import CheckInput
+from disorder.verbs.sanity.features import WORD
+from disorder.verbs.sanity.near_duplicates import Match, near_matches, shingles
+from disorder.verbs.sanity.result import CheckResult, Verdict
 
-ASKS = "Does the data repeat itself, or leak from training to test?"
-PAPER = ""
-NEAR = 0.8  # Jaccard similarity of words and neighbouring words from which texts are nearly equal
-BANDS, DEPTH = 10, 4
-SHOWN = 50
+SHOWN = 50  # rows of each kind in the table
 KINDS = {
     "exact": "equal to the letter",
     "normalised": "equal but for case, spaces and punctuation",
     "near": "nearly equal",
 }
 CONTRAST = "same words in another order, another label"
-Match = tuple[int, int]  # a row and an earlier one that it repeats
-Shingles = tuple[Hashes, Hashes]
 
 
-def duplicates(data: Dataset, train: Dataset | None) -> Checked:
-    """How many rows repeat an earlier one, how many test rows are in the training data, and how
-    often the labels differ.
+@dataclass(frozen=True)
+class Repeats:
+    """Rows that repeat an earlier one, by kind, and contrasts; numbers are places in `examples`.
+
+    `n` is how many rows could have been found.
     """
-    n = len(data.examples)
-    inside, turned = matches(data.examples), contrasts(data.examples)
-    rows = _counted("repeats in the data", inside, turned, data.examples)
-    verdicts = [_verdict("duplicates", "repeat another", inside, turned, data.examples, n)]
-    shown = list(_shown("repeat", inside | {"contrast": turned}, data.examples))
+
+    examples: Sequence[Example]
+    n: int
+    by_kind: Mapping[str, Sequence[Match]]
+    contrasts: Sequence[Match]
+
+    def n_other_label(self, pairs: Sequence[Match]) -> int:
+        """How many of these have another label than the row they repeat."""
+        return sum(self.examples[i].label != self.examples[j].label for i, j in pairs)
+
+
+@check(
+    asks="Does the data repeat itself, or leak from training to test?", trains=False, position=80
+)
+def duplicates(given: CheckInput) -> CheckResult:
+    """Count rows that repeat another and test rows that are in the training data."""
+    data = given.data
+    train = given.train
+    inside = find_repeats(data.examples)
+    verdicts = [_verdict("duplicates", "repeat another", "repeat another", inside)]
+    counts = _count_rows("repeats in the data", inside)
+    shown = list(_shown_rows("repeat", inside))
+    notes = _dropped_notes(data)
     if train is not None:
-        both, n_old = [*train.examples, *data.examples], len(train.examples)
-        across, turned = matches(both, n_old), contrasts(both, n_old)
-        rows += _counted("test rows in the training data", across, turned, both, n)
-        rows += list(_single_texts(train.examples, data.examples))
-        verdicts.append(_verdict("leakage", "are in the training data", across, turned, both, n))
-        shown += _shown("leak", across | {"contrast": turned}, both)
-    notes = _repeated(data) + (_repeated(train) if train else [])
-    tables = [Table("duplicates", "Repeated rows", rows)]
-    tables += (
-        [Table("duplicate_rows", "Some of the rows that repeat another", shown)] if shown else []
+        across = find_repeats([*train.examples, *data.examples], len(train.examples))
+        where = "in the training data"
+        verdicts.append(_verdict("leakage", f"are {where}", f"be {where}", across))
+        counts += _count_rows("test rows in the training data", across)
+        counts += _single_text_rows(train.examples, data.examples)
+        shown += _shown_rows("leak", across)
+        notes += _dropped_notes(train)
+    tables = [Table("duplicates", "Repeated rows", counts)]
+    if shown:
+        tables.append(Table("duplicate_rows", "Some of the rows that repeat another", shown))
+    return CheckResult(verdicts, tables=tables, notes=notes)
+
+
+def find_repeats(examples: Sequence[Example], n_old: int = 0) -> Repeats:
+    """Rows that repeat an earlier one; with `n_old`, one of the first so many rows."""
+    return Repeats(
+        examples, len(examples) - n_old, matches(examples, n_old), contrasts(examples, n_old)
     )
-    return Checked(verdicts, tables=tables, notes=notes)
 
 
 def matches(examples: Sequence[Example], n_old: int = 0) -> dict[str, list[Match]]:
     """For each kind, the rows that repeat an earlier one in that way and in no stricter one.
 
-    With `n_old`, the rows after the first so many that repeat one of those, whatever they repeat
+    With `n_old`, only later rows that repeat one of the first so many count, whatever they repeat
     among themselves.
     """
-    found: dict[str, list[Match]] = {"exact": [], "normalised": [], "near": []}
-    taken: set[int] = set()
-    keys: list[tuple[str, Callable[[Example], object]]] = [
-        ("exact", lambda e: e.texts),
-        ("normalised", _normal),
-    ]
-    for kind, key in keys:
-        first: dict[object, int] = {}
-        for i, example in enumerate(examples):
-            earlier = first.setdefault(key(example), i)
-            if earlier != i and i not in taken and (not n_old or earlier < n_old <= i):
-                found[kind].append((i, earlier))
-        taken |= {i for i, _ in found[kind]}
+    exact = _equal([example.texts for example in examples], n_old, taken=set())
+    taken = {i for i, _ in exact}
+    normalised = _equal([_normalised(example) for example in examples], n_old, taken)
+    taken |= {i for i, _ in normalised}
     left = [i for i in range(len(examples)) if i not in taken]
-    before = sum(i < n_old for i in left)
-    pairs = near(
+    near = near_matches(
         [shingles(examples[i]) for i in left],
-        before,
-        lambda i, j: not _turned(examples[left[i]], examples[left[j]]),
+        sum(i < n_old for i in left),
+        lambda i, j: not _is_contrast(examples[left[i]], examples[left[j]]),
     )
-    found["near"] = [(left[i], left[j]) for i, j in pairs]
+    return {
+        "exact": exact,
+        "normalised": normalised,
+        "near": [(left[i], left[j]) for i, j in near],
+    }
+
+
+def _equal(keys: Sequence[object], n_old: int, taken: set[int]) -> list[Match]:
+    """Rows with the key of an earlier one, each with the first such row."""
+    first: dict[object, int] = {}
+    found = []
+    for i, key in enumerate(keys):
+        earlier = first.setdefault(key, i)
+        if earlier != i and i not in taken and (not n_old or earlier < n_old <= i):
+            found.append((i, earlier))
     return found
 
 
 def contrasts(examples: Sequence[Example], n_old: int = 0) -> list[Match]:
-    """Rows that have the words of an earlier one in another order, and another label; `n_old` as in
-    `matches`.
+    """Rows with the words of an earlier one in another order, and another label.
+
+    `n_old` is as in `matches`.
     """
     bags: dict[object, dict[tuple[str, object], int]] = {}
     found = []
     for i, example in enumerate(examples):
-        normal = _normal(example)
-        seen = bags.setdefault(_bag(normal), {})
+        texts = _normalised(example)
+        seen = bags.setdefault(_bag(texts), {})
         earlier = [
-            j for (label, texts), j in seen.items() if label != example.label and texts != normal
+            j
+            for (label, other_texts), j in seen.items()
+            if label != example.label and other_texts != texts
         ]
         if earlier and i >= n_old:
             found.append((i, earlier[0]))
         if not n_old or i < n_old:
-            seen.setdefault((example.label, normal), i)
+            seen.setdefault((example.label, texts), i)
     return found
 
 
-def _turned(one: Example, other: Example) -> bool:
-    """Whether two rows are a contrast."""
-    first, second = _normal(one), _normal(other)
+def _is_contrast(one: Example, other: Example) -> bool:
+    first = _normalised(one)
+    second = _normalised(other)
     return one.label != other.label and first != second and _bag(first) == _bag(second)
 
 
-def _bag(normal: tuple[str, str]) -> tuple[tuple[str, ...], ...]:
-    return tuple(tuple(sorted(text.split())) for text in normal)
+def _bag(texts: tuple[str, str]) -> tuple[tuple[str, ...], ...]:
+    return tuple(tuple(sorted(text.split())) for text in texts)
 
 
-def shingles(example: Example) -> Shingles:
-    """The distinct words and neighbouring words of each text."""
-    first, second = (_shingled(text or "") for text in example.texts)
-    return first, second
-
-
-def _shingled(text: str) -> Hashes:
-    with np.errstate(over="ignore"):
-        single = (hashes(text) + np.uint64(1)) * GOLDEN
-        return np.asarray(
-            distinct(
-                np.concatenate([single, (single[:-1] ^ (single[1:] >> np.uint64(7))) * GOLDEN])
-            )
-        )
-
-
-def near(rows: Sequence[Shingles], n_old: int, counts: Callable[[int, int], bool]) -> list[Match]:
-    """Rows whose texts are both mostly those of an earlier row, with the earliest such row that was
-    found and that `counts`.
-    """
-    kept = np.array([i for i, (a, b) in enumerate(rows) if len(a) + len(b)], dtype=np.int64)
-    if len(kept) < 2:
-        return []
-    signatures = _banded([rows[i] for i in kept.tolist()])
-    best: dict[int, int] = {}
-    seen: set[tuple[int, int]] = set()
-    for band in range(BANDS):
-        for later, earlier in _neighbours(
-            signatures[:, band * DEPTH : (band + 1) * DEPTH], int((kept < n_old).sum())
-        ):
-            i, j = int(kept[later]), int(kept[earlier])
-            if (i, j) in seen or best.get(i, i) <= j:
-                continue
-            seen.add((i, j))
-            if _likeness(rows[i], rows[j]) >= NEAR and counts(i, j):
-                best[i] = j
-    return sorted(best.items())
-
-
-def _banded(rows: Sequence[Shingles]) -> Hashes:
-    """Signatures in which half of every band is of either text; all of it where there are no second
-    ones.
-    """
-    first, second = (_signatures([row[side] for row in rows]) for side in (0, 1))
-    if any(len(b) for _, b in rows):
-        of_b = np.arange(BANDS * DEPTH) % 2 == 1
-        first[:, of_b] = second[:, of_b]
-    return first
-
-
-def _signatures(texts: Sequence[Hashes]) -> Hashes:
-    """The least of each text's shingles under forty hash functions; 0 for a text without words."""
-    held = np.array([len(text) > 0 for text in texts])
-    found = np.zeros((len(texts), BANDS * DEPTH), dtype=np.uint64)
-    if not held.any():
-        return found
-    chosen = [text for text in texts if len(text)]
-    starts, together = (
-        np.concatenate([[0], np.cumsum([len(text) for text in chosen])[:-1]]),
-        np.concatenate(chosen),
-    )
-    factors = generator(0, "sanity", "minhash").integers(
-        1, 2**63, size=BANDS * DEPTH, dtype=np.uint64
-    ) | np.uint64(1)
-    for column, factor in enumerate(factors):
-        with np.errstate(over="ignore"):
-            mixed = together * factor
-            mixed = (mixed ^ (mixed >> np.uint64(31))) * GOLDEN
-        found[held, column] = np.minimum.reduceat(mixed, starts)
-    return found
-
-
-def _neighbours(band: Hashes, n_old: int) -> Iterator[tuple[int, int]]:
-    """Rows that agree in a band: each with the first of them and with the one before; with `n_old`,
-    new with old ones only.
-    """
-    order = np.lexsort((np.arange(len(band)), *band.T[::-1]))
-    same = (band[order[1:]] == band[order[:-1]]).all(axis=1)
-    first = last = int(order[0])
-    for row, is_same in zip(order[1:].tolist(), same.tolist(), strict=True):
-        if not is_same:
-            first = last = row
-            continue
-        if not n_old or first < n_old <= row:
-            yield from ((row, each) for each in dict.fromkeys((first, last)))
-        last = row if not n_old or row < n_old else last
-
-
-def _likeness(one: Shingles, other: Shingles) -> float:
-    """How like two rows are: as much as the less like of their texts."""
-    return min(_similarity(a, b) for a, b in zip(one, other, strict=True))
-
-
-def _similarity(a: Hashes, b: Hashes) -> float:
-    """Jaccard: shared shingles among all; two texts without words are alike."""
-    if min(len(a), len(b)) < NEAR * max(len(a), len(b)):
-        return 0.0
-    both = len(np.intersect1d(a, b, assume_unique=True))
-    return both / (len(a) + len(b) - both) if both else float(len(a) == len(b) == 0)
-
-
-def _normal(example: Example) -> tuple[str, str]:
+def _normalised(example: Example) -> tuple[str, str]:
     """The words alone, in lower case; the text itself where it has none."""
-    first, second = (_plain(text or "") for text in example.texts)
+    first, second = (_only_words(text or "") for text in example.texts)
     return first, second
 
 
-def _plain(text: str) -> str:
+def _only_words(text: str) -> str:
     return " ".join(word for word in WORD.findall(text.casefold()) if word[0].isalnum()) or text
 
 
-def _counted(
-    where: str,
-    found: dict[str, list[Match]],
-    turned: Sequence[Match],
-    examples: Sequence[Example],
-    n: int | None = None,
-) -> list[Row]:
-    """A row for each kind; `n` is how many rows could have been found."""
-    n = len(examples) if n is None else n
-    kinds = {KINDS[kind]: pairs for kind, pairs in found.items()} | {CONTRAST: turned}
+def _count_rows(what: str, repeats: Repeats) -> list[Row]:
+    """One row per kind."""
+    kinds = {KINDS[kind]: pairs for kind, pairs in repeats.by_kind.items()}
+    kinds[CONTRAST] = repeats.contrasts
     return [
         {
-            "what": where,
+            "what": what,
             "kind": kind,
             "rows": len(pairs),
-            "share": exact(len(pairs) / n),
-            "other_label": sum(examples[i].label != examples[j].label for i, j in pairs),
+            "share": rounded(len(pairs) / repeats.n),
+            "other_label": repeats.n_other_label(pairs),
         }
         for kind, pairs in kinds.items()
     ]
 
 
-def _single_texts(train: Sequence[Example], data: Sequence[Example]) -> Iterator[Row]:
-    """Test rows one of whose texts stands in the training data, with whatever other text."""
+def _single_text_rows(train: Sequence[Example], data: Sequence[Example]) -> Iterator[Row]:
+    """Test rows one of whose texts is in the training data, with whatever other text."""
     if data[0].text_b is None:
         return
-    normal_train, normal = [_normal(e) for e in train], [_normal(e) for e in data]
+    train_texts = [_normalised(example) for example in train]
+    texts = [_normalised(example) for example in data]
     for side, name in enumerate(("text_a", "text_b")):
-        known = {pair[side] for pair in normal_train}
-        n = sum(pair[side] in known for pair in normal)
+        known = {pair[side] for pair in train_texts}
+        n = sum(pair[side] in known for pair in texts)
         yield {
             "what": f"test rows whose {name} is in the training data",
             "kind": KINDS["normalised"],
             "rows": n,
-            "share": exact(n / len(data)),
+            "share": rounded(n / len(data)),
             "other_label": None,
         }
 
 
-def _verdict(
-    question: str,
-    do: str,
-    found: dict[str, list[Match]],
-    turned: Sequence[Match],
-    examples: Sequence[Example],
-    n: int,
-) -> Verdict:
-    pairs = [match for matched in found.values() for match in matched]
-    apart = (
-        f". Not counted: {len(turned):,} with the same words in another order and another label"
-        if turned
-        else ""
-    )
-    if not pairs:
-        return Verdict(
-            question, "none found", f"No row of {n:,} seems to {do.replace('are', 'be')}{apart}"
+def _verdict(question: str, claim: str, infinitive: str, repeats: Repeats) -> Verdict:
+    """The verdict on a claim about rows ("repeat another")."""
+    contrast = ""
+    if repeats.contrasts:
+        n_contrasts = len(repeats.contrasts)
+        contrast = (
+            f". Not counted: {n_contrasts:,} with the same words in another order and another label"
         )
-    claims = np.zeros(n, dtype=bool)
-    claims[: len(pairs)] = True
+    pairs = [match for matched in repeats.by_kind.values() for match in matched]
+    if not pairs:
+        because = f"No row of {repeats.n:,} seems to {infinitive}{contrast}"
+        return Verdict(question, "none found", because)
     kinds = ", ".join(
-        f"{len(matched):,} {KINDS[kind]}" for kind, matched in found.items() if matched
+        f"{len(matched):,} {KINDS[kind]}" for kind, matched in repeats.by_kind.items() if matched
     )
-    other = sum(examples[i].label != examples[j].label for i, j in pairs)
     because = (
-        f"{len(pairs):,} of {n:,} rows {do} ({kinds}); {other:,} of them with another label{apart}"
+        f"{len(pairs):,} of {repeats.n:,} rows {claim} ({kinds}); "
+        f"{repeats.n_other_label(pairs):,} of them with another label{contrast}"
     )
-    return Verdict(question, "found", because, share(claims))
+    return Verdict(question, "found", because, share(np.arange(repeats.n) < len(pairs)))
 
 
-def _repeated(data: Dataset) -> list[str]:
-    """Rows that were dropped when the data was read."""
+def _dropped_notes(data: Dataset) -> list[str]:
+    """A line on rows that were dropped when the data was read."""
     n = data.skipped.get("repeated row", 0)
-    line = f"{data.name}: {n:,} more rows were dropped on reading: they repeat another to the letter, label and all"
-    return [line] if n else []
+    if not n:
+        return []
+    return [
+        f"{data.name}: {n:,} more rows were dropped on reading: they repeat another to the letter, "
+        "label included"
+    ]
 
 
-def _shown(name: str, found: dict[str, list[Match]], examples: Sequence[Example]) -> Iterator[Row]:
+def _shown_rows(what: str, repeats: Repeats) -> Iterator[Row]:
     """The first rows of each kind, those with another label first."""
-    for kind, pairs in found.items():
-        for i, j in sorted(
-            pairs, key=lambda match: examples[match[0]].label == examples[match[1]].label
-        )[:SHOWN]:
-            row, other = examples[i], examples[j]
+    examples = repeats.examples
+    for kind, pairs in {**repeats.by_kind, "contrast": repeats.contrasts}.items():
+        ordered = sorted(pairs, key=lambda pair: examples[pair[0]].label == examples[pair[1]].label)
+        for i, j in ordered[:SHOWN]:
+            row = examples[i]
+            other = examples[j]
             yield {
-                "what": name,
+                "what": what,
                 "kind": kind,
                 "id": row.id,
                 "of": other.id,

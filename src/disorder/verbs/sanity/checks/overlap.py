@@ -1,7 +1,7 @@
-"""Does accuracy hang on how many words the texts share? By share of overlap, and for every perturbed
-test set as a whole.
+"""Word overlap: does accuracy depend on how many words the texts share?
 
-NLI Data Sanity Check (Talman et al., 2021), Figure 2; after Zhou and Bansal (2020).
+NLI Data Sanity Check (Talman et al., 2021), Figure 2, after Zhou and Bansal (2020): by the overlap
+of each row, and for every perturbed test set as a whole.
 """
 
 from __future__ import annotations
@@ -9,100 +9,113 @@ from __future__ import annotations
 import numpy as np
 
 from disorder.errors import NothingToMeasure
+from disorder.registry import check
 from disorder.report.exhibits import Figure, Row
+from disorder.report.number_text import score_row, with_interval
 from disorder.types import Bools, Floats, Ints, Score
-from disorder.verbs.sanity.checks.order import short
-from disorder.verbs.sanity.features import share_overlap
-from disorder.verbs.sanity.pictures import curve, number, scatter
-from disorder.verbs.sanity.result import Checked, Verdict, bounds, said
-from disorder.verbs.sanity.scoring import clustered_share, combined
-from disorder.verbs.sanity.trials import Bench
+from disorder.verbs.sanity.check_input import CheckInput
+from disorder.verbs.sanity.equivalence import UNDECIDED, VerdictRule
+from disorder.verbs.sanity.pictures import curve, number, scatter, short_name
+from disorder.verbs.sanity.result import CheckResult, Verdict
+from disorder.verbs.sanity.scoring import clustered_share, weighted_means
+from disorder.verbs.sanity.trials import Trials
 
-ASKS = "Does accuracy hang on how many words the texts share?"
-PAPER = "NDSC Fig. 2"
-BINS, FEWEST = 10, 10
+N_BINS = 10
+FEWEST = 10  # rows that a bin must have to be shown
 
 
-def overlap(bench: Bench) -> Checked:
-    """The model's accuracy by the share of text_b's words that text_a has."""
-    if bench.task.is_regression:
+@check(
+    asks="Does accuracy depend on how many words the texts share?",
+    paper="NDSC Fig. 2",
+    pairs=True,
+    position=60,
+)
+def overlap(given: CheckInput) -> CheckResult:
+    """Compare the model's accuracy on rows whose texts share few words with that on rows whose
+    texts share many.
+    """
+    trials = given.trials
+    if trials.task.is_regression:
         raise NothingToMeasure("labels are numbers: there is no accuracy to set beside overlap")
-    asked = bench.rows.asked
-    shared = np.array([share_overlap(*bench.texts[i]) for i in asked.tolist()])
-    right = bench.right(bench.whole, asked)
+    tested = trials.rows.tested
+    shared = trials.overlaps(trials.texts, tested)
+    is_right = trials.is_right(trials.original, tested)
+    clusters = trials.rows.cluster[tested]
     low, high = np.quantile(shared, (1 / 3, 2 / 3))
-    few, many = shared <= low, shared >= high
+    few = shared <= low
+    many = shared >= high
     if low == high or not few.any() or not many.any():
         raise NothingToMeasure("the texts of all rows share the same part of their words")
-    clusters = bench.rows.cluster[asked]
-    first, last = (
-        clustered_share(right[few], clusters[few]),
-        clustered_share(right[many], clusters[many]),
+    least = with_interval(clustered_share(is_right[few], clusters[few]))
+    most = with_interval(clustered_share(is_right[many], clusters[many]))
+    gap = accuracy_gap(is_right, few, many, clusters)
+    because = (
+        f"Of the third of rows that share least {least} are predicted right, "
+        f"of those that share most {most}"
     )
-    gap = apart(right, few, many, clusters)
-    answer = (
-        "differs"
-        if gap.low > bench.rule.margin or gap.high < -bench.rule.margin
-        else (
-            "does not differ"
-            if max(abs(gap.low), abs(gap.high)) < bench.rule.margin
-            else "undecided"
-        )
-    )
-    because = f"Of the third of rows that share least {said(first)} are answered right, of those that share most {said(last)}"
-    verdict = Verdict("accuracy by overlap", answer, because, gap)
-    return Checked([verdict], [], [_by_bin(shared, right, clusters, bench), _by_set(bench)])
+    verdict = Verdict("accuracy by overlap", _answer(gap, given.rule), because, gap)
+    figures = [_bins_figure(shared, is_right, clusters, trials), _sets_figure(shared, trials)]
+    return CheckResult([verdict], figures=figures)
 
 
-def apart(right: Bools, few: Bools, many: Bools, clusters: Ints) -> Score:
-    """How much larger the share answered right is among `many` than among `few`, which are
-    different rows.
+def _answer(gap: Score, rule: VerdictRule) -> str:
+    if gap.low > rule.margin or gap.high < -rule.margin:
+        return "differs"
+    if max(abs(gap.low), abs(gap.high)) < rule.margin:
+        return "does not differ"
+    return UNDECIDED
+
+
+def accuracy_gap(is_right: Bools, few: Bools, many: Bools, clusters: Ints) -> Score:
+    """How much larger the share predicted right is among `many` than among `few`.
+
+    These are different rows, so the difference is not paired by row, only by cluster.
     """
     chosen = few | many
-    value, half = combined(
-        right[chosen].astype(float),
-        many[chosen].astype(np.int64),
-        {0: -1.0, 1: 1.0},
-        (0.0, 1.0),
-        clusters[chosen],
-    )
+    strata = many[chosen].astype(np.int64)
+    values = is_right[chosen].astype(float)
+    weights = {0: -1.0, 1: 1.0}
+    value, half = weighted_means(values, strata, weights, (0.0, 1.0), clusters[chosen])
     return Score(value, max(-1.0, value - half), min(1.0, value + half), int(chosen.sum()))
 
 
-def _by_bin(shared: Floats, right: Bools, clusters: Ints, bench: Bench) -> Figure:
-    places = np.minimum((shared * BINS).astype(int), BINS - 1)
+def _bins_figure(shared: Floats, is_right: Bools, clusters: Ints, trials: Trials) -> Figure:
+    """Accuracy by the overlap of each row."""
+    bins = np.minimum((shared * N_BINS).astype(int), N_BINS - 1)
     rows: list[Row] = []
-    for place in range(BINS):
-        inside = places == place
+    for place in range(N_BINS):
+        inside = bins == place
         if inside.sum() >= FEWEST:
-            ends = {"from": place / BINS, "to": (place + 1) / BINS, "middle": (place + 0.5) / BINS}
-            rows.append(ends | bounds(clustered_share(right[inside], clusters[inside])))
+            row = {
+                "from": place / N_BINS,
+                "to": (place + 1) / N_BINS,
+                "middle": (place + 0.5) / N_BINS,
+            }
+            rows.append(row | score_row(clustered_share(is_right[inside], clusters[inside])))
     x = number("middle", "share of text_b's words that text_a has", domain=[0, 1], nice=False)
-    y = number("value", "answered right", domain=[0, 1])
+    y = number("value", "predicted right", domain=[0, 1])
     caption = (
-        "Share of rows answered right, by the share of the words of text_b that text_a has; 95 % intervals, bins of "
-        f"{FEWEST} rows or more. Dotted: chance."
+        "Share of rows predicted right, by the share of the words of text_b that text_a has; 95 % "
+        f"intervals, bins of {FEWEST} rows or more. Dotted: chance."
     )
-    return Figure(
-        "overlap_accuracy", caption, rows, curve(x, y, line=bench.chance(bench.rows.asked))
-    )
+    drawing = curve(x, y, line=trials.chance(trials.rows.tested))
+    return Figure("overlap_accuracy", caption, rows, drawing)
 
 
-def _by_set(bench: Bench) -> Figure:
-    """Whole and perturbed test sets: mean overlap and score of the model of original texts."""
-    asked = bench.rows.asked
-    whole = float(np.mean([share_overlap(*bench.texts[i]) for i in asked.tolist()]))
-    rows: list[Row] = [
-        {"name": "original texts", "overlap": round(whole, 4)}
-        | bounds(bench.score(bench.whole, asked))
-    ]
-    for probe in bench.done:
-        if probe.overlap is not None and not probe.spec.startswith("drop_text"):
-            score = bench.score(probe.answers["corrupt-test"], asked)
-            rows.append(
-                {"name": short(probe.spec), "overlap": round(probe.overlap, 4)} | bounds(score)
-            )
+def _sets_figure(shared: Floats, trials: Trials) -> Figure:
+    """Original and perturbed test sets: mean overlap, and score of the model of original texts."""
+    tested = trials.rows.tested
+    original = {"name": "original texts", "overlap": round(float(np.mean(shared)), 4)}
+    rows: list[Row] = [original | score_row(trials.score(trials.original, tested))]
+    for trial in trials.done:
+        if trial.overlap is not None and not trial.spec.startswith("drop_text"):
+            row = {"name": short_name(trial.spec), "overlap": round(trial.overlap, 4)}
+            score = trials.score(trial.predictions["corrupt-test"], tested)
+            rows.append(row | score_row(score))
     x = number("overlap", "mean share of text_b's words that text_a has")
-    y = number("value", bench.metric.replace("_", " "))
-    caption = "The model of original texts, asked whole and perturbed test sets, by how many words their texts share; 95 % intervals."
+    y = number("value", trials.metric.replace("_", " "))
+    caption = (
+        "The model trained on original texts, tested on original and perturbed texts, by how many "
+        "words the texts share; 95 % intervals."
+    )
     return Figure("overlap_sets", caption, rows, scatter(x, y))

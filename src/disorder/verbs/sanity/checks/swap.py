@@ -1,8 +1,7 @@
-"""Does it matter which text is which? Ask with premise and hypothesis swapped, and look at each
-label on its own.
+"""Swapped texts: does it matter which text is which?
 
-NLI Data Sanity Check (Talman et al., 2021): entailment should change, contradiction and neutral
-mostly hold.
+NLI Data Sanity Check (Talman et al., 2021): under a swap entailment should change, contradiction
+and neutral mostly hold, so each gold label is also looked at on its own.
 """
 
 from __future__ import annotations
@@ -11,79 +10,76 @@ from functools import partial
 
 import numpy as np
 
+from disorder.registry import check
 from disorder.report.exhibits import Figure, Row, Table
+from disorder.report.number_text import score_row
 from disorder.types import Ints
+from disorder.verbs.sanity.check_input import CheckInput
 from disorder.verbs.sanity.equivalence import reason
 from disorder.verbs.sanity.pictures import forest
-from disorder.verbs.sanity.result import Checked, Verdict, bounds
+from disorder.verbs.sanity.result import CheckResult, Verdict
 from disorder.verbs.sanity.scoring import clustered_share
-from disorder.verbs.sanity.trials import Bench, Probe
+from disorder.verbs.sanity.trials import Trial, Trials
 
-ASKS = "Does it matter which text is which?"
-PAPER = "NDSC"
 SPEC = "swap_texts"
 
 
-def swap(bench: Bench) -> Checked:
-    """What it costs to ask a model of whole pairs about swapped ones; with both swapped nothing
-    would be lost.
+@check(asks="Does it matter which text is which?", paper="NDSC", pairs=True, position=30)
+def swap(given: CheckInput) -> CheckResult:
+    """Swap the two texts in the test rows only, because nothing is lost when training rows are
+    swapped too.
     """
-    [probe] = bench.probes([SPEC])
-    verdicts, unjudged = bench.judged(partial(_verdict, bench, probe))
-    scores, unscored = bench.records("swap", [probe])
+    trials = given.trials
+    [trial] = trials.run([SPEC])
+    verdicts, unjudged = trials.by_group(partial(_verdict, trials, trial))
+    scores, unscored = trials.records("swap", [trial])
     notes = list(dict.fromkeys([*unjudged, *unscored]))
-    if bench.task.is_regression:
-        return Checked(
-            verdicts, scores, notes=[*notes, "the data has no labels to look at one by one"]
-        )
-    table = by_label(bench, probe)
-    names = [row["label"] for row in table]
-    drawn = [
-        {"name": row["label"], **{key: row[key] for key in ("value", "low", "high", "n")}}
-        for row in table
-    ]
-    caption = "Share of rows that get the same answer when their texts are swapped, by gold label, with 95 % intervals."
-    picture = Figure(
-        "swap_by_label",
-        caption,
-        drawn,
-        forest(names, "same answer after the swap", lines=(0.0, 1.0)),
-    )
-    return Checked(
-        verdicts,
-        scores,
-        [picture],
-        [Table("swap_labels", "Swapped texts, by gold label", table)],
-        notes,
-    )
+    if trials.task.is_regression:
+        notes.append("the data has no labels to look at one by one")
+        return CheckResult(verdicts, scores, notes=notes)
+    rows = by_label(trials, trial)
+    table = Table("swap_labels", "Swapped texts, by gold label", rows)
+    return CheckResult(verdicts, scores, [_figure(rows)], [table], notes)
 
 
-def _verdict(bench: Bench, probe: Probe, group: str, rows: Ints) -> Verdict:
-    cost, whole = bench.cost(probe.answers["corrupt-test"], rows), bench.score(bench.whole, rows)
-    answer, trouble = bench.rule.decide(cost, whole, bench.chance(rows))
+def _verdict(trials: Trials, trial: Trial, group: str, rows: Ints) -> Verdict:
+    cost = trials.cost(trial.predictions["corrupt-test"], rows)
+    original = trials.score(trials.original, rows)
+    answer, trouble = trials.rule.decide(cost, original, trials.chance(rows))
     because = reason("Swapping them in the test data", cost, trouble)
-    return Verdict("roles of the texts", answer, because, cost, group, whole)
+    return Verdict("roles of the texts", answer, because, cost, group, original)
 
 
-def by_label(bench: Bench, probe: Probe) -> list[Row]:
-    """For each gold label: how often the answer stays, and how often the gold label is given before
-    and after.
+def by_label(trials: Trials, trial: Trial) -> list[Row]:
+    """One row per gold label: how often the prediction is unchanged, and how often it is the gold
+    label before and after the swap.
     """
     found = []
-    for number, label in enumerate(bench.task.labels):
-        rows = _of_label(bench, number)
+    tested = trials.rows.tested
+    for number, label in enumerate(trials.task.labels):
+        rows = np.asarray(tested[trials.gold[tested] == number])
         if not len(rows):
             continue
-        before, after = (
-            bench.whole.fair[rows].argmax(axis=1),
-            probe.answers["corrupt-test"].fair[rows].argmax(axis=1),
-        )
-        gold = [round(float((answers == number).mean()), 4) for answers in (before, after)]
-        row = {"label": label} | bounds(clustered_share(before == after, bench.rows.cluster[rows]))
-        found.append(row | {"gold_before": gold[0], "gold_after": gold[1]})
+        before = trials.original.balanced[rows].argmax(axis=1)
+        after = trial.predictions["corrupt-test"].balanced[rows].argmax(axis=1)
+        unchanged = clustered_share(before == after, trials.rows.cluster[rows])
+        gold = {
+            "gold_before": round(float((before == number).mean()), 4),
+            "gold_after": round(float((after == number).mean()), 4),
+        }
+        found.append({"label": label} | score_row(unchanged) | gold)
     return found
 
 
-def _of_label(bench: Bench, number: int) -> Ints:
-    asked = bench.rows.asked
-    return np.asarray(asked[bench.gold[asked] == number])
+def _figure(rows: list[Row]) -> Figure:
+    drawn = [
+        {"name": row["label"], **{key: row[key] for key in ("value", "low", "high", "n")}}
+        for row in rows
+    ]
+    caption = (
+        "Share of rows whose prediction is unchanged when their texts are swapped, by gold label, "
+        "with 95 % intervals."
+    )
+    names = [row["label"] for row in rows]
+    drawing = forest(names, "unchanged after the swap", lines=(0.0, 1.0))
+    return Figure("swap_by_label", caption, drawn, drawing)

@@ -1,8 +1,7 @@
-"""Does the data need both texts? Take one away, in training and in test: the hypothesis-only
-baseline, and its mirror.
+"""Both texts: does the data need each of them? The hypothesis-only baseline, and its mirror.
 
 After Gururangan et al. (2018) and Poliak et al. (2018), as NLI Data Sanity Check (Talman et al.,
-2021) asks of every dataset.
+2021) does for every dataset.
 """
 
 from __future__ import annotations
@@ -10,57 +9,60 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import partial
 
+from disorder.registry import check
+from disorder.report.number_text import in_points, with_interval
 from disorder.types import Ints
-from disorder.verbs.sanity.checks.order import figure
+from disorder.verbs.sanity.check_input import CheckInput
 from disorder.verbs.sanity.equivalence import NEEDED, NOT_NEEDED, UNDECIDED
-from disorder.verbs.sanity.result import Checked, Verdict, points, said
-from disorder.verbs.sanity.trials import Bench, Probe
+from disorder.verbs.sanity.pictures import cost_figure
+from disorder.verbs.sanity.result import CheckResult, Verdict
+from disorder.verbs.sanity.trials import Trial, Trials
 
-ASKS = "Does the data need both texts?"
-PAPER = "NDSC"
 DROPPED = {
     "drop_text": ("text_a", "text_b"),
     "drop_text:side=b": ("text_b", "text_a"),
-}  # spec → what goes, what stays
+}  # spec → the text that is dropped, the text that is left
 
 
-def texts(bench: Bench) -> Checked:
-    """What it costs to take either text away; both are needed if each is missed."""
-    probes = bench.probes(list(DROPPED))
-    verdicts, unjudged = bench.judged(partial(_verdict, bench, probes))
-    scores, unscored = bench.records("texts", probes)
-    return Checked(
-        verdicts,
-        scores,
-        [figure("texts", probes, bench)],
-        notes=list(dict.fromkeys([*unjudged, *unscored])),
-    )
+@check(asks="Does the data need both texts?", paper="NDSC", pairs=True, position=20)
+def texts(given: CheckInput) -> CheckResult:
+    """Drop either text in training and test; both are needed if each drop costs more than the
+    margin.
+    """
+    trials = given.trials
+    found = trials.run(list(DROPPED))
+    verdicts, unjudged = trials.by_group(partial(_verdict, trials, found))
+    scores, unscored = trials.records("texts", found)
+    notes = dict.fromkeys([*unjudged, *unscored])
+    figures = [cost_figure("texts", trials, found)]
+    return CheckResult(verdicts, scores, figures, notes=list(notes))
 
 
-def _verdict(bench: Bench, probes: Sequence[Probe], group: str, rows: Ints) -> Verdict:
-    costs = {p.spec: bench.cost(p.answers["corrupt-both"], rows) for p in probes}
-    left = {p.spec: bench.score(p.answers["corrupt-both"], rows) for p in probes}
-    whole, chance = bench.score(bench.whole, rows), bench.chance(rows)
-    decided = {
-        spec: bench.rule.decide(cost, whole, chance, together=len(costs))
-        for spec, cost in costs.items()
-    }
-    answers = [answer for answer, _ in decided.values()]
-    answer = (
-        NOT_NEEDED if NOT_NEEDED in answers else NEEDED if set(answers) == {NEEDED} else UNDECIDED
-    )
-    cheapest = min(costs, key=lambda spec: costs[spec].value)
-    lines = [
-        f"without {gone} it costs {points(costs[spec])}; {stays} alone scores {said(left[spec])}"
-        for spec, (gone, stays) in DROPPED.items()
-    ]
-    troubles = [why for each, why in decided.values() if why and each == answer]
-    because = f"{lines[0][0].upper()}{lines[0][1:]}. {lines[1][0].upper()}{lines[1][1:]} (chance {chance:.3f})"
-    return Verdict(
-        "both texts",
-        answer,
-        because + (f". {troubles[0]}" if troubles else ""),
-        costs[cheapest],
-        group,
-        whole,
-    )
+def _verdict(trials: Trials, found: Sequence[Trial], group: str, rows: Ints) -> Verdict:
+    original = trials.score(trials.original, rows)
+    chance = trials.chance(rows)
+    costs = []
+    lines = []
+    decided = []
+    for trial in found:
+        predictions = trial.predictions["corrupt-both"]
+        cost = trials.cost(predictions, rows)
+        left = with_interval(trials.score(predictions, rows))
+        dropped, kept = DROPPED[trial.spec]
+        costs.append(cost)
+        lines.append(f"Without {dropped} it costs {in_points(cost)}; {kept} alone scores {left}")
+        decided.append(trials.rule.decide(cost, original, chance, together=len(found)))
+    answer = _answer([each for each, _ in decided])
+    because = f"{'. '.join(lines)} (chance {chance:.3f})"
+    troubles = [trouble for each, trouble in decided if trouble and each == answer]
+    if troubles:
+        because += f". {troubles[0]}"
+    cheapest = min(costs, key=lambda cost: cost.value)
+    return Verdict("both texts", answer, because, cheapest, group, original)
+
+
+def _answer(answers: Sequence[str]) -> str:
+    """Both texts are needed if each is, and not needed if either is not."""
+    if NOT_NEEDED in answers:
+        return NOT_NEEDED
+    return NEEDED if set(answers) == {NEEDED} else UNDECIDED

@@ -13,10 +13,10 @@ from disorder.metrics import ORIGINAL
 from disorder.runs import Run
 from disorder.transformations import parse
 from disorder.types import Score
-from disorder.verbs.compare.finished_run import Audited
+from disorder.verbs.compare import FinishedRun
 from disorder.verbs.study.result import Cell, Portion
 from disorder.verbs.study.workbench import Bench, short, title_of
-from disorder.verbs.train.designs import difference
+from disorder.verbs.train import accuracy_difference
 
 DELTA = "delta"  # accuracy under a transformation minus that on the same original texts
 
@@ -97,12 +97,12 @@ def _delta(folder: Path, spec: str) -> Score | None:
     """The change of accuracy on the examples that the transformation applies to, example by
     example.
     """
-    audited = Audited.open(folder)
+    audited = FinishedRun.open(folder)
     samples = audited.samples(spec)
     if samples is None:
         return None
     outcomes = audited.outcomes(spec, samples)
-    return difference(
+    return accuracy_difference(
         outcomes.label[:, 0] == outcomes.gold,
         outcomes.is_right,
         len(audited.examples) - len(outcomes),

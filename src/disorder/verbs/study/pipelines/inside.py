@@ -25,7 +25,7 @@ SAMPLES = {
     "all": "all of dev-r",
 }
 HEADS = {WITHOUT: "matching", RANDOM: "random"}
-GROUPS = {"shuffled": "dev-s", "whole": "dev-s and dev-r"}
+GROUPS = {"shuffled": "dev-s", "original": "dev-s and dev-r"}
 FIRST = 3  # layers that the paper counts together
 LEXICONS = {"Opinion Lexicon": "opinion_lexicon/words", "SentiWords": "sentiwords/v1.1"}
 Placed = tuple[Mapping[str, str], str, Score | int]

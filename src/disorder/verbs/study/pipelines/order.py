@@ -10,12 +10,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from disorder.errors import NothingToMeasure
-from disorder.metrics import ORIGINAL, dev_r
-from disorder.registry import MetricPart, parts
+from disorder.metrics import ORIGINAL, dev_r, measure
 from disorder.runs import Run
 from disorder.transformations import parse
 from disorder.types import Outcomes
-from disorder.verbs.compare.finished_run import Audited
+from disorder.verbs.compare import FinishedRun
 from disorder.verbs.study.pipelines.audits import score_of
 from disorder.verbs.study.result import Cell
 
@@ -76,7 +75,7 @@ class Order:
                 ("spearman",) if outcomes.task.is_regression else ("accuracy", "confidence")
             ):
                 with suppress(NothingToMeasure):
-                    yield Cell.of(row, metric, parts(MetricPart)[metric].function(outcomes))
+                    yield Cell.of(row, metric, measure(metric, outcomes))
 
     def _on_dev_r(
         self, folder: Path, about: Mapping[str, str]
@@ -107,9 +106,9 @@ class Filters:
 
     def cells(self, run: Run, folder: Path, about: Mapping[str, str]) -> Iterator[Cell]:
         """Counts, without intervals."""
-        audited = Audited.open(folder)
+        audited = FinishedRun.open(folder)
         [(_, outcomes)] = outcomes_of(folder, self.transformations)
-        if audited.task.is_regression:
+        if audited.run.asked.is_regression:
             n = int(outcomes.is_simple.sum())
             counts = {"dev": len(audited.examples), "step1": n, "total": n}
             yield from (
@@ -118,7 +117,7 @@ class Filters:
             )
             return
         steps = dev_r(outcomes)
-        for i, label in enumerate(audited.task.labels):
+        for i, label in enumerate(audited.run.asked.labels):
             row = {**about, "label": label}
             yield Cell(
                 row=row,
@@ -136,7 +135,7 @@ def outcomes_of(folder: Path, specs: Sequence[str]) -> Iterator[tuple[str, Outco
     """What the model answered, transformation by transformation; those that no text could be perturbed
     by are left out.
     """
-    audited = Audited.open(folder)
+    audited = FinishedRun.open(folder)
     asked = {record.transformation for record in audited.run.scores}
     for spec in specs:
         own = parse(spec, fidelity=audited.fidelity).spec

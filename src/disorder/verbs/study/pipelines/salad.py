@@ -24,7 +24,7 @@ from disorder.verbs.study.pipelines.tasks import training_data
 from disorder.verbs.study.pipelines.training import EXAMPLES_ALONE
 from disorder.verbs.study.result import DIGITS, Cell, Portion
 from disorder.verbs.study.workbench import Bench, title_of
-from disorder.verbs.train.mitigations import ALL, Finding
+from disorder.verbs.train import ALL, Finding
 
 LEXICAL = ("sort", "reverse", "shuffle", "copy_sort")
 GRADIENT = ("replace_least", "repeat_most", "drop_least", "copy_one")
@@ -140,7 +140,7 @@ class Mitigations:
             training_data(bench, data),
             data,
             self.settings,
-            recipes=self.recipes,
+            recipe=self.recipes,
             on=self.on,
             transfer=self.transfer,
         )

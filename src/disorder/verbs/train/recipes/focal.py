@@ -1,5 +1,5 @@
-"""Does a model that is not rewarded for certainty notice nonsense? Focal loss, as Word Salad tries
-it (Tables 8, 9).
+"""Focal loss: does a model that is not rewarded for certainty notice nonsense? As in Word Salad
+(Gupta et al., 2021), Tables 8 and 9.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ from disorder.verbs.train.recipe_plan import Job, Phase
 
 @recipe(paper="WS", positive=("gamma",))
 def focal(job: Job, *, gamma: float = 2.0) -> list[Phase]:
-    """Cross-entropy that counts the less, the surer the model is of the gold label: times (1 −
-    p)^γ.
+    """Cross-entropy times (1 − p)^γ: the more certain the model is of the gold label, the less it
+    counts.
     """
 
     def loss(logits: Any, targets: Any, is_perturbed: Any) -> Any:

@@ -1,7 +1,7 @@
-"""Can a model learn to say that a text is none? Word Salad's extra class for perturbed texts (Gupta et
-al., 2021).
+"""An extra class for perturbed texts: can a model learn to say that a text is invalid? Word Salad
+(Gupta et al., 2021).
 
-The trained model has one label more than the task. Audits know it: a text that it calls invalid
+The trained model has one label more than the task. Audits handle it: a text that it calls invalid
 gets none of the task's labels.
 """
 
@@ -13,25 +13,26 @@ import numpy as np
 
 from disorder.abstention import ABSTAINED
 from disorder.errors import BadData
+from disorder.metrics import ORIGINAL
 from disorder.registry import recipe
-from disorder.verbs.train.calibrating import observed
-from disorder.verbs.train.recipe_plan import Inputs, Job, Phase
+from disorder.verbs.train.calibrating import observe_after
+from disorder.verbs.train.inputs import Inputs
+from disorder.verbs.train.recipe_plan import Job, Phase
 
 
 @recipe(paper="WS", perturbs=True)
 def invalid_class(job: Job) -> list[Phase]:
-    """Cross-entropy with one more label, `invalid`, for perturbed texts; dev accuracy counts perturbed
-    texts too.
+    """Cross-entropy with one more label, `invalid`, for perturbed texts; dev accuracy counts
+    perturbed texts too.
     """
     if ABSTAINED in job.labels:
         raise BadData(f"invalid_class: the data has a label {ABSTAINED!r} of its own")
     specs = job.perturbed_by()
+    labels = (*job.labels, ABSTAINED)
 
-    def marked(perturbed: Inputs) -> Inputs:
+    def as_invalid(perturbed: Inputs) -> Inputs:
         return replace(perturbed, targets=np.full(len(perturbed), len(job.labels)))
 
-    train = job.copies("original") + marked(job.mixed(specs))
-    dev = job.dev_inputs() + marked(job.dev_perturbed(specs))
-    return [
-        Phase("task", train, dev, (*job.labels, ABSTAINED), job.loss, after=observed(job, specs))
-    ]
+    train = job.copies(ORIGINAL) + as_invalid(job.mixed(specs))
+    dev = job.dev_inputs() + as_invalid(job.dev_perturbed(specs))
+    return [Phase("task", train, dev, labels, job.loss, after=observe_after(job, specs))]

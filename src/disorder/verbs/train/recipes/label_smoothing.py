@@ -1,5 +1,5 @@
-"""Does a model that never was told to be certain notice nonsense? Label smoothing, as Word Salad
-tries it (Tables 8, 9).
+"""Label smoothing: does a model that was never told to be certain notice nonsense? As in Word Salad
+(Gupta et al., 2021), Tables 8 and 9.
 """
 
 from __future__ import annotations

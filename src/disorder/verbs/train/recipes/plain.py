@@ -1,4 +1,4 @@
-"""The plain recipe: how well does the model learn the task itself? Also the corruption experiments,
+"""Plain training: how well does the model learn the task itself? Also the corruption experiments,
 by `--on T`.
 
 `--on derange` trains on one permutation of every example (UNLI, Table 6); `--on original --on
@@ -13,7 +13,7 @@ from disorder.verbs.train.recipe_plan import Job, Phase
 
 @recipe(paper="UNLI, WS, NDSC", spans=True)
 def plain(job: Job) -> list[Phase]:
-    """Cross-entropy on the gold labels (answers in a passage; squared error for numbers), on texts
-    as `--on` says.
+    """Cross-entropy on the gold labels (answers in a passage; squared error for numbers), on the
+    texts of `--on`.
     """
     return [job.task_phase()]

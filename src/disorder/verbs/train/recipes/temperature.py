@@ -1,11 +1,11 @@
-"""Is a model as often right as it says? Temperature scaling (Guo et al., 2017), as Word Salad tries
-it (Table 8).
+"""Temperature scaling: is a model right as often as its confidence says? Guo et al. (2017), as in
+Word Salad (Gupta et al., 2021), Table 8.
 """
 
 from __future__ import annotations
 
 from disorder.registry import recipe
-from disorder.verbs.train.calibrating import calibrated
+from disorder.verbs.train.calibrating import calibrate_after
 from disorder.verbs.train.recipe_plan import Job, Phase
 
 
@@ -14,7 +14,13 @@ def temperature(job: Job, *, learn: bool = True) -> list[Phase]:
     """Plain training (none with learn=false), then a temperature that makes the held-out gold
     labels most likely.
     """
-    train, after = job.inputs(), calibrated(job)
-    return [
-        Phase("task", train, job.dev_inputs(), job.labels, job.loss, job.epochs(learn), after=after)
-    ]
+    phase = Phase(
+        "task",
+        job.inputs(),
+        job.dev_inputs(),
+        job.labels,
+        job.loss,
+        epochs=job.epochs(learn),
+        after=calibrate_after(job),
+    )
+    return [phase]

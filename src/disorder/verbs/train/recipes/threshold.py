@@ -1,29 +1,28 @@
-"""Is it enough to abstain when unsure? Word Salad's threshold on the top probability (Gupta et al.,
-2021).
+"""A threshold on the top probability: is it enough to abstain when the model is unsure? Word Salad
+(Gupta et al., 2021).
 """
 
 from __future__ import annotations
 
+from disorder.metrics import ORIGINAL
 from disorder.registry import recipe
-from disorder.verbs.train.calibrating import MAY_REFUSE, both, calibrated, observed
+from disorder.verbs.train.calibrating import MAY_ABSTAIN, calibrate_after, in_turn, observe_after
 from disorder.verbs.train.recipe_plan import Job, Phase
 
 
 @recipe(paper="WS", shares=("may_abstain",), of_trained=True, perturbs=True)
-def threshold(job: Job, *, learn: bool = True, may_abstain: float = MAY_REFUSE) -> list[Phase]:
-    """Plain training (none with learn=false), then a temperature and a threshold that abstains few
-    original texts.
+def threshold(job: Job, *, learn: bool = True, may_abstain: float = MAY_ABSTAIN) -> list[Phase]:
+    """Plain training (none with learn=false), then a temperature and a threshold that abstains on
+    few original texts.
     """
     specs = job.perturbed_by()
-    after = both(observed(job, specs), calibrated(job, specs, may_abstain))
-    return [
-        Phase(
-            "task",
-            job.copies("original"),
-            job.dev_inputs(),
-            job.labels,
-            job.loss,
-            job.epochs(learn),
-            after=after,
-        )
-    ]
+    phase = Phase(
+        "task",
+        job.copies(ORIGINAL),
+        job.dev_inputs(),
+        job.labels,
+        job.loss,
+        epochs=job.epochs(learn),
+        after=in_turn(observe_after(job, specs), calibrate_after(job, specs, may_abstain)),
+    )
+    return [phase]

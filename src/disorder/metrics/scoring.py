@@ -1,0 +1,181 @@
+"""Scoring: which metrics apply to some outcomes, and what they say.
+
+A metric is named as in run files: `p_c`, or with its parameter `omega@0.5`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+
+from disorder.errors import DisorderError, NothingToMeasure, UnknownName
+from disorder.metrics.statistics.decomposition import Decomposition, Mean, Share
+from disorder.registry import MetricPart, metric_named, parts
+from disorder.types import Fidelity, Floats, Outcomes, Score, Task
+
+ORIGINAL = "original"
+CURTAILED = ("omega_max", "omega_rand")  # what --curtail measures when nothing else was asked for
+
+
+@dataclass(frozen=True)
+class Metric:
+    """A registered metric, with the value of its parameter where it has one."""
+
+    part: MetricPart
+    value: str = ""
+
+    @classmethod
+    def named(cls, name: str) -> Metric:
+        """The metric of this name; an error with the nearest names where there is none."""
+        entry = metric_named(name)
+        if entry is None:
+            raise UnknownName("metric", name, metric_names())
+        return cls(entry, name.partition("@")[2])
+
+    @property
+    def name(self) -> str:
+        """Its name in run files."""
+        return f"{self.part.name}@{self.value}" if self.value else self.part.name
+
+    def decompose(self, outcomes: Outcomes) -> Decomposition:
+        """What each example contributes; raises `NothingToMeasure` with the reason."""
+        extra = [self.value] if self.value else []
+        found: Decomposition = self.part.function(outcomes, *extra)
+        return found
+
+    def score(self, outcomes: Outcomes) -> Score:
+        """The score with its interval; raises `NothingToMeasure` with the reason."""
+        return self.decompose(outcomes).score(skipped=outcomes.n_skipped)
+
+    def watched(self, outcomes: Outcomes) -> Floats:
+        """One value in 0..1 per example that counts, for `--stop-when`; none where none counts."""
+        try:
+            found = self.decompose(outcomes)
+        except NothingToMeasure:
+            return np.empty(0)
+        return found.values if isinstance(found, Share | Mean) else np.empty(0)
+
+    def in_units(self, task: Task, fidelity: Fidelity, x: float) -> float:
+        """A mean of watched values as a score."""
+        found = self.decompose(probe(task, fidelity))
+        return found.in_units(x) if isinstance(found, Share | Mean) else x
+
+    def check_watched(self, task: Task, fidelity: Fidelity) -> None:
+        """Raise where the metric is no mean of one value per example."""
+        found = self.decompose(probe(task, fidelity))
+        is_mean = isinstance(found, Share) or (isinstance(found, Mean) and found.classes is None)
+        if not is_mean:
+            raise DisorderError(
+                f"--stop-when: {self.name} is no mean over examples, so that it cannot be watched; "
+                "use one such as p_c, accuracy or omega_max"
+            )
+
+    def limit(self, task: Task, fidelity: Fidelity) -> Fraction:
+        """The share of accepted permutations that decides an example; raises where none does."""
+        found = self.decompose(probe(task, fidelity))
+        if not isinstance(found, Share) or found.limit is None:
+            raise DisorderError(
+                f"--curtail: {self.name} needs every permutation; ask for omega_… scores only, or "
+                "leave --curtail out"
+            )
+        return found.limit
+
+
+def metric_names() -> list[str]:
+    """The names of all metrics, those with a parameter with their usual points."""
+    names = []
+    for name, entry in parts(MetricPart).items():
+        names += [f"{name}@{point}" for point in entry.points] if entry.parameter else [name]
+    return names
+
+
+def measure(metric: str, outcomes: Outcomes) -> Score:
+    """One score by name; raises `NothingToMeasure` with the reason."""
+    return Metric.named(metric).score(outcomes)
+
+
+def decompose(metric: str, outcomes: Outcomes) -> Decomposition:
+    """What each example contributes to a score."""
+    return Metric.named(metric).decompose(outcomes)
+
+
+def scores(
+    outcomes: Outcomes,
+    *,
+    keeps_words: bool = True,
+    points: Mapping[str, Iterable[str]] | None = None,
+    only: Collection[str] | None = None,
+) -> Iterator[tuple[str, Score | str]]:
+    """Every metric that applies: its name with its score, or with the reason why there is none.
+
+    `points` are the values at which metrics with a parameter are measured, by metric, instead of
+    their own.
+    """
+    for metric in _applying(outcomes, keeps_words, points or {}, only):
+        try:
+            yield metric.name, metric.score(outcomes)
+        except NothingToMeasure as reason:
+            yield metric.name, str(reason)
+
+
+def _applying(
+    outcomes: Outcomes,
+    keeps_words: bool,
+    points: Mapping[str, Iterable[str]],
+    only: Collection[str] | None,
+) -> Iterator[Metric]:
+    measured = _measured(outcomes, keeps_words)
+    on = "numbers" if outcomes.task.is_regression else "labels"
+    fitting = [p for p in parts(MetricPart).values() if p.of in measured and p.on == on]
+    for entry in fitting:
+        if not entry.parameter and (only is None or entry.name in only):
+            yield Metric(entry)
+    for entry in fitting:
+        if entry.parameter and only is None:
+            yield from (Metric(entry, x) for x in points.get(entry.name, entry.points))
+        elif entry.parameter and only is not None:
+            asked = [name for name in sorted(only) if name.startswith(f"{entry.name}@")]
+            yield from (Metric.named(name) for name in asked)
+
+
+def _measured(outcomes: Outcomes, keeps_words: bool) -> set[str]:
+    """What these outcomes can be measured on."""
+    found = {"texts"}
+    if int(outcomes.n_variants.max(initial=1)) > 1:
+        found.add("permutations")
+    if outcomes.transformation != ORIGINAL:
+        found.add("variants")
+        if keeps_words:
+            found.add("order")
+    return found
+
+
+def limits(metrics: Iterable[str], task: Task, fidelity: Fidelity) -> list[Fraction]:
+    """The shares of accepted permutations that decide an example for all of these scores."""
+    return sorted({Metric.named(metric).limit(task, fidelity) for metric in metrics})
+
+
+def probe(task: Task, fidelity: Fidelity) -> Outcomes:
+    """A few made-up outcomes on which every metric for labels is defined: of each label, one
+    example predicted right throughout, and one predicted wrong and flipped.
+    """
+    m = len(task.labels)
+    labels = np.arange(m)
+    wrong = (labels + 1) % m
+    gold = np.concatenate([labels, labels])
+    original = np.concatenate([labels, wrong])
+    variants = np.stack([gold, original], axis=1)
+    certain = np.eye(m)
+    return Outcomes(
+        transformation="probe",
+        task=task,
+        example=np.array([f"probe {i}" for i in range(len(gold))]),
+        gold=gold,
+        original=certain[original],
+        predictions=certain[variants],
+        is_simple=np.ones(len(gold), dtype=bool),
+        fidelity=fidelity,
+    )

@@ -1,0 +1,56 @@
+"""Numbers as reports write them: a score as a row, in a sentence, and as a cell of a table."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from disorder.types import Score
+
+DIGITS = 6  # of numbers in files, so that the last bits of a sum do not show
+MINUS = "−"
+
+
+def rounded(number: float) -> float:
+    """A number as files hold it: six digits, and no negative zero."""
+    return round(float(number), DIGITS) + 0.0
+
+
+def score_row(score: Score) -> dict[str, Any]:
+    """Value, interval and number of examples as columns of a row."""
+    return {
+        "value": rounded(score.value),
+        "low": rounded(score.low),
+        "high": rounded(score.high),
+        "n": score.n,
+    }
+
+
+def with_interval(score: Score) -> str:
+    """A score with its interval, for a sentence.
+
+    >>> with_interval(Score(0.5, -0.25, 0.75, 20))
+    '0.500 [−0.250, 0.750]'
+    """
+    text = f"{score.value:.3f} [{score.low:.3f}, {score.high:.3f}]"
+    return text.replace("-", MINUS)
+
+
+def in_points(score: Score) -> str:
+    """A difference of shares with its interval, in points of a hundred.
+
+    >>> in_points(Score(0.012, -0.006, 0.03, 20))
+    '1.2 points [−0.6, 3.0]'
+    """
+    low, high = 100 * score.low, 100 * score.high
+    return f"{100 * score.value:.1f} points [{low:.1f}, {high:.1f}]".replace("-", MINUS)
+
+
+def cell_text(value: Any) -> str:
+    """A value as a table on a page shows it."""
+    if value is None:
+        return ""
+    if isinstance(value, float):
+        return f"{value:.3f}".replace("-", MINUS)
+    if type(value) is int:  # not bool, which is a kind of int
+        return f"{value:,}".replace("-", MINUS)
+    return str(value)

@@ -1,0 +1,97 @@
+"""The records of a comparison, as comparison.json holds them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from pydantic import BaseModel, Field
+
+from disorder.runs.frames import data_frame
+from disorder.runs.run import Omitted
+from disorder.runs.storage import write_atomically
+
+SCHEMA_VERSION = 1
+ALPHA = 0.05
+
+
+class Difference(BaseModel):
+    """One score of two runs: the other's minus the base's, with its 95 % interval."""
+
+    transformation: str
+    metric: str
+    group: str
+    base: str
+    other: str
+    base_value: float
+    other_value: float
+    difference: float
+    low: float
+    high: float
+    p: float
+    p_holm: float
+    n: int
+    test: str
+
+    @property
+    def is_sure(self) -> bool:
+        """Whether the difference stands after the correction for all that was compared."""
+        return self.p_holm < ALPHA
+
+
+class Compared(BaseModel):
+    """One of the runs."""
+
+    name: str
+    folder: str
+    model: str
+    model_hash: str
+
+
+class Comparison(BaseModel):
+    """Runs on the same examples and the same permutations, and how their scores differ."""
+
+    schema_version: int = SCHEMA_VERSION
+    data: str
+    n_examples: int
+    audit_seed: int
+    seed: int
+    runs: list[Compared]
+    differences: list[Difference] = Field(default_factory=list)
+    omitted: list[Omitted] = Field(default_factory=list)
+    notes: list[str] = Field(default_factory=list)
+
+    @property
+    def pairs(self) -> Iterator[tuple[str, str, str, list[Difference]]]:
+        """Base, other and group, with their differences."""
+        for key in dict.fromkeys((d.base, d.other, d.group) for d in self.differences):
+            yield *key, [d for d in self.differences if (d.base, d.other, d.group) == key]
+
+    def to_frame(self) -> Any:
+        """The differences as a pandas (or polars) data frame."""
+        return data_frame([difference.model_dump() for difference in self.differences])
+
+    def save(self, path: str | Path) -> Path:
+        """Write the comparison: as JSON, or as a page where the name ends in .html."""
+        from disorder.report.display import comparison_html
+
+        target = Path(path)
+        if target.suffix == ".html":
+            text = comparison_html(self)
+        else:
+            text = self.model_dump_json(indent=1) + "\n"
+        write_atomically(target, text.encode("utf-8", "backslashreplace"))
+        return target
+
+    def _repr_html_(self) -> str:
+        from disorder.report.display import comparison_html
+
+        return comparison_html(self)
+
+    def __repr__(self) -> str:
+        from disorder.report.comparison import about, headline
+
+        return f"Comparison({about(self)})\n{headline(self)}"
+
+    __str__ = __repr__

@@ -1,0 +1,53 @@
+"""The records of a gate: one ruling per rule and score, and the decision they make."""
+
+from __future__ import annotations
+
+from pydantic import BaseModel
+
+SCHEMA_VERSION = 1
+
+
+class Ruling(BaseModel):
+    """One rule on one score."""
+
+    rule: str
+    transformation: str
+    metric: str
+    group: str
+    operator: str
+    limit: float
+    value: float
+    low: float
+    high: float
+    n: int
+    passed: bool
+    is_sure: bool
+
+    @property
+    def score(self) -> str:
+        """The score in full, as a rule would name it."""
+        return (
+            f"{self.transformation}:{self.metric}{'' if self.group == 'all' else f'[{self.group}]'}"
+        )
+
+    @property
+    def found(self) -> str:
+        """The value with its interval."""
+        return f"{self.value:.3f} [{self.low:.3f}, {self.high:.3f}], n = {self.n:,}"
+
+    @property
+    def outcome(self) -> str:
+        """PASS or FAIL, and whether the interval leaves that open."""
+        return f"{'PASS' if self.passed else 'FAIL'}{'' if self.is_sure else ' (not sure)'}"
+
+
+class Decision(BaseModel):
+    """All rulings on a run."""
+
+    schema_version: int = SCHEMA_VERSION
+    run: str
+    model: str
+    data: str
+    on: str
+    passed: bool
+    rulings: list[Ruling]

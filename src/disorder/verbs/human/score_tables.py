@@ -1,0 +1,180 @@
+"""What `disorder human score` prints: UNLI Table 4 and WS Table 4 with intervals, and what is
+missing and why.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from rich.box import SIMPLE_HEAD
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from disorder.metrics import ORIGINAL
+from disorder.report.wording import interval, spread
+from disorder.verbs.human.ratings import ALL, MAJORITY, MODEL, PERTURBED
+from disorder.verbs.human.scoring import HumanRecord, HumanScores
+
+TITLES = {
+    "fleiss_kappa": "Fleiss’ κ",
+    "krippendorff_alpha": "Krippendorff’s α",
+    "cohen_kappa": "Cohen’s κ",
+}
+DIFFERENCES = {
+    "gap": "accuracy of the model − of people",
+    "drop": "accuracy on original − on perturbed texts",
+}
+ROWS = {
+    ORIGINAL: "original",
+    PERTURBED: "all perturbed",
+    "lexical": "avg. lexical",
+    "gradient": "avg. gradient",
+}
+AGREEMENT_ON = {ALL: "", ORIGINAL: ", original", PERTURBED: ", perturbed"}
+COLUMNS = {
+    "Accuracy": ("accuracy", "all"),
+    "Macro F1": ("macro_f1", "all"),
+    "Acc on D_c": ("accuracy", "set=D_c"),
+    "Acc on D_f": ("accuracy", "set=D_f"),
+}
+
+
+def print_scores(scores: HumanScores, console: Console) -> None:
+    """Print the scores of a task."""
+    console.print(Text(summary_line(scores), style="bold"))
+    console.print(_evaluators(scores))
+    texts = _texts(scores)
+    if texts.row_count > 1:
+        console.print(texts)
+    agreement = _agreement(scores)
+    if agreement.row_count:
+        console.print(agreement)
+    for line in [*_notes(scores), *_not_measured(scores)]:
+        console.print(Text(line))
+
+
+def summary_line(scores: HumanScores) -> str:
+    """What people were asked, in one line."""
+    question = f"which of {', '.join(scores.labels)}?"
+    if scores.kind == "valid":
+        question = "is it a sentence?"
+    return f"{scores.n_items:,} items from {scores.source}: {question}"
+
+
+def _table(first: str, *columns: str) -> Table:
+    table = Table(box=SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
+    table.add_column(first, overflow="fold", min_width=14)
+    for column in columns:
+        table.add_column(column, justify="right", no_wrap=True)
+    return table
+
+
+def _names(scores: HumanScores) -> list[str]:
+    """Every evaluator that was measured, people first."""
+    return list(dict.fromkeys(r.evaluator for r in scores.scores if r.metric == "accuracy"))
+
+
+def _evaluators(scores: HumanScores) -> Table:
+    """UNLI Table 4: one row per evaluator."""
+    measured = {(record.metric, record.group) for record in scores.scores}
+    columns = {title: place for title, place in COLUMNS.items() if place in measured}
+    table = _table("Evaluator", "n", *columns)
+    for name in _names(scores):
+        records = [scores.score(name, *place) for place in columns.values()]
+        n = next((record.n for record in records if record), 0)
+        table.add_row(Text(_title(scores, name)), f"{n:,}", *[_cell(record) for record in records])
+    table.add_row("chance", "", f"{scores.chance:.3f}", *[""] * (len(columns) - 1))
+    return table
+
+
+def _title(scores: HumanScores, evaluator: str) -> str:
+    n = len(scores.answered)
+    return {ALL: f"all {n}", MAJORITY: f"majority of {n}"}.get(evaluator, evaluator)
+
+
+def _cell(record: HumanRecord | None) -> str:
+    return spread(record) if record else ""
+
+
+def _percent(record: HumanRecord | None) -> str:
+    if record is None:
+        return ""
+    return f"{100 * record.value:.2f} {100 * record.low:.0f}–{100 * record.high:.0f}"
+
+
+def _texts(scores: HumanScores) -> Table:
+    """WS Table 4: one row per transformation; what is counted depends on the question."""
+    is_valid_task = scores.kind == "valid"
+    metric = "invalid" if is_valid_task else "accuracy"
+    title = "% invalid" if is_valid_task else "accuracy"
+    cell = _percent if is_valid_task else _cell
+    shown = [name for name in _names(scores) if name in (ALL, MAJORITY, MODEL)] or _names(scores)
+    table = _table("Transformation", "n", *[f"{title}, {_title(scores, name)}" for name in shown])
+    transformations = dict.fromkeys(
+        r.transformation for r in scores.scores if r.metric == metric and r.transformation != ALL
+    )
+    for name in transformations:
+        records = [scores.score(who, metric, transformation=name) for who in shown]
+        n = max((record.n for record in records if record), default=0)
+        cells = [cell(record) for record in records]
+        table.add_row(Text(ROWS.get(name, name)), f"{n:,}", *cells)
+    return table
+
+
+def _agreement(scores: HumanScores) -> Table:
+    table = _table("Agreement", "n", "value")
+    for record in scores.scores:
+        if record.metric not in TITLES:
+            continue
+        if record.transformation != ALL and record.metric != "krippendorff_alpha":
+            continue
+        who = f"all {len(scores.answered)}{AGREEMENT_ON[record.transformation]}"
+        if record.metric == "cohen_kappa":
+            who = record.evaluator
+        title = Text(f"{TITLES[record.metric]}, {who}")
+        table.add_row(title, f"{record.n:,}", interval(record))
+    return table
+
+
+def _notes(scores: HumanScores) -> Iterator[str]:
+    """What one must know to read the tables."""
+    yield "After each number its 95 % interval over items; chance is a uniform guess."
+    unfinished = [f"{name} {n:,}" for name, n in scores.answered.items() if n < scores.n_items]
+    if unfinished:
+        yield f"not finished: {', '.join(unfinished)} of {scores.n_items:,} items"
+    if scores.n_ties:
+        yield f"no majority on {scores.n_ties:,} items (a tie); they are left out of its scores"
+    if scores.is_accepted_only and scores.score(MODEL, "accuracy"):
+        yield (
+            "only texts that the model gave the gold label were drawn, "
+            "so its accuracy on perturbed texts is 1 by construction"
+        )
+    yield from _differences(scores)
+    if scores.median_seconds:
+        times = [f"{name} {seconds:.1f} s" for name, seconds in scores.median_seconds.items()]
+        yield f"median time per item: {', '.join(times)}"
+
+
+def _differences(scores: HumanScores) -> Iterator[str]:
+    """Differences on the whole task: for all annotators and their majority, or for the only one."""
+    is_alone = len(scores.answered) == 1
+    for metric, title in DIFFERENCES.items():
+        for record in scores.scores:
+            is_wanted = (record.metric, record.transformation, record.group) == (metric, ALL, "all")
+            if is_wanted and (is_alone or record.evaluator in (ALL, MAJORITY)):
+                yield f"{title}, {_title(scores, record.evaluator)}: {interval(record)}"
+
+
+def _not_measured(scores: HumanScores) -> Iterator[str]:
+    """Scores of the whole task that are missing, by reason."""
+    reasons: dict[str, list[str]] = {}
+    for entry in scores.omitted:
+        if entry.group != "all" or entry.transformation != ALL:
+            continue
+        name = TITLES.get(entry.metric, entry.metric)
+        if entry.evaluator != ALL and entry.metric != "gap":
+            name = f"{name} ({entry.evaluator})"
+        reasons.setdefault(entry.reason, []).append(name)
+    for reason, metrics in reasons.items():
+        yield f"not measured: {', '.join(dict.fromkeys(metrics))} ({reason})"

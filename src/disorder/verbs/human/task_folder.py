@@ -1,0 +1,220 @@
+"""The files of a task folder: what annotators see, apart from what they must not see.
+
+task.json, items.jsonl and instructions.md are shown; key.jsonl is read by `score` alone;
+annotators.json holds the personal links; answers.sqlite is created with the first answer.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, Literal, TypeVar
+
+from pydantic import BaseModel, Field, ValidationError
+
+from disorder.errors import BadData, DisorderError
+from disorder.randomness import generator
+
+SCHEMA_VERSION = 1
+VALID = "valid"
+INVALID = "invalid"
+TASK = "task.json"
+ITEMS = "items.jsonl"
+KEY = "key.jsonl"
+INSTRUCTIONS = "instructions.md"
+ANNOTATORS = "annotators.json"
+ANSWERS = "answers.sqlite"
+SECRET = (KEY, ANNOTATORS)
+RESERVED = ("all", "majority", "model")  # evaluators in the scores that are not annotators
+MAX_NAME = 60
+MIN_TOKEN = 16  # characters; a link that can be guessed is not personal
+
+TaskKind = Literal["label", "valid"]
+Entry = TypeVar("Entry", bound=BaseModel)
+
+
+class HumanTask(BaseModel):
+    """What annotators are asked, and where the texts come from."""
+
+    schema_version: int = SCHEMA_VERSION
+    kind: TaskKind
+    question: str
+    labels: list[str]
+    text_names: list[str]
+    source: str
+    model: str | None = None
+    transformations: list[str] = Field(default_factory=list)
+    is_accepted_only: bool = False
+    seed: int
+    n_items: int
+    notes: list[str] = Field(default_factory=list)
+    made: str
+
+
+class TaskItem(BaseModel):
+    """What an annotator sees, and no more."""
+
+    item: str
+    text_a: str
+    text_b: str | None = None
+
+
+class ItemKey(BaseModel):
+    """What is known of an item and not shown to annotators."""
+
+    item: str
+    gold: str
+    transformation: str
+    set: str | None = None
+    label: str
+    length: Literal["short", "long"]
+    example: str
+    variant: int | None = None
+    original_a: str
+    original_b: str | None = None
+    model_answer: str | None = None
+    model_original: str | None = None
+
+
+class Annotator(BaseModel):
+    """A person with a personal link."""
+
+    name: str
+    token: str
+
+
+def read_task(folder: Path) -> HumanTask:
+    """Read task.json."""
+    path = folder / TASK
+    missing = f"{folder} is not a task folder: it has no {TASK}; make one with disorder human make"
+    raw = _read_json(path, missing)
+    if not isinstance(raw, dict) or raw.get("schema_version") != SCHEMA_VERSION:
+        raise BadData(f"{path}: not a task of schema version {SCHEMA_VERSION}")
+    return _validated(HumanTask, raw, str(path))
+
+
+def read_items(folder: Path) -> list[TaskItem]:
+    """Read what annotators see."""
+    return _read_lines(folder / ITEMS, TaskItem)
+
+
+def read_key(folder: Path) -> list[ItemKey]:
+    """Read what annotators must not see; nothing that serves pages may call this."""
+    return _read_lines(folder / KEY, ItemKey)
+
+
+def read_annotators(folder: Path) -> list[Annotator]:
+    """Read who has a personal link."""
+    path = folder / ANNOTATORS
+    entries = _read_json(path, f"{path} is missing")
+    annotators = [_validated(Annotator, entry, str(path)) for entry in entries]
+    names = {annotator.name for annotator in annotators}
+    tokens = {annotator.token for annotator in annotators}
+    if len(names) < len(annotators) or len(tokens) < len(annotators):
+        raise BadData(f"{path}: two annotators have the same name or token")
+    for annotator in annotators:
+        if len(annotator.token) < MIN_TOKEN or not is_annotator_name(annotator.name):
+            raise BadData(
+                f"{path}: {annotator.name!r} needs a name that is not taken, "
+                f"and a token of {MIN_TOKEN} or more characters"
+            )
+    return annotators
+
+
+def read_instructions(folder: Path) -> str:
+    """Read what annotators are told first, as Markdown."""
+    try:
+        return (folder / INSTRUCTIONS).read_text(encoding="utf-8")
+    except FileNotFoundError:
+        return ""
+    except (OSError, UnicodeDecodeError) as error:
+        raise BadData(f"{folder / INSTRUCTIONS} cannot be read ({error})") from None
+
+
+def is_annotator_name(name: str) -> bool:
+    """Whether an annotator can have this name."""
+    return (
+        bool(name)
+        and len(name) <= MAX_NAME
+        and name.isprintable()
+        and name.strip() == name
+        and name not in RESERVED
+    )
+
+
+def order_for(annotator: str, items: Sequence[TaskItem], seed: int) -> list[TaskItem]:
+    """The items in the order in which one annotator gets them: different for each annotator, the
+    same every day.
+    """
+    order = generator(seed, "human order", annotator).permutation(len(items))
+    return [items[i] for i in order.tolist()]
+
+
+def write_folder(
+    folder: Path,
+    task: HumanTask,
+    items: Sequence[TaskItem],
+    key: Sequence[ItemKey],
+    *,
+    instructions: str,
+    annotators: Sequence[Annotator],
+) -> None:
+    """Write a task folder; the secret files can be read by their owner only."""
+    files = {
+        ITEMS: _as_lines(items),
+        KEY: _as_lines(key),
+        INSTRUCTIONS: instructions,
+        ANNOTATORS: _as_json([annotator.model_dump() for annotator in annotators]),
+        TASK: _as_json(task.model_dump()),
+    }
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        for name, text in files.items():
+            path = folder / name
+            path.touch(mode=0o600 if name in SECRET else 0o644)
+            path.write_text(text, encoding="utf-8", newline="\n")
+    except OSError as error:
+        reason = error.strerror or error
+        raise DisorderError(f"--out {folder} cannot be written ({reason})") from None
+
+
+def _as_json(content: object) -> str:
+    return json.dumps(content, indent=1, ensure_ascii=False) + "\n"
+
+
+def _as_lines(entries: Sequence[BaseModel]) -> str:
+    return "".join(json.dumps(entry.model_dump(), ensure_ascii=False) + "\n" for entry in entries)
+
+
+def _read_json(path: Path, missing: str) -> Any:
+    try:
+        return json.loads(path.read_text(encoding="utf-8"))
+    except (FileNotFoundError, NotADirectoryError):
+        raise BadData(missing) from None
+    except (OSError, ValueError) as error:
+        raise BadData(f"{path} is damaged: {str(error).splitlines()[0]}") from None
+
+
+def _read_lines(path: Path, kind: type[Entry]) -> list[Entry]:
+    try:
+        text = path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise BadData(f"{path} cannot be read ({error})") from None
+    return [
+        _validated(kind, line, f"{path}, line {number}")
+        for number, line in enumerate(text.split("\n"), start=1)
+        if line.strip()
+    ]
+
+
+def _validated(kind: type[Entry], raw: Any, where: str) -> Entry:
+    try:
+        if isinstance(raw, str):
+            return kind.model_validate_json(raw)
+        return kind.model_validate(raw)
+    except ValidationError as error:
+        first = error.errors()[0]
+        place = ".".join(map(str, first["loc"]))
+        prefix = f"{place}: " if place else ""
+        raise BadData(f"{where} is damaged: {prefix}{first['msg']}") from None

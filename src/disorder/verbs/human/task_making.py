@@ -1,0 +1,268 @@
+"""How does a run or a dataset become a blind task? An even draw, shuffled and numbered, with the
+key in a file of its own.
+"""
+
+from __future__ import annotations
+
+import secrets
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from os.path import isdir
+from pathlib import Path
+from typing import Literal
+
+from disorder.errors import BadSetting, DisorderError
+from disorder.metrics import ORIGINAL
+from disorder.randomness import generator
+from disorder.transformations import parse, suite
+from disorder.types import Task
+from disorder.verbs.human.answer_store import AnswerStore
+from disorder.verbs.human.instructions import NLI, instructions_for, question_for
+from disorder.verbs.human.task_drawing import DrawnText, draw_texts
+from disorder.verbs.human.task_folder import (
+    ANSWERS,
+    INVALID,
+    MAX_NAME,
+    RESERVED,
+    TASK,
+    VALID,
+    Annotator,
+    HumanTask,
+    ItemKey,
+    TaskItem,
+    TaskKind,
+    is_annotator_name,
+    write_folder,
+)
+from disorder.verbs.human.text_pool import PooledText, TextPool, pool_from_data, pool_from_run
+
+Side = Literal["a", "b"]
+# transformations that may leave a well-formed sentence
+WELL_FORMED = {"original", "swap_texts", "drop_text", "swap_nouns", "trade_classes", "empty"}
+
+
+@dataclass(frozen=True)
+class MadeTask:
+    """A task that was made: its folder, its annotators, and how many items of each kind it has."""
+
+    folder: Path
+    task: HumanTask
+    annotators: list[Annotator]
+    counts: dict[str, dict[str, int]]
+
+
+def make(
+    source: str | Path,
+    out: str | Path,
+    *,
+    task: TaskKind = "label",
+    n: int = 200,
+    seed: int = 0,
+    with_: str | Sequence[str] = (),
+    accepted: bool = True,
+    whole: bool | None = None,
+    annotators: str | Sequence[str] = ("a", "b", "c"),
+    columns: Mapping[str, str] | None = None,
+    data_dir: str | None = None,
+) -> MadeTask:
+    """Draw a blind, balanced sample from a run folder or a data spec, and write a task folder.
+
+    `task` is what people are asked: for the label, or whether a text is a valid sentence. `with_`
+    names transformations (of the run, if the source is one). `accepted` takes from a run only
+    perturbed texts that got the gold label. `whole` mixes in as many original texts; by default
+    where people judge validity, and where the source is no run. The same `seed` draws the same
+    sample.
+    """
+    out = Path(out)
+    source = str(source)
+    specs = [with_] if isinstance(with_, str) else list(with_)
+    names = [annotators] if isinstance(annotators, str) else list(annotators)
+    _check_settings(task, n, names)
+    _check_folder(out)
+    is_run = isdir(source)  # Path.is_dir raises on a name that is too long
+    if is_run:
+        pool = pool_from_run(Path(source), specs, seed=seed, is_accepted_only=accepted)
+    else:
+        pool = _pool_of_data(source, specs, task, seed, columns or {}, data_dir)
+    _check_pool(pool, task, source)
+    with_originals = (task == "valid" or not is_run) if whole is None else whole
+    drawn, notes = draw_texts(pool, n, with_originals=with_originals)
+    pool.check([entry.text for entry in drawn])
+    numbered = _numbered(drawn, seed)
+    about = _task_record(pool, task, drawn, notes, is_accepted_only=accepted and is_run)
+    return _written(out, pool, about, numbered, names)
+
+
+def _pool_of_data(
+    source: str,
+    specs: Sequence[str],
+    task: TaskKind,
+    seed: int,
+    columns: Mapping[str, str],
+    data_dir: str | None,
+) -> TextPool:
+    """The texts of a dataset; for validity the transformations default to those of Word Salad."""
+    defaults: list[str] = []
+    if task == "valid":
+        defaults = [spec for spec in suite("salad") if not parse(spec).asks_others]
+    pool = pool_from_data(source, specs or defaults, seed=seed, columns=columns, data_dir=data_dir)
+    if not specs:
+        pool.drop_copies()
+    return pool
+
+
+def _check_settings(task: str, n: int, annotators: Sequence[str]) -> None:
+    if task not in ("label", "valid"):
+        raise BadSetting("human make", task=task, need="label or valid")
+    if n < 1:
+        raise BadSetting("human make", n=n, need="1 or more")
+    for name in annotators:
+        if not is_annotator_name(name):
+            need = (
+                f"names of 1 to {MAX_NAME} letters with commas between, "
+                f"none of them {', '.join(RESERVED)}"
+            )
+            raise BadSetting("human make", annotators=name, need=need)
+    if not annotators or len(set(annotators)) < len(annotators):
+        raise BadSetting(
+            "human make", annotators=",".join(annotators), need="one or more names, each once"
+        )
+
+
+def _check_folder(out: Path) -> None:
+    """Raise rather than write over answers, or over a folder that holds something else."""
+    if not out.exists():
+        return
+    if not out.is_dir():
+        raise DisorderError(f"--out {out} is a file; name a folder")
+    if (out / ANSWERS).exists() and AnswerStore(out).answers(with_undone=True):
+        raise DisorderError(f"{out} holds answers; choose another --out (nothing was changed)")
+    if any(out.iterdir()) and not (out / TASK).exists():
+        raise DisorderError(f"{out} holds something else than a task; choose another --out")
+
+
+def _check_pool(pool: TextPool, task: TaskKind, source: str) -> None:
+    """Raise where the texts do not suit the question."""
+    if task == "label":
+        if pool.task.is_regression:
+            raise DisorderError(
+                f"the labels of {source} are numbers; people can give labels only: use --task valid"
+            )
+        return
+    for spec, _ in pool.groups:
+        names = [] if spec == ORIGINAL else [step.part.name for step in parse(spec).steps]
+        if names and set(names) <= WELL_FORMED:
+            raise DisorderError(
+                f"{spec} leaves sentences that people may rightly call valid; "
+                "use another transformation"
+            )
+
+
+def _numbered(drawn: Sequence[DrawnText], seed: int) -> dict[str, DrawnText]:
+    """The texts in random order by the name of their item, which tells nothing about them."""
+    order = generator(seed, "human items").permutation(len(drawn)).tolist()
+    width = max(3, len(str(len(drawn))))
+    return {f"i{number:0{width}d}": drawn[i] for number, i in enumerate(order, start=1)}
+
+
+def _task_record(
+    pool: TextPool,
+    kind: TaskKind,
+    drawn: Sequence[DrawnText],
+    notes: list[str],
+    *,
+    is_accepted_only: bool,
+) -> HumanTask:
+    is_pair = kind == "label" and pool.is_pair
+    perturbed = {entry.text.transformation for entry in drawn} - {ORIGINAL}
+    return HumanTask(
+        kind=kind,
+        question=question_for(kind, pool.task, is_pair=is_pair),
+        labels=[VALID, INVALID] if kind == "valid" else list(pool.task.labels),
+        text_names=_text_names(pool.task) if is_pair else ["Text"],
+        source=pool.name,
+        model=pool.model,
+        is_accepted_only=is_accepted_only,
+        seed=pool.seed,
+        n_items=len(drawn),
+        notes=notes,
+        transformations=sorted(perturbed),
+        made=datetime.now(UTC).isoformat(timespec="seconds"),
+    )
+
+
+def _written(
+    out: Path,
+    pool: TextPool,
+    task: HumanTask,
+    numbered: Mapping[str, DrawnText],
+    names: Sequence[str],
+) -> MadeTask:
+    side = _judged_side(pool)
+    items = [_item(name, entry.text, task.kind, side) for name, entry in numbered.items()]
+    key = [_key(name, entry, task.kind) for name, entry in numbered.items()]
+    # not from the seed: a link that can be computed is not personal
+    annotators = [Annotator(name=name, token=secrets.token_urlsafe(24)) for name in names]
+    write_folder(out, task, items, key, instructions=instructions_for(task), annotators=annotators)
+    return MadeTask(out, task, annotators, _counts(key))
+
+
+def _judged_side(pool: TextPool) -> Side:
+    """Which text of a pair is judged alone: the one that the first transformation perturbs."""
+    if not pool.is_pair:
+        return "a"
+    perturbed = [spec for spec, _ in pool.groups if spec != ORIGINAL]
+    return "a" if perturbed and pool.perturbed_sides(perturbed[0])[-1] == "a" else "b"
+
+
+def _text_names(task: Task) -> list[str]:
+    if set(task.labels) == set(NLI):
+        return ["Premise", "Hypothesis"]
+    return ["First text", "Second text"]
+
+
+def _item(name: str, text: PooledText, kind: TaskKind, side: Side) -> TaskItem:
+    first, second = text.texts
+    if kind == "label":
+        return TaskItem(item=name, text_a=first, text_b=second)
+    return TaskItem(item=name, text_a=first if side == "a" or second is None else second)
+
+
+def _key(name: str, entry: DrawnText, kind: TaskKind) -> ItemKey:
+    text = entry.text
+    example = text.example
+    if kind == "label":
+        gold = example.label
+    else:
+        gold = VALID if text.transformation == ORIGINAL else INVALID
+    return ItemKey(
+        item=name,
+        gold=gold,
+        transformation=text.transformation,
+        set=text.set,
+        label=example.label,
+        length="short" if entry.length == "short" else "long",
+        example=example.id,
+        variant=text.variant,
+        original_a=example.text_a,
+        original_b=example.text_b,
+        model_answer=text.model_answer,
+        model_original=text.model_original,
+    )
+
+
+def _counts(key: Sequence[ItemKey]) -> dict[str, dict[str, int]]:
+    """How many items of each kind there are."""
+    columns: dict[str, list[str]] = {
+        "texts": [entry.transformation for entry in key],
+        "set": [entry.set for entry in key if entry.set],
+        "label": [entry.label for entry in key],
+        "length": [entry.length for entry in key],
+    }
+    return {
+        name: dict(Counter(sorted(values)).most_common())
+        for name, values in columns.items()
+        if values
+    }

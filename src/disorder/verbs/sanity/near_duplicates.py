@@ -1,0 +1,129 @@
+"""Nearly equal rows, found by MinHash in bands (Broder, 1997).
+
+Two rows are as similar as the less similar of their texts: one long premise under two hypotheses is
+no repeat. Half of each band comes from either text. Rows that agree in a band are compared, each
+with two others only, so the cost grows with the number of rows and not with its square. Written
+here because libraries for MinHash compare every row with every other of a bucket.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+
+import numpy as np
+
+from disorder.randomness import generator
+from disorder.types import Example
+from disorder.verbs.sanity.features import GOLDEN, Hashes, distinct, hashes
+
+NEAR = 0.8  # Jaccard similarity of words and neighbouring words from which texts are nearly equal
+N_BANDS = 10
+DEPTH = 4  # hash functions per band
+Match = tuple[int, int]  # a row, and an earlier one that it repeats
+Shingles = tuple[Hashes, Hashes]  # of the first and the second text
+
+
+def shingles(example: Example) -> Shingles:
+    """The distinct words and pairs of neighbouring words of each text."""
+    first, second = (_shingles_of(text or "") for text in example.texts)
+    return first, second
+
+
+def _shingles_of(text: str) -> Hashes:
+    with np.errstate(over="ignore"):
+        words = (hashes(text) + np.uint64(1)) * GOLDEN
+        neighbours = (words[:-1] ^ (words[1:] >> np.uint64(7))) * GOLDEN
+    return np.asarray(distinct(np.concatenate([words, neighbours])))
+
+
+def near_matches(
+    rows: Sequence[Shingles], n_old: int, counts: Callable[[int, int], bool]
+) -> list[Match]:
+    """Rows whose texts are both nearly those of an earlier row, with the earliest one found.
+
+    Only pairs for which `counts` is true are taken; with `n_old`, only later rows that are similar
+    to one of the first so many.
+    """
+    kept = np.array([i for i, (a, b) in enumerate(rows) if len(a) + len(b)], dtype=np.int64)
+    if len(kept) < 2:
+        return []
+    signatures = _row_signatures([rows[i] for i in kept.tolist()])
+    n_old_kept = int((kept < n_old).sum())
+    best: dict[int, int] = {}
+    compared: set[Match] = set()
+    for band in range(N_BANDS):
+        columns = signatures[:, band * DEPTH : (band + 1) * DEPTH]
+        for later, earlier in _band_neighbours(columns, n_old_kept):
+            i = int(kept[later])
+            j = int(kept[earlier])
+            if (i, j) in compared or best.get(i, i) <= j:
+                continue
+            compared.add((i, j))
+            if row_similarity(rows[i], rows[j]) >= NEAR and counts(i, j):
+                best[i] = j
+    return sorted(best.items())
+
+
+def _row_signatures(rows: Sequence[Shingles]) -> Hashes:
+    """Signatures in which half of every band comes from either text; all from the first where
+    there are no second ones.
+    """
+    signatures = _signatures([first for first, _ in rows])
+    if any(len(second) for _, second in rows):
+        is_second = np.arange(N_BANDS * DEPTH) % 2 == 1
+        signatures[:, is_second] = _signatures([second for _, second in rows])[:, is_second]
+    return signatures
+
+
+def _signatures(texts: Sequence[Hashes]) -> Hashes:
+    """The least shingle of each text under forty hash functions; 0 for a text without words."""
+    found = np.zeros((len(texts), N_BANDS * DEPTH), dtype=np.uint64)
+    has_words = np.array([len(text) > 0 for text in texts])
+    if not has_words.any():
+        return found
+    chosen = [text for text in texts if len(text)]
+    starts = np.concatenate([[0], np.cumsum([len(text) for text in chosen])[:-1]])
+    together = np.concatenate(chosen)
+    rng = generator(0, "sanity", "minhash")
+    factors = rng.integers(1, 2**63, size=N_BANDS * DEPTH, dtype=np.uint64) | np.uint64(1)
+    for column, factor in enumerate(factors):
+        with np.errstate(over="ignore"):
+            mixed = together * factor
+            mixed = (mixed ^ (mixed >> np.uint64(31))) * GOLDEN
+        found[has_words, column] = np.minimum.reduceat(mixed, starts)
+    return found
+
+
+def _band_neighbours(band: Hashes, n_old: int) -> Iterator[Match]:
+    """Rows that agree in a band, each with the first of them and with the one before.
+
+    With `n_old`, later rows with one of the first so many only.
+    """
+    order = np.lexsort((np.arange(len(band)), *band.T[::-1]))
+    same = (band[order[1:]] == band[order[:-1]]).all(axis=1)
+    first = int(order[0])
+    last = first
+    for row, is_same in zip(order[1:].tolist(), same.tolist(), strict=True):
+        if not is_same:
+            first = row
+            last = row
+            continue
+        if not n_old or first < n_old <= row:
+            yield from ((row, earlier) for earlier in dict.fromkeys((first, last)))
+        if not n_old or row < n_old:
+            last = row
+
+
+def row_similarity(one: Shingles, other: Shingles) -> float:
+    """The similarity of the less similar of the two texts."""
+    return min(_jaccard(a, b) for a, b in zip(one, other, strict=True))
+
+
+def _jaccard(a: Hashes, b: Hashes) -> float:
+    """Shared shingles among all; 1 for two texts without words, 0 for lengths too far apart."""
+    if min(len(a), len(b)) < NEAR * max(len(a), len(b)):
+        return 0.0
+    both = len(np.intersect1d(a, b, assume_unique=True))
+    if not both:
+        return float(len(a) == len(b) == 0)
+    return both / (len(a) + len(b) - both)

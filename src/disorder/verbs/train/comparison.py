@@ -1,0 +1,95 @@
+"""Comparisons of many trainings (designs, mitigations): data is read once, and what was trained
+before is not trained again.
+
+A finished training is reused, one that was stopped is resumed; a folder that holds another training
+is an error.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from disorder.errors import BadData, BadSetting, DisorderError
+from disorder.types import Dataset, Progress
+from disorder.verbs.selected_data import selected_data
+from disorder.verbs.train.folder import read_record
+from disorder.verbs.train.request import TrainingRequest, check_request, spelled
+from disorder.verbs.train.training import new_record, run_training
+from disorder.verbs.train.training_data import build_job
+
+
+@dataclass(frozen=True)
+class TrainingSource:
+    """Training data as the user named it, read once for all trainings of a comparison."""
+
+    given: Any
+    read: Dataset
+
+    @classmethod
+    def of(cls, request: TrainingRequest) -> TrainingSource:
+        """Read all training data of a request; how much of it a training takes is drawn by its
+        seed.
+        """
+        return cls(request.data, selected_data(request.data, request.reading))
+
+
+def train_once(
+    request: TrainingRequest,
+    source: TrainingSource,
+    *,
+    out: Path,
+    progress: Progress | None = None,
+) -> str:
+    """The spec of the model that this request trains, or has trained before in `out`."""
+    checked = check_request(request)
+    if not (out / "training.json").exists():
+        return run_training(checked, out, progress, data=source.read).spec
+    record = read_record(out)
+    asked = json.loads(json.dumps(request.recorded()))
+    if _deciding(record["request"]) != _deciding(asked):
+        raise DisorderError(f"{out} holds another training; choose another --out")
+    if record["status"] != "done":
+        return run_training(checked, out, progress, is_resumed=True, data=source.read).spec
+    if record["hashes"] != new_record(checked, build_job(checked, source.read))["hashes"]:
+        raise DisorderError(
+            f"{out} holds a training on other data (it has changed since); choose another --out"
+        )
+    return str(record["spec"])
+
+
+def _deciding(request: Mapping[str, Any]) -> dict[str, Any]:
+    """What decides the weights: everything in a request but the device."""
+    return {name: value for name, value in request.items() if name != "device"}
+
+
+def read_test_data(verb: str, test: Any, limit: int | None, request: TrainingRequest) -> Dataset:
+    """The test data of a comparison; the same examples for every model and seed."""
+    if limit is not None and limit < 1:
+        raise BadSetting(verb, test_limit=limit, need="1 or more")
+    found = selected_data(spelled(test), replace(request.reading, limit=limit))
+    if found.task.is_regression:
+        raise BadData(f"{found.name}: {verb} counts correct labels, and this data has numbers")
+    return found
+
+
+def seed_range(verb: str, seed: int, seeds: int) -> range:
+    """The seeds of the trainings: `seeds` of them, from `seed` on."""
+    if seeds < 1:
+        raise BadSetting(verb, seeds=seeds, need="1 or more")
+    return range(seed, seed + seeds)
+
+
+def folder_name(*words: str) -> str:
+    """Words of a spec as the name of a folder."""
+    return "".join(char if char.isalnum() else "-" for char in " ".join(words).strip())
+
+
+def with_prefix(progress: Progress | None, name: str) -> Progress | None:
+    """The same callback, with the name of the model before every stage."""
+    if progress is None:
+        return None
+    return lambda stage, done, total, note: progress(f"{name}: {stage}", done, total, note)

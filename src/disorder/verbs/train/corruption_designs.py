@@ -1,0 +1,233 @@
+"""The three designs of NLI Data Sanity Check: perturb the training data, the test data, or both,
+and compare with neither.
+
+Δ is the accuracy of a design minus that of the plain model of the same seed on the original test
+data, over the same test examples, so its interval is paired: examples are resampled, all
+predictions on an example together.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from disorder.abstention import predicted_label
+from disorder.data import vocabulary
+from disorder.errors import BadData, DisorderError, check_keywords
+from disorder.metrics import ORIGINAL
+from disorder.metrics.statistics.intervals import mean, resampled, share
+from disorder.models import LoadedModel, load
+from disorder.specs import listed
+from disorder.transformations import parse
+from disorder.types import Bools, Dataset, Floats, Ints, Progress, Score, Texts
+from disorder.verbs.context import RunContext
+from disorder.verbs.train.comparison import (
+    TrainingSource,
+    folder_name,
+    read_test_data,
+    seed_range,
+    train_once,
+    with_prefix,
+)
+from disorder.verbs.train.perturbed_copies import perturbed_copies
+from disorder.verbs.train.request import TrainingRequest, check_request, spelled
+from disorder.verbs.train.training_settings import SETTING_NAMES
+
+DesignKey = tuple[str, str, str]  # design, trained on, tested on
+PLAIN: DesignKey = ("plain", ORIGINAL, ORIGINAL)
+
+
+@dataclass(frozen=True)
+class Design:
+    """One design: what models were trained and tested on, the mean accuracy over seeds, and Δ; and
+    both by seed.
+    """
+
+    name: str
+    trained_on: str
+    tested_on: str
+    accuracy: Score
+    delta: Score | None  # None for plain on plain
+    accuracy_by_seed: tuple[float, ...]
+    delta_by_seed: tuple[float, ...] | None
+
+
+@check_keywords(inside={"settings": SETTING_NAMES})
+def designs(
+    data: Any,
+    test: Any,
+    on: str | Sequence[str],
+    *,
+    out: str | Path,
+    model: str = "bilstm",
+    seeds: int = 1,
+    seed: int = 0,
+    dev: Any = None,
+    settings: Mapping[str, Any] | None = None,
+    limit: int | None = None,
+    test_limit: int | None = None,
+    device: str | None = None,
+    columns: Mapping[str, str] | str | None = None,
+    task: str | None = None,
+    data_dir: str | Path | None = None,
+    progress: Progress | None = None,
+) -> list[Design]:
+    """Train on original texts and on each transformation; test each model on original and on
+    perturbed texts.
+
+    Where a transformation needs a model that says which words matter, it is the plain model of the
+    seed.
+
+    Args:
+        data: training data: a spec (`mnli:train`), a file, or rows.
+        test: test data, never trained on.
+        on: transformations to perturb texts by.
+        out: folder of the models; those that are there already are reused.
+        model: what is trained, as for `train`.
+        seeds: trainings of each model, with seeds `seed`, `seed` + 1, …
+        seed: the first seed.
+        dev: data that chooses the best epoch; without it, one training example in ten is held out.
+        settings: of the loop and the network, for instance `{"lr": 2e-5, "epochs": 3}`.
+        limit: train on this many examples, drawn at random by seed.
+        test_limit: test on this many examples, drawn at random.
+        device: `cpu`, `cuda` or `mps`; without it, the best there is.
+        columns: which columns are which, for instance `{"premise": "text_a"}`.
+        task: treat the data as this known task.
+        data_dir: folder with the papers' datasets.
+        progress: called with (stage, done, total, note) after every step.
+    """
+    specs = list(dict.fromkeys(parse(spec).tried().spec for spec in listed(on)))
+    if not specs:
+        raise DisorderError("designs needs a transformation to perturb texts by: --on reverse")
+    drawn = seed_range("designs", seed, seeds)
+    request = TrainingRequest(
+        data=spelled(data),
+        model=model,
+        dev=spelled(dev),
+        settings=dict(settings or {}),
+        limit=limit,
+        device=device,
+        columns=columns or {},
+        task=task,
+        data_dir=spelled(data_dir),
+    )
+    check_request(request)
+    test_data = read_test_data("designs", test, test_limit, request)
+    source = TrainingSource.of(request)
+    per_seed = [
+        _one_seed(
+            replace(request, seed=s), source, test_data, specs, Path(out) / f"seed-{s}", progress
+        )
+        for s in drawn
+    ]
+    plain = np.array([found[PLAIN] for found in per_seed])
+    return [
+        design_of(key, np.array([found[key] for found in per_seed]), plain) for key in per_seed[0]
+    ]
+
+
+def _one_seed(
+    request: TrainingRequest,
+    source: TrainingSource,
+    test: Dataset,
+    specs: Sequence[str],
+    folder: Path,
+    progress: Progress | None,
+) -> dict[DesignKey, Floats]:
+    """All models of one seed, tested on the same texts: which test examples each design gets right.
+
+    1 or 0 per test example, NaN where a transformation does not apply.
+    """
+
+    def trained(name: str, own: TrainingRequest) -> str:
+        told = with_prefix(progress, f"seed {request.seed}, {name}")
+        return train_once(own, source, out=folder / folder_name(name), progress=told)
+
+    plain_spec = trained(ORIGINAL, request)
+    plain = load(plain_spec, task=test.task)
+    everything = np.arange(len(test.examples))
+    originals = [example.texts for example in test.examples]
+    found = {PLAIN: _is_right(plain, test, everything, originals)}
+    for spec in specs:
+        places, texts = perturbed_test(spec, test, request.seed, plain, request.data_dir)
+        asks = plain_spec if parse(spec).asks_others else None
+        own = replace(request, on=[spec], asks=asks)
+        perturbed = load(trained(spec, own), task=test.task)
+        found["corrupt-train", spec, ORIGINAL] = _is_right(perturbed, test, everything, originals)
+        found["corrupt-test", ORIGINAL, spec] = _is_right(plain, test, places, texts)
+        found["corrupt-both", spec, spec] = _is_right(perturbed, test, places, texts)
+    return found
+
+
+def perturbed_test(
+    spec: str,
+    test: Dataset,
+    seed: int,
+    model: LoadedModel | None = None,
+    data_dir: str | None = None,
+) -> tuple[Ints, list[Texts]]:
+    """Which test examples the transformation applies to, and one perturbed copy of each; the model
+    says which words matter.
+    """
+    context = RunContext(model, vocabulary(test), data_dir) if parse(spec).asks_others else None
+    perturbed = perturbed_copies(test.examples, test.task, [spec], seed=seed, context=context)
+    if not perturbed.texts:
+        reasons = ", ".join(perturbed.skips[spec])
+        raise BadData(f"--on {spec}: no test example can be perturbed ({reasons})")
+    return np.array(perturbed.examples, dtype=np.int64), perturbed.texts
+
+
+def _is_right(model: LoadedModel, test: Dataset, places: Ints, texts: Sequence[Texts]) -> Floats:
+    gold = np.array([test.task.labels.index(test.examples[i].label) for i in places.tolist()])
+    found = np.full(len(test.examples), np.nan)
+    found[places] = predicted_label(model(texts)) == gold
+    return found
+
+
+def design_of(key: DesignKey, is_right: Floats, plain: Floats) -> Design:
+    """The numbers of one design, from which test examples were right (seeds × examples)."""
+    applies = ~np.isnan(is_right).any(axis=0)
+    if not applies.any():
+        raise BadData(f"--on {key[2]}: it applies to no test example with every seed")
+    skipped = int((~applies).sum())
+    is_right = is_right[:, applies]
+    plain = plain[:, applies]
+    by_example = is_right.mean(axis=0)
+    if len(is_right) == 1:
+        accuracy = share(by_example > 0, skipped=skipped)
+    else:
+        accuracy = mean(by_example, skipped=skipped)
+    by_seed = _rounded(is_right.mean(axis=1))
+    if key == PLAIN:
+        return Design(*key, accuracy, None, by_seed, None)
+    delta = accuracy_difference(by_example, plain.mean(axis=0), skipped)
+    delta_by_seed = _rounded((is_right - plain).mean(axis=1))
+    return Design(*key, accuracy, delta, by_seed, delta_by_seed)
+
+
+def accuracy_difference(
+    is_right: Floats | Bools, baseline: Floats | Bools, skipped: int = 0
+) -> Score:
+    """The accuracy of one model minus that of a baseline on the same examples, with a paired
+    bootstrap interval.
+
+    One imagined example at each end joins the resampling: without them it sees no doubt where the
+    predictions never differ.
+    """
+    steps = np.asarray(is_right, dtype=float) - np.asarray(baseline, dtype=float)
+    padded = np.concatenate([steps, [-1.0, 1.0]])
+
+    def statistic(picks: Ints) -> Floats:
+        return np.asarray(padded[picks].mean(axis=1))
+
+    value = float(steps.mean())
+    low, high = resampled(statistic, len(padded))
+    return Score(value, min(low, value), max(high, value), len(steps), skipped)
+
+
+def _rounded(values: Floats) -> tuple[float, ...]:
+    return tuple(round(float(value), 6) for value in values)

@@ -1,0 +1,106 @@
+"""Training requests: everything a training is told, checked before any data is read or model
+loaded.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from disorder.errors import BadSetting, DisorderError
+from disorder.metrics import ORIGINAL
+from disorder.registry import RecipePart, SplitterPart, part
+from disorder.runs.settings import Settings
+from disorder.transformations import parse
+from disorder.verbs.train.trainable import StartingModel, starting_model
+from disorder.verbs.train.training_settings import TrainingSettings, sort_settings
+from disorder.verbs.train.word_vectors import check_vectors
+
+FROM_PYTHON = "rows given from Python"
+
+
+@dataclass(frozen=True, kw_only=True)
+class TrainingRequest:
+    """All that was asked for: the same words in Python, as options and in training.json."""
+
+    recipe: str = "plain"
+    data: Any = "builtin:nli:train"
+    model: str = "bilstm"
+    dev: Any = None
+    on: Sequence[str] = ()
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    limit: int | None = None
+    seed: int = 0
+    device: str | None = None
+    columns: Any = field(default_factory=dict)  # a mapping, or text as on the command line
+    task: str | None = None
+    data_dir: str | None = None
+    asks: str | None = None
+
+    @property
+    def reading(self) -> Settings:
+        """How to read data: the settings that a data spec does not say."""
+        return Settings(columns=self.columns, task=self.task, data_dir=self.data_dir)
+
+    @property
+    def is_from_python(self) -> bool:
+        """Whether data was given as rows, which training.json does not keep."""
+        return FROM_PYTHON in (self.data, self.dev)
+
+    def recorded(self) -> dict[str, Any]:
+        """The request as training.json holds it."""
+        return {
+            **vars(self),
+            "data": _recorded_data(self.data),
+            "dev": _recorded_data(self.dev),
+            "on": list(self.on),
+            "settings": dict(self.settings),
+        }
+
+
+@dataclass(frozen=True)
+class CheckedRequest:
+    """A request that can be carried out as far as can be said before anything is read."""
+
+    request: TrainingRequest
+    recipe: RecipePart
+    start: StartingModel
+    settings: TrainingSettings
+    on: Sequence[str]
+
+    @property
+    def can_find_spans(self) -> bool:
+        """Whether recipe and model can be trained to find answers in a passage."""
+        return self.recipe.spans and self.start.name == "hf"
+
+
+def check_request(request: TrainingRequest) -> CheckedRequest:
+    """Raise on anything that cannot work, before any data is read or model loaded."""
+    recipe = part(RecipePart, request.recipe)
+    start = starting_model(request.model)
+    settings = sort_settings(request.settings, recipe, None if start.address else start.network)
+    if request.limit is not None and request.limit < 1:
+        raise DisorderError(f"--limit {request.limit}: need 1 or more")
+    on = [_canonical(spec) for spec in request.on or (ORIGINAL,)]
+    checked = CheckedRequest(request, recipe, start, settings, on)
+    if settings.loop.head == "spans" and not checked.can_find_spans:
+        need = "--model hf:ENCODER and a recipe for the task itself, as plain is"
+        raise BadSetting("train", head="spans", need=need)
+    check_vectors(settings.words.vectors)
+    part(SplitterPart, settings.words.words)
+    return checked
+
+
+def spelled(given: Any) -> Any:
+    """A path as its text; anything else as it is."""
+    return str(given) if isinstance(given, Path) else given
+
+
+def _canonical(spec: str) -> str:
+    return spec if spec == ORIGINAL else parse(spec).tried().spec
+
+
+def _recorded_data(given: Any) -> str | None:
+    return given if isinstance(given, str | None) else FROM_PYTHON

@@ -1,0 +1,155 @@
+"""Trainable networks from scratch: words of the training data, vectors learned or given, layers by
+the network's own file.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from disorder.models.inputs.vocabulary import FIRST, Vocabulary, count_words
+from disorder.models.scratch import Encoded, build, encode, feed, read_folder
+from disorder.registry import NetworkPart, part
+from disorder.types import Texts
+from disorder.verbs.train.trainable import label_columns, torch_seed
+from disorder.verbs.train.training_settings import TrainingSettings, WordSettings
+from disorder.verbs.train.word_vectors import WordVectors
+
+
+class TrainableNetwork:
+    """A network over word numbers."""
+
+    def __init__(self, network: Any, vocabulary: Vocabulary, config: dict[str, Any]) -> None:
+        self.network = network
+        self.vocabulary = vocabulary
+        self.config = config
+        self.form = config["model"]
+        self.labels = tuple(config["labels"])
+        # where our labels stand in the network's, if in another order
+        self.columns: list[int] | None = None
+        declared = part(NetworkPart, self.form)
+        self.lr = declared.lr
+        self.epochs = declared.epochs
+        self._set_vectors_trainable()
+
+    @classmethod
+    def make(
+        cls,
+        name: str,
+        settings: TrainingSettings,
+        texts: Sequence[Texts],
+        labels: tuple[str, ...],
+        *,
+        is_pair: bool,
+        seed: int,
+    ) -> TrainableNetwork:
+        """A network with random weights that knows the words of these texts."""
+        own = settings.words
+        max_length = settings.loop.max_length
+        known = _frequent_words(texts, own)
+        vectors = None
+        if own.vectors:
+            vectors = WordVectors.read(own.vectors, wanted=set(known), more=own.more_words)
+            frequent = set(known)
+            known += [word for word in vectors.first if word not in frequent]
+        config = {
+            "model": name,
+            "labels": list(labels),
+            "is_pair": is_pair,
+            "words": own.words,
+            "max_length": max_length,
+            "width": vectors.width if vectors else own.width,
+            "settings": {**part(NetworkPart, name).settings, **settings.network},
+            "tunes_vectors": vectors is None or own.tune_vectors,
+        }
+        network = _seeded(config, len(known) + FIRST, seed)
+        if vectors is not None:
+            vectors.fill(network.words.table, known)
+        return cls(network, Vocabulary(known, own.words, max_length), config)
+
+    @classmethod
+    def load(
+        cls, name: str, folder: Path, labels: tuple[str, ...], *, is_pair: bool, seed: int
+    ) -> TrainableNetwork:
+        """A network that was trained before; its head stays if it predicts the same labels."""
+        from safetensors.torch import load_file
+
+        config, vocabulary = read_folder(name, folder)
+        network = build(config, len(vocabulary))
+        network.load_state_dict(load_file(folder / "model.safetensors"))
+        found = cls(network, vocabulary, config)
+        if found.labels == labels == () and config["is_pair"] == is_pair:
+            return found
+        columns = label_columns(found.labels, labels)
+        if columns is None or config["is_pair"] != is_pair:
+            found.new_head(labels, is_pair=is_pair, seed=seed)
+        elif found.labels != labels:
+            found.labels = labels
+            found.columns = columns
+        return found
+
+    def encode(self, texts: Sequence[Texts]) -> list[Encoded]:
+        """Word numbers."""
+        return [encode(self.vocabulary, text, self.config["is_pair"], self.form) for text in texts]
+
+    def length(self, encoded: Encoded) -> int:
+        """The number of words of both texts."""
+        return len(encoded[0]) + len(encoded[1] or ())
+
+    def collate(self, encoded: Sequence[Encoded]) -> dict[str, Any]:
+        """Padded word numbers and lengths."""
+        return feed(encoded)
+
+    def logits(self, network: Any, inputs: dict[str, Any]) -> Any:
+        """Logits of a batch, in the order of our labels."""
+        logits = network(**inputs)
+        return logits if self.columns is None else logits[:, self.columns]
+
+    def new_head(self, labels: tuple[str, ...], *, is_pair: bool, seed: int) -> None:
+        """Keep everything but the head."""
+        self.labels = labels
+        self.columns = None
+        self.config |= {"labels": list(labels), "is_pair": is_pair}
+        kept = {
+            name: value
+            for name, value in self.network.state_dict().items()
+            if not name.startswith("head.")
+        }
+        self.network = _seeded(self.config, len(self.vocabulary), seed)
+        self.network.load_state_dict(kept, strict=False)
+        self._set_vectors_trainable()
+
+    def _set_vectors_trainable(self) -> None:
+        self.network.words.table.weight.requires_grad_(self.config["tunes_vectors"])
+
+    def save(self, folder: Path) -> None:
+        """Write config.json, vocabulary.json and model.safetensors."""
+        from safetensors.torch import save_file
+
+        weights = {
+            name: value.detach().cpu().contiguous()
+            for name, value in self.network.state_dict().items()
+        }
+        save_file(weights, folder / "model.safetensors")
+        words = json.dumps(list(self.vocabulary.known), ensure_ascii=False)
+        (folder / "vocabulary.json").write_text(words, encoding="utf-8")
+        config = json.dumps(self.config, indent=2, ensure_ascii=False)
+        (folder / "config.json").write_text(config + "\n", encoding="utf-8")
+
+
+def _frequent_words(texts: Sequence[Texts], settings: WordSettings) -> list[str]:
+    """The words that occur often enough, the most frequent first."""
+    given = (text for pair in texts for text in pair if text is not None)
+    counts = count_words(given, settings.words)
+    ranked = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
+    return [word for word, n in ranked if n >= settings.min_count]
+
+
+def _seeded(config: dict[str, Any], n_words: int, seed: int) -> Any:
+    import torch
+
+    with torch.random.fork_rng():
+        torch.manual_seed(torch_seed(seed, "weights", config["model"], *config["labels"]))
+        return build(config, n_words)

@@ -1,0 +1,125 @@
+"""What the pages that compare runs show: scores side by side, paired differences, and the examples
+on which the runs differ most.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import lru_cache
+from threading import Lock
+from typing import TYPE_CHECKING, Any
+
+from disorder.errors import DisorderError
+from disorder.metrics import ORIGINAL
+from disorder.report.metric_names import shown, title_of
+from disorder.report.wording import main_transformation
+from disorder.runs import Record, Run
+from disorder.web.run_library import FoundRun, RunLibrary
+from disorder.web.run_page import n_pages
+from disorder.web.sample_queries import PER_PAGE, SampleQueries
+
+if TYPE_CHECKING:
+    from disorder.runs.comparison import Comparison
+
+_comparing = Lock()
+
+
+def compare_page(
+    queries: SampleQueries, chosen: list[FoundRun], *, transformation: str, page: int
+) -> dict[str, Any]:
+    """The values of the page that compares runs."""
+    runs = [found.run for found in chosen]
+    choices = shared_transformations(runs)
+    if not choices:
+        raise DisorderError("these runs have no transformation in common")
+    main = main_transformation(runs[0])
+    spec = next(name for name in (transformation, main, choices[0]) if name in choices)
+    page = max(1, page)
+    total, rows = queries.most_different(chosen, spec, page)
+    return {
+        "chosen": chosen,
+        "runs": runs,
+        "choices": choices,
+        "transformation": spec,
+        "total": total,
+        "rows": rows,
+        "page": page,
+        "pages": n_pages(total, PER_PAGE),
+        "scores": side_by_side(runs, spec),
+        "caveats": caveats(runs, spec),
+    }
+
+
+def shared_transformations(runs: Sequence[Run]) -> list[str]:
+    """The transformations of all runs, in the order of the first."""
+    return [
+        name for name in runs[0].transformations if all(name in run.transformations for run in runs)
+    ]
+
+
+def caveats(runs: Sequence[Run], transformation: str) -> list[str]:
+    """What keeps the comparison from being fair, one line each."""
+    lines = []
+    if len({run.hashes.get("data") for run in runs}) > 1:
+        lines.append(
+            "The data differ; only examples with the same id, texts and label are compared."
+        )
+    if len({run.seed for run in runs}) > 1:
+        lines.append("The seeds differ, so the perturbed texts of an example differ too.")
+    if len({run.variants.get(transformation) for run in runs}) > 1:
+        lines.append("The numbers of variants differ.")
+    if any(run.settings.get("curtail") for run in runs):
+        lines.append("A run was curtailed: shares are of the versions with a prediction.")
+    if any(run.status != "done" for run in runs):
+        lines.append("A run is not finished.")
+    return lines
+
+
+def side_by_side(runs: Sequence[Run], transformation: str) -> list[tuple[str, list[Record | None]]]:
+    """One row per score, one column per run."""
+    rows = [("accuracy, original texts", [run.score(ORIGINAL, "accuracy") for run in runs])]
+    measured = [record.metric for run in runs for record in run.scores]
+    for metric in shown(measured, "table", "permutations"):
+        title = "accuracy, perturbed texts" if metric == "accuracy" else title_of(metric)
+        rows.append((title, [run.score(transformation, metric) for run in runs]))
+    return [(title, records) for title, records in rows if any(records)]
+
+
+def paired_differences(
+    library: RunLibrary, chosen: Sequence[FoundRun], transformation: str
+) -> dict[str, Any]:
+    """The values of the paired differences, or why runs cannot be compared."""
+    from disorder.report.comparison import footnotes, headline, shown_p, signed
+
+    values: dict[str, Any] = {
+        "signed": signed,
+        "shown_p": shown_p,
+        "title_of": title_of,
+        "transformation": transformation,
+        "problem": "",
+        "pairs": [],
+        "headline": "",
+        "footnotes": [],
+    }
+    try:
+        if any(library.has_links(found) for found in chosen):
+            raise DisorderError(
+                "a run folder has symbolic links, which are not followed here; use disorder compare"
+            )
+        comparison = compare_runs(tuple(chosen), transformation)
+    except DisorderError as error:
+        return values | {"problem": str(error).replace(f"{library.root}/", "")}
+    return values | {
+        "pairs": list(comparison.pairs),
+        "headline": headline(comparison),
+        "footnotes": footnotes(comparison),
+    }
+
+
+@lru_cache(maxsize=32)
+def compare_runs(chosen: tuple[FoundRun, ...], transformation: str) -> Comparison:
+    """Paired differences of runs under one transformation, computed once: large runs take long."""
+    from disorder.verbs.compare import compare
+
+    with _comparing:
+        return compare(*(found.folder for found in chosen), with_=[transformation])

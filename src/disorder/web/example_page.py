@@ -1,0 +1,101 @@
+"""What the page of one example shows: its perturbed versions, their predictions, and a chart of
+where the words go.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from disorder.metrics import ORIGINAL
+from disorder.report.wording import main_transformation
+from disorder.types import Example
+from disorder.web.rebuilt_texts import RebuiltVersion, rebuild
+from disorder.web.run_library import FoundRun
+from disorder.web.run_page import n_pages
+from disorder.web.sample_queries import QueryRow, SampleQueries
+from disorder.web.word_order_chart import MAX_VERSIONS, word_order_chart
+
+PER_PAGE = 20  # perturbed versions on a page
+SHOWN = {
+    "all": "all versions",
+    "accepted": "those that get the gold label",
+    "rejected": "those that do not",
+}
+
+
+def example_page(
+    queries: SampleQueries,
+    found: FoundRun,
+    row: QueryRow,
+    *,
+    transformation: str,
+    which: str,
+    page: int,
+) -> dict[str, Any]:
+    """The values of the page of one example; `row` is its row of the examples."""
+    run = found.run
+    example = Example(row["id"], row["text_a"], row["text_b"], row["label"])
+    choices = [name for name in queries.transformations(found) if name != ORIGINAL]
+    spec = _chosen(transformation, main_transformation(run), choices)
+    variants = queries.variants(found, example.id, spec) if spec else []
+    originals = queries.variants(found, example.id, ORIGINAL)
+    which = which if which in SHOWN else "all"
+    wanted = [variant for variant in variants if _is_wanted(variant, which, example)]
+    pages = n_pages(len(wanted), PER_PAGE)
+    page = min(max(1, page), pages)
+    shown = wanted[(page - 1) * PER_PAGE : page * PER_PAGE]
+    versions: list[RebuiltVersion] = []
+    is_exact = True
+    if shown:
+        versions, is_exact = rebuild(run, spec, example, shown)
+    return {
+        "found": found,
+        "run": run,
+        "example": example,
+        "groups": row["groups"] or {},
+        "number": row["file_row_number"],
+        "original": originals[0] if originals else None,
+        "transformation": spec,
+        "choices": choices,
+        "which": which,
+        "kinds": SHOWN,
+        "n_all": len(variants),
+        "n_accepted": sum(variant["label"] == example.label for variant in variants),
+        "versions": list(zip(shown, versions, strict=True)),
+        "is_exact": is_exact,
+        "charts": _charts(versions, example),
+        "page": page,
+        "pages": pages,
+        "n_examples": run.n_examples,
+        "n_charted": MAX_VERSIONS,
+    }
+
+
+def _chosen(wanted: str, main: str, choices: Sequence[str]) -> str:
+    """The transformation to show: the wanted one, else the main one, else any."""
+    return next((name for name in (wanted, main, *choices) if name in choices), "")
+
+
+def _is_wanted(variant: QueryRow, which: str, example: Example) -> bool:
+    is_accepted = bool(variant["label"] == example.label)
+    return which == "all" or is_accepted == (which == "accepted")
+
+
+def _charts(
+    versions: Sequence[RebuiltVersion], example: Example
+) -> list[tuple[str, dict[str, Any]]]:
+    """One chart per text that was perturbed."""
+    charts = []
+    n_sides = max((len(version.words) for version in versions), default=0)
+    for side in range(n_sides):
+        orders = [
+            (version.variant, version.words[side])
+            for version in versions
+            if version.is_changed[side] and version.words[side]
+        ]
+        chart = word_order_chart(versions[0].original[side], orders)
+        if chart:
+            name = "the text" if example.text_b is None else f"text {'ab'[side]}"
+            charts.append((name, chart))
+    return charts

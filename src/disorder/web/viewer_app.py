@@ -1,0 +1,136 @@
+"""The pages of `disorder view`: runs, their examples, every perturbed version, and runs side by
+side.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated
+
+from fastapi import FastAPI, HTTPException, Query, Request
+from fastapi.responses import JSONResponse, Response
+
+from disorder.errors import DisorderError
+from disorder.report import page as report_page
+from disorder.web.compare_page import compare_page, paired_differences
+from disorder.web.example_page import example_page
+from disorder.web.page_rendering import render_page, serve_static
+from disorder.web.run_library import DamagedRun, FoundRun, RunEntry, RunLibrary
+from disorder.web.run_list import COLUMNS, HEADLINES, listed_runs
+from disorder.web.run_page import draw_chart, run_page
+from disorder.web.run_progress import run_progress
+from disorder.web.sample_queries import SampleQueries
+from disorder.web.server import new_app
+
+MAX_COMPARED = 8
+REPORT_POLICY = (
+    "default-src 'none'; style-src 'unsafe-inline'; img-src data:; frame-ancestors 'none'"
+)
+
+RunIds = Annotated[Sequence[str], Query()]
+
+
+def viewer_app(root: Path) -> FastAPI:
+    """The application over the run folders below `root`."""
+    library = RunLibrary(root)
+    queries = SampleQueries(library)
+    app = new_app()
+    app.state.root = library.root
+    serve_static(app)
+
+    @app.get("/")
+    def list_runs(sort: str = "started", order: str = "desc") -> Response:
+        return render_page(
+            "runs.html",
+            rows=listed_runs(library.all(), sort, is_descending=order == "desc"),
+            columns=COLUMNS,
+            headlines=HEADLINES,
+            sort=sort,
+            order=order,
+            root=str(library.root),
+            is_cut=library.is_cut,
+        )
+
+    _add_run_pages(app, library, queries)
+    _add_compare_pages(app, library, queries)
+    return app
+
+
+def _add_run_pages(app: FastAPI, library: RunLibrary, queries: SampleQueries) -> None:
+    """The pages of one run."""
+
+    @app.get("/run/{id}")
+    def run(id: str, request: Request) -> Response:
+        entry = _entry(library, id)
+        if isinstance(entry, DamagedRun):
+            return render_page("damaged.html", entry=entry)
+        form = dict(request.query_params)
+        return render_page("run.html", **run_page(library, queries, entry, form))
+
+    @app.get("/run/{id}/report")
+    def report(id: str) -> Response:
+        page = report_page.page(_readable(library, id).run)
+        return Response(
+            page.encode("utf-8", "replace"),
+            media_type="text/html; charset=utf-8",
+            headers={"content-security-policy": REPORT_POLICY},
+        )
+
+    @app.get("/run/{id}/picture/{name}")
+    def picture(id: str, name: str) -> Response:
+        return Response(draw_chart(_readable(library, id), name), media_type="image/svg+xml")
+
+    @app.get("/run/{id}/progress")
+    def progress(id: str) -> Response:
+        return JSONResponse(run_progress(library, _readable(library, id)))
+
+    @app.get("/run/{id}/example/{number}")
+    def example(
+        id: str, number: int, transformation: str = "", which: str = "all", page: int = 1
+    ) -> Response:
+        found = _readable(library, id)
+        row = queries.example(found, number)
+        if row is None:
+            raise HTTPException(404, "no such example")
+        values = example_page(
+            queries, found, row, transformation=transformation, which=which, page=page
+        )
+        return render_page("example.html", **values)
+
+
+def _add_compare_pages(app: FastAPI, library: RunLibrary, queries: SampleQueries) -> None:
+    """The pages of several runs."""
+
+    def several(ids: Sequence[str]) -> list[FoundRun]:
+        chosen = [_readable(library, id) for id in dict.fromkeys(ids)]
+        if not 2 <= len(chosen) <= MAX_COMPARED:
+            raise DisorderError(f"choose 2 to {MAX_COMPARED} runs in the list, then Compare")
+        return chosen
+
+    @app.get("/compare")
+    def compare(run: RunIds = (), transformation: str = "", page: int = 1) -> Response:
+        values = compare_page(queries, several(run), transformation=transformation, page=page)
+        return render_page("compare.html", **values)
+
+    @app.get("/compare/paired")
+    def paired(run: RunIds = (), transformation: str = "", is_part: bool = False) -> Response:
+        chosen = several(run)
+        values = paired_differences(library, chosen, transformation)
+        return render_page("paired.html", chosen=chosen, is_part=is_part, **values)
+
+
+def _entry(library: RunLibrary, id: str) -> RunEntry:
+    entry = library.find(id)
+    if entry is None:
+        raise HTTPException(404, "no such run")
+    return entry
+
+
+def _readable(library: RunLibrary, id: str) -> FoundRun:
+    """A run that is not damaged."""
+    entry = _entry(library, id)
+    if isinstance(entry, DamagedRun):
+        problem = report_page.visible(entry.problem)
+        raise HTTPException(404, f"this run cannot be read: {problem}")
+    return entry

@@ -1,0 +1,224 @@
+"""The pages of the viewer: all are served, and what users wrote is shown as text."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+import numpy as np
+import pytest
+from asgi_request import request
+
+import disorder
+from conftest import pairs
+from disorder.web.access_control import AccessControl
+from disorder.web.run_library import RunLibrary
+from disorder.web.viewer_app import viewer_app
+
+HOSTILE = [
+    "<img src=x onerror=alert(1)> one two three",
+    "</script><script>alert(1)</script> one two three",
+    "\x1b[31mred\x1b[0m \x00 one two three",
+    "abc \u202edef\u202c ghi \u2066 jkl mno",
+    "'; drop table x; -- {{ 7 * 7 }} {% raw %} one",
+    '" onmouseover="alert(1) one two three',
+]
+EVIL = re.compile(
+    r"<img src=x|<script>alert|onmouseover=\"alert|[\x00-\x08\x0b-\x1f\u202a-\u202e\u2066-\u2069]"
+)
+
+
+@pytest.fixture(scope="module")
+def app(tmp_path_factory: pytest.TempPathFactory) -> Any:
+    folder = tmp_path_factory.mktemp("pages")
+    for name in ("uniform", "always:neutral"):
+        disorder.audit(
+            name,
+            pairs(40),
+            q=6,
+            transformations=["derange", "reverse"],
+            cache="off",
+            out=folder / name[:3],
+        )
+    rows = [
+        {
+            "id": f"{text}{i}",
+            "text_a": text,
+            "text_b": text[::-1],
+            "label": "<b>yes" if i % 2 else "no",
+            "<i>": text[:9],
+        }
+        for i, text in enumerate(HOSTILE * 3)
+    ]
+    hostile = disorder.audit(
+        "uniform",
+        rows,
+        q=3,
+        transformations=["derange"],
+        group_by=["<i>"],
+        cache="off",
+        out=folder / "<u>\u202ehostile",
+    )
+    assert hostile.n_examples == 18
+    ids = {entry.name: entry.id for entry in RunLibrary(folder).all()}
+    return AccessControl(viewer_app(folder)), ids
+
+
+def test_every_page_is_served_and_shows_hostile_text_as_text(app: Any) -> None:
+    viewer, ids = app
+    hostile = ids["<u>\u202ehostile"]
+    targets = [
+        "/",
+        f"/run/{hostile}",
+        f"/run/{hostile}/report",
+        f"/compare?run={ids['uni']}&run={ids['alw']}",
+    ]
+    targets += [f"/run/{hostile}/example/{i}" for i in range(6)]
+    for target in targets:
+        response = request(viewer, target)
+        assert response.status == 200, response.text
+        assert not EVIL.search(response.text.replace("\n", "")), target
+    page = request(viewer, f"/run/{hostile}").text
+    assert "&lt;img src=x onerror=alert(1)&gt;" in page
+    assert "⟨U+202E⟩" in page
+    assert "␛[31mred" in page
+
+
+@pytest.mark.parametrize(
+    "value", ["<script>alert(1)</script>", "'\"><img src=x onerror=alert(1)>", "\x1b[2J", "\u202e"]
+)
+def test_values_of_a_query_are_shown_as_text(app: Any, value: str) -> None:
+    viewer, ids = app
+    for name in ("text", "label", "group", "transformation", "least", "page", "order", "original"):
+        response = request(viewer, f"/run/{ids['uni']}?{name}={quote(value)}")
+        assert response.status in (200, 400)
+        page = response.text.replace("\n", "")
+        if name == "text":  # the box holds what was typed, as the value of an attribute
+            page = page.replace("\u202e", "").replace("\x1b", "")
+        assert response.headers["content-type"].startswith("text/plain") or not EVIL.search(page)
+
+
+@pytest.mark.parametrize(
+    ("target", "status"),
+    [
+        ("/run/000000000000", 404),
+        ("/run/..", 403),
+        ("/run/%2e%2e%2fetc", 403),
+        ("/run/UNI/picture/x", 400),
+        ("/run/UNI/example/99999", 404),
+        ("/run/UNI/example/-1", 404),
+        ("/run/UNI/example/x", 422),
+        ("/compare?run=UNI", 400),
+        ("/compare?run=UNI&run=x", 404),
+        ("/run/UNI?least=abc", 400),
+        ("/run/UNI?page=-1", 400),
+        ("/run/UNI?page=9999", 200),
+        ("/run/UNI?page=99999999999999999999", 400),
+        ("/?sort=nothing", 400),
+        ("/run/UNI?least=nan", 200),
+        ("/static/../viewer_app.py", 403),
+        ("/static/viewer_app.py", 404),
+        ("/docs", 404),
+    ],
+)
+def test_what_is_missing_or_wrong_is_a_plain_message(app: Any, target: str, status: int) -> None:
+    viewer, ids = app
+    response = request(viewer, target.replace("UNI", ids["uni"]))
+    assert response.status == status
+    kind = "text/html" if status == 200 else "text/plain"
+    assert response.headers["content-type"].startswith(kind)
+
+
+def test_the_list_is_sorted_by_the_chosen_column(app: Any) -> None:
+    viewer, ids = app
+    by_name = {id: name for name, id in ids.items()}
+
+    def order(target: str) -> list[str]:
+        return [
+            by_name[id]
+            for id in re.findall(r'href="/run/([0-9a-f]{12})"', request(viewer, target).text)
+        ]
+
+    assert order("/?sort=model&order=asc")[0] == "alw"
+    assert order("/?sort=model&order=asc") != order("/?sort=model&order=desc")
+    assert order("/?sort=kept&order=desc")[0] == "alw"
+
+
+def test_charts_and_styles_are_served_by_the_viewer(app: Any) -> None:
+    viewer, ids = app
+    picture = request(viewer, f"/run/{ids['uni']}/picture/forest")
+    assert picture.headers["content-type"] == "image/svg+xml"
+    assert picture.body.startswith(b"<svg")
+    assert (
+        request(viewer, "/static/style.css").status
+        == request(viewer, "/static/view.js").status
+        == 200
+    )
+    page = request(viewer, f"/run/{ids['uni']}").text
+    assert not re.findall(r'(?:src|href)="(?!/|#|data:|\?)[^"]*"', page)
+    assert "style=" not in page, "the policy forbids inline style"
+
+
+def test_the_paired_differences_are_those_of_compare(app: Any) -> None:
+    viewer, ids = app
+    page = request(
+        viewer, f"/compare/paired?run={ids['uni']}&run={ids['alw']}&transformation=derange"
+    ).text
+    folder = viewer.app.state.root
+    found = disorder.compare(folder / "uni", folder / "alw", transformations=["derange"])
+    assert len(found.differences) > 5
+    for difference in found.differences:
+        assert (
+            f"{difference.difference:+.3f}".replace("-", "−") in page
+            or round(difference.difference, 3) == 0
+        )
+    part = request(
+        viewer,
+        f"/compare/paired?run={ids['uni']}&run={ids['alw']}&transformation=derange&is_part=true",
+    ).text
+    assert "<html" not in part
+    hostile = ids["<u>\u202ehostile"]
+    incomparable = request(
+        viewer,
+        f"/compare/paired?run={ids['uni']}&run={hostile}&transformation=derange",
+    )
+    assert "cannot be compared" in incomparable.text
+
+
+def test_a_run_of_numbers_has_its_pages(tmp_path: Path) -> None:
+    texts = [(f"one two three four {i}", "five six seven eight nine ten") for i in range(20)]
+    rows = [
+        {"id": str(i), "text_a": a, "text_b": b, "label": f"{i / 4}"}
+        for i, (a, b) in enumerate(texts)
+    ]
+
+    def similar(texts: Sequence[Any]) -> Any:
+        return np.array([[float(len(a) % 7)] for a, _ in texts])
+
+    disorder.audit(
+        similar, rows, q=3, transformations=["derange"], cache="off", out=tmp_path / "run"
+    )
+    viewer = AccessControl(viewer_app(tmp_path))
+    id = RunLibrary(tmp_path).all()[0].id
+    for target in ("/", f"/run/{id}", f"/run/{id}/example/3", f"/run/{id}/picture/forest"):
+        assert request(viewer, target).status == 200, target
+    assert "mean shift" in request(viewer, f"/run/{id}").text
+
+
+def test_a_run_that_has_just_started_has_its_page(tmp_path: Path) -> None:
+    disorder.audit(
+        "uniform", pairs(5), q=3, transformations=["derange"], cache="off", out=tmp_path / "run"
+    )
+    path = tmp_path / "run" / "run.json"
+    path.write_text(path.read_text().replace('"status": "done"', '"status": "started"'))
+    for name in ("01-derange-00000.parquet", "00-original-00000.parquet", "journal.jsonl"):
+        (tmp_path / "run" / "samples" / name).unlink()
+        page = request(
+            AccessControl(viewer_app(tmp_path)), f"/run/{RunLibrary(tmp_path).all()[0].id}"
+        )
+        assert page.status == 200
+        assert "Running" in page.text
+    assert "there are no samples yet" in page.text
