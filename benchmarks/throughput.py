@@ -20,6 +20,7 @@ from disorder.memo import Memo
 from disorder.models import LoadedModel, load
 from disorder.registry import TransformationPart, parts
 from disorder.transformations import Transformation, parse, tags, words
+from disorder.transformations.rendering import variant_texts
 from disorder.types import Dataset, Example
 from disorder.verbs.context import RunContext
 
@@ -43,7 +44,7 @@ def seconds(
         examples, task=data.task, q=1, seed=0, short="use", context=context
     ):
         if not isinstance(variants, Exception):
-            variants.texts()
+            variant_texts(variants)
     return time.process_time() - began
 
 

@@ -24,7 +24,7 @@ LAYERS = (
 )  # surfaces → verbs → parts → store → base
 # the only steps sideways, apart from verb to verb; a run shows itself in a notebook by its report
 BESIDE = {"cli": {"web"}, "report": {"runs"}, "runs": {"report"}}
-SHARED_BY_VERBS = {"context", "outcomes"}
+SHARED_BY_VERBS = {"context", "model_loading", "outcomes", "selected_data"}
 HEAVY = (
     "torch",
     "transformers",

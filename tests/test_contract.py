@@ -31,6 +31,7 @@ from disorder.registry import (
     parts_of,
 )
 from disorder.transformations import Transformation, parse
+from disorder.transformations.rendering import render, variant_texts
 from disorder.transformations.words import split
 from disorder.types import Example, Outcomes, Score, Task, Variants
 
@@ -88,7 +89,7 @@ ALL_PARTS = [entry for kind in KINDS for entry in parts_of(kind).values()]
 
 
 def names(kind: str) -> list[str]:
-    return list(parts(kind))
+    return list(parts_of(kind))
 
 
 def specs() -> list[str]:
@@ -150,7 +151,9 @@ class TestTransformation:
             assert time.process_time() - began < SECONDS
             if variants is not None:
                 assert 1 <= len(variants) <= 5
-                assert len(variants.texts()) == len(list(variants.positions())) == len(variants)
+                assert (
+                    len(variant_texts(variants)) == len(list(variants.positions())) == len(variants)
+                )
                 for rows in variants.sides:
                     assert rows.positions.dtype == np.int64
                     assert ((rows.positions >= 0) & (rows.positions < len(rows.sentence))).all()
@@ -166,7 +169,7 @@ class TestTransformation:
         ]
         assert results[0] is not None
         assert results[1] is not None
-        assert results[0].texts() == results[1].texts()
+        assert variant_texts(results[0]) == variant_texts(results[1])
         assert list(results[0].positions()) == list(results[1].positions())
         assert asdict(pair) == before
 
@@ -179,7 +182,7 @@ class TestTransformation:
         perturbed = [
             break_it(transformation, pair, language=language, seed=seed) for seed in range(5)
         ]
-        texts = {str([] if variants is None else variants.texts()) for variants in perturbed}
+        texts = {str([] if variants is None else variant_texts(variants)) for variants in perturbed}
         assert (len(texts) == 1) == is_fixed(transformation)
 
     @pytest.mark.parametrize("language", TASKS)
@@ -187,7 +190,7 @@ class TestTransformation:
         transformation = parse(name, fidelity=fidelity)
         pairs = [example(*PAIRS[language], name=str(i)) for i in range(5)]
         perturbed = [break_it(transformation, pair, language=language) for pair in pairs]
-        texts = {str([] if variants is None else variants.texts()) for variants in perturbed}
+        texts = {str([] if variants is None else variant_texts(variants)) for variants in perturbed}
         assert (len(texts) == 1) == is_fixed(transformation)
 
     @pytest.mark.parametrize("language", TASKS)
@@ -198,7 +201,7 @@ class TestTransformation:
         variants = break_it(transformation, example(*PAIRS[language]), language=language)
         if not transformation.keeps_words or variants is None:
             return
-        for made in variants.texts():
+        for made in variant_texts(variants):
             for old, new in zip(PAIRS[language], made, strict=True):
                 assert letters(str(new)) == letters(old)
 
@@ -218,7 +221,7 @@ def check_split(splitter: str, text: str) -> None:
     assert all(end <= start for end, start in zip(ends, starts[1:], strict=False))
     covered = {i for start, end in zip(starts, ends, strict=True) for i in range(start, end)}
     assert all(char.isspace() or i in covered for i, char in enumerate(text))
-    assert sentence.render(np.arange(len(sentence))[None, :]) == [text]
+    assert render(sentence, np.arange(len(sentence))[None, :]) == [text]
     assert (
         len(sentence.is_punctuation)
         == len(sentence.is_spaced)

@@ -15,7 +15,6 @@ from conftest import pairs
 from disorder import __version__
 from disorder.cli import main
 from disorder.data import select
-from disorder.runs.settings import Settings
 from disorder.verbs.audit.pipeline import audit
 
 Write = Callable[..., Path]
@@ -78,7 +77,7 @@ class TestMistakes:
             ),
             (
                 ["perturb", "DATA", "--with", "derange", "--out", "/proc/no/file"],
-                "--out /proc/no/file cannot be written",
+                "/proc/no/file cannot be written",
             ),
             (["perturb", "DATA", "--with", "derange"], "--out"),
             (
@@ -131,7 +130,7 @@ class TestMistakes:
         def crash(*_: object, **__: object) -> None:
             raise ZeroDivisionError("ours")
 
-        monkeypatch.setattr("disorder.verbs.perturb.perturbed", crash)
+        monkeypatch.setattr("disorder.verbs.perturb.perturb", crash)
         with pytest.raises(ZeroDivisionError, match="ours"):
             main(["perturb", str(jsonl(pairs(3))), "--with", "derange", "--out", "-"])
 
@@ -167,7 +166,7 @@ class TestPerturb:
         _, out, err = run(
             "perturb", path, "--with", "reverse", "--limit", 5, "--seed", 3, "--out", "-"
         )
-        drawn = {e.id for e in select(str(path), Settings(limit=5, seed=3)).examples}
+        drawn = {e.id for e in select(str(path), limit=5, seed=3).examples}
         assert err.startswith("5 examples used")
         assert {json.loads(line)["id"] for line in out.splitlines()} == drawn
 

@@ -20,7 +20,7 @@ from disorder.data import read_data
 from disorder.errors import DisorderError
 from disorder.transformations import suite
 from disorder.verbs.audit.pipeline import audit
-from disorder.verbs.perturb import perturbed
+from disorder.verbs.perturb import perturb
 
 SECONDS = 60.0
 ANY_CHARACTER = st.characters()  # lone surrogates too, as JSON can hold them
@@ -114,12 +114,12 @@ def as_csv(rows: list[dict[str, Any]]) -> str:
 
 
 def go_through(path: Path, spec: str, *, out: Path | None = None) -> str:
-    """Break and audit a file, and say how the audit ended; any error but a `DisorderError` fails
+    """Perturb and audit a file, and say how the audit ended; any error but a `DisorderError` fails
     the test.
     """
     began = time.process_time()
     with suppress(DisorderError):
-        for record in perturbed(str(path), spec, q=3, short="use"):
+        for record in perturb(str(path), with_=spec, q=3, short="use"):
             json.dumps(record, ensure_ascii=False).encode()
     status = "abstained"
     with suppress(DisorderError):

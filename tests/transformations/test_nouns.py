@@ -17,7 +17,8 @@ from disorder.errors import BadSetting, DoesNotApply, MissingData, MissingPackag
 from disorder.randomness import generator
 from disorder.transformations import parse
 from disorder.transformations.move_word import moves
-from disorder.transformations.positions.word_pairs import distinct_pairs, n_later_equal, n_pairs
+from disorder.transformations.positions.word_swaps import distinct_pairs, n_later_equal, n_pairs
+from disorder.transformations.rendering import variant_texts
 from disorder.types import Example, Variants
 
 P = 1e-3  # seeds are fixed: a good generator fails once or never
@@ -33,7 +34,7 @@ def apply(spec: str, text: str, *, q: int = 1, seed: int = 0, name: str = "1") -
 
 
 def made(spec: str, text: str, *, q: int = 1) -> set[str]:
-    return {text for text, _ in apply(spec, text, q=q).texts()}
+    return {text for text, _ in variant_texts(apply(spec, text, q=q))}
 
 
 class TestSwapNouns:
@@ -64,7 +65,7 @@ class TestSwapNouns:
         text = "The dog saw a cat, a horse and a pig."
         nouns = ["dog", "cat", "horse", "pig"]
         counts = Counter(
-            apply("swap_nouns", text, name=str(i)).texts()[0][0] for i in range(N_DRAWS)
+            variant_texts(apply("swap_nouns", text, name=str(i)))[0][0] for i in range(N_DRAWS)
         )
         expected = {
             text.replace(a, "?").replace(b, a).replace("?", b) for a, b in combinations(nouns, 2)
@@ -85,7 +86,7 @@ class TestSwapNouns:
         with pytest.raises(DoesNotApply, match="fewer than two different nouns"):
             apply("swap_nouns", text)
         for spec in ("swap_nouns:unable=keep", "swap_nouns:fidelity=released"):
-            assert apply(f"{spec},q=3", text).texts() == [(text, None)] * 3
+            assert variant_texts(apply(f"{spec},q=3", text)) == [(text, None)] * 3
 
     def test_a_wrong_setting_says_what_works(self) -> None:
         with pytest.raises(BadSetting, match="need skip or keep"):
@@ -118,7 +119,7 @@ class TestSwapNouns:
             moved = variants.a.positions != np.arange(len(sentence))
             assert (moved.sum(axis=1) == 2).all()
             assert is_noun[np.flatnonzero(moved.any(axis=0))].all()
-            assert len(set(variants.texts())) == len(variants)
+            assert len(set(variant_texts(variants))) == len(variants)
         assert n_swapped > 150
 
 
@@ -155,7 +156,7 @@ class TestSwapWords:
                 expected.add(" ".join(swapped) + ".")
         assume(expected)
         variants = apply("swap_words:q=100", " ".join(words) + ".", seed=seed)
-        assert {text for text, _ in variants.texts()} == expected
+        assert {text for text, _ in variant_texts(variants)} == expected
         assert len(variants) == variants.available == len(expected)
 
     @pytest.mark.parametrize("text", ["", "Yes.", "no No NO!"])
@@ -203,11 +204,11 @@ class TestMoveWord:
             move.apply(Example(str(i), text, None, ""), task=NLI, q=1, seed=7)
             for i in range(N_DRAWS)
         )
-        counts = Counter(variants.texts()[0][0] for variants in drawn)
+        counts = Counter(variant_texts(variants)[0][0] for variants in drawn)
         assert len(counts) == n
         assert chisquare(list(counts.values())).pvalue > P
 
     def test_punctuation_keeps_its_place(self) -> None:
         variants = apply("move_word:q=4,words=simple", "One, two three!")
-        assert all("," in text[:6] and text.endswith("!") for text, _ in variants.texts())
+        assert all("," in text[:6] and text.endswith("!") for text, _ in variant_texts(variants))
         assert len(variants) == 4

@@ -10,6 +10,7 @@ from conftest import NLI, example
 from disorder.errors import BadSetting, DisorderError, UnknownName
 from disorder.registry import MetricPart, part, parts_of
 from disorder.transformations import parse, suite
+from disorder.transformations.rendering import variant_texts
 from disorder.transformations.words import split
 
 
@@ -187,7 +188,7 @@ def test_gaps_follow_the_words(text: str, reversed_text: str) -> None:
     """Words that were not neighbours get one space, none in Chinese; marks cling to a neighbour as
     they did.
     """
-    made = parse("reverse").apply(example(text), task=NLI, q=1, seed=0).texts()
+    made = variant_texts(parse("reverse").apply(example(text), task=NLI, q=1, seed=0))
     assert made == [(reversed_text, None)]
 
 

@@ -16,8 +16,9 @@ from disorder.data import read_data
 from disorder.errors import BadSetting, DoesNotApply
 from disorder.transformations import parse
 from disorder.transformations.derange import released_orders
+from disorder.transformations.rendering import variant_texts
 from disorder.types import Texts, Variants
-from disorder.verbs.perturb import perturbed
+from disorder.verbs.perturb import perturb
 
 SENTENCE = "The old dog, it seems, saw nine small cats near here."
 WORDS = st.lists(
@@ -39,7 +40,7 @@ def apply(
 
 
 def texts(spec: str, text_a: str, text_b: str | None = None, *, q: int = 10) -> list[Texts]:
-    return apply(spec, text_a, text_b, q=q).texts()
+    return variant_texts(apply(spec, text_a, text_b, q=q))
 
 
 def bigrams(words: list[str]) -> set[tuple[str, str]]:
@@ -140,7 +141,7 @@ class TestDerangeAsReleased:
             expected.append(" ".join(row))
         random.setstate(state)
         variants = apply("derange:fidelity=released", SENTENCE, q=100)
-        assert [text for text, _ in variants.texts()] == expected
+        assert [text for text, _ in variant_texts(variants)] == expected
         assert random.getstate() == state, "no global seed is set or read"
 
     def test_it_uses_just_the_6655_examples_of_the_papers_table_7(
@@ -237,7 +238,9 @@ class TestShuffleNgrams:
                 len({tuple(words[i] for i in run) for run in runs}) <= 2
             )  # so few that every order may read the same
             return
-        for row, (made, _) in zip(variants.a.positions.tolist(), variants.texts(), strict=True):
+        for row, (made, _) in zip(
+            variants.a.positions.tolist(), variant_texts(variants), strict=True
+        ):
             assert made != text
             assert made.endswith(".")
             assert row[-1] == len(words)
@@ -370,7 +373,7 @@ def test_perturbed_texts_can_be_rebuilt_from_positions(jsonl: object) -> None:
     path = jsonl(
         [{"id": "1", "text_a": SENTENCE, "text_b": "So she did it twice.", "label": "neutral"}]
     )  # type: ignore[operator]
-    for record in perturbed(str(path), "derange:words=spaces", q=5):
+    for record in perturb(str(path), with_="derange:words=spaces", q=5):
         words = [
             "The",
             "old",
