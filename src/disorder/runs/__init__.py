@@ -1,0 +1,26 @@
+"""Everything that is kept on disk: the run folder and its schema, samples, the prediction cache,
+storage addresses.
+"""
+
+from __future__ import annotations
+
+from disorder.runs.run import Omitted, Record, Run, make_folder, new_run, read_run, write_examples, write_run
+from disorder.runs.samples import SampleParts, answers_of, sample_table, storable
+from disorder.runs.storage import place, write_atomically
+
+__all__ = [
+    "Omitted",
+    "SampleParts",
+    "Record",
+    "Run",
+    "answers_of",
+    "make_folder",
+    "new_run",
+    "place",
+    "read_run",
+    "sample_table",
+    "storable",
+    "write_atomically",
+    "write_examples",
+    "write_run",
+]
