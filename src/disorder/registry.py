@@ -36,7 +36,7 @@ STAGES = {
 }
 PLUGINS = "disorder"
 TAGGERS = {
-    "en": "nltk",
+    "en": "english",
     "zh": "jieba",
 }  # language → tagger, unless a transformation or the user names another
 Need = typing.Literal["tags", "importance", "vocabulary", "training data"]

@@ -39,6 +39,7 @@ from disorder.runs.run import Omitted, make_folder, new_run, write_examples
 from disorder.runs.samples import answers_of, storable
 from disorder.runs.settings import Settings
 from disorder.transformations import Transformation, parse
+from disorder.transformations.tags import resolved, tagger_notes
 from disorder.types import (
     Bools,
     Costs,
@@ -139,7 +140,9 @@ def _audit(
     run = new_run(
         loaded.name, name, dataset, [t.spec for t in plan], _recorded(chosen), chosen.seed
     )
-    run.notes = [*rare_labels(dataset), *left_out, *notes]
+    taggers = {t.tagger_for(dataset.task) for t in plan if "tags" in t.needs}
+    run.taggers = sorted({resolved(tagger) for tagger in taggers})
+    run.notes = [*rare_labels(dataset), *left_out, *tagger_notes(taggers), *notes]
     run.variants = {transformation.spec: transformation.count(chosen.q) for transformation in plan}
     run.breaks_order = [
         transformation.spec for transformation in plan if transformation.keeps_words
@@ -149,6 +152,11 @@ def _audit(
         changed = [name for name in run.hashes if run.hashes[name] != before.hashes.get(name)]
         raise DisorderError(
             f"--resume: the {' and the '.join(changed)} changed since the run began; start a new one"
+        )
+    if before is not None and before.taggers != run.taggers:
+        raise DisorderError(
+            f"--resume: the run began with {', '.join(before.taggers)} for word classes, which is "
+            "not what is installed here; install it, or start a new one"
         )
     if before is not None:
         run.started, run.seconds, run.n_predictions = (

@@ -21,7 +21,7 @@ from disorder.metrics import mean, resampled
 from disorder.randomness import generator
 from disorder.registry import TAGGERS, explanation
 from disorder.report.exhibits import Figure, Row, Table
-from disorder.transformations.tags import tagged
+from disorder.transformations.tags import tagged, tagger_notes
 from disorder.transformations.words import split
 from disorder.types import Floats, Ints, Score, Sentence, Task, Texts
 from disorder.verbs.explain.chart_style import FILLS, GREY, name, number
@@ -91,7 +91,8 @@ def ladder(
         **shares,
         **{f"accuracy, {title}": score for title, score in levels.items()},
     }
-    return Explained(finding, [_figure(rows, subject.task)], [table], scores, _notes(window, first))
+    notes = [*_notes(window, first), *tagger_notes([_tagger(tagger, subject.task)])]
+    return Explained(finding, [_figure(rows, subject.task)], [table], scores, notes)
 
 
 def _rungs(first: str) -> list[Rung]:
@@ -131,13 +132,17 @@ def orders_of(groups: Ints, count: int, rng: Generator) -> Ints:
     return orders
 
 
+def _tagger(given: str, task: Task) -> str:
+    return given or TAGGER.get(task.language, "spacy")
+
+
 def _right(subject: Subject, rungs: list[Rung], window: int, draws: int, tagger: str) -> Floats:
     """The share of draws answered right, examples × rungs, and last whether the original text was."""
     task = subject.task
     texts = [text for example in subject.examples for text in example.texts if text is not None]
     found = tagged(
         [split(text) if task.language != "zh" else split(text, words="jieba") for text in texts],
-        tagger=tagger or TAGGER.get(task.language, "spacy"),
+        tagger=_tagger(tagger, task),
     )
     sentences = iter(found)
     sides = [

@@ -12,6 +12,7 @@ from disorder.errors import NothingToMeasure
 from disorder.report.exhibits import Figure, Row, Table
 from disorder.transformations import parse
 from disorder.transformations.applying.suites import SINGLE
+from disorder.transformations.tags import tagger_notes
 from disorder.verbs.sanity.checks.order import figure, skipped
 from disorder.verbs.sanity.equivalence import NEEDED, NOT_NEEDED, UNDECIDED, reason
 from disorder.verbs.sanity.pictures import number, scatter
@@ -25,7 +26,7 @@ PAPER = "NDSC Tables 2–4, Fig. 1"
 def classes(bench: Bench) -> Checked:
     """What it costs to drop each word class from both texts, in training and in test."""
     specs = [f"drop_pos:tags={tag}" for tag in SINGLE]
-    parse(specs[0]).tried(bench.task.language)
+    tagger = parse(specs[0]).tried(bench.task.language).tagger_for(bench.task)
     tried, notes = bench.tried(specs)
     probes = [probe for probe in tried if probe.perturbed.removed.any()]
     notes += [
@@ -53,7 +54,7 @@ def classes(bench: Bench) -> Checked:
         scores,
         pictures,
         [Table("classes", "Word classes, dropped from both texts", table)],
-        [*notes, *unscored, *skipped(probes)],
+        [*notes, *unscored, *skipped(probes), *tagger_notes([tagger])],
     )
 
 
