@@ -1,5 +1,8 @@
-"""Tiny fixtures: a handful of examples, files made of them, and where the shared data lies when it
-is there.
+"""Tiny fixtures: a handful of examples, files made of them, and where ../shared lies.
+
+Tests that need ../shared (the papers' data, NLTK's data, a trained model) carry the marker
+`shared`: by hand, or because they use the fixture `shared_data`, `shared` or `nltk_data`.
+`make test` leaves them out, `make test-shared` runs them.
 """
 
 from __future__ import annotations
@@ -31,22 +34,30 @@ settings.register_profile(
 settings.load_profile("disorder")
 
 SHARED = Path(__file__).parents[1].parent / "shared"
-if (SHARED / "nltk_data").is_dir():
-    os.environ.setdefault("NLTK_DATA", str(SHARED / "nltk_data"))
+if (SHARED / "nltk_data").is_dir() and not os.environ.get("NLTK_DATA"):
+    os.environ["NLTK_DATA"] = str(SHARED / "nltk_data")
 NLI = Task("toy", ("entailment", "neutral", "contradiction"), "b", "neutral", "entailment")
 CHINESE = replace(NLI, language="zh")
-if (SHARED / "nltk_data").is_dir():
-    os.environ.setdefault("NLTK_DATA", str(SHARED / "nltk_data"))
 
 Rows = Iterable[Mapping[str, Any]]
 Command = Callable[..., tuple[int, str, str]]
 
 
+@pytest.hookimpl(tryfirst=True)  # before pytest selects by marker
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        if "shared_data" in getattr(item, "fixturenames", ()):
+            item.add_marker(pytest.mark.shared)
+
+
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    if item.get_closest_marker("shared") and not (SHARED / "data").is_dir():
+        pytest.skip(f"needs {SHARED}")
+
+
 @pytest.fixture(scope="session")
 def shared_data() -> Path:
-    """The folder of the papers' data; tests that need it are skipped where it is absent."""
-    if not (SHARED / "data").is_dir():
-        pytest.skip(f"needs the papers' data in {SHARED / 'data'}")
+    """The folder of the papers' data."""
     return SHARED / "data"
 
 
@@ -54,6 +65,12 @@ def shared_data() -> Path:
 def shared(shared_data: Path) -> Path:
     """The shared folder itself, with its models."""
     return shared_data.parent
+
+
+@pytest.fixture(scope="session")
+def nltk_data(shared_data: Path) -> Path:
+    """NLTK's data, which `NLTK_DATA` names wherever ../shared is."""
+    return shared_data.parent / "nltk_data"
 
 
 @pytest.fixture(autouse=True)

@@ -1,13 +1,9 @@
-"""Does every registered part keep its promise? Built-in parts and plugins run through the same
-tests.
-"""
+"""The contract that every registered part must keep, built-in or from a plugin."""
 
 from __future__ import annotations
 
-import importlib.util
 import re
 import tempfile
-import time
 from dataclasses import asdict
 from functools import lru_cache
 from typing import Any
@@ -17,7 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from conftest import CHINESE, NLI, SHARED, RunContext, example, outcomes
+from conftest import CHINESE, NLI, RunContext, example, outcomes, pairs
 from disorder.errors import DoesNotApply, MissingData, MissingPackage, NothingToMeasure
 from disorder.models import load
 from disorder.models.builtin import MODELS
@@ -26,7 +22,6 @@ from disorder.transformations import Transformation, parse
 from disorder.transformations.words import split
 from disorder.types import Example, Outcomes, Score, Task, Variants
 
-SECONDS = 20.0  # a part that hangs never ends; one that crawls is a bug too
 TEXTS = {
     "empty": "",
     "one word": "a",
@@ -137,9 +132,7 @@ class TestTransformation:
     ) -> None:
         is_long = len(text) > 1000  # one pair says enough, and costs the time
         for what in [example(text, text)] if is_long else [example(text), example(text, text)]:
-            began = time.process_time()
             variants = break_it(parse(name, fidelity=fidelity), what, language=language)
-            assert time.process_time() - began < SECONDS
             if variants is not None:
                 assert 1 <= len(variants) <= 5
                 assert len(variants.texts()) == len(list(variants.positions())) == len(variants)
@@ -317,20 +310,13 @@ OFFLINE_MODELS = {
     "uniform": "uniform",
     "python": "python:conftest_model:answer",
 }
-MINILM = SHARED / "models" / "minilm-mnli"
 
 
-def model_spec(name: str) -> str:
-    """A spec that loads this model without a network, or a skip."""
+def model_spec(name: str, request: pytest.FixtureRequest) -> str:
+    """A spec that loads this model without a network."""
     if name == "hf":
-        if not MINILM.is_dir():
-            pytest.skip(f"needs the model in {MINILM}")
-        if not importlib.util.find_spec("transformers"):
-            pytest.skip("needs transformers")
-        return f"hf:{MINILM}"
+        return f"hf:{request.getfixturevalue('tiny_bert')}"
     if name in ("builtin", "bow", "onnx"):
-        if not (MODELS / "nli").is_dir():
-            pytest.skip(f"needs the built-in models in {MODELS}")
         return f"onnx:{MODELS / 'nli'}" if name == "onnx" else name
     if name in parts("network"):
         return f"{name}:{trained(name)}"
@@ -340,20 +326,12 @@ def model_spec(name: str) -> str:
 @lru_cache
 def trained(name: str) -> str:
     """A folder with this network, hardly trained."""
-    if not importlib.util.find_spec("torch"):
-        pytest.skip("needs torch")
+    pytest.importorskip("torch", reason="needs torch")
     from disorder.verbs.train import train
 
     folder = f"{tempfile.mkdtemp()}/{name}"
-    train(
-        "plain",
-        "builtin:nli:train",
-        dev="builtin",
-        model=name,
-        limit=60,
-        out=folder,
-        settings={"epochs": "1", "width": "8"},
-    )
+    settings = {"epochs": "1", "width": "8"}
+    train("plain", pairs(60), dev=pairs(12), model=name, out=folder, settings=settings)
     return folder
 
 
@@ -371,9 +349,9 @@ def model_module(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize("name", names("model"))
 class TestModel:
     def test_it_answers_each_text_with_probabilities_whatever_stands_beside_it(
-        self, name: str
+        self, name: str, request: pytest.FixtureRequest
     ) -> None:
-        model = load(model_spec(name), task=NLI)
+        model = load(model_spec(name, request), task=NLI)
         texts = [
             ("A dog barks.", "An animal is loud."),
             ("我", "你"),
@@ -388,7 +366,10 @@ class TestModel:
         apart = np.concatenate([model([text]) for text in reversed(texts)])[::-1]
         np.testing.assert_allclose(together, apart, atol=1e-5)
 
-    def test_it_has_a_fingerprint_that_stays(self, name: str) -> None:
-        first, second = (load(model_spec(name), task=NLI).fingerprint for _ in range(2))
+    def test_it_has_a_fingerprint_that_stays(
+        self, name: str, request: pytest.FixtureRequest
+    ) -> None:
+        spec = model_spec(name, request)
+        first, second = (load(spec, task=NLI).fingerprint for _ in range(2))
         assert first
         assert first == second

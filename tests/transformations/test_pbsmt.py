@@ -10,6 +10,7 @@ import logging
 import subprocess
 import sys
 from collections.abc import Iterator
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -34,7 +35,7 @@ SAYS = {"entailment": "yes", "contradiction": "no", "neutral": "perhaps"}
 
 def planted(labels: tuple[str, ...] = tuple(SAYS), n: int = 60) -> list[Example]:
     """Pairs in which a label has its own word for each word: "dog tree." → "dog-no tree-no."."""
-    texts = itertools.islice(itertools.permutations(WORDS, 3), n)
+    texts = islice(itertools.permutations(WORDS, 3), n)
     return [
         Example(
             f"{label}-{i}",
@@ -75,13 +76,13 @@ def translated(
 def n_built(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """How many pairs each training so far had; nothing is in memory at the start."""
     monkeypatch.setattr(_training, "_loaded", {})
-    build, built = _training._translator.build, []
+    build, built = _training.thot_translator.build, []
 
     def counted(pairs: Any, folder: Path) -> None:
         built.append(len(pairs))
         build(pairs, folder)
 
-    monkeypatch.setattr(_training._translator, "build", counted)
+    monkeypatch.setattr(_training.thot_translator, "build", counted)
     return built
 
 
@@ -132,12 +133,12 @@ class TestWhatIsWritten:
         assert translated(Given(pairs), "树狗", label="neutral") == "木犬"
 
     def test_real_sentences_stay_in_the_vocabulary_of_the_label(self) -> None:
-        context, rows = RunContext(), list(RunContext().training("builtin:nli:train"))
-        lessons = Lessons("builtin:nli:train", 80, 60, 0)
-        chosen = choose(iter(rows), lessons)
-        spec = parse("pbsmt:train=builtin:nli:train,limit=80")
+        rows = list(islice(RunContext().training("builtin:nli:train"), 600))
+        context: Any = Given(rows)
+        chosen = choose(iter(rows), Lessons("given", 80, 60, 0))
+        spec = parse("pbsmt:train=given,limit=80")
         changed = 0
-        for example in list(RunContext().training("builtin"))[:30]:
+        for example in islice(RunContext().training("builtin"), 30):
             [(_, second)] = spec.apply(example, task=NLI, q=1, seed=0, context=context).texts()
             words = set(split(str(second)).words)
             known = {word for _, target in chosen[example.label, True] for word in target}
@@ -316,16 +317,16 @@ class TestWhatIsKept:
     def test_another_process_that_is_faster_is_no_trouble(
         self, n_built: list[int], monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        build = _training._translator.build
+        build = _training.thot_translator.build
 
         def slow(pairs: Any, folder: Path) -> None:
-            monkeypatch.setattr(_training._translator, "build", build)
+            monkeypatch.setattr(_training.thot_translator, "build", build)
             _training._trained(kept_as, "contradiction", pairs)
             build(pairs, folder)
 
         pairs = choose(iter(planted()), Lessons("given", 5000, 60, 0))["contradiction", True]
         kept_as = default_folder() / "translators" / _training._key(pairs)
-        monkeypatch.setattr(_training._translator, "build", slow)
+        monkeypatch.setattr(_training.thot_translator, "build", slow)
         assert translated(Given(planted()), "Dog tree.") == "dog-no tree-no ."
         assert n_built == [60, 60]
         assert kept() == [kept_as]

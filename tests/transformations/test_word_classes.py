@@ -1,4 +1,4 @@
-"""Do drop_pos and keep_pos remove what NLI Data Sanity Check removes, and nothing else?"""
+"""drop_pos and keep_pos remove what NLI Data Sanity Check removes, and nothing else."""
 
 from __future__ import annotations
 
@@ -9,10 +9,8 @@ import pytest
 
 from conftest import example
 from disorder.data import read
-from disorder.errors import DisorderError, DoesNotApply, MissingData, MissingPackage
+from disorder.errors import DisorderError, DoesNotApply
 from disorder.transformations import parse, suite
-from disorder.transformations.tags import tagged
-from disorder.transformations.words import split
 from disorder.types import Task
 from disorder.verbs.perturb import Tally, perturbed
 
@@ -37,14 +35,6 @@ COUNTED = [f"drop_pos:tags={tag}" for tag in ("NOUN", "ADV", "NUM", "DET")] + [
     "keep_pos:tags=NOUN+VERB"
 ]
 TEXT = "The old man never saw two dogs and a cat near Berlin, did he?"
-
-
-@pytest.fixture(autouse=True)
-def _tagger_data() -> None:
-    try:
-        tagged([split("dogs")], tagger="nltk")
-    except (MissingPackage, MissingData) as missing:
-        pytest.skip(str(missing))
 
 
 def perturbed_text(spec: str, text: str = TEXT) -> str:
