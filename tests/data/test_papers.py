@@ -1,4 +1,4 @@
-"""Are the papers' datasets found by name, with the counts and the task that the papers give?"""
+"""The papers' datasets are found by name, with the counts and the task that the papers give."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""Does a run survive anything? Killed at random moments, damaged on disk, out of room: the same
-scores, nothing lost.
+"""A run survives anything: killed at random moments, damaged on disk, out of room, it ends with
+the same scores and loses nothing.
 """
 
 from __future__ import annotations
@@ -10,7 +10,6 @@ import random
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -150,6 +149,7 @@ def test_a_resumed_run_asks_no_finished_block_again(
     assert run.n_predictions == n_texts  # none was asked twice
     assert run.profile["asked"] == n_texts - before
     assert run.profile["resumed"] == before
+    assert {"draw", "forward", "write"} <= set(run.profile)
     assert resume("run").scores == run.scores  # a finished run is simply read
 
 
@@ -226,13 +226,3 @@ def test_a_full_disk_loses_nothing_that_was_finished(
         )
     finally:
         subprocess.run(["umount", str(small)], check=True)
-
-
-def test_time_goes_into_the_model(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(place)
-    monkeypatch.syspath_prepend(str(place))
-    began = time.perf_counter()
-    run = audit("python:slow_model:answer", "data.jsonl", q=5, transformations=["derange"])
-    took = time.perf_counter() - began
-    assert {"draw", "forward", "write", "asked"} <= set(run.profile)
-    assert sum(run.profile[name] for name in ("draw", "assemble", "forward", "write")) <= took
