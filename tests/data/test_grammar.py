@@ -26,10 +26,30 @@ LABELS = {
     "sentiment": {"positive", "negative"},
     "acceptability": {"acceptable", "unacceptable"},
 }
-FUNCTION_WORDS = set(
-    "a after an any as at before by for from in its of on out the three to two under with "
-    "without".split()
-)
+FUNCTION_WORDS = {
+    "a",
+    "after",
+    "an",
+    "any",
+    "as",
+    "at",
+    "before",
+    "by",
+    "for",
+    "from",
+    "in",
+    "its",
+    "of",
+    "on",
+    "out",
+    "the",
+    "three",
+    "to",
+    "two",
+    "under",
+    "with",
+    "without",
+}
 
 
 @pytest.fixture(scope="module")

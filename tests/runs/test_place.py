@@ -36,15 +36,21 @@ def files_of(folder: Path) -> dict[str, bytes]:
     return {path.name: path.read_bytes() for path in found}
 
 
-def test_a_run_on_shared_storage_has_the_files_of_one_on_disk(jsonl: Callable[..., Path], tmp_path: Path, storage: str) -> None:
+def test_a_run_on_shared_storage_has_the_files_of_one_on_disk(
+    jsonl: Callable[..., Path], tmp_path: Path, storage: str
+) -> None:
     data = str(jsonl(pairs(30)))
-    here, there = (audit("uniform", data, out=out, **SETTINGS) for out in (tmp_path / "run", storage))
+    here, there = (
+        audit("uniform", data, out=out, **SETTINGS) for out in (tmp_path / "run", storage)
+    )
     assert there.scores == here.scores
     assert files_of(place(storage)) == files_of(tmp_path / "run")
     assert (place(storage) / "report.html").read_bytes().startswith(b"<!")
 
 
-def test_a_stopped_run_goes_on_from_shared_storage(jsonl: Callable[..., Path], storage: str) -> None:
+def test_a_stopped_run_goes_on_from_shared_storage(
+    jsonl: Callable[..., Path], storage: str
+) -> None:
     data = str(jsonl(pairs(30)))
     n_heard = 0
 
@@ -64,13 +70,17 @@ def test_a_stopped_run_goes_on_from_shared_storage(jsonl: Callable[..., Path], s
         audit("uniform", data, out=storage, **SETTINGS)
 
 
-def test_a_part_damaged_on_shared_storage_is_asked_again(jsonl: Callable[..., Path], storage: str) -> None:
+def test_a_part_damaged_on_shared_storage_is_asked_again(
+    jsonl: Callable[..., Path], storage: str
+) -> None:
     whole = audit("uniform", str(jsonl(pairs(30))), out=storage, **SETTINGS)
     folder = place(storage)
     part = folder / "samples" / "01-derange-00000.parquet"
     part.write_bytes(part.read_bytes()[:100])
     state = json.loads((folder / "run.json").read_bytes())
-    (folder / "run.json").write_bytes(json.dumps({**state, "status": "started", "scores": []}).encode())
+    (folder / "run.json").write_bytes(
+        json.dumps({**state, "status": "started", "scores": []}).encode()
+    )
     again = resume(storage)
     assert again.scores == whole.scores
     assert any("damaged" in note for note in again.notes)
@@ -81,7 +91,10 @@ def test_the_command_line_takes_addresses(
 ) -> None:
     data = str(jsonl(pairs(12)))
     for out in (storage, f"file://{tmp_path}/run"):
-        for words in (["audit", "uniform", data, "--q", "3", "--with", "derange", "--out", out], ["report", out]):
+        for words in (
+            ["audit", "uniform", data, "--q", "3", "--with", "derange", "--out", out],
+            ["report", out],
+        ):
             with pytest.raises(SystemExit) as ended:
                 main(words)
             assert ended.value.code == 0
@@ -102,7 +115,9 @@ def test_paths_on_disk_stay_paths(tmp_path: Path) -> None:
     assert place("file:///tmp/run") == Path("/tmp/run")
 
 
-def test_a_failed_write_leaves_the_old_file_and_no_other(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_failed_write_leaves_the_old_file_and_no_other(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     path = tmp_path / "run.json"
     write_atomically(path, b"old")
 

@@ -25,7 +25,10 @@ from disorder.types import Example, Sentence, Variants
 
 P = 1e-3  # seeds are fixed: a good generator fails once or never
 N_DRAWS = 3000
-TEXT = "Although it rained, the old dog chased two cats and the children laughed because they liked it."
+TEXT = (
+    "Although it rained, the old dog chased two cats and the children laughed "
+    "because they liked it."
+)
 SHARES = st.sampled_from([0.0, 0.1, 0.25, 0.5, 0.75, 0.9])
 WORDS = st.lists(st.sampled_from([*"abcdefghijklmnop", "A", "B"]), min_size=2, max_size=16)
 
