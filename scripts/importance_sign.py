@@ -1,9 +1,9 @@
-"""What does embedding · gradient say about leaving a word out? Its rank correlation with the real
-change of the loss.
+"""Rank correlation of embedding · gradient with the real change of the loss when a word is left out.
 
-python scripts/importance_sign.py hf:FOLDER DATA [--limit 100] Also prints how far a LayerNorm
-behind the embeddings makes the score the negative of what positions and types add: such a layer
-does not see the length of their sum, so the three products must cancel.
+    python scripts/importance_sign.py hf:FOLDER DATA [--limit 100]
+
+Also prints how far a LayerNorm behind the embeddings makes the score the negative of what positions
+and types add: such a layer does not see the length of their sum, so the three products must cancel.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
-"""How are the built-in readers made? Small transformers that do read order, trained on the train
-split of the grammar.
+"""Train the built-in readers: small transformers that do read order, on the train split of the
+grammar.
 
     python scripts/train_builtin.py [nli] [sentiment] [acceptability]
 
@@ -26,7 +26,7 @@ from torch import Tensor, nn
 
 from disorder.data import grammar
 
-OUT = Path(__file__).parents[1] / "src/disorder/predict/builtin_models"
+OUT = Path(__file__).parents[1] / "src/disorder/models/builtin_models"
 SPECIALS = ["[PAD]", "[UNK]", "[CLS]", "[SEP]"]
 PAD, UNK, CLS, SEP = range(4)
 MAX_LENGTH = 64
