@@ -163,7 +163,7 @@ def pairs(
 
 
 class RunContext:
-    """What a transformation may ask for, without a model: longer words matter more, and training
+    """What a transformation may need, without a model: longer words matter more, and training
     pairs are made up.
     """
 
@@ -199,17 +199,15 @@ def outcomes(
     sure: float = 1.0,
     **more: Any,
 ) -> Outcomes:
-    """Outcomes of a model that answers label numbers, with probability `sure`; −1 is a variant that
+    """Outcomes of a model that predicts label numbers with probability `sure`; −1 is a variant that
     is not there.
     """
     m = len(labels)
     table = np.vstack(
         [np.eye(m) * sure + (1 - np.eye(m)) * (1 - sure) / (m - 1), np.full((1, m), np.nan)]
     )
-    first, second = (
-        np.array(list(original), dtype=int),
-        np.array([list(row) for row in answers], dtype=int),
-    )
+    first = np.array(list(original), dtype=int)
+    second = np.array([list(row) for row in answers], dtype=int)
     given = {
         "transformation": "derange",
         "task": Task("toy", labels, "b", labels[1], labels[0]),

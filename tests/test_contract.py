@@ -84,7 +84,7 @@ def specs() -> list[str]:
     return [f"{name}:train=made up" if "training data" in needs[name] else name for name in needs]
 
 
-def break_it(
+def variants_of(
     transformation: Transformation,
     what: Example,
     *,
@@ -132,7 +132,7 @@ class TestTransformation:
     ) -> None:
         is_long = len(text) > 1000  # one pair says enough, and costs the time
         for what in [example(text, text)] if is_long else [example(text), example(text, text)]:
-            variants = break_it(parse(name, fidelity=fidelity), what, language=language)
+            variants = variants_of(parse(name, fidelity=fidelity), what, language=language)
             if variants is not None:
                 assert 1 <= len(variants) <= 5
                 assert len(variants.texts()) == len(list(variants.positions())) == len(variants)
@@ -147,7 +147,7 @@ class TestTransformation:
         pair = example(*PAIRS[language])
         before = asdict(pair)
         results = [
-            break_it(parse(name, fidelity=fidelity), pair, language=language) for _ in range(2)
+            variants_of(parse(name, fidelity=fidelity), pair, language=language) for _ in range(2)
         ]
         assert results[0] is not None
         assert results[1] is not None
@@ -162,7 +162,7 @@ class TestTransformation:
         transformation = parse(name, fidelity=fidelity)
         pair = example(*PAIRS[language])
         perturbed = [
-            break_it(transformation, pair, language=language, seed=seed) for seed in range(5)
+            variants_of(transformation, pair, language=language, seed=seed) for seed in range(5)
         ]
         texts = {str([] if variants is None else variants.texts()) for variants in perturbed}
         assert (len(texts) == 1) == is_fixed(transformation)
@@ -171,7 +171,7 @@ class TestTransformation:
     def test_ids_matter_as_seeds_do(self, name: str, fidelity: Any, language: str) -> None:
         transformation = parse(name, fidelity=fidelity)
         pairs = [example(*PAIRS[language], name=str(i)) for i in range(5)]
-        perturbed = [break_it(transformation, pair, language=language) for pair in pairs]
+        perturbed = [variants_of(transformation, pair, language=language) for pair in pairs]
         texts = {str([] if variants is None else variants.texts()) for variants in perturbed}
         assert (len(texts) == 1) == is_fixed(transformation)
 
@@ -180,7 +180,7 @@ class TestTransformation:
         self, name: str, fidelity: Any, language: str
     ) -> None:
         transformation = parse(name, fidelity=fidelity)
-        variants = break_it(transformation, example(*PAIRS[language]), language=language)
+        variants = variants_of(transformation, example(*PAIRS[language]), language=language)
         if not transformation.keeps_words or variants is None:
             return
         for made in variants.texts():
@@ -348,7 +348,7 @@ def model_module(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.usefixtures("model_module")
 @pytest.mark.parametrize("name", names("model"))
 class TestModel:
-    def test_it_answers_each_text_with_probabilities_whatever_stands_beside_it(
+    def test_it_predicts_probabilities_for_each_text_whatever_stands_beside_it(
         self, name: str, request: pytest.FixtureRequest
     ) -> None:
         model = load(model_spec(name, request), task=NLI)

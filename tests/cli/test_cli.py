@@ -263,7 +263,7 @@ class TestAudit:
         assert raw["settings"]["omega"] == ["0.25", "0.95"]
         assert raw["settings"]["short"] == "use"
 
-    def test_a_used_folder_is_refused(self, run: Run, jsonl: Write, tmp_path: Path) -> None:
+    def test_a_used_folder_is_an_error(self, run: Run, jsonl: Write, tmp_path: Path) -> None:
         arguments = (
             "audit",
             "uniform",
@@ -337,7 +337,7 @@ class TestNewcomers:
         made = audit("always:neutral", pairs(6), q=2, transformations=["derange"])
         assert made.n_examples == 6
 
-    def test_a_label_that_may_be_a_slip_is_named(self, jsonl: Write) -> None:
+    def test_a_label_that_may_be_a_typo_is_named(self, jsonl: Write) -> None:
         rows = [dict(row) for row in pairs(40)]
         rows[0]["label"] = "nuetral"
         made = audit("uniform", str(jsonl(rows)), q=2, transformations=["derange"])

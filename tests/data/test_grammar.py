@@ -221,7 +221,7 @@ def test_an_exhausted_grammar_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize(("task", "split"), [("nlii", "test"), ("nli", "dev")])
-def test_unknown_names_are_refused(task: str, split: str) -> None:
+def test_unknown_names_are_errors(task: str, split: str) -> None:
     with pytest.raises(UnknownName):
         next(grammar.rows(task, split))
 

@@ -118,7 +118,7 @@ def test_killed_at_random_moments_it_ends_with_the_same_bytes(place: Path) -> No
     assert n_asked == 400 * (1 + 40 + 10 + 1)
 
 
-def test_a_resumed_run_asks_no_finished_block_again(
+def test_a_resumed_run_predicts_no_finished_block_again(
     place: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(place)
@@ -153,7 +153,7 @@ def test_a_resumed_run_asks_no_finished_block_again(
     assert resume("run").scores == run.scores  # a finished run is simply read
 
 
-def test_a_damaged_part_is_asked_again(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_damaged_part_is_predicted_again(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(place)
     monkeypatch.syspath_prepend(str(place))
     whole = audit(

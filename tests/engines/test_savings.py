@@ -77,7 +77,7 @@ def test_omega_max_alone_needs_few_questions(data: str) -> None:
     assert run.n_predictions == 60 + 20 * 1 + 40 * 100
 
 
-def test_scores_that_need_every_permutation_refuse_to_be_curtailed(data: str) -> None:
+def test_scores_that_need_every_permutation_cannot_be_curtailed(data: str) -> None:
     with pytest.raises(DisorderError, match="p_c needs every permutation"):
         audit("uniform", data, curtail=True, score=["p_c"])
 

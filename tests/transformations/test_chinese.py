@@ -61,7 +61,7 @@ def ocnli(shared_data: Path) -> Dataset:
     return replace(dataset, examples=dataset.examples[:N_ROWS])
 
 
-def break_all(transformation: Transformation, dataset: Dataset) -> list[Variants | DoesNotApply]:
+def perturb_all(transformation: Transformation, dataset: Dataset) -> list[Variants | DoesNotApply]:
     try:
         found = transformation.apply_all(
             dataset.examples, task=dataset.task, q=5, seed=0, short="use", context=RunContext()
@@ -110,7 +110,9 @@ def test_every_transformation_applies_or_says_why_and_brings_no_spaces_to_ocnli(
 def check_spaces(dataset: Dataset, name: str, fidelity: Fidelity) -> None:
     transformation = parse(name, fidelity=fidelity)
     n_perturbed = 0
-    for whole, perturbed in zip(dataset.examples, break_all(transformation, dataset), strict=True):
+    for whole, perturbed in zip(
+        dataset.examples, perturb_all(transformation, dataset), strict=True
+    ):
         if isinstance(perturbed, DoesNotApply):
             assert str(perturbed)
             continue
@@ -160,7 +162,7 @@ def test_a_class_that_is_dropped_is_gone_from_ocnli(ocnli: Dataset, name: str) -
 
 def check_classes(dataset: Dataset, name: str) -> None:
     n_checked = 0
-    for perturbed in break_all(parse(f"{name}:tags=NOUN"), dataset):
+    for perturbed in perturb_all(parse(f"{name}:tags=NOUN"), dataset):
         if isinstance(perturbed, DoesNotApply):
             continue
         for rows in perturbed.sides:

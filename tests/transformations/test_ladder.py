@@ -139,7 +139,7 @@ class TestKeepBigrams:
         with pytest.raises(DoesNotApply, match="no other order"):
             apply("keep_bigrams:share=1", text)
 
-    def test_long_texts_with_repeats_are_mended(self) -> None:
+    def test_long_texts_with_repeats_are_repaired(self) -> None:
         """Two hundred words of which two are in every second place: random orders hardly ever keep
         the rule.
         """

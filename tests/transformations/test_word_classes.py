@@ -88,7 +88,7 @@ def test_a_tagger_where_none_is_needed_is_a_mistake() -> None:
         parse("derange:tagger=nltk")
 
 
-def test_word_classes_are_those_of_the_whole_text_in_a_chain() -> None:
+def test_word_classes_are_those_of_the_original_text_in_a_chain() -> None:
     assert perturbed_text("reverse+drop_pos:tags=NOUN") == perturbed_text(
         "drop_pos:tags=NOUN+reverse"
     )
