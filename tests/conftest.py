@@ -11,6 +11,7 @@ import json
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -39,6 +40,7 @@ if (SHARED / "nltk_data").is_dir() and not os.environ.get("NLTK_DATA"):
 NLI = Task("toy", ("entailment", "neutral", "contradiction"), "b", "neutral", "entailment")
 CHINESE = replace(NLI, language="zh")
 
+_numbers = count()  # of tests, for a cache each; `mktemp` would list all folders every time
 Rows = Iterable[Mapping[str, Any]]
 Command = Callable[..., tuple[int, str, str]]
 
@@ -75,8 +77,9 @@ def nltk_data(shared_data: Path) -> Path:
 
 @pytest.fixture(autouse=True)
 def _own_cache(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
-    """No test reads or fills the user's prediction cache."""
-    monkeypatch.setenv("DISORDER_CACHE", str(tmp_path_factory.mktemp("cache")))
+    """No test reads or fills the user's prediction cache, or that of another test."""
+    folder = tmp_path_factory.getbasetemp() / "caches" / str(next(_numbers))
+    monkeypatch.setenv("DISORDER_CACHE", str(folder))
 
 
 @pytest.fixture(scope="session")

@@ -187,6 +187,21 @@ def test_changed_data_is_not_mixed_into_a_run(place: Path, monkeypatch: pytest.M
         resume("run")
 
 
+def test_another_tagger_is_not_mixed_into_a_run(
+    place: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(place)
+    audit(
+        "always:neutral", "data.jsonl", limit=3, transformations=["drop_pos:tags=NOUN"], out="run"
+    )
+    state = json.loads(Path("run/run.json").read_text())
+    assert len(state["taggers"]) == 1
+    state |= {"status": "started", "taggers": ["spacy:another_pipeline"]}
+    Path("run/run.json").write_text(json.dumps(state))
+    with pytest.raises(DisorderError, match="began with spacy:another_pipeline for word classes"):
+        resume("run")
+
+
 @pytest.mark.skipif(
     os.geteuid() != 0 or sys.platform != "linux", reason="mounting a small disk needs root on Linux"
 )

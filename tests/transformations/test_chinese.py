@@ -110,9 +110,8 @@ def test_every_transformation_applies_or_says_why_and_brings_no_spaces_to_ocnli(
 def check_spaces(dataset: Dataset, name: str, fidelity: Fidelity) -> None:
     transformation = parse(name, fidelity=fidelity)
     n_perturbed = 0
-    for whole, perturbed in zip(
-        dataset.examples, perturb_all(transformation, dataset), strict=True
-    ):
+    made = perturb_all(transformation, dataset)
+    for original, perturbed in zip(dataset.examples, made, strict=True):
         if isinstance(perturbed, DoesNotApply):
             assert str(perturbed)
             continue
@@ -120,7 +119,7 @@ def check_spaces(dataset: Dataset, name: str, fidelity: Fidelity) -> None:
         if name == "replace_least":  # its words are English here
             continue
         for a, b in perturbed.texts():
-            old = f"{whole.text_a}{whole.text_b}"
+            old = f"{original.text_a}{original.text_b}"
             assert f"{a}{b}".count(" ") <= 2 * old.count(" ") + sum(
                 char.isascii() and char.isalnum() for char in old
             )
