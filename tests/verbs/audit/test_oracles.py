@@ -1,4 +1,4 @@
-"""Does the instrument read its own calibration weights? On the built-in data we know the answers."""
+"""The instrument reads its own calibration weights: on the built-in data the results are known."""
 
 from __future__ import annotations
 
