@@ -1,4 +1,4 @@
-"""Is every file read as it is, and every mistake in it named with its place?"""
+"""Every file is read as it is, and every mistake in it is named with its place."""
 
 from __future__ import annotations
 

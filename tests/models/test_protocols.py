@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from conftest import NLI
-from disorder.data import read
+from disorder.data import read_data
 from disorder.errors import BadModel
 from disorder.models import load, n_heads, some_variants
 from disorder.models.inputs.variants import take_variants, variant_texts
@@ -33,7 +33,7 @@ from disorder.verbs.audit import audit
 EVERYTHING = {Attention, Batching, Costly, Gradients, Notes, Pieces, Precision, Timed, Tokens}
 VARIANTS = [
     parse("derange").apply(example, task=NLI, q=4, seed=0, short="use")
-    for example in read("builtin").examples[:12]
+    for example in read_data("builtin").examples[:12]
 ]
 
 

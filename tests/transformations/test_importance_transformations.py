@@ -33,7 +33,7 @@ SCORES = {
 
 
 class Told:
-    """A context whose model finds words as important as it is told; words it does not know count 0."""
+    """A context whose model finds words as important as it is told; other words count 0."""
 
     def pieces(self, text: str) -> list[tuple[int, int]]:
         sentence = split(text)

@@ -1,9 +1,10 @@
-"""Do just two words trade places, and are they the nouns that they should be?"""
+"""Just two words trade places, and they are the nouns that they should be."""
 
 from __future__ import annotations
 
 from collections import Counter
 from itertools import combinations
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -11,7 +12,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from scipy.stats import chisquare
 
-from conftest import NLI, SHARED, example
+from conftest import NLI, example
 from disorder.data import read_data
 from disorder.errors import BadSetting, DoesNotApply, MissingData, MissingPackage
 from disorder.randomness import generator
@@ -92,15 +93,16 @@ class TestSwapNouns:
         with pytest.raises(BadSetting, match="need skip or keep"):
             parse("swap_nouns:unable=drop")
 
+    @pytest.mark.shared
     def test_nltk_finds_nouns_but_no_heads(self) -> None:
         assert made("swap_nouns:tagger=nltk", "The dog chased a cat.") == {"The cat chased a dog."}
         with pytest.raises(DoesNotApply, match="fewer than two"):
             apply("swap_nouns:tagger=nltk", "He loves her.")
 
     def test_on_real_sentences_just_two_words_differ_and_all_are_nouns(
-        self, shared_data: object
+        self, shared_data: Path
     ) -> None:
-        dataset = read_data(str(SHARED / "data" / "sst2" / "dev.jsonl.gz"))
+        dataset = read_data(str(shared_data / "sst2" / "dev.jsonl.gz"))
         n_swapped = 0
         swap = parse("swap_nouns:q=5")
         try:

@@ -10,6 +10,7 @@ import logging
 import subprocess
 import sys
 from collections.abc import Iterator
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -35,7 +36,7 @@ SAYS = {"entailment": "yes", "contradiction": "no", "neutral": "perhaps"}
 
 def planted(labels: tuple[str, ...] = tuple(SAYS), n: int = 60) -> list[Example]:
     """Pairs in which a label has its own word for each word: "dog tree." → "dog-no tree-no."."""
-    texts = itertools.islice(itertools.permutations(WORDS, 3), n)
+    texts = islice(itertools.permutations(WORDS, 3), n)
     return [
         Example(
             f"{label}-{i}",
@@ -133,12 +134,12 @@ class TestWhatIsWritten:
         assert translated(Given(pairs), "树狗", label="neutral") == "木犬"
 
     def test_real_sentences_stay_in_the_vocabulary_of_the_label(self) -> None:
-        context, rows = RunContext(), list(RunContext().training("builtin:nli:train"))
-        selection = PairSelection("builtin:nli:train", 80, 60, 0)
-        chosen = choose(iter(rows), selection)
-        spec = parse("pbsmt:train=builtin:nli:train,limit=80")
+        rows = list(islice(RunContext().training("builtin:nli:train"), 600))
+        context: Any = Given(rows)
+        chosen = choose(iter(rows), PairSelection("given", 80, 60, 0))
+        spec = parse("pbsmt:train=given,limit=80")
         changed = 0
-        for example in list(RunContext().training("builtin"))[:30]:
+        for example in islice(RunContext().training("builtin"), 30):
             [(_, second)] = variant_texts(
                 spec.apply(example, task=NLI, q=1, seed=0, context=context)
             )

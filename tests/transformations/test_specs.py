@@ -199,6 +199,6 @@ def test_chinese_is_never_cut_at_spaces() -> None:
 
 
 @pytest.mark.parametrize("spec", ["swap_texts:side=a", "copy_sort:side=b"])
-def test_a_side_that_would_have_no_effect_is_refused(spec: str) -> None:
+def test_a_side_that_would_have_no_effect_is_an_error(spec: str) -> None:
     with pytest.raises(BadSetting, match="always takes both texts"):
         parse(spec)

@@ -29,7 +29,7 @@ from disorder.verbs.perturb import perturb
         "drop_least+sort:fidelity=released",
     ],
 )
-def test_stored_texts_are_those_that_were_asked(
+def test_stored_texts_are_those_that_the_model_got(
     spec: str, jsonl: Callable[..., Path], tmp_path: Path
 ) -> None:
     pq = pytest.importorskip("pyarrow.parquet")

@@ -22,6 +22,7 @@ from disorder.runs.settings import Settings
 from disorder.runs.storage import TemporaryFolder
 from disorder.specs import listed, parse_list
 from disorder.transformations import Transformation, parse
+from disorder.transformations.tags import resolved, tagger_notes
 from disorder.types import Dataset, Fidelity, Progress
 from disorder.verbs.audit.auditing import Audit
 from disorder.verbs.audit.block import BlockPredictor
@@ -195,7 +196,9 @@ def _prepared(
     loaded, notes = loaded_model(model, dataset, plan, chosen)
     chosen = replace(chosen, precision=loaded.precision)
     run = _new_run(loaded, data, dataset, plan, chosen)
-    run.notes = [*rare_labels(dataset), *left_out, *notes]
+    taggers = {t.tagger_for(dataset.task) for t in plan if "tags" in t.needs}
+    run.taggers = sorted({resolved(tagger) for tagger in taggers})
+    run.notes = [*rare_labels(dataset), *left_out, *tagger_notes(taggers), *notes]
     if before is not None:
         _continue(run, before)
     predictor = BlockPredictor.of(partial(_same, loaded), dataset, plan, chosen, decided_at)
@@ -260,6 +263,11 @@ def _continue(run: Run, before: Run) -> None:
     if changed:
         raise DisorderError(
             f"--resume: the {' and the '.join(changed)} changed since the run began; start a new one"
+        )
+    if before.taggers != run.taggers:
+        raise DisorderError(
+            f"--resume: the run began with {', '.join(before.taggers)} for word classes, which is "
+            "not what is installed here; install it, or start a new one"
         )
     run.started = before.started
     run.seconds = before.seconds
