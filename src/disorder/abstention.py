@@ -1,6 +1,4 @@
-"""What does a model answer that can also abstain? The one rule by which probabilities become a
-label, or none.
-"""
+"""Abstention: the one rule by which probabilities become a label, or none."""
 
 from __future__ import annotations
 
@@ -11,11 +9,10 @@ ABSTAINED = "invalid"  # the label by which a model says that a text is no text
 
 
 def predicted_label(probabilities: NDArray[np.float64]) -> NDArray[np.int64]:
-    """The label number that each row of probabilities answers; −1 where the model abstains to
-    answer.
+    """The label number that each row of probabilities predicts; −1 where the model abstains.
 
-    What a row lacks to 1 is the probability of abstaining. It has no column: it is none of the task's
-    labels.
+    What a row lacks to 1 is the probability of abstaining. It has no column: it is none of the
+    task's labels.
 
     >>> predicted_label(np.array([[0.2, 0.8], [0.1, 0.3]])).tolist()
     [1, -1]

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import difflib
 import inspect
+import json
 from collections.abc import Callable, Iterable, Mapping
 from functools import wraps
-from typing import ParamSpec, TypeVar
+from pathlib import Path
+from typing import Any, ParamSpec, TypeVar
+from urllib.parse import unquote, urlsplit
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -35,7 +38,7 @@ class UnknownName(DisorderError):
 
 
 class BadData(DisorderError):
-    """Data that cannot be read as asked."""
+    """Data that cannot be read."""
 
 
 class BadModel(DisorderError):
@@ -43,14 +46,42 @@ class BadModel(DisorderError):
 
 
 class NothingToMeasure(DisorderError):
-    """A score was asked of no examples."""
+    """A score has no example to be measured on."""
 
 
 class MissingPackage(DisorderError):
     """A part needs an optional package that is not installed."""
 
     def __init__(self, part: str, package: str, extra: str) -> None:
-        super().__init__(f'{part} needs the package {package!r}: pip install "disorder[{extra}]"')
+        super().__init__(f"{part} needs the package {package!r}: {install_command(extra)}")
+
+
+def install_command(extra: str) -> str:
+    """The command that installs an extra, wherever disorder itself was installed from.
+
+    From a clone or another folder it names that folder, from a repository its address, else the
+    package index.
+    """
+    from importlib.metadata import PackageNotFoundError, distribution
+
+    try:
+        record = distribution("disorder").read_text("direct_url.json")
+    except PackageNotFoundError:
+        record = None
+    return _install_command(extra, json.loads(record) if record else {})
+
+
+def _install_command(extra: str, origin: Mapping[str, Any]) -> str:
+    """`origin` is what pip recorded about where a package came from (PEP 610)."""
+    url = str(origin.get("url", ""))
+    if "vcs_info" in origin:
+        return f'pip install "disorder[{extra}] @ {origin["vcs_info"]["vcs"]}+{url}"'
+    if "dir_info" in origin:
+        folder = Path(unquote(urlsplit(url).path))
+        return f'pip install -c "{folder / "constraints.txt"}" "{folder}[{extra}]"'
+    if url:
+        return f'pip install "disorder[{extra}] @ {url}"'
+    return f'pip install "disorder[{extra}]"'
 
 
 class MissingData(DisorderError):

@@ -1,5 +1,4 @@
-"""Memo: results by key that were computed before, for the texts that every transformation of a run
-needs again.
+"""Memo: results by key that were computed before, for texts that a run needs again and again.
 
 Why not `cachetools.cached`: `Memo` takes a batch of keys and computes the missing ones together.
 """

@@ -1,5 +1,4 @@
-"""Where does chance come from? A generator keyed by what it is for, so a draw never depends on what
-was drawn before.
+"""Randomness: generators keyed by what they are for, so that no draw depends on an earlier one.
 
 The same (seed, part, example) gives the same numbers in any order and on any number of workers.
 """

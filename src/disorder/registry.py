@@ -212,7 +212,7 @@ class DataPart(Part):
 
 @dataclass(frozen=True, kw_only=True)
 class NetworkPart(Part):
-    """A network that can be trained from scratch; `lr` and `epochs` are what it learns well with."""
+    """A network that is trained from scratch; `lr` and `epochs` are what it learns well with."""
 
     kind = "network"
 
@@ -235,7 +235,7 @@ class RecipePart(Part):
 
 @dataclass(frozen=True, kw_only=True)
 class ExplanationPart(Part):
-    """A way to see what a model relies on; the decorator `explanation` says what the fields mean."""
+    """A way to see what a model relies on; the decorator `explanation` describes the fields."""
 
     kind = "explanation"
 
@@ -328,7 +328,7 @@ def _load(kind: str) -> None:
     if kind in _loaded:
         return
     with _lock:
-        if kind in _loaded or kind in _loading:  # the second: a part that asks for its own kind
+        if kind in _loaded or kind in _loading:  # the second: a part that looks up its own kind
             return
         _loading.add(kind)
         _import_modules(HOMES[kind])
@@ -381,12 +381,13 @@ def transformation(
     unless the user says otherwise ("task": the one the task names; "last": the second of a pair).
     `draws` is how many variants the paper draws (None: the run's q); a deterministic one has a
     single variant. `copies` marks those that copy one text into the other, for which agreement is
-    with the default label. `suites` are the sets it belongs to, there once per setting of `sweep`. `words` names the splitter for each fidelity when the paper fixes one.
-    `needs` says what the text alone does not hold: with "tags" and "importance" the sentence
-    carries them, by `tagger` for each language where it matters; with "vocabulary" and "training
-    data" the function takes a `Context` as its fourth argument. `shows` names settings that the
-    canonical spec always spells out, because their default says too little. `single` says whether
-    single texts can be perturbed, which those that take a whole pair usually cannot.
+    with the default label. `suites` are the sets it belongs to, there once per setting of `sweep`.
+    `words` names the splitter for each fidelity when the paper fixes one. `needs` says what
+    the text alone does not hold: with "tags" and "importance" the sentence carries them, by
+    `tagger` for each language where it matters; with "vocabulary" and "training data" the function
+    takes a `Context` as its fourth argument. `shows` names settings that the canonical spec always
+    spells out, because their default says too little. `single` says whether single texts can be
+    perturbed; usually they cannot where a transformation takes a pair.
     """
 
     def enter(function: F) -> F:
@@ -463,7 +464,7 @@ def metric(
     says whether predictions are labels or numbers. `shown` is where it appears: in every table, on
     pages only, among the scores of permutations, or in files only; `position` orders it there. A
     metric with a `parameter` is written NAME@VALUE and gets the value as its second argument; it is
-    measured at `points` unless others are asked for.
+    measured at `points` unless others are requested.
     """
 
     def enter(function: F) -> F:
@@ -509,8 +510,9 @@ def data(
     """Register a source of rows; `form` shows the spec a user types.
 
     The function takes what follows the name and its colon and yields (where, row) pairs. `task`
-    says what the data asks (labels, which text is perturbed, reject and default label, language),
-    or is a function that says it of an address; without one it is guessed from the labels. `groups` names columns that scores are split by.
+    is the task of the data (labels, which text is perturbed, reject and default label, language),
+    or a function from an address to it; without one it is guessed from the labels. `groups` names
+    columns that scores are split by.
     """
 
     def enter(function: F) -> F:

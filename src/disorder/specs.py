@@ -26,7 +26,7 @@ def split_spec(spec: str) -> tuple[str, str]:
 
 
 def spec_name(spec: object) -> str:
-    """The name a spec begins with; empty for anything that is no spec (a function, a data frame)."""
+    """The name a spec begins with; empty for what is no spec (a function, a data frame)."""
     return split_spec(spec)[0] if isinstance(spec, str) else ""
 
 

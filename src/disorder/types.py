@@ -1,6 +1,7 @@
 """The nouns: what flows from stage to stage.
 
-Example → Sentence → PositionRows → Variants → Outcomes → Score. A text is perturbed by choosing its words by position, never by editing strings: see `PositionRows`.
+Example → Sentence → PositionRows → Variants → Outcomes → Score. A text is perturbed by choosing its
+words by position, never by editing strings: see `PositionRows`.
 """
 
 from __future__ import annotations
@@ -28,8 +29,8 @@ Progress = Callable[[str, int, int, str], None]  # stage, done, total, note
 class Example:
     """One row of data; `groups` holds the extra columns that scores may be split by.
 
-    `answers` are those to a question about a passage, each with where it starts there (−1: not
-    said); none: unanswerable.
+    For question answering `answers` holds the gold answers, each with where it starts in the
+    passage (−1: not given); an empty tuple marks a question that the passage does not answer.
     """
 
     id: str
@@ -41,14 +42,16 @@ class Example:
 
     @property
     def texts(self) -> Texts:
-        """What the model is asked."""
+        """What the model gets: one text, or a pair."""
         return self.text_a, self.text_b
 
 
 @dataclass(frozen=True)
 class Task:
-    """What a dataset asks: its labels, which text the papers break, and what an honest answer to
-    nonsense would be.
+    """The task of a dataset: its labels, and which text the papers perturb.
+
+    `reject_label` is the right prediction for a meaningless text, `default_label` the one for a
+    pair of copies.
     """
 
     name: str
@@ -71,7 +74,7 @@ class Task:
 
 @dataclass(frozen=True)
 class Dataset:
-    """Examples ready to be asked about, with what was left out and why (reason → rows)."""
+    """Examples with their task, and how many rows were left out by reason."""
 
     name: str
     task: Task
@@ -203,13 +206,13 @@ class Pair:
 
 
 class Context(Protocol):
-    """What the few transformations that need more than the text may ask for; the pipeline gives it."""
+    """What the few transformations that need more than the text can use; the run provides it."""
 
     def pieces(self, text: str) -> list[tuple[int, int]]:
         """Where the audited model's own tokens lie in a text."""
 
     def importance(self, pairs: Sequence[Pair]) -> list[list[Floats]]:
-        """How much the model's loss hangs on each word of each text."""
+        """How much the model's loss depends on each word of each text."""
 
     def vocabulary(self) -> Sequence[str]:
         """Words to draw from."""
@@ -277,12 +280,12 @@ class Predictor(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class Outcomes:
-    """What a model answered on one transformation: E examples × q variants × m labels.
+    """What a model predicted under one transformation: E examples × q variants × m labels.
 
-    `answers` is NaN where an example has fewer than q variants. For regression m = 1 and `gold`
-    holds numbers. `is_simple` marks examples whose perturbed text is one sentence of more than three
-    words (the first dev-r filter). `n_planned` is set when asking stopped early: how many variants
-    each example would have.
+    `predictions` is NaN where an example has fewer than q variants. For regression m = 1 and `gold`
+    holds numbers. `is_simple` marks examples whose perturbed text is one sentence of more than
+    three words (the first dev-r filter). `n_planned` is set where prediction stopped early: how
+    many variants each example would have.
     """
 
     transformation: str
@@ -303,7 +306,7 @@ class Outcomes:
 
     @cached_property
     def original_label(self) -> Ints:
-        """The answer to the original text, as a label number; −1 where the model abstains."""
+        """The prediction for the original text, as a label number; −1 where the model abstains."""
         return predicted_label(self.original)
 
     @cached_property
@@ -318,24 +321,22 @@ class Outcomes:
 
     @cached_property
     def label(self) -> Ints:
-        """The answer to each variant as a label number, −1 where there is none, or the model
+        """The prediction for each variant as a label number, −1 where there is none, or the model
         abstains (E × q).
         """
         labels: Any = np.full(self.predictions.shape[:2], -1, dtype=np.int16)
-        for row, answers in enumerate(
-            self.predictions
-        ):  # example by example, so that nothing as large as the answers is made
-            labels[row] = np.where(
-                self.is_predicted[row], predicted_label(np.nan_to_num(answers, nan=-1.0)), -1
-            )
+        # example by example, so that nothing as large as the predictions is made
+        for row, predictions in enumerate(self.predictions):
+            found = predicted_label(np.nan_to_num(predictions, nan=-1.0))
+            labels[row] = np.where(self.is_predicted[row], found, -1)
         return np.asarray(labels)
 
     @cached_property
     def n_variants(self) -> Ints:
-        """How many variants each example has (also those that curtailment left unasked)."""
-        return (
-            np.asarray(self.is_predicted.sum(axis=1)) if self.n_planned is None else self.n_planned
-        )
+        """How many variants each example has (also those that curtailment did not predict)."""
+        if self.n_planned is not None:
+            return self.n_planned
+        return np.asarray(self.is_predicted.sum(axis=1))
 
     @cached_property
     def n_accepted(self) -> Ints:
@@ -372,12 +373,12 @@ class Costs(defaultdict[str, float]):
         super().__init__(float, given or {})
 
     def add(self, more: Mapping[str, float]) -> None:
-        """Add another bill to this one."""
+        """Add other costs to these."""
         for name, cost in more.items():
             self[name] += cost
 
     def since(self, before: Mapping[str, float]) -> dict[str, float]:
-        """What was spent after an earlier copy of this bill."""
+        """What was spent since an earlier copy of these costs."""
         return {name: cost - before.get(name, 0.0) for name, cost in self.items()}
 
 

@@ -182,7 +182,7 @@ def serve() -> Iterator[Callable[..., Server]]:
 
 
 def _first_address(server: Server) -> str:
-    """The first address that a server prints; its later lines go on being read, or it would stall."""
+    """The first address that a server prints; later lines are read too, or it would stall."""
     found: Queue[str] = Queue()
 
     def read() -> None:

@@ -81,11 +81,11 @@ def test_variants_of_an_example_are_a_cluster_and_missing_ones_do_not_count() ->
     assert more.n == 2
 
 
-def test_refused_texts_are_left_out() -> None:
+def test_texts_on_which_the_model_abstains_are_left_out() -> None:
     abstained = np.array([[0.1, 0.1], [0.9, 0.1]])[:, None]
     assert predicted_label(abstained[:, 0]).tolist() == [-1, 0]
     assert ece(made(abstained, [0, 0])).value == pytest.approx(0.1)
-    with pytest.raises(NothingToMeasure, match="answered no text"):
+    with pytest.raises(NothingToMeasure, match="abstains on every text"):
         ece(made(abstained[:1], [0]))
 
 

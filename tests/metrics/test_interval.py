@@ -76,7 +76,7 @@ def test_the_bootstrap_covers_the_truth_as_often_as_it_says() -> None:
 
 def test_the_unit_is_the_example_and_not_its_permutations() -> None:
     """Twenty examples that are all-or-nothing: as wide as for twenty coins, however many
-    permutations were asked.
+    permutations were predicted.
     """
     score = mean(np.repeat([0.0, 1.0], 10))
     assert score.high - score.low == pytest.approx(2 * 1.96 * 0.5 / np.sqrt(20), rel=0.2)

@@ -264,8 +264,8 @@ class TestTakenApart:
 
 
 def drawn(seed: int, *, n: int, q: int, **more: object) -> Outcomes:
-    """A model that is right on original texts six times in ten and answers perturbed ones with a rate of
-    its own.
+    """A model that is right on original texts six times in ten, and on perturbed ones at a rate of
+    its own per example.
     """
     rng = np.random.default_rng(seed)
     gold, rates = rng.integers(3, size=n), rng.random(n)[:, None]
@@ -288,7 +288,7 @@ class TestHolm:
 
 
 def test_wos_finds_a_real_difference_and_no_other() -> None:
-    """A bag of words against a model that falls to chance on perturbed texts; and against itself."""
+    """A bag of words against a model at chance on perturbed texts; and against itself."""
     n, task = 90, Task("toy", ("x", "y", "z"), "b", "y", "x")
     gold = np.arange(n) % 3
     bag = outcomes(gold, gold, np.repeat(gold[:, None], 6, axis=1), task=task)

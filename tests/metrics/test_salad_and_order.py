@@ -42,7 +42,7 @@ class TestAgreement:
         score = agreement(outcomes([0, 0], [0, 1], [[0, 0, 1, 2], [1, 1, 1, 0]]))
         assert score.value == pytest.approx((2 / 4 + 3 / 4) / 2)
 
-    def test_copies_are_asked_for_the_default_label(self) -> None:
+    def test_copies_agree_with_the_default_label(self) -> None:
         """The default is label 0: the answers are 0, 1, 0, 0, whatever the original texts got."""
         assert (
             agreement(outcomes([2] * 4, [1, 1, 2, 0], [[0], [1], [0], [0]], is_copy=True)).value
@@ -184,7 +184,9 @@ def test_step_1_of_dev_r_gives_the_counts_of_table_a4(shared_data: Path, name: s
 
 
 def test_cola_alone_was_tested_for_one_sentence(shared_data: Path) -> None:
-    """ "> 3 tokens" alone leaves 288/679; the paper has 287/675. For the other sets the test would remove too many."""
+    """ "> 3 tokens" alone leaves 288/679; the paper has 287/675. For the other sets the test would
+    remove too many.
+    """
     assert Counter(
         label for text, label in rows_of(shared_data, "cola") if len(text.split(" ")) > 3
     ) == {

@@ -12,7 +12,7 @@ from conftest import NLI
 from disorder.data import read_data
 from disorder.errors import BadModel
 from disorder.models import load, n_heads, some_variants
-from disorder.models.inputs.variants import take_variants, variant_texts
+from disorder.models.inputs.variants import take_variants
 from disorder.models.protocols import (
     Attention,
     Batching,

@@ -70,7 +70,7 @@ def test_a_stopped_run_goes_on_from_shared_storage(
         audit("uniform", data, out=storage, **SETTINGS)
 
 
-def test_a_part_damaged_on_shared_storage_is_asked_again(
+def test_a_part_damaged_on_shared_storage_is_predicted_again(
     jsonl: Callable[..., Path], storage: str
 ) -> None:
     whole = audit("uniform", str(jsonl(pairs(30))), out=storage, **SETTINGS)

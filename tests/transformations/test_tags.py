@@ -186,7 +186,7 @@ def test_mistakes_say_what_would_work() -> None:
 
 def test_a_missing_pipeline_says_how_to_get_one() -> None:
     pytest.importorskip("spacy", reason="needs spaCy")
-    with pytest.raises(MissingData, match=r"pip install \"disorder\[nlp\]\""):
+    with pytest.raises(MissingData, match=r"pip install .*\[nlp\]"):
         tagged([split("a b")], tagger="spacy:no_such_pipeline")
 
 
@@ -222,9 +222,7 @@ class TestWithoutNltkData:
         self, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         monkeypatch.setitem(sys.modules, "spacy", None)
-        with pytest.raises(
-            MissingData, match=r'^word classes need a tagger: pip install "disorder'
-        ):
+        with pytest.raises(MissingData, match=r"^word classes need a tagger: pip install "):
             parse("drop_pos:tags=NOUN").tried()
 
 

@@ -1,5 +1,6 @@
-"""The command line: one thin file a verb. The user's mistake is one line and exit code 2; anything
-else is our bug.
+"""The command line: one thin file per verb.
+
+The user's mistake is one line and exit code 2; anything else is our bug.
 """
 
 from __future__ import annotations

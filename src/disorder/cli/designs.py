@@ -31,10 +31,10 @@ ComparisonData = Annotated[str, typer.Argument(help="Training data: mnli:train, 
 ComparisonTest = Annotated[
     str, typer.Argument(help="Test data, never trained on: mnli:matched, FILE.jsonl")
 ]
-ComparisonSeeds = Annotated[int, o._option("Trainings of each model, with seeds 0, 1, …")]
-ComparisonJson = Annotated[bool, o._option("Print the results as JSON and nothing else", "--json")]
+ComparisonSeeds = Annotated[int, o.option("Trainings of each model, with seeds 0, 1, …")]
+ComparisonJson = Annotated[bool, o.option("Print the results as JSON and nothing else", "--json")]
 DesignOn = Annotated[
-    list[str], o._option("Transformation to perturb texts by; can be repeated", "--on")
+    list[str], o.option("Transformation to perturb texts by; can be repeated", "--on")
 ]
 MEANING = (
     "95 % intervals over test examples; they do not include the variation between seeds. "

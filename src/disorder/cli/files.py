@@ -1,4 +1,4 @@
-"""How does a command write a file that an option names? Whole, or with one line that says why not."""
+"""Files that an option names: written completely, or one line says why not."""
 
 from __future__ import annotations
 

@@ -20,7 +20,8 @@ def gate(
     on: Annotated[
         str,
         typer.Option(
-            help="Fail when the whole interval is beyond the limit (sure), the value (value), any of it (doubt)"
+            help="What must lie beyond the limit to fail: the entire interval (sure), the value "
+            "(value), any part of the interval (doubt)"
         ),
     ] = "sure",
     junit: Annotated[Path | None, typer.Option(help="Write a JUnit XML file")] = None,

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 Recipes = Annotated[
     list[str] | None,
-    o._option(
+    o.option(
         "Mitigation, with settings as name:key=value; can be repeated "
         "(default: plain, threshold, entropic, invalid_class)",
         "--recipe",
@@ -28,13 +28,13 @@ Recipes = Annotated[
 ]
 MitigationOn = Annotated[
     list[str] | None,
-    o._option(
+    o.option(
         "Transformation that makes texts invalid; can be repeated (default: Word Salad's)", "--on"
     ),
 ]
 Transfer = Annotated[
     str | None,
-    o._option("Also train this mitigation on each transformation alone, and test it on all"),
+    o.option("Also train this mitigation on each transformation alone, and test it on all"),
 ]
 MetricOn = tuple[str, str]  # a metric, and the kind of texts
 Column = tuple[MetricOn, str, str]  # a metric and texts, the group of examples, the title

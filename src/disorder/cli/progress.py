@@ -1,6 +1,4 @@
-"""How far is it? A bar with a running score on a terminal, plain lines elsewhere; always on
-standard error.
-"""
+"""Progress: a bar with a running score on a terminal, plain lines elsewhere, on standard error."""
 
 from __future__ import annotations
 
@@ -23,7 +21,7 @@ EVERY = 10.0  # seconds between plain lines
 
 
 class Bar:
-    """Listens to an audit and shows how far it is."""
+    """The `progress=` callback of an audit: shows how far it is."""
 
     def __init__(self) -> None:
         self.console = Console(stderr=True)
@@ -69,7 +67,7 @@ class Bar:
 
 
 class EpochBar(Bar):
-    """Listens to a training: one bar, or one line, an epoch."""
+    """The `progress=` callback of a training: one bar, or one line, per epoch."""
 
     def __call__(self, stage: str, done: int, total: int, note: str) -> None:
         """One step of an epoch; the dev score is the news at its end."""
@@ -85,7 +83,7 @@ class News(logging.Handler):
 
     @classmethod
     def show(cls) -> None:
-        """Listen from now on."""
+        """Print such news from now on."""
         logger = logging.getLogger("disorder")
         logger.setLevel(logging.INFO)
         if not any(isinstance(handler, cls) for handler in logger.handlers):

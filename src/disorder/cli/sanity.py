@@ -12,11 +12,11 @@ from disorder.cli.train import Device, Set, settings_of
 
 Train = Annotated[
     str | None,
-    o._option("Its training data (default: found by name for known sets, else cross-fitting)"),
+    o.option("Its training data (default: found by name for known sets, else cross-fitting)"),
 ]
 SanityModel = Annotated[
     str,
-    o._option(
+    o.option(
         "What is trained: linear (quick), or any that `disorder train` takes: bilstm, "
         "hf:NAME_OR_FOLDER",
         "--model",
@@ -24,30 +24,30 @@ SanityModel = Annotated[
 ]
 CheckName = Annotated[
     list[str] | None,
-    o._option("Run this check only (disorder list checks); can be repeated", "--check"),
+    o.option("Run this check only (disorder list checks); can be repeated", "--check"),
 ]
-Margin = Annotated[float, o._option("Largest cost that still counts as none (0.05 is five points)")]
+Margin = Annotated[float, o.option("Largest cost that still counts as none (0.05 is five points)")]
 Skill = Annotated[
     float,
-    o._option(
+    o.option(
         "Share of the way from chance to perfect that a model must have gone for a 'not needed'"
     ),
 ]
 Folds = Annotated[
     int | None,
-    o._option(
+    o.option(
         "Cross-fit in this many parts, training data included (default: 5 where it is needed)"
     ),
 ]
 SanityLimit = Annotated[
     int | None,
-    o._option("Train on this many rows at most, drawn by seed (default 5,000)", "--limit"),
+    o.option("Train on this many rows at most, drawn by seed (default 5,000)", "--limit"),
 ]
 SanityOut = Annotated[
-    Path | None, o._option("Folder of the report (default: runs/DATE-sanity-DATA)", "--out")
+    Path | None, o.option("Folder of the report (default: runs/DATE-sanity-DATA)", "--out")
 ]
 SanityJson = Annotated[
-    bool, o._option("Print sanity.json on standard output and nothing else", "--json")
+    bool, o.option("Print sanity.json on standard output and nothing else", "--json")
 ]
 
 

@@ -33,29 +33,29 @@ Given = Annotated[
         help="Models, data, or finished runs (default: the paper's own models and data)",
     ),
 ]
-ListAll = Annotated[bool, o._option("Show all items, and what each needs", "--list")]
+ListAll = Annotated[bool, o.option("Show all items, and what each needs", "--list")]
 As = Annotated[
     list[str] | None,
-    o._option("Published model that MODEL stands for; repeat it for several, in order", "--as"),
+    o.option("Published model that MODEL stands for; repeat it for several, in order", "--as"),
 ]
-StudyQ = Annotated[int | None, o._option("Permutations per example (default: the paper's)", min=1)]
-Seeds = Annotated[int, o._option("Trainings per model, for items that train", min=1)]
+StudyQ = Annotated[int | None, o.option("Permutations per example (default: the paper's)", min=1)]
+Seeds = Annotated[int, o.option("Trainings per model, for items that train", min=1)]
 StudyLimit = Annotated[
-    int | None, o._option("Examples to test on (items that train: to train on), drawn at random")
+    int | None, o.option("Examples to test on (items that train: to train on), drawn at random")
 ]
-TestLimit = Annotated[int | None, o._option("For items that train: test on this many examples")]
+TestLimit = Annotated[int | None, o.option("For items that train: test on this many examples")]
 Train = Annotated[
-    str | None, o._option("Training data, for items that train (default: the paper's)")
+    str | None, o.option("Training data, for items that train (default: the paper's)")
 ]
 Whose = Annotated[
-    str | None, o._option("paper: as described; released: as the authors' code does", "--fidelity")
+    str | None, o.option("paper: as described; released: as the authors' code does", "--fidelity")
 ]
 StudyOut = Annotated[
     Path | None,
-    o._option("Folder of the study, resumed if it exists (default: runs/DATE-study-ITEM)"),
+    o.option("Folder of the study, resumed if it exists (default: runs/DATE-study-ITEM)"),
 ]
 StudyJson = Annotated[
-    bool, o._option("Print study.json on standard output and nothing else", "--json")
+    bool, o.option("Print study.json on standard output and nothing else", "--json")
 ]
 
 
@@ -267,7 +267,7 @@ def _facts(item: StudyItem, lacking: list[str]) -> dict[str, Any]:
         models,
         ", ".join(item.data),
         f"trains on {item.train}" if item.train else "",
-        *(f"disorder[{extra}]" for extra in item.extras),
+        *(f"the extra {extra}" for extra in item.extras),
     ]
     return {
         "item": item.name,

@@ -23,44 +23,42 @@ TrainData = Annotated[
 ]
 ModelName = Annotated[
     str,
-    o._option(
+    o.option(
         "What is trained: bilstm, infersent, convnet, esim, transformer, bow, or hf:NAME_OR_FOLDER",
         "--model",
     ),
 ]
 Dev = Annotated[
     str | None,
-    o._option("Data that chooses the best epoch (default: 10 % of the training data, held out)"),
+    o.option("Data that chooses the best epoch (default: 10 % of the training data, held out)"),
 ]
 Set = Annotated[
-    list[str] | None, o._option("Setting as name=value, e.g. lr=2e-5; can be repeated", "--set")
+    list[str] | None, o.option("Setting as name=value, e.g. lr=2e-5; can be repeated", "--set")
 ]
 On = Annotated[
     list[str] | None,
-    o._option(
+    o.option(
         "Train on this transformation of the texts; can be repeated; original: original texts",
         "--on",
     ),
 ]
 Asks = Annotated[
     str | None,
-    o._option("Trained model that says which words matter (default: --model, if it is trained)"),
+    o.option("Trained model that says which words matter (default: --model, if it is trained)"),
 ]
-TrainLimit = Annotated[
-    int | None, o._option("Train on this many examples, drawn at random by seed")
-]
-TestLimit = Annotated[int | None, o._option("Test on this many examples, drawn at random")]
+TrainLimit = Annotated[int | None, o.option("Train on this many examples, drawn at random by seed")]
+TestLimit = Annotated[int | None, o.option("Test on this many examples, drawn at random")]
 TrainOut = Annotated[
-    Path | None, o._option("Folder of the trained model (default: models/DATE-MODEL-DATA)")
+    Path | None, o.option("Folder of the trained model (default: models/DATE-MODEL-DATA)")
 ]
-TrainResume = Annotated[Path | None, o._option("Resume a training that was stopped")]
-Device = Annotated[str | None, o._option("cpu, cuda or mps (default: the best there is)")]
+TrainResume = Annotated[Path | None, o.option("Resume a training that was stopped")]
+Device = Annotated[str | None, o.option("cpu, cuda or mps (default: the best there is)")]
 Audit = Annotated[
     str | None,
-    o._option("Audit the model on this data before and after training, with the same seed"),
+    o.option("Audit the model on this data before and after training, with the same seed"),
 ]
 TrainJson = Annotated[
-    bool, o._option("Print training.json on standard output and nothing else", "--json")
+    bool, o.option("Print training.json on standard output and nothing else", "--json")
 ]
 
 

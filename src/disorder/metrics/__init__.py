@@ -1,4 +1,4 @@
-"""Metrics: one file per question. A metric is its decomposition by example; the rest follows."""
+"""Metrics: one file per score. A metric is its decomposition by example; the rest follows."""
 
 from __future__ import annotations
 

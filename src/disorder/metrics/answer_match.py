@@ -1,8 +1,7 @@
-"""How near is a given answer to those that people gave? SQuAD's exact match and F1 (Rajpurkar et
-al., 2016, 2018).
+"""Answer match: SQuAD's exact match and F1 of an answer against the gold ones.
 
-Answers are compared in lower case, without punctuation and articles. A question without an answer
-is answered rightly by none.
+Rajpurkar et al. (2016, 2018). Answers are compared in lower case, without punctuation and articles.
+Where a question has no gold answer, the empty answer is correct.
 """
 
 from __future__ import annotations

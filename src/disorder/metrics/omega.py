@@ -1,7 +1,8 @@
 """Ω: for how many examples enough permutations still get the gold label.
 
 UnNatural Language Inference (Sinha et al., 2021). Ω_x counts examples whose accepted share exceeds
-x, strictly; shares are compared as fractions, so that 34 of 100 is not "more than 0.34" by rounding.
+x, strictly; shares are compared as fractions, so that 34 of 100 is not "more than 0.34" by
+rounding.
 """
 
 from __future__ import annotations

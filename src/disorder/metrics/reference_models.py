@@ -1,8 +1,8 @@
-"""How would the papers' imaginary models score on the same examples, given the same answers to
-original texts?
+"""Reference models: what the papers' imaginary models would score on the same examples.
 
-UNLI's Model A takes every perturbed text for meaningless and rejects it; B guesses uniformly; C is a
-bag of words and never changes its answer.
+They share the predictions for original texts. UNLI's Model A takes every perturbed text for
+meaningless and rejects it; B guesses uniformly; C is a bag of words and never changes its
+prediction.
 """
 
 from __future__ import annotations
@@ -18,8 +18,9 @@ from disorder.types import Outcomes
 
 
 def references(outcomes: Outcomes) -> Iterator[tuple[str, Outcomes]]:
-    """The reference models by name with their outcomes, one after another: each is as large as the
-    outcomes themselves.
+    """The reference models by name with their outcomes.
+
+    One after another, since each is as large as the outcomes themselves.
     """
     if outcomes.task.reject_label is not None:
         yield "A: rejects", _rejects(outcomes)
@@ -29,32 +30,28 @@ def references(outcomes: Outcomes) -> Iterator[tuple[str, Outcomes]]:
 
 def _rejects(outcomes: Outcomes) -> Outcomes:
     assert outcomes.task.reject_label is not None
-    answer = np.eye(len(outcomes.task.labels), dtype=np.float32)[
-        outcomes.task.labels.index(outcomes.task.reject_label)
-    ]
-    return _answering(outcomes, np.broadcast_to(answer, outcomes.predictions.shape))
+    number = outcomes.task.labels.index(outcomes.task.reject_label)
+    certain = np.eye(len(outcomes.task.labels), dtype=np.float32)[number]
+    return _predicting(outcomes, np.broadcast_to(certain, outcomes.predictions.shape))
 
 
 def _guesses(outcomes: Outcomes) -> Outcomes:
     m = len(outcomes.task.labels)
+    n_examples, n_variants = outcomes.predictions.shape[:2]
     picks = [
-        generator(outcomes.seed, "guess", str(i)).integers(m, size=outcomes.predictions.shape[1])
+        generator(outcomes.seed, "guess", str(i)).integers(m, size=n_variants)
         for i in outcomes.example
     ]
-    answers = np.eye(m, dtype=np.float32)[
-        np.array(picks, dtype=np.int64).reshape(outcomes.predictions.shape[:2])
-    ]
-    return _answering(outcomes, answers)
+    numbers = np.array(picks, dtype=np.int64).reshape(n_examples, n_variants)
+    return _predicting(outcomes, np.eye(m, dtype=np.float32)[numbers])
 
 
 def _unchanged(outcomes: Outcomes) -> Outcomes:
-    return _answering(
-        outcomes, np.broadcast_to(outcomes.original[:, None, :], outcomes.predictions.shape)
-    )
+    original = outcomes.original[:, None, :]
+    return _predicting(outcomes, np.broadcast_to(original, outcomes.predictions.shape))
 
 
-def _answering(outcomes: Outcomes, answers: Any) -> Outcomes:
-    return replace(
-        outcomes,
-        predictions=np.where(outcomes.is_predicted[:, :, None], answers, np.float32(np.nan)),
-    )
+def _predicting(outcomes: Outcomes, predictions: Any) -> Outcomes:
+    """The outcomes with other predictions for the variants that exist."""
+    kept = np.where(outcomes.is_predicted[:, :, None], predictions, np.float32(np.nan))
+    return replace(outcomes, predictions=kept)

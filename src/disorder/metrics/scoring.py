@@ -17,7 +17,7 @@ from disorder.registry import MetricPart, metric_named, parts
 from disorder.types import Fidelity, Floats, Outcomes, Score, Task
 
 ORIGINAL = "original"
-CURTAILED = ("omega_max", "omega_rand")  # what --curtail measures when nothing else was asked for
+CURTAILED = ("omega_max", "omega_rand")  # what --curtail measures by default
 
 
 @dataclass(frozen=True)
@@ -69,8 +69,8 @@ class Metric:
         is_mean = isinstance(found, Share) or (isinstance(found, Mean) and found.classes is None)
         if not is_mean:
             raise DisorderError(
-                f"--stop-when: {self.name} is no mean over examples, so that it cannot be watched; "
-                "use one such as p_c, accuracy or omega_max"
+                f"--stop-when: {self.name} is not a mean of one value per example, so its "
+                "interval cannot be watched; use one such as p_c, accuracy or omega_max"
             )
 
     def limit(self, task: Task, fidelity: Fidelity) -> Fraction:
@@ -78,7 +78,7 @@ class Metric:
         found = self.decompose(probe(task, fidelity))
         if not isinstance(found, Share) or found.limit is None:
             raise DisorderError(
-                f"--curtail: {self.name} needs every permutation; ask for omega_… scores only, or "
+                f"--curtail: {self.name} needs every permutation; choose omega_… scores only, or "
                 "leave --curtail out"
             )
         return found.limit
@@ -137,8 +137,8 @@ def _applying(
         if entry.parameter and only is None:
             yield from (Metric(entry, x) for x in points.get(entry.name, entry.points))
         elif entry.parameter and only is not None:
-            asked = [name for name in sorted(only) if name.startswith(f"{entry.name}@")]
-            yield from (Metric.named(name) for name in asked)
+            chosen = [name for name in sorted(only) if name.startswith(f"{entry.name}@")]
+            yield from (Metric.named(name) for name in chosen)
 
 
 def _measured(outcomes: Outcomes, keeps_words: bool) -> set[str]:

@@ -19,7 +19,12 @@ from disorder.registry import metric
 from disorder.types import Bools, Fidelity, Ints, Outcomes, Task
 
 SENTENCE_END = re.compile(r"(\S*)[.!?…][\"'”’)\]]*\s+(?=\S)|[。！？](?=.)")
-TITLES = frozenset("mr mrs ms dr st prof rev gen gov sen rep jr sr vs etc inc co".split())
+ABBREVIATIONS = frozenset(
+    (
+        *("mr", "mrs", "ms", "dr", "st", "prof", "rev", "gen", "gov", "sen", "rep", "jr", "sr"),
+        *("vs", "etc", "inc", "co"),
+    )
+)
 N_TOKENS = 3  # a text must have more
 
 
@@ -60,16 +65,20 @@ def is_simple(text: str, *, task: Task, fidelity: Fidelity) -> bool:
     The released code tests for one sentence in CoLA alone, and cuts at every single space, so that
     a trailing or double one adds a token: Table A4's counts depend on both.
     """
-    released = fidelity == "released"
-    n_tokens = len(text) if task.language == "zh" else len(text.split(" " if released else None))
-    return n_tokens > N_TOKENS and ((released and task.name != "cola") or is_one_sentence(text))
+    is_released = fidelity == "released"
+    tokens = text.split(" ") if is_released else text.split()
+    n_tokens = len(text) if task.language == "zh" else len(tokens)
+    if n_tokens <= N_TOKENS:
+        return False
+    return (is_released and task.name != "cola") or is_one_sentence(text)
 
 
 def is_one_sentence(text: str) -> bool:
-    """Whether no mark inside the text ends a sentence; titles and initials do not."""
+    """Whether no mark inside the text ends a sentence; abbreviations and initials do not."""
     for end in SENTENCE_END.finditer(text.strip()):
         word = (end[1] or "").lstrip("\"'“‘([").lower()
-        if word not in TITLES and not (len(word) == 1 and word.isalpha()) and "." not in word:
+        is_initial = len(word) == 1 and word.isalpha()
+        if word not in ABBREVIATIONS and not is_initial and "." not in word:
             return False
     return True
 

@@ -1,5 +1,6 @@
-"""What does a gate's decision look like in a README? A small SVG that says it in words, drawn
-without any network.
+"""The badge of a gate: a small SVG for a README that says the decision in words.
+
+Drawn here, so that no badge service is called.
 """
 
 from __future__ import annotations
@@ -8,25 +9,34 @@ from html import escape
 
 from disorder.runs.decision import Decision
 
-GREEN, RED, GREY = "#1a7f37", "#b3261e", "#444c56"  # each with white text at more than 4.5 : 1
-LETTER, MARGIN, HEIGHT = 6.0, 7, 20
+# white text has a contrast of more than 4.5 : 1 on each
+GREEN = "#1a7f37"
+RED = "#b3261e"
+GREY = "#444c56"
+LETTER = 6.0  # width
+MARGIN = 7
+HEIGHT = 20
 LABEL = "word order"
 
 
 def svg(decision: Decision) -> str:
     """The badge: what is gated on the left, how it went on the right."""
-    n, failed = len(decision.rulings), sum(not r.passed for r in decision.rulings)
-    message = f"{n} of {n} hold" if not failed else f"{failed} of {n} failed"
-    left, right = (_width(text) for text in (LABEL, message))
+    n = len(decision.rulings)
+    failed = sum(not ruling.passed for ruling in decision.rulings)
+    message = f"{failed} of {n} failed" if failed else f"{n} of {n} hold"
+    colour = RED if failed else GREEN
+    left = _width(LABEL)
+    right = _width(message)
+    size = f'width="{left + right}" height="{HEIGHT}"'
     title = escape(f"{LABEL}: {message}")
     return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" width="{left + right}" height="{HEIGHT}" role="img" aria-label="{title}">\n'
+        f'<svg xmlns="http://www.w3.org/2000/svg" {size} role="img" aria-label="{title}">\n'
         f"<title>{title}</title>\n"
-        f'<clipPath id="round"><rect width="{left + right}" height="{HEIGHT}" rx="3"/></clipPath>\n'
+        f'<clipPath id="round"><rect {size} rx="3"/></clipPath>\n'
         f'<g clip-path="url(#round)"><rect width="{left}" height="{HEIGHT}" fill="{GREY}"/>'
-        f'<rect x="{left}" width="{right}" height="{HEIGHT}" fill="{RED if failed else GREEN}"/></g>\n'
-        f'<g fill="#fff" font-family="Verdana, DejaVu Sans, sans-serif" font-size="11">{_text(LABEL, 0, left)}'
-        f"{_text(message, left, right)}</g>\n"
+        f'<rect x="{left}" width="{right}" height="{HEIGHT}" fill="{colour}"/></g>\n'
+        '<g fill="#fff" font-family="Verdana, DejaVu Sans, sans-serif" font-size="11">'
+        f"{_text(LABEL, 0, left)}{_text(message, left, right)}</g>\n"
         "</svg>\n"
     )
 

@@ -1,23 +1,27 @@
-"""What do the scores look like? Pictures as plain SVG, drawn from run.json alone: no script,
-readable in print and grey.
-"""
+"""Charts of a run, drawn from run.json alone: plain SVG, no script, readable in print and grey."""
 
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from typing import Any
 
+from disorder.report.metric_names import title_of
 from disorder.runs.run import Run
 
-BLUE, ORANGE, GREY = "#0b5fa5", "#e08a00", "#555555"
+BLUE = "#0b5fa5"
+ORANGE = "#e08a00"
+GREY = "#555555"
 FONT = "Helvetica, Arial, sans-serif"
-WIDTH, HEIGHT = 460, 220
-Table = list[dict[str, Any]]
+WIDTH = 460
+HEIGHT = 220
+TEXTS = {"before": "original texts", "after": "perturbed texts"}
+ChartRows = list[dict[str, Any]]
 
 
 def forest(run: Run, metric: str) -> str:
     """A score of every transformation with its interval, and chance as a line."""
-    rows: Table = [
+    rows: ChartRows = [
         {
             "name": r.transformation.replace("original", "original texts"),
             "value": r.value,
@@ -27,32 +31,49 @@ def forest(run: Run, metric: str) -> str:
         for r in run.scores
         if r.metric == metric and r.group == "all"
     ]
-    names = [row["name"] for row in rows]
+    x = {
+        "field": "value",
+        "type": "quantitative",
+        "scale": {"domain": [0, 1]},
+        "title": title_of(metric),
+    }
+    points = {"type": "point", "filled": True, "size": 60, "color": BLUE}
+    layers = interval_layers(rows, x, points, label_limit=220)
+    if run.chance is not None:
+        layers.append(dotted_line({"x": {"datum": run.chance}}))
+    return svg({"data": {"values": rows}, "layer": layers, "height": {"step": 24}})
+
+
+def interval_layers(
+    rows: ChartRows,
+    x: dict[str, Any],
+    points: dict[str, Any],
+    *,
+    label_limit: int,
+    encoding: Mapping[str, Any] | None = None,
+) -> ChartRows:
+    """The layers of a forest plot: each row's interval from `low` to `high`, and its point.
+
+    Rows stand in the order given, under their `name`; `encoding` is added to that of the points.
+    """
     y = {
         "field": "name",
         "type": "nominal",
-        "sort": names,
+        "sort": [row["name"] for row in rows],
         "title": None,
-        "axis": {"labelLimit": 220},
+        "axis": {"labelLimit": label_limit},
     }
-    x = {"field": "value", "type": "quantitative", "scale": {"domain": [0, 1]}, "title": metric}
     span = {"y": y, "x": x | {"field": "low"}, "x2": {"field": "high"}}
-    layers: Table = [
+    return [
         {"mark": {"type": "rule", "size": 2, "color": BLUE}, "encoding": span},
-        {
-            "mark": {"type": "point", "filled": True, "size": 60, "color": BLUE},
-            "encoding": {"y": y, "x": x},
-        },
+        {"mark": points, "encoding": {"y": y, "x": x, **(encoding or {})}},
     ]
-    if run.chance is not None:
-        layers.append(_line({"x": {"datum": run.chance}}))
-    return svg({"data": {"values": rows}, "layer": layers, "height": {"step": 24}})
 
 
 def omega_curve(run: Run, transformation: str) -> str:
     """Ω_x over x, beside the reference models at their Ω_max and what a bag of words would give."""
     points = run.figures[transformation]["omega"]
-    rows: Table = [{"x": x, "share": y, "model": "this model"} for x, y in points]
+    rows: ChartRows = [{"x": x, "share": y, "model": "this model"} for x, y in points]
     accuracy = run.score(transformation, "accuracy_used")
     if accuracy is not None:
         rows += [{"x": x, "share": accuracy.value, "model": "bag of words (C)"} for x, _ in points]
@@ -71,18 +92,19 @@ def omega_curve(run: Run, transformation: str) -> str:
         },
         **_two("model", ["this model", "bag of words (C)"], dash=True),
     }
-    layers: Table = [{"mark": {"type": "line", "interpolate": "step-after"}, "encoding": encoding}]
+    line = {"type": "line", "interpolate": "step-after"}
+    layers: ChartRows = [{"mark": line, "encoding": encoding}]
     if run.chance is not None:
-        layers.append(_line({"x": {"datum": run.chance}}))
+        layers.append(dotted_line({"x": {"datum": run.chance}}))
     return svg({"data": {"values": rows}, "layer": layers})
 
 
 def acceptance(run: Run, transformation: str) -> str:
-    """How many examples have each share of accepted permutations, by whether the original text was
-    answered right.
+    """How many examples have each share of accepted permutations, by whether the prediction for
+    the original text is correct.
     """
     table = run.figures[transformation]["acceptance"]
-    names = {"right": "answered right", "wrong": "answered wrong"}
+    names = {"right": "predicted correctly", "wrong": "predicted wrongly"}
     rows = [
         {
             "from": i / len(counts),
@@ -103,54 +125,54 @@ def acceptance(run: Run, transformation: str) -> str:
 
 
 def confidence(run: Run, transformation: str) -> str:
-    """How sure the model is of its answers, on whole and on perturbed texts."""
+    """The confidence of the model's predictions, for original and for perturbed texts."""
     table = run.figures[transformation]["confidence"]
-    names = {"before": "original texts", "after": "perturbed texts"}
     rows = [
-        {"from": i / len(shares), "to": (i + 1) / len(shares), "share": share, "asked": names[name]}
+        {"from": i / len(shares), "to": (i + 1) / len(shares), "share": share, "texts": TEXTS[name]}
         for name, shares in table.items()
         for i, share in enumerate(shares)
     ]
-    return _bars(rows, "share", "asked", list(names.values()), "probability of the answer given")
+    title = "probability of the predicted label"
+    return _bars(rows, "share", "texts", list(TEXTS.values()), title)
 
 
 def reliability(run: Run, transformation: str) -> str:
-    """How often answers are right, by how sure they are; on the diagonal certainty is earned."""
-    names = {"before": "original texts", "after": "perturbed texts"}
-    rows: Table = [
+    """How often predictions are correct, by confidence; calibrated ones lie on the diagonal."""
+    rows: ChartRows = [
         {
-            "sure": sure,
-            "right": right,
-            "answers": n / sum(count for *_, count in points),
-            "asked": names[name],
+            "confidence": confidence,
+            "correct": correct,
+            "predictions": n / sum(count for *_, count in points),
+            "texts": TEXTS[name],
         }
         for name, points in run.figures[transformation]["reliability"].items()
-        for sure, right, n in points
+        for confidence, correct, n in points
     ]
     axis = {"type": "quantitative", "scale": {"domain": [0, 1]}}
     places = {
-        "x": {"field": "sure", "title": "probability of the answer given", **axis},
-        "y": {"field": "right", "title": "share of right answers", **axis},
+        "x": {"field": "confidence", "title": "probability of the predicted label", **axis},
+        "y": {"field": "correct", "title": "share of correct predictions", **axis},
     }
-    colour = _two("asked", list(names.values()))
+    colour = _two("texts", list(TEXTS.values()))
     size = {
-        "field": "answers",
+        "field": "predictions",
         "type": "quantitative",
         "legend": None,
         "scale": {"range": [15, 220]},
     }
-    shape = {"field": "asked", "type": "nominal", "scale": {"domain": list(names.values())}}
-    shape["legend"] = colour["color"]["legend"]
-    diagonal = {
-        "mark": {"type": "rule", "aria": False, "strokeDash": [2, 3], "color": GREY},
-        "data": {"values": [{}]},
-        "encoding": {
-            "x": {"datum": 0, **axis},
-            "y": {"datum": 0, **axis},
-            "x2": {"datum": 1},
-            "y2": {"datum": 1},
-        },
+    shape = {
+        "field": "texts",
+        "type": "nominal",
+        "scale": {"domain": list(TEXTS.values())},
+        "legend": colour["color"]["legend"],
     }
+    ends = {
+        "x": {"datum": 0, **axis},
+        "y": {"datum": 0, **axis},
+        "x2": {"datum": 1},
+        "y2": {"datum": 1},
+    }
+    diagonal = dotted_line(ends) | {"data": {"values": [{}]}}
     points = {
         "mark": {"type": "point", "filled": True, "opacity": 0.9},
         "encoding": {**places, **colour, "size": size, "shape": shape},
@@ -159,7 +181,7 @@ def reliability(run: Run, transformation: str) -> str:
     return svg({"data": {"values": rows}, "layer": [diagonal, lines, points]})
 
 
-def heat_map(cells: Table, rows: str, columns: str, value: str) -> str:
+def heat_map(cells: ChartRows, rows: str, columns: str, value: str) -> str:
     """A share from 0 to 1 for every row and column, as colour and number; dark is high, in grey
     too.
     """
@@ -188,8 +210,8 @@ def heat_map(cells: Table, rows: str, columns: str, value: str) -> str:
     )
 
 
-def _bars(rows: Table, y: str, group: str, names: list[str], title: str) -> str:
-    """Two histograms, one above the other, so that neither hides the other and no colour is needed."""
+def _bars(rows: ChartRows, y: str, group: str, names: list[str], title: str) -> str:
+    """Two histograms, one above the other, so that none is hidden and no colour is needed."""
     x = {
         "field": "from",
         "type": "quantitative",
@@ -228,7 +250,8 @@ def _two(field: str, names: list[str], *, dash: bool = False) -> dict[str, Any]:
     return channels
 
 
-def _line(encoding: dict[str, Any]) -> dict[str, Any]:
+def dotted_line(encoding: dict[str, Any]) -> dict[str, Any]:
+    """A thin line that marks chance, or no difference; screen readers skip it."""
     return {
         "mark": {"type": "rule", "aria": False, "strokeDash": [2, 3], "color": GREY},
         "encoding": encoding,

@@ -10,6 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from disorder.report.metric_names import title_of
+from disorder.report.number_text import MINUS
 from disorder.report.page import visible
 from disorder.runs.comparison import ALPHA, Comparison, Difference
 
@@ -22,17 +23,22 @@ TESTS = {
 
 def headline(comparison: Comparison) -> str:
     """What was found, in one sentence."""
-    n, sure = len(comparison.differences), sum(d.is_sure for d in comparison.differences)
+    n = len(comparison.differences)
     if not n:
         return "No score could be compared."
-    count = "None" if not sure else str(sure)
-    return f"{count} of {n} differences {'are' if sure > 1 else 'is'} sure at {ALPHA} after Holm's correction."
+    significant = sum(d.is_sure for d in comparison.differences)
+    count = str(significant) if significant else "None"
+    verb = "are" if significant > 1 else "is"
+    return f"{count} of {n} differences {verb} significant at {ALPHA} after Holm's correction."
 
 
 def about(comparison: Comparison) -> str:
     """What was compared, in one line."""
-    c, names = comparison, " and ".join(run.name for run in comparison.runs)
-    return f"{names} on {c.data}: {c.n_examples:,} examples, the same permutations (seed {c.audit_seed})"
+    names = " and ".join(run.name for run in comparison.runs)
+    return (
+        f"{names} on {comparison.data}: {comparison.n_examples:,} examples, "
+        f"the same permutations (seed {comparison.audit_seed})"
+    )
 
 
 def footnotes(comparison: Comparison) -> list[str]:
@@ -40,9 +46,8 @@ def footnotes(comparison: Comparison) -> list[str]:
     used = dict.fromkeys(d.test for d in comparison.differences)
     lines = [f"{name}: {TESTS[name]}" for name in used if name in TESTS]
     if comparison.differences:
-        lines.append(
-            f"p_holm: p after Holm's correction for all {len(comparison.differences)} tests; * below {ALPHA}"
-        )
+        n = len(comparison.differences)
+        lines.append(f"p_holm: p after Holm's correction for all {n} tests; * below {ALPHA}")
     lines += [
         f"not compared: {o.metric}, {where(o.transformation)}, {o.group} ({o.reason})"
         for o in comparison.omitted
@@ -56,19 +61,18 @@ def where(transformation: str) -> str:
 
 
 def signed(value: float, digits: int = 3) -> str:
-    """A difference with its sign, and a real minus."""
-    return f"{value:+.{digits}f}".replace("-", "−") if round(value, digits) else f"{0:.{digits}f}"
+    """A difference with its sign, and a true minus; 0 has none."""
+    if not round(value, digits):
+        return f"{0:.{digits}f}"
+    return f"{value:+.{digits}f}".replace("-", MINUS)
 
 
 def shown_p(p: float) -> str:
     """A p-value, no more exact than one can believe."""
-    return (
-        "<.0001"
-        if p < 0.0001
-        else f"{p:.4f}".replace("0.", ".", 1)
-        if p < 0.1
-        else f"{p:.2f}".replace("0.", ".", 1)
-    )
+    if p < 0.0001:
+        return "<.0001"
+    digits = 4 if p < 0.1 else 2
+    return f"{p:.{digits}f}".replace("0.", ".", 1)
 
 
 def show_comparison(comparison: Comparison, console: Console) -> None:
@@ -76,15 +80,16 @@ def show_comparison(comparison: Comparison, console: Console) -> None:
     console.print(Text(f"\n{headline(comparison)}", style="bold"))
     console.print(Text(visible(about(comparison)), style="dim"))
     for base, other, group, differences in comparison.pairs:
-        title = f"\n{visible(other)} minus {visible(base)}{'' if group == 'all' else f', only {visible(group)}'}"
-        console.print(Text(title, style="bold"))
+        only = "" if group == "all" else f", only {group}"
+        title = visible(f"{other} minus {base}{only}")
+        console.print(Text(f"\n{title}", style="bold"))
         console.print(_table(differences))
     for line in footnotes(comparison):
         console.print(Text(visible(line), style="dim"))
 
 
 def _table(differences: list[Difference]) -> Table:
-    """A row a score, under a line with the transformation."""
+    """One row per score, under a line with the transformation."""
     table = Table(box=SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
     table.add_column("", overflow="fold")
     for name in ("n", "base", "other", "difference", "p_holm"):
@@ -102,8 +107,7 @@ def _cells(d: Difference) -> Iterator[Text]:
     yield Text(f"{d.n:,}")
     yield Text(f"{d.base_value:.3f}")
     yield Text(f"{d.other_value:.3f}")
-    yield Text(
-        f"{signed(d.difference)} [{signed(d.low, 2)}, {signed(d.high, 2)}]",
-        style="bold" if d.is_sure else "",
-    )
-    yield Text(f"{shown_p(d.p_holm)}{'*' if d.is_sure else ' '}")
+    style = "bold" if d.is_sure else ""
+    mark = "*" if d.is_sure else " "
+    yield Text(f"{signed(d.difference)} [{signed(d.low, 2)}, {signed(d.high, 2)}]", style=style)
+    yield Text(f"{shown_p(d.p_holm)}{mark}")

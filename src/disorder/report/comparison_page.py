@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from disorder.report.charts import BLUE, GREY, svg
+from disorder.report.charts import BLUE, dotted_line, interval_layers, svg
 from disorder.report.comparison import (
     about,
     footnotes,
@@ -35,32 +35,23 @@ def page(comparison: Comparison) -> str:
 
 
 def forest(differences: list[Difference]) -> str:
-    """Every difference with its interval around 0; filled where it is sure after Holm's correction."""
+    """Every difference with its interval; filled where significant after Holm's correction."""
     rows: list[dict[str, Any]] = [
-        {"name": _name(d), "value": d.difference, "low": d.low, "high": d.high, "sure": d.is_sure}
+        {
+            "name": _name(d),
+            "value": d.difference,
+            "low": d.low,
+            "high": d.high,
+            "significant": d.is_sure,
+        }
         for d in differences
     ]
-    names = [row["name"] for row in rows]
-    y = {
-        "field": "name",
-        "type": "nominal",
-        "sort": names,
-        "title": None,
-        "axis": {"labelLimit": 300},
-    }
     x = {"field": "value", "type": "quantitative", "title": "difference, with 95 % interval"}
-    span = {"y": y, "x": x | {"field": "low"}, "x2": {"field": "high"}}
-    fill = {"condition": {"test": "datum.sure", "value": BLUE}, "value": "#ffffff"}
-    layers: list[dict[str, Any]] = [
-        {
-            "mark": {"type": "rule", "aria": False, "strokeDash": [2, 3], "color": GREY},
-            "encoding": {"x": {"datum": 0}},
-        },
-        {"mark": {"type": "rule", "size": 2, "color": BLUE}, "encoding": span},
-        {
-            "mark": {"type": "point", "size": 60, "stroke": BLUE, "opacity": 1},
-            "encoding": {"y": y, "x": x, "fill": fill},
-        },
+    points = {"type": "point", "size": 60, "stroke": BLUE, "opacity": 1}
+    fill = {"condition": {"test": "datum.significant", "value": BLUE}, "value": "#ffffff"}
+    layers = [
+        dotted_line({"x": {"datum": 0}}),
+        *interval_layers(rows, x, points, label_limit=300, encoding={"fill": fill}),
     ]
     return svg({"data": {"values": rows}, "layer": layers, "height": {"step": 20}})
 

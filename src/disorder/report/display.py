@@ -47,7 +47,7 @@ def comparison_html(comparison: Comparison) -> str:
 
 
 def framed(content: str, *, height: int = HEIGHT) -> str:
-    """A whole page inside a notebook's cell."""
+    """A page in a frame of its own, as HTML for a notebook's cell."""
     return (
         f'<iframe srcdoc="{escape(content, quote=True)}" sandbox="" '
         f'style="width: 100%; height: {height}px; border: 1px solid #d0d7de"></iframe>'

@@ -1,6 +1,4 @@
-"""What does a page show and its folder keep beside it? Pictures and tables, each with the rows that
-it is made of.
-"""
+"""Exhibits: the pictures and tables of a page, each with the rows that it is made of."""
 
 from __future__ import annotations
 

@@ -11,28 +11,31 @@ from collections.abc import Iterator
 from xml.etree import ElementTree
 
 from disorder.report.page import visible
-from disorder.runs.decision import Decision
+from disorder.runs.decision import Decision, Ruling
 
-MARKDOWN = re.compile(
-    r"[\\`*_{}\[\]()#+\-.!|~:/@$^=\"']"
-)  # what Markdown may read as more than a character
+# what Markdown may read as more than a character
+MARKDOWN = re.compile(r"[\\`*_{}\[\]()#+\-.!|~:/@$^=\"']")
 NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
 def lines(decision: Decision) -> Iterator[str]:
-    """One line a rule, then what to do about rules that the run cannot decide for sure."""
+    """One line per rule, then what to do about rules that the interval leaves undecided."""
     for r in decision.rulings:
-        yield f"{r.outcome:<15} {one_line(f'{r.score} is {r.found}; fails if {r.operator} {r.limit:g}')}"
+        told = one_line(f"{r.score} is {r.found}; fails if {r.operator} {r.limit:g}")
+        yield f"{r.outcome:<16} {told}"
     if advice := _advice(decision):
         yield advice
 
 
 def _advice(decision: Decision) -> str:
-    unsure = sum(not r.is_sure for r in decision.rulings)
-    if not unsure:
+    undecided = sum(not r.is_sure for r in decision.rulings)
+    if not undecided:
         return ""
-    what = "1 rule is" if unsure == 1 else f"{unsure} rules are"
-    return f"{what} not sure: the limit lies in the interval. More examples narrow it; --on says how to decide till then."
+    what = "1 rule is" if undecided == 1 else f"{undecided} rules are"
+    return (
+        f"{what} undecided: the interval includes the limit. More examples narrow it; "
+        "--on says which rules fail until then."
+    )
 
 
 def one_line(text: str) -> str:
@@ -41,7 +44,7 @@ def one_line(text: str) -> str:
 
 
 def junit_xml(decision: Decision) -> str:
-    """A test case a rule, as CI systems read it."""
+    """One test case per rule, as CI systems read it."""
     failures = sum(not r.passed for r in decision.rulings)
     counts = {"tests": str(len(decision.rulings)), "failures": str(failures), "errors": "0"}
     root = ElementTree.Element("testsuites", {"name": "disorder gate", **counts})
@@ -75,24 +78,28 @@ def _xml(text: str) -> str:
 
 
 def summary(decision: Decision) -> str:
-    """A Markdown table, a row a rule."""
+    """A Markdown table with one row per rule."""
     n_failed = sum(not r.passed for r in decision.rulings)
-    head = (
-        "all rules hold" if not n_failed else f"{n_failed} of {len(decision.rulings)} rules failed"
-    )
-    rows = [
-        f"| {'✅' if r.passed else '❌'} {r.outcome} | {code(f'{r.score} {r.operator} {r.limit:g}')} | {r.value:.3f} "
-        f"| {r.low:.3f} to {r.high:.3f} | {r.n:,} |"
-        for r in decision.rulings
-    ]
+    head = "all rules hold"
+    if n_failed:
+        head = f"{n_failed} of {len(decision.rulings)} rules failed"
     table = [
         "| | fail if | value | 95 % interval | n |",
         "| --- | --- | ---: | ---: | ---: |",
-        *rows,
+        *map(_row, decision.rulings),
     ]
     about = f"{code(decision.model)} on {code(decision.data)}, decided on {decision.on}."
     advice = [_advice(decision), ""] if _advice(decision) else []
     return "\n".join([f"### disorder gate: {head}", "", about, "", *table, "", *advice])
+
+
+def _row(ruling: Ruling) -> str:
+    """One rule of the Markdown table."""
+    mark = "✅" if ruling.passed else "❌"
+    rule = code(f"{ruling.score} {ruling.operator} {ruling.limit:g}")
+    interval = f"{ruling.low:.3f} to {ruling.high:.3f}"
+    cells = [f"{mark} {ruling.outcome}", rule, f"{ruling.value:.3f}", interval, f"{ruling.n:,}"]
+    return f"| {' | '.join(cells)} |"
 
 
 def code(text: str) -> str:

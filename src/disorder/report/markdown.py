@@ -1,6 +1,4 @@
-"""How do words of data get into Markdown and stay words? Nothing in them may leave its cell or
-line, or become markup.
-"""
+"""Untrusted text in Markdown: escaped, so that it stays in its cell and line and is no markup."""
 
 from __future__ import annotations
 

@@ -21,14 +21,17 @@ if TYPE_CHECKING:
     from jinja2 import Environment
 
 CAPTIONS = {
-    "forest": "{score} on whole and perturbed texts, with 95 % intervals; the dotted line is chance.",
-    "omega": "Ω_x under {main}: examples with more than a share x of permutations that get the gold label. A bag of words "
-    "draws a flat line at its accuracy; the dotted line marks chance.",
-    "acceptance": "Share of permutations ({main}) that get the gold label, for examples first answered right and wrong. A bag "
-    "of words has all of the first at 1 and all of the second at 0.",
-    "confidence": "How sure the model is of its answers before and after {main}.",
-    "reliability": "How often answers are right, by how sure they are, before and after {main}; larger points stand for more "
-    "answers. On the dotted line certainty is earned; below it the model is too sure.",
+    "forest": "{score} on original and perturbed texts, with 95 % intervals; the dotted line is "
+    "chance.",
+    "omega": "Examples with more than a share x of permutations ({main}) that get the gold label: "
+    "Ω_x. A bag of words draws a flat line at its accuracy; the dotted line marks chance.",
+    "acceptance": "Share of permutations ({main}) that get the gold label, for examples whose "
+    "original text is predicted correctly, and wrongly. A bag of words has all of the first at 1 "
+    "and all of the second at 0.",
+    "confidence": "The confidence of the model's predictions before and after {main}.",
+    "reliability": "How often predictions are correct, by their confidence, before and after "
+    "{main}; larger points stand for more predictions. On the dotted line the model is calibrated; "
+    "below it, it is overconfident.",
 }
 
 
@@ -94,15 +97,17 @@ def visible(text: object) -> str:
 
 
 def _shown(char: str) -> str:
-    if char in "\n\t" or unicodedata.category(char) not in ("Cc", "Cf", "Cs", "Co"):
+    if char in "\n\t\u200d" or unicodedata.category(char) not in ("Cc", "Cf", "Cs", "Co"):
         return char
     if ord(char) < 0x20:
         return chr(0x2400 + ord(char))
-    return char if char == "\u200d" else f"⟨U+{ord(char):04X}⟩"
+    return f"⟨U+{ord(char):04X}⟩"
 
 
 def _pictures(run: Run, main: str) -> list[dict[str, str]]:
     score = "spearman" if run.chance is None else "accuracy"
+    title = title_of(score)
+    title = title[0].upper() + title[1:]
     pictures = {CAPTIONS["forest"]: charts.forest(run, score)}
     if main in run.figures:
         pictures |= {
@@ -113,7 +118,7 @@ def _pictures(run: Run, main: str) -> list[dict[str, str]]:
         if "reliability" in run.figures[main]:  # runs of older versions have none
             pictures[CAPTIONS["reliability"]] = charts.reliability(run, main)
     return [
-        {"svg": svg, "caption": caption.format(score=score.capitalize(), main=main)}
+        {"svg": svg, "caption": caption.format(score=title, main=main)}
         for caption, svg in pictures.items()
     ]
 

@@ -69,8 +69,8 @@ def _measured(run: Run) -> list[str]:
 def _legend(run: Run) -> list[str]:
     """What stands in the tables, one line each."""
     lines = ["after a number its 95 % interval over examples"]
-    for metric in shown(_measured(run), "table", "permutations"):
-        lines.append(f"{title_of(metric)}: {meaning_of(metric)}")
+    metrics = shown(_measured(run), "table", "permutations")
+    lines += [f"{title_of(metric)}: {meaning_of(metric)}" for metric in metrics]
     if run.references:
         lines.append(REFERENCES)
     if any(group.startswith("needs=") for group in run.groups):

@@ -1,4 +1,4 @@
-"""Words and figures that terminal and page share: intervals, what was left out, how to run it again."""
+"""Wording that terminal and page share: intervals, what was left out, how to run it again."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from disorder.runs.run import Record, Run
 from disorder.runs.settings import Settings
 
 TELLING_KINDS = {
-    "unmoved": "right on the text, and as certain of the same label on every perturbed version",
-    "rescued": "wrong on the text, right on perturbed versions of it",
-    "noticed": "right on the text, another label on most perturbed versions",
+    "unmoved": "correct on the original, and the same label on every perturbed version",
+    "rescued": "wrong on the original, correct on perturbed versions of it",
+    "noticed": "correct on the original, another label on most perturbed versions",
 }
 
 

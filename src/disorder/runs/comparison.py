@@ -36,7 +36,7 @@ class Difference(BaseModel):
 
     @property
     def is_sure(self) -> bool:
-        """Whether the difference stands after the correction for all that was compared."""
+        """Whether the difference is significant after Holm's correction for all comparisons."""
         return self.p_holm < ALPHA
 
 

@@ -26,9 +26,8 @@ class Ruling(BaseModel):
     @property
     def score(self) -> str:
         """The score in full, as a rule would name it."""
-        return (
-            f"{self.transformation}:{self.metric}{'' if self.group == 'all' else f'[{self.group}]'}"
-        )
+        group = "" if self.group == "all" else f"[{self.group}]"
+        return f"{self.transformation}:{self.metric}{group}"
 
     @property
     def found(self) -> str:
@@ -37,8 +36,9 @@ class Ruling(BaseModel):
 
     @property
     def outcome(self) -> str:
-        """PASS or FAIL, and whether the interval leaves that open."""
-        return f"{'PASS' if self.passed else 'FAIL'}{'' if self.is_sure else ' (not sure)'}"
+        """PASS or FAIL, marked where the interval includes the limit."""
+        word = "PASS" if self.passed else "FAIL"
+        return word if self.is_sure else f"{word} (undecided)"
 
 
 class Decision(BaseModel):

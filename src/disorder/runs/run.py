@@ -136,8 +136,8 @@ class Run(BaseModel):
         return self
 
     @property
-    def asked(self) -> Task:
-        """The task that the data asked, as the audit knew it."""
+    def full_task(self) -> Task:
+        """The task of the data with its labels and language; `task` is only its name."""
         return Task(
             self.task,
             tuple(self.labels),

@@ -47,39 +47,27 @@ def sample_table(
     labels: Sequence[str],
     examples: Sequence[Example],
     variants: Sequence[Variants | None],
-    answers: Sequence[Floats],
+    predictions: Sequence[Floats],
     *,
     texts: Sequence[Sequence[Texts]] | None = None,
 ) -> pa.Table:
-    """The variants of some examples with the answers to them; None stands for original texts.
+    """The variants of some examples with their predictions; None stands for original texts.
 
     `texts` are those of every variant, to be kept where they cannot be drawn again from the
     original text and the seed.
     """
-    counts = [len(part) for part in answers]
-    stacked = (
-        np.concatenate(answers).astype(np.float32)
-        if answers
-        else np.empty((0, max(1, len(labels))), np.float32)
-    )
+    counts = [len(part) for part in predictions]
+    stacked = np.empty((0, max(1, len(labels))), np.float32)
+    if predictions:
+        stacked = np.concatenate(predictions).astype(np.float32)
     sides = [_side(group) for group in variants]
     columns = [
         _repeated([storable(e.id) for e in examples], counts),
         _constant(transformation, sum(counts)),
         pa.array(np.concatenate([np.arange(n) for n in counts]) if counts else [], pa.int32()),
         _repeated(sides, counts),
-        _lists(
-            [
-                _positions(v, side, "a", n)
-                for v, side, n in zip(variants, sides, counts, strict=True)
-            ]
-        ),
-        _lists(
-            [
-                _positions(v, side, "b", n)
-                for v, side, n in zip(variants, sides, counts, strict=True)
-            ]
-        ),
+        _lists("a", variants, sides, counts),
+        _lists("b", variants, sides, counts),
         _labels(labels, stacked),
         _matrix(stacked),
         _texts(_kept_texts("a", variants, texts, counts)),
@@ -185,19 +173,20 @@ def _side(variants: Variants | None) -> str:
     if variants is None:
         return "none"
     changed = [
-        name for name, rows in zip("ab", variants.sides, strict=False) if not _is_whole(rows)
+        name for name, rows in zip("ab", variants.sides, strict=False) if not _is_original(rows)
     ]
     return {0: "none", 1: "".join(changed)}.get(len(changed), "both")
 
 
-def _is_whole(rows: PositionRows) -> bool:
+def _is_original(rows: PositionRows) -> bool:
+    """Whether all variants share the original text."""
     n = rows.positions.shape[1]
     is_all = rows.is_shared and rows.written is None and n == len(rows.sentence) > 0
     return is_all and bool((rows.positions[0] == np.arange(n)).all())
 
 
 def _positions(variants: Variants | None, side: str, name: str, n: int) -> tuple[Any, int]:
-    """The position rows of one text, or None for each variant where the text is whole."""
+    """The position rows of one text, or None for each variant where it is the original."""
     if variants is None or side not in (name, "both"):
         return None, n
     rows = variants.a if name == "a" else variants.b
@@ -235,16 +224,23 @@ def _texts(groups: Sequence[Sequence[str | None]]) -> pa.Array:
     return pa.array([text for group in groups for text in group], pa.string())
 
 
-def _lists(groups: Sequence[tuple[Any, int]]) -> pa.Array:
-    """One list array from matrices of positions, without going through Python lists."""
+def _lists(
+    name: Literal["a", "b"],
+    variants: Sequence[Variants | None],
+    sides: Sequence[str],
+    counts: Sequence[int],
+) -> pa.Array:
+    """The positions of one text as a list array, without going through Python lists."""
+    groups = [
+        _positions(group, side, name, n)
+        for group, side, n in zip(variants, sides, counts, strict=True)
+    ]
     lengths = [np.full(n, 0 if matrix is None else matrix.shape[1]) for matrix, n in groups]
     offsets = np.concatenate([[0], np.cumsum(np.concatenate(lengths))]) if lengths else np.zeros(1)
     values = [matrix.ravel() for matrix, _ in groups if matrix is not None]
-    mask = (
-        np.concatenate([np.full(n, matrix is None) for matrix, n in groups])
-        if groups
-        else np.zeros(0, dtype=bool)
-    )
+    mask = np.zeros(0, dtype=bool)
+    if groups:
+        mask = np.concatenate([np.full(n, matrix is None) for matrix, n in groups])
     flat = np.concatenate(values).astype(np.int32) if values else np.empty(0, np.int32)
     return pa.ListArray.from_arrays(
         pa.array(offsets.astype(np.int32)), pa.array(flat), mask=pa.array(mask)
@@ -266,15 +262,17 @@ def _constant(name: str, n: int) -> pa.Array:
     )
 
 
-def _labels(labels: Sequence[str], answers: Any) -> pa.Array:
+def _labels(labels: Sequence[str], predictions: Any) -> pa.Array:
     if not labels:
-        return pa.nulls(len(answers), NAMES)
-    numbers = predicted_label(answers).astype(np.int32) if len(answers) else np.empty(0, np.int32)
+        return pa.nulls(len(predictions), NAMES)
+    numbers = np.empty(0, np.int32)
+    if len(predictions):
+        numbers = predicted_label(predictions).astype(np.int32)
     names = [*labels, ABSTAINED] if (numbers < 0).any() else list(labels)
     indices = pa.array(np.where(numbers < 0, len(labels), numbers), pa.int32())
     return pa.DictionaryArray.from_arrays(indices, pa.array(names, pa.string()))
 
 
-def _matrix(answers: Any) -> pa.Array:
-    offsets = np.arange(len(answers) + 1, dtype=np.int32) * answers.shape[1]
-    return pa.ListArray.from_arrays(pa.array(offsets), pa.array(answers.ravel()))
+def _matrix(predictions: Any) -> pa.Array:
+    offsets = np.arange(len(predictions) + 1, dtype=np.int32) * predictions.shape[1]
+    return pa.ListArray.from_arrays(pa.array(offsets), pa.array(predictions.ravel()))

@@ -1,6 +1,4 @@
-"""What can an audit be asked to do? One place for its settings: the same words in Python, on the
-command line, in run.json.
-"""
+"""The settings of an audit: the same words in Python, on the command line and in run.json."""
 
 from __future__ import annotations
 

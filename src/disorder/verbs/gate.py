@@ -1,5 +1,6 @@
-"""May this model ship? Rules such as `omega_max > 0.95` over the scores of a finished run, decided
-on their intervals.
+"""Gate: rules such as `omega_max > 0.95` over the scores of a finished run, decided on intervals.
+
+It answers, in CI, whether a model may ship.
 """
 
 from __future__ import annotations
@@ -25,12 +26,15 @@ SCORE = r"(?:(?P<spec>[^\[]+):)?\s*(?P<metric>[^\[:\s]+)\s*(?:\[(?P<group>.+)\])
 EVERY = "*"
 MAIN = "derange"
 EXAMPLE = 'disorder gate RUN --fail-if "omega_max > 0.95"'
-FORM = 'write it as "[TRANSFORMATION:]SCORE[[GROUP]] > NUMBER", e.g. "omega_max > 0.95" or "derange:wos[needs=order] < 0.3"'
+FORM = (
+    'write it as "[TRANSFORMATION:]SCORE[[GROUP]] > NUMBER", e.g. "omega_max > 0.95" or '
+    '"derange:wos[needs=order] < 0.3"'
+)
 
 
 @dataclass(frozen=True)
 class GateRule:
-    """Fail if this score is beyond this limit; no transformation means the main one, `*` every one."""
+    """Fail if a score is beyond a limit; no transformation means the main one, `*` every one."""
 
     text: str
     transformation: str | None
@@ -65,7 +69,7 @@ class GateRule:
         return bool(OPERATORS[self.operator](value, self.limit))
 
     def ruling(self, record: Record, on: str) -> Ruling:
-        """The decision on one score: beyond for sure, in doubt, or not beyond for sure."""
+        """The decision on one score; it is undecided where the interval includes the limit."""
         mild, severe = sorted((record.low, record.high), reverse=self.operator.startswith("<"))
         beyond = {
             "sure": self.is_met(mild),
@@ -130,7 +134,8 @@ def _records(run: Run, rule: GateRule) -> list[Record]:
 
 def _transformations(run: Run, rule: GateRule) -> list[str]:
     """What a rule's transformation means in this run."""
-    spec, known = rule.transformation, ["original", *run.transformations]
+    spec = rule.transformation
+    known = ["original", *run.transformations]
     having = [name for name in known if _has(run, name, rule.metric)]
     if not having:
         raise UnknownName(
@@ -147,7 +152,7 @@ def _transformations(run: Run, rule: GateRule) -> list[str]:
 
 
 def _main(run: Run, rule: GateRule, having: list[str]) -> str:
-    """The transformation that the report speaks of; an error where the score is one of original texts
+    """The transformation that the report is about; an error where original texts have the score
     too.
     """
     perturbed = [name for name in having if name != "original"]
@@ -176,20 +181,17 @@ def _why_not(run: Run, rule: GateRule, spec: str) -> str:
         for name in ("original", *run.transformations)
         if run.score(name, rule.metric, rule.group)
     ]
-    where = (
-        f"it was measured under {', '.join(others)}"
-        if others
-        else "audit again without --score and --curtail"
-    )
+    where = "audit again without --score and --curtail"
+    if others:
+        where = f"it was measured under {', '.join(others)}"
     group = "" if rule.group == "all" else f" in {rule.group}"
     return f"{rule.metric} was not measured under {spec}{group}; {where}"
 
 
 def _has(run: Run, spec: str, metric: str) -> bool:
     """Whether a score was measured, or would have been had there been anything to measure."""
-    names = [(r.transformation, r.metric) for r in run.scores] + [
-        (o.transformation, o.metric) for o in run.omitted
-    ]
+    names = [(record.transformation, record.metric) for record in run.scores]
+    names += [(gone.transformation, gone.metric) for gone in run.omitted]
     return (spec, metric) in names
 
 

@@ -68,7 +68,7 @@ def load_with(model: Any, task: Task, settings: Settings, precision: str) -> Loa
 def loaded_model(
     model: Any, dataset: Dataset, plan: Sequence[Transformation], settings: Settings
 ) -> tuple[LoadedModel, list[str]]:
-    """The model in the precision asked for, and what the user should know about it."""
+    """The model in the chosen precision, and what the user should know about it."""
     precision = settings.precision
     notes: list[str] = []
     if precision == "auto":

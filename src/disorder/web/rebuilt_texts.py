@@ -70,7 +70,7 @@ def _check_safe(transformation: Transformation, run: Run) -> None:
 
 def _task(run: Run, example: Example, rows: Sequence[StoredRow]) -> Task:
     """The task of the run, with the perturbed text as the rows show it."""
-    task = run.asked
+    task = run.full_task
     side = rows[0]["side"] if rows else "a"
     return replace(task, breaks="b" if side == "b" else "a")
 

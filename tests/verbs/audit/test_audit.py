@@ -151,25 +151,25 @@ class TestKnownModels:
         assert accuracy is not None
         assert 0 < accuracy.value < 1
         for metric in ("omega_max", "omega_rand", "omega_all", "omega@0.5"):
-            assert run.score("derange", metric).value == accuracy.value  # type: ignore[union-attr]
-        assert run.score("derange", "p_c").value == 1  # type: ignore[union-attr]
+            assert run["derange", metric].value == accuracy.value
+        assert run["derange", "p_c"].value == 1
         assert run.score("derange", "p_f") is None
         assert {
             r.transformation for r in run.scores if r.metric == "agreement" and r.value == 1
         } == set(run.transformations)
         omitted = {(o.transformation, o.metric): o.reason for o in run.omitted}
         assert omitted["derange", "p_f"] == "no wrong prediction was flipped by a permutation"
-        assert run.score("derange", "wos").value == 0  # type: ignore[union-attr]
+        assert run["derange", "wos"].value == 0
 
-    def test_one_answer_to_everything(self, jsonl: Write) -> None:
-        """A third of the labels is neutral: the model is right on those, whole or perturbed, and on no
-        other.
+    def test_one_prediction_for_everything(self, jsonl: Write) -> None:
+        """A third of the labels is neutral: the model is right on those, original or perturbed, and
+        on no other.
         """
         run = audit("always:neutral", str(jsonl(pairs(60))), q=10, with_=["derange"])
         for metric in ("accuracy_used", "omega_max", "omega_all"):
-            assert run.score("derange", metric).value == pytest.approx(1 / 3, abs=1e-6)  # type: ignore[union-attr]
-        assert run.score("derange", "agreement").value == 1  # type: ignore[union-attr]
-        assert run.score("derange", "p_c").value == 1  # type: ignore[union-attr]
+            assert run["derange", metric].value == pytest.approx(1 / 3, abs=1e-6)
+        assert run["derange", "agreement"].value == 1
+        assert run["derange", "p_c"].value == 1
         reasons = {
             omitted.metric: omitted.reason
             for omitted in run.omitted
@@ -226,19 +226,16 @@ class TestKnownModels:
 
         run = audit(length, str(jsonl(rows)), q=3, with_=["shuffle_ngrams"])
         assert run.chance is None
-        assert run.score("original", "spearman").value == 1  # type: ignore[union-attr]
-        assert run.score("shuffle_ngrams", "spearman").value == 1  # type: ignore[union-attr]
+        assert run["original", "spearman"].value == 1
+        assert run["shuffle_ngrams", "spearman"].value == 1
         assert {record.metric for record in run.scores} == {"spearman"}
 
     def test_groups_have_their_own_scores(self, jsonl: Write) -> None:
         rows = [{**row, "genre": "news" if i < 20 else "chat"} for i, row in enumerate(pairs(30))]
         run = audit("always:neutral", str(jsonl(rows)), q=2, with_=["derange"], group_by=["genre"])
         assert run.groups == ["genre=chat", "genre=news"]
-        assert [run.score("original", "accuracy", group).n for group in ("all", *run.groups)] == [
-            30,
-            10,
-            20,
-        ]  # type: ignore[union-attr]
+        sizes = [run["original", "accuracy", group].n for group in ("all", *run.groups)]
+        assert sizes == [30, 10, 20]
 
 
 class TestRunFolder:
@@ -281,7 +278,9 @@ class TestRunFolder:
         } <= metrics
         assert read_run(tmp_path / "run").model_dump_json() == run.model_dump_json()
 
-    def test_samples_say_what_was_asked_and_answered(self, jsonl: Write, tmp_path: Path) -> None:
+    def test_samples_hold_the_texts_and_their_predictions(
+        self, jsonl: Write, tmp_path: Path
+    ) -> None:
         path, spec = str(jsonl(pairs(5))), "derange"
         audit("uniform", path, q=3, with_=[spec, "reverse"], out=tmp_path / "run")
         samples = pq.read_table(
@@ -398,7 +397,7 @@ class TestMistakes:
         rows = [{"id": str(i), "text_a": "Yes.", "label": label} for i, label in enumerate("xy")]
         with pytest.raises(
             DisorderError,
-            match="no example can be perturbed as asked: no other order of its words exists",
+            match="no example can be perturbed this way: no other order of its words exists",
         ):
             audit("uniform", str(jsonl(rows)), with_=["derange"])
 
@@ -414,8 +413,8 @@ class TestMistakes:
             for s in ("skip", "use")
         )
         assert skipped.skips["derange"] == {"9 distinct variants exist, 20 asked for": 1}
-        assert skipped.score("derange", "accuracy").n == 1  # type: ignore[union-attr]
-        assert used.score("derange", "accuracy").n == 2  # type: ignore[union-attr]
+        assert skipped["derange", "accuracy"].n == 1
+        assert used["derange", "accuracy"].n == 2
         assert used.n_predictions == 2 + 9 + 20
 
     def test_a_dataset_made_in_python(self) -> None:
@@ -457,9 +456,9 @@ class TestReview:
     ) -> None:
         run = audit(bag, str(jsonl(pairs(12))), with_=["drop_text"])
         assert "reads" not in run.verdict.lower()
-        assert run.verdict.startswith("Same answer is")
+        assert run.verdict.startswith("Agreement is")
 
-    def test_a_constant_answer_gives_no_verdict(self, jsonl: Write) -> None:
+    def test_a_constant_prediction_gives_no_verdict(self, jsonl: Write) -> None:
         rows = [
             row | {"label": "neutral" if i else "entailment"} for i, row in enumerate(pairs(60))
         ]
@@ -492,7 +491,7 @@ class TestReview:
             "score": ["omega_max"],
         }
         run = audit("always:neutral", str(jsonl(rows)), **settings)
-        assert run.score("derange", "omega_max").value == 1  # type: ignore[union-attr]
+        assert run["derange", "omega_max"].value == 1
 
     @pytest.mark.parametrize(
         "settings", [{"curtail": True}, {"stop_when": "width(accuracy) < 0.1"}]

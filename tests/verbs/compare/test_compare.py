@@ -133,7 +133,7 @@ class TestNumbers:
         assert record.other_value == 1
         assert record.low > 0
         assert record.is_sure
-        assert "are sure" in headline(found)
+        assert "are significant at 0.05" in headline(found)
 
     def test_one_model_twice_shows_no_difference(
         self, folders: dict[str, Path], tmp_path: Path
@@ -142,10 +142,9 @@ class TestNumbers:
         same = compare(folders["bag"], again)
         assert {(d.difference, d.p, d.p_holm) for d in same.differences} == {(0, 1, 1)}
         assert all(d.low < 0 < d.high for d in same.differences)
-        assert (
-            headline(same)
-            == f"None of {len(same.differences)} differences is sure at 0.05 after Holm's correction."
-        )
+        n = len(same.differences)
+        told = f"None of {n} differences is significant at 0.05 after Holm's correction."
+        assert headline(same) == told
         assert [run.name for run in same.runs] == ["builtin:bow (bag)", "builtin:bow (again)"]
 
     def test_seeded(self, folders: dict[str, Path], found: Comparison) -> None:
@@ -245,7 +244,7 @@ class TestWhichAreCompared:
         for name, model in (("reader", "builtin"), ("bag", "builtin:bow")):
             audit(model, "builtin", out=tmp_path / name, **asked)
         runs = [read_run(tmp_path / name) for name in ("reader", "bag")]
-        sizes = [run.score("derange", "accuracy").n for run in runs]  # type: ignore[union-attr]
+        sizes = [run["derange", "accuracy"].n for run in runs]
         assert sizes[0] != sizes[1]
         found = compare(
             tmp_path / "reader",
@@ -512,8 +511,8 @@ class TestShown:
 
 
 def test_many_models_of_one_law_are_rarely_told_apart(tmp_path: Path) -> None:
-    """Guessing models with other seeds of their own, run end to end: after Holm nothing is sure (19
-    times in 20).
+    """Guessing models with other seeds of their own, run end to end: after Holm's correction
+    nothing is significant (19 times in 20).
     """
     rng = np.random.default_rng(0)
 

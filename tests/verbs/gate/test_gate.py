@@ -21,9 +21,12 @@ from disorder.report.badge import svg
 from disorder.report.gate import Decision, code, junit_xml, lines, summary
 from disorder.runs.run import Omitted, Record, Run, write_run
 from disorder.verbs.audit.pipeline import audit
-from disorder.verbs.gate import GateRule as Rule, gate
+from disorder.verbs.gate import GateRule, gate
 
-HOSTILE = '</code><img src=x onerror=alert(1)> | \x1b[31mred\x1b[0m\n\u202e[x](http://e.vil) `@you` "q" \ufffe'
+HOSTILE = (
+    "</code><img src=x onerror=alert(1)> | \x1b[31mred\x1b[0m\n\u202e[x](http://e.vil) "
+    '`@you` "q" \ufffe'
+)
 Command = Callable[..., tuple[int, str, str]]
 
 
@@ -72,7 +75,7 @@ def made(**more: object) -> Run:
                 transformation="derange",
                 metric="p_f",
                 group="all",
-                reason="no wrong answer was flipped",
+                reason="no wrong prediction was flipped",
             )
         ],
         "skips": {"reverse": {"no other order of its words exists": 1000}},
@@ -81,7 +84,7 @@ def made(**more: object) -> Run:
 
 
 def decided(rule: str, on: str = "sure", **more: object) -> tuple[bool, bool]:
-    """Whether one rule passed, and whether for sure."""
+    """Whether one rule passed, and whether the interval excludes the limit."""
     ruling = gate(made(**more), [rule], on=on).rulings[0]
     return ruling.passed, ruling.is_sure
 
@@ -164,7 +167,7 @@ class TestWhichScore:
 
     def test_groups_may_have_any_name(self) -> None:
         run = made(scores=[record("derange", "wos", 0.5, 0.4, 0.6, "a=b > 0.1] [x")])
-        assert Rule.parse("wos[a=b > 0.1] [x] < 0.3").group == "a=b > 0.1] [x"
+        assert GateRule.parse("wos[a=b > 0.1] [x] < 0.3").group == "a=b > 0.1] [x"
         assert gate(run, ["wos[a=b > 0.1] [x] < 0.3"]).passed
 
 
@@ -172,7 +175,7 @@ class TestNeverAPassForWantOfAScore:
     @pytest.mark.parametrize(
         ("rule", "told"),
         [
-            ("p_f > 0.1", r"derange:p_f was not measured \(no wrong answer was flipped\)"),
+            ("p_f > 0.1", r"derange:p_f was not measured \(no wrong prediction was flipped\)"),
             (
                 "reverse:wos < 0.1",
                 r"no example could be used under reverse \(no other order of its words exists\)",
@@ -188,7 +191,8 @@ class TestNeverAPassForWantOfAScore:
             ),
             (
                 "accuracy < 0.1",
-                'on original texts or on perturbed ones. Write "original:accuracy" or "derange:accuracy"',
+                "on original texts or on perturbed ones. "
+                'Write "original:accuracy" or "derange:accuracy"',
             ),
         ],
     )
@@ -232,11 +236,10 @@ class TestNeverAPassForWantOfAScore:
             gate(made(), [f"wos < {limit}"])
 
     def test_no_rules_at_all_and_other_mistakes(self) -> None:
-        for rules in ([], "wos < 0.3"):
-            with pytest.raises(
-                DisorderError, match='no rule to decide: disorder gate RUN --fail-if "omega_max > 0'
-            ):
-                gate(made(), rules)
+        with pytest.raises(
+            DisorderError, match='no rule to decide: disorder gate RUN --fail-if "omega_max > 0'
+        ):
+            gate(made(), [])
         with pytest.raises(DisorderError, match="sure or value or doubt"):
             gate(made(), ["wos < 0.3"], on="maybe")
         with pytest.raises(DisorderError, match="is not finished"):
@@ -249,11 +252,12 @@ class TestNeverAPassForWantOfAScore:
 
 
 class TestCommand:
-    def test_exit_codes_and_one_line_a_rule(self, tmp_path: Path, command: Command) -> None:
+    def test_exit_codes_and_one_line_per_rule(self, tmp_path: Path, command: Command) -> None:
         write_run(tmp_path, made())
         assert command("gate", tmp_path, "--fail-if", "omega_max > 0.99") == (
             0,
-            "PASS            derange:omega_max is 0.960 [0.940, 0.980], n = 1,000; fails if > 0.99\n",
+            "PASS             derange:omega_max is 0.960 [0.940, 0.980], n = 1,000; "
+            "fails if > 0.99\n",
             "",
         )
         code, out, err = command(
@@ -261,10 +265,11 @@ class TestCommand:
         )
         assert (code, err) == (1, "")
         assert out.splitlines()[:2] == [
-            "FAIL            derange:wos is 0.250 [0.200, 0.290], n = 1,000; fails if < 0.3",
-            "PASS (not sure) derange:omega_max is 0.960 [0.940, 0.980], n = 1,000; fails if > 0.95",
+            "FAIL             derange:wos is 0.250 [0.200, 0.290], n = 1,000; fails if < 0.3",
+            "PASS (undecided) derange:omega_max is 0.960 [0.940, 0.980], n = 1,000; "
+            "fails if > 0.95",
         ]
-        assert "1 rule is not sure" in out
+        assert "1 rule is undecided: the interval includes the limit" in out
         code, out, err = command(
             "gate", tmp_path, "--fail-if", "p_f > 0.1", "--badge", tmp_path / "badge.svg"
         )
@@ -311,8 +316,8 @@ class TestCommand:
         assert told["rulings"] == [ruling]
 
     def test_a_real_run(self, tmp_path: Path, command: Command) -> None:
-        asked = {"limit": 40, "q": 8, "with_": ["derange"], "cache": "off"}
-        run = audit("builtin:bow", "builtin", out=tmp_path / "bag", **asked)
+        settings = {"limit": 40, "q": 8, "with_": ["derange"], "cache": "off"}
+        run = audit("builtin:bow", "builtin", out=tmp_path / "bag", **settings)
         assert (
             command("gate", tmp_path / "bag", "--fail-if", "p_c > 0.8", "--fail-if", "wos < 0.3")[0]
             == 1

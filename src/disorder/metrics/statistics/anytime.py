@@ -1,5 +1,4 @@
-"""When may we stop looking? A confidence sequence: an interval for a mean that holds at every
-moment at once.
+"""Confidence sequences: an interval for a mean that holds at every moment at once.
 
 The hedged betting sequence of Waudby-Smith & Ramdas (2024) for values in [0, 1]: a gambler bets
 against each candidate mean; candidates that would have made him rich are out. Peeking after every
@@ -38,7 +37,8 @@ class Anytime:
     def update(self, values: Floats) -> None:
         """Take in more values, in the order they were drawn."""
         with np.errstate(divide="ignore"):
-            tops, bottoms = CAP / GRID, CAP / (1 - GRID)
+            tops = CAP / GRID
+            bottoms = CAP / (1 - GRID)
         for x in values.tolist():
             bet = sqrt(2 * log(2 / self.alpha) / (self._squares * log(self.n + 2)))
             self._for += np.log1p(np.minimum(bet, tops) * (x - GRID))

@@ -124,7 +124,7 @@ class Mean:
         return Score(self.in_units(plain.value), low, high, plain.n, plain.skipped)
 
     def weighted(self, weights: Floats) -> tuple[Floats, Floats]:
-        """Sum of contributions and number of examples, per row of weights (resamples × examples)."""
+        """Sum of contributions and number of examples, per row of weights (one per resample)."""
         if self.classes is None or self.order is None:
             sums = weights @ np.where(self.counts, self.contributions, 0.0)
             return sums, weights @ self.counts.astype(np.float64)

@@ -28,18 +28,19 @@ def share(claims: Bools | Ints, *, skipped: int = 0) -> Score:
 
 
 def wilson(value: float, n: int, z: float = Z) -> tuple[float, float]:
-    """Wilson's interval for a share of n independent examples, at 95 % unless `z` says otherwise."""
+    """Wilson's interval for a share of n independent examples, by default at 95 %."""
     centre = (value + z * z / (2 * n)) / (1 + z * z / n)
     half = z * sqrt(value * (1 - value) / n + z * z / (4 * n * n)) / (1 + z * z / n)
-    low, high = max(0.0, centre - half), min(1.0, centre + half)
-    return (0.0 if value == 0 else low), (1.0 if value == 1 else high)
+    low = 0.0 if value == 0 else max(0.0, centre - half)
+    high = 1.0 if value == 1 else min(1.0, centre + half)
+    return low, high
 
 
 def mean(values: Floats, *, skipped: int = 0) -> Score:
-    """The mean of one number in [0, 1] an example, with a percentile bootstrap over examples.
+    """The mean of one number in [0, 1] per example, with a percentile bootstrap over examples.
 
     One imagined example at each end joins the resampling (as Agresti and Coull do for shares):
-    without them resampling sees no doubt where all examples agree.
+    without them the interval has no width where all examples agree.
     """
     n = _counted(values)
     value = float(np.mean(values, dtype=np.float64))
@@ -49,24 +50,25 @@ def mean(values: Floats, *, skipped: int = 0) -> Score:
 
 
 def ratio(parts: Floats, wholes: Floats, *, skipped: int = 0) -> Score:
-    """The share that all parts have in all wholes, one of each an example, with a percentile
-    bootstrap over examples.
+    """Sum of parts ÷ sum of wholes, one of each per example, with a percentile bootstrap over
+    examples.
 
-    Examples whose whole is nothing do not count. One imagined example of usual size at each end
-    joins, as in `mean`.
+    Examples whose whole is 0 do not count. One imagined example of usual size at each end joins, as
+    in `mean`.
     """
     held = wholes > 0
-    n, usual = _counted(wholes[held]), float(wholes[held].mean())
-    tops, bottoms = np.append(parts[held], [0.0, usual]), np.append(wholes[held], [usual, usual])
+    n = _counted(wholes[held])
+    usual = float(wholes[held].mean())
+    tops = np.append(parts[held], [0.0, usual])
+    bottoms = np.append(wholes[held], [usual, usual])
     value = float(parts[held].sum() / wholes[held].sum())
-    low, high = np.percentile(
-        np.concatenate([(w @ tops) / (w @ bottoms) for w in _shares(n + 2)]), (2.5, 97.5)
-    )
+    drawn = np.concatenate([(w @ tops) / (w @ bottoms) for w in _shares(n + 2)])
+    low, high = np.percentile(drawn, (2.5, 97.5))
     return Score(value, min(float(low), value), max(float(high), value), n, skipped)
 
 
 def average(values: Floats, *, skipped: int = 0) -> Score:
-    """The mean of one number of any size or sign an example, with a bootstrap over examples; two
+    """The mean of one number of any size or sign per example, with a bootstrap over examples; two
     are needed for an interval.
     """
     n = _counted(values)
@@ -78,8 +80,8 @@ def average(values: Floats, *, skipped: int = 0) -> Score:
 
 
 def widened(value: float, low: float, high: float, n: int, *, skipped: int = 0) -> Score:
-    """A percentile interval made wider by as much as Student's t asks of few examples: resampling
-    takes the normal's view.
+    """A percentile interval made wider by Student's t over the normal: with few examples a
+    bootstrap is too narrow.
     """
     factor = sqrt(n / (n - 1)) * student(n - 1) / Z
     return Score(
@@ -97,7 +99,8 @@ def student(freedom: int) -> float:
     """
     if freedom < 3:
         return {1: 12.706204736, 2: 4.302652730}[freedom]
-    first, second = (Z**3 + Z) / 4, (5 * Z**5 + 16 * Z**3 + 3 * Z) / 96
+    first = (Z**3 + Z) / 4
+    second = (5 * Z**5 + 16 * Z**3 + 3 * Z) / 96
     third = (3 * Z**7 + 19 * Z**5 + 17 * Z**3 - 15 * Z) / 384
     fourth = (79 * Z**9 + 776 * Z**7 + 1482 * Z**5 - 1920 * Z**3 - 945 * Z) / 92160
     return Z + first / freedom + second / freedom**2 + third / freedom**3 + fourth / freedom**4

@@ -75,9 +75,10 @@ def mcnemar(gained: int, lost: int) -> float:
     >>> mcnemar(0, 0), mcnemar(5, 0), mcnemar(3, 3)
     (1.0, 0.0625, 1.0)
     """
-    n, fewer = gained + lost, min(gained, lost)
     if gained == lost:
         return 1.0
+    n = gained + lost
+    fewer = min(gained, lost)
     terms = [
         lgamma(n + 1) - lgamma(k + 1) - lgamma(n - k + 1) - n * log(2) for k in range(fewer, -1, -1)
     ]
@@ -89,11 +90,15 @@ def newcombe(both: int, first: int, second: int, n: int) -> tuple[float, float]:
     """Newcombe's hybrid score interval (method 10) for first − second, the examples for which just
     one claim holds, of n.
     """
-    p, q, neither = (both + first) / n, (both + second) / n, n - both - first - second
-    (p_low, p_high), (q_low, q_high) = wilson(p, n), wilson(q, n)
-    phi = _phi(both, first, second, neither)
-    below, above = p - p_low, p_high - p
-    q_below, q_above = q - q_low, q_high - q
+    p = (both + first) / n
+    q = (both + second) / n
+    p_low, p_high = wilson(p, n)
+    q_low, q_high = wilson(q, n)
+    phi = _phi(both, first, second, n - both - first - second)
+    below = p - p_low
+    above = p_high - p
+    q_below = q - q_low
+    q_above = q_high - q
     low = (p - q) - sqrt(max(0.0, below**2 - 2 * phi * below * q_above + q_above**2))
     high = (p - q) + sqrt(max(0.0, above**2 - 2 * phi * above * q_below + q_below**2))
     return max(-1.0, low), min(1.0, high)
@@ -104,8 +109,10 @@ def _phi(both: int, first: int, second: int, neither: int) -> float:
     margins = (both + first) * (second + neither) * (both + second) * (first + neither)
     if margins == 0:
         return 0.0
-    excess, half = both * neither - first * second, (both + first + second + neither) / 2
-    return (excess if excess < 0 else max(0.0, excess - half)) / sqrt(margins)
+    excess = both * neither - first * second
+    half = (both + first + second + neither) / 2
+    corrected = excess if excess < 0 else max(0.0, excess - half)
+    return corrected / sqrt(margins)
 
 
 def _of_means(base: Mean, other: Mean, seed: int) -> PairedDifference:
@@ -122,11 +129,13 @@ def _resampled_means(base: Mean, other: Mean, seed: int) -> tuple[float, float]:
     """A percentile interval; in each resample both scores are computed again on the same examples.
 
     One imagined example that speaks for each model joins the resampling (as Bonett and Price do for
-    paired shares, 2012): without them resampling sees no doubt where the models never differ.
+    paired shares, 2012): without them the interval has no width where the models never differ.
     """
-    n, differences = len(base.contributions), []
+    n = len(base.contributions)
+    differences = []
     for weights in PAIRED.weights(n + 2, seed):
-        for_other, for_base = weights[:, n], weights[:, n + 1]
+        for_other = weights[:, n]
+        for_base = weights[:, n + 1]
         imagined = for_other + for_base
         base_sum, base_n = base.weighted(weights[:, :n])
         other_sum, other_n = other.weighted(weights[:, :n])
@@ -142,13 +151,14 @@ def contributions(base: Mean, other: Mean) -> Floats:
     likely to be negative.
 
     For a plain mean that is the example's own difference over n. Where a score rests on a model's
-    own set of examples (p_c on those it answered right), it is the distance from the mean of both
+    own set of examples (p_c on those it predicts right), it is the distance from the mean of both
     models, over the size of that set.
     """
-    classes = (
-        np.zeros(len(base.contributions), dtype=np.int64) if base.classes is None else base.classes
-    )
-    sums, sizes = np.zeros(classes.max() + 1), np.zeros(classes.max() + 1)
+    classes = base.classes
+    if classes is None:
+        classes = np.zeros(len(base.contributions), dtype=np.int64)
+    sums = np.zeros(classes.max() + 1)
+    sizes = np.zeros(classes.max() + 1)
     for side in (base, other):
         np.add.at(sums, classes[side.counts], side.contributions[side.counts])
         np.add.at(sizes, classes[side.counts], 1.0)
@@ -176,7 +186,10 @@ def sign_flip(added: Floats, *, seed: int = 0) -> float:
     for sums in _flipped_sums(scaled, seed):
         n_reached += int((np.abs(sums) >= limit).sum())
     drawn = (n_reached + 1) / (N_FLIPS + 1)
-    return drawn if n_reached else min(drawn, 2 * exp(-(total**2) / (2 * float((added**2).sum()))))
+    if n_reached:
+        return drawn
+    bound = 2 * exp(-(total**2) / (2 * float((added**2).sum())))
+    return min(drawn, bound)
 
 
 def _of_gaps(base: BinnedGap, other: BinnedGap, seed: int) -> PairedDifference:
@@ -217,7 +230,7 @@ def holm(p_values: Sequence[float]) -> list[float]:
 
 
 def _flipped_sums(added: Floats, seed: int) -> Iterator[Floats]:
-    """Sums with random signs: a random byte picks one of the 256 sums that eight numbers can have."""
+    """Sums with random signs; a random byte picks one of the 256 sums that eight numbers have."""
     eights = np.pad(added, (0, -len(added) % 8)).reshape(-1, 8)
     bits = np.unpackbits(np.arange(256, dtype=np.uint8)[:, None], axis=1)
     table = eights @ (bits * 2.0 - 1.0).T

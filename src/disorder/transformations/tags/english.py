@@ -6,14 +6,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from disorder.errors import BadSetting, MissingData, MissingPackage
+from disorder.errors import BadSetting, MissingData, MissingPackage, install_command
 from disorder.registry import TaggerPart, part, tagger
 from disorder.specs import split_spec
 from disorder.transformations.tags import nltk, spacy
 from disorder.transformations.tags.word_classes import Tags
 from disorder.types import Sentence
-
-INSTALL = 'word classes need a tagger: pip install "disorder[nlp]"'
 
 
 @tagger(language="en", needs="nltk and its data, or spacy and a model")
@@ -33,4 +31,4 @@ def installed_tagger() -> str:
     try:
         return f"spacy:{spacy.installed_pipeline()}"
     except (MissingPackage, MissingData):
-        raise MissingData(INSTALL) from None
+        raise MissingData(f"word classes need a tagger: {install_command('nlp')}") from None

@@ -10,14 +10,13 @@ from typing import Any
 
 import numpy as np
 
-from disorder.errors import MissingData, MissingPackage
+from disorder.errors import MissingData, MissingPackage, install_command
 from disorder.registry import tagger
 from disorder.transformations.tags.word_classes import Tags, tokens_at
 from disorder.transformations.words.sentence import without_surrogates
 from disorder.types import Ints, Sentence
 
 USUAL = "en_core_web_sm"
-INSTALL = 'install one with pip install "disorder[nlp]"'
 UNUSED = ("ner", "lemmatizer", "textcat", "entity_linker")
 
 
@@ -61,7 +60,9 @@ def _pipeline(model: str) -> Any:
         return _spacy().load(name, exclude=list(UNUSED))
     except (OSError, ValueError) as error:
         first = (str(error).splitlines() or [""])[0]
-        raise MissingData(f"tagger=spacy:{name} cannot be loaded ({first}); {INSTALL}") from None
+        raise MissingData(
+            f"tagger=spacy:{name} cannot be loaded ({first}); install one: {install_command('nlp')}"
+        ) from None
 
 
 def installed_pipeline() -> str:
@@ -70,7 +71,8 @@ def installed_pipeline() -> str:
     names = sorted(name for name in installed if name.startswith("en"))
     if not names:
         raise MissingData(
-            f"tagger=spacy found no English pipeline; {INSTALL}, or name one: tagger=spacy:FOLDER"
+            "tagger=spacy found no English pipeline; name one (tagger=spacy:FOLDER) or install "
+            f"one: {install_command('nlp')}"
         )
     return USUAL if USUAL in names else str(names[0])
 

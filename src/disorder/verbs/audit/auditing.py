@@ -133,7 +133,7 @@ class Audit:
         if all(record.transformation == ORIGINAL for record in self.run.scores):
             reasons = {reason for skips in self.run.skips.values() for reason in skips}
             raise DisorderError(
-                f"no example can be perturbed as asked: {', '.join(sorted(reasons)) or 'no data'}"
+                f"no example can be perturbed this way: {', '.join(sorted(reasons)) or 'no data'}"
             )
 
     def _measure(self, number: int, transformation: Transformation, original: Floats) -> None:
@@ -310,7 +310,8 @@ class Audit:
         """The interval of the watched score so far, in its own units."""
         assert self.rule is not None
         metric = Metric.named(self.rule.metric)
-        task, fidelity = self.dataset.task, self.settings.fidelity
+        task = self.dataset.task
+        fidelity = self.settings.fidelity
         low, high = sorted(metric.in_units(task, fidelity, x) for x in sequence.interval)
         return low, high
 

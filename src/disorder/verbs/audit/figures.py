@@ -1,6 +1,4 @@
-"""Which numbers do the report's pictures need? Small tables in run.json, so that a report can be
-drawn again from it alone.
-"""
+"""Figures: the numbers behind the report's pictures, kept in run.json so that it can be redrawn."""
 
 from __future__ import annotations
 
@@ -9,14 +7,16 @@ from typing import Any
 
 import numpy as np
 
+from disorder.metrics.ece import N_BINS, bin_of
 from disorder.types import Floats, Ints, Outcomes
 
-N_BINS = 20
-N_RELIABILITY_BINS = 15  # those of ece
+N_BARS = 20  # of the histograms
 
 
 def figures(outcomes: Outcomes) -> dict[str, Any]:
-    """The Ω curve, the acceptance histogram by first answer, and confidence before and after."""
+    """The Ω curve, the acceptance histogram by first prediction, and confidence before and
+    after.
+    """
     tables: dict[str, Any] = {
         "confidence": _confidence(outcomes),
         "reliability": _reliability(outcomes),
@@ -32,13 +32,13 @@ def _omega(outcomes: Outcomes) -> list[list[float]]:
     for i in range(0, 100, 2):
         x = Fraction(i, 100)
         above = outcomes.n_accepted * x.denominator > outcomes.n_variants * x.numerator
-        points.append([float(x), round(float(above.mean()), 6)])
+        points.append([float(x), _rounded(above.mean())])
     return points
 
 
 def _acceptance(outcomes: Outcomes) -> dict[str, list[int]]:
-    """How many examples have each share of accepted permutations, apart by whether the original text
-    was answered right.
+    """How many examples have each share of accepted permutations, apart by whether the original
+    text is predicted right.
     """
     return {
         name: _histogram(outcomes.acceptance[mask])
@@ -57,8 +57,8 @@ def _confidence(outcomes: Outcomes) -> dict[str, list[float]]:
 
 
 def _reliability(outcomes: Outcomes) -> dict[str, list[list[float]]]:
-    """How sure, how often right, and how many answers in each bin of certainty, before and after;
-    abstentions left out.
+    """Mean confidence, share of correct predictions and their number in each bin of confidence,
+    before and after; abstentions left out.
     """
     gold = np.broadcast_to(outcomes.gold[:, None], outcomes.label.shape)
     return {
@@ -67,20 +67,25 @@ def _reliability(outcomes: Outcomes) -> dict[str, list[list[float]]]:
     }
 
 
-def _bins(sure: Floats, label: Ints, gold: Ints) -> list[list[float]]:
-    sure, is_right = sure[label >= 0].astype(np.float64), (label == gold)[label >= 0]
-    places = np.clip(
-        np.ceil(sure * N_RELIABILITY_BINS).astype(np.int64) - 1, 0, N_RELIABILITY_BINS - 1
-    )
-    counts, *sums = [
-        np.bincount(places, weights, N_RELIABILITY_BINS) for weights in (None, sure, is_right)
-    ]
-    used = np.flatnonzero(counts).tolist()
-    return [
-        [*(round(float(each[i] / counts[i]), 6) for each in sums), int(counts[i])] for i in used
-    ]
+def _bins(confidence: Floats, label: Ints, gold: Ints) -> list[list[float]]:
+    predicted = label >= 0
+    confidence = confidence[predicted].astype(np.float64)
+    is_right = (label == gold)[predicted]
+    places = bin_of(confidence)
+    counts = np.bincount(places, minlength=N_BINS)
+    confidences = np.bincount(places, confidence, N_BINS)
+    rights = np.bincount(places, is_right, N_BINS)
+    rows = []
+    for i in np.flatnonzero(counts).tolist():
+        n = int(counts[i])
+        rows.append([_rounded(confidences[i] / n), _rounded(rights[i] / n), n])
+    return rows
+
+
+def _rounded(number: float) -> float:
+    return round(float(number), 6)
 
 
 def _histogram(values: Floats) -> list[int]:
-    counts: list[int] = np.histogram(values, bins=N_BINS, range=(0, 1))[0].tolist()
+    counts: list[int] = np.histogram(values, bins=N_BARS, range=(0, 1))[0].tolist()
     return counts

@@ -184,7 +184,7 @@ def _prepared(
     progress: Progress | None,
     before: Run | None,
 ) -> Audit:
-    """An audit that is ready to go: everything that can be wrong with what was asked is checked."""
+    """An audit that is ready to go, with all its settings checked."""
     plan, left_out = _plan(data, chosen, before)
     requested = requested_scores(chosen)
     rule = StopRule.parse(chosen.stop_when) if chosen.stop_when else None
@@ -233,7 +233,7 @@ def _plan(
 def _check_task(dataset: Dataset, chosen: Settings, rule: StopRule | None) -> None:
     if dataset.task.is_regression and (chosen.curtail or rule):
         option = "curtail" if chosen.curtail else "stop-when"
-        raise DisorderError(f"--{option} is for labels; {dataset.name} asks for numbers")
+        raise DisorderError(f"--{option} is for labels; {dataset.name} has numbers as gold labels")
     if rule is not None:
         Metric.named(rule.metric).check_watched(dataset.task, chosen.fidelity)
 
@@ -262,7 +262,8 @@ def _continue(run: Run, before: Run) -> None:
     changed = [name for name in run.hashes if run.hashes[name] != before.hashes.get(name)]
     if changed:
         raise DisorderError(
-            f"--resume: the {' and the '.join(changed)} changed since the run began; start a new one"
+            f"--resume: the {' and the '.join(changed)} changed since the run began; "
+            "start a new one"
         )
     if before.taggers != run.taggers:
         raise DisorderError(

@@ -29,10 +29,10 @@ def planned(settings: Settings, language: str = "en") -> tuple[list[Transformati
             if settings.transformations or settings.suite not in TOLERANT:
                 raise
             missing.setdefault(str(reason), []).append(spec)
-    found.pop(ORIGINAL, None)  # it is asked in any case
+    found.pop(ORIGINAL, None)  # it is predicted in any case
     if not found:
         raise BadSetting(
-            "audit", transformations=ORIGINAL, need="a transformation that breaks the text"
+            "audit", transformations=ORIGINAL, need="a transformation that perturbs the text"
         )
     return list(found.values()), [
         f"{LEFT_OUT} {', '.join(specs)}; {reason}" for reason, specs in missing.items()
@@ -47,7 +47,7 @@ def _check_training(transformation: Transformation, data_dir: str | None) -> Non
 
 
 def requested_scores(settings: Settings) -> list[str]:
-    """The scores asked for; none means all that apply."""
+    """The requested scores; none means all that apply."""
     names = list(settings.score)
     if not names and settings.curtail:
         names = list(CURTAILED)

@@ -1,6 +1,4 @@
-"""Which examples should a person look at? Those where the model's answer to nonsense says most
-about it.
-"""
+"""Telling examples: those whose predictions on perturbed texts say most about the model."""
 
 from __future__ import annotations
 
@@ -20,7 +18,7 @@ LONGEST = 60  # words of a text that are shown
 def telling(
     outcomes: Outcomes, examples: Sequence[Example], rebuild: Callable[[int], Variants]
 ) -> list[dict[str, Any]]:
-    """A few examples of each kind, with perturbed versions and the answers to them."""
+    """A few examples of each kind, with perturbed versions and their predictions."""
     return [
         _shown(kind, outcomes, int(i), examples[i], rebuild(int(i)))
         for kind, picks in _picks(outcomes).items()
@@ -30,7 +28,8 @@ def telling(
 
 def _picks(outcomes: Outcomes) -> dict[str, Ints]:
     confidence = np.nanmean(outcomes.predictions.max(axis=2), axis=1)
-    share, right = outcomes.acceptance, outcomes.is_right
+    share = outcomes.acceptance
+    right = outcomes.is_right
     return {
         "unmoved": _top(confidence, right & (share == 1)),
         "rescued": _top(share, ~right & (share > 0)),
@@ -54,14 +53,14 @@ def _shown(
         "gold": example.label,
         "text_a": example.text_a,
         "text_b": example.text_b,
-        **_answer(outcomes, int(outcomes.original_label[i]), outcomes.original[i]),
+        **_prediction(outcomes, int(outcomes.original_label[i]), outcomes.original[i]),
         "accepted": round(float(outcomes.acceptance[i]), 3),
         "variants": [_variant(outcomes, i, int(k), variants) for k in order if k < len(variants)],
     }
 
 
 def _versions(kind: str, outcomes: Outcomes, i: int) -> Ints:
-    """The perturbed versions that show the kind best, surest answers first."""
+    """The perturbed versions that show the kind best, highest confidence first."""
     accepted = outcomes.label[i] == outcomes.gold[i]
     fits = ~accepted if kind == "noticed" else accepted
     return np.lexsort((-np.nan_to_num(outcomes.predictions[i]).max(axis=1), ~fits))[:PER_EXAMPLE]
@@ -71,15 +70,15 @@ def _variant(outcomes: Outcomes, i: int, k: int, variants: Variants) -> dict[str
     return {
         "variant": k,
         "texts": [_words(rows, k) for rows in variants.sides],
-        **_answer(outcomes, int(outcomes.label[i, k]), outcomes.predictions[i, k]),
+        **_prediction(outcomes, int(outcomes.label[i, k]), outcomes.predictions[i, k]),
     }
 
 
-def _answer(outcomes: Outcomes, number: int, probabilities: Floats) -> dict[str, Any]:
-    """The answer by name, and how sure it was; a model that abstains answers none of the labels."""
+def _prediction(outcomes: Outcomes, number: int, probabilities: Floats) -> dict[str, Any]:
+    """The predicted label and its confidence, as run.json holds them; −1 is an abstention."""
     label = ABSTAINED if number < 0 else outcomes.task.labels[number]
-    sure = 1 - probabilities.sum() if number < 0 else probabilities.max()
-    return {"answer": label, "confidence": round(float(sure), 3)}
+    confidence = 1 - probabilities.sum() if number < 0 else probabilities.max()
+    return {"answer": label, "confidence": round(float(confidence), 3)}
 
 
 def _words(rows: PositionRows, k: int) -> list[list[Any]]:

@@ -1,19 +1,16 @@
-"""What is the answer in one sentence? Decided on the interval, not on the point."""
+"""The verdict: what a run says in one sentence, decided on the interval, not on the value."""
 
 from __future__ import annotations
 
+from disorder.report.metric_names import title_of
 from disorder.runs.run import Record, Run
 
 # Share of the skill above chance that survives the loss of word order: 1 for a bag of words, 0 for
 # a model at chance
-BAG, HALF, READER = 0.8, 0.5, 0.2
+BAG = 0.8
+HALF = 0.5
+READER = 0.2
 MAIN = "derange"
-TITLES = {
-    "agreement": "same answer",
-    "omega_max": "Ω_max",
-    "omega_rand": "Ω_rand",
-    "omega_all": "Ω_1.0",
-}
 
 
 def verdict(run: Run) -> str:
@@ -32,25 +29,32 @@ def verdict(run: Run) -> str:
 
 
 def _of_figures(run: Run) -> str:
-    """Where no score speaks of reading (order was not perturbed, or asking stopped once Ω was
-    decided): the number itself.
+    """Where no score says how a model reads (order was not perturbed, or prediction stopped once Ω
+    was decided): the number itself.
     """
     perturbed = [r for r in run.scores if r.transformation != "original" and r.group == "all"]
-    measured = next(
-        (r for r in perturbed if r.metric in ("agreement", "omega_max")),
-        next(iter(perturbed), None),
-    )
-    whole = run.score("original", "accuracy")
-    if measured is None or whole is None:
+    main = [r for r in perturbed if r.metric in ("agreement", "omega_max")]
+    original = run.score("original", "accuracy")
+    if not perturbed or original is None:
         return "No verdict: no transformation could be applied to any example."
-    figures = f"{measured.value:.2f} [{measured.low:.2f}, {measured.high:.2f}]"
-    name = TITLES.get(measured.metric, measured.metric).capitalize()
-    return f"{name} is {figures} under {measured.transformation}; accuracy on original texts is {whole.value:.2f}."
+    measured = (main or perturbed)[0]
+    return (
+        f"{_capitalised(title_of(measured.metric))} is {_figures(measured)} under "
+        f"{measured.transformation}; accuracy on original texts is {original.value:.2f}."
+    )
+
+
+def _figures(record: Record) -> str:
+    return f"{record.value:.2f} [{record.low:.2f}, {record.high:.2f}]"
+
+
+def _capitalised(text: str) -> str:
+    return text[:1].upper() + text[1:]
 
 
 def kept(run: Run, transformation: str, group: str) -> Record | None:
-    """The score that says how many right answers survive: P_c where there are permutations, else
-    agreement.
+    """The score that says how many correct predictions survive: P_c where there are permutations,
+    else agreement.
     """
     return run.score(transformation, "p_c", group) or run.score(transformation, "agreement", group)
 
@@ -58,34 +62,44 @@ def kept(run: Run, transformation: str, group: str) -> Record | None:
 def _sentence(run: Run, transformation: str, group: str, *, brief: bool = False) -> str:
     record = kept(run, transformation, group)
     if record is None or run.chance is None:
-        return "" if brief else "No verdict: the model answered no example right."
-    whole = run.score("original", "accuracy", group)
+        return "" if brief else "No verdict: the model predicts no example correctly."
+    original = run.score("original", "accuracy", group)
     floor = max(run.chance, run.majority if group == "all" else 0.0)
-    if whole is None or whole.low <= floor:
-        return _guesses(whole, floor, brief=brief)
-    low, high = (
-        (bound - run.chance) / (1 - run.chance) if run.chance < 1 else 1.0
-        for bound in (record.low, record.high)
+    if original is None or original.low <= floor:
+        return _guesses(original, floor, brief=brief)
+    name = behaviour(_above_chance(record.low, run.chance), _above_chance(record.high, run.chance))
+    what = "correct predictions" if record.metric == "p_c" else "predictions"
+    if brief:
+        return f"{name}; {_figures(record)} of the {what} survive"
+    return (
+        f"{_capitalised(name)}: {_figures(record)} of its {what} survive {_loss(transformation)}; "
+        f"chance is {run.chance:.2f}."
     )
-    name = behaviour(low, high)
-    what = "right answers" if record.metric == "p_c" else "answers"
-    figures = f"{record.value:.2f} [{record.low:.2f}, {record.high:.2f}]"
-    if brief:
-        return f"{name}; {figures} of the {what} survive"
-    return f"{name[0].upper()}{name[1:]}: {figures} of its {what} survive {_loss(transformation)}; chance is {run.chance:.2f}."
 
 
-def _guesses(whole: Record | None, floor: float, *, brief: bool) -> str:
-    """What to say when the original texts are answered no better than by chance: there is no skill
-    that could be lost.
+def _above_chance(share: float, chance: float) -> float:
+    """A share on the scale from chance (0) to all (1)."""
+    return (share - chance) / (1 - chance) if chance < 1 else 1.0
+
+
+def _guesses(original: Record | None, floor: float, *, brief: bool) -> str:
+    """What to say when accuracy on original texts is not above chance: there is no skill that could
+    be lost.
     """
-    figures = "" if whole is None else f" {whole.value:.2f} [{whole.low:.2f}, {whole.high:.2f}]"
-    is_open = whole is not None and whole.value > floor
+    figures = "" if original is None else f" {_figures(original)}"
+    is_undecided = original is not None and original.value > floor
     if brief:
-        return f"accuracy on original texts{figures} is {'not yet surely' if is_open else 'not'} above chance"
-    if is_open:
-        return f"Too few examples for a verdict: accuracy{figures} cannot be told from one constant answer ({floor:.2f})."
-    return f"No verdict on reading: accuracy{figures} on original texts is not above that of one constant answer ({floor:.2f})."
+        claim = "cannot be told from" if is_undecided else "is not above"
+        return f"accuracy on original texts{figures} {claim} chance"
+    if is_undecided:
+        return (
+            f"Too few examples for a verdict: accuracy{figures} cannot be told from one constant "
+            f"prediction ({floor:.2f})."
+        )
+    return (
+        f"No verdict on reading: accuracy{figures} on original texts is not above that of one "
+        f"constant prediction ({floor:.2f})."
+    )
 
 
 def behaviour(low: float, high: float) -> str:
@@ -108,9 +122,12 @@ def _loss(transformation: str) -> str:
 
 
 def _of_numbers(run: Run) -> str:
-    whole = run.score("original", "spearman")
-    perturbed = next((r for t in run.transformations if (r := run.score(t, "spearman"))), None)
-    if whole is None or perturbed is None:
+    original = run.score("original", "spearman")
+    measured = [run.score(spec, "spearman") for spec in run.transformations]
+    perturbed = next(filter(None, measured), None)
+    if original is None or perturbed is None:
         return "No verdict: rank correlation could not be measured."
-    figures = f"{perturbed.value:.2f} [{perturbed.low:.2f}, {perturbed.high:.2f}]"
-    return f"Rank correlation with gold goes from {whole.value:.2f} to {figures} under {perturbed.transformation}."
+    return (
+        f"Rank correlation with gold goes from {original.value:.2f} to {_figures(perturbed)} under "
+        f"{perturbed.transformation}."
+    )

@@ -82,11 +82,9 @@ def _folder(run: str | Path | Run) -> Path | None:
 
 def _names(given: Sequence[FinishedRun]) -> list[str]:
     """What each run is called: its model where that is clear, else with its folder."""
-    models, stems = (
-        [g.run.model for g in given],
-        [f"{g.run.model} ({g.folder.name})" for g in given],
-    )
-    for names in (models, stems):
+    models = [g.run.model for g in given]
+    with_folders = [f"{g.run.model} ({g.folder.name})" for g in given]
+    for names in (models, with_folders):
         if len(set(names)) == len(names):
             return names
     return [str(g.folder) for g in given]
@@ -94,32 +92,36 @@ def _names(given: Sequence[FinishedRun]) -> list[str]:
 
 def _check_same(base: FinishedRun, other: FinishedRun, *, has_chosen: bool) -> None:
     """Raise where two runs did not predict the same texts, and say what differs."""
-    a, b = base.run, other.run
-    facts: list[tuple[str, object, object]] = [
-        ("data hash", a.hashes.get("data"), b.hashes.get("data"))
-    ]
-    facts.append(("seed", a.seed, b.seed))
-    facts += [("number of examples", a.n_examples, b.n_examples), ("labels", a.labels, b.labels)]
-    facts += [(name, a.settings.get(name), b.settings.get(name)) for name in SAME]
-    if not has_chosen:
-        facts.append(
-            ("transformations", ", ".join(a.transformations), ", ".join(b.transformations))
-        )
-    differing = [(name, x, y) for name, x, y in facts if x != y]
+    mine = _facts(base.run)
+    theirs = _facts(other.run)
+    if has_chosen:
+        mine.pop("transformations")
+    differing = {name: (x, theirs[name]) for name, x in mine.items() if x != theirs[name]}
     if differing:
-        told = "; ".join(visible(f"{name} ({x} and {y})") for name, x, y in differing)
-        tip = (
-            "--with T compares one that they share"
-            if [d[0] for d in differing] == ["transformations"]
-            else "audit again"
-        )
+        told = "; ".join(visible(f"{name} ({x} and {y})") for name, (x, y) in differing.items())
+        tip = "audit again"
+        if list(differing) == ["transformations"]:
+            tip = "--with T compares one that they share"
         raise DisorderError(
             f"{base.folder} and {other.folder} cannot be compared: they differ in {told}; {tip}"
         )
     if base.rows != other.rows:
         raise BadData(
-            f"{base.folder} and {other.folder} hold other examples, though their hashes agree; audit them again"
+            f"{base.folder} and {other.folder} hold other examples, though their hashes agree; "
+            "audit them again"
         )
+
+
+def _facts(run: Run) -> dict[str, object]:
+    """What two runs must share to be compared."""
+    return {
+        "data hash": run.hashes.get("data"),
+        "seed": run.seed,
+        "number of examples": run.n_examples,
+        "labels": run.labels,
+        **{name: run.settings.get(name) for name in SAME},
+        "transformations": ", ".join(run.transformations),
+    }
 
 
 def _chosen(given: Sequence[FinishedRun], transformations: Sequence[str]) -> list[str]:

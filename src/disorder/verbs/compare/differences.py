@@ -91,41 +91,47 @@ class Comparing:
         for base, other in self._pairs():
             first, second = samples[base.name], samples[other.name]
             if first is None or second is None:
-                self.notes[f"{spec} is not compared: no example could be used"] = None
+                self._note(f"{spec} is not compared: no example could be used")
                 continue
             if parse(spec).asks_others:
-                self.notes[
-                    f"{visible(spec)}: each model has its own perturbed texts, paired by example alone"
-                ] = None
+                self._note(f"{spec}: each model has its own perturbed texts, paired by example")
             elif not first.draws_as(second):
                 raise DisorderError(
-                    f"{base.folder} and {other.folder} drew other permutations under {visible(spec)}, though their settings "
-                    "agree; audit both with the same version of disorder"
+                    f"{base.folder} and {other.folder} drew other permutations under "
+                    f"{visible(spec)}, though their settings agree; audit both with the same "
+                    "version of disorder"
                 )
             yield from self._of_pair(spec, base, other, outcomes[base.name], outcomes[other.name])
+
+    def _note(self, note: str) -> None:
+        """Keep a note for the reader, once."""
+        self.notes[visible(note)] = None
 
     def _of_pair(
         self, spec: str, base: FinishedRun, other: FinishedRun, first: Outcomes, second: Outcomes
     ) -> Iterator[Difference]:
-        """The differences of two runs, on the examples that both were predicted."""
+        """The differences of two runs, on the examples that both predicted."""
         shared, i, j = np.intersect1d(
             first.example, second.example, assume_unique=True, return_indices=True
         )
-        if is_part := len(shared) < max(len(first), len(second)):
-            self.notes[
-                f"{spec}: compared on the {len(shared):,} examples that both {base.name} ({len(first):,}) and {other.name} "
-                f"({len(second):,}) were predicted; intervals and tests are those of a fixed sample"
-            ] = None
+        is_part = len(shared) < max(len(first), len(second))
+        if is_part:
+            self._note(
+                f"{spec}: compared on the {len(shared):,} examples that both {base.name} "
+                f"({len(first):,}) and {other.name} ({len(second):,}) predicted; intervals and "
+                "tests are those of a fixed sample"
+            )
         by_id = {example.id: example for example in base.examples}
         for group, mask, _ in groups_of([by_id[str(name)] for name in shared], base.examples):
             if group in self.groups:
-                one, two = first.take(i[mask]), second.take(j[mask])
+                one = first.take(i[mask])
+                two = second.take(j[mask])
                 for metric in self._metrics(spec, group, base, other):
                     yield from self._of(metric, group, (base, one), (other, two), is_part=is_part)
 
     def _metrics(self, spec: str, group: str, base: FinishedRun, other: FinishedRun) -> list[str]:
-        """The scores to compare: those asked for, else the main ones that were measured, else all
-        that were.
+        """The scores to compare: the requested ones, else the main ones that were measured, else
+        all that were.
         """
         mine, theirs = (
             [r.metric for r in finished.run.scores if (r.transformation, r.group) == (spec, group)]
@@ -142,7 +148,7 @@ class Comparing:
     def _note_missing(
         self, finished: FinishedRun, spec: str, group: str, missing: list[str]
     ) -> None:
-        """Say why a score is not there: nothing to measure, or not asked for."""
+        """Say why a score is not there: nothing to measure, or not requested."""
         gone = {
             o.metric: o.reason
             for o in finished.run.omitted
@@ -151,11 +157,10 @@ class Comparing:
         for metric in missing:
             if metric in gone:
                 self.omitted[spec, metric, group] = f"{finished.name}: {gone[metric]}"
-        unasked = [metric for metric in missing if metric not in gone]
-        if unasked and not self.metrics:
-            self.notes[
-                f"{spec}: {finished.name} did not measure {', '.join(unasked)} (--curtail or --score)"
-            ] = None
+        unmeasured = [metric for metric in missing if metric not in gone]
+        if unmeasured and not self.metrics:
+            names = ", ".join(unmeasured)
+            self._note(f"{spec}: {finished.name} did not measure {names} (--curtail or --score)")
 
     def _of(
         self,
@@ -207,8 +212,9 @@ def _check(finished: FinishedRun, spec: str, metric: str, group: str, value: flo
     record = finished.run.score(spec, metric, group)
     if record is not None and abs(record.value - value) > NEAR:
         raise BadData(
-            f"{finished.folder}: its samples give {visible(metric)} = {value:.6f} under {visible(spec)}, run.json says "
-            f"{record.value:.6f}; one of them was changed: audit it again"
+            f"{finished.folder}: its samples give {visible(metric)} = {value:.6f} under "
+            f"{visible(spec)}, run.json says {record.value:.6f}; one of them was changed: "
+            "audit it again"
         )
 
 

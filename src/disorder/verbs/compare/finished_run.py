@@ -1,4 +1,4 @@
-"""A finished run, read back from its folder: its samples as `Outcomes`, exactly as the audit saw them."""
+"""Finished runs, read back from their folders: samples as `Outcomes`, exactly as in the audit."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ POSITIONS = ["positions_a", "positions_b"]
 
 @dataclass(frozen=True, eq=False)
 class RunSamples:
-    """The rows of one transformation: example number, variant number, word positions, answer."""
+    """The rows of one transformation: example, variant, word positions, prediction."""
 
     places: Ints
     variants: Ints
@@ -31,7 +31,7 @@ class RunSamples:
     predictions: Floats
 
     def draws_as(self, other: RunSamples) -> bool:
-        """Whether the variants that both were asked about choose the same words."""
+        """Whether the variants that both runs predicted choose the same words."""
         width = int(max(self.variants.max(), other.variants.max())) + 1
         mine, theirs = (samples.places * width + samples.variants for samples in (self, other))
         _, i, j = np.intersect1d(mine, theirs, assume_unique=True, return_indices=True)
@@ -135,7 +135,7 @@ class FinishedRun:
         examples = [self.examples[i] for i in used.tolist()]
         transformation = None if spec == ORIGINAL else parse(spec)
         return build_outcomes(
-            self.run.asked,
+            self.run.full_task,
             examples,
             self.original[used],
             predictions[used],
@@ -153,10 +153,10 @@ class FinishedRun:
         q = int(settings["q"])
         if transformation is None or not settings.get("curtail"):
             return None
-        # those that ask a model or other data draw as many as they are asked for
+        # those that depend on a model or other data always draw the full number
         if settings.get("short") != "use" or transformation.asks_others:
             return np.full(len(examples), transformation.count(q))
-        task = self.run.asked
+        task = self.run.full_task
         return np.array(
             [
                 len(transformation.apply(e, task=task, q=q, seed=self.run.seed, short="use"))

@@ -186,10 +186,9 @@ def pool_from_run(
     if run.status != "done":
         raise DisorderError(f"{folder} is not finished; resume: disorder audit --resume {folder}")
     examples = {example.id: example for example in read_examples(folder)}
-    is_pair = next(iter(examples.values())).text_b is not None
     pool = TextPool(
         run.data,
-        run.asked,
+        run.full_task,
         seed,
         examples,
         model=run.model,

@@ -8,7 +8,7 @@ from functools import cache
 from importlib.util import find_spec
 
 from disorder.data import at_hand, named_set_of
-from disorder.errors import MissingPackage
+from disorder.errors import MissingPackage, install_command
 from disorder.registry import DataPart, parts
 from disorder.specs import spec_name, split_spec
 from disorder.verbs.study.item import StudyItem
@@ -36,9 +36,7 @@ def check_packages(item: StudyItem) -> None:
 def missing_for(item: StudyItem, data_dir: str | None = None) -> list[str]:
     """Why an item cannot be computed now as the paper has it; empty if it can."""
     reasons = [
-        f'not now: pip install "disorder[{extra}]"'
-        for extra in item.extras
-        if not _is_installed(extra)
+        f"not now: {install_command(extra)}" for extra in item.extras if not _is_installed(extra)
     ]
     missing = [spec for spec in item.data if not is_available(spec, data_dir)]
     if missing and len(missing) == len(item.data):
@@ -79,7 +77,7 @@ def why_no_models(item: StudyItem) -> str:
     if not names:
         return ""
     if not _is_installed("hf"):
-        return 'pip install "disorder[hf]"'
+        return install_command("hf")
     if hub_is_reachable() or all(_is_cached(name) for name in names):
         return ""
     return "no hub can be reached"

@@ -104,14 +104,14 @@ class DevRCounts:
         """Counts, without intervals."""
         finished = FinishedRun.open(folder)
         [(_, outcomes)] = outcomes_of(folder, self.transformations)
-        if finished.run.asked.is_regression:
+        if finished.run.full_task.is_regression:
             n = int(outcomes.is_simple.sum())
             counts = {"dev": len(finished.examples), "step1": n, "total": n}
             for column, count in counts.items():
                 yield StudyCell(row=dict(about), column=column, value=count)
             return
         steps = dev_r(outcomes)
-        for i, label in enumerate(finished.run.asked.labels):
+        for i, label in enumerate(finished.run.full_task.labels):
             row = {**about, "label": label}
             n = sum(example.label == label for example in finished.examples)
             yield StudyCell(row=row, column="dev", value=n)
