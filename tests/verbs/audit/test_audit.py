@@ -501,7 +501,7 @@ class TestReview:
             {"id": str(i), "text_a": "one two three four", "text_b": "a b c d", "label": i + 0.5}
             for i in range(5)
         ]
-        with pytest.raises(DisorderError, match="asks for numbers"):
+        with pytest.raises(DisorderError, match="has numbers as gold labels"):
             audit(lambda texts: [0.0] * len(texts), str(jsonl(rows)), **settings)
 
     def test_the_filter_looks_at_the_text_that_is_perturbed(self, jsonl: Write) -> None:

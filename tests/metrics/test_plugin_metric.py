@@ -1,0 +1,137 @@
+"""A metric of a plugin appears wherever a built-in one does, with nothing but its declaration."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+from rich.console import Console
+
+from conftest import Command, pairs
+from disorder.metrics import Mean
+from disorder.registry import MetricPart, metric, unregister
+from disorder.report.comparison import show_comparison
+from disorder.report.comparison_page import page as comparison_page
+from disorder.report.page import page
+from disorder.report.terminal import show
+from disorder.runs import Run, read_run
+from disorder.types import Outcomes
+from disorder.verbs.audit import audit
+from disorder.verbs.compare import compare
+from disorder.verbs.gate import gate
+
+MEANING = "share of permutations with the prediction of the first one"
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _plugin() -> Iterator[None]:
+    @metric(title="calm", meaning=MEANING, better="low", of="permutations", position=25)
+    def calmness(outcomes: Outcomes) -> Mean:
+        """Share of permutations with the prediction of the first one."""
+        is_same = outcomes.label == outcomes.label[:, :1]
+        return Mean.over_all(np.asarray(is_same.mean(axis=1)))
+
+    yield
+    unregister(MetricPart, "calmness")
+
+
+@pytest.fixture(scope="module")
+def folder(_plugin: None, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Two runs on the same data."""
+    folder = tmp_path_factory.mktemp("runs")
+    for name in ("uniform", "always:neutral"):
+        audit(name, pairs(24), q=5, with_="derange", cache="off", out=folder / name[:3])
+    return folder
+
+
+@pytest.fixture
+def run(folder: Path) -> Run:
+    return read_run(folder / "alw")
+
+
+def test_it_is_measured(run: Run) -> None:
+    assert run["derange", "calmness"].value == 1
+    assert run.score("original", "calmness") is None  # it is one of permutations
+
+
+def test_the_terminal_has_its_column_and_its_meaning(run: Run) -> None:
+    console = Console(file=io.StringIO(), width=120)
+    show(run, console)
+    assert isinstance(console.file, io.StringIO)
+    text = console.file.getvalue()
+    assert f"calm: {MEANING}" in text
+    heads = next(line for line in text.splitlines() if "all examples" in line).split()
+    assert heads.index("agreement") < heads.index("calm")  # ordered by position
+
+
+def test_the_report_has_its_column_and_its_meaning(run: Run) -> None:
+    html = page(run)
+    assert '<th scope="col">calm</th>' in html
+    assert f"<dt>calm</dt><dd>{MEANING}</dd>" in html
+
+
+def test_compare_shows_its_difference(folder: Path) -> None:
+    found = compare(folder / "uni", folder / "alw")
+    [difference] = [d for d in found.differences if d.metric == "calmness"]
+    assert difference.other_value == 1
+    assert difference.low > 0
+    console = Console(file=io.StringIO(), width=120)
+    show_comparison(found, console)
+    assert isinstance(console.file, io.StringIO)
+    assert "  calm " in console.file.getvalue()
+    assert MEANING in comparison_page(found)
+
+
+def test_a_gate_decides_on_it(run: Run) -> None:
+    decision = gate(run, "calmness > 0.8")
+    assert (decision.passed, decision.rulings[0].metric) == (False, "calmness")
+
+
+def test_it_can_stop_an_audit() -> None:
+    rule = "width(calmness) < 0.9"
+    run = audit("uniform", pairs(60), q=5, with_="derange", stop_when=rule, cache="off")
+    assert run.stopped["derange"]["metric"] == "calmness"
+
+
+def test_it_can_be_the_only_score() -> None:
+    run = audit("uniform", pairs(12), q=5, with_="derange", score="calmness", cache="off")
+    measured = {record.metric for record in run.scores if record.transformation == "derange"}
+    assert measured == {"calmness"}
+
+
+def test_the_viewer_shows_it(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("fastapi", reason="needs fastapi")
+    monkeypatch.syspath_prepend(str(Path(__file__).parents[1] / "web"))
+    from asgi_request import request
+
+    from disorder.web.access_control import AccessControl
+    from disorder.web.run_library import RunLibrary
+    from disorder.web.viewer_app import viewer_app
+
+    viewer = AccessControl(viewer_app(folder))
+    ids = {entry.name: entry.id for entry in RunLibrary(folder).all()}
+    response = request(viewer, f"/run/{ids['alw']}")
+    assert response.status == 200
+    assert ">calm</th>" in response.text
+    assert MEANING in response.text
+    compared = request(viewer, f"/compare?run={ids['uni']}&run={ids['alw']}")
+    assert "calm" in compared.text
+
+
+def test_it_is_listed(command: Command) -> None:
+    code, out, _ = command("list", "metrics")
+    assert code == 0
+    assert "calmness" in out
+    assert "shown as calm · better: low" in out
+
+
+def test_a_run_is_shown_when_its_plugin_is_gone(run: Run) -> None:
+    lost = run.model_copy(deep=True)
+    for record in lost.scores:
+        record.metric = record.metric.replace("calmness", "composure")
+    html = page(lost)
+    assert '<th scope="col">composure</th>' in html
+    assert "measured by a plugin that is not installed here" in html

@@ -1,0 +1,72 @@
+"""Errors: one clear line, and a command that really installs what is missing."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import disorder
+from disorder.errors import MissingPackage, UnknownName, install_command
+
+SOURCE = Path(disorder.__file__).parent
+
+
+class Installed:
+    """A distribution as pip records it, in direct_url.json."""
+
+    def __init__(self, origin: dict[str, Any] | None) -> None:
+        self.origin = origin
+
+    def read_text(self, name: str) -> str | None:
+        assert name == "direct_url.json"
+        return None if self.origin is None else json.dumps(self.origin)
+
+
+@pytest.mark.parametrize(
+    ("origin", "command"),
+    [
+        (None, 'pip install "disorder[nlp]"'),
+        (
+            {"url": "file:///home/me/my%20clone", "dir_info": {"editable": True}},
+            'pip install -c "/home/me/my clone/constraints.txt" "/home/me/my clone[nlp]"',
+        ),
+        (
+            {"url": "https://host/disorder", "vcs_info": {"vcs": "git", "commit_id": "c0ffee"}},
+            'pip install "disorder[nlp] @ git+https://host/disorder"',
+        ),
+        (
+            {"url": "file:///tmp/disorder-0.1.0-py3-none-any.whl", "archive_info": {}},
+            'pip install "disorder[nlp] @ file:///tmp/disorder-0.1.0-py3-none-any.whl"',
+        ),
+    ],
+)
+def test_an_extra_is_installed_from_where_disorder_came(
+    origin: dict[str, Any] | None, command: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(importlib.metadata, "distribution", lambda _: Installed(origin))
+    assert install_command("nlp") == command
+    told = str(MissingPackage("words=spacy", "spacy", "nlp"))
+    assert told == f"words=spacy needs the package 'spacy': {command}"
+
+
+def test_the_command_is_written_in_one_place() -> None:
+    files = [
+        path.relative_to(SOURCE).as_posix()
+        for path in SOURCE.rglob("*.py")
+        if re.search(r"disorder\[", path.read_text(encoding="utf-8"))
+    ]
+    assert files == ["errors.py"]
+
+
+def test_an_unknown_name_gets_the_nearest_or_all() -> None:
+    assert str(UnknownName("engine", "loca", ["ray", "local"])) == (
+        "unknown engine 'loca'; did you mean 'local'?"
+    )
+    assert str(UnknownName("engine", "x", ["ray", "local"])) == (
+        "unknown engine 'x'; known: local, ray"
+    )

@@ -1,0 +1,137 @@
+"""The registry: one name per part, safe for threads, settings checked with clear errors."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from disorder.errors import BadSetting, DisorderError, UnknownName
+from disorder.registry import (
+    MetricPart,
+    TransformationPart,
+    list_parts,
+    metric,
+    part,
+    parts,
+    parts_of,
+    transformation,
+    unregister,
+)
+
+THREADS = """
+import threading
+from disorder.registry import KINDS, parts_of
+start = threading.Barrier(8)
+seen = []
+
+def look(first):
+    start.wait()
+    kinds = KINDS[first:] + KINDS[:first]
+    seen.append({kind: tuple(parts_of(kind)) for kind in kinds})
+
+threads = [threading.Thread(target=look, args=(i,)) for i in range(8)]
+[thread.start() for thread in threads]
+[thread.join() for thread in threads]
+everything = {kind: tuple(parts_of(kind)) for kind in KINDS}
+assert len(seen) == 8 and all(everything.values())
+assert all(found == everything for found in seen)
+"""
+
+
+@pytest.fixture
+def settings() -> Iterator[TransformationPart]:
+    """A part with settings of several types."""
+
+    @transformation(keeps="nothing", destroys="everything")
+    def with_settings(
+        *, n: int = 1, share: float | None = None, tidy: bool = False, tags: str = ""
+    ) -> None:
+        """Does nothing."""
+
+    yield part(TransformationPart, "with_settings")
+    unregister(TransformationPart, "with_settings")
+
+
+def test_two_parts_with_one_name_are_an_error() -> None:
+    before = part(MetricPart, "p_c")
+
+    def p_c(outcomes: object) -> None:
+        """Another one."""
+
+    with pytest.raises(DisorderError, match=r"two parts are called 'p_c' \(metric\): disorder.met"):
+        metric(better="low")(p_c)
+    assert part(MetricPart, "p_c") is before
+
+
+def test_one_name_in_two_kinds_is_fine() -> None:
+    assert {"spacy", "nltk"} <= set(parts_of("words")) & set(parts_of("tagger"))
+
+
+def test_threads_that_load_at_once_see_every_part() -> None:
+    done = subprocess.run([sys.executable, "-c", THREADS], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+
+
+def test_unknown_kinds_and_parts_get_a_hint() -> None:
+    with pytest.raises(UnknownName, match=r"unknown kind of part 'metrik'.*did you mean 'metric'"):
+        parts_of("metrik")
+    with pytest.raises(UnknownName, match=r"unknown metric 'acuracy'.*did you mean 'accuracy'"):
+        part(MetricPart, "acuracy")
+
+
+def test_parts_are_listed_as_records() -> None:
+    records = list_parts("metric")
+    assert [record["name"] for record in records] == list(parts(MetricPart))
+    assert {"kind", "name", "summary", "paper", "origin"} == set(records[0])
+    assert next(record for record in records if record["name"] == "p_c")["origin"] == "built in"
+
+
+class TestSettings:
+    @pytest.mark.parametrize(
+        ("typed", "value"),
+        [
+            ({"n": "2"}, 2),
+            ({"share": "0.5"}, 0.5),
+            ({"share": None}, None),
+            ({"tidy": "true"}, True),
+            ({"tidy": "no"}, False),
+            ({"tags": "NOUN+VERB"}, "NOUN+VERB"),
+            ({"n": 3}, 3),
+        ],
+    )
+    def test_text_becomes_the_declared_type(
+        self, settings: TransformationPart, typed: dict[str, Any], value: Any
+    ) -> None:
+        [found] = settings.bind(typed).values()
+        assert found == value
+        assert type(found) is type(value)
+
+    @pytest.mark.parametrize(
+        ("typed", "told"),
+        [
+            ({"n": "two"}, "with_settings: n='two' does not work; need a value of type int"),
+            ({"n": "1.5"}, "n='1.5' does not work; need a value of type int"),
+            ({"share": "half"}, "share='half' does not work; need a value of type float"),
+            ({"tidy": "maybe"}, "tidy='maybe' does not work; need true or false"),
+        ],
+    )
+    def test_a_value_of_another_type_is_one_clear_line(
+        self, settings: TransformationPart, typed: dict[str, Any], told: str
+    ) -> None:
+        with pytest.raises(BadSetting) as error:
+            settings.bind(typed)
+        assert told in str(error.value)
+        assert "\n" not in str(error.value)
+
+    def test_an_unknown_setting_gets_a_hint(self, settings: TransformationPart) -> None:
+        with pytest.raises(UnknownName, match=r"setting of with_settings 'shar'.*'share'"):
+            settings.bind({"shar": 1})
+        with pytest.raises(UnknownName, match="it has none"):
+            part(MetricPart, "p_c").bind({"n": 1})
+
+    def test_defaults_are_known(self, settings: TransformationPart) -> None:
+        assert settings.settings == {"n": 1, "share": None, "tidy": False, "tags": ""}
