@@ -158,7 +158,7 @@ calibration() {
     done
     { echo "# Calibration on MNLI (WS, Tables 8 and 9)"; for recipe in plain label_smoothing focal temperature; do
         printf '\n## %s\n\n' "$recipe"
-        "$PYTHON" scripts/results_table.py --whole --metric ece --metric accuracy --metric agreement "$MODELS"/calibration/"$recipe"-[0-9]*-audit
+        "$PYTHON" scripts/results_table.py --original --metric ece --metric accuracy --metric agreement "$MODELS"/calibration/"$recipe"-[0-9]*-audit
     done; } >"$RESULTS/calibration.md"
 }
 

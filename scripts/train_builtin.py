@@ -26,7 +26,7 @@ from torch import Tensor, nn
 
 from disorder.data import grammar
 
-OUT = Path(__file__).parents[1] / "src/disorder/predict/builtin_models"
+OUT = Path(__file__).parents[1] / "src/disorder/models/builtin_models"
 SPECIALS = ["[PAD]", "[UNK]", "[CLS]", "[SEP]"]
 PAD, UNK, CLS, SEP = range(4)
 MAX_LENGTH = 64
