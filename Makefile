@@ -1,20 +1,27 @@
-# make demo: set everything up in .venv and audit the built-in model.   make test: set everything up and run every check.
-# make test-browser: the same for the pages, in a real Chromium.
+# make demo          set everything up in .venv and audit the built-in model
+# make test          set everything up and run every check that needs nothing but this folder
+# make test-shared   the tests that need ../shared: the papers' data, NLTK's data, a trained model
+# make test-browser  the pages in a real Chromium
 PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 SOURCES := $(shell find src examples -type f -not -name '*.pyc' -not -path '*/__pycache__*') pyproject.toml constraints.txt
+PYTEST := $(BIN)/python -m pytest
+PARALLEL := -n 2 --dist worksteal
 
-.PHONY: demo test test-browser chromium lint clean
+.PHONY: demo test test-shared test-browser chromium lint clean
 
 demo: $(VENV)/installed
 	$(BIN)/disorder audit
 
 test: $(VENV)/installed-all lint
-	$(BIN)/python -m pytest -n 2 --dist worksteal
+	$(PYTEST) $(PARALLEL)
+
+test-shared: $(VENV)/installed-all
+	$(PYTEST) $(PARALLEL) -m shared
 
 test-browser: $(VENV)/installed-browser chromium
-	$(BIN)/python -m pytest -m browser tests/browser
+	$(PYTEST) -m browser tests/browser
 
 chromium:
 	@for name in chromium chromium-browser google-chrome; do command -v $$name >/dev/null && exit 0; done; \
@@ -26,6 +33,7 @@ chromium:
 
 lint: $(VENV)/installed-all
 	$(BIN)/ruff check .
+	$(BIN)/ruff format --check --quiet .
 	$(BIN)/mypy
 
 $(VENV)/bin/python:

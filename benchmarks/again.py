@@ -1,32 +1,37 @@
-"""What does the same audit cost a second time, with the prediction cache?
+"""The same audit a second time, with the prediction cache.
 
-python benchmarks/again.py     (wall time, median of 5; each round starts with an empty cache)
+python benchmarks/again.py     (MODEL and DATA as for audit_speed.py; wall time, median of 5; each
+round starts with an empty cache)
 """
 
 from __future__ import annotations
 
 import statistics
 import tempfile
+from dataclasses import replace
 
-from audit_speed import MODEL, dataset
+from _measure import TOY
+from audit_speed import MODEL, Q, dataset
 
-from disorder.verbs.audit.pipeline import audit
+from disorder.verbs.audit import audit
 
-ROUNDS, PAIRS, Q = 5, 30, 100
+ROUNDS = 1 if TOY else 5
+N_PAIRS = 30
 
-if __name__ == "__main__":
+
+def main() -> None:
     data = dataset()
-    data = type(data)(data.name, data.task, data.examples[:PAIRS], {}, data.fingerprint)
+    data = replace(data, examples=data.examples[:N_PAIRS])
     ratios = []
     for _ in range(ROUNDS):
         with tempfile.TemporaryDirectory() as cache:
-            times = []
-            for _ in range(2):
-                run = audit(f"hf:{MODEL}", data, with_=["derange"], q=Q, cache=cache)
-                times.append(run.seconds)
-            assert run.n_predictions == 0
-            ratios.append(times[0] / times[1])
-            print(f"first {times[0]:.2f} s, again {times[1]:.2f} s", flush=True)
-    print(
-        f"again is {statistics.median(ratios):.0f} × faster (the whole audit, once the model is loaded)"
-    )
+            first = audit(f"hf:{MODEL}", data, with_=["derange"], q=Q, cache=cache)
+            second = audit(f"hf:{MODEL}", data, with_=["derange"], q=Q, cache=cache)
+        assert second.n_predictions == 0
+        ratios.append(first.seconds / second.seconds)
+        print(f"first {first.seconds:.2f} s, again {second.seconds:.2f} s", flush=True)
+    print(f"again is {statistics.median(ratios):.0f} × faster (model loaded)")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,8 +1,8 @@
-"""What does an audit cost beside the model itself? One real classifier, real pairs, q = 100; CPU
-time, medians.
+"""The cost of an audit beside that of the model itself: one real classifier, real pairs, q = 100;
+CPU time, medians.
 
-python benchmarks/audit_speed.py --rounds 5     (MODEL and DATA say where a transformers folder and
-a JSONL file are)
+python benchmarks/audit_speed.py --rounds 5     (MODEL is a transformers folder, DATA a .jsonl.gz
+file of pairs or `builtin`; --toy: see _measure.py)
 """
 
 from __future__ import annotations
@@ -15,19 +15,28 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from _measure import main
+from _forward import logits, on_single_threads, recorded
+from _measure import TOY, main
 
 SHARED = Path(__file__).parents[1].parent / "shared"
 MODEL = os.environ.get("MODEL", str(SHARED / "models" / "minilm-mnli"))
 DATA = os.environ.get("DATA", str(SHARED / "data" / "mnli" / "dev_matched.jsonl.gz"))
-N_PAIRS, Q, BATCH, MAX_LENGTH = 60, 100, 32, 512
+N_PAIRS = 4 if TOY else 60
+Q = 3 if TOY else 100
+BATCH = 32
 os.environ["HF_HUB_OFFLINE"] = "1"
 
 
 def dataset() -> Any:
-    from disorder.data import known_tasks
+    """The first pairs whose texts have eight words or more."""
+    from dataclasses import replace
+
+    from disorder.data import known_tasks, read_data
     from disorder.types import Dataset, Example
 
+    if DATA == "builtin":
+        data = read_data(DATA)
+        return replace(data, examples=data.examples[:N_PAIRS])
     examples = []
     with gzip.open(DATA, "rt", encoding="utf-8") as file:
         for line in file:
@@ -42,13 +51,16 @@ def dataset() -> Any:
 
 
 def texts() -> list[tuple[str, str]]:
-    """Whole and perturbed pairs, permutation by permutation, as the released code of UNLI goes over
-    the data.
+    """Original and perturbed pairs, permutation by permutation, as the released code of UNLI goes
+    over the data.
     """
     from disorder.transformations import parse
+    from disorder.transformations.rendering import variant_texts
 
     data, derange = dataset(), parse("derange")
-    perturbed = [derange.apply(e, task=data.task, q=Q, seed=0).texts() for e in data.examples]
+    perturbed = [
+        variant_texts(derange.apply(e, task=data.task, q=Q, seed=0)) for e in data.examples
+    ]
     return [*[e.texts for e in data.examples], *[group[k] for k in range(Q) for group in perturbed]]
 
 
@@ -74,10 +86,11 @@ def hand_written() -> Callable[[], object]:
 
     network, tokenizer = parts()
     pairs = texts()
+    longest = network.config.max_position_embeddings
 
     def work() -> int:
         encoded = tokenizer(
-            [a for a, _ in pairs], [b for _, b in pairs], truncation=True, max_length=MAX_LENGTH
+            [a for a, _ in pairs], [b for _, b in pairs], truncation=True, max_length=longest
         )
         order = sorted(range(len(pairs)), key=lambda i: len(encoded["input_ids"][i]))
         with torch.inference_mode():
@@ -93,43 +106,34 @@ def hand_written() -> Callable[[], object]:
 
 def disorder_run(precision: str = "fp32", **settings: Any) -> Callable[[], object]:
     from disorder.models import load
-    from disorder.verbs.audit.pipeline import audit
 
     data = dataset()
     model = load(f"hf:{MODEL}", task=data.task, precision=precision).predictor
 
     def work() -> dict[str, Any]:
-        run = audit(model, data, with_=["derange"], q=Q, cache="off", **settings)
+        run = audited(model, data, **settings)
         omega = {r.metric: r.value for r in run.scores if r.metric in ("omega_max", "omega_rand")}
-        return {"asked": run.n_predictions, **omega}
+        return {"calls": run.n_predictions, **omega}
 
     return work
 
 
+def audited(model: Any, data: Any, *, q: int = Q, **settings: Any) -> Any:
+    from disorder.verbs.audit import audit
+
+    return audit(model, data, with_=["derange"], q=q, cache="off", **settings)
+
+
 def bare() -> Callable[[], object]:
-    """Forward passes on tensors made beforehand, in the shapes that disorder uses."""
+    """The forward passes of the full audit, on tensors recorded beforehand."""
     from disorder.models import load
-    from disorder.verbs.audit.block import BlockPredictor
-    from disorder.verbs.audit.pipeline import BLOCK
 
     data = dataset()
     model: Any = load(f"hf:{MODEL}", task=data.task).predictor
-    asker = BlockPredictor(lambda: model, data.task, Q, 0, "skip")
-    feeds, size = [], max(1, BLOCK // Q)
-    groups = [[e.texts for e in data.examples]]
-    groups += [
-        [
-            text
-            for e in data.examples[start : start + size]
-            for text in asker.perturbed("derange", e).texts()
-        ]
-        for start in range(0, len(data.examples), size)
-    ]
-    for group in groups:
-        encoded = model.encode(group)
-        batches = model.batches(encoded.lengths.tolist())
-        feeds.append([model.feed_of(*encoded.batch(members)) for members in batches])
-    return lambda: sum(len(list(model.each(model.forward, block))) for block in feeds)
+    with recorded(model.network) as feeds:
+        audited(model, data)
+    run = logits(model.network)
+    return lambda: len(on_single_threads(run, feeds))
 
 
 ARMS = {
@@ -147,44 +151,35 @@ ARMS = {
 
 
 def agreement() -> float:
-    """How many of all single answers, whole and perturbed, bf16 gives as fp32 does; not timed."""
+    """The share of all predictions, on original and perturbed texts, that bf16 leaves as in fp32;
+    not timed.
+    """
     from disorder.models import load
 
-    task, asked = dataset().task, texts()
-    exact, rounded = (
-        load(f"hf:{MODEL}", task=task, precision=precision)(asked) for precision in ("fp32", "bf16")
-    )
+    task = dataset().task
+    given = texts()
+    exact = load(f"hf:{MODEL}", task=task, precision="fp32")(given)
+    rounded = load(f"hf:{MODEL}", task=task, precision="bf16")(given)
     return float((exact.argmax(axis=1) == rounded.argmax(axis=1)).mean())
 
 
 def report(medians: dict[str, float], facts: dict[str, Any]) -> None:
-    a, e = medians["a pipeline, batch 32"], medians["e bare forward passes"]
-    full, agree = facts["c disorder"], f"{agreement():.4f}"
-    print(
-        f"| {'':32} | CPU s | a ÷ this | this ÷ e | asked | Ω_max | Ω_rand | answers as in fp32 |\n"
-        + "|---" * 8
-        + "|"
-    )
+    pipeline_seconds = medians["a pipeline, batch 32"]
+    bare_seconds = medians["e bare forward passes"]
+    agree = f"{agreement():.4f}"
+    print(f"| {'':32} | CPU s | a ÷ this | this ÷ e | model calls | Ω_max | Ω_rand | as in fp32 |")
+    print("|---" * 8 + "|")
     for name, seconds in medians.items():
         fact = facts[name] if isinstance(facts[name], dict) else {}
-        row = [
-            fact.get("asked", ""),
-            fact.get("omega_max", ""),
-            fact.get("omega_rand", ""),
-            agree if "bf16" in name else "",
-        ]
-        print(
-            f"| {name:32} | {seconds:6.1f} | {a / seconds:5.2f} | {seconds / e:5.2f} | "
-            + " | ".join(map(str, row))
-            + " |"
-        )
+        row = [str(fact.get(key, "")) for key in ("calls", "omega_max", "omega_rand")]
+        row.append(agree if "bf16" in name else "")
+        ratios = f"{pipeline_seconds / seconds:5.2f} | {seconds / bare_seconds:5.2f}"
+        print(f"| {name:32} | {seconds:6.1f} | {ratios} | {' | '.join(row)} |")
+    full = facts["c disorder"]
     for name in ("d1 curtailed, Ω_max", "d2 curtailed, Ω_max and Ω_rand"):
-        shared = {
-            metric: value for metric, value in facts[name].items() if metric.startswith("omega")
-        }
-        assert all(full[metric] == value for metric, value in shared.items()), (
-            "curtailment changed a score"
-        )
+        for metric, value in facts[name].items():
+            if metric.startswith("omega"):
+                assert full[metric] == value, "curtailment changed a score"
 
 
 if __name__ == "__main__":

@@ -1,10 +1,10 @@
-"""Is LIME through our engine quicker than the `lime` package? Same model, samples, batch size and
-texts; CPU time, medians.
+"""LIME through our engine against the `lime` package: same model, samples, batch size and texts;
+CPU time, medians.
 
-The package asks by a loop as one would write it: batches of 32, padded to the longest. One thread
-each. "forward passes alone" runs the network on what ours asks: nothing that gives the same answers
-can be quicker without asking fewer or shorter texts. bf16 is no fair contestant, since its answers
-are rounded; it is shown because disorder offers it.
+The package calls the model by a loop as one would write it: batches of 32, padded to the longest.
+One thread each. "forward passes alone" runs the network on the inputs that ours makes: nothing that
+gives the same predictions can be quicker without fewer or shorter texts. bf16 is no fair
+contestant, since its predictions are rounded; it is shown because disorder offers it.
 
 python benchmarks/lime_speed.py --rounds 5      (MODEL, DATA: specs; N: how many texts; WORDS=1-8:
 only texts of that length)
@@ -13,18 +13,22 @@ only texts of that length)
 from __future__ import annotations
 
 import os
-import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 import numpy as np
-from _measure import main
+from _forward import logits as torch_run
+from _forward import on_single_threads, recorded
+from _measure import TOY, main
 
-MODEL, DATA = os.environ.get("MODEL", "builtin"), os.environ.get("DATA", "builtin:sentiment")
-N, SAMPLES, BATCH = int(os.environ.get("N", "100")), 1000, 32
+MODEL = os.environ.get("MODEL", "builtin")
+DATA = os.environ.get("DATA", "builtin:sentiment")
+N = 2 if TOY else int(os.environ.get("N", "100"))
+SAMPLES = 30 if TOY else 1000
+BATCH = 32
 FEWEST, MOST = (int(each) for each in os.environ.get("WORDS", "1-10000").split("-"))
 os.environ |= {"HF_HUB_OFFLINE": "1", "OMP_NUM_THREADS": "1"}
 
@@ -57,10 +61,8 @@ def ours(*, precision: str = "fp32") -> Callable[[], object]:
     from disorder.verbs.explain.word_masking import cut
 
     about = subject(precision=precision)
-    columns, pairs = (
-        np.asarray(about.original.argmax(axis=1)),
-        [cut(e.texts) for e in about.examples],
-    )
+    columns = np.asarray(about.original.argmax(axis=1))
+    pairs = [cut(e.texts) for e in about.examples]
 
     def work() -> list[str]:
         scores = by_lime(about, pairs, columns, samples=SAMPLES)
@@ -71,35 +73,54 @@ def ours(*, precision: str = "fp32") -> Callable[[], object]:
 
 
 def forward_passes() -> Callable[[], object]:
-    """The network alone, on the batches that ours asks."""
-    from disorder.models.inputs.batches import by_length
-    from disorder.verbs.explain.explanations.lime import masks
-    from disorder.verbs.explain.word_masking import cut, masked, n_words
+    """The network alone, on the inputs that ours gives it."""
+    from disorder.verbs.explain.explanations.lime import by_lime
+    from disorder.verbs.explain.word_masking import cut, n_words
 
     about = subject()
-    asked, pairs = about.model.predictor, [cut(e.texts) for e in about.examples]
-    texts = [t for p in pairs for t in masked(p, np.unique(masks(p, SAMPLES, 0), axis=0))]
-    encoded = asked.encode(texts)
-    batches = by_length(encoded.lengths.tolist(), batch_size=BATCH)
-    feeds = [asked.feed_of(*encoded.batch(members)) for members in batches]
+    model = about.model.predictor
+    pairs = [cut(e.texts) for e in about.examples]
+    columns = np.asarray(about.original.argmax(axis=1))
+    is_torch = MODEL.startswith("hf:")
+    with recorded(model.network) if is_torch else recorded_onnx(model) as feeds:
+        by_lime(about, pairs, columns, samples=SAMPLES)
+    run = torch_run(model.network) if is_torch else partial(model.session.run, None)
 
     def work() -> dict[str, float]:
-        for feed in feeds:
-            asked.forward(feed)
+        on_single_threads(run, feeds)
+        ids = [feed["input_ids"] for feed in feeds]
         totals = {
             "words": sum(map(n_words, pairs)),
-            "texts": len(encoded),
-            "tokens": int(encoded.lengths.sum()),
+            "texts": sum(len(each) for each in ids),
+            "tokens": sum(each.shape[0] * each.shape[1] for each in ids),
         }
         return {name: total / len(pairs) for name, total in totals.items()}
 
     return work
 
 
+@contextmanager
+def recorded_onnx(model: Any) -> Iterator[list[Any]]:
+    """The inputs of every run of a model's ONNX session while the context lasts."""
+    session = model.session
+    feeds: list[Any] = []
+
+    class Recording:
+        def run(self, names: Any, feed: Any) -> Any:
+            feeds.append(feed)
+            return session.run(names, feed)
+
+    model.session = Recording()
+    try:
+        yield feeds
+    finally:
+        model.session = session
+
+
 def package(
     ask: Callable[[Any], Callable[[list[str]], Any]], *, seed: int | None = None
 ) -> Callable[[], object]:
-    """The package with our samples (or its own, by seed)."""
+    """The package with our samples, or its own by seed."""
     from lime.lime_text import LimeTextExplainer
 
     from disorder.verbs.explain.word_masking import cut
@@ -162,6 +183,7 @@ def torch_logits(asked: Any) -> Callable[[list[str]], Any]:
 def onnx_logits(asked: Any) -> Callable[[list[str]], Any]:
     tokenizer = type(asked.tokens.tokenizer).from_str(asked.tokens.tokenizer.to_str())
     tokenizer.enable_padding()
+    inputs = [entry.name for entry in asked.session.get_inputs()]
 
     def logits(texts: list[str]) -> Any:
         found = tokenizer.encode_batch(texts)
@@ -171,7 +193,7 @@ def onnx_logits(asked: Any) -> Callable[[list[str]], Any]:
         }
         arrays["token_type_ids"] = [e.type_ids for e in found]
         return asked.session.run(
-            None, {name: np.array(arrays[name], dtype=np.int64) for name in asked._inputs}
+            None, {name: np.array(arrays[name], dtype=np.int64) for name in inputs}
         )[0]
 
     return logits
@@ -208,26 +230,20 @@ class Replay(np.random.RandomState):
 
 
 def report(times: dict[str, float], facts: dict[str, Any]) -> None:
+    n_texts = len(facts[DISORDER])
     only = f" of {FEWEST} to {MOST} words" if "WORDS" in os.environ else ""
-    print(
-        f"{MODEL} on {len(facts['disorder'])} texts{only} from {DATA}, {SAMPLES} samples each, batches of {BATCH}"
-    )
+    settings = f"{SAMPLES} samples each, batches of {BATCH}"
+    print(f"{MODEL} on {n_texts} texts{only} from {DATA}, {settings}")
     for name, seconds in times.items():
-        same = (
-            ""
-            if name == FORWARD
-            else f"   same top word as disorder: {alike(facts['disorder'], facts[name])}"
-        )
-        print(f"{name:22} {seconds:8.2f} s CPU   {seconds / times['disorder']:6.2f}x{same}")
-    asked = facts[FORWARD]
-    print(
-        f"{asked['words']:.1f} words a text; ours asks {asked['texts']:.0f} distinct samples, {asked['tokens']:,.0f} tokens"
-    )
-    print(f"forward passes are {times[FORWARD] / times['disorder']:.0%} of our time")
+        same = "" if name == FORWARD else f"   same top word: {alike(facts[DISORDER], facts[name])}"
+        print(f"{name:22} {seconds:8.2f} s CPU   {seconds / times[DISORDER]:6.2f}x{same}")
+    per_text = facts[FORWARD]
+    sizes = f"{per_text['texts']:.0f} distinct samples, {per_text['tokens']:,.0f} tokens"
+    print(f"{per_text['words']:.1f} words per text; ours predicts {sizes} per text")
+    print(f"forward passes are {times[FORWARD] / times[DISORDER]:.0%} of our time")
     if OWN in facts:
-        print(
-            f"the package against itself on other samples: same top word on {alike(facts[LOOP], facts[OWN])}"
-        )
+        same = alike(facts[LOOP], facts[OWN])
+        print(f"the package against itself on other samples: same top word on {same}")
 
 
 def alike(first: list[str], second: list[str]) -> str:
@@ -235,12 +251,14 @@ def alike(first: list[str], second: list[str]) -> str:
     return f"{n} of {len(first)} ({n / len(first):.1%})"
 
 
-FORWARD, LOOP, OWN = "forward passes alone", "lime, loop", "lime, own samples"
+DISORDER = "disorder"
+FORWARD = "forward passes alone"
+LOOP = "lime, loop"
+OWN = "lime, own samples"
 
 if __name__ == "__main__":
-    sys.path.insert(0, str(Path(__file__).parents[1] / "src"))
     arms: dict[str, Any] = {
-        "disorder": ours,
+        DISORDER: ours,
         FORWARD: forward_passes,
         LOOP: partial(package, by_hand),
     }

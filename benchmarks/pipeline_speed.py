@@ -14,7 +14,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from disorder.data import read
+from disorder.data import read_data
 from disorder.models import load
 from disorder.models.python import PythonModel
 from disorder.transformations import parse
@@ -70,7 +70,7 @@ def seconds(model: Any, variants: list[Variants]) -> float:
 def main() -> None:
     is_toy = "--toy" in sys.argv
     rounds = 2 if is_toy else 5
-    data = read("builtin")
+    data = read_data("builtin")
     derange = parse("derange")
     variants = [
         derange.apply(example, task=data.task, q=4 if is_toy else 20, seed=0, short="use")

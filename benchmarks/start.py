@@ -1,4 +1,4 @@
-"""How long until something happens? `disorder --help` and `import disorder` against `import numpy`.
+"""The time until something happens: `disorder --help` and `import disorder` against `import numpy`.
 
 python benchmarks/start.py     (wall time of whole processes, medians of 9)
 """
@@ -10,15 +10,19 @@ import subprocess
 import sys
 import time
 
+from _measure import TOY
+
+ROUNDS = 1 if TOY else 9
 COMMANDS = {
     "import numpy": [sys.executable, "-c", "import numpy"],
     "import disorder": [sys.executable, "-c", "import disorder"],
     "disorder --help": [sys.executable, "-m", "disorder", "--help"],
 }
 
-if __name__ == "__main__":
+
+def main() -> None:
     times: dict[str, list[float]] = {name: [] for name in COMMANDS}
-    for _ in range(9):
+    for _ in range(ROUNDS):
         for name, command in COMMANDS.items():
             began = time.perf_counter()
             subprocess.run(command, capture_output=True, check=True)
@@ -26,6 +30,9 @@ if __name__ == "__main__":
     base = statistics.median(times["import numpy"])
     print("| | seconds | ÷ import numpy |\n|---|---|---|")
     for name, values in times.items():
-        print(
-            f"| {name} | {statistics.median(values):.3f} | {statistics.median(values) / base:.2f} |"
-        )
+        seconds = statistics.median(values)
+        print(f"| {name} | {seconds:.3f} | {seconds / base:.2f} |")
+
+
+if __name__ == "__main__":
+    main()

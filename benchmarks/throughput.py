@@ -1,10 +1,9 @@
-"""How many texts a second does each transformation break? One variant of each text, first time and
-again.
+"""Texts per second of each transformation: one variant of each text, first time and again.
 
 DATA=mnli.jsonl.gz [MODEL=hf:FOLDER] [TRAIN=mnli-train.jsonl.gz] python benchmarks/throughput.py
 [NAME...] (CPU time, medians of 5; "again" is a second transformation of the same texts: nothing is
-split or tagged twice. Without DATA the built-in pairs; MODEL is asked by those that look for
-important words; TRAIN teaches pbsmt, which is left out without it.)
+split or tagged twice. Without DATA the built-in pairs; MODEL says which words matter to those that
+need it; TRAIN teaches pbsmt, which is left out without it.)
 """
 
 from __future__ import annotations
@@ -15,21 +14,27 @@ import sys
 import time
 from collections.abc import Sequence
 
+from _measure import TOY
+
 from disorder.data import read_data, vocabulary
 from disorder.memo import Memo
 from disorder.models import LoadedModel, load
 from disorder.registry import TransformationPart, parts
 from disorder.transformations import Transformation, parse, tags, words
+from disorder.transformations.rendering import variant_texts
 from disorder.types import Dataset, Example
 from disorder.verbs.context import RunContext
 
-N, ROUNDS = 300, 5
+N = 3 if TOY else 300
+ROUNDS = 1 if TOY else 5
 Timed = tuple[float, float]
 
 
 def forget(model: LoadedModel) -> None:
     """As in a fresh process: nothing is known of any text."""
-    words._kept, tags._kept, model.weighed = Memo(), Memo(), Memo()
+    words._kept = Memo()
+    tags._kept = Memo()
+    model.weighed = Memo()
 
 
 def seconds(
@@ -43,7 +48,7 @@ def seconds(
         examples, task=data.task, q=1, seed=0, short="use", context=context
     ):
         if not isinstance(variants, Exception):
-            variants.texts()
+            variant_texts(variants)
     return time.process_time() - began
 
 
@@ -63,18 +68,16 @@ def main() -> None:
     model = load(os.environ.get("MODEL", "builtin:bow"), task=data.task)
     context = RunContext(model, vocabulary(data))
     print("| transformation | texts/s | again, texts/s |\n| --- | ---: | ---: |")
+    wanted = [word for word in sys.argv[1:] if not word.startswith("--")]
     for name, part in parts(TransformationPart).items():
-        if sys.argv[1:] and name not in sys.argv[1:]:
+        learns = "training data" in part.needs
+        if (wanted and name not in wanted) or (learns and "TRAIN" not in os.environ):
             continue
-        spec = name
-        if "training data" in part.needs:
-            if "TRAIN" not in os.environ:
-                continue
-            spec = f"{name}:train={os.environ['TRAIN']}"
+        spec = f"{name}:train={os.environ['TRAIN']}" if learns else name
         first, again = timed(spec, data, context, model)
         n = 2 * len(data.examples[:N])
-        spec = spec.split("=")[0] + "=DATA" if "training data" in part.needs else spec
-        print(f"| `{spec}` | {n / first:,.0f} | {n / again:,.0f} |", flush=True)
+        shown = f"{name}:train=DATA" if learns else name
+        print(f"| `{shown}` | {n / first:,.0f} | {n / again:,.0f} |", flush=True)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""How many sentences of a dev set can have two nouns swapped, and by which of the three choices?
+"""Count the sentences of a dev set in which two nouns can be swapped, by each of the three choices.
 
     python scripts/count_noun_swaps.py DATA_FOLDER cola rte mrpc sst2 stsb qnli
 

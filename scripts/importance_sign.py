@@ -1,9 +1,9 @@
-"""What does embedding · gradient say about leaving a word out? Its rank correlation with the real
-change of the loss.
+"""Rank correlation of embedding · gradient with the change of the loss when a word is left out.
 
-python scripts/importance_sign.py hf:FOLDER DATA [--limit 100] Also prints how far a LayerNorm
-behind the embeddings makes the score the negative of what positions and types add: such a layer
-does not see the length of their sum, so the three products must cancel.
+    python scripts/importance_sign.py hf:FOLDER DATA [--limit 100]
+
+Also prints how far a LayerNorm behind the embeddings makes the score the negative of what positions
+and types add: such a layer does not see the length of their sum, so the three products must cancel.
 """
 
 from __future__ import annotations
@@ -31,8 +31,10 @@ def cancelled(aligned: LoadedModel, texts: list[tuple[str, str | None]]) -> floa
     """
     import torch
 
-    network, tokenizer = aligned.predictor.network, aligned.predictor.tokenizer
-    embeddings, seen = network.base_model.embeddings, {}
+    network = aligned.predictor.network
+    tokenizer = aligned.predictor.tokenizer
+    embeddings = network.base_model.embeddings
+    seen: dict[str, torch.Tensor] = {}
     summed = lambda module, given: seen.setdefault("sum", given[0]).retain_grad()  # noqa: E731
     word = lambda module, given, made: seen.setdefault("word", made).retain_grad()  # noqa: E731
     ratios = []
@@ -74,10 +76,9 @@ def main() -> None:
         for slope, change in zip(slopes, removed, strict=True)
         if len(slope[-1]) > 3 and np.ptp(slope[-1]) > 0 and np.ptp(change[-1]) > 0
     ]
-    mean, error = np.mean(per_text), 1.96 * np.std(per_text, ddof=1) / np.sqrt(len(per_text))
-    print(
-        f"rank correlation with leaving one out: {mean:.3f} ± {error:.3f} (mean over {len(per_text)} texts)"
-    )
+    mean = np.mean(per_text)
+    error = 1.96 * np.std(per_text, ddof=1) / np.sqrt(len(per_text))
+    print(f"rank correlation with leaving one out: {mean:.3f} ± {error:.3f}, {len(per_text)} texts")
     left = cancelled(aligned, [e.texts for e in data.examples[:20]])
     print(f"what is left of the score when positions and types join it: {left:.1e}")
 

@@ -1,5 +1,5 @@
-"""How are the built-in readers made? Small transformers that do read order, trained on the train
-split of the grammar.
+"""Train the built-in readers: small transformers that do read order, on the train split of the
+grammar.
 
     python scripts/train_builtin.py [nli] [sentiment] [acceptability]
 
@@ -332,10 +332,8 @@ def fit(reader: Reader, data: Encoded, recipe: Recipe, rng: np.random.Generator)
             optimiser.step()
             schedule.step()
             losses.append(loss.item())
-        print(
-            f"epoch {epoch + 1}, {len(data):,} rows: loss {np.mean(losses):.4f}, {time.time() - start:.0f} s",
-            flush=True,
-        )
+        took = f"loss {np.mean(losses):.4f}, {time.time() - start:.0f} s"
+        print(f"epoch {epoch + 1}, {len(data):,} rows: {took}", flush=True)
         if np.mean(losses) < recipe.enough:
             return
 
@@ -447,15 +445,17 @@ def card(task: str, recipe: Recipe, figures: dict[str, float]) -> str:
     easy = ", after some epochs on its plainest hypotheses alone" if recipe.n_easy_epochs else ""
     return f"""# The built-in {task} reader
 
-A transformer of {recipe.n_layers} layers and width {recipe.width}, trained from scratch on {recipe.n_rows:,} rows that
-the grammar of `disorder` writes (its train split), {recipe.n_epochs} epochs, seed {recipe.seed}{easy}.
+A transformer of {recipe.n_layers} layers and width {recipe.width}, trained from scratch on
+{recipe.n_rows:,} rows that the grammar of `disorder` writes (its train split),
+{recipe.n_epochs} epochs, seed {recipe.seed}{easy}.
 {shuffling}
-Its attention starts out with a liking for the same word in the other text and for neighbouring words.
+Its attention starts out biased towards the same word in the other text and neighbouring words.
 
-It knows the words of that grammar and no others. It is a measuring instrument whose right answer is known, not a model
-of English: use it to see what an audit looks like, not to label texts.
+It knows the words of that grammar and no others. It is a measuring instrument whose right answer is
+known, not a model of English: use it to see what an audit looks like, not to label texts.
 
-Test split (never trained on; shuffled figures count the rows that were right when whole, labels weighted alike):
+Test split (never trained on; shuffled figures count the rows whose original text was right, labels
+weighted alike):
 
 | measure | value |
 | --- | --- |

@@ -1,5 +1,8 @@
-"""Tiny fixtures: a handful of examples, files made of them, and where the shared data lies when it
-is there.
+"""Tiny fixtures: a handful of examples, files made of them, and where ../shared lies.
+
+Tests that need ../shared (the papers' data, NLTK's data, a trained model) carry the marker
+`shared`: by hand, or because they use the fixture `shared_data`, `shared` or `nltk_data`.
+`make test` leaves them out, `make test-shared` runs them.
 """
 
 from __future__ import annotations
@@ -8,6 +11,7 @@ import json
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -31,22 +35,31 @@ settings.register_profile(
 settings.load_profile("disorder")
 
 SHARED = Path(__file__).parents[1].parent / "shared"
-if (SHARED / "nltk_data").is_dir():
-    os.environ.setdefault("NLTK_DATA", str(SHARED / "nltk_data"))
+if (SHARED / "nltk_data").is_dir() and not os.environ.get("NLTK_DATA"):
+    os.environ["NLTK_DATA"] = str(SHARED / "nltk_data")
 NLI = Task("toy", ("entailment", "neutral", "contradiction"), "b", "neutral", "entailment")
 CHINESE = replace(NLI, language="zh")
-if (SHARED / "nltk_data").is_dir():
-    os.environ.setdefault("NLTK_DATA", str(SHARED / "nltk_data"))
 
+_numbers = count()  # of tests, for a cache each; `mktemp` would list all folders every time
 Rows = Iterable[Mapping[str, Any]]
 Command = Callable[..., tuple[int, str, str]]
 
 
+@pytest.hookimpl(tryfirst=True)  # before pytest selects by marker
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        if "shared_data" in getattr(item, "fixturenames", ()):
+            item.add_marker(pytest.mark.shared)
+
+
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    if item.get_closest_marker("shared") and not (SHARED / "data").is_dir():
+        pytest.skip(f"needs {SHARED}")
+
+
 @pytest.fixture(scope="session")
 def shared_data() -> Path:
-    """The folder of the papers' data; tests that need it are skipped where it is absent."""
-    if not (SHARED / "data").is_dir():
-        pytest.skip(f"needs the papers' data in {SHARED / 'data'}")
+    """The folder of the papers' data."""
     return SHARED / "data"
 
 
@@ -56,10 +69,17 @@ def shared(shared_data: Path) -> Path:
     return shared_data.parent
 
 
+@pytest.fixture(scope="session")
+def nltk_data(shared_data: Path) -> Path:
+    """NLTK's data, which `NLTK_DATA` names wherever ../shared is."""
+    return shared_data.parent / "nltk_data"
+
+
 @pytest.fixture(autouse=True)
 def _own_cache(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
-    """No test reads or fills the user's prediction cache."""
-    monkeypatch.setenv("DISORDER_CACHE", str(tmp_path_factory.mktemp("cache")))
+    """No test reads or fills the user's prediction cache, or that of another test."""
+    folder = tmp_path_factory.getbasetemp() / "caches" / str(next(_numbers))
+    monkeypatch.setenv("DISORDER_CACHE", str(folder))
 
 
 @pytest.fixture(scope="session")
@@ -148,7 +168,7 @@ def pairs(
 
 
 class RunContext:
-    """What a transformation may ask for, without a model: longer words matter more, and training
+    """What a transformation may need, without a model: longer words matter more, and training
     pairs are made up.
     """
 
@@ -184,17 +204,15 @@ def outcomes(
     sure: float = 1.0,
     **more: Any,
 ) -> Outcomes:
-    """Outcomes of a model that answers label numbers, with probability `sure`; −1 is a variant that
+    """Outcomes of a model that predicts label numbers with probability `sure`; −1 is a variant that
     is not there.
     """
     m = len(labels)
     table = np.vstack(
         [np.eye(m) * sure + (1 - np.eye(m)) * (1 - sure) / (m - 1), np.full((1, m), np.nan)]
     )
-    first, second = (
-        np.array(list(original), dtype=int),
-        np.array([list(row) for row in answers], dtype=int),
-    )
+    first = np.array(list(original), dtype=int)
+    second = np.array([list(row) for row in answers], dtype=int)
     given = {
         "transformation": "derange",
         "task": Task("toy", labels, "b", labels[1], labels[0]),

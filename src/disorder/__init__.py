@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from disorder.data import read_data
     from disorder.errors import DisorderError
-    from disorder.models import load_model
     from disorder.registry import list_parts
     from disorder.runs import Run, read_run
     from disorder.verbs.audit import audit, resume
     from disorder.verbs.compare import compare
     from disorder.verbs.explain import explain
     from disorder.verbs.gate import gate
+    from disorder.verbs.model_loading import load_model
     from disorder.verbs.perturb import perturb
     from disorder.verbs.sanity import sanity
     from disorder.verbs.study import study
@@ -55,7 +55,7 @@ _HOMES = {
     "explain": "verbs.explain",
     "gate": "verbs.gate",
     "list_parts": "registry",
-    "load_model": "models",
+    "load_model": "verbs.model_loading",
     "mitigations": "verbs.train",
     "perturb": "verbs.perturb",
     "read_data": "data",

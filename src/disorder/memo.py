@@ -1,13 +1,16 @@
-"""What was found out about a text once is not found out again: every transformation of a run asks
-about the same texts.
+"""Memo: results by key that were computed before, for the texts that every transformation of a run
+needs again.
+
+Why not `cachetools.cached`: `Memo` takes a batch of keys and computes the missing ones together.
 """
 
 from __future__ import annotations
 
-from collections import OrderedDict
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from threading import Lock
 from typing import Generic, TypeVar
+
+from cachetools import LRUCache
 
 K = TypeVar("K", bound=Hashable)
 V = TypeVar("V")
@@ -15,26 +18,22 @@ N_KEPT = 20_000  # about 40 MB of short arrays
 
 
 class Memo(Generic[K, V]):
-    """The latest results by key, at most `n` of them; safe for threads."""
+    """The `n` results used last, by key; safe for threads."""
 
     def __init__(self, n: int = N_KEPT) -> None:
-        self.n, self._results, self._lock = n, OrderedDict[K, V](), Lock()
+        self._results: LRUCache[K, V] = LRUCache(maxsize=n)
+        self._lock = Lock()
 
     def __call__(self, keys: Sequence[K], make: Callable[[Sequence[int]], Sequence[V]]) -> list[V]:
-        """A result for every key; `make` gets the numbers of the keys without one, each key once,
-        and gives theirs.
+        """One result per key; `make` gets the indices of the keys without one, each key once, and
+        returns their results.
         """
         with self._lock:
             found = {key: self._results[key] for key in keys if key in self._results}
         missing = {key: i for i, key in enumerate(keys) if key not in found}
         if missing:
-            fresh = dict(zip(missing, make(list(missing.values())), strict=True))
-            self._keep(fresh)
-            found |= fresh
+            made = dict(zip(missing, make(list(missing.values())), strict=True))
+            with self._lock:
+                self._results.update(made)
+            found |= made
         return [found[key] for key in keys]
-
-    def _keep(self, fresh: Mapping[K, V]) -> None:
-        with self._lock:
-            self._results.update(fresh)
-            while len(self._results) > self.n:
-                self._results.popitem(last=False)

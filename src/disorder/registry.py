@@ -40,7 +40,7 @@ HOMES = {
 }  # kind → the folder whose files are its parts
 KINDS = tuple(HOMES)
 PLUGINS = "disorder"
-TAGGERS = {"en": "nltk", "zh": "jieba"}  # language → tagger, unless a part or the user names one
+TAGGERS = {"en": "english", "zh": "jieba"}  # language → tagger, unless a part or the user names one
 Need = Literal["tags", "importance", "vocabulary", "training data"]
 
 

@@ -1,7 +1,6 @@
-"""The nouns: what flows from stage to stage. Example → Sentence → Rows → Variants → Outcomes →
-Score.
+"""The nouns: what flows from stage to stage.
 
-A text is perturbed by choosing its words by position, never by editing strings: see `Rows`.
+Example → Sentence → PositionRows → Variants → Outcomes → Score. A text is perturbed by choosing its words by position, never by editing strings: see `PositionRows`.
 """
 
 from __future__ import annotations
@@ -87,8 +86,8 @@ class Sentence:
 
     Words are `text[starts[i]:ends[i]]`. `is_spaced` is False for scripts written without spaces.
     What only some transformations need is filled in for those: the universal word class of each
-    word and whether it heads a noun phrase (`tags`, `is_head`), and how much the model's answer
-    hangs on it (`importance`).
+    word and whether it heads a noun phrase (`tags`, `is_head`), and how much the model's loss
+    depends on it (`importance`).
     """
 
     text: str
@@ -129,9 +128,8 @@ class Sentence:
     @cached_property
     def kinds(self) -> Ints:
         """A number for each distinct word, ignoring case: equal words share it."""
-        return np.unique([word.casefold() for word in self.words], return_inverse=True)[1].astype(
-            np.int64
-        )
+        folded = [word.casefold() for word in self.words]
+        return np.unique(folded, return_inverse=True)[1].astype(np.int64)
 
     def select(self, positions: Ints) -> Sentence:
         """The sentence made of these positions, for the next step of a chain."""
@@ -146,70 +144,16 @@ class Sentence:
             None if self.importance is None else self.importance[positions],
         )
 
-    @cached_property
-    def _pieces(self) -> tuple[list[str], Bools, Bools]:
-        """Each word glued, after its own gap, and after a space; and which marks and clitics ('s)
-        cling to a neighbour.
-        """
-        n, starts, ends = len(self), self.starts.tolist(), self.ends.tolist()
-        gaps = [self.text[i:j] for i, j in zip([0, *ends], [*starts, len(self.text)], strict=True)]
-        pieces = self.words + [gap + word for gap, word in zip(gaps[:n], self.words, strict=True)]
-        pieces += [" " + word for word in self.words]
-        opens = np.array([gap == "" for gap in gaps], dtype=bool)
-        is_clitic = np.array([word[0] in "'’" for word in self.words], dtype=bool)
-        clings_left = (self.is_punctuation | is_clitic) & opens[:-1] & (np.arange(n) > 0)
-        clings_right = self.is_punctuation & opens[1:] & ~clings_left & (np.arange(n) < n - 1)
-        return pieces, clings_left, clings_right
-
-    def render(self, positions: Ints, *, spaced: bool = False, lower: bool = False) -> list[str]:
-        """Texts for rows of positions.
-
-        Neighbours that were neighbours keep the gap they had, so the identity row gives the text
-        back to the letter; other words get one space (none in scripts without spaces), and
-        punctuation clings as it did. `spaced` puts a single space everywhere, as the papers'
-        released code does (but in scripts without spaces).
-        """
-        if not len(self) or not positions.shape[1]:
-            return [self.text if not len(self) else ""] * len(positions)
-        if spaced and self.is_spaced.all():
-            words = [word.lower() for word in self.words] if lower else self.words
-            return [" ".join([words[i] for i in row]) for row in positions.tolist()]
-        pieces, suffix = self._pieces[0], self.text[int(self.ends[-1]) :]
-        last = positions[:, -1] == len(self) - 1
-        texts = [
-            "".join([pieces[i] for i in row])
-            for row in (positions + self.joints(positions)).tolist()
-        ]
-        texts = [
-            text + suffix if ends else text for text, ends in zip(texts, last.tolist(), strict=True)
-        ]
-        return [text.lower() for text in texts] if lower else texts
-
-    def joints(self, positions: Ints) -> Ints:
-        """How each word joins the one before: 0 glued, n with the gap it had, 2n with a space (n =
-        words).
-        """
-        n, (_, clings_left, clings_right) = len(self), self._pieces
-        before, after = positions[:, :-1], positions[:, 1:]
-        apart = (
-            self.is_spaced[before]
-            & self.is_spaced[after]
-            & ~clings_left[after]
-            & ~clings_right[before]
-        )
-        inner = np.where(after == before + 1, n, np.where(apart, 2 * n, 0))
-        first = np.where(positions[:, :1] == 0, n, 0)
-        return np.concatenate([first, inner], axis=1)
-
 
 @dataclass(frozen=True, eq=False)
-class Rows:
-    """Variants of one sentence: a matrix of word positions, one variant a row.
+class PositionRows:
+    """Variants of one sentence: a matrix of word positions, one variant per row.
 
-    `available` says how many distinct variants exist, where that is known exactly; None means more
-    than were asked for. `is_shared` marks a single row that stands for every variant (a text left
-    alone, a transformation with one outcome). The few transformations that write words of their own
-    put original texts in `written`; they have no positions.
+    `available` says how many distinct variants exist, where that is known exactly. `is_shared`
+    marks a single row that stands for every variant (a text left alone, a transformation with one
+    outcome). `is_spaced_out` and `is_lowered` say how the texts are written: a space between any
+    two words, lower case. The few transformations that write words of their own put their texts in
+    `written`; those have no positions.
     """
 
     sentence: Sentence
@@ -224,7 +168,9 @@ class Rows:
         return len(self.positions)
 
     @classmethod
-    def of_texts(cls, sentence: Sentence, texts: Sequence[str], *, is_shared: bool = False) -> Rows:
+    def of_texts(
+        cls, sentence: Sentence, texts: Sequence[str], *, is_shared: bool = False
+    ) -> PositionRows:
         """Variants that are texts of their own."""
         return cls(
             sentence,
@@ -233,22 +179,13 @@ class Rows:
             written=tuple(texts),
         )
 
-    def take(self, chosen: slice | Ints) -> Rows:
+    def take(self, chosen: slice | Ints) -> PositionRows:
         """Some of the variants."""
-        written = (
-            None
-            if self.written is None
-            else tuple(np.array(self.written, dtype=object)[chosen].tolist())
-        )
-        return replace(self, positions=self.positions[chosen], written=written)
-
-    def texts(self) -> list[str]:
-        """The variants as strings."""
-        if self.written is not None:
-            return list(self.written)
-        return self.sentence.render(
-            self.positions, spaced=self.is_spaced_out, lower=self.is_lowered
-        )
+        positions = self.positions[chosen]
+        if self.written is None:
+            return replace(self, positions=positions)
+        written = np.array(self.written, dtype=object)[chosen].tolist()
+        return replace(self, positions=positions, written=tuple(written))
 
 
 @dataclass(frozen=True, eq=False)
@@ -283,19 +220,19 @@ class Context(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class Variants:
-    """All perturbed versions of one example: `a` and `b` hold one row a variant, or a row that all
-    share.
+    """All perturbed versions of one example: `a` and `b` hold one row per variant, or a row that
+    all of them share.
     """
 
-    a: Rows
-    b: Rows | None
+    a: PositionRows
+    b: PositionRows | None
     label: str = ""
 
     def __len__(self) -> int:
         return min((len(rows) for rows in self.sides if not rows.is_shared), default=1)
 
     @property
-    def sides(self) -> list[Rows]:
+    def sides(self) -> list[PositionRows]:
         """The one or two texts."""
         return [self.a] if self.b is None else [self.a, self.b]
 
@@ -306,16 +243,9 @@ class Variants:
             (rows.available for rows in self.sides if rows.available is not None), default=None
         )
 
-    def texts(self) -> list[Texts]:
-        """What the model is asked, one entry a variant."""
-        n = len(self)
-        first = self.a.texts()
-        second: Sequence[str | None] = [None] if self.b is None else self.b.texts()
-        return [(first[i % len(first)], second[i % len(second)]) for i in range(n)]
-
     def positions(self) -> Iterator[tuple[list[int] | None, list[int] | None]]:
-        """Word positions of both texts, one entry a variant; None for a text that was written, or
-        is not there.
+        """Word positions of both texts, one entry per variant; None for a text that was written,
+        or is not there.
         """
         first, second = (
             [None] if rows is None or rows.written is not None else rows.positions.tolist()

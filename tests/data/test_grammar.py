@@ -1,5 +1,5 @@
-"""Is the built-in data what it claims to be: balanced, stable, readable, and undecidable where it
-should be?
+"""The built-in data is what it claims to be: balanced, stable, readable, and undecidable where it
+should be.
 """
 
 from __future__ import annotations
@@ -8,7 +8,6 @@ import hashlib
 import json
 import math
 import re
-import time
 from collections import Counter, defaultdict
 from itertools import combinations, islice
 
@@ -27,9 +26,30 @@ LABELS = {
     "sentiment": {"positive", "negative"},
     "acceptability": {"acceptable", "unacceptable"},
 }
-FUNCTION_WORDS = set(
-    "a after an any as at before by for from in its of on out the three to two under with without".split()
-)  # noqa: SIM905
+FUNCTION_WORDS = {
+    "a",
+    "after",
+    "an",
+    "any",
+    "as",
+    "at",
+    "before",
+    "by",
+    "for",
+    "from",
+    "in",
+    "its",
+    "of",
+    "on",
+    "out",
+    "the",
+    "three",
+    "to",
+    "two",
+    "under",
+    "with",
+    "without",
+}
 
 
 @pytest.fixture(scope="module")
@@ -186,15 +206,6 @@ def test_slots_of_a_frame_share_no_words(frame: nli_words.Frame) -> None:
         assert not content[one] & content[other], (one, other)
 
 
-def test_nli_takes_less_than_half_a_second() -> None:
-    def seconds() -> float:
-        start = time.process_time()
-        assert sum(1 for _ in grammar.rows("nli", "test")) == 4200
-        return time.process_time() - start
-
-    assert min(seconds() for _ in range(3)) < 0.5
-
-
 def test_any_number_of_training_rows_can_be_had() -> None:
     assert (
         len({row["text_a"] for row in islice(grammar.rows("sentiment", "train", 200_000), 30_000)})
@@ -210,7 +221,7 @@ def test_an_exhausted_grammar_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize(("task", "split"), [("nlii", "test"), ("nli", "dev")])
-def test_unknown_names_are_refused(task: str, split: str) -> None:
+def test_unknown_names_are_errors(task: str, split: str) -> None:
     with pytest.raises(UnknownName):
         next(grammar.rows(task, split))
 

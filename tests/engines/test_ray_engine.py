@@ -1,4 +1,4 @@
-"""Do workers on Ray predict exactly as this process does, also when one of them dies?"""
+"""Workers on Ray give the very predictions of this process, also when one of them dies."""
 
 from __future__ import annotations
 

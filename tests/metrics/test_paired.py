@@ -17,6 +17,7 @@ from scipy.stats import binom, binomtest
 from conftest import outcomes
 from disorder.errors import NothingToMeasure, UnknownName
 from disorder.metrics import (
+    BinnedGap,
     Mean,
     RankCorrelation,
     Share,

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from disorder.data.tasks import BUILTIN
+from disorder.data.builtin import TASKS as BUILTIN
 from disorder.models import load
 from disorder.models.bow import Bow
 from disorder.models.builtin import MODELS

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from disorder.data import read
-from disorder.data.tasks import BUILTIN
+from disorder.data import read_data
+from disorder.data.builtin import TASKS as BUILTIN
 from disorder.errors import BadModel
 from disorder.models import load
 from disorder.models.pipeline import CalledPipeline
@@ -21,7 +21,7 @@ torch = pytest.importorskip("torch", reason="needs torch")
 transformers = pytest.importorskip("transformers", reason="needs transformers")
 
 NLI = BUILTIN["nli"]
-PAIRS: list[Texts] = [example.texts for example in read("builtin").examples[:40]]
+PAIRS: list[Texts] = [example.texts for example in read_data("builtin").examples[:40]]
 
 
 def pipeline(folder: Path, **settings: Any) -> Any:

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from conftest import NLI
-from disorder.data import read
+from disorder.data import read_data
 from disorder.errors import BadModel
 from disorder.models import load, n_heads, some_variants
 from disorder.models.inputs.variants import take_variants, variant_texts
@@ -26,13 +26,14 @@ from disorder.models.protocols import (
     Tokens,
 )
 from disorder.transformations import parse
+from disorder.transformations.rendering import variant_texts
 from disorder.types import Floats, Texts, Variants
 from disorder.verbs.audit import audit
 
 EVERYTHING = {Attention, Batching, Costly, Gradients, Notes, Pieces, Precision, Timed, Tokens}
 VARIANTS = [
     parse("derange").apply(example, task=NLI, q=4, seed=0, short="use")
-    for example in read("builtin").examples[:12]
+    for example in read_data("builtin").examples[:12]
 ]
 
 
@@ -136,4 +137,4 @@ def test_some_variants_have_the_texts_of_those() -> None:
     assert variant_texts(take_variants(VARIANTS, chosen)) == [texts[i] for i in chosen]
     assert take_variants(VARIANTS, np.array([], dtype=np.int64)) == []
     one = VARIANTS[0]
-    assert some_variants(one, np.arange(1, 3)).texts() == one.texts()[1:3]
+    assert variant_texts(some_variants(one, np.arange(1, 3))) == variant_texts(one)[1:3]

@@ -26,8 +26,9 @@ from disorder.errors import DoesNotApply
 from disorder.models.inputs.encoded import EncodedInputs
 from disorder.models.inputs.tokens import WordTokens
 from disorder.transformations import parse
+from disorder.transformations.rendering import variant_texts
 from disorder.transformations.words import split
-from disorder.types import Example, Rows, Sentence, Task, Texts, Variants
+from disorder.types import Example, PositionRows, Sentence, Task, Texts, Variants
 
 CORPUS = [
     "The old man didn't see the dogs, but the dogs saw him (twice).",
@@ -110,14 +111,14 @@ def test_gathered_tokens_are_the_real_ones(name: str, a: str, b: str | None) -> 
     assert (made.ids, made.type_ids) == (real.ids, real.type_ids)
 
 
-def rows_of(text: str, orders: list[list[int]], **more: Any) -> Rows:
+def rows_of(text: str, orders: list[list[int]], **more: Any) -> PositionRows:
     """Rows over a text's words, every order cut to the words that are there."""
     sentence = split(text)
     n = len(sentence)
     width = min([n, *(len([i for i in order if i < n]) for order in orders)])
     positions = [[i for i in order if i < n][:width] for order in orders]
     matrix = np.array(positions, dtype=np.int64).reshape(len(orders), width)
-    return Rows(sentence, matrix, **more)
+    return PositionRows(sentence, matrix, **more)
 
 
 ORDERS = st.lists(st.permutations(range(20)), min_size=1, max_size=5)
@@ -135,13 +136,13 @@ def test_tokens_from_positions_are_those_of_the_texts(
     orders = orders * 4  # enough variants to be worth it
     first = rows_of(a, orders[:1] if is_shared else orders, is_shared=is_shared, **mode)
     second = None if b is None else rows_of(b, orders, **mode)
-    written = Rows.of_texts(first.sentence, ["to be  written", "too"])
+    written = PositionRows.of_texts(first.sentence, ["to be  written", "too"])
     variants = [
         Variants(first, second),
         Variants(written, None if b is None else rows_of(b, orders[:1], is_shared=True)),
     ]
     made = WordTokens(tokenizer, MAX_LENGTH).encode_variants(variants)
-    texts = [texts for each in variants for texts in each.texts()]
+    texts = [texts for each in variants for texts in variant_texts(each)]
     assert listed(made) == [(e.ids, e.type_ids) for e in map(whole(tokenizer), texts)]
 
 
@@ -210,7 +211,7 @@ def test_permuted_real_pairs_tokenise_the_same(shared: Path) -> None:
             variants.append(parse("derange").apply(example, task=task, q=5, seed=0))
         except DoesNotApply:
             continue
-    texts = [texts for each in variants for texts in each.texts()]
+    texts = [texts for each in variants for texts in variant_texts(each)]
     real = [(e.ids, e.type_ids) for e in tokenizer.encode_batch(texts)]
     assert len(texts) > 1000
     assert [(t.ids, t.type_ids) for t in WordTokens(tokenizer, 64).encode(texts)] == real

@@ -1,4 +1,4 @@
-"""Does each rung of the ladder keep just the structure it promises to keep?"""
+"""Each rung of the ladder keeps just the structure it promises to keep."""
 
 from __future__ import annotations
 
@@ -17,7 +17,8 @@ from disorder.errors import BadSetting, DoesNotApply, MissingData, MissingPackag
 from disorder.randomness import generator
 from disorder.transformations import parse, suite
 from disorder.transformations.keep_bigrams import n_keeping
-from disorder.transformations.positions.within_groups import orders_within, readings
+from disorder.transformations.positions.orders_within_groups import orders_within, readings
+from disorder.transformations.rendering import variant_texts
 from disorder.transformations.shuffle_clauses import clauses
 from disorder.transformations.tags import tagged
 from disorder.transformations.words import split
@@ -25,7 +26,10 @@ from disorder.types import Example, Sentence, Variants
 
 P = 1e-3  # seeds are fixed: a good generator fails once or never
 N_DRAWS = 3000
-TEXT = "Although it rained, the old dog chased two cats and the children laughed because they liked it."
+TEXT = (
+    "Although it rained, the old dog chased two cats and the children laughed "
+    "because they liked it."
+)
 SHARES = st.sampled_from([0.0, 0.1, 0.25, 0.5, 0.75, 0.9])
 WORDS = st.lists(st.sampled_from([*"abcdefghijklmnop", "A", "B"]), min_size=2, max_size=16)
 
@@ -43,7 +47,7 @@ def first_texts(spec: str, text: str) -> Counter[str]:
     drawn = (
         chosen.apply(Example(str(i), text, None, ""), task=NLI, q=1, seed=7) for i in range(N_DRAWS)
     )
-    return Counter(variants.texts()[0][0] for variants in drawn)
+    return Counter(variant_texts(variants)[0][0] for variants in drawn)
 
 
 def read(sentence: Sentence, row: list[int]) -> list[str]:
@@ -72,7 +76,7 @@ def test_the_suite_climbs_from_no_bigram_to_the_syntax() -> None:
 
 
 class TestKeepBigrams:
-    @settings(max_examples=150)
+    @settings(max_examples=60)
     @given(words=WORDS, share=SHARES, seed=st.integers(0, 9))
     def test_just_the_stated_number_is_kept(
         self, words: list[str], share: float, seed: int
@@ -82,8 +86,8 @@ class TestKeepBigrams:
         except DoesNotApply:
             return
         old = [word.casefold() for word in words]
-        texts = [text.removesuffix(".").casefold().split() for text, _ in variants.texts()]
-        assert all(text.endswith(".") for text, _ in variants.texts())
+        texts = [text.removesuffix(".").casefold().split() for text, _ in variant_texts(variants)]
+        assert all(text.endswith(".") for text, _ in variant_texts(variants))
         for new in texts:
             assert sorted(new) == sorted(old)
             assert n_old_bigrams(old, new) == round(share * (len(words) - 1))
@@ -103,7 +107,7 @@ class TestKeepBigrams:
         assert n_keeping(np.arange(n), n_kept) == len(expected)
         if expected:
             variants = apply(f"keep_bigrams:share={share},q=1000", " ".join(words))
-            assert {text for text, _ in variants.texts()} == expected
+            assert {text for text, _ in variant_texts(variants)} == expected
             assert variants.available == len(expected)
 
     def test_the_count_holds_where_orders_are_drawn(self) -> None:
@@ -112,7 +116,7 @@ class TestKeepBigrams:
         """
         variants = apply("keep_bigrams:share=0.86,q=100", "a b c d e f g h")
         assert variants.available == len(variants) == 7
-        assert ("e f g h a b c d", None) in variants.texts()
+        assert ("e f g h a b c d", None) in variant_texts(variants)
 
     @pytest.mark.parametrize(("text", "share"), [("a b c d e", 0.5), ("a b c a d", 0.25)])
     def test_all_are_equally_likely(self, text: str, share: float) -> None:
@@ -127,8 +131,8 @@ class TestKeepBigrams:
         assert chisquare(list(counts.values())).pvalue > P
 
     def test_no_share_is_the_rule_of_shuffle(self) -> None:
-        found = {text for text, _ in apply("keep_bigrams:share=0,q=100", "a b c d").texts()}
-        assert found == {text for text, _ in apply("shuffle:q=100", "a b c d").texts()}
+        found = {text for text, _ in variant_texts(apply("keep_bigrams:share=0,q=100", "a b c d"))}
+        assert found == {text for text, _ in variant_texts(apply("shuffle:q=100", "a b c d"))}
         assert len(found) == 11
 
     @pytest.mark.parametrize("text", ["a b c d", "a b c d e f g h i j"])
@@ -136,12 +140,12 @@ class TestKeepBigrams:
         with pytest.raises(DoesNotApply, match="no other order"):
             apply("keep_bigrams:share=1", text)
 
-    def test_long_texts_with_repeats_are_mended(self) -> None:
+    def test_long_texts_with_repeats_are_repaired(self) -> None:
         """Two hundred words of which two are in every second place: random orders hardly ever keep
         the rule.
         """
         words = [f"w{i // 2}" if i % 2 else ("the" if i % 4 else "of") for i in range(200)]
-        for text, _ in apply("keep_bigrams:share=0.25,q=3", " ".join(words)).texts():
+        for text, _ in variant_texts(apply("keep_bigrams:share=0.25,q=3", " ".join(words))):
             assert n_old_bigrams(words, text.split()) == round(0.25 * 199)
 
     @pytest.mark.parametrize("share", ["-0.1", "1.1", "nan"])
@@ -283,8 +287,8 @@ class TestShuffleClauses:
         variants = apply("shuffle_clauses", TEXT, q=50)
         numbers = clauses(variants.a.sentence)
         assert (numbers[variants.a.positions] == numbers).all()
-        assert len(set(variants.texts())) == len(variants)
-        assert (TEXT, None) not in variants.texts()
+        assert len(set(variant_texts(variants))) == len(variants)
+        assert (TEXT, None) not in variant_texts(variants)
 
     def test_one_clause_is_just_shuffled(self) -> None:
         assert apply("shuffle_clauses", "The old dog slept.").available == factorial(4) - 1
@@ -301,8 +305,8 @@ class TestTradeClasses:
         assert tags is not None
         assert (tags[variants.a.positions] == tags).all()
         assert (np.sort(variants.a.positions, axis=1) == np.arange(len(tags))).all()
-        assert len(set(variants.texts())) == len(variants)
-        assert (TEXT, None) not in variants.texts()
+        assert len(set(variant_texts(variants))) == len(variants)
+        assert (TEXT, None) not in variant_texts(variants)
 
     def test_all_orders_exist_and_only_those(self) -> None:
         text = "The dog saw the cat and John fed Mary."
@@ -314,12 +318,12 @@ class TestTradeClasses:
                 made = made.replace(a, "?").replace(b, a).replace("?", b) if flip else made
             expected.add(made)
         variants = apply("trade_classes:q=100", text)
-        assert {made for made, _ in variants.texts()} == expected - {text}
+        assert {made for made, _ in variant_texts(variants)} == expected - {text}
         assert variants.available == 7
 
     def test_classes_can_be_named(self) -> None:
         text = "The dog saw the cat and John fed Mary."
-        assert {made for made, _ in apply("trade_classes:tags=VERB,q=9", text).texts()} == {
+        assert {made for made, _ in variant_texts(apply("trade_classes:tags=VERB,q=9", text))} == {
             "The dog fed the cat and John saw Mary."
         }
         nouns = apply("trade_classes:tags=NOUN,q=9", text)

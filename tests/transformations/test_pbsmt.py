@@ -10,6 +10,7 @@ import logging
 import subprocess
 import sys
 from collections.abc import Iterator
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -19,12 +20,13 @@ from conftest import NLI
 from disorder.errors import BadSetting, DisorderError, DoesNotApply, MissingPackage
 from disorder.runs.cache_folder import default_folder
 from disorder.transformations import parse
-from disorder.transformations.translation import lessons as _training
-from disorder.transformations.translation.lessons import Lessons, choose
+from disorder.transformations.rendering import variant_texts
+from disorder.transformations.translation import trained_translators
+from disorder.transformations.translation.training_pairs import PairSelection, choose
 from disorder.transformations.words import split
 from disorder.types import Example
 from disorder.verbs.context import RunContext
-from disorder.verbs.perturb import perturbed
+from disorder.verbs.perturb import perturb
 
 pytest.importorskip("thot", reason="needs sil-thot")
 
@@ -34,7 +36,7 @@ SAYS = {"entailment": "yes", "contradiction": "no", "neutral": "perhaps"}
 
 def planted(labels: tuple[str, ...] = tuple(SAYS), n: int = 60) -> list[Example]:
     """Pairs in which a label has its own word for each word: "dog tree." → "dog-no tree-no."."""
-    texts = itertools.islice(itertools.permutations(WORDS, 3), n)
+    texts = islice(itertools.permutations(WORDS, 3), n)
     return [
         Example(
             f"{label}-{i}",
@@ -62,9 +64,9 @@ def translated(
     context: Any, text_a: str, text_b: str | None = "Whatever.", *, label: str = "contradiction"
 ) -> str:
     spec = parse("pbsmt:train=given")
-    [(first, second)] = spec.apply(
-        Example("x", text_a, text_b, label), task=NLI, q=5, seed=0, context=context
-    ).texts()
+    [(first, second)] = variant_texts(
+        spec.apply(Example("x", text_a, text_b, label), task=NLI, q=5, seed=0, context=context)
+    )
     if text_b is None:
         return first
     assert first == text_a
@@ -74,21 +76,21 @@ def translated(
 @pytest.fixture
 def n_built(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """How many pairs each training so far had; nothing is in memory at the start."""
-    monkeypatch.setattr(_training, "_loaded", {})
-    build, built = _training.thot_translator.build, []
+    monkeypatch.setattr(trained_translators, "_loaded", {})
+    build, built = trained_translators.thot_translator.build, []
 
     def counted(pairs: Any, folder: Path) -> None:
         built.append(len(pairs))
         build(pairs, folder)
 
-    monkeypatch.setattr(_training.thot_translator, "build", counted)
+    monkeypatch.setattr(trained_translators.thot_translator, "build", counted)
     return built
 
 
 @pytest.fixture
 def cold(monkeypatch: pytest.MonkeyPatch) -> Any:
     """Forget what is in memory, as a new process would."""
-    return lambda: monkeypatch.setattr(_training, "_loaded", {})
+    return lambda: monkeypatch.setattr(trained_translators, "_loaded", {})
 
 
 def kept() -> list[Path]:
@@ -132,13 +134,15 @@ class TestWhatIsWritten:
         assert translated(Given(pairs), "树狗", label="neutral") == "木犬"
 
     def test_real_sentences_stay_in_the_vocabulary_of_the_label(self) -> None:
-        context, rows = RunContext(), list(RunContext().training("builtin:nli:train"))
-        lessons = Lessons("builtin:nli:train", 80, 60, 0)
-        chosen = choose(iter(rows), lessons)
-        spec = parse("pbsmt:train=builtin:nli:train,limit=80")
+        rows = list(islice(RunContext().training("builtin:nli:train"), 600))
+        context: Any = Given(rows)
+        chosen = choose(iter(rows), PairSelection("given", 80, 60, 0))
+        spec = parse("pbsmt:train=given,limit=80")
         changed = 0
-        for example in list(RunContext().training("builtin"))[:30]:
-            [(_, second)] = spec.apply(example, task=NLI, q=1, seed=0, context=context).texts()
+        for example in islice(RunContext().training("builtin"), 30):
+            [(_, second)] = variant_texts(
+                spec.apply(example, task=NLI, q=1, seed=0, context=context)
+            )
             words = set(split(str(second)).words)
             known = {word for _, target in chosen[example.label, True] for word in target}
             assert words <= known | {word.lower() for word in split(example.text_a).words}
@@ -149,7 +153,12 @@ class TestWhatIsWritten:
         example = Example("x", "Tree car dog.", "Whatever.", "contradiction")
         chain = parse("pbsmt:train=given+reverse")
         variants = chain.apply(example, task=NLI, q=1, seed=0, context=Given(planted()))  # type: ignore[arg-type]
-        assert split(str(variants.texts()[0][1])).words == ["dog-no", "car-no", "tree-no", "."]
+        assert split(str(variant_texts(variants)[0][1])).words == [
+            "dog-no",
+            "car-no",
+            "tree-no",
+            ".",
+        ]
 
     def test_strange_texts_are_learned_from_and_translated(self) -> None:
         strange = [
@@ -210,7 +219,7 @@ class TestWhatDoesNotWork:
 
     def test_unknown_data_is_the_user_s_mistake(self) -> None:
         with pytest.raises(DisorderError, match="unknown data 'mnlo'; did you mean 'mnli'"):
-            list(perturbed("builtin", "pbsmt:train=mnlo"))
+            list(perturb("builtin", with_="pbsmt:train=mnlo"))
 
     def test_without_the_package_one_line_says_what_to_install(
         self, monkeypatch: pytest.MonkeyPatch
@@ -235,15 +244,15 @@ class TestWhatDoesNotWork:
 
 
 class TestWhatIsLearnedFrom:
-    LESSONS = Lessons("given", 10, 4, 0)
+    SELECTION = PairSelection("given", 10, 4, 0)
 
     def test_rows_in_another_order_give_the_same_pairs(self) -> None:
         examples = planted()
-        assert choose(iter(examples), self.LESSONS) == choose(reversed(examples), self.LESSONS)
+        assert choose(iter(examples), self.SELECTION) == choose(reversed(examples), self.SELECTION)
 
     def test_no_more_pairs_than_the_limit_and_the_seed_says_which(self) -> None:
         chosen = [
-            choose(iter(planted()), Lessons("given", 10, 60, seed))["neutral", True]
+            choose(iter(planted()), PairSelection("given", 10, 60, seed))["neutral", True]
             for seed in (0, 0, 1)
         ]
         assert len(chosen[0]) == 10
@@ -251,13 +260,13 @@ class TestWhatIsLearnedFrom:
 
     def test_pairs_that_are_too_long_make_room_for_others(self) -> None:
         long = [Example(f"l{i}", "one two three four five", "six", "neutral") for i in range(30)]
-        chosen = choose(iter([*long, *planted()]), Lessons("given", 10, 4, 0))
+        chosen = choose(iter([*long, *planted()]), PairSelection("given", 10, 4, 0))
         assert len(chosen["neutral", True]) == 10
         assert all(len(source) == 4 for source, _ in chosen["neutral", True])
 
     def test_pairs_and_single_texts_are_kept_apart(self) -> None:
         single = [Example("s", "one two three four.", None, "neutral")]
-        chosen = choose(iter([*planted(n=1), *single]), Lessons("given", 10, 60, 0))
+        chosen = choose(iter([*planted(n=1), *single]), PairSelection("given", 10, 60, 0))
         assert chosen["neutral", False] == [(["one", "two"], ["three", "four"])]
         assert len(chosen["neutral", True]) == 1
 
@@ -305,7 +314,7 @@ class TestWhatIsKept:
         self, n_built: list[int], cold: Any, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         with monkeypatch.context() as during:
-            during.setattr(_training, "_hashes", lambda folder: 1 / 0)
+            during.setattr(trained_translators, "_hashes", lambda folder: 1 / 0)
             with pytest.raises(ZeroDivisionError):
                 translated(Given(planted()), "Dog tree.")
         assert kept() == []
@@ -316,16 +325,16 @@ class TestWhatIsKept:
     def test_another_process_that_is_faster_is_no_trouble(
         self, n_built: list[int], monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        build = _training.thot_translator.build
+        build = trained_translators.thot_translator.build
 
         def slow(pairs: Any, folder: Path) -> None:
-            monkeypatch.setattr(_training.thot_translator, "build", build)
-            _training._trained(kept_as, "contradiction", pairs)
+            monkeypatch.setattr(trained_translators.thot_translator, "build", build)
+            trained_translators._trained(kept_as, "contradiction", pairs)
             build(pairs, folder)
 
-        pairs = choose(iter(planted()), Lessons("given", 5000, 60, 0))["contradiction", True]
-        kept_as = default_folder() / "translators" / _training._key(pairs)
-        monkeypatch.setattr(_training.thot_translator, "build", slow)
+        pairs = choose(iter(planted()), PairSelection("given", 5000, 60, 0))["contradiction", True]
+        kept_as = default_folder() / "translators" / trained_translators._key(pairs)
+        monkeypatch.setattr(trained_translators.thot_translator, "build", slow)
         assert translated(Given(planted()), "Dog tree.") == "dog-no tree-no ."
         assert n_built == [60, 60]
         assert kept() == [kept_as]

@@ -10,6 +10,7 @@ from conftest import NLI, example
 from disorder.errors import BadSetting, DisorderError, UnknownName
 from disorder.registry import MetricPart, part, parts_of
 from disorder.transformations import parse, suite
+from disorder.transformations.rendering import variant_texts
 from disorder.transformations.words import split
 
 
@@ -187,7 +188,7 @@ def test_gaps_follow_the_words(text: str, reversed_text: str) -> None:
     """Words that were not neighbours get one space, none in Chinese; marks cling to a neighbour as
     they did.
     """
-    made = parse("reverse").apply(example(text), task=NLI, q=1, seed=0).texts()
+    made = variant_texts(parse("reverse").apply(example(text), task=NLI, q=1, seed=0))
     assert made == [(reversed_text, None)]
 
 
@@ -198,6 +199,6 @@ def test_chinese_is_never_cut_at_spaces() -> None:
 
 
 @pytest.mark.parametrize("spec", ["swap_texts:side=a", "copy_sort:side=b"])
-def test_a_side_that_would_have_no_effect_is_refused(spec: str) -> None:
+def test_a_side_that_would_have_no_effect_is_an_error(spec: str) -> None:
     with pytest.raises(BadSetting, match="always takes both texts"):
         parse(spec)

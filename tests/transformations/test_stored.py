@@ -1,4 +1,4 @@
-"""Are the texts behind stored rows the ones that a model was asked, where they cannot be drawn
+"""Are the texts behind stored rows the ones that a model read, where they cannot be drawn
 again?
 """
 
@@ -14,7 +14,7 @@ from conftest import pairs
 from disorder.data import read_data
 from disorder.errors import BadSetting
 from disorder.transformations import parse, stored_texts
-from disorder.verbs.perturb import perturbed
+from disorder.verbs.perturb import perturb
 
 
 @pytest.mark.parametrize(
@@ -29,7 +29,7 @@ from disorder.verbs.perturb import perturbed
         "drop_least+sort:fidelity=released",
     ],
 )
-def test_stored_texts_are_those_that_were_asked(
+def test_stored_texts_are_those_that_the_model_got(
     spec: str, jsonl: Callable[..., Path], tmp_path: Path
 ) -> None:
     pq = pytest.importorskip("pyarrow.parquet")
@@ -38,13 +38,15 @@ def test_stored_texts_are_those_that_were_asked(
     parts = sorted((tmp_path / "run" / "samples").glob("01-*.parquet"))
     rows = [row for part in parts for row in pq.read_table(part).to_pylist()]
     examples = {example.id: example for example in read_data(path).examples}
-    asked = {
+    predicted = {
         (r["id"], r["variant"]): (r["text_a"], r["text_b"])
-        for r in perturbed(path, spec, q=2, model="uniform")
+        for r in perturb(path, with_=spec, q=2, model="uniform")
     }
-    assert len(rows) == len(asked) >= 6
+    assert len(rows) == len(predicted) >= 6
     for row in rows:
-        assert stored_texts(examples[row["example"]], row) == asked[row["example"], row["variant"]]
+        assert (
+            stored_texts(examples[row["example"]], row) == predicted[row["example"], row["variant"]]
+        )
 
 
 @pytest.mark.parametrize(

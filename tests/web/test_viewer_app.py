@@ -39,7 +39,7 @@ def app(tmp_path_factory: pytest.TempPathFactory) -> Any:
             name,
             pairs(40),
             q=6,
-            transformations=["derange", "reverse"],
+            with_=["derange", "reverse"],
             cache="off",
             out=folder / name[:3],
         )
@@ -57,7 +57,7 @@ def app(tmp_path_factory: pytest.TempPathFactory) -> Any:
         "uniform",
         rows,
         q=3,
-        transformations=["derange"],
+        with_=["derange"],
         group_by=["<i>"],
         cache="off",
         out=folder / "<u>\u202ehostile",
@@ -168,7 +168,7 @@ def test_the_paired_differences_are_those_of_compare(app: Any) -> None:
         viewer, f"/compare/paired?run={ids['uni']}&run={ids['alw']}&transformation=derange"
     ).text
     folder = viewer.app.state.root
-    found = disorder.compare(folder / "uni", folder / "alw", transformations=["derange"])
+    found = disorder.compare(folder / "uni", folder / "alw", with_=["derange"])
     assert len(found.differences) > 5
     for difference in found.differences:
         assert (
@@ -198,9 +198,7 @@ def test_a_run_of_numbers_has_its_pages(tmp_path: Path) -> None:
     def similar(texts: Sequence[Any]) -> Any:
         return np.array([[float(len(a) % 7)] for a, _ in texts])
 
-    disorder.audit(
-        similar, rows, q=3, transformations=["derange"], cache="off", out=tmp_path / "run"
-    )
+    disorder.audit(similar, rows, q=3, with_=["derange"], cache="off", out=tmp_path / "run")
     viewer = AccessControl(viewer_app(tmp_path))
     id = RunLibrary(tmp_path).all()[0].id
     for target in ("/", f"/run/{id}", f"/run/{id}/example/3", f"/run/{id}/picture/forest"):
@@ -209,9 +207,7 @@ def test_a_run_of_numbers_has_its_pages(tmp_path: Path) -> None:
 
 
 def test_a_run_that_has_just_started_has_its_page(tmp_path: Path) -> None:
-    disorder.audit(
-        "uniform", pairs(5), q=3, transformations=["derange"], cache="off", out=tmp_path / "run"
-    )
+    disorder.audit("uniform", pairs(5), q=3, with_=["derange"], cache="off", out=tmp_path / "run")
     path = tmp_path / "run" / "run.json"
     path.write_text(path.read_text().replace('"status": "done"', '"status": "started"'))
     for name in ("01-derange-00000.parquet", "00-original-00000.parquet", "journal.jsonl"):

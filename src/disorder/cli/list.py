@@ -196,6 +196,7 @@ def _example_maker() -> Callable[[str], str]:
     from disorder.errors import DoesNotApply, MissingData, MissingPackage
     from disorder.models import load
     from disorder.transformations import parse
+    from disorder.transformations.rendering import variant_texts
     from disorder.types import Example
     from disorder.verbs.context import RunContext
 
@@ -211,7 +212,7 @@ def _example_maker() -> Callable[[str], str]:
             variants = transformation.apply(pair, task=builtin.task, q=1, seed=0, context=context)
         except (DoesNotApply, MissingPackage, MissingData) as reason:
             return f"example: {reason}"
-        first = variants.texts()[0]
+        first = variant_texts(variants)[0]
         changed = [
             text or "(empty)"
             for text, original in zip(first, pair.texts, strict=True)

@@ -1,13 +1,12 @@
-"""Data: where examples come from. Files, the hub, the papers' named sets, the built-in grammar.
+"""Data: examples from files, the hub, the papers' named sets and the built-in grammar.
 
-`read_data` loads a dataset; `stream` hands on examples one by one. Both count every row they leave
-out, by reason.
+`read_data` loads a dataset; `stream` gives examples one by one. Both count every row that they
+leave out, by reason.
 """
 
 from __future__ import annotations
 
 from disorder.data.reading import (
-    Source,
     at_hand,
     column_names,
     honest_name,
@@ -20,7 +19,6 @@ from disorder.data.selection import drawing_key, groups, rare_labels, select, vo
 from disorder.data.tasks import guess_task, known_tasks, language_of
 
 __all__ = [
-    "Source",
     "at_hand",
     "column_names",
     "drawing_key",

@@ -1,5 +1,4 @@
-"""Where does the answer to a question stand in its passage? The column layouts of SQuAD, and a
-plain one for files.
+"""Gold answers to questions about a passage: SQuAD's column layouts, and a plain one for files.
 
 `answers` is `{text: [...], answer_start: [...]}` (the hub's squad_v2), a list of `{text,
 answer_start}` (SQuAD's own files), or a list of texts; `answer` and `answer_start` together hold
@@ -13,27 +12,23 @@ from typing import Any
 
 from disorder.errors import BadData
 
-Answers = tuple[tuple[str, int], ...]
-UNSAID = -1  # where an answer starts is not said
+GoldAnswers = tuple[tuple[str, int], ...]
+UNKNOWN_START = -1
 
 
 def as_question(row: dict[str, Any], where: str) -> dict[str, Any]:
     """A row with answers under the names that every row has: question, passage, and whether it can
     be answered.
     """
-    if (
-        "text_a" not in row
-        and "question" in row
-        and "context" in row
-        and answers_of(row, where) is not None
-    ):
+    is_squad = "text_a" not in row and "question" in row and "context" in row
+    if is_squad and answers_of(row, where) is not None:
         row = {**row, "text_a": row["question"], "text_b": row["context"]}
-    if "label" not in row and "text_b" in row and _says_places(row):
+    if "label" not in row and "text_b" in row and _says_positions(row):
         row = {**row, "label": "answerable" if answers_of(row, where) else "unanswerable"}
     return row
 
 
-def answers_of(row: Mapping[str, Any], where: str) -> Answers | None:
+def answers_of(row: Mapping[str, Any], where: str) -> GoldAnswers | None:
     """The answers of a row; None where it has none of these columns, or something else under their
     names.
     """
@@ -42,30 +37,31 @@ def answers_of(row: Mapping[str, Any], where: str) -> Answers | None:
     if "answer" not in row or "answer_start" not in row:
         return None
     text = row["answer"]
-    return ((str(text), _start(row["answer_start"], where)),) if text and text == text else ()
+    if not text or text != text:  # not a number: an empty cell of a data frame
+        return ()
+    return ((str(text), _start(row["answer_start"], where)),)
 
 
-def _says_places(row: Mapping[str, Any]) -> bool:
-    """Whether the layout itself says that these are answers in a passage; a mere list of texts may
-    be anything.
-    """
-    given = row.get("answers")
+def _says_positions(row: Mapping[str, Any]) -> bool:
+    """Whether the layout says that these are answers in a passage: a list of texts does not."""
     if "answers" not in row:
         return answers_of(row, "") is not None
+    given = row["answers"]
     return isinstance(given, Mapping) or (
         isinstance(given, list) and not any(isinstance(each, str) for each in given)
     )
 
 
-def _several(given: Any, where: str) -> Answers | None:
+def _several(given: Any, where: str) -> GoldAnswers | None:
     if isinstance(given, Mapping) and "text" in given:
-        texts, starts = given["text"], given.get("answer_start", [UNSAID] * len(given["text"]))
+        texts = given["text"]
+        starts = given.get("answer_start", [UNKNOWN_START] * len(texts))
         if len(texts) != len(starts):
             raise BadData(f"{where}: answers has {len(texts)} texts and {len(starts)} starts")
         return _unique(texts, [_start(start, where) for start in starts])
     if isinstance(given, Sequence) and not isinstance(given, str):
         if all(isinstance(each, str) for each in given):
-            return _unique(given, [UNSAID] * len(given))
+            return _unique(given, [UNKNOWN_START] * len(given))
         if all(isinstance(each, Mapping) and "text" in each for each in given):
             return _unique(
                 [each["text"] for each in given],
@@ -74,8 +70,8 @@ def _several(given: Any, where: str) -> Answers | None:
     return () if given is None else None
 
 
-def _unique(texts: Sequence[str], starts: Sequence[int]) -> Answers:
-    """Three people often say the same."""
+def _unique(texts: Sequence[str], starts: Sequence[int]) -> GoldAnswers:
+    """Each answer once: several people often give the same one."""
     return tuple(
         dict.fromkeys((str(text), start) for text, start in zip(texts, starts, strict=True) if text)
     )
@@ -83,7 +79,7 @@ def _unique(texts: Sequence[str], starts: Sequence[int]) -> Answers:
 
 def _start(value: Any, where: str) -> int:
     if value is None or value == "" or value != value:
-        return UNSAID
+        return UNKNOWN_START
     try:
         return int(value)
     except (TypeError, ValueError):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from disorder.data import grammar
-from disorder.data.examples import Row
+from disorder.data.examples import SourceRow
 from disorder.errors import UnknownName
 from disorder.registry import data
 from disorder.specs import split_spec
@@ -29,7 +29,7 @@ def task_of(address: str) -> Task:
 
 
 @data(form="builtin[:TASK[:SPLIT]]", task=task_of, groups=("needs",))
-def builtin(address: str = "") -> Iterator[Row]:
+def builtin(address: str = "") -> Iterator[SourceRow]:
     """Sentences of our own grammar: nli (the default), sentiment, acceptability, rare_nli,
     rare_sentiment (rare orders).
     """

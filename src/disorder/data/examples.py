@@ -1,6 +1,4 @@
-"""Which rows can be used? Raw rows become `Example`s; the rest is counted under its reason, or is
-an error.
-"""
+"""Raw rows become examples; rows that cannot be used are counted by reason, or are an error."""
 
 from __future__ import annotations
 
@@ -15,7 +13,7 @@ from disorder.data.answer_spans import answers_of, as_question
 from disorder.errors import BadData
 from disorder.types import Example
 
-Row = tuple[str, Mapping[str, Any]]  # where it stands ("line 3"), and its columns
+SourceRow = tuple[str, Mapping[str, Any]]  # where it is ("line 3"), and its columns
 NO_LABEL = {"", "-1", "-", "-1.0", "nan"}
 TARGETS = ("text_a", "text_b", "label", "id")
 NO_LABEL_REASON = "no gold label"
@@ -25,8 +23,8 @@ INVALID_REASON = "half a character (a lone surrogate)"
 
 
 @dataclass
-class Reader:
-    """Turns the rows of one source into examples."""
+class ExampleReader:
+    """Turns the rows of one source into examples; `skipped` counts those left out, by reason."""
 
     source: str
     columns: Mapping[str, str] = field(default_factory=dict)
@@ -36,7 +34,7 @@ class Reader:
     _seen: dict[str, tuple[bytes, str]] = field(default_factory=dict)
     _is_pair: bool | None = None
 
-    def examples(self, rows: Iterable[Row]) -> Iterator[Example]:
+    def examples(self, rows: Iterable[SourceRow]) -> Iterator[Example]:
         """The usable rows, in the order they come."""
         for where, raw in rows:
             row = self._renamed(raw, where)
@@ -51,14 +49,7 @@ class Reader:
             )
         for column, target in self.columns.items():
             if target not in TARGETS:
-                turned = (
-                    f"; the other way round? --columns {target}={column}"
-                    if column in TARGETS
-                    else ""
-                )
-                raise BadData(
-                    f"--columns {column}={target}: a column can be {', '.join(TARGETS)}, not {target!r}{turned}"
-                )
+                raise BadData(_unknown_target(column, target))
             if column not in raw:
                 raise BadData(f"{self.source}, {where}: no column {column!r}; it has {_names(raw)}")
         row = {key: value for key, value in raw.items() if key not in self.columns}
@@ -73,7 +64,8 @@ class Reader:
         return row
 
     def _example(self, row: Mapping[str, Any], where: str) -> Example | None:
-        text_a, text_b = self._text(row["text_a"], where), self._text(row.get("text_b"), where)
+        text_a = self._text(row["text_a"], where)
+        text_b = self._text(row.get("text_b"), where)
         if self._is_pair is None:
             self._is_pair = text_b is not None
         if not self._is_pair and _has_words(text_b):
@@ -120,8 +112,8 @@ class Reader:
             return True
         if before[0] != content:
             raise BadData(
-                f"{self.source}, {where}: id {example.id!r} was used before ({before[1]}) for another example; "
-                "ids must be unique (drop the column, or map another one to id)"
+                f"{self.source}, {where}: id {example.id!r} was used before ({before[1]}) for "
+                "another example; ids must be unique (drop the column, or map another one to id)"
             )
         self.skipped[REPEATED_REASON] += 1
         return False
@@ -138,18 +130,25 @@ class Reader:
     def _label(self, value: Any, where: str) -> str | None:
         if isinstance(value, list | dict):
             raise BadData(
-                f"{self.source}, {where}: a label must be a word or a number, got {type(value).__name__}"
+                f"{self.source}, {where}: a label must be a word or a number, "
+                f"got {type(value).__name__}"
             )
         text = "" if value is None else str(value).strip()
         if text.lower() in NO_LABEL:
             return None
         if self.label_names and text.isdecimal():
             if int(text) >= len(self.label_names):
-                raise BadData(
-                    f"{self.source}, {where}: label {text} is none of 0 … {len(self.label_names) - 1}"
-                )
+                last = len(self.label_names) - 1
+                raise BadData(f"{self.source}, {where}: label {text} is none of 0 … {last}")
             return self.label_names[int(text)]
         return text
+
+
+def _unknown_target(column: str, target: str) -> str:
+    message = f"--columns {column}={target}: a column can be {', '.join(TARGETS)}, not {target!r}"
+    if column in TARGETS:
+        message += f"; the other way round? --columns {target}={column}"
+    return message
 
 
 def _has_words(text: str | None) -> bool:
@@ -157,8 +156,9 @@ def _has_words(text: str | None) -> bool:
 
 
 def _is_valid(*texts: str) -> bool:
-    """Whether the texts can be written as UTF-8; JSON can spell halves of characters that no file
-    or model can hold.
+    """Whether the texts can be written as UTF-8.
+
+    JSON can spell halves of characters, which no file or model can hold.
     """
     try:
         "".join(texts).encode()

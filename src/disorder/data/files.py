@@ -1,4 +1,4 @@
-"""Files with one example a row: JSONL, CSV, TSV, Parquet; `.gz` too. Read row by row, never whole."""
+"""Files with one example per row (JSONL, CSV, TSV, Parquet; `.gz` too), read row by row."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import IO, Any
 
-from disorder.data.examples import Row
+from disorder.data.examples import SourceRow
 from disorder.errors import BadData
 from disorder.registry import data
 
@@ -19,8 +19,8 @@ BOM = b"\xef\xbb\xbf"
 
 
 @data(form="FILE.jsonl")
-def jsonl(path: Path) -> Iterator[Row]:
-    """One JSON object a line (`.jsonl`, `.ndjson`, also `.gz`)."""
+def jsonl(path: Path) -> Iterator[SourceRow]:
+    """One JSON object per line (`.jsonl`, `.ndjson`, also `.gz`)."""
     for number, line in _lines(path):
         if line.strip():
             try:
@@ -29,29 +29,26 @@ def jsonl(path: Path) -> Iterator[Row]:
                 raise BadData(
                     f"{path}, line {number}: broken JSON ({error.msg}, column {error.colno})"
                 ) from None
-            except (
-                RecursionError,
-                ValueError,
-            ):  # not a mistake of form: Python has limits of its own
+            except (RecursionError, ValueError):  # well-formed, but past Python's own limits
                 raise BadData(
                     f"{path}, line {number}: broken JSON (nested too deep, or a number too long)"
                 ) from None
 
 
 @data(form="FILE.csv")
-def csv(path: Path) -> Iterator[Row]:
+def csv(path: Path) -> Iterator[SourceRow]:
     """Comma-separated values with a header (`.csv`, also `.gz`)."""
     return _table(path, delimiter=",", quoting=csv_module.QUOTE_MINIMAL)
 
 
 @data(form="FILE.tsv")
-def tsv(path: Path) -> Iterator[Row]:
-    """Tab-separated values with a header; quotes are text, as in GLUE's files (`.tsv`, also `.gz`)."""
+def tsv(path: Path) -> Iterator[SourceRow]:
+    """Tab-separated values with a header (`.tsv`, also `.gz`); quotes are text, as in GLUE."""
     return _table(path, delimiter="\t", quoting=csv_module.QUOTE_NONE)
 
 
 @data(form="FILE.parquet")
-def parquet(path: Path) -> Iterator[Row]:
+def parquet(path: Path) -> Iterator[SourceRow]:
     """An Apache Parquet file."""
     import pyarrow
     import pyarrow.parquet
@@ -73,9 +70,11 @@ READERS = {".jsonl": jsonl, ".ndjson": jsonl, ".csv": csv, ".tsv": tsv, ".parque
 
 
 def reader_for(path: Path) -> Any:
-    """The reader that a file's name asks for."""
+    """The reader for a file, by its ending."""
     suffixes = [suffix.lower() for suffix in path.suffixes]
-    suffix = suffixes[-2] if len(suffixes) > 1 and suffixes[-1] == ".gz" else (suffixes or [""])[-1]
+    if len(suffixes) > 1 and suffixes[-1] == ".gz":
+        suffixes.pop()
+    suffix = suffixes[-1] if suffixes else ""
     if suffix not in READERS:
         raise BadData(
             f"{path}: cannot tell the format; use {', '.join(READERS)} (text formats also with .gz)"
@@ -83,7 +82,7 @@ def reader_for(path: Path) -> Any:
     return READERS[suffix]
 
 
-def _table(path: Path, *, delimiter: str, quoting: int) -> Iterator[Row]:
+def _table(path: Path, *, delimiter: str, quoting: int) -> Iterator[SourceRow]:
     before = csv_module.field_size_limit(MAX_FIELD)
     text = (line for _, line in _lines(path))
     try:
@@ -111,9 +110,7 @@ def _record(path: Path, line: int, header: list[str], cells: list[str]) -> dict[
 
 
 def _lines(path: Path) -> Iterable[tuple[int, str]]:
-    """Numbered lines as text; a wrong encoding, a cut-off archive or a missing file is one clear
-    error.
-    """
+    """Numbered lines as text; a wrong encoding, a damaged archive or a missing file is an error."""
     number = 0
     try:
         with _open(path) as file:

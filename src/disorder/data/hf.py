@@ -1,6 +1,4 @@
-"""Datasets on the Hugging Face hub, or in a local folder that the `datasets` library can read;
-streamed.
-"""
+"""Datasets of the Hugging Face hub, or local folders that `datasets` can read; streamed."""
 
 from __future__ import annotations
 
@@ -8,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from disorder.data.examples import Row
+from disorder.data.examples import SourceRow
 from disorder.errors import BadData, MissingPackage
 from disorder.registry import data
 
@@ -24,16 +22,14 @@ PAIRS = (
 
 
 @data(form="hf:NAME[/CONFIG]:SPLIT", needs="datasets")
-def hf(address: str) -> Iterator[Row]:
-    """A dataset of the Hugging Face hub, or a folder or cache of one; text columns with the usual
-    names are found.
-    """
-    dataset, path = _load(address), address
+def hf(address: str) -> Iterator[SourceRow]:
+    """A dataset of the Hugging Face hub, or a local copy; usual names of text columns are known."""
+    dataset = _load(address)
     try:
         for number, row in enumerate(dataset, start=1):
             yield f"row {number}", _plain(row, dataset.features)
     except (ValueError, OSError, UnicodeDecodeError) as error:
-        raise BadData(f"hf:{path}: {_first_line(error)}") from None
+        raise BadData(f"hf:{address}: {_first_line(error)}") from None
 
 
 def _load(address: str) -> Any:

@@ -1,14 +1,14 @@
-"""The datasets of the four papers by name: their tasks, their hub addresses, their splits.
+"""The datasets of the four papers by name: their tasks, hub addresses and splits.
 
 Labels stand in the order of the hub's class numbers. `breaks` is the text that Out of Order
-shuffles. A set is read from the data folder where it lies there, else from the hub.
+shuffles. A set is read from the data folder if it is there, else from the hub.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from disorder.data.examples import Row
+from disorder.data.examples import SourceRow
 from disorder.data.hf import hf
 from disorder.registry import DataPart, Split, register
 from disorder.types import Task
@@ -29,7 +29,7 @@ def named_set(
 ) -> None:
     """Register a dataset that is known by name."""
 
-    def rows(split: str = default) -> Iterator[Row]:
+    def rows(split: str = default) -> Iterator[SourceRow]:
         chosen = splits.get(split, Split(split, ()))
         return hf(f"{hub}:{chosen.hub}")
 

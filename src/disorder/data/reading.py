@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from disorder.data.builtin import parse as parse_builtin
-from disorder.data.examples import Reader, Row
+from disorder.data.examples import ExampleReader, SourceRow
 from disorder.data.files import READERS, reader_for
 from disorder.data.tasks import guess_task, known_tasks
 from disorder.errors import BadData, BadModel, MissingPackage, UnknownName
@@ -22,11 +22,11 @@ LOCAL_SUFFIXES = (".jsonl.gz", ".jsonl", ".csv", ".tsv", ".parquet")
 
 
 @dataclass(frozen=True)
-class Source:
-    """What a spec was found to mean: the rows, and what is known of them before they are read."""
+class DataSource:
+    """What a spec means: the rows, and what is known of them before they are read."""
 
     name: str
-    rows: Iterator[Row]
+    rows: Iterator[SourceRow]
     task: Task | None = None
     group_by: Sequence[str] = ()
 
@@ -39,14 +39,18 @@ def read_data(
     task: str | None = None,
     group_by: Sequence[str] = (),
 ) -> Dataset:
-    """Load a dataset to audit: examples sorted by id, so that nothing depends on the order of the
-    rows.
+    """Load a dataset: examples sorted by id, so that nothing depends on the order of the rows.
+
+    `spec` is a data spec, a path, a list of dictionaries or a data frame. `columns` says which of
+    its columns are text_a, text_b, label and id; `task` names what its labels mean where they do
+    not say it; `data_dir` is the folder with the papers' datasets; `group_by` names columns that
+    scores are split by.
     """
     source, reader = _open(spec, columns, data_dir, task, group_by)
-    spec = source.name if not isinstance(spec, str) else spec
+    title = spec if isinstance(spec, str) else source.name
     examples = sorted(reader.examples(source.rows), key=lambda example: example.id)
     if not examples:
-        raise BadData(f"{spec}: no example can be used{_because(reader.skipped)}")
+        raise BadData(f"{title}: no example can be used{_because(reader.skipped)}")
     known = source.task or guess_task(
         source.name,
         {example.label for example in examples},
@@ -54,21 +58,22 @@ def read_data(
         is_question=examples[0].answers is not None,
     )
     for example in examples:
-        check_label(spec, known, example)
+        check_label(title, known, example)
     return Dataset(
         source.name, known, examples, dict(sorted(reader.skipped.items())), fingerprint(examples)
     )
 
 
 def stream(
-    spec: str | Path,
+    spec: Any,
     *,
     columns: Mapping[str, str] | str | None = None,
     data_dir: str | Path | None = None,
     task: str | None = None,
-) -> tuple[Task | None, Reader, Iterator[Example]]:
-    """Hand on examples one by one in their own order; also the task, where it is known, and the
-    reader that counts.
+) -> tuple[Task | None, ExampleReader, Iterator[Example]]:
+    """Give examples one by one in their own order.
+
+    Also the task, where it is known, and the reader that counts the rows it leaves out.
     """
     source, reader = _open(spec, columns, data_dir, task, ())
     return source.task, reader, reader.examples(source.rows)
@@ -78,14 +83,11 @@ def fingerprint(examples: Sequence[Example]) -> str:
     """A hash of the examples, whatever the order they were read in."""
     hashed = blake2b(digest_size=16)
     for example in examples:
-        parts_ = (
-            example.id,
-            example.text_a,
-            "\1" if example.text_b is None else example.text_b,
-            example.label,
-        )
-        more = "" if example.answers is None else f"\0{example.answers}"
-        hashed.update(("\0".join(parts_) + more).encode("utf-8", "surrogatepass") + b"\n")
+        text_b = "\1" if example.text_b is None else example.text_b
+        fields = [example.id, example.text_a, text_b, example.label]
+        if example.answers is not None:
+            fields.append(str(example.answers))
+        hashed.update("\0".join(fields).encode("utf-8", "surrogatepass") + b"\n")
     return hashed.hexdigest()
 
 
@@ -110,7 +112,7 @@ def _open(
     data_dir: str | Path | None,
     task: str | None,
     group_by: Sequence[str],
-) -> tuple[Source, Reader]:
+) -> tuple[DataSource, ExampleReader]:
     source = _source(spec, data_dir)
     if task is not None:
         known = known_tasks()
@@ -120,7 +122,7 @@ def _open(
     names = source.task.labels if source.task else ()
     title = spec if isinstance(spec, str) else source.name
     groups = [*dict.fromkeys([*source.group_by, *group_by])]
-    return source, Reader(title, column_names(columns), names, groups)
+    return source, ExampleReader(title, column_names(columns), names, groups)
 
 
 def column_names(columns: Mapping[str, str] | str | None) -> dict[str, str]:
@@ -130,9 +132,9 @@ def column_names(columns: Mapping[str, str] | str | None) -> dict[str, str]:
     return dict(columns or {})
 
 
-def _source(spec: Any, data_dir: str | Path | None) -> Source:
+def _source(spec: Any, data_dir: str | Path | None) -> DataSource:
     if not isinstance(spec, str | Path):
-        return Source("data", _rows_of(spec))
+        return DataSource("data", _rows_of(spec))
     if data_dir is not None and not Path(data_dir).is_dir():
         raise BadData(f"--data-dir {data_dir}: no such folder")
     name, address = split_spec(str(spec))
@@ -141,11 +143,11 @@ def _source(spec: Any, data_dir: str | Path | None) -> Source:
         entry = sources[name]
         if entry.splits:
             return _named(entry, address, data_dir)
-        return Source(str(spec), entry.function(address), entry.task_for(address), entry.groups)
+        return DataSource(str(spec), entry.function(address), entry.task_for(address), entry.groups)
     path = Path(spec)
-    # pathlib raises on a name that is too long
+    # os.path: pathlib raises on a name that is too long
     if path.suffix.lower() in {*READERS, ".gz"} or os.path.exists(path):
-        return Source(path.name.split(".")[0], reader_for(path)(path))
+        return DataSource(path.name.split(".")[0], reader_for(path)(path))
     raise UnknownName(
         "data", str(spec), [*sources, "FILE.jsonl", "FILE.csv", "hf:NAME/CONFIG:SPLIT"]
     )
@@ -155,10 +157,15 @@ def _is_file_form(name: str) -> bool:
     return name.startswith("FILE.")
 
 
-def _rows_of(given: Any) -> Iterator[Row]:
-    """Rows of a data frame, or of a list of dictionaries."""
-    rows = given.to_dict("records") if hasattr(given, "to_dict") else given
-    if not isinstance(rows, list):
+def _rows_of(given: Any) -> Iterator[SourceRow]:
+    """Rows of a data frame (pandas or polars), or of a list of dictionaries."""
+    if hasattr(given, "to_dicts"):
+        rows = given.to_dicts()
+    elif hasattr(given, "to_dict"):
+        rows = given.to_dict("records")
+    else:
+        rows = given
+    if not isinstance(rows, list | tuple):
         raise BadData(
             f"data cannot be a {type(given).__name__}; give a spec, a list of dictionaries or a "
             "data frame"
@@ -166,17 +173,17 @@ def _rows_of(given: Any) -> Iterator[Row]:
     return ((f"row {number}", row) for number, row in enumerate(rows, start=1))
 
 
-def _named(entry: DataPart, split: str, data_dir: str | Path | None) -> Source:
+def _named(entry: DataPart, split: str, data_dir: str | Path | None) -> DataSource:
     """A paper's dataset: from the local data folder if it is there, else from the hub."""
     split = split or entry.default_split
     folder = _data_folder(data_dir)
     title = f"{entry.name}:{split}"
     path = _local(entry, split, folder)
     if path is not None:
-        return Source(title, reader_for(path)(path), entry.task_for(split), entry.groups)
+        return DataSource(title, reader_for(path)(path), entry.task_for(split), entry.groups)
     if folder and split not in entry.splits:
         raise UnknownName(f"split of {entry.name}", split, entry.splits)
-    return Source(title, _from_hub(entry, split, folder), entry.task_for(split), entry.groups)
+    return DataSource(title, _from_hub(entry, split, folder), entry.task_for(split), entry.groups)
 
 
 def _data_folder(data_dir: str | Path | None) -> Path | None:
@@ -203,8 +210,8 @@ def named_set_of(spec: object) -> DataPart | None:
 
 
 def train_spec(spec: Any, data_dir: str | Path | None = None) -> str | None:
-    """The training split that belongs to a data spec, from where the data itself is read; None
-    where there is none.
+    """The training split that belongs to a data spec, read from the same place; None if there is
+    none.
     """
     if not isinstance(spec, str):
         return None
@@ -223,17 +230,15 @@ def train_spec(spec: Any, data_dir: str | Path | None = None) -> str | None:
 
 
 def at_hand(spec: str, *, data_dir: str | Path | None = None) -> bool:
-    """Whether data can be read without a hub: it is built in, a file, or a paper's dataset in the
-    data folder.
-    """
+    """Whether data can be read without the hub: it is built in, a file, or in the data folder."""
     if named_set_of(spec) is not None:
         return _file_of(spec, data_dir) is not None
     return spec_name(spec) == "builtin" or os.path.exists(spec)
 
 
 def honest_name(spec: str, *, data_dir: str | Path | None = None) -> str:
-    """The spec, or where the file at hand is another than the paper's (a part of it, say), a spec
-    that names that file.
+    """The spec; where the local file is not the paper's own (a part of it, say), a spec that names
+    that file.
     """
     entry = named_set_of(spec)
     path = _file_of(spec, data_dir)
@@ -252,7 +257,7 @@ def _file_of(spec: str, data_dir: str | Path | None) -> Path | None:
     return _local(entry, split_spec(spec)[1] or entry.default_split, _data_folder(data_dir))
 
 
-def _from_hub(entry: DataPart, split: str, folder: Path | None) -> Iterator[Row]:
+def _from_hub(entry: DataPart, split: str, folder: Path | None) -> Iterator[SourceRow]:
     try:
         yield from entry.function(split)
     except (BadData, BadModel, MissingPackage) as error:

@@ -1,4 +1,4 @@
-"""Tasks: what a dataset asks, known by name or guessed from the labels of a file."""
+"""Tasks: what a dataset's labels are, known by name or guessed from the labels of a file."""
 
 from __future__ import annotations
 
@@ -11,18 +11,15 @@ from disorder.registry import DataPart, parts
 from disorder.specs import split_spec
 from disorder.types import Task
 
-QUESTIONS = "squad2"
+QUESTION_ANSWERING = "squad2"
 
 
 def known_tasks() -> dict[str, Task]:
     """Every task that registered data declares, by name; those of the built-in data first."""
-    declared = [entry.task_for("") for entry in parts(DataPart).values() if entry.splits]
-    others = [
-        entry.task_for("")
-        for entry in parts(DataPart).values()
-        if not entry.splits and entry.name != "builtin"
-    ]
-    tasks = [*TASKS.values(), *declared, *others]
+    entries = [entry for entry in parts(DataPart).values() if entry.name != "builtin"]
+    of_named_sets = [entry.task_for("") for entry in entries if entry.splits]
+    of_other_data = [entry.task_for("") for entry in entries if not entry.splits]
+    tasks = [*TASKS.values(), *of_named_sets, *of_other_data]
     return {task.name: task for task in tasks if task is not None}
 
 
@@ -44,9 +41,9 @@ def guess_task(
     """
     found = sorted(set(labels))
     tasks = known_tasks()
-    if is_question and set(found) <= set(tasks[QUESTIONS].labels):
+    if is_question and set(found) <= set(tasks[QUESTION_ANSWERING].labels):
         # the question is what is perturbed; one label alone may be there
-        return replace(tasks[QUESTIONS], name=name)
+        return replace(tasks[QUESTION_ANSWERING], name=name)
     breaks: Literal["a", "b"] = "b" if is_pair else "a"
     if _are_numbers(found):
         return Task(name, (), breaks)

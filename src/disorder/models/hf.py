@@ -27,7 +27,7 @@ from disorder.models.importance.integrated_gradients import walked
 from disorder.models.inputs.encoded import EncodedInputs
 from disorder.models.inputs.pieces import is_fast
 from disorder.models.inputs.tokens import PROBES, Encoded, WordTokens
-from disorder.models.inputs.variants import variant_texts
+from disorder.models.inputs.variants import all_texts
 from disorder.models.outputs.answer_spans import is_question_answering
 from disorder.models.outputs.probabilities import softmax
 from disorder.registry import model
@@ -108,7 +108,7 @@ class HFClassifier(HFNetwork):
     def predict_variants(self, variants: Sequence[Variants], /) -> Floats:
         """Probabilities, one row per variant, from word positions."""
         if self.tokens is None:
-            return self(variant_texts(variants))
+            return self(all_texts(variants))
         began = time.perf_counter()
         encoded = self.tokens.encode_variants(variants)
         self.input_seconds += time.perf_counter() - began

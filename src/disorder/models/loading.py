@@ -200,7 +200,9 @@ class LoadedModel:
         began = time.perf_counter()
         before = dict(self.counts)
         found = importance(self, pairs)
-        is_counted = any(self.counts.get(name) != before.get(name) for name in ("predicted", "cached"))
+        is_counted = any(
+            self.counts.get(name) != before.get(name) for name in ("predicted", "cached")
+        )
         if not is_counted:  # gradients: one pass forward and back per pair
             self.counts["forward"] += time.perf_counter() - began
             self.counts["predicted"] += len(pairs)

@@ -1,5 +1,5 @@
-"""Where is kept what takes long to make again? Answers of models and trained translators, under one
-folder of the user's.
+"""The cache folder: predictions of models and trained translators, which take long to compute
+again.
 """
 
 from __future__ import annotations
@@ -7,8 +7,12 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+from platformdirs import user_cache_path
+
 
 def default_folder() -> Path:
-    """DISORDER_CACHE, or the user's cache folder."""
-    base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
-    return Path(os.environ.get("DISORDER_CACHE") or Path(base) / "disorder")
+    """DISORDER_CACHE, or `disorder` in the user's cache folder ($XDG_CACHE_HOME or ~/.cache on
+    Linux).
+    """
+    given = os.environ.get("DISORDER_CACHE")
+    return Path(given) if given else user_cache_path("disorder", appauthor=False)

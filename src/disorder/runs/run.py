@@ -111,6 +111,7 @@ class Run(BaseModel):
     versions: dict[str, str] = Field(default_factory=dict)
     git: str | None = None
     hashes: dict[str, str] = Field(default_factory=dict)
+    taggers: list[str] = Field(default_factory=list)
     verdict: str = ""
     scores: list[Record] = Field(default_factory=list)
     references: dict[str, list[Record]] = Field(default_factory=dict)

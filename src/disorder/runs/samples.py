@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import blake2b
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import pyarrow as pa
@@ -21,7 +21,7 @@ import pyarrow.parquet as pq
 from disorder.abstention import ABSTAINED, predicted_label
 from disorder.errors import BadData
 from disorder.runs.storage import add_line, is_on_disk, write_atomically
-from disorder.types import Example, Floats, Rows, Variants
+from disorder.types import Example, Floats, PositionRows, Texts, Variants
 
 JOURNAL = "journal.jsonl"
 NAMES = pa.dictionary(pa.int32(), pa.string())
@@ -49,12 +49,12 @@ def sample_table(
     variants: Sequence[Variants | None],
     answers: Sequence[Floats],
     *,
-    with_texts: bool = False,
+    texts: Sequence[Sequence[Texts]] | None = None,
 ) -> pa.Table:
     """The variants of some examples with the answers to them; None stands for original texts.
 
-    `with_texts` keeps the perturbed texts too, where they cannot be drawn again from the text and
-    the seed.
+    `texts` are those of every variant, to be kept where they cannot be drawn again from the
+    original text and the seed.
     """
     counts = [len(part) for part in answers]
     stacked = (
@@ -82,8 +82,8 @@ def sample_table(
         ),
         _labels(labels, stacked),
         _matrix(stacked),
-        _texts([_written(v, "a", n, with_texts) for v, n in zip(variants, counts, strict=True)]),
-        _texts([_written(v, "b", n, with_texts) for v, n in zip(variants, counts, strict=True)]),
+        _texts(_kept_texts("a", variants, texts, counts)),
+        _texts(_kept_texts("b", variants, texts, counts)),
     ]
     return pa.Table.from_arrays(columns, schema=SCHEMA)
 
@@ -190,7 +190,7 @@ def _side(variants: Variants | None) -> str:
     return {0: "none", 1: "".join(changed)}.get(len(changed), "both")
 
 
-def _is_whole(rows: Rows) -> bool:
+def _is_whole(rows: PositionRows) -> bool:
     n = rows.positions.shape[1]
     is_all = rows.is_shared and rows.written is None and n == len(rows.sentence) > 0
     return is_all and bool((rows.positions[0] == np.arange(n)).all())
@@ -207,13 +207,28 @@ def _positions(variants: Variants | None, side: str, name: str, n: int) -> tuple
     return (np.tile(rows.positions, (n, 1)) if rows.is_shared else rows.positions[:n]), n
 
 
-def _written(variants: Variants | None, name: str, n: int, with_texts: bool) -> list[str | None]:
-    """The texts of one side where they must be kept, None where positions say it all."""
-    rows = None if variants is None else variants.a if name == "a" else variants.b
-    if rows is None or (rows.written is None and not with_texts):
+def _kept_texts(
+    name: Literal["a", "b"],
+    variants: Sequence[Variants | None],
+    texts: Sequence[Sequence[Texts]] | None,
+    counts: Sequence[int],
+) -> list[list[str | None]]:
+    """The texts of one side per example where they must be kept, None where positions suffice."""
+    if texts is None:
+        return [_written(name, group, n) for group, n in zip(variants, counts, strict=True)]
+    side = "ab".index(name)
+    found = ([pair[side] for pair in group[:n]] for group, n in zip(texts, counts, strict=True))
+    return [[None if text is None else storable(text) for text in group] for group in found]
+
+
+def _written(name: Literal["a", "b"], variants: Variants | None, n: int) -> list[str | None]:
+    """The texts that a transformation wrote itself, of which there are no positions."""
+    if variants is None:
         return [None] * n
-    texts = rows.texts()
-    return [storable(texts[i % len(texts)]) for i in range(n)]
+    rows = variants.a if name == "a" else variants.b
+    if rows is None or rows.written is None:
+        return [None] * n
+    return [storable(rows.written[i % len(rows.written)]) for i in range(n)]
 
 
 def _texts(groups: Sequence[Sequence[str | None]]) -> pa.Array:

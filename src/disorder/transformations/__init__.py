@@ -1,6 +1,4 @@
-"""How is a text perturbed? One file a transformation; each returns rows of word positions, not
-strings.
-"""
+"""Transformations: one file per way to perturb a text; each returns rows of word positions."""
 
 from __future__ import annotations
 

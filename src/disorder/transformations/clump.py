@@ -1,4 +1,4 @@
-"""Keep a run of words together and move all else, to ask how much local order a model needs.
+"""Keep a run of words together and move all else: how much local order does a model need?
 
 UnNatural Language Inference (Sinha et al., 2021), Appendix D: 25, 50 or 75 % of the words are glued
 and move as one.
@@ -12,13 +12,14 @@ from numpy.random import Generator
 from disorder.errors import BadSetting
 from disorder.registry import transformation
 from disorder.transformations.derange import derangements
-from disorder.transformations.positions.orders import (
+from disorder.transformations.positions.final_punctuation import reorder
+from disorder.transformations.positions.random_orders import (
     LISTED,
     expand,
     n_derangements,
     without_repeats,
 )
-from disorder.types import Ints, Rows, Sentence
+from disorder.types import Ints, PositionRows, Sentence
 
 
 @transformation(
@@ -28,7 +29,7 @@ from disorder.types import Ints, Rows, Sentence
     paper="UNLI",
     side="both",
 )
-def clump(sentence: Sentence, rng: Generator, count: int, *, share: float = 0.5) -> Rows:
+def clump(sentence: Sentence, rng: Generator, count: int, *, share: float = 0.5) -> PositionRows:
     """Glue a random run of `share` of the words into one and move everything; the final punctuation
     stays.
     """
@@ -39,9 +40,7 @@ def clump(sentence: Sentence, rng: Generator, count: int, *, share: float = 0.5)
     n_units = n - length + 1
     is_listed = 0 <= n_units <= LISTED - 1
     rows = _every(n, length, rng) if is_listed else _drawn(n, length, count, rng)
-    tails = np.tile(sentence.tail, (len(rows), 1))
-    positions = np.concatenate([rows, tails], axis=1)
-    return Rows(sentence, positions[:count], len(rows) if is_listed else None)
+    return reorder(sentence, rows[:count], available=len(rows) if is_listed else None)
 
 
 def _runs(n: int, length: int, start: int) -> Ints:
@@ -60,7 +59,8 @@ def _every(n: int, length: int, rng: Generator) -> Ints:
 
 def _drawn(n: int, length: int, count: int, rng: Generator) -> Ints:
     """Distinct rows, each with its own random start of the run; fewer when no new ones turn up."""
-    rows, before = np.empty((0, n), dtype=np.int64), -1
+    rows = np.empty((0, n), dtype=np.int64)
+    before = -1
     while before < len(rows) < count:
         before = len(rows)
         starts, repeats = np.unique(rng.integers(n - length + 1, size=count), return_counts=True)

@@ -1,7 +1,7 @@
-"""Answer a original text with one of its words: is that word enough for the model to say yes?
+"""Replace the second text by one word of the first: is that word enough for a yes?
 
 BERT & Family Eat Word Salad (Gupta et al., 2021), CopyOne. The released code repeats the word as
-often as the second text has tokens. What importance is, and which way its sign goes: `_least.py`.
+often as the second text has tokens. Importance and its sign: see `positions/important_words.py`.
 """
 
 from __future__ import annotations
@@ -11,9 +11,9 @@ from numpy.random import Generator
 
 from disorder.errors import DoesNotApply
 from disorder.registry import transformation
-from disorder.transformations.positions.importance_rank import By, ranked
-from disorder.transformations.positions.plain_rows import untouched
-from disorder.types import Fidelity, Pair, Rows, Variants
+from disorder.transformations.positions.important_words import RankedBy, ranked
+from disorder.transformations.positions.single_rows import unchanged
+from disorder.types import Fidelity, Pair, PositionRows, Variants
 
 
 @transformation(
@@ -28,7 +28,7 @@ from disorder.types import Fidelity, Pair, Rows, Variants
     needs=("importance",),
 )
 def copy_one(
-    pair: Pair, rng: Generator, count: int, *, by: By = "loss", fidelity: Fidelity = "paper"
+    pair: Pair, rng: Generator, count: int, *, by: RankedBy = "loss", fidelity: Fidelity = "paper"
 ) -> Variants:
     """Replace the second text by the one word of the first that the model's loss hangs on most."""
     if pair.b is None:
@@ -37,4 +37,6 @@ def copy_one(
         raise DoesNotApply("the first text has no words")
     top = int(ranked(pair.a, by)[0])
     times = max(1, len(pair.b)) if fidelity == "released" else 1
-    return Variants(untouched(pair.a), Rows(pair.a, np.full((1, times), top), is_shared=True))
+    return Variants(
+        unchanged(pair.a), PositionRows(pair.a, np.full((1, times), top), is_shared=True)
+    )

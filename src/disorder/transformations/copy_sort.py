@@ -1,7 +1,7 @@
-"""Answer with the question, sorted: full word overlap and no sentence at all.
+"""Replace the second text by the first one, sorted: full word overlap and no sentence at all.
 
-BERT & Family Eat Word Salad (Gupta et al., 2021). A model that trusts overlap gives the default
-label: entailment or paraphrase.
+BERT & Family Eat Word Salad (Gupta et al., 2021), CopySort. A model that relies on overlap predicts
+the default label: entailment or paraphrase.
 """
 
 from __future__ import annotations
@@ -10,8 +10,8 @@ from numpy.random import Generator
 
 from disorder.errors import DoesNotApply
 from disorder.registry import transformation
-from disorder.transformations.positions.endings import alphabetical
-from disorder.transformations.positions.plain_rows import untouched
+from disorder.transformations.positions.final_punctuation import alphabetical
+from disorder.transformations.positions.single_rows import unchanged
 from disorder.types import Fidelity, Pair, Variants
 
 
@@ -29,4 +29,4 @@ def copy_sort(pair: Pair, rng: Generator, count: int, *, fidelity: Fidelity = "p
     """Replace the second text by the first one's words in alphabetical order."""
     if pair.b is None:
         raise DoesNotApply("there is no second text")
-    return Variants(untouched(pair.a), alphabetical(pair.a, fidelity))
+    return Variants(unchanged(pair.a), alphabetical(pair.a, fidelity))

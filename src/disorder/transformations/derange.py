@@ -1,4 +1,4 @@
-"""Move every word, to ask whether a model reads word order at all.
+"""Move every word: does a model read word order at all?
 
 The permutation operator of UnNatural Language Inference (Sinha et al., 2021): q distinct orders in
 which no word keeps its place. A derangement is over positions: two equal words may trade places.
@@ -14,12 +14,12 @@ import numpy as np
 from numpy.random import Generator
 
 from disorder.registry import transformation
-from disorder.transformations.positions.orders import (
+from disorder.transformations.positions.random_orders import (
     distinct_orders,
     n_derangements,
     no_fixed_point,
 )
-from disorder.types import Fidelity, Ints, Rows, Sentence
+from disorder.types import Fidelity, Ints, PositionRows, Sentence
 
 
 @transformation(
@@ -38,7 +38,7 @@ def derange(
     *,
     punctuation: Literal["fixed", "free"] = "fixed",
     fidelity: Fidelity = "paper",
-) -> Rows:
+) -> PositionRows:
     """Move every word away from its place; punctuation stays unless it is free.
 
     fidelity=released repeats the authors' code: seeds 0, 1, 2, … give orders that depend on the
@@ -52,7 +52,7 @@ def derange(
         orders, available = derangements(len(movable), count, rng)
     positions = np.tile(np.arange(len(sentence)), (len(orders), 1))
     positions[:, movable] = movable[orders]
-    return Rows(sentence, positions, available, is_spaced_out=fidelity == "released")
+    return PositionRows(sentence, positions, available, is_spaced_out=fidelity == "released")
 
 
 def derangements(n: int, count: int, rng: Generator) -> tuple[Ints, int]:

@@ -1,8 +1,7 @@
-"""Take away the half of the words that matters least to the model: does it notice that a text is
-half there?
+"""Drop the half of the words that matters least to the model: does it notice what is missing?
 
-BERT & Family Eat Word Salad (Gupta et al., 2021), Drop. What importance is, and which way its sign
-goes: `_least.py`.
+BERT & Family Eat Word Salad (Gupta et al., 2021), Drop. Importance and its sign: see
+`positions/important_words.py`.
 """
 
 from __future__ import annotations
@@ -11,8 +10,8 @@ import numpy as np
 from numpy.random import Generator
 
 from disorder.registry import transformation
-from disorder.transformations.positions.importance_rank import By, is_kept
-from disorder.types import Fidelity, Rows, Sentence
+from disorder.transformations.positions.important_words import RankedBy, is_kept
+from disorder.types import Fidelity, PositionRows, Sentence
 
 
 @transformation(
@@ -30,11 +29,11 @@ def drop_least(
     count: int,
     *,
     share: float = 0.5,
-    by: By = "loss",
+    by: RankedBy = "loss",
     fidelity: Fidelity = "paper",
-) -> Rows:
+) -> PositionRows:
     """Remove the share of words that the model's loss hangs on least (released: tokens, unless an
     equal one stays).
     """
     kept = is_kept("drop_least", sentence, share, by, fidelity)
-    return Rows(sentence, np.flatnonzero(kept)[None, :], is_shared=True)
+    return PositionRows(sentence, np.flatnonzero(kept)[None, :], is_shared=True)

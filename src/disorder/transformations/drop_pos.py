@@ -1,6 +1,6 @@
-"""Take every word of a class away: does the model miss its nouns, its verbs, its negation?
+"""Drop every word of a class: does a model need its nouns, its verbs, its negation?
 
-NLI Data Sanity Check (Talman et al., 2021), which drops eight classes one by one and nouns with
+NLI Data Sanity Check (Talman et al., 2021), which drops eight classes one by one, and nouns with
 pronouns.
 """
 
@@ -9,9 +9,9 @@ from __future__ import annotations
 from numpy.random import Generator
 
 from disorder.registry import transformation
-from disorder.transformations.positions.kept_words import keep_only
+from disorder.transformations.positions.single_rows import keep_only
 from disorder.transformations.tags import classes_named, is_of
-from disorder.types import Fidelity, Rows, Sentence
+from disorder.types import Fidelity, PositionRows, Sentence
 
 
 @transformation(
@@ -31,7 +31,7 @@ def drop_pos(
     *,
     tags: str = "NOUN",
     fidelity: Fidelity = "paper",
-) -> Rows:
+) -> PositionRows:
     """Remove the words of these classes, e.g. tags=NOUN or tags=NOUN+PRON."""
     assert sentence.tags is not None
     return keep_only(sentence, ~is_of(sentence.tags, classes_named(tags)), fidelity)

@@ -1,5 +1,4 @@
-"""Take one text away, to ask whether the other gives the answer alone (the hypothesis-only
-baseline).
+"""Drop one text of a pair: does the other one give the label away (the hypothesis-only baseline)?
 
 NLI Data Sanity Check (Talman et al., 2021).
 """
@@ -10,7 +9,7 @@ from numpy.random import Generator
 
 from disorder.errors import DoesNotApply
 from disorder.registry import transformation
-from disorder.transformations.positions.plain_rows import emptied, untouched
+from disorder.transformations.positions.single_rows import emptied, unchanged
 from disorder.types import Pair, Variants
 
 
@@ -22,5 +21,5 @@ def drop_text(pair: Pair, rng: Generator, count: int, *, side: str = "a") -> Var
     if pair.b is None:
         raise DoesNotApply("there is no second text")
     if side == "a":
-        return Variants(emptied(pair.a), untouched(pair.b))
-    return Variants(untouched(pair.a), emptied(pair.b))
+        return Variants(emptied(pair.a), unchanged(pair.b))
+    return Variants(unchanged(pair.a), emptied(pair.b))

@@ -1,15 +1,15 @@
-"""Ask with no text at all: what does the model answer when there is nothing to read?"""
+"""Empty texts: what does a model predict when there is nothing to read?"""
 
 from __future__ import annotations
 
 from numpy.random import Generator
 
 from disorder.registry import transformation
-from disorder.transformations.positions.plain_rows import emptied
-from disorder.types import Rows, Sentence
+from disorder.transformations.positions.single_rows import emptied
+from disorder.types import PositionRows, Sentence
 
 
 @transformation(keeps="nothing", destroys="the text", paper="", side="both", deterministic=True)
-def empty(sentence: Sentence, rng: Generator, count: int) -> Rows:
+def empty(sentence: Sentence, rng: Generator, count: int) -> PositionRows:
     """Remove every word."""
     return emptied(sentence)

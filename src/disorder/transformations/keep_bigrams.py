@@ -1,5 +1,4 @@
-"""Keep a stated share of the pairs of neighbours and break all others: how much local order does a
-model need?
+"""Keep a stated share of the pairs of neighbours: how much local order does a model need?
 
 The ladder from `shuffle` (share=0: no pair of neighbours survives) to the text itself (share=1), in
 steps of any size.
@@ -14,7 +13,8 @@ from numpy.random import Generator
 
 from disorder.errors import BadSetting
 from disorder.registry import transformation
-from disorder.transformations.positions.orders import (
+from disorder.transformations.positions.final_punctuation import reorder
+from disorder.transformations.positions.random_orders import (
     BULK,
     LISTED,
     Bigrams,
@@ -23,7 +23,7 @@ from disorder.transformations.positions.orders import (
     read_once,
     repaired_order,
 )
-from disorder.types import Ints, Rows, Sentence
+from disorder.types import Ints, PositionRows, Sentence
 
 ROUNDS = 8  # bulk draws before orders are repaired instead
 
@@ -37,14 +37,16 @@ ROUNDS = 8  # bulk draws before orders are repaired instead
     suites=("ladder",),
     sweep=("share=0", "share=0.25", "share=0.5", "share=0.75"),
 )
-def keep_bigrams(sentence: Sentence, rng: Generator, count: int, *, share: float = 0.5) -> Rows:
+def keep_bigrams(
+    sentence: Sentence, rng: Generator, count: int, *, share: float = 0.5
+) -> PositionRows:
     """Cut the text at random into runs and shuffle them, so that just `share` of its bigrams is
     left.
 
     Of the n − 1 pairs of neighbours before the final punctuation, round(share · (n − 1)) are pairs
-    of the old text, as words without case; no other is. Uniform over those orders where no word
-    repeats or the text has at most seven words; a longer text that repeats a word is drawn by its
-    runs, so that orders with a pair kept by way of an equal word are rarer.
+    of the original text, as words without case; no other is. Uniform over those orders where no
+    word repeats or the text has at most seven words; a longer text that repeats a word is drawn by
+    its runs, so that orders with a pair kept by way of an equal word are rarer.
     """
     if not 0 <= share <= 1:
         raise BadSetting("keep_bigrams", share=share, need="a share from 0 to 1")
@@ -52,13 +54,10 @@ def keep_bigrams(sentence: Sentence, rng: Generator, count: int, *, share: float
     n_kept = round(share * (len(kinds) - 1))
     if len(kinds) <= LISTED:
         every = _every(kinds, n_kept)
-        return _with_tail(sentence, every[rng.permutation(len(every))[:count]], len(every))
-    return _with_tail(sentence, _drawn(kinds, n_kept, count, rng), n_keeping(kinds, n_kept))
-
-
-def _with_tail(sentence: Sentence, orders: Ints, available: int | None) -> Rows:
-    tails = np.tile(sentence.tail, (len(orders), 1))
-    return Rows(sentence, np.concatenate([orders, tails], axis=1), available)
+        picks = rng.permutation(len(every))[:count]
+        return reorder(sentence, every[picks], available=len(every))
+    orders = _drawn(kinds, n_kept, count, rng)
+    return reorder(sentence, orders, available=n_keeping(kinds, n_kept))
 
 
 def n_keeping(kinds: Ints, n_kept: int) -> int | None:
@@ -72,7 +71,8 @@ def n_keeping(kinds: Ints, n_kept: int) -> int | None:
         return 0
     if len(np.unique(kinds)) < len(kinds):
         return None
-    before, now = 1, 1  # for one run and for two
+    before = 1  # for one run
+    now = 1  # for two
     for n in range(3, n_runs + 1):
         before, now = now, (n - 1) * now + (n - 2) * before
     return comb(len(kinds) - 1, n_kept) * now
@@ -80,9 +80,10 @@ def n_keeping(kinds: Ints, n_kept: int) -> int | None:
 
 def _every(kinds: Ints, n_kept: int) -> Ints:
     """All orders of a few words that keep just so many bigrams, each reading once."""
-    orders, old = all_orders(len(kinds)), Bigrams.of(kinds)
+    orders = all_orders(len(kinds))
     if len(kinds) < 2 or n_kept == len(kinds) - 1:
         return orders[:0]
+    old = Bigrams.of(kinds)
     kept = old.hold(kinds[orders[:, :-1]], kinds[orders[:, 1:]]).sum(axis=1)
     return read_once(orders[kept == n_kept], kinds)
 
@@ -91,7 +92,9 @@ def _drawn(kinds: Ints, n_kept: int, count: int, rng: Generator) -> Ints:
     """Random runs in random orders, those thrown away that restore a bigram; where too few are
     left, orders are repaired.
     """
-    n, n_runs, old = len(kinds), len(kinds) - n_kept, Bigrams.of(kinds)
+    n = len(kinds)
+    n_runs = n - n_kept
+    old = Bigrams.of(kinds)
     rows = np.empty((0, n), dtype=np.int64)
     if n_runs < 2:
         return rows
@@ -102,12 +105,13 @@ def _drawn(kinds: Ints, n_kept: int, count: int, rng: Generator) -> Ints:
         rows = read_once(np.concatenate([rows, drawn[kept == n_kept]]), kinds)
         if len(rows) >= count:
             return rows[:count]
-    repaired = [_mended(runs, kinds, old, rng) for runs in _runs(n, n_runs, count - len(rows), rng)]
+    more = _runs(n, n_runs, count - len(rows), rng)
+    repaired = [_repaired(runs, kinds, old, rng) for runs in more]
     return read_once(np.concatenate([rows, *[row for row in repaired if row is not None]]), kinds)
 
 
 def _runs(n: int, n_runs: int, count: int, rng: Generator) -> Ints:
-    """For each row a random cut of n words into runs: the number of the run that each word is in."""
+    """A random cut of n words into runs per row: the number of the run that each word is in."""
     joints = random_orders(n - 1, count, rng)[:, : n_runs - 1]
     is_cut = np.zeros((count, n), dtype=np.int64)
     np.put_along_axis(is_cut, joints + 1, 1, axis=1)
@@ -120,7 +124,7 @@ def _joined(runs: Ints, orders: Ints) -> Ints:
     return np.argsort(np.take_along_axis(ranks, runs, axis=1), axis=1, kind="stable")
 
 
-def _mended(runs: Ints, kinds: Ints, old: Bigrams, rng: Generator) -> Ints | None:
+def _repaired(runs: Ints, kinds: Ints, old: Bigrams, rng: Generator) -> Ints | None:
     """One order of these runs in which no two make an old bigram where they meet."""
     starts = np.flatnonzero(np.diff(runs, prepend=-1))
     ends = np.append(starts[1:], len(runs)) - 1

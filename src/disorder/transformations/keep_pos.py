@@ -1,4 +1,4 @@
-"""Leave nothing but some word classes: can a model answer from nouns and verbs alone?
+"""Keep nothing but some word classes: can a model predict from nouns and verbs alone?
 
 NLI Data Sanity Check (Talman et al., 2021).
 """
@@ -8,9 +8,9 @@ from __future__ import annotations
 from numpy.random import Generator
 
 from disorder.registry import transformation
-from disorder.transformations.positions.kept_words import keep_only
+from disorder.transformations.positions.single_rows import keep_only
 from disorder.transformations.tags import classes_named, is_of
-from disorder.types import Fidelity, Rows, Sentence
+from disorder.types import Fidelity, PositionRows, Sentence
 
 
 @transformation(
@@ -30,7 +30,7 @@ def keep_pos(
     *,
     tags: str = "NOUN+VERB",
     fidelity: Fidelity = "paper",
-) -> Rows:
+) -> PositionRows:
     """Keep only the words of these classes, e.g. tags=NOUN+VERB."""
     assert sentence.tags is not None
     return keep_only(sentence, is_of(sentence.tags, classes_named(tags)), fidelity)

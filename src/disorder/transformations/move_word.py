@@ -1,5 +1,4 @@
-"""Move one word elsewhere: the fake sentences that Out of Order's released code (Pham et al., 2021)
-really makes.
+"""Move one word elsewhere, as the released code of Out of Order (Pham et al., 2021) makes fakes.
 
 Several moves can read the same: a word and the next one trade places whichever of them moved. Each
 reading counts once, so that n different words have (n − 1)² of them, all equally likely.
@@ -11,8 +10,8 @@ import numpy as np
 from numpy.random import Generator
 
 from disorder.registry import transformation
-from disorder.transformations.positions.word_pairs import n_later_equal
-from disorder.types import Bools, Ints, Rows, Sentence
+from disorder.transformations.positions.word_swaps import n_later_equal
+from disorder.types import Bools, Ints, PositionRows, Sentence
 
 
 @transformation(
@@ -24,22 +23,24 @@ from disorder.types import Bools, Ints, Rows, Sentence
     draws=1,
     words={"paper": "spaces"},
 )
-def move_word(sentence: Sentence, rng: Generator, count: int) -> Rows:
+def move_word(sentence: Sentence, rng: Generator, count: int) -> PositionRows:
     """Take one random word out and put it in elsewhere; punctuation stays."""
     movable = sentence.movable
     orders, available = moves(sentence.kinds[movable], count, rng)
     rows = np.tile(np.arange(len(sentence)), (len(orders), 1))
     rows[:, movable] = movable[orders]
-    return Rows(sentence, rows, available)
+    return PositionRows(sentence, rows, available)
 
 
 def moves(kinds: Ints, count: int, rng: Generator) -> tuple[Ints, int]:
     """Up to `count` orders in which one thing has moved and that read differently, uniformly; and
     how many exist.
     """
-    n, ladder = len(kinds), _alternating(kinds)
+    n = len(kinds)
+    ladder = _alternating(kinds)
     sizes = _n_targets(kinds, ladder)
-    until, available = np.cumsum(sizes), int(sizes.sum())
+    until = np.cumsum(sizes)
+    available = int(sizes.sum())
     ranks = (
         rng.choice(available, size=min(count, available), replace=False)
         if available
@@ -48,17 +49,18 @@ def moves(kinds: Ints, count: int, rng: Generator) -> tuple[Ints, int]:
     rows = np.tile(np.arange(n), (len(ranks), 1))
     for row, rank in zip(rows, ranks.tolist(), strict=True):
         source = int(np.searchsorted(until, rank, side="right"))
-        target = np.flatnonzero(_targets(kinds, ladder, source))[
-            rank - until[source] + sizes[source]
-        ]
+        targets = np.flatnonzero(_targets(kinds, ladder, source))
+        target = targets[rank - until[source] + sizes[source]]
         row[:] = np.insert(np.delete(row, source % n), target, source % n)
     return rows, available
 
 
 def _n_targets(kinds: Ints, ladder: Ints) -> Ints:
     """How many places each thing may go to, first to the right and then to the left."""
-    places, changes = np.arange(len(kinds)), kinds[1:] != kinds[:-1]
-    later, earlier = n_later_equal(kinds), n_later_equal(kinds[::-1])[::-1]
+    places = np.arange(len(kinds))
+    changes = kinds[1:] != kinds[:-1]
+    later = n_later_equal(kinds)
+    earlier = n_later_equal(kinds[::-1])[::-1]
     right = (len(kinds) - 1 - places - later) * np.append(changes, False)[: len(kinds)]
     left = (places - earlier - ladder // 2) * np.append(False, changes)[: len(kinds)]
     return np.concatenate([right, left])
@@ -73,8 +75,10 @@ def _targets(kinds: Ints, ladder: Ints, source: int) -> Bools:
     the right and one to the left: the former counts.
     """
     n = len(kinds)
-    here, goes_right = source % n, source < n
-    places, beside = np.arange(n), here + 1 if goes_right else here - 1
+    here = source % n
+    goes_right = source < n
+    beside = here + 1 if goes_right else here - 1
+    places = np.arange(n)
     if not 0 <= beside < n or kinds[beside] == kinds[here]:
         return np.zeros(n, dtype=bool)
     if goes_right:

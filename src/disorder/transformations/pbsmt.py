@@ -1,9 +1,8 @@
-"""Write what statistics would write: does a label hang on words that go together, whether or not
-they make a sentence?
+"""Replace the second text by a phrase-based translation of the first (PBSMT).
 
-BERT & Family Eat Word Salad (Gupta et al., 2021): one phrase-based translator a label, trained on
-that label's pairs alone, turns the first text into the second. Single texts are cut in half: the
-first half stays, its translation follows it.
+Does a label depend on words that go together, whether or not they make a sentence? BERT & Family
+Eat Word Salad (Gupta et al., 2021): one translator per label, trained on that label's pairs alone.
+Single texts are cut in half: the first half stays, its translation follows it.
 """
 
 from __future__ import annotations
@@ -12,11 +11,13 @@ from numpy.random import Generator
 
 from disorder.errors import BadSetting, DisorderError, DoesNotApply
 from disorder.registry import transformation
-from disorder.transformations.positions.plain_rows import untouched
-from disorder.transformations.translation.lessons import LONGEST, Lessons, halves, sides, translator
-from disorder.transformations.translation.translator import thot
+from disorder.transformations.positions.single_rows import unchanged
+from disorder.transformations.rendering import row_texts
+from disorder.transformations.translation.trained_translators import translator
+from disorder.transformations.translation.training_pairs import PairSelection, halves, sides
+from disorder.transformations.translation.translator import LONGEST_TEXT, thot
 from disorder.transformations.words import split
-from disorder.types import Context, Pair, Rows, Sentence, Variants
+from disorder.types import Context, Pair, PositionRows, Sentence, Variants
 
 
 @transformation(
@@ -42,53 +43,57 @@ def pbsmt(
     """Replace the second text by a translation of the first, learned from pairs of the same label
     in train=DATA.
 
-    At most `limit` pairs a label are learned from, none of more than `longest` words a side; `seed`
-    says which.
+    At most `limit` pairs per label are learned from, none of more than `longest` words per text;
+    `seed` says which.
     """
-    lessons = _checked(Lessons(train, limit, longest, seed))
+    selection = _checked(PairSelection(train, limit, longest, seed))
     if context is None:
-        raise DisorderError(
-            "pbsmt learns from other data, which nobody here can read: give it a context"
-        )
-    sentence = split(untouched(pair.a).texts()[0])
+        raise DisorderError("pbsmt learns from other data: give it a context that can read them")
+    sentence = split(row_texts(unchanged(pair.a))[0])
     source, _ = sides(sentence.text, None if pair.b is None else "")
     if not source or (pair.b is None and len(sentence.body) < 2):
+        is_short = pair.b is None
         raise DoesNotApply(
-            "there is nothing to translate"
-            if pair.b is not None
-            else "it is too short to be cut in half"
+            "it is too short to be cut in half" if is_short else "there is nothing to translate"
         )
-    if len(source) > LONGEST:
-        raise DoesNotApply(f"it has more than {LONGEST} words, too many to translate")
-    written = translator(context, pair.label, is_pair=pair.b is not None, lessons=lessons)(source)
+    if len(source) > LONGEST_TEXT:
+        raise DoesNotApply(f"it has more than {LONGEST_TEXT} words, too many to translate")
+    translate = translator(context, pair.label, is_pair=pair.b is not None, selection=selection)
+    written = translate(source)
     if not written:
         raise DoesNotApply("the translation is empty")
     if pair.b is None:
-        return Variants(
-            Rows.of_texts(pair.a, [_completed(sentence, written)], is_shared=True), None
-        )
-    return Variants(untouched(pair.a), Rows.of_texts(pair.b, [joined(written)], is_shared=True))
+        completed = _completed(sentence, written)
+        return Variants(PositionRows.of_texts(pair.a, [completed], is_shared=True), None)
+    return Variants(
+        unchanged(pair.a), PositionRows.of_texts(pair.b, [joined(written)], is_shared=True)
+    )
 
 
-def _checked(lessons: Lessons) -> Lessons:
-    if not lessons.train:
+def _checked(selection: PairSelection) -> PairSelection:
+    if not selection.train:
         raise BadSetting(
-            "pbsmt", train=lessons.train, need="the data to learn from, e.g. pbsmt:train=mnli:train"
+            "pbsmt",
+            train=selection.train,
+            need="the data to learn from, e.g. pbsmt:train=mnli:train",
         )
-    if lessons.limit < 1:
-        raise BadSetting("pbsmt", limit=lessons.limit, need="1 or more pairs a label")
-    if not 1 <= lessons.longest <= LONGEST:
-        raise BadSetting("pbsmt", longest=lessons.longest, need=f"1 to {LONGEST} words a side")
-    thot("translation")
-    return lessons
+    if selection.limit < 1:
+        raise BadSetting("pbsmt", limit=selection.limit, need="1 or more pairs per label")
+    if not 1 <= selection.longest <= LONGEST_TEXT:
+        raise BadSetting(
+            "pbsmt", longest=selection.longest, need=f"1 to {LONGEST_TEXT} words per text"
+        )
+    thot("translation")  # a missing package shows before any data is read
+    return selection
 
 
 def _completed(sentence: Sentence, written: list[str]) -> str:
     """The first half as it stood, the translation, the final punctuation."""
     first, _ = halves(sentence)
-    end, tail = int(sentence.ends[first[-1]]), int(sentence.ends[sentence.body[-1]])
+    end_of_first = int(sentence.ends[first[-1]])
+    start_of_tail = int(sentence.ends[sentence.body[-1]])
     space = " " if sentence.is_spaced[first[-1]] else ""
-    return sentence.text[:end] + space + joined(written) + sentence.text[tail:]
+    return sentence.text[:end_of_first] + space + joined(written) + sentence.text[start_of_tail:]
 
 
 def joined(words: list[str]) -> str:

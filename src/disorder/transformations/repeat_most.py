@@ -1,7 +1,7 @@
-"""Say the words that matter most again and again: does the model notice that a text stammers?
+"""Repeat the words that matter most in the places of the others: does a model notice?
 
-BERT & Family Eat Word Salad (Gupta et al., 2021), Repeat. What importance is, and which way its
-sign goes: `_least.py`.
+BERT & Family Eat Word Salad (Gupta et al., 2021), Repeat. Importance and its sign: see
+`positions/important_words.py`.
 """
 
 from __future__ import annotations
@@ -10,8 +10,8 @@ import numpy as np
 from numpy.random import Generator
 
 from disorder.registry import transformation
-from disorder.transformations.positions.importance_rank import By, is_kept
-from disorder.types import Fidelity, Rows, Sentence
+from disorder.transformations.positions.important_words import RankedBy, is_kept
+from disorder.types import Fidelity, PositionRows, Sentence
 
 
 @transformation(
@@ -29,15 +29,14 @@ def repeat_most(
     count: int,
     *,
     share: float = 0.5,
-    by: By = "loss",
+    by: RankedBy = "loss",
     fidelity: Fidelity = "paper",
-) -> Rows:
+) -> PositionRows:
     """Replace the share of words that the model's loss hangs on least, each by a random one of the
     others.
     """
     kept = is_kept("repeat_most", sentence, share, by, fidelity)
     positions = np.tile(np.arange(len(sentence)), (count, 1))
     positions[:, ~kept] = rng.choice(np.flatnonzero(kept), size=(count, int((~kept).sum())))
-    return Rows(
-        sentence, positions
-    )  # draws are independent, as in the paper: a short text may repeat one
+    # Draws are independent, as in the paper: a short text may repeat one
+    return PositionRows(sentence, positions)

@@ -1,8 +1,7 @@
-"""Put random words where the words stood that matter least: does the model notice that half a text
-is noise?
+"""Replace the words that matter least by random ones: does a model notice that half is noise?
 
-BERT & Family Eat Word Salad (Gupta et al., 2021), Replace. What importance is, and which way its
-sign goes: `_least.py`.
+BERT & Family Eat Word Salad (Gupta et al., 2021), Replace. Importance and its sign: see
+`positions/important_words.py`.
 """
 
 from __future__ import annotations
@@ -12,8 +11,9 @@ from numpy.random import Generator
 
 from disorder.errors import DisorderError
 from disorder.registry import transformation
-from disorder.transformations.positions.importance_rank import By, is_kept, rewritten
-from disorder.types import Context, Fidelity, Rows, Sentence
+from disorder.transformations.positions.important_words import RankedBy, is_kept
+from disorder.transformations.rendering import with_words
+from disorder.types import Context, Fidelity, PositionRows, Sentence
 
 
 @transformation(
@@ -32,9 +32,9 @@ def replace_least(
     context: Context,
     *,
     share: float = 0.5,
-    by: By = "loss",
+    by: RankedBy = "loss",
     fidelity: Fidelity = "paper",
-) -> Rows:
+) -> PositionRows:
     """Replace the share of words that the model's loss hangs on least by random words of its
     vocabulary, else of the data.
     """
@@ -49,5 +49,5 @@ def replace_least(
         words = list(sentence.words)
         for place, number in zip(gone, drawn, strict=True):
             words[place] = vocabulary[number]
-        texts.append(rewritten(sentence, words))
-    return Rows.of_texts(sentence, texts)
+        texts.append(with_words(sentence, words))
+    return PositionRows.of_texts(sentence, texts)

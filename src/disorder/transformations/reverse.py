@@ -1,6 +1,6 @@
-"""Read the text backwards, word by word: every distance kept, every direction turned.
+"""Reverse the words: every distance is kept, every direction turned.
 
-BERT & Family Eat Word Salad (Gupta et al., 2021).
+BERT & Family Eat Word Salad (Gupta et al., 2021), Reverse.
 """
 
 from __future__ import annotations
@@ -9,8 +9,8 @@ import numpy as np
 from numpy.random import Generator
 
 from disorder.registry import transformation
-from disorder.transformations.positions.endings import ending, reorder
-from disorder.types import Fidelity, Rows, Sentence
+from disorder.transformations.positions.final_punctuation import ending, reorder
+from disorder.types import Fidelity, PositionRows, Sentence
 
 
 @transformation(
@@ -24,7 +24,7 @@ from disorder.types import Fidelity, Rows, Sentence
 )
 def reverse(
     sentence: Sentence, rng: Generator, count: int, *, fidelity: Fidelity = "paper"
-) -> Rows:
+) -> PositionRows:
     """Reverse the words; the final punctuation stays (released: only a full stop does)."""
     n = len(sentence) - len(ending(sentence, fidelity))
     return reorder(sentence, np.arange(n)[None, ::-1], fidelity, is_shared=True)

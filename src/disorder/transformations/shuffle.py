@@ -1,7 +1,7 @@
-"""Shuffle until nothing of the old word order is left, not even one pair of neighbours.
+"""Shuffle until nothing of the word order is left, not even one pair of neighbours.
 
-BERT & Family Eat Word Salad (Gupta et al., 2021). The released code forgot the rule about
-neighbours. Orders are uniform among those that keep it, but for long texts with repeated words,
+BERT & Family Eat Word Salad (Gupta et al., 2021), Shuffle; the released code has no rule about
+neighbours. Orders are uniform among those that keep it, except for long texts with repeated words,
 where random orders are repaired by swaps.
 """
 
@@ -10,9 +10,13 @@ from __future__ import annotations
 from numpy.random import Generator
 
 from disorder.registry import transformation
-from disorder.transformations.positions.endings import ending, reorder
-from disorder.transformations.positions.orders import differs, distinct_orders, without_old_bigrams
-from disorder.types import Fidelity, Rows, Sentence
+from disorder.transformations.positions.final_punctuation import ending, reorder
+from disorder.transformations.positions.random_orders import (
+    differs,
+    distinct_orders,
+    without_old_bigrams,
+)
+from disorder.types import Fidelity, PositionRows, Sentence
 
 
 @transformation(
@@ -26,7 +30,7 @@ from disorder.types import Fidelity, Rows, Sentence
 )
 def shuffle(
     sentence: Sentence, rng: Generator, count: int, *, fidelity: Fidelity = "paper"
-) -> Rows:
+) -> PositionRows:
     """Shuffle so that no two neighbours of the text stand together again; the final punctuation
     stays.
     """

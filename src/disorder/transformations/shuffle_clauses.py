@@ -1,4 +1,4 @@
-"""Shuffle each clause for itself: which clause says what is kept, how it says it is not.
+"""Shuffle each clause by itself: does a model read order within clauses?
 
 A rung of the ladder: order between clauses is kept, order within them is lost.
 """
@@ -9,13 +9,12 @@ import numpy as np
 from numpy.random import Generator
 
 from disorder.registry import transformation
-from disorder.transformations.positions.within_groups import shuffled_within
+from disorder.transformations.positions.orders_within_groups import shuffled_within
 from disorder.transformations.tags import is_of
-from disorder.types import Bools, Ints, Rows, Sentence
+from disorder.types import Bools, Ints, PositionRows, Sentence
 
-BOUNDS = frozenset(
-    ",;:.!?…—–，；：。！？"
-)  # the Chinese 、 stands between the items of a list, and bounds nothing
+# The Chinese 、 stands between the items of a list, and bounds nothing
+BOUNDS = frozenset(",;:.!?…—–，；：。！？")
 CONJUNCTIONS = frozenset({"CCONJ", "SCONJ"})
 VERBS = frozenset({"VERB", "AUX"})
 
@@ -30,7 +29,7 @@ VERBS = frozenset({"VERB", "AUX"})
     needs=("tags",),
     tagger={"en": "spacy"},
 )
-def shuffle_clauses(sentence: Sentence, rng: Generator, count: int) -> Rows:
+def shuffle_clauses(sentence: Sentence, rng: Generator, count: int) -> PositionRows:
     """Shuffle the words of each clause among themselves; punctuation stays.
 
     A clause ends at a comma, semicolon, colon, dash or the end of a sentence, and before a
@@ -41,18 +40,19 @@ def shuffle_clauses(sentence: Sentence, rng: Generator, count: int) -> Rows:
 
 
 def clauses(sentence: Sentence) -> Ints:
-    """The number of the clause that each word is in; punctuation has numbers of its own, below 0."""
+    """The number of each word's clause; punctuation marks have numbers of their own, below 0."""
     assert sentence.tags is not None
-    conjunctions, verbs = is_of(sentence.tags, CONJUNCTIONS), is_of(sentence.tags, VERBS)
+    conjunctions = is_of(sentence.tags, CONJUNCTIONS)
+    verbs = is_of(sentence.tags, VERBS)
     marks = sentence.is_punctuation
     ends = marks & np.array(
         [not BOUNDS.isdisjoint(word) or word.startswith("--") for word in sentence.words],
         dtype=bool,
     )
     for i in np.flatnonzero(conjunctions & ~marks).tolist():
-        ends[i] = _last(ends, i) < _last(verbs, i) and _first(verbs, i + 1) < _first(
-            ends & marks, i
-        )
+        has_verb_before = _last(ends, i) < _last(verbs, i)
+        has_verb_after = _first(verbs, i + 1) < _first(ends & marks, i)
+        ends[i] = has_verb_before and has_verb_after
     return np.where(marks, -1 - np.arange(len(sentence)), np.cumsum(ends))
 
 

@@ -1,4 +1,4 @@
-"""Shuffle runs of n words, to ask whether a model reads word order at all.
+"""Shuffle runs of n words: does a model read word order beyond n neighbours?
 
 n=1 leaves a bag of words; a larger n keeps local order. After Out of Order (Pham et al., 2021).
 """
@@ -10,8 +10,9 @@ from numpy.random import Generator
 
 from disorder.errors import BadSetting
 from disorder.registry import transformation
-from disorder.transformations.positions.orders import expand, some_orders
-from disorder.types import Bools, Ints, Rows, Sentence
+from disorder.transformations.positions.final_punctuation import reorder
+from disorder.transformations.positions.random_orders import expand, some_orders
+from disorder.types import Bools, Ints, PositionRows, Sentence
 
 
 @transformation(
@@ -25,7 +26,7 @@ from disorder.types import Bools, Ints, Rows, Sentence
     sweep=("n=1", "n=2", "n=3"),
     words={"paper": "spaces", "released": "spaces"},
 )
-def shuffle_ngrams(sentence: Sentence, rng: Generator, count: int, *, n: int = 1) -> Rows:
+def shuffle_ngrams(sentence: Sentence, rng: Generator, count: int, *, n: int = 1) -> PositionRows:
     """Permute runs of `n` words until the text differs; the final punctuation stays, words may keep
     their place.
     """
@@ -39,8 +40,6 @@ def shuffle_ngrams(sentence: Sentence, rng: Generator, count: int, *, n: int = 1
     def differs(orders: Ints) -> Bools:
         return np.asarray((kinds[expand(runs, orders)] != kinds).any(axis=1))
 
-    orders = some_orders(-(-len(body) // n), count, rng, rule=differs)
-    tails = np.tile(sentence.tail, (len(orders), 1))
-    return Rows(
-        sentence, np.concatenate([expand(runs, orders), tails], axis=1), None if len(orders) else 0
-    )
+    n_runs = -(-len(body) // n)  # rounded up: the last run may be shorter
+    orders = some_orders(n_runs, count, rng, rule=differs)
+    return reorder(sentence, expand(runs, orders), available=None if len(orders) else 0)

@@ -1,6 +1,7 @@
-"""Shuffle only what stands close together, to ask how far a model's reading of order reaches.
+"""Shuffle only words that stand close together: how fine is a model's reading of order?
 
-A rung of the ladder between a whole shuffle and the text: global order is kept, local order is not.
+A rung of the ladder between a full shuffle and the text: global order is kept, local order is
+lost.
 """
 
 from __future__ import annotations
@@ -10,8 +11,8 @@ from numpy.random import Generator
 
 from disorder.errors import BadSetting
 from disorder.registry import transformation
-from disorder.transformations.positions.within_groups import shuffled_within
-from disorder.types import Rows, Sentence
+from disorder.transformations.positions.orders_within_groups import shuffled_within
+from disorder.types import PositionRows, Sentence
 
 
 @transformation(
@@ -23,7 +24,9 @@ from disorder.types import Rows, Sentence
     suites=("ladder",),
     sweep=("window=2", "window=3", "window=5"),
 )
-def shuffle_window(sentence: Sentence, rng: Generator, count: int, *, window: int = 3) -> Rows:
+def shuffle_window(
+    sentence: Sentence, rng: Generator, count: int, *, window: int = 3
+) -> PositionRows:
     """Shuffle each `window` words in a row among themselves; punctuation stays.
 
     Windows lie side by side from the first word on, so no word passes more than window − 1 others.

@@ -1,6 +1,6 @@
-"""Put the words in alphabetical order: all the words, none of the sentence.
+"""Sort the words alphabetically: all the words, none of the sentence.
 
-BERT & Family Eat Word Salad (Gupta et al., 2021).
+BERT & Family Eat Word Salad (Gupta et al., 2021), Sort.
 """
 
 from __future__ import annotations
@@ -8,8 +8,8 @@ from __future__ import annotations
 from numpy.random import Generator
 
 from disorder.registry import transformation
-from disorder.transformations.positions.endings import alphabetical
-from disorder.types import Fidelity, Rows, Sentence
+from disorder.transformations.positions.final_punctuation import alphabetical
+from disorder.types import Fidelity, PositionRows, Sentence
 
 
 @transformation(
@@ -21,7 +21,9 @@ from disorder.types import Fidelity, Rows, Sentence
     suites=("order", "salad", "full"),
     words={"released": "nltk"},
 )
-def sort(sentence: Sentence, rng: Generator, count: int, *, fidelity: Fidelity = "paper") -> Rows:
+def sort(
+    sentence: Sentence, rng: Generator, count: int, *, fidelity: Fidelity = "paper"
+) -> PositionRows:
     """Sort the words alphabetically, ignoring case; the final punctuation stays (released: only a
     full stop does).
     """

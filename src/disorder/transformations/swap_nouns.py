@@ -1,5 +1,4 @@
-"""Exchange two nouns: the sentence stays grammatical and says something else. Does the model
-notice?
+"""Swap two nouns: the sentence stays grammatical and says something else. Does a model notice?
 
 Out of Order (Pham et al., 2021): two proper nouns if there are two, else two nouns, else the heads
 of two noun phrases. Its released code leaves sentences without such a pair as they are, and counts
@@ -16,12 +15,13 @@ from numpy.random import Generator
 
 from disorder.errors import DoesNotApply
 from disorder.registry import transformation
-from disorder.transformations.positions.word_pairs import n_pairs, traded
+from disorder.transformations.positions.word_swaps import n_pairs, traded
 from disorder.transformations.tags import is_of
-from disorder.types import Bools, Fidelity, Rows, Sentence
+from disorder.types import Bools, Fidelity, PositionRows, Sentence
 
 NO_PAIR = "fewer than two different nouns to swap"
-PROPER, ANY = frozenset({"PROPN"}), frozenset({"NOUN", "PROPN"})
+PROPER = frozenset({"PROPN"})
+ANY = frozenset({"NOUN", "PROPN"})
 
 
 @transformation(
@@ -43,7 +43,7 @@ def swap_nouns(
     *,
     unable: Literal["skip", "keep"] = "skip",
     fidelity: Fidelity = "paper",
-) -> Rows:
+) -> PositionRows:
     """Let two random nouns that differ trade places; texts without such a pair are skipped or kept
     as they are.
 
@@ -56,7 +56,7 @@ def swap_nouns(
             return traded(sentence, places, count, rng)
     if unable == "skip" and fidelity == "paper":
         raise DoesNotApply(NO_PAIR)
-    return Rows(sentence, np.tile(np.arange(len(sentence)), (count, 1)))
+    return PositionRows(sentence, np.tile(np.arange(len(sentence)), (count, 1)))
 
 
 def _candidates(sentence: Sentence) -> Iterator[Bools]:

@@ -1,4 +1,4 @@
-"""Turn premise and hypothesis round, to ask whether a model knows which text is which.
+"""Swap premise and hypothesis: does a model know which text is which?
 
 NLI Data Sanity Check (Talman et al., 2021): entailment should change, contradiction and neutral
 mostly hold.
@@ -10,7 +10,7 @@ from numpy.random import Generator
 
 from disorder.errors import DoesNotApply
 from disorder.registry import transformation
-from disorder.transformations.positions.plain_rows import untouched
+from disorder.transformations.positions.single_rows import unchanged
 from disorder.types import Pair, Variants
 
 
@@ -21,4 +21,4 @@ def swap_texts(pair: Pair, rng: Generator, count: int) -> Variants:
     """Exchange the two texts."""
     if pair.b is None:
         raise DoesNotApply("there is no second text")
-    return Variants(untouched(pair.b), untouched(pair.a))
+    return Variants(unchanged(pair.b), unchanged(pair.a))

@@ -1,4 +1,4 @@
-"""Exchange two words, the slightest change of order: the fake sentences of a synthetic task.
+"""Swap two words, the slightest change of order: the fake sentences of a synthetic task.
 
 Out of Order (Pham et al., 2021), which trains on telling real sentences from these; its released
 code moves a word instead (`move_word`).
@@ -9,8 +9,8 @@ from __future__ import annotations
 from numpy.random import Generator
 
 from disorder.registry import transformation
-from disorder.transformations.positions.word_pairs import traded
-from disorder.types import Rows, Sentence
+from disorder.transformations.positions.word_swaps import traded
+from disorder.types import PositionRows, Sentence
 
 
 @transformation(
@@ -22,6 +22,6 @@ from disorder.types import Rows, Sentence
     draws=1,
     words={"paper": "spaces"},
 )
-def swap_words(sentence: Sentence, rng: Generator, count: int) -> Rows:
+def swap_words(sentence: Sentence, rng: Generator, count: int) -> PositionRows:
     """Let two random words that differ trade places; punctuation stays."""
     return traded(sentence, sentence.movable, count, rng)

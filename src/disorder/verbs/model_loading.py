@@ -2,24 +2,59 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-from disorder.errors import DoesNotApply
+from disorder.data import known_tasks
+from disorder.errors import DoesNotApply, UnknownName, check_keywords
 from disorder.models import LoadedModel, choose_precision, load
 from disorder.randomness import digest
 from disorder.runs.cache_folder import default_folder
 from disorder.runs.settings import Settings
+from disorder.specs import parse_pairs
 from disorder.transformations import Transformation, parse
+from disorder.transformations.rendering import variant_texts
 from disorder.types import Dataset, Task, Texts
 
 N_SAMPLED = 200  # examples that a precision is tried on
 
 
-def load_model(model: Any, task: Task, settings: Settings, precision: str) -> LoadedModel:
-    """The model in one precision, with its cache."""
+@check_keywords()
+def load_model(
+    model: Any = "builtin",
+    *,
+    task: str | Task | Dataset = "nli",
+    labels: Mapping[str, str] | str | None = None,
+    batch_size: int | None = None,
+    precision: str = "fp32",
+) -> LoadedModel:
+    """Load a model, seen through the labels of a task.
+
+    `model` is anything that `disorder.audit` takes, `task` the name of a known task, a `Task`, or a
+    dataset that has one. Call the result with a list of (text, second text or None): it returns one
+    row of probabilities per entry, columns in the order of the task's labels.
+    """
+    if isinstance(task, str):
+        known = known_tasks()
+        if task not in known:
+            raise UnknownName("task", task, known)
+        task = known[task]
+    found = task.task if isinstance(task, Dataset) else task
+    renamed = label_names(labels)
+    return load(model, task=found, labels=renamed, batch_size=batch_size, precision=precision)
+
+
+def label_names(labels: Mapping[str, str] | str | None) -> dict[str, str]:
+    """What the model's labels mean: a mapping, or written as on the command line."""
+    if isinstance(labels, str):
+        return parse_pairs(labels, form=f"--labels {labels!r}: write it as name=name,name=name")
+    return dict(labels or {})
+
+
+def load_with(model: Any, task: Task, settings: Settings, precision: str) -> LoadedModel:
+    """The model of a run in one precision, with its cache."""
     return load(
         model,
         task=task,
@@ -39,10 +74,10 @@ def loaded_model(
     if precision == "auto":
         texts = _sampled(dataset, plan, settings)
         precision, note = choose_precision(
-            partial(load_model, model, dataset.task, settings), texts, settings.agree
+            partial(load_with, model, dataset.task, settings), texts, settings.agree
         )
         notes.append(note)
-    loaded = load_model(model, dataset.task, settings, precision)
+    loaded = load_with(model, dataset.task, settings, precision)
     if any("importance" in transformation.needs for transformation in plan):
         notes.append(loaded.how_importance)
     return loaded, [*notes, *loaded.notes]
@@ -65,9 +100,10 @@ def _sampled(dataset: Dataset, plan: Sequence[Transformation], settings: Setting
     )[:N_SAMPLED]:
         texts.append(example.texts)
         try:
-            texts += transformation.apply(
+            variants = transformation.apply(
                 example, task=dataset.task, q=2, seed=settings.seed, short="use"
-            ).texts()
+            )
+            texts += variant_texts(variants)
         except DoesNotApply:
             continue
     return texts

@@ -1,116 +1,268 @@
-"""The perturbed texts of some data, as data again: what `disorder perturb` writes and training on
-perturbed texts reads.
-"""
+"""Perturbed texts of some data, as data again: what `disorder perturb` writes."""
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from heapq import nsmallest
 from itertools import islice
-from typing import Any
+from pathlib import Path
+from typing import IO, Any, Literal
 
-from disorder import data as data_stage
-from disorder.errors import DoesNotApply
-from disorder.runs.settings import Settings
-from disorder.transformations import parse
-from disorder.types import Example, Fidelity, Task, Variants
+from disorder.data import (
+    column_names,
+    drawing_key,
+    language_of,
+    read_data,
+    stream,
+    vocabulary,
+)
+from disorder.errors import BadSetting, DisorderError, DoesNotApply, check_keywords
+from disorder.models import load
+from disorder.runs.cache_folder import default_folder
+from disorder.specs import listed, parse_pairs
+from disorder.transformations import Transformation, parse
+from disorder.transformations import suite as suite_specs
+from disorder.transformations.rendering import variant_texts
+from disorder.types import Dataset, Example, Fidelity, Task, Variants
 from disorder.verbs.context import RunContext
-from disorder.verbs.model_loading import load_model
 
 CHUNK = 512  # examples perturbed together, so that taggers and models get batches
 
 
+@check_keywords()
+def perturb(
+    data: Any,
+    *,
+    with_: str | Sequence[str] | None = None,
+    suite: str | None = None,
+    q: int = 1,
+    seed: int = 0,
+    limit: int | None = None,
+    fidelity: Fidelity = "paper",
+    short: Literal["skip", "use"] = "skip",
+    columns: Mapping[str, str] | str | None = None,
+    task: str | None = None,
+    data_dir: str | Path | None = None,
+    model: Any = None,
+    labels: Mapping[str, str] | str | None = None,
+) -> PerturbedTexts:
+    """Perturb the texts of some data; iterate over the result, or save it.
+
+    Each record is `{id, transformation, variant, text_a, text_b, label, positions_a,
+    positions_b}`: `id` is that of the original example, `variant` counts from 0, and the positions
+    are those of the words in the original text (None for texts with words of their own). Saved
+    records can be read again as data.
+
+    data: a spec ("builtin", "mnli:matched"), a path, a list of dictionaries, a data frame, or a
+        `Dataset`.
+    with_: one transformation or several, e.g. "derange" or ["sort", "shuffle_ngrams:n=2"].
+    suite: a named set of transformations instead, e.g. "alldrop".
+    q: variants per example.
+    seed: which orders are drawn.
+    limit: use at most this many examples, drawn as an audit draws them, in their own order.
+    fidelity: "paper", or "released" to do as the papers' released code does.
+    short: "skip" examples that have fewer than q variants, or "use" what they have.
+    columns: which columns are text_a, text_b, label and id, e.g. {"premise": "text_a"}.
+    task: what the labels mean, where the data do not say it.
+    data_dir: the folder with the papers' datasets.
+    model: a spec or a model, for transformations that need to know which words matter to it.
+    labels: what the model calls the labels of the data, e.g. {"LABEL_0": "entailment"}.
+    """
+    _check(q, limit, fidelity, short)
+    if bool(with_) == bool(suite):
+        raise DisorderError(
+            "say how to perturb the texts: with --with TRANSFORMATION (in Python with_=) "
+            "or with --suite NAME (suite=)"
+        )
+    specs = listed(with_) if with_ else suite_specs(str(suite))
+    language = data.task.language if isinstance(data, Dataset) else language_of(data, task)
+    source = _Source(
+        data=data,
+        columns=column_names(columns),
+        task=task,
+        data_dir=None if data_dir is None else str(data_dir),
+        model=model,
+        labels=_label_names(labels),
+    )
+    source.open()  # so that a mistake shows now and not when the first record is read
+    return PerturbedTexts(
+        transformations=[parse(spec, fidelity=fidelity).tried(language) for spec in specs],
+        q=q,
+        seed=seed,
+        limit=limit,
+        short=short,
+        source=source,
+    )
+
+
+def _check(q: int, limit: int | None, fidelity: str, short: str) -> None:
+    if q < 1:
+        raise BadSetting("perturb", q=q, need="1 or more")
+    if limit is not None and limit < 1:
+        raise BadSetting("perturb", limit=limit, need="1 or more")
+    if fidelity not in ("paper", "released"):
+        raise BadSetting("perturb", fidelity=fidelity, need="paper or released")
+    if short not in ("skip", "use"):
+        raise BadSetting("perturb", short=short, need="skip or use")
+
+
+def _label_names(labels: Mapping[str, str] | str | None) -> dict[str, str]:
+    if isinstance(labels, str):
+        return parse_pairs(labels, form=f"--labels {labels!r}: write it as name=name,name=name")
+    return dict(labels or {})
+
+
 @dataclass
 class Tally:
-    """What happened on the way: variants written and words removed by transformation, examples left
-    out by reason.
+    """What was made and what was left out, by transformation.
+
+    `written` counts variants and `used` the examples they are of; `removed` counts words per text,
+    "a" and "b"; `skips` counts examples by reason, those left out when data was read under "data".
     """
 
     written: Counter[str] = field(default_factory=Counter)
+    used: Counter[str] = field(default_factory=Counter)
     removed: dict[str, Counter[str]] = field(default_factory=dict)
     skips: dict[str, Counter[str]] = field(default_factory=dict)
 
     def add(self, spec: str, variants: Variants) -> None:
         """Count the variants of one example; words removed are those of its first variant."""
         self.written[spec] += len(variants)
+        self.used[spec] += 1
         removed = self.removed.setdefault(spec, Counter())
         for name, rows in zip("ab", variants.sides, strict=False):
             if rows.written is None:
                 removed[name] += len(rows.sentence) - rows.positions.shape[1]
 
-    def skip(self, spec: str, reason: str) -> None:
-        """Count one example that was left out."""
-        self.skips.setdefault(spec, Counter())[reason] += 1
+    def skip(self, spec: str, reason: str, n: int = 1) -> None:
+        """Count examples that were left out."""
+        self.skips.setdefault(spec, Counter())[reason] += n
 
 
-def perturbed(
-    data: str,
-    transformations: str | Sequence[str],
-    *,
-    q: int = 1,
-    seed: int = 0,
-    limit: int | None = None,
-    fidelity: Fidelity = "paper",
-    short: str = "skip",
-    columns: Mapping[str, str] | None = None,
-    task: str | None = None,
-    data_dir: str | None = None,
-    model: Any = None,
-    labels: Mapping[str, str] | None = None,
-    tally: Tally | None = None,
-) -> Iterator[dict[str, Any]]:
-    """Perturbed texts one by one, with the id of the example each was made from; `tally` counts what
-    was left out and why.
+@dataclass(frozen=True)
+class _Source:
+    """The examples to perturb, and the model that transformations may ask."""
 
-    `limit` takes that many examples, drawn as an audit draws them, in the order of their rows.
-    `model` is asked by the transformations that look for the words it relies on.
+    data: Any
+    columns: Mapping[str, str]
+    task: str | None
+    data_dir: str | None
+    model: Any
+    labels: Mapping[str, str]
+
+    def open(self) -> tuple[Task | None, Mapping[str, int], Iterator[Example]]:
+        """The task, if known; the rows left out, counted while examples are read; the examples."""
+        if isinstance(self.data, Dataset):
+            return self.data.task, self.data.skipped, iter(self.data.examples)
+        task, reader, examples = stream(
+            self.data, columns=self.columns, data_dir=self.data_dir, task=self.task
+        )
+        return task, reader.skipped, examples
+
+    def dataset(self) -> Dataset:
+        """All examples at once."""
+        if isinstance(self.data, Dataset):
+            return self.data
+        return read_data(self.data, columns=self.columns, data_dir=self.data_dir, task=self.task)
+
+
+@dataclass(eq=False, repr=False)
+class PerturbedTexts:
+    """Records of perturbed texts, made one by one while they are iterated over.
+
+    Iterating again makes the same records again. `written`, `removed` and `skips` count what the
+    last iteration made so far.
     """
-    Settings(q=q, limit=limit, fidelity=fidelity, short=short).check()
-    specs = [transformations] if isinstance(transformations, str) else transformations
-    chosen = [
-        parse(spec, fidelity=fidelity).tried(data_stage.language_of(data, task)) for spec in specs
-    ]
-    tally = Tally() if tally is None else tally
-    known, reader, examples = data_stage.stream(data, columns=columns, data_dir=data_dir, task=task)
-    context, stream = RunContext(data_dir=data_dir), iter(_drawn(examples, limit, seed))
-    if model is not None:  # whose labels must meet those of the data: all rows are looked at first
-        dataset = data_stage.read_data(data, columns=columns, data_dir=data_dir, task=task)
-        known = dataset.task
-        loaded = load_model(model, known, Settings(labels=labels or {}), "fp32")
-        context = RunContext(loaded, data_stage.vocabulary(dataset), data_dir)
-    while chunk := list(islice(stream, CHUNK)):
-        asked = known or Task("", breaks="a" if chunk[0].text_b is None else "b")
-        for transformation in chosen:
-            made = transformation.apply_all(
-                chunk, task=asked, q=q, seed=seed, short=short, context=context
-            )
-            for example, variants in zip(chunk, made, strict=True):
-                yield from _lines(example, transformation.spec, variants, tally)
-    for reason, count in reader.skipped.items():
-        tally.skips.setdefault("data", Counter())[reason] += count
+
+    transformations: Sequence[Transformation]
+    q: int
+    seed: int
+    limit: int | None
+    short: str
+    source: _Source
+    tally: Tally = field(default_factory=Tally)
+
+    def __repr__(self) -> str:
+        specs = ", ".join(each.spec for each in self.transformations)
+        return f"PerturbedTexts({specs}; q={self.q}, seed={self.seed})"
+
+    @property
+    def written(self) -> Counter[str]:
+        """Variants made, by transformation."""
+        return self.tally.written
+
+    @property
+    def removed(self) -> dict[str, Counter[str]]:
+        """Words removed from text "a" and text "b", by transformation."""
+        return self.tally.removed
+
+    @property
+    def skips(self) -> dict[str, Counter[str]]:
+        """Examples left out, by transformation and reason; unusable rows under "data"."""
+        return self.tally.skips
+
+    def __iter__(self) -> Iterator[dict[str, Any]]:
+        self.tally = tally = Tally()
+        task, skipped, examples = self.source.open()
+        context = RunContext(data_dir=self.source.data_dir)
+        if self.source.model is not None:
+            # Its labels must meet those of the data: all rows are looked at first
+            dataset = self.source.dataset()
+            task = dataset.task
+            context = self._context(dataset)
+        drawn = iter(_drawn(examples, self.limit, self.seed))
+        while chunk := list(islice(drawn, CHUNK)):
+            known = task or Task("", breaks="a" if chunk[0].text_b is None else "b")
+            for transformation in self.transformations:
+                found = transformation.apply_all(
+                    chunk, task=known, q=self.q, seed=self.seed, short=self.short, context=context
+                )
+                for example, variants in zip(chunk, found, strict=True):
+                    if isinstance(variants, DoesNotApply):
+                        tally.skip(transformation.spec, str(variants))
+                    else:
+                        tally.add(transformation.spec, variants)
+                        yield from _records(example, transformation.spec, variants)
+        for reason, n in skipped.items():
+            tally.skip("data", reason, n)
+
+    def _context(self, dataset: Dataset) -> RunContext:
+        model = load(
+            self.source.model,
+            task=dataset.task,
+            labels=self.source.labels,
+            cache=default_folder(),
+        )
+        return RunContext(model, vocabulary(dataset), self.source.data_dir)
+
+    def save(self, path: str | Path) -> Path:
+        """Write the records to a file, one JSON object per line; all of them or nothing."""
+        path = Path(path)
+        with _written(path) as file:
+            self.write(file)
+        return path
+
+    def write(self, file: IO[str]) -> None:
+        """Write the records to an open file, one JSON object per line."""
+        for record in self:
+            file.write(json.dumps(record, ensure_ascii=False) + "\n")
 
 
 def _drawn(examples: Iterable[Example], limit: int | None, seed: int) -> Iterable[Example]:
-    """As many examples as asked for, without holding the others."""
+    """At most `limit` examples, without holding the others."""
     if limit is None:
         return examples
-    numbered = nsmallest(
-        limit, enumerate(examples), key=lambda item: data_stage.drawing_key(seed, item[1].id)
-    )
+    numbered = nsmallest(limit, enumerate(examples), key=lambda item: drawing_key(seed, item[1].id))
     return [example for _, example in sorted(numbered, key=lambda item: item[0])]
 
 
-def _lines(
-    example: Example, spec: str, variants: Variants | DoesNotApply, tally: Tally
-) -> Iterator[dict[str, Any]]:
-    if isinstance(variants, DoesNotApply):
-        tally.skip(spec, str(variants))
-        return
-    tally.add(spec, variants)
-    texts = zip(variants.texts(), variants.positions(), strict=True)
-    for k, ((text_a, text_b), (positions_a, positions_b)) in enumerate(texts):
+def _records(example: Example, spec: str, variants: Variants) -> Iterator[dict[str, Any]]:
+    found = zip(variant_texts(variants), variants.positions(), strict=True)
+    for k, ((text_a, text_b), (positions_a, positions_b)) in enumerate(found):
         yield {
             "id": example.id,
             "transformation": spec,
@@ -121,3 +273,21 @@ def _lines(
             "positions_a": positions_a,
             "positions_b": positions_b,
         }
+
+
+@contextmanager
+def _written(path: Path) -> Iterator[IO[str]]:
+    """A file that takes its name only when all is written; nothing is touched if that fails."""
+    beside = path.with_name(f".{path.name}.part")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with beside.open("w", encoding="utf-8", errors="surrogatepass", newline="\n") as file:
+            yield file
+        if path.is_file() or not path.exists():
+            beside.replace(path)
+        else:  # a pipe or a device keeps its place
+            path.write_bytes(beside.read_bytes())
+    except OSError as error:
+        raise DisorderError(f"{path} cannot be written ({error.strerror or error})") from None
+    finally:
+        beside.unlink(missing_ok=True)

@@ -17,8 +17,9 @@ from disorder.errors import DisorderError, DoesNotApply
 from disorder.registry import SplitterPart, parts
 from disorder.runs import Run
 from disorder.transformations import Transformation, parse, stored_texts
+from disorder.transformations.rendering import render, row_texts
 from disorder.transformations.words import split
-from disorder.types import Example, Rows, Sentence, Task, Variants
+from disorder.types import Example, PositionRows, Sentence, Task, Variants
 
 MAX_VARIANTS = 100_000  # variants of an example that are drawn again
 PlacedWord = tuple[str, int]  # a word and the place it came from, counted from 1
@@ -86,7 +87,7 @@ def _has_stored_positions(variants: Variants, row: StoredRow) -> bool:
     return True
 
 
-def _positions(rows: Rows, number: int) -> list[int]:
+def _positions(rows: PositionRows, number: int) -> list[int]:
     positions: list[int] = rows.positions[0 if rows.is_shared else number].tolist()
     return positions
 
@@ -97,7 +98,7 @@ def _from_variants(variants: Variants, row: StoredRow) -> RebuiltVersion:
     words = []
     for rows in variants.sides:
         one = replace(rows, positions=rows.positions[[0 if rows.is_shared else number]])
-        texts.append(one.texts()[0])
+        texts.append(row_texts(one)[0])
         words.append(_words(rows.sentence, _positions(rows, number)))
     originals = [_words(rows.sentence, range(len(rows.sentence))) for rows in variants.sides]
     is_changed = [row[f"positions_{name}"] is not None for name in "ab"][: len(texts)]
@@ -165,7 +166,7 @@ def _rendered(sentences: Sequence[Sentence], row: StoredRow, *, is_known: bool) 
         positions = list(range(len(sentence))) if stored is None else list(stored)
         is_inside = all(0 <= place < len(sentence) for place in positions)
         if is_inside and (is_known or stored is None):
-            texts.append(sentence.render(np.array([positions], dtype=np.int64))[0])
+            texts.append(render(sentence, np.array([positions], dtype=np.int64))[0])
             words.append(_words(sentence, positions))
         else:
             texts.append(None)

@@ -22,10 +22,11 @@ from disorder import read_run
 from disorder.data import read_data
 from disorder.errors import BadModel, BadSetting, DisorderError, UnknownName
 from disorder.models.uniform import Uniform
+from disorder.transformations.rendering import render
 from disorder.transformations.words import split
 from disorder.types import Dataset, Example
 from disorder.verbs.audit.pipeline import audit
-from disorder.verbs.perturb import perturbed
+from disorder.verbs.perturb import perturb
 
 Write = Callable[..., Path]
 SAMPLES = {
@@ -288,7 +289,7 @@ class TestRunFolder:
         ).to_pylist()
         assert set(samples[0]) == SAMPLES
         assert len(samples) == 15
-        records = list(perturbed(path, spec, q=3))
+        records = list(perturb(path, with_=spec, q=3))
         model = Uniform(NLI.labels, "", 0)
         for row, record in zip(
             samples, sorted(records, key=lambda r: (r["id"], r["variant"])), strict=True
@@ -317,11 +318,11 @@ class TestRunFolder:
             row["id"]: row["text_b"]
             for row in pq.read_table(tmp_path / "run" / "examples.parquet").to_pylist()
         }
-        wanted = {(r["id"], r["variant"]): r["text_b"] for r in perturbed(path, "derange", q=2)}
+        wanted = {(r["id"], r["variant"]): r["text_b"] for r in perturb(path, with_="derange", q=2)}
         for row in pq.read_table(
             tmp_path / "run" / "samples" / "01-derange-00000.parquet"
         ).to_pylist():
-            rebuilt = split(texts[row["example"]]).render(np.array([row["positions_b"]]))[0]
+            rebuilt = render(split(texts[row["example"]]), np.array([row["positions_b"]]))[0]
             assert rebuilt == wanted[row["example"], row["variant"]]
 
     def test_a_crash_of_the_model_goes_through_and_the_run_says_failed(

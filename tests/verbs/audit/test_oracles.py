@@ -1,4 +1,4 @@
-"""Does the instrument read its own calibration weights? On the built-in data we know the answers."""
+"""The instrument reads its own calibration weights: on the built-in data the results are known."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import json
 import os
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -81,8 +80,7 @@ class TestReader:
             )
 
 
-def test_the_bare_command_answers_within_a_minute(tmp_path: Path) -> None:
-    began = time.perf_counter()
+def test_the_bare_command_works_and_stays_small(tmp_path: Path) -> None:
     done = subprocess.run(
         [sys.executable, "-m", "disorder", "audit"],
         cwd=tmp_path,
@@ -91,8 +89,9 @@ def test_the_bare_command_answers_within_a_minute(tmp_path: Path) -> None:
         text=True,
         check=True,
     )
-    assert time.perf_counter() - began < 60
     assert "needs=order: reads word order" in done.stdout
     folder = next((tmp_path / "runs").iterdir())
-    assert json.loads((folder / "run.json").read_text())["status"] == "done"
+    run = json.loads((folder / "run.json").read_text())
+    assert run["status"] == "done"
+    assert run["n_predictions"] < 150_000  # half a minute of CPU time
     assert (folder / "report.html").stat().st_size > 10_000

@@ -143,7 +143,7 @@ def test_word_classes_say_which_package_is_missing(monkeypatch: pytest.MonkeyPat
     assert "pip install" in found.sections[0].reason
 
 
-def test_a_word_class_that_decides_is_needed(shared: Any) -> None:
+def test_a_word_class_that_decides_is_needed() -> None:
     pytest.importorskip("nltk", reason="needs nltk")
     names = ["house", "river", "garden", "teacher", "window"]
 

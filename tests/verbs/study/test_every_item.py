@@ -14,7 +14,7 @@ import disorder
 from conftest import pairs
 from disorder.data import honest_name, read_data
 from disorder.errors import MissingData, MissingPackage
-from disorder.verbs.perturb import Tally, perturbed
+from disorder.verbs.perturb import perturb
 from disorder.verbs.study import Study, StudyCell, StudyItem, study_items
 from disorder.verbs.study.pipelines.accuracy_scatter import mean_overlap
 from disorder.verbs.study.pipelines.seeds import over_seeds, student
@@ -182,9 +182,9 @@ def test_designs_are_those_of_the_command(rows: Path, tmp_path: Path) -> None:
     cell = found.cell("delta", transformation=spec)
     assert corrupt_train.delta is not None
     assert cell.value == pytest.approx(corrupt_train.delta.value)
-    tally = Tally()
-    assert len(list(perturbed(str(rows), spec, tally=tally))) == 30
-    assert found.cell("premises", transformation=spec).value == tally.removed[spec]["a"] > 0
+    texts = perturb(str(rows), with_=spec)
+    assert len(list(texts)) == 30
+    assert found.cell("premises", transformation=spec).value == texts.removed[spec]["a"] > 0
 
 
 def of_seeds(values: Sequence[float], half: float = 0.03, column: str = "accuracy") -> StudyCell:

@@ -274,9 +274,7 @@ def test_a_head_for_spans_learns_and_is_audited(trained: TrainedModel) -> None:
         assert passage[span.start : span.end] == span.text
     says_none = model(texts)[:, 1] > 0.5
     assert says_none.tolist() == [span.text == "" for span in found]
-    run = disorder.audit(
-        trained.spec, rows, transformations=["derange", "drop_least"], q=3, cache="off"
-    )
+    run = disorder.audit(trained.spec, rows, with_=["derange", "drop_least"], q=3, cache="off")
     assert run.score("original", "accuracy").value > 0.9  # type: ignore[union-attr]
     assert run.score("drop_least", "accuracy") is not None, (
         "words are left out where there are no gradients"

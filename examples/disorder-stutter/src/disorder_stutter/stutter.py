@@ -7,11 +7,11 @@ from numpy.random import Generator
 
 from disorder.errors import BadSetting
 from disorder.registry import transformation
-from disorder.types import Rows, Sentence
+from disorder.types import PositionRows, Sentence
 
 
 @transformation(keeps="order", destroys="fluency", draws=10)
-def stutter(sentence: Sentence, rng: Generator, count: int, *, share: float = 0.3) -> Rows:
+def stutter(sentence: Sentence, rng: Generator, count: int, *, share: float = 0.3) -> PositionRows:
     """Repeat a random `share` of the words where they stand; punctuation is never repeated."""
     if not 0 < share <= 1:
         raise BadSetting("stutter", share=share, need="a share above 0, at most 1")
@@ -22,4 +22,4 @@ def stutter(sentence: Sentence, rng: Generator, count: int, *, share: float = 0.
     for row in rows:
         twice = rng.permutation(sentence.movable)[:n_twice]
         row[:] = np.sort(np.concatenate([everywhere, twice]))
-    return Rows(sentence, rows)
+    return PositionRows(sentence, rows)

@@ -1,5 +1,4 @@
-"""Which texts come with the tool, and how many more can be had? A small grammar writes them, labels
-included.
+"""The built-in grammar: writes the texts that come with the tool, labels included.
 
 Half of each task is decided by words alone (`needs="words"`), half by their order
 (`needs="order"`), so the right outcome of an audit is known beforehand. The rare_ sets hold one
@@ -17,7 +16,7 @@ from disorder.errors import BadSetting, UnknownName
 
 from . import acceptability, nli, rare, sentiment
 from .draw import Draw
-from .example import Group, Maker
+from .made_example import MadeGroup, Maker
 from .surface import words
 
 MAKERS: dict[str, Callable[[int], list[Maker]]] = {
@@ -40,13 +39,14 @@ PATIENCE = 10_000
 
 
 def rows(task: str, split: str, n: int | None = None) -> Iterator[dict[str, str | None]]:
-    """The first `n` examples of a split, as plain dictionaries; fewer are always a prefix of more."""
+    """The first `n` examples of a split as dictionaries; fewer are always a prefix of more."""
     if task not in MAKERS:
         raise UnknownName("task of the grammar", task, MAKERS)
     if split not in SPLITS:
         raise UnknownName("split of the grammar", split, SPLITS)
-    wanted = n if n is not None else N_TEST[task] if split == "test" else N_TRAIN
-    for i, row in enumerate(islice(_stream(task, split), wanted)):
+    if n is None:
+        n = N_TEST[task] if split == "test" else N_TRAIN
+    for i, row in enumerate(islice(_stream(task, split), n)):
         yield {"id": f"{task}-{split}-{i:05d}", **row}
 
 
@@ -59,7 +59,7 @@ def _stream(task: str, split: str) -> Iterator[dict[str, str | None]]:
                 yield example._asdict()
 
 
-def _fresh(make: Maker, draw: Draw, split: str, seen: set[tuple[str, str | None]]) -> Group:
+def _fresh(make: Maker, draw: Draw, split: str, seen: set[tuple[str, str | None]]) -> MadeGroup:
     for _ in range(PATIENCE):
         group = make(draw)
         keys = {(example.text_a, example.text_b) for example in group}
@@ -72,8 +72,7 @@ def _fresh(make: Maker, draw: Draw, split: str, seen: set[tuple[str, str | None]
 
 
 def _split_of(text: str) -> str:
-    # By checksum, so that the splits never share a text, however many rows are asked for; of the
-    # sorted words, so that
-    # anagrams stay together.
+    # By checksum, so that the splits never share a text, however many rows are made; of the sorted
+    # words, so that anagrams stay together.
     bag = " ".join(sorted(words(text)))
     return SPLITS[zlib.crc32(bag.encode()) & 1]

@@ -1,6 +1,4 @@
-"""Is a sentence English? One half breaks a word form, which the bag of words shows; the other only
-misplaces words.
-"""
+"""Acceptability of sentences: half is decided by a word form, half by the order of the words."""
 
 from __future__ import annotations
 
@@ -10,8 +8,8 @@ from typing import TypeAlias
 
 from . import acceptability_lexicon as lex
 from .draw import Draw
-from .example import Example, Group, Maker
 from .lexicon import NAMES
+from .made_example import MadeExample, MadeGroup, Maker
 from .surface import join, n_words, sentence
 
 MIN_WORDS = 8
@@ -23,9 +21,7 @@ Tagged: TypeAlias = list[tuple[str, str]]
 
 
 def makers(block: int) -> list[Maker]:
-    """One text a label that a word form decides, and one pair of anagrams; the kinds of error take
-    turns.
-    """
+    """One text per label that a word form decides, and one pair of anagrams; errors take turns."""
     forms, orders = tuple(FORMS), tuple(MISORDERS)
     by_form: list[Maker] = [
         partial(form, label=label, phenomenon=forms[block % len(forms)]) for label in LABELS
@@ -33,23 +29,23 @@ def makers(block: int) -> list[Maker]:
     return [*by_form, partial(anagrams, phenomenon=orders[block % len(orders)])]
 
 
-def form(draw: Draw, *, label: str, phenomenon: str) -> Group:
+def form(draw: Draw, *, label: str, phenomenon: str) -> MadeGroup:
     """One text with a right or a wrong word form."""
     while True:
         text = sentence(FORMS[phenomenon](draw, LABELS.index(label)))
         if n_words(text) >= MIN_WORDS:
-            return [Example(text, None, label, "words", phenomenon)]
+            return [MadeExample(text, None, label, "words", phenomenon)]
 
 
-def anagrams(draw: Draw, *, phenomenon: str) -> Group:
+def anagrams(draw: Draw, *, phenomenon: str) -> MadeGroup:
     """An acceptable sentence and a misordered one of the same words."""
     while True:
         tagged = _tagged(draw)
-        broken = MISORDERS[phenomenon](draw, tagged)
-        texts = [sentence(join(*(phrase for phrase, _ in each))) for each in (tagged, broken)]
-        if n_words(texts[0]) >= MIN_WORDS and broken != tagged:
+        misordered = MISORDERS[phenomenon](draw, tagged)
+        texts = [sentence(join(*(phrase for phrase, _ in each))) for each in (tagged, misordered)]
+        if n_words(texts[0]) >= MIN_WORDS and misordered != tagged:
             pairs = zip(texts, LABELS, strict=True)
-            return [Example(text, None, label, "order", phenomenon) for text, label in pairs]
+            return [MadeExample(text, None, label, "order", phenomenon) for text, label in pairs]
 
 
 def _person(draw: Draw) -> str:

@@ -1,4 +1,4 @@
-"""How does the grammar choose? With draws that come out the same on every version of Python.
+"""Draws for the grammar that are the same on every version of Python.
 
 Only `Random.random()` is promised to be stable, so every choice here is made from it.
 """

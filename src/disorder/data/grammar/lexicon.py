@@ -1,4 +1,4 @@
-"""Which words may replace which? Domains of words for the pairs that words alone decide.
+"""Words that may replace one another: the domains of the pairs that words alone decide.
 
 A line reads `general: special, special`. Each special word implies the general one, and words of
 different lines exclude each other. In `kinds` the special words of one line exclude each other too;
@@ -23,8 +23,22 @@ def listed(text: str) -> tuple[str, ...]:
     return tuple(text.split())
 
 
+def entries(text: str) -> tuple[tuple[str, ...], ...]:
+    """The entries of `form/form, form/form` as tuples of forms.
+
+    >>> entries("sing/sang, wake up/woke up")
+    (('sing', 'sang'), ('wake up', 'woke up'))
+    """
+    return tuple(
+        tuple(part.strip() for part in entry.split("/"))
+        for entry in text.split(",")
+        if entry.strip()
+    )
+
+
 def _lines(text: str) -> tuple[tuple[str, tuple[str, ...]], ...]:
-    pairs = (line.partition(":") for line in text.strip().splitlines())
+    joined = text.strip().replace("\n    ", " ")  # an indented line continues the one before
+    pairs = (line.partition(":") for line in joined.splitlines())
     return tuple(
         (head.strip(), tuple(w.strip() for w in rest.split(",") if w.strip()))
         for head, _, rest in pairs
@@ -57,11 +71,12 @@ def with_preposition(domain: Domain, preposition: str) -> Domain:
 # Who
 
 NAMES = listed("""
-    Anna Maria Clara Sofia Emma Lucy Nora Alice Helen Irene Julia Laura Marta Nina Olga Paula Rosa Sara Tessa
-    Vera Wendy Yara Zoe Bella Carmen Diana Elena Fatima Greta Hannah Ingrid Joan Karin Leila Mona Priya Ruth
-    Stella Amina Mei Peter Paul Simon Thomas Victor Oscar Leo Hugo Felix David Daniel Bruno Carlos Boris Anton
-    Adam Edgar Frank George Henry Ivan Jacob Kevin Lukas Martin Nathan Omar Patrick Quentin Robert Samuel Tariq
-    Walter Yusuf Kenji Diego Emil Gustav Louis Rafael
+    Anna Maria Clara Sofia Emma Lucy Nora Alice Helen Irene Julia Laura Marta Nina Olga Paula Rosa
+    Sara Tessa Vera Wendy Yara Zoe Bella Carmen Diana Elena Fatima Greta Hannah Ingrid Joan Karin
+    Leila Mona Priya Ruth Stella Amina Mei Peter Paul Simon Thomas Victor Oscar Leo Hugo Felix David
+    Daniel Bruno Carlos Boris Anton Adam Edgar Frank George Henry Ivan Jacob Kevin Lukas Martin
+    Nathan Omar Patrick Quentin Robert Samuel Tariq Walter Yusuf Kenji Diego Emil Gustav Louis
+    Rafael
 """)
 
 PROFESSIONS = kinds("""
@@ -111,9 +126,11 @@ YOUTH = shades("young: youthful\nelderly: aged")
 WEALTH = shades("rich: wealthy, affluent, prosperous\npoor: penniless, impoverished")
 FAME = shades("famous: celebrated, renowned, legendary\nunknown: obscure")
 POLITENESS = shades("polite: courteous, gracious\nrude: insolent, impolite")
-TEMPER = shades(
-    "cheerful: jolly, merry, overjoyed\ngloomy: melancholy, miserable\nangry: furious, enraged"
-)
+TEMPER = shades("""
+cheerful: jolly, merry, overjoyed
+gloomy: melancholy, miserable
+angry: furious, enraged
+""")
 COURAGE = shades("brave: fearless, heroic, courageous\ncowardly: timid")
 ENERGY = shades("tired: weary, exhausted\nenergetic: lively, tireless")
 THRIFT = shades("generous: charitable\nstingy: miserly")
@@ -202,43 +219,66 @@ TRADE = shades("bought: purchased, acquired\nsold: auctioned\nborrowed:\nrented:
 BARTER = shades("bought: purchased, acquired\nsold: auctioned\nstole: pilfered")
 MENDING = shades("repaired: mended, fixed, restored\ndamaged: smashed, wrecked, shattered")
 LIKING = shades("liked: loved, adored, enjoyed\ndisliked: hated, detested, loathed, despised")
-FINDING = shades(
-    "found: discovered, located, unearthed\nlost: misplaced, mislaid\nhid: concealed, buried"
-)
+FINDING = shades("""
+found: discovered, located, unearthed
+lost: misplaced, mislaid
+hid: concealed, buried
+""")
 SENDING = shades("sent: mailed, posted, shipped\nreceived:\nkept: retained")
 CLEANING = shades("cleaned: washed, scrubbed, polished, scoured\nsoiled: stained, muddied")
-MOVING = shades(
-    "pushed: shoved, nudged\npulled: dragged, tugged, hauled\nlifted: hoisted, raised\ndropped:"
-)
+MOVING = shades("""
+pushed: shoved, nudged
+pulled: dragged, tugged, hauled
+lifted: hoisted, raised
+dropped:
+""")
 OPENING = shades("opened: unlocked, unbolted\nclosed: shut, locked, bolted, sealed")
-EATING = shades(
-    "ate: devoured, gobbled, nibbled\nrefused: declined, rejected\ncooked: fried, roasted, grilled, boiled"
-)
-BUILDING = shades(
-    "built: constructed, erected\ndestroyed: demolished, razed, flattened\ndesigned: planned"
-)
+EATING = shades("""
+ate: devoured, gobbled, nibbled
+refused: declined, rejected
+cooked: fried, roasted, grilled, boiled
+""")
+BUILDING = shades("""
+built: constructed, erected
+destroyed: demolished, razed, flattened
+designed: planned
+""")
 GARDENING = shades("planted:\nwatered: sprinkled\ncut: trimmed, pruned, clipped\nuprooted:")
-READING = shades(
-    "read: studied, perused, skimmed\nwrote: composed, drafted, penned\nburned: torched, incinerated"
-)
-JUDGING = shades(
-    "praised: applauded, commended, acclaimed\ncriticised: condemned, mocked, ridiculed"
-)
+READING = shades("""
+read: studied, perused, skimmed
+wrote: composed, drafted, penned
+burned: torched, incinerated
+""")
+JUDGING = shades("""
+praised: applauded, commended, acclaimed
+criticised: condemned, mocked, ridiculed
+""")
 COMPETING = shades("won: dominated\nlost: forfeited\nwatched: observed, witnessed\nmissed: skipped")
 LEARNING = shades("studied: learned, practised\ntaught:\nneglected: abandoned")
-PETTING = shades(
-    "stroked: petted, patted, caressed\nignored: disregarded\nscolded: reprimanded\nchased: pursued"
-)
-WALKING = shades(
-    "ran: sprinted, raced, dashed, jogged\nwalked: strolled, marched, wandered, ambled\nstood: waited, lingered"
-)
-PERFORMING = shades(
-    "sang: crooned, warbled\ndanced: waltzed\nslept: dozed, napped, snoozed\nwept: sobbed, cried"
-)
+PETTING = shades("""
+stroked: petted, patted, caressed
+ignored: disregarded
+scolded: reprimanded
+chased: pursued
+""")
+WALKING = shades("""
+ran: sprinted, raced, dashed, jogged
+walked: strolled, marched, wandered, ambled
+stood: waited, lingered
+""")
+PERFORMING = shades("""
+sang: crooned, warbled
+danced: waltzed
+slept: dozed, napped, snoozed
+wept: sobbed, cried
+""")
 TRAVELLING = kinds("flew:\nsailed: cruised\ndrove: motored\ncycled: pedalled\nhitchhiked:")
-GRAZING = shades(
-    "ran: raced, galloped, bolted\nslept: dozed, napped, snoozed\nate: grazed, munched\nswam: paddled"
-)
+GRAZING = shades("""
+ran: raced, galloped, bolted
+slept: dozed, napped, snoozed
+ate: grazed, munched
+swam: paddled
+""")
 
 # What the thing was like
 
@@ -295,8 +335,10 @@ India: Mumbai, Delhi, Kolkata
 Norway: Oslo, Bergen
 """)
 VENUE = kinds("""
-outdoors: in the garden, in the park, on the beach, in the orchard, in the meadow, by the lake, in the forest
-indoors: in the kitchen, in the library, in the attic, in the basement, in the hallway, in the ballroom
+outdoors: in the garden, in the park, on the beach, in the orchard, in the meadow,
+    by the lake, in the forest
+indoors: in the kitchen, in the library, in the attic, in the basement, in the hallway,
+    in the ballroom
 """)
 OUTDOORS = kinds("""
 in a park: in the botanical gardens
@@ -315,9 +357,11 @@ in the fog: in a thick mist
 SPEED = shades("quickly: swiftly, rapidly, hastily\nslowly: unhurriedly")
 NOISE = shades("quietly: silently, noiselessly, soundlessly\nloudly: noisily, boisterously")
 CARE = shades("carefully: cautiously, meticulously\ncarelessly: recklessly, sloppily")
-MOOD = shades(
-    "happily: cheerfully, joyfully, blissfully\nsadly: mournfully, tearfully\nangrily: furiously"
-)
+MOOD = shades("""
+happily: cheerfully, joyfully, blissfully
+sadly: mournfully, tearfully
+angrily: furiously
+""")
 WILL = shades("willingly: gladly, eagerly\nreluctantly: grudgingly, unwillingly")
 SKILL = shades("skilfully: expertly, deftly, masterfully\nclumsily: awkwardly, ineptly")
 SECRECY = shades("secretly: covertly, furtively\nopenly: publicly, brazenly")

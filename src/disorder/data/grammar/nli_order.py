@@ -1,8 +1,9 @@
-"""Which pairs can only be answered by reading the order of the words?
+"""Pairs that can only be decided by the order of their words.
 
 Examples come in threes: one premise about A, B and C, and three hypotheses that are anagrams of one
-another, one a label. Each hypothesis says something of two of the three and mentions the third in
-passing, so who stands where is all that differs, and a bag of words scores exactly one in three.
+another, one per label. Each hypothesis says something of two of the three and mentions the third in
+passing, so that who stands where is all that differs, and a bag of words scores exactly one in
+three.
 """
 
 from __future__ import annotations
@@ -12,11 +13,13 @@ from typing import NamedTuple
 
 from . import order_lexicon as lex
 from .draw import Draw
-from .example import Example, Group
+from .made_example import MadeExample, MadeGroup
 from .order_lexicon import Claim, Pattern
 from .surface import n_words, sentence
 
-MAX_PREMISE, MAX_HYPOTHESIS, MIN_WORDS = 18, 15, 8
+MIN_WORDS = 8
+MAX_PREMISE = 18
+MAX_HYPOTHESIS = 15
 LABELS = ("entailment", "neutral", "contradiction")
 
 
@@ -31,8 +34,8 @@ class Setup(NamedTuple):
     words: dict[str, str]
 
 
-def triple(draw: Draw, *, phenomenon: str) -> Group:
-    """Three pairs, one a label, that share their premise and the words of their hypotheses."""
+def triple(draw: Draw, *, phenomenon: str) -> MadeGroup:
+    """Three pairs, one per label, that share their premise and the words of their hypotheses."""
     while True:
         setup = SETUPS[phenomenon](draw)
         entity = dict(zip("ABC", setup.entities, strict=True))
@@ -41,7 +44,7 @@ def triple(draw: Draw, *, phenomenon: str) -> Group:
         if _fits(premise, MAX_PREMISE) and _fits(hypotheses[0], MAX_HYPOTHESIS):
             pairs = zip(hypotheses, LABELS, strict=True)
             return [
-                Example(premise, hypothesis, label, "order", phenomenon)
+                MadeExample(premise, hypothesis, label, "order", phenomenon)
                 for hypothesis, label in pairs
             ]
 
@@ -68,11 +71,8 @@ def _roles(draw: Draw) -> Setup:
     kind, verbs, places = draw.pick(lex.ROLE_WORLDS)
     words = dict(zip(("do", "did", "done"), draw.pick(verbs), strict=True))
     words |= {"when": draw.pick(lex.WHEN), "where": draw.pick(places)}
-    words |= (
-        {"who": "who", "whom": "whom"}
-        if kind in ("names", "people")
-        else {"who": "that", "whom": "that"}
-    )
+    is_human = kind in ("names", "people")
+    words |= {"who": "who" if is_human else "that", "whom": "whom" if is_human else "that"}
     return Setup(
         _entities(draw, kind), draw.pick(lex.ROLE_PREMISES), draw.pick(lex.ROLE_HYPOTHESES), words
     )

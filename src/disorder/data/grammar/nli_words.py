@@ -1,9 +1,9 @@
-"""Which pairs can be answered by matching words, whatever order they stand in?
+"""Pairs that can be decided by matching words, whatever their order.
 
-The hypothesis is drawn before its label, so that it cannot betray it; the premise is then written
-to fit. A premise entails by special words (poodle, dog), contradicts by one word that excludes
-another (Monday, Friday), and leaves open what it does not mention. Every premise has exactly one
-optional slot more than its hypothesis, whatever the label.
+The hypothesis is drawn before its label, so that it cannot give it away; the premise is then
+written to fit. A premise entails by special words (poodle, dog), contradicts by one word that
+excludes another (Monday, Friday), and leaves open what it does not mention. Every premise has
+exactly one optional slot more than its hypothesis, whatever the label.
 """
 
 from __future__ import annotations
@@ -12,11 +12,13 @@ from typing import NamedTuple
 
 from . import lexicon as lex
 from .draw import Draw
-from .example import Example, Group
 from .lexicon import Domain
+from .made_example import MadeExample, MadeGroup
 from .surface import article, join, n_words, sentence
 
-MAX_PREMISE, MAX_HYPOTHESIS, MIN_WORDS = 18, 14, 8
+MIN_WORDS = 8
+MAX_PREMISE = 18
+MAX_HYPOTHESIS = 14
 
 ORIGIN = lex.with_preposition(lex.COUNTRIES, "in")
 GOAL = lex.with_preposition(lex.COUNTRIES, "to")
@@ -110,7 +112,7 @@ Scene = dict[str, Filling]
 CORE = ("who", "verb", "thing")
 
 
-def pair(draw: Draw, *, label: str) -> Group:
+def pair(draw: Draw, *, label: str) -> MadeGroup:
     """One pair with this label."""
     while True:
         frame, named = draw.pick(FRAMES), draw.chance(0.25)
@@ -126,7 +128,7 @@ def pair(draw: Draw, *, label: str) -> Group:
             break
     extras = {slot: options[slot] for slot in chosen[n:]}
     premise, phenomenon = _premise(draw, claim, extras, name, label)
-    return [Example(premise, hypothesis, label, "words", phenomenon)]
+    return [MadeExample(premise, hypothesis, label, "words", phenomenon)]
 
 
 def _options(frame: Frame, name: str) -> dict[str, tuple[Domain, ...]]:
@@ -159,8 +161,8 @@ def _fill(draw: Draw, domain: Domain) -> Filling:
 def _premise(
     draw: Draw, claim: Scene, extras: dict[str, tuple[Domain, ...]], name: str, label: str
 ) -> tuple[str, str]:
-    # Retried for the same claim, so that a long premise is no reason to drop the hypothesis with
-    # its label.
+    # Tried again for the same claim, so that a long premise is no reason to drop the hypothesis
+    # with its label.
     while True:
         facts, phenomenon = _facts(draw, claim, label)
         n_extra = 2 if label == "neutral" else 1

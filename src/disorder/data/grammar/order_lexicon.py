@@ -1,5 +1,4 @@
-"""Which sentences change their meaning when like trades places with like? Frames for pairs that
-order decides.
+"""Frames for the pairs that order decides: sentences whose meaning changes when like words swap.
 
 A premise names A, B and C. Its `Pattern` lists for which pairs XY the claim "X does it to Y" (or "X
 is before Y", "X is more than Y", "X and not Y did it") is entailed, excluded or left open.
@@ -9,7 +8,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from .lexicon import NAMES, listed
+from .lexicon import NAMES, entries, listed
 
 
 class Pattern(NamedTuple):
@@ -34,7 +33,7 @@ class Pattern(NamedTuple):
 
 
 class Claim(NamedTuple):
-    """A hypothesis about X and Y; `opposite` when it says that Y comes before, or is more than, X."""
+    """A hypothesis about X and Y; `opposite`: it says that Y comes before, or is more than, X."""
 
     text: str
     opposite: bool
@@ -65,51 +64,46 @@ def _claims(text: str, *, opposite: bool = False) -> tuple[Claim, ...]:
     return tuple(Claim(line.strip(), opposite) for line in text.strip().splitlines())
 
 
-def _forms(text: str) -> tuple[tuple[str, ...], ...]:
-    return tuple(
-        tuple(part.strip() for part in entry.split("/"))
-        for entry in text.split(",")
-        if entry.strip()
-    )
-
-
 def _scales(text: str) -> tuple[Scale, ...]:
-    return tuple(Scale(*forms) for forms in _forms(text))
+    return tuple(Scale(*forms) for forms in entries(text))
 
 
 PEOPLE = listed("""
-    nurse pilot clerk baker judge singer farmer plumber dancer lawyer teacher painter driver gardener actor
-    tailor waiter banker surgeon sailor butler editor barber miner poet guard dentist chemist cashier porter
-    librarian carpenter detective violinist reporter mechanic student architect engineer magician postman
-    translator captain cleaner juggler watchmaker secretary ranger fireman optician beekeeper conductor
-    blacksmith umpire receptionist astronaut caretaker hairdresser accountant weaver
+    nurse pilot clerk baker judge singer farmer plumber dancer lawyer teacher painter driver
+    gardener actor tailor waiter banker surgeon sailor butler editor barber miner poet guard dentist
+    chemist cashier porter librarian carpenter detective violinist reporter mechanic student
+    architect engineer magician postman translator captain cleaner juggler watchmaker secretary
+    ranger fireman optician beekeeper conductor blacksmith umpire receptionist astronaut caretaker
+    hairdresser accountant weaver
 """)
 ANIMALS = listed("""
-    fox heron goat otter badger donkey goose squirrel hedgehog owl swan mole beaver camel tiger wolf ferret
-    rooster turkey llama monkey panda puffin walrus zebra hamster lizard raven magpie stork
+    fox heron goat otter badger donkey goose squirrel hedgehog owl swan mole beaver camel tiger wolf
+    ferret rooster turkey llama monkey panda puffin walrus zebra hamster lizard raven magpie stork
 """)
 INSTITUTIONS = listed("""
-    bank museum hospital library university orchestra bakery theatre airline factory council newspaper brewery
-    zoo embassy laboratory publisher shipyard observatory college monastery foundation
+    bank museum hospital library university orchestra bakery theatre airline factory council
+    newspaper brewery zoo embassy laboratory publisher shipyard observatory college monastery
+    foundation
 """)
 PLACES = listed("""
-    harbour village valley island market station castle suburb park lighthouse square cathedral campsite airport
-    bazaar vineyard stadium monastery bay marina hamlet plateau courtyard cellar attic ballroom
+    harbour village valley island market station castle suburb park lighthouse square cathedral
+    campsite airport bazaar vineyard stadium monastery bay marina hamlet plateau courtyard cellar
+    attic ballroom
 """)
 EVENTS = listed("""
-    parade auction concert lecture wedding banquet raffle interview ceremony tournament rehearsal festival
-    picnic workshop exhibition regatta quiz debate carnival fair recital inspection vote trial seminar sale
-    marathon screening reception excursion pageant
+    parade auction concert lecture wedding banquet raffle interview ceremony tournament rehearsal
+    festival picnic workshop exhibition regatta quiz debate carnival fair recital inspection vote
+    trial seminar sale marathon screening reception excursion pageant
 """)
 TRANSPORT = listed("""
-    tram ferry train bus taxi lorry balloon barge parcel telegram letter package van tractor carriage helicopter
-    steamer coach
+    tram ferry train bus taxi lorry balloon barge parcel telegram letter package van tractor
+    carriage helicopter steamer coach
 """)
 THINGS = listed("""
-    map lamp rope kettle blanket ladder vase hammer mirror basket umbrella clock teapot drum carpet candle
-    bucket suitcase violin notebook helmet pillow shovel camera lantern compass trumpet mug statue bell broom
-    cushion wallet saddle parasol chessboard telescope toaster bookcase necklace tray kite stove anchor scarf
-    typewriter wheelbarrow accordion thermometer jar
+    map lamp rope kettle blanket ladder vase hammer mirror basket umbrella clock teapot drum carpet
+    candle bucket suitcase violin notebook helmet pillow shovel camera lantern compass trumpet mug
+    statue bell broom cushion wallet saddle parasol chessboard telescope toaster bookcase necklace
+    tray kite stove anchor scarf typewriter wheelbarrow accordion thermometer jar
 """)
 ENTITIES: dict[str, tuple[str, ...]] = {
     "names": NAMES,
@@ -181,22 +175,32 @@ BUSINESS = (
 
 # Roles: X did it to Y
 
-HUMAN_VERBS = _forms("""thank/thanked/thanked, help/helped/helped, call/called/called, praise/praised/praised,
-    blame/blamed/blamed, invite/invited/invited, visit/visited/visited, greet/greeted/greeted, pay/paid/paid,
-    warn/warned/warned, teach/taught/taught, trust/trusted/trusted, interview/interviewed/interviewed,
-    photograph/photographed/photographed, phone/phoned/phoned, forgive/forgave/forgiven, tease/teased/teased,
-    congratulate/congratulated/congratulated, rescue/rescued/rescued, recognise/recognised/recognised,
-    ignore/ignored/ignored, admire/admired/admired, nominate/nominated/nominated, question/questioned/questioned,
-    encourage/encouraged/encouraged, guide/guided/guided, defend/defended/defended, outrun/outran/outrun,
-    envy/envied/envied, scold/scolded/scolded, surprise/surprised/surprised, trick/tricked/tricked,
-    consult/consulted/consulted, remind/reminded/reminded, welcome/welcomed/welcomed, choose/chose/chosen,
-    amuse/amused/amused, interrupt/interrupted/interrupted, draw/drew/drawn, outwit/outwitted/outwitted""")
-ANIMAL_VERBS = _forms("""chase/chased/chased, follow/followed/followed, bite/bit/bitten, watch/watched/watched,
-    wake/woke/woken, frighten/frightened/frightened, lick/licked/licked, sniff/sniffed/sniffed, push/pushed/pushed,
-    feed/fed/fed, hear/heard/heard, overtake/overtook/overtaken, kick/kicked/kicked, lead/led/led""")
-BUSINESS_VERBS = _forms("""sue/sued/sued, fund/funded/funded, pay/paid/paid, praise/praised/praised,
-    blame/blamed/blamed, advise/advised/advised, support/supported/supported, warn/warned/warned,
-    criticise/criticised/criticised, thank/thanked/thanked, sponsor/sponsored/sponsored, mock/mocked/mocked""")
+HUMAN_VERBS = entries("""
+    thank/thanked/thanked, help/helped/helped, call/called/called, praise/praised/praised,
+    blame/blamed/blamed, invite/invited/invited, visit/visited/visited, greet/greeted/greeted,
+    pay/paid/paid, warn/warned/warned, teach/taught/taught, trust/trusted/trusted,
+    interview/interviewed/interviewed, photograph/photographed/photographed, phone/phoned/phoned,
+    forgive/forgave/forgiven, tease/teased/teased, congratulate/congratulated/congratulated,
+    rescue/rescued/rescued, recognise/recognised/recognised, ignore/ignored/ignored,
+    admire/admired/admired, nominate/nominated/nominated, question/questioned/questioned,
+    encourage/encouraged/encouraged, guide/guided/guided, defend/defended/defended,
+    outrun/outran/outrun, envy/envied/envied, scold/scolded/scolded, surprise/surprised/surprised,
+    trick/tricked/tricked, consult/consulted/consulted, remind/reminded/reminded,
+    welcome/welcomed/welcomed, choose/chose/chosen, amuse/amused/amused,
+    interrupt/interrupted/interrupted, draw/drew/drawn, outwit/outwitted/outwitted
+""")
+ANIMAL_VERBS = entries("""
+    chase/chased/chased, follow/followed/followed, bite/bit/bitten, watch/watched/watched,
+    wake/woke/woken, frighten/frightened/frightened, lick/licked/licked, sniff/sniffed/sniffed,
+    push/pushed/pushed, feed/fed/fed, hear/heard/heard, overtake/overtook/overtaken,
+    kick/kicked/kicked, lead/led/led
+""")
+BUSINESS_VERBS = entries("""
+    sue/sued/sued, fund/funded/funded, pay/paid/paid, praise/praised/praised, blame/blamed/blamed,
+    advise/advised/advised, support/supported/supported, warn/warned/warned,
+    criticise/criticised/criticised, thank/thanked/thanked, sponsor/sponsored/sponsored,
+    mock/mocked/mocked
+""")
 ROLE_WORLDS = (
     ("people", HUMAN_VERBS, INDOORS),
     ("names", HUMAN_VERBS, INDOORS),
@@ -249,15 +253,19 @@ ROLE_HYPOTHESES = _claims("""
 
 # Time: X came before Y
 
-MOMENTS = _forms("""arrived/arrived, left/left, spoke/spoken, finished/finished, sang/sung, woke up/woken up,
-    signed in/signed in, sat down/sat down, stood up/stood up, went home/gone home, applied/applied, voted/voted,
-    retired/retired, moved out/moved out, paid/paid, resigned/resigned, replied/replied, joined/joined""")
-PHASES = _forms(
+MOMENTS = entries("""
+    arrived/arrived, left/left, spoke/spoken, finished/finished, sang/sung, woke up/woken up,
+    signed in/signed in, sat down/sat down, stood up/stood up, went home/gone home, applied/applied,
+    voted/voted, retired/retired, moved out/moved out, paid/paid, resigned/resigned,
+    replied/replied, joined/joined
+""")
+PHASES = entries(
     "took place/taken place, began/begun, ended/ended, started/started, finished/finished"
 )
-TRIPS = _forms(
-    "arrived/arrived, left/left, stopped/stopped, set off/set off, came back/come back, turned up/turned up"
-)
+TRIPS = entries("""
+    arrived/arrived, left/left, stopped/stopped, set off/set off, came back/come back,
+    turned up/turned up
+""")
 TIME_WORLDS = (
     ("people", MOMENTS),
     ("names", MOMENTS),
@@ -314,19 +322,27 @@ TIME_HYPOTHESES = (
 
 # Comparatives: X is more than Y
 
-HUMAN_SCALES = _scales("""old/older/young/younger, tall/taller/short/shorter, strong/stronger/weak/weaker,
-    rich/richer/poor/poorer, quick/quicker/slow/slower, polite/more polite/rude/ruder, happy/happier/sad/sadder,
-    loud/louder/quiet/quieter, calm/calmer/nervous/more nervous, brave/braver/timid/more timid,
-    generous/more generous/mean/meaner, tidy/tidier/messy/messier""")
-ANIMAL_SCALES = _scales("""fast/faster/slow/slower, strong/stronger/weak/weaker, large/larger/small/smaller,
-    heavy/heavier/light/lighter, tame/tamer/wild/wilder, old/older/young/younger, noisy/noisier/quiet/quieter,
-    bold/bolder/shy/shyer""")
-THING_SCALES = _scales("""heavy/heavier/light/lighter, expensive/more expensive/cheap/cheaper, new/newer/old/older,
+HUMAN_SCALES = _scales("""
+    old/older/young/younger, tall/taller/short/shorter, strong/stronger/weak/weaker,
+    rich/richer/poor/poorer, quick/quicker/slow/slower, polite/more polite/rude/ruder,
+    happy/happier/sad/sadder, loud/louder/quiet/quieter, calm/calmer/nervous/more nervous,
+    brave/braver/timid/more timid, generous/more generous/mean/meaner, tidy/tidier/messy/messier
+""")
+ANIMAL_SCALES = _scales("""
+    fast/faster/slow/slower, strong/stronger/weak/weaker, large/larger/small/smaller,
+    heavy/heavier/light/lighter, tame/tamer/wild/wilder, old/older/young/younger,
+    noisy/noisier/quiet/quieter, bold/bolder/shy/shyer
+""")
+THING_SCALES = _scales("""
+    heavy/heavier/light/lighter, expensive/more expensive/cheap/cheaper, new/newer/old/older,
     large/larger/small/smaller, clean/cleaner/dirty/dirtier, sturdy/sturdier/fragile/more fragile,
-    common/more common/rare/rarer, shiny/shinier/dull/duller""")
-PLACE_SCALES = _scales("""warm/warmer/cold/colder, noisy/noisier/quiet/quieter, large/larger/small/smaller,
+    common/more common/rare/rarer, shiny/shinier/dull/duller
+""")
+PLACE_SCALES = _scales("""
+    warm/warmer/cold/colder, noisy/noisier/quiet/quieter, large/larger/small/smaller,
     crowded/more crowded/empty/emptier, damp/damper/dry/drier, bright/brighter/dark/darker,
-    safe/safer/dangerous/more dangerous, clean/cleaner/dirty/dirtier""")
+    safe/safer/dangerous/more dangerous, clean/cleaner/dirty/dirtier
+""")
 SCALE_WORLDS = (
     ("people", HUMAN_SCALES),
     ("names", HUMAN_SCALES),
@@ -392,11 +408,14 @@ SCALE_HYPOTHESES = (
 
 # Scope of negation: X and not Y
 
-DEEDS = _forms("""sing/sang, dance/danced, laugh/laughed, speak/spoke, vote/voted, cry/cried, smile/smiled,
-    cheer/cheered, whistle/whistled, complain/complained, volunteer/volunteered, apologise/apologised, clap/clapped,
-    sneeze/sneezed, yawn/yawned, bow/bowed, tell a joke/told a joke, win a prize/won a prize,
-    buy a ticket/bought a ticket, wear a hat/wore a hat, make a speech/made a speech, ask a question/asked a question,
-    leave early/left early, arrive late/arrived late, fall asleep/fell asleep, drink tea/drank tea""")
+DEEDS = entries("""
+    sing/sang, dance/danced, laugh/laughed, speak/spoke, vote/voted, cry/cried, smile/smiled,
+    cheer/cheered, whistle/whistled, complain/complained, volunteer/volunteered,
+    apologise/apologised, clap/clapped, sneeze/sneezed, yawn/yawned, bow/bowed,
+    tell a joke/told a joke, win a prize/won a prize, buy a ticket/bought a ticket,
+    wear a hat/wore a hat, make a speech/made a speech, ask a question/asked a question,
+    leave early/left early, arrive late/arrived late, fall asleep/fell asleep, drink tea/drank tea
+""")
 DOERS = ("people", "people", "names")
 UNDECIDED = "AB | BA BC CA | CB AC"
 DEED_PREMISES = _patterns(
@@ -420,11 +439,14 @@ DEED_HYPOTHESES = _claims("""
     {Y} never {did}, but {X} did, whatever {Z} claims
     unlike {Y}, {X} {did}, not that {Z} matters here
 """)
-HANDLINGS = _forms("""pack/packed/packed, buy/bought/bought, sell/sold/sold, paint/painted/painted,
+HANDLINGS = entries("""
+    pack/packed/packed, buy/bought/bought, sell/sold/sold, paint/painted/painted,
     clean/cleaned/cleaned, break/broke/broken, hide/hid/hidden, find/found/found, lose/lost/lost,
-    carry/carried/carried, repair/repaired/repaired, wrap/wrapped/wrapped, photograph/photographed/photographed,
-    borrow/borrowed/borrowed, order/ordered/ordered, choose/chose/chosen, move/moved/moved, weigh/weighed/weighed,
-    measure/measured/measured, draw/drew/drawn, drop/dropped/dropped, polish/polished/polished""")
+    carry/carried/carried, repair/repaired/repaired, wrap/wrapped/wrapped,
+    photograph/photographed/photographed, borrow/borrowed/borrowed, order/ordered/ordered,
+    choose/chose/chosen, move/moved/moved, weigh/weighed/weighed, measure/measured/measured,
+    draw/drew/drawn, drop/dropped/dropped, polish/polished/polished
+""")
 THING_PREMISES = _patterns(
     UNDECIDED,
     """{someone} {did} {A} but not {B} {when}, and nobody mentioned {C}

@@ -1,8 +1,7 @@
-"""Which word orders are rare but valid? One statement in five orders, to ask a cure whether it
-refuses good English.
+"""Rare but valid word orders: one statement in five orders, to see if a mitigation goes too far.
 
-A model that learned to refuse broken order should refuse a passive or a cleft no more often than
-the plain order.
+A model that learned to abstain on perturbed order should abstain on a passive or a cleft no more
+often than on the plain order.
 """
 
 from __future__ import annotations
@@ -12,7 +11,7 @@ from functools import partial
 from . import order_lexicon as lex
 from . import sentiment
 from .draw import Draw
-from .example import Example, Group, Maker
+from .made_example import MadeExample, MadeGroup, Maker
 from .surface import sentence
 
 ORDERS = {
@@ -37,29 +36,26 @@ def nli_makers(block: int) -> list[Maker]:
 
 
 def sentiment_makers(block: int) -> list[Maker]:
-    """Five reviews of one verdict, a kind one and an unkind one in turn."""
+    """Five reviews with one verdict, a positive and a negative one in turn."""
     return [partial(reviews, label=label) for label in sentiment.LABELS]
 
 
-def statements(draw: Draw) -> Group:
+def statements(draw: Draw) -> MadeGroup:
     """A premise in plain order, and what follows from it in five orders."""
     kind = draw.pick(("people", "names"))
     first, second = draw.distinct(lex.ENTITIES[kind], 2)
     words = dict(zip(("do", "did", "done"), draw.pick(lex.HUMAN_VERBS), strict=True))
     words |= {"where": draw.pick(lex.INDOORS), "when": draw.pick(lex.WHEN)}
-    words |= (
-        {"A": first, "B": second}
-        if kind == "names"
-        else {"A": f"the {first}", "B": f"the {second}"}
-    )
+    article = "" if kind == "names" else "the "
+    words |= {"A": f"{article}{first}", "B": f"{article}{second}"}
     premise = sentence("{A} {did} {B} {where} {when}".format_map(words))
     return [
-        Example(premise, _said(order, words), "entailment", "words", name)
+        MadeExample(premise, _said(order, words), "entailment", "words", name)
         for name, order in ORDERS.items()
     ]
 
 
-def reviews(draw: Draw, *, label: str) -> Group:
+def reviews(draw: Draw, *, label: str) -> MadeGroup:
     """One verdict in five orders."""
     words = {
         "part": draw.pick(sentiment.PARTS),
@@ -68,7 +64,7 @@ def reviews(draw: Draw, *, label: str) -> Group:
     }
     words["verb"] = draw.pick(sentiment.VERBS[label])
     return [
-        Example(_said(order, words), None, label, "words", name)
+        MadeExample(_said(order, words), None, label, "words", name)
         for name, order in REVIEW_ORDERS.items()
     ]
 

@@ -1,30 +1,28 @@
-"""Is a review kind or unkind? One half is settled by a single polar word, the other only by where
-two of them stand.
-"""
+"""Sentiment of reviews: half is decided by one polar word, half by where two of them stand."""
 
 from __future__ import annotations
 
 from functools import partial
 
 from .draw import Draw
-from .example import Example, Group, Maker
 from .lexicon import listed
+from .made_example import MadeExample, MadeGroup, Maker
 from .surface import VOWEL_SOUND, article, n_words, sentence
 
 MIN_WORDS = 8
 LABELS = ("positive", "negative")
 
 GOOD = listed("""
-    brilliant delightful superb wonderful charming moving gripping dazzling splendid refreshing elegant graceful
-    marvellous captivating magnificent thrilling warm witty inspiring polished memorable fascinating luminous
-    heavenly flawless joyful stunning sparkling terrific enchanting excellent amazing exquisite engaging
-    uplifting astonishing outstanding absorbing
+    brilliant delightful superb wonderful charming moving gripping dazzling splendid refreshing
+    elegant graceful marvellous captivating magnificent thrilling warm witty inspiring polished
+    memorable fascinating luminous heavenly flawless joyful stunning sparkling terrific enchanting
+    excellent amazing exquisite engaging uplifting astonishing outstanding absorbing
 """)
 BAD = listed("""
-    dull dreadful boring terrible clumsy tedious lifeless shabby dismal dreary pointless tiresome miserable
-    disappointing mediocre predictable shallow sloppy stale forgettable bland laboured wretched horrible
-    pathetic tasteless feeble depressing ghastly grim awful atrocious annoying unpleasant uninspired irritating
-    insipid abysmal
+    dull dreadful boring terrible clumsy tedious lifeless shabby dismal dreary pointless tiresome
+    miserable disappointing mediocre predictable shallow sloppy stale forgettable bland laboured
+    wretched horrible pathetic tasteless feeble depressing ghastly grim awful atrocious annoying
+    unpleasant uninspired irritating insipid abysmal
 """)
 NOUNS = {
     "positive": listed(
@@ -43,11 +41,12 @@ ADVERBS = {
 ADJECTIVES = {"positive": GOOD, "negative": BAD}
 
 WORKS = listed("""
-    film play concert opera musical documentary comedy thriller ballet performance production show recital drama
-    revue cabaret operetta pantomime tragedy
+    film play concert opera musical documentary comedy thriller ballet performance production show
+    recital drama revue cabaret operetta pantomime tragedy
 """)
 PLACES = listed("""
-    restaurant hotel campsite guesthouse bistro spa inn hostel tavern brasserie resort tearoom chalet lodge
+    restaurant hotel campsite guesthouse bistro spa inn hostel tavern brasserie resort tearoom
+    chalet lodge
 """)
 PARTS = (
     "the second act",
@@ -137,7 +136,7 @@ WORD_FRAMES = (
     "{opener}, nothing else could have been so {adjective} as that {work}",
     "{time} we saw {a_adjective} {work} with {a_adjective2} ending",
 )
-# The label holds when p is a kind word and q an unkind one; swapping the two turns it round.
+# The label holds when p is a positive word and q a negative one; swapping the two reverses it.
 ORDER_FRAMES = (
     ("negative", "I expected {a_p} {work}, but it turned out to be {q} in the end"),
     ("positive", "the {work} was {p}, not {q}, from the first minute {time}"),
@@ -161,20 +160,20 @@ ORDER_FRAMES = (
 
 
 def makers(block: int) -> list[Maker]:
-    """One text a label that words decide, and one pair of anagrams that order decides."""
+    """One text per label that words decide, and one pair of anagrams that order decides."""
     reviews: list[Maker] = [partial(review, label=label) for label in LABELS]
     return [*reviews, anagrams]
 
 
-def review(draw: Draw, *, label: str) -> Group:
+def review(draw: Draw, *, label: str) -> MadeGroup:
     """One text whose polar words all point to the label."""
     while True:
         text = sentence(draw.pick(WORD_FRAMES).format_map(_neutral(draw) | _polar(draw, label)))
         if n_words(text) >= MIN_WORDS:
-            return [Example(text, None, label, "words", "polar_word")]
+            return [MadeExample(text, None, label, "words", "polar_word")]
 
 
-def anagrams(draw: Draw) -> Group:
+def anagrams(draw: Draw) -> MadeGroup:
     """Two texts of the same words and opposite labels."""
     label, frame = draw.pick(ORDER_FRAMES)
     good, bad = _alike(draw)
@@ -182,7 +181,7 @@ def anagrams(draw: Draw) -> Group:
     texts = [sentence(frame.format_map(fixed | _pair(p, q))) for p, q in ((good, bad), (bad, good))]
     labels = (label, _opposite(label))
     return [
-        Example(text, None, which, "order", "contrast")
+        MadeExample(text, None, which, "order", "contrast")
         for text, which in zip(texts, labels, strict=True)
     ]
 

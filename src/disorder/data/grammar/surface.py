@@ -1,4 +1,4 @@
-"""How do chosen words become a sentence? Articles, capitals, spaces and the full stop."""
+"""From chosen words to a sentence: articles, capitals, spaces and the full stop."""
 
 from __future__ import annotations
 

@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from disorder.types import Floats, Pair, Sentence, Texts
+from disorder.transformations.rendering import without_each_word
+from disorder.types import Floats, Pair, Texts
 
 if TYPE_CHECKING:
     from disorder.models.loading import LoadedModel
 
 CALL = 16384  # texts in one call
 # word positions rendered at once, so that a very long text does not fill the memory
-POSITIONS = 2**20
 TINY = 1e-12  # a probability of 0 has no logarithm
 
 
@@ -62,16 +62,6 @@ def _texts(pairs: Sequence[Pair]) -> Iterator[Texts]:
     for pair in pairs:
         second = None if pair.b is None else pair.b.text
         yield pair.a.text, second
-        yield from ((text, second) for text in _without(pair.a))
+        yield from ((text, second) for text in without_each_word(pair.a))
         if pair.b is not None:
-            yield from ((pair.a.text, text) for text in _without(pair.b))
-
-
-def _without(sentence: Sentence) -> Iterator[str]:
-    """The sentence without its first word, without its second, and so on."""
-    n = len(sentence)
-    rows = max(1, POSITIONS // max(n, 1))
-    for start in range(0, n, rows):
-        left_out = np.arange(start, min(n, start + rows))[:, None]
-        others = np.arange(n - 1)[None, :]
-        yield from sentence.render(others + (others >= left_out))
+            yield from ((pair.a.text, text) for text in without_each_word(pair.b))

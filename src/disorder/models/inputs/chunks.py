@@ -1,4 +1,4 @@
-"""Rows of word positions as rows of chunks: what stands between two spaces of a perturbed text.
+"""PositionRows of word positions as rows of chunks: what stands between two spaces of a perturbed text.
 
 Tokenizers that never join letters across a space need each chunk once ("dogs,", "the"). Which
 chunks a row has follows from positions alone, so no text is put together.
@@ -11,14 +11,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from disorder.types import Bools, Ints, Rows, Sentence
+from disorder.transformations.rendering import word_joints
+from disorder.types import Bools, Ints, PositionRows, Sentence
 
 MAX_WORDS = 16  # words in a chunk; more is a script without spaces, which is tokenised as texts
 
 
 @dataclass(frozen=True, eq=False)
 class Chunks:
-    """Rows of chunk numbers, one after the other; rows that only their text can tell have none."""
+    """PositionRows of chunk numbers, one after the other; rows that only their text can tell have none."""
 
     names: list[str]
     numbers: Ints
@@ -28,7 +29,7 @@ class Chunks:
     is_regular: Bools  # whether the row's text is its chunks, joined by single spaces
 
 
-def chunks_of(sides: Sequence[Rows]) -> Chunks:
+def chunks_of(sides: Sequence[PositionRows]) -> Chunks:
     """The chunks of every row of several sentences, numbered together."""
     words: list[str] = []
     is_lowered: list[bool] = []
@@ -66,7 +67,7 @@ def is_plain(sentence: Sentence) -> bool:
     )
 
 
-def _opens(rows: Rows) -> Bools:
+def _opens(rows: PositionRows) -> Bools:
     """Which words of each row stand at the start or after a space."""
     sentence = rows.sentence
     positions = rows.positions
@@ -78,7 +79,7 @@ def _opens(rows: Rows) -> Bools:
     np.greater(sentence.starts[1:], sentence.ends[:-1], out=has_gap[1:])
     if positions.shape == (1, n) and (positions[0] == np.arange(n)).all():
         return has_gap  # a text left alone
-    joints = sentence.joints(positions)
+    joints = word_joints(sentence, positions)
     opens = (joints == 2 * n) | ((joints == n) & has_gap[positions])
     opens[:, 0] = True
     return np.asarray(opens)

@@ -18,8 +18,8 @@ import numpy as np
 
 from disorder.models.inputs.chunks import Chunks, chunks_of
 from disorder.models.inputs.encoded import EncodedInputs, joined, spread
-from disorder.models.inputs.variants import take_variants, variant_texts
-from disorder.types import Bools, Ints, Rows, Texts, Variants
+from disorder.models.inputs.variants import all_texts, take_variants
+from disorder.types import Bools, Ints, PositionRows, Texts, Variants
 
 # mean length of chunks worth keeping; texts in scripts without spaces would fill the memory
 LONGEST = 24
@@ -111,7 +111,7 @@ class WordTokens:
         is_few = sum(map(len, variants)) < FEW * len(variants)
         frame = self._frame(is_pair)
         if not self.is_exact or frame is None or is_mixed or is_few:
-            return EncodedInputs.of_lists(self.encode(variant_texts(variants)))
+            return EncodedInputs.of_lists(self.encode(all_texts(variants)))
         sides = [self._side([v.a for v in variants], variants)]
         if is_pair:
             sides.append(self._side([v.b for v in variants if v.b is not None], variants))
@@ -119,7 +119,7 @@ class WordTokens:
         if self._n_variants_checked < N_CHECKED:
             self._check_variants(variants, found, is_gathered)
             if not self.is_exact:
-                return EncodedInputs.of_lists(self._all_whole(variant_texts(variants)))
+                return EncodedInputs.of_lists(self._all_whole(all_texts(variants)))
         return self._completed(variants, found, is_gathered)
 
     def _check_texts(self, texts: Sequence[Texts]) -> None:
@@ -135,7 +135,7 @@ class WordTokens:
         """Compare with real tokenisation on the first variants of an audit, too."""
         members = np.flatnonzero(is_gathered)[:N_CHECKED]
         self._n_variants_checked += len(members)
-        texts = variant_texts(take_variants(variants, members))
+        texts = all_texts(take_variants(variants, members))
         for i, (a, b) in zip(members.tolist(), texts, strict=True):
             ids, types = found.batch(np.array([i]))
             if Encoded(ids[0].tolist(), types[0].tolist()) != self._whole(a, b):
@@ -218,7 +218,7 @@ class WordTokens:
         ids: list[int] = self.tokenizer.encode(text, add_special_tokens=False).ids
         return ids
 
-    def _side(self, sides: Sequence[Rows], variants: Sequence[Variants]) -> SideTokens:
+    def _side(self, sides: Sequence[PositionRows], variants: Sequence[Variants]) -> SideTokens:
         """The tokens of one side of every variant."""
         self._limit()
         chunks = chunks_of(sides)
@@ -248,7 +248,7 @@ class WordTokens:
         others = np.flatnonzero(~is_gathered)
         if not len(others):
             return found
-        texts = variant_texts(take_variants(variants, others))
+        texts = all_texts(take_variants(variants, others))
         made = EncodedInputs.of_lists(self.encode(texts))
         starts = found.starts.copy()
         lengths = found.lengths.copy()
@@ -341,7 +341,7 @@ def _gather(
     return SideTokens(ids, starts, totals[ends] - starts, is_regular)
 
 
-def _row_numbers(sides: Sequence[Rows], counts: Sequence[int]) -> Ints:
+def _row_numbers(sides: Sequence[PositionRows], counts: Sequence[int]) -> Ints:
     """For every variant of every example the number of its row; a shared row stands for all."""
     n_rows = np.array([len(rows) for rows in sides])
     first = np.repeat(np.cumsum(n_rows) - n_rows, counts)

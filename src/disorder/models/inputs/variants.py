@@ -9,7 +9,8 @@ from typing import Protocol
 import numpy as np
 
 from disorder.models.protocols import Tokens
-from disorder.types import Floats, Ints, Predictor, Rows, Texts, Variants
+from disorder.transformations.rendering import variant_texts
+from disorder.types import Floats, Ints, PositionRows, Predictor, Texts, Variants
 
 
 class ModelInputs(Protocol):
@@ -61,7 +62,7 @@ class VariantInputs:
 
     def texts(self) -> list[Texts]:
         """The variants as strings."""
-        return variant_texts(self.variants)
+        return all_texts(self.variants)
 
     def take(self, chosen: Ints) -> VariantInputs:
         """Some of them."""
@@ -74,9 +75,9 @@ class VariantInputs:
         return predictor(self.texts())
 
 
-def variant_texts(variants: Sequence[Variants]) -> list[Texts]:
+def all_texts(variants: Sequence[Variants]) -> list[Texts]:
     """The texts of the variants of every example in turn."""
-    return [texts for each in variants for texts in each.texts()]
+    return [texts for each in variants for texts in variant_texts(each)]
 
 
 def take_variants(variants: Sequence[Variants], chosen: Ints) -> list[Variants]:
@@ -99,5 +100,5 @@ def some_variants(variants: Variants, chosen: Ints) -> Variants:
     return Variants(_some(variants.a, chosen), b, variants.label)
 
 
-def _some(rows: Rows, chosen: Ints) -> Rows:
+def _some(rows: PositionRows, chosen: Ints) -> PositionRows:
     return rows if rows.is_shared else rows.take(chosen)

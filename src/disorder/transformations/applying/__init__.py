@@ -1,3 +1,1 @@
-"""From a spec to perturbed texts: parsing, word splitting, chaining, suites, texts rebuilt from
-stored positions.
-"""
+"""From a spec to perturbed texts: parsing, suites, chaining, and texts that a run kept."""

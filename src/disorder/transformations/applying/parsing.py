@@ -1,8 +1,8 @@
-"""How does a spec such as `drop_pos:tags=NOUN+reverse` become a transformation?
+"""Parsing: from a spec such as `drop_pos:tags=NOUN+reverse` to a transformation.
 
 A transformation is one registered part with its settings, or a chain of them joined by `+`. Every
-part also understands `side=`, `words=` and `q=` (and `tagger=` where it needs word classes), which
-are settled here and not in the parts.
+part also takes `side=`, `words=` and `q=` (and `tagger=` where it needs word classes), which are
+settled here and not in the parts.
 """
 
 from __future__ import annotations
@@ -12,24 +12,30 @@ from itertools import combinations
 from disorder.errors import BadSetting
 from disorder.registry import SplitterPart, TaggerPart, TransformationPart, part, parts
 from disorder.specs import parse_part, spec_name, split_chain
-from disorder.transformations.applying.transformation import GIVEN, PIECES, Step, Transformation
+from disorder.transformations.applying.transformation import (
+    FROM_CONTEXT,
+    PIECES,
+    Step,
+    Transformation,
+)
 from disorder.types import Fidelity
 
-SIDES = ("a", "b", "both", "task", "last")
+SINGLE_SIDES = ("a", "b")
+SIDES = (*SINGLE_SIDES, "both", "task", "last")
 
 
 def parse(spec: str, *, fidelity: Fidelity | None = None) -> Transformation:
-    """The transformation a spec names; `fidelity` is used by every part that has one and was not
-    told otherwise.
+    """The transformation that a spec names; `fidelity` is the one of every part whose spec does not
+    say.
     """
     segments = split_chain(spec, parts(TransformationPart))
     steps = tuple(_step(segment, fidelity) for segment in segments)
     for before, after in combinations(steps, 2):
-        if before.needs & GIVEN and after.needs & {"tags", "importance"}:
+        if before.needs & FROM_CONTEXT and after.needs & {"tags", "importance"}:
             raise BadSetting(
                 after.part.name,
                 after=before.part.name,
-                need="to come first: it knows the text's own words",
+                need="to come first: it is about the words of the original text",
             )
     return Transformation(steps)
 
@@ -42,22 +48,21 @@ def _step(segment: str, fidelity: Fidelity | None) -> Step:
         part(SplitterPart, shared["words"])
     if "fidelity" in found.settings and fidelity:
         given.setdefault("fidelity", fidelity)
-    settings, side, tagger = (
-        found.bind(given),
-        _side(found, shared["side"]),
-        _tagger(found, shared["tagger"]),
+    return Step(
+        found,
+        settings=found.bind(given),
+        side=_side(found, shared["side"]),
+        words=shared["words"],
+        q=_count(name, shared["q"]),
+        tagger=_tagger(found, shared["tagger"]),
     )
-    return Step(found, settings, side, shared["words"], _count(name, shared["q"]), tagger)
 
 
 def _side(found: TransformationPart, given: str | None) -> str:
     side: str = given or found.side
-    if side not in SIDES or (found.name == "drop_text" and side not in "ab"):
-        raise BadSetting(
-            found.name,
-            side=side,
-            need=" or ".join(SIDES[: 2 if found.name == "drop_text" else None]),
-        )
+    allowed = SINGLE_SIDES if found.name == "drop_text" else SIDES
+    if side not in allowed:
+        raise BadSetting(found.name, side=side, need=" or ".join(allowed))
     if given and found.scope == "pair" and "side" not in found.settings:
         raise BadSetting(found.name, side=side, need="no side: it always takes both texts")
     return side

@@ -1,6 +1,4 @@
-"""Which texts stand behind a stored row? For transformations that asked a model or other data,
-which keep their texts.
-"""
+"""Stored texts: what transformations that use a model or other data keep in a run's samples."""
 
 from __future__ import annotations
 
@@ -11,6 +9,8 @@ from disorder.types import Example, Texts
 
 
 def stored_texts(example: Example, row: Mapping[str, Any]) -> Texts:
-    """The texts of one stored variant: as written there, whole where nothing was."""
-    first, second = row["written_a"], row["written_b"]
-    return example.text_a if first is None else first, example.text_b if second is None else second
+    """The texts of one stored variant; the original where none was kept."""
+    written_a, written_b = row["written_a"], row["written_b"]
+    text_a = example.text_a if written_a is None else written_a
+    text_b = example.text_b if written_b is None else written_b
+    return text_a, text_b

@@ -17,7 +17,7 @@ DECLARED = {"classes": CLASSES, "full": CLASSES, "alldrop": ["original", *CLASSE
 
 
 def suites() -> list[str]:
-    """The names of all sets."""
+    """The names of all suites."""
     return sorted(
         {name for entry in parts(TransformationPart).values() for name in entry.suites}
         | set(DECLARED)
@@ -25,7 +25,7 @@ def suites() -> list[str]:
 
 
 def suite(name: str) -> list[str]:
-    """The specs of a named set."""
+    """The transformations of a suite, as specs."""
     if name not in suites():
         raise UnknownName("suite", name, suites())
     specs = []

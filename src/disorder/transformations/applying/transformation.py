@@ -1,5 +1,7 @@
-"""How is an example perturbed? Cut into words, given what the transformation needs to know of them,
-and perturbed step by step.
+"""A parsed transformation, and how it perturbs examples.
+
+Texts are cut into words, given what the transformation must know of them (word classes,
+importance), and perturbed step by step.
 """
 
 from __future__ import annotations
@@ -17,15 +19,15 @@ from disorder.randomness import generator
 from disorder.registry import TransformationPart
 from disorder.specs import format_part
 from disorder.transformations.applying.chain import NONE_EXISTS, then
-from disorder.transformations.positions.plain_rows import untouched
+from disorder.transformations.positions.single_rows import unchanged
 from disorder.transformations.tags import tagged
 from disorder.transformations.words import split
 from disorder.transformations.words.sentence import sentence_of
-from disorder.types import Context, Example, Floats, Pair, Rows, Sentence, Task, Variants
+from disorder.types import Context, Example, Floats, Pair, PositionRows, Sentence, Task, Variants
 
 PIECES = "pieces"  # the words are the audited model's own tokens
-OF_ENGLISH = ("spaces", "spacy", "nltk")  # splitters that find no words where there are no spaces
-GIVEN = {"vocabulary", "training data"}  # needs that a function asks its context for
+NEED_SPACES = ("spaces", "spacy", "nltk")  # splitters that find no words where there are no spaces
+FROM_CONTEXT = {"vocabulary", "training data"}  # needs that a function takes from its context
 
 
 @dataclass(frozen=True)
@@ -42,7 +44,8 @@ class Step:
     @cached_property
     def spec(self) -> str:
         """Its canonical name: settings that differ from the defaults, in alphabetical order."""
-        usual, shown = self.part.settings, self.part.shows
+        usual = self.part.settings
+        shown = self.part.shows
         own = {
             name: value
             for name, value in self.settings.items()
@@ -56,17 +59,17 @@ class Step:
 
     @property
     def splitter(self) -> str:
-        """The splitter it was asked for, or its paper's own, or the simple one."""
+        """The splitter the user named, or the paper's own, or the simple one."""
         fidelity = self.settings.get("fidelity", "paper")
         return self.words or self.part.words.get(fidelity, "simple")
 
     @cached_property
     def needs(self) -> frozenset[str]:
-        """What it must know beside the text."""
+        """What it must know besides the text."""
         return frozenset(self.part.needs)
 
     def count(self, q: int) -> int:
-        """How many variants it draws when the run asks for q."""
+        """How many variants it draws in a run with q variants per example."""
         if self.part.deterministic:
             return 1
         return self.q or min(q, self.part.draws or q)
@@ -74,23 +77,24 @@ class Step:
     def apply(
         self, pair: Pair, task: Task, count: int, seed: int, key: str, context: Context | None
     ) -> Variants:
-        """Break one example."""
-        function, settings = self.part.function, dict(self.settings)
-        if self.needs & GIVEN:
-            function = partial(_with_context, function, context)
+        """Perturb one example."""
+        function = self.part.function
+        settings = dict(self.settings)
+        if self.needs & FROM_CONTEXT:
+            function = partial(_call_with_context, function, context)
         if self.part.scope == "pair":
             if "side" in self.part.settings:
                 settings["side"] = self.side
             perturbed: Variants = function(pair, generator(seed, self.spec, key), count, **settings)
             return replace(perturbed, label=pair.label)
-        rows: dict[str, Rows] = {}
+        rows: dict[str, PositionRows] = {}
         for side in self.sides(pair, task):
             sentence = pair.a if side == "a" else pair.b
             rows[side] = function(
                 sentence, generator(seed, self.spec, key, side), count, **settings
             )
-        second = None if pair.b is None else rows.get("b", untouched(pair.b))
-        return Variants(rows.get("a", untouched(pair.a)), second, pair.label)
+        second = None if pair.b is None else rows.get("b", unchanged(pair.b))
+        return Variants(rows.get("a", unchanged(pair.a)), second, pair.label)
 
     def sides(self, pair: Pair, task: Task) -> tuple[str, ...]:
         """Which texts of this example are perturbed."""
@@ -103,7 +107,7 @@ class Step:
         )
 
 
-def _with_context(
+def _call_with_context(
     function: Any,
     context: Context | None,
     perturbed: Any,
@@ -127,25 +131,25 @@ class Transformation:
 
     @cached_property
     def needs(self) -> frozenset[str]:
-        """What it must know beside the text."""
+        """What it must know besides the text."""
         cut = {PIECES} if any(step.splitter == PIECES for step in self.steps) else set()
         return frozenset().union(cut, *(step.needs for step in self.steps))
 
     @property
     def asks_others(self) -> bool:
-        """Whether it asks a model or other data, so that its texts cannot be drawn again from the
-        text and the seed.
+        """Whether it uses a model or other data, so that its texts cannot be drawn again from the
+        original text and the seed.
         """
         return bool(self.needs - {"tags"})
 
     @property
     def is_copy(self) -> bool:
-        """Whether it copies one text into the other, so that agreement is with the default label."""
+        """Whether it copies one text into the other: agreement is then with the default label."""
         return any(step.part.copies for step in self.steps)
 
     @property
     def keeps_words(self) -> bool:
-        """Whether it breaks nothing but order, so that word-order sensitivity can be asked."""
+        """Whether it changes nothing but order, so that word-order sensitivity can be measured."""
         return all(step.part.keeps_words for step in self.steps)
 
     @property
@@ -154,18 +158,18 @@ class Transformation:
         return all(step.part.deterministic for step in self.steps)
 
     def splitter_for(self, task: Task) -> str:
-        """How texts are cut into words: as the user says, or the step that is particular about
-        them, or the first step.
+        """How texts are cut into words: as the user says, or as a step that needs to know more of
+        them wants, or as the first step does.
         """
-        asked = [step for step in self.steps if step.words]
+        named = [step for step in self.steps if step.words]
         particular = [step for step in self.steps if step.needs & {"tags", "importance"}]
-        name = (asked or particular or self.steps)[0].splitter
-        if task.language == "zh" and not asked and (name in OF_ENGLISH or "tags" in self.needs):
+        name = (named or particular or self.steps)[0].splitter
+        if task.language == "zh" and not named and (name in NEED_SPACES or "tags" in self.needs):
             return "jieba" if "tags" in self.needs else "simple"
         return name
 
     def tagger_for(self, task: Task) -> str:
-        """Which tagger finds the word classes: the one asked for, or the usual one of the language."""
+        """Which tagger finds the word classes: the one named, or the usual one of the language."""
         step = next(step for step in self.steps if "tags" in step.needs)
         return str(step.tagger or step.part.tagger.get(task.language, "spacy"))
 
@@ -181,13 +185,13 @@ class Transformation:
         return self
 
     def perturbed_sides(self, task: Task, *, is_pair: bool) -> tuple[str, ...]:
-        """Which texts of an example it breaks."""
+        """Which texts of an example it perturbs."""
         named = {"both": ("a", "b"), "task": (task.breaks,), "last": ("b",)}
         sides = {side for step in self.steps for side in named.get(step.side, (step.side,))}
         return tuple(sorted(sides)) if is_pair else ("a",)
 
     def count(self, q: int) -> int:
-        """How many variants of an example it makes when the run asks for q."""
+        """How many variants per example it makes in a run with q of them."""
         return max(step.count(q) for step in self.steps)
 
     def apply(
@@ -200,7 +204,7 @@ class Transformation:
         short: str = "skip",
         context: Context | None = None,
     ) -> Variants:
-        """Break one example; raises `DoesNotApply` with the reason when that cannot be done."""
+        """Perturb one example; raises `DoesNotApply` with the reason where it cannot be done."""
         [perturbed] = self.apply_all(
             [example], task=task, q=q, seed=seed, short=short, context=context
         )
@@ -218,8 +222,8 @@ class Transformation:
         short: str = "skip",
         context: Context | None = None,
     ) -> Iterator[Variants | DoesNotApply]:
-        """Break many examples, what they need found for all at once; gives the reason where one
-        cannot be perturbed.
+        """Perturb many examples, with what they need found for all at once; gives the reason
+        where one cannot be perturbed.
         """
         for example, pair in zip(examples, self._pairs(examples, task, context), strict=True):
             try:
@@ -237,7 +241,8 @@ class Transformation:
         short: str,
         context: Context | None,
     ) -> Variants:
-        count, cut = self.count(q), partial(self._cut, task=task, context=context)
+        count = self.count(q)
+        cut = partial(self._cut, task=task, context=context)
         variants = self.steps[0].apply(pair, task, self.steps[0].count(q), seed, key, context)
         for number, step in enumerate(self.steps[1:], start=1):
             wanted = count if len(variants) == 1 else 1
@@ -266,11 +271,8 @@ class Transformation:
             for e in examples
         ]
         if "tags" in self.needs:
-            tags = iter(
-                tagged(
-                    [side for pair in pairs for side in pair.sides], tagger=self.tagger_for(task)
-                )
-            )
+            sentences = [side for pair in pairs for side in pair.sides]
+            tags = iter(tagged(sentences, tagger=self.tagger_for(task)))
             pairs = [
                 Pair(next(tags), None if pair.b is None else next(tags), pair.label)
                 for pair in pairs
@@ -282,7 +284,9 @@ class Transformation:
 
     def _given(self, context: Context | None) -> Context:
         if context is None:
-            raise DisorderError(f"{self.spec} asks a model which words matter, and none is given")
+            raise DisorderError(
+                f"{self.spec} needs a model to find which words matter, and none is given"
+            )
         return context
 
 
@@ -299,19 +303,17 @@ def _enough(variants: Variants, count: int, short: str) -> Variants:
             NONE_EXISTS if variants.available == 0 else "no order that keeps the rule was found"
         )
     if len(variants) < count and short == "skip":
-        known = variants.available
-        how_many = (
-            f"{len(variants)} distinct variants were found"
-            if known is None
-            else f"{known} distinct variants exist"
-        )
+        if variants.available is None:
+            how_many = f"{len(variants)} distinct variants were found"
+        else:
+            how_many = f"{variants.available} distinct variants exist"
         raise DoesNotApply(f"{how_many}, {count} asked for")
     a, *b = [rows if rows.is_shared else rows.take(slice(len(variants))) for rows in variants.sides]
     return Variants(a, b[0] if b else None, variants.label)
 
 
 class _Trial:
-    """What a transformation is given when it is only tried."""
+    """The context of a transformation that is only tried."""
 
     def pieces(self, text: str) -> list[tuple[int, int]]:
         sentence = split(text)

@@ -1,1 +1,1 @@
-"""Rows of word positions: the orders, endings, pairs and groups that transformations choose from."""
+"""Word positions: how transformations draw orders, swap words, and keep or drop some of them."""

@@ -1,4 +1,4 @@
-"""Chinese word classes, by the jieba segmenter and tagger."""
+"""Chinese word classes by the jieba segmenter and tagger."""
 
 from __future__ import annotations
 
@@ -58,8 +58,8 @@ FLAGS = {
 
 @tagger(language="zh", needs="rjieba")
 def jieba(sentences: Sequence[Sentence], *, model: str = "") -> list[Tags]:
-    """The jieba tagger (through rjieba); a character that is no word of its own has the class of
-    the word it is in.
+    """The jieba tagger (through rjieba); a character that is not a word has the class of the word
+    it is in.
     """
     if model:
         raise BadSetting("tagger", tagger=f"jieba:{model}", need="jieba alone: it has one model")

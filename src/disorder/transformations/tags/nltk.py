@@ -16,7 +16,8 @@ from disorder.transformations.tags.word_classes import Tags, tokens_at
 from disorder.transformations.words import split
 from disorder.types import Sentence
 
-PACKAGES = "averaged_perceptron_tagger_eng universal_tagset"
+DATA = ("averaged_perceptron_tagger_eng", "universal_tagset")
+DOWNLOAD = f"python -m nltk.downloader {' '.join(DATA)}"
 FINER = {
     "NNP": "PROPN",
     "NNPS": "PROPN",
@@ -39,8 +40,20 @@ def nltk(sentences: Sequence[Sentence], *, model: str = "") -> list[Tags]:
     return [_tags(sentence, tag, classes) for sentence in sentences]
 
 
+def has_data() -> bool:
+    """Whether NLTK and the data of its tagger are installed."""
+    try:
+        from nltk.data import find
+
+        for name in DATA:
+            find(f"taggers/{name}")
+    except (ImportError, LookupError):
+        return False
+    return True
+
+
 def _tags(sentence: Sentence, tag: Any, classes: dict[str, str]) -> Tags:
-    """Classes of NLTK's own tokens; a word cut otherwise (don't) has that of the token it begins
+    """Classes of NLTK's own tokens; a word split otherwise (don't) has that of the token it begins
     in.
     """
     tokens = split(sentence.text, words="nltk")
@@ -50,8 +63,8 @@ def _tags(sentence: Sentence, tag: Any, classes: dict[str, str]) -> Tags:
 
 @lru_cache(maxsize=1)
 def _tagger() -> tuple[Any, dict[str, str]]:
-    """The tagger, and the class of each Penn Treebank tag: the older universal one, made finer
-    where the tag tells more.
+    """The tagger, and the class of each Penn Treebank tag: the older universal one, or a finer one
+    where the tag tells it.
     """
     try:
         from nltk.tag import PerceptronTagger
@@ -62,9 +75,7 @@ def _tagger() -> tuple[Any, dict[str, str]]:
         mapped = tagset_mapping("en-ptb", "universal")
         trained = PerceptronTagger()
     except LookupError:
-        raise MissingData(
-            f"tagger=nltk needs NLTK's data: python -m nltk.downloader {PACKAGES} (or set NLTK_DATA)"
-        ) from None
+        raise MissingData(f"tagger=nltk needs NLTK's data: {DOWNLOAD} (or set NLTK_DATA)") from None
     classes: dict[str, str] = _Classes(
         {tag: FINER.get(tag, NEWER.get(name, name)) for tag, name in mapped.items()}
     )
@@ -72,7 +83,7 @@ def _tagger() -> tuple[Any, dict[str, str]]:
 
 
 class _Classes(dict[str, str]):
-    """A tag that the mapping does not know is X."""
+    """Classes by tag; a tag that is not in the mapping is X."""
 
     def __missing__(self, tag: str) -> str:
         return "X"

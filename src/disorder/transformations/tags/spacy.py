@@ -17,7 +17,7 @@ from disorder.transformations.words.sentence import without_surrogates
 from disorder.types import Ints, Sentence
 
 USUAL = "en_core_web_sm"
-INSTALL = f"install one with python -m spacy download {USUAL}"
+INSTALL = 'install one with pip install "disorder[nlp]"'
 UNUSED = ("ner", "lemmatizer", "textcat", "entity_linker")
 
 
@@ -42,7 +42,7 @@ def _tags(sentence: Sentence, document: Any) -> Tags:
 
 
 def _tokens(sentence: Sentence, document: Any) -> Ints:
-    """The pipeline's token for each word; for one that holds several (don't, well-known), the one
+    """The pipeline's token for each word; of several tokens in a word (don't, well-known), the one
     that governs the others.
     """
     starts = np.array([token.idx for token in document], dtype=np.int64)
@@ -56,23 +56,28 @@ def _tokens(sentence: Sentence, document: Any) -> Ints:
 
 @lru_cache(maxsize=4)
 def _pipeline(model: str) -> Any:
+    name = model or installed_pipeline()
     try:
-        import spacy
-    except ImportError as error:
-        raise MissingPackage("tagger=spacy", "spacy", "nlp") from error
-    name = model or _installed(spacy)
-    try:
-        return spacy.load(name, exclude=list(UNUSED))
+        return _spacy().load(name, exclude=list(UNUSED))
     except (OSError, ValueError) as error:
         first = (str(error).splitlines() or [""])[0]
         raise MissingData(f"tagger=spacy:{name} cannot be loaded ({first}); {INSTALL}") from None
 
 
-def _installed(spacy: Any) -> str:
+def installed_pipeline() -> str:
     """The usual English pipeline, or else the first English one that is installed."""
-    names = sorted(name for name in spacy.util.get_installed_models() if name.startswith("en"))
+    installed = _spacy().util.get_installed_models()
+    names = sorted(name for name in installed if name.startswith("en"))
     if not names:
         raise MissingData(
             f"tagger=spacy found no English pipeline; {INSTALL}, or name one: tagger=spacy:FOLDER"
         )
     return USUAL if USUAL in names else str(names[0])
+
+
+def _spacy() -> Any:
+    try:
+        import spacy
+    except ImportError as error:
+        raise MissingPackage("tagger=spacy", "spacy", "nlp") from error
+    return spacy

@@ -1,5 +1,5 @@
-"""What are the word classes called? The seventeen universal ones, and the twelve that older work
-knows, which contain them.
+"""Names of word classes: the seventeen universal ones, and the twelve of older work, which contain
+them.
 """
 
 from __future__ import annotations

@@ -1,1 +1,1 @@
-"""Phrase-based translators, one per label, for the transformation pbsmt."""
+"""Phrase-based translation for pbsmt: what it learns from, the translator, where it is kept."""

@@ -1,5 +1,4 @@
-"""What would follow this text, going by phrases seen side by side? A phrase-based statistical
-translator, through Thot.
+"""A phrase-based statistical translator, through Thot.
 
 Words are aligned in both directions (IBM model 1, then a hidden Markov model), the two alignments
 are joined, phrases are read off them, and a trigram language model is counted on the target side; a
@@ -21,18 +20,21 @@ WordPair = tuple[list[str], list[str]]
 
 N_ROUNDS = 5  # of expectation-maximisation, for either alignment model
 LONGEST_PHRASE = 7
+LONGEST_TEXT = 200  # words that Thot aligns and translates
 ORDER = 3  # of the language model
 N_OPTIONS = 20  # translations kept of a phrase
 BEAM = 10  # hypotheses kept in a stack, translations tried of a phrase
-# Thot's number for the estimate of what is left to translate: phrases, language model and
-# distortion
+# Thot's number for estimating what is left to translate by phrases, language model and distortion
 LOOK_AHEAD = 6
-# word penalty, language model, target phrase length, jumps, source phrase length, p(target |
-# source), p(source | target),
-# sentence length: all alike, but for the last, which says nothing when only one side is known
+# Word penalty, language model, target phrase length, jumps, source phrase length,
+# p(target | source), p(source | target), sentence length: all equal except the last, which says
+# nothing when only one side is known
 WEIGHTS = (1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 0.0)
 # Thot's file names: phrases, single words in either direction, language model
-PHRASES, FORWARD, BACKWARD, LANGUAGE = "tm", "tm_invswm", "tm_swm", "lm"
+PHRASES = "tm"
+FORWARD = "tm_invswm"
+BACKWARD = "tm_swm"
+LANGUAGE = "lm"
 FIXED = {
     # how far phrase counts are trusted over word probabilities, either way
     f"{PHRASES}.lambda": "0.7 0.7",
@@ -44,7 +46,7 @@ FIXED = {
 
 
 def thot(module: str) -> Any:
-    """A module of Thot's, which is loaded only where it is used."""
+    """A module of Thot, loaded only where it is used."""
     try:
         import thot.alignment
         import thot.translation
@@ -54,7 +56,7 @@ def thot(module: str) -> Any:
 
 
 class Untranslatable(Exception):
-    """A folder that holds no whole translator."""
+    """A folder that holds no complete translator."""
 
 
 class Translator:
@@ -67,14 +69,18 @@ class Translator:
             and self._model.load_language_model(str(folder / LANGUAGE))
         ):
             raise Untranslatable(str(folder))
-        self._model.heuristic, self._model.weights = LOOK_AHEAD, list(WEIGHTS)
-        self._model.w, self._model.a, self._model.non_monotonicity = BEAM, LONGEST_PHRASE, 0
+        self._model.heuristic = LOOK_AHEAD
+        self._model.weights = list(WEIGHTS)
+        self._model.w = BEAM
+        self._model.a = LONGEST_PHRASE
+        self._model.non_monotonicity = 0
         self._decoder = thot("translation").SmtDecoder(self._model)
-        self._decoder.s, self._decoder.is_breadth_first = BEAM, True
+        self._decoder.s = BEAM
+        self._decoder.is_breadth_first = True
         self._lock = Lock()  # a decoder keeps the sentence at hand in itself
 
     def __call__(self, words: Sequence[str]) -> list[str]:
-        """The most probable translation; words it never saw are passed on as they are."""
+        """The most probable translation; words it never saw stay as they are."""
         with self._lock:
             return list(self._decoder.translate(" ".join(words)).target)
 
@@ -96,11 +102,9 @@ def _word_model(pairs: Sequence[WordPair], path: Path) -> Any:
         first.add_sentence_pair(source, target)
     _train(first)
     model = thot("alignment").HmmAlignmentModel(first)
-    model.hmm_p0, model.lexical_smoothing_factor, model.hmm_alignment_smoothing_factor = (
-        0.1,
-        0.1,
-        0.3,
-    )
+    model.hmm_p0 = 0.1
+    model.lexical_smoothing_factor = 0.1
+    model.hmm_alignment_smoothing_factor = 0.3
     _train(model)
     model.print(str(path))
     return model
@@ -124,10 +128,8 @@ def _write_phrases(pairs: Sequence[WordPair], forward: Any, backward: Any, folde
     with path.open("w", encoding="utf-8", newline="\n") as file:
         for pair, (_, matrix) in zip(pairs, found, strict=True):
             file.write(_alignment(pair, matrix.to_numpy()))
-    table, parameters = (
-        thot("translation").PhraseModel(),
-        thot("translation").PhraseExtractParameters(),
-    )
+    table = thot("translation").PhraseModel()
+    parameters = thot("translation").PhraseExtractParameters()
     parameters.max_target_phrase_length = LONGEST_PHRASE
     table.build(str(path), parameters, False)
     table.print_phrase_table(str(folder / f"{PHRASES}.ttable"), N_OPTIONS)
@@ -148,8 +150,9 @@ def _alignment(pair: WordPair, is_aligned: Any) -> str:
 
 
 def _write_language_model(sentences: Iterable[Sequence[str]], path: Path) -> None:
-    """Counts of runs of up to three words; a word's first showing counts as the unknown word, which
-    gives that a chance.
+    """Counts of runs of up to three words.
+
+    A word's first occurrence counts as the unknown word, which gives that one a probability.
     """
     counts: Counter[tuple[str, ...]] = Counter()
     known: set[str] = set()
@@ -166,6 +169,5 @@ def _write_language_model(sentences: Iterable[Sequence[str]], path: Path) -> Non
     with path.open("w", encoding="utf-8", newline="\n") as file:
         for run, count in sorted(counts.items(), key=lambda item: (len(item[0]), item[0])):
             file.write(f"{' '.join(run)} {counts[run[:-1]] if run[:-1] else total} {count}\n")
-    path.with_name(f"{path.name}.wp").write_text(
-        "", encoding="utf-8"
-    )  # a word predictor that nothing here asks
+    # Thot wants the file of a word predictor, which is not used here
+    path.with_name(f"{path.name}.wp").write_text("", encoding="utf-8")

@@ -1,4 +1,4 @@
-"""How is a text cut into words? One file a splitter; each keeps enough to rebuild the text exactly."""
+"""Splitters: a text as words, one file per splitter; each keeps what rebuilds the text exactly."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ _kept: Memo[tuple[str, str], Sentence] = Memo()
 
 
 def split(text: str, *, words: str = "simple") -> Sentence:
-    """Cut `text` with the splitter registered as `words`; what a slower splitter of another package
-    found is kept.
+    """Split `text` with the splitter registered as `words`; results of splitters that need another
+    package, which are slower, are kept.
     """
     splitter = part(SplitterPart, words)
     if not splitter.needs:
         sentence: Sentence = splitter.function(text)
         return sentence
     [kept] = _kept([(words, text)], lambda _: [splitter.function(text)])
-    return replace(kept)  # a copy, so that what is worked out of a sentence goes with it
+    return replace(kept)  # a copy: what is cached on a sentence must not outlive its user

@@ -1,4 +1,4 @@
-"""Chinese words: a segmenter, where `simple` would cut at every character."""
+"""Chinese words by a segmenter, where `simple` would split at every character."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 """Words as Word Salad (Gupta et al., 2021) and NLI Data Sanity Check (Talman et al., 2021) split
-them: NLTK's.
+them: by NLTK's word tokenizer, which needs no data.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What do all splitters share? Character classes, and the step from spans to a `Sentence`."""
+"""What all splitters share: character classes, and the step from spans to a `Sentence`."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ UNSPACED = ((0x3040, 0x30FF), (0x3400, 0x9FFF), (0xF900, 0xFAFF), (0x20000, 0x3F
 
 @lru_cache(maxsize=65536)
 def class_of(char: str) -> str:
-    """One letter a character.
+    """The class of a character, as one letter.
 
     s space, d digit, w letter, m mark or joiner, z letter of a script without spaces, a apostrophe,
     h hyphen, n dot or comma, p other punctuation, e emoji and other symbols.
@@ -71,7 +71,8 @@ def without_surrogates(text: str) -> str:
 
 def spans_of(text: str, words: Sequence[str]) -> list[tuple[int, int]]:
     """Find each word in the text, left to right; for tokenizers that give strings alone."""
-    spans, at = [], 0
+    spans = []
+    at = 0
     for word in words:
         start = text.index(word, at)
         at = start + len(word)

@@ -1,4 +1,4 @@
-"""Words as UnNatural Language Inference (Sinha et al., 2021) splits them: spaCy's English
+"""Words as UnNatural Language Inference (Sinha et al., 2021) splits them: by spaCy's English
 tokenizer.
 """
 

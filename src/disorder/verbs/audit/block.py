@@ -27,7 +27,8 @@ from disorder.models import LoadedModel, some_variants
 from disorder.runs.samples import sample_table
 from disorder.runs.settings import Settings
 from disorder.transformations import Transformation, parse
-from disorder.types import Bools, Costs, Dataset, Example, Floats, Ints, Task, Variants
+from disorder.transformations.rendering import variant_texts
+from disorder.types import Bools, Costs, Dataset, Example, Floats, Ints, Task, Texts, Variants
 from disorder.verbs.context import RunContext
 
 ROUNDS = (1, 1, 1, 1, 2, 2, 4, 4, 8)  # variants predicted in a round; the last size is repeated
@@ -140,9 +141,15 @@ class BlockPredictor:
                 perturbed.examples,
                 perturbed.variants,
                 predictions,
-                with_texts=self.transformation(block.transformation).asks_others,
+                texts=self._kept_texts(block.transformation, perturbed.variants),
             )
         return table, perturbed.skips
+
+    def _kept_texts(self, spec: str, variants: Sequence[Variants]) -> list[list[Texts]] | None:
+        """The perturbed texts, where they cannot be drawn again from the text and the seed."""
+        if not self.transformation(spec).asks_others:
+            return None
+        return [variant_texts(each) for each in variants]
 
     def transformation(self, spec: str) -> Transformation:
         """The transformation of a spec, parsed once."""

@@ -11,7 +11,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from disorder.data import column_names, language_of, rare_labels, select
+from disorder.data import column_names, language_of, rare_labels
 from disorder.engines import Engine, engine
 from disorder.errors import DisorderError, check_keywords
 from disorder.metrics import Metric, StopRule, limits
@@ -20,13 +20,15 @@ from disorder.report.page import write_report
 from disorder.runs import Run, new_run, place, read_run
 from disorder.runs.settings import Settings
 from disorder.runs.storage import TemporaryFolder
-from disorder.specs import listed, parse_list, parse_pairs
+from disorder.specs import listed, parse_list
 from disorder.transformations import Transformation, parse
+from disorder.transformations.tags import resolved, tagger_notes
 from disorder.types import Dataset, Fidelity, Progress
 from disorder.verbs.audit.auditing import Audit
 from disorder.verbs.audit.block import BlockPredictor
 from disorder.verbs.audit.planning import LEFT_OUT, planned, requested_scores
-from disorder.verbs.model_loading import load_model, loaded_model
+from disorder.verbs.model_loading import label_names, load_with, loaded_model
+from disorder.verbs.selected_data import selected_data
 
 
 @check_keywords()
@@ -107,7 +109,7 @@ def audit(
         curtail=curtail,
         stop_when=stop_when,
         columns=column_names(columns),
-        labels=_label_names(labels),
+        labels=label_names(labels),
         group_by=listed(group_by),
         task=task,
         data_dir=None if data_dir is None else str(data_dir),
@@ -153,12 +155,6 @@ def resume(
     return _audited(model, data, chosen, folder, progress, before)
 
 
-def _label_names(labels: Mapping[str, str] | str | None) -> dict[str, str]:
-    if isinstance(labels, str):
-        return parse_pairs(labels, form=f"--labels {labels!r}: write it as name=name,name=name")
-    return dict(labels or {})
-
-
 def _free(folder: Path) -> Path:
     if (folder / "run.json").exists():
         raise DisorderError(
@@ -194,13 +190,15 @@ def _prepared(
     rule = StopRule.parse(chosen.stop_when) if chosen.stop_when else None
     if rule is not None:
         Metric.named(rule.metric)
-    dataset = select(data, chosen)
+    dataset = selected_data(data, chosen)
     _check_task(dataset, chosen, rule)
     decided_at = limits(requested, dataset.task, chosen.fidelity) if chosen.curtail else []
     loaded, notes = loaded_model(model, dataset, plan, chosen)
     chosen = replace(chosen, precision=loaded.precision)
     run = _new_run(loaded, data, dataset, plan, chosen)
-    run.notes = [*rare_labels(dataset), *left_out, *notes]
+    taggers = {t.tagger_for(dataset.task) for t in plan if "tags" in t.needs}
+    run.taggers = sorted({resolved(tagger) for tagger in taggers})
+    run.notes = [*rare_labels(dataset), *left_out, *tagger_notes(taggers), *notes]
     if before is not None:
         _continue(run, before)
     predictor = BlockPredictor.of(partial(_same, loaded), dataset, plan, chosen, decided_at)
@@ -266,6 +264,11 @@ def _continue(run: Run, before: Run) -> None:
         raise DisorderError(
             f"--resume: the {' and the '.join(changed)} changed since the run began; start a new one"
         )
+    if before.taggers != run.taggers:
+        raise DisorderError(
+            f"--resume: the run began with {', '.join(before.taggers)} for word classes, which is "
+            "not what is installed here; install it, or start a new one"
+        )
     run.started = before.started
     run.seconds = before.seconds
     run.n_predictions = before.n_predictions
@@ -275,7 +278,7 @@ def _engine(predictor: BlockPredictor, model: Any, dataset: Dataset, chosen: Set
     """Where blocks are predicted; workers elsewhere load the model themselves."""
     worker = predictor
     if chosen.engine != "local":
-        load = partial(load_model, model, dataset.task, chosen, chosen.precision)
+        load = partial(load_with, model, dataset.task, chosen, chosen.precision)
         worker = replace(predictor, load=load)
     make = partial(_same, worker)
     return engine(chosen.engine, address=chosen.address, workers=chosen.workers, make=make)

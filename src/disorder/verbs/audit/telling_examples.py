@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from disorder.abstention import ABSTAINED
-from disorder.types import Bools, Example, Floats, Ints, Outcomes, Rows, Sentence, Variants
+from disorder.types import Bools, Example, Floats, Ints, Outcomes, PositionRows, Sentence, Variants
 
 PER_KIND = 3
 PER_EXAMPLE = 3
@@ -82,11 +82,11 @@ def _answer(outcomes: Outcomes, number: int, probabilities: Floats) -> dict[str,
     return {"answer": label, "confidence": round(float(sure), 3)}
 
 
-def _words(rows: Rows, k: int) -> list[list[Any]]:
+def _words(rows: PositionRows, k: int) -> list[list[Any]]:
     """The words of one perturbed text, each with the place it came from (None: it did not move)."""
     sentence: Sentence = rows.sentence
     if rows.written is not None:
-        return [[word, None] for word in rows.texts()[0 if rows.is_shared else k].split()[:LONGEST]]
+        return [[word, None] for word in rows.written[0 if rows.is_shared else k].split()[:LONGEST]]
     positions = rows.positions[0 if rows.is_shared else k].tolist()
     return [
         [sentence.words[p], None if p == place else p + 1]

@@ -10,7 +10,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from disorder.data import column_names, select
+from disorder.data import column_names
 from disorder.errors import (
     BadModel,
     DisorderError,
@@ -27,6 +27,7 @@ from disorder.types import Dataset, Fidelity, Progress
 from disorder.verbs.explain.result import Explanations, ExplanationSection
 from disorder.verbs.explain.subject import LIMIT, Subject
 from disorder.verbs.model_loading import loaded_model
+from disorder.verbs.selected_data import selected_data
 
 # what one explanation lacks need not stop the others
 CANNOT = (BadModel, MissingData, MissingPackage, NothingToMeasure)
@@ -99,7 +100,7 @@ def explain(
     transformation = parse(with_, fidelity=settings.fidelity).tried()
     wanted = [parsed(spec) for spec in ([by] if isinstance(by, str) else by)]
     _check_once(wanted)
-    dataset = select(str(data) if isinstance(data, Path) else data, settings)
+    dataset = selected_data(str(data) if isinstance(data, Path) else data, settings)
     wanted = wanted or usual(dataset)
     loaded, notes = loaded_model(model, dataset, [transformation], settings)
     subject = Subject(loaded, dataset, settings, transformation.spec, progress or (lambda *_: None))

@@ -11,6 +11,7 @@ from numpy.random import Generator
 
 from disorder.abstention import predicted_label
 from disorder.randomness import generator
+from disorder.transformations.rendering import render
 from disorder.types import Example, Floats, Ints, Sentence, Texts
 from disorder.verbs.explain.subject import Subject
 
@@ -98,7 +99,7 @@ def _drawn(
             sentence, window, keeps_windows=rung.keeps_windows, keeps_classes=rung.keeps_classes
         )
         rng = generator(seed, "ladder", rung.title, example.id, str(side))
-        made.append(sentence.render(orders_of(groups, draws, rng)))
+        made.append(render(sentence, orders_of(groups, draws, rng)))
     first, *rest = made
     second: Sequence[str | None] = rest[0] if rest else [None] * draws
     return list(zip(first, second, strict=True))

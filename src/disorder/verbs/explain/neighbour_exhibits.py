@@ -12,6 +12,7 @@ import numpy as np
 
 from disorder.metrics import share
 from disorder.report.exhibits import Figure, Row, Table
+from disorder.transformations.rendering import render
 from disorder.types import Example, Floats, Ints, Sentence, Texts
 from disorder.verbs.explain.bleu import cased_kinds
 from disorder.verbs.explain.chart_style import domain, intervals, number
@@ -63,7 +64,7 @@ class MovableText:
 
     def texts(self, orders: Ints) -> list[Texts]:
         """The reordered texts, one entry per order."""
-        made = self.sentence.render(np.array([self.positions(order) for order in orders]))
+        made = render(self.sentence, np.array([self.positions(order) for order in orders]))
         if self.side == "a":
             return [(text, self.example.text_b) for text in made]
         return [(self.example.text_a, text) for text in made]

@@ -17,6 +17,7 @@ from disorder.errors import DoesNotApply, NothingToMeasure
 from disorder.models import LoadedModel
 from disorder.runs.settings import Settings
 from disorder.transformations import Transformation, parse
+from disorder.transformations.rendering import variant_texts
 from disorder.types import (
     Bools,
     Dataset,
@@ -155,7 +156,7 @@ class Subject:
             raise NothingToMeasure(
                 f"{transformation.spec}: no example can be perturbed ({reasons})"
             )
-        texts = [text for each in kept for text in each.texts()]
+        texts = [text for each in kept for text in variant_texts(each)]
         predictions = self.predict(texts, stage=transformation.spec)
         outcomes = self._outcomes(
             transformation,

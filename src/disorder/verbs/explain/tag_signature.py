@@ -15,7 +15,7 @@ import numpy as np
 from disorder.errors import UnknownName
 from disorder.report.exhibits import Figure, Row
 from disorder.transformations.tags import UNIVERSAL
-from disorder.types import Bools, Fidelity, Floats, Ints, Rows, Sentence
+from disorder.types import Bools, Fidelity, Floats, Ints, PositionRows, Sentence
 from disorder.verbs.explain.chart_style import colours, name, number, offset
 
 TEXTS = ("training data", "permuted text")
@@ -130,7 +130,7 @@ class TaggedRows:
     """A text with word classes, and the variants that reorder it."""
 
     sentence: Sentence
-    rows: Rows
+    rows: PositionRows
 
 
 def signature_figure(

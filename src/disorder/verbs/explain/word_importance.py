@@ -17,6 +17,7 @@ from disorder.errors import BadSetting, NothingToMeasure
 from disorder.metrics import average, share
 from disorder.randomness import digest
 from disorder.report.exhibits import Figure, Row, Table
+from disorder.transformations.rendering import variant_texts
 from disorder.types import Bools, Example, Floats, Ints, Pair, Score
 from disorder.verbs.explain.chart_style import domain, intervals, name, number
 from disorder.verbs.explain.result import Explained, bounds, said
@@ -150,7 +151,7 @@ def _weighed_examples(
     outcomes = perturbed.outcomes
     examples = [perturbed.examples[i] for i in places.tolist()]
     originals = [cut(example.texts) for example in examples]
-    shuffled = [cut(perturbed.variants[i].texts()[0]) for i in places.tolist()]
+    shuffled = [cut(variant_texts(perturbed.variants[i])[0]) for i in places.tolist()]
     pairs = [*originals, *shuffled]
     columns = outcomes.original_label[places]
     shuffled_columns = outcomes.label[places, 0].astype(np.int64)

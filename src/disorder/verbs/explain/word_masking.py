@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from disorder.transformations.rendering import render
 from disorder.transformations.words import split
 from disorder.types import Bools, Floats, Ints, Pair, Sentence, Texts
 
@@ -52,6 +53,6 @@ def _rendered(sentence: Sentence, kept: Bools) -> list[str]:
     texts = np.empty(len(kept), dtype=object)
     for length in np.unique(lengths).tolist():
         rows = np.flatnonzero(lengths == length)
-        texts[rows] = sentence.render(stays[rows].nonzero()[1].reshape(len(rows), length))
+        texts[rows] = render(sentence, stays[rows].nonzero()[1].reshape(len(rows), length))
     found: list[str] = texts.tolist()
     return found

@@ -17,6 +17,7 @@ from disorder.randomness import generator
 from disorder.report.wording import main_transformation
 from disorder.runs import Run, read_examples, read_run
 from disorder.transformations import Transformation, parse, stored_texts
+from disorder.transformations.rendering import variant_texts
 from disorder.types import Example, Task, Texts, Variants
 from disorder.verbs.human.stored_samples import (
     SampleRow,
@@ -96,7 +97,7 @@ class TextPool:
         transformation depends on a model or on other data.
         """
         if self.folder is None or not self.transformation(transformation).asks_others:
-            return dict(enumerate(self.perturbed(example, transformation).texts()))
+            return dict(enumerate(variant_texts(self.perturbed(example, transformation))))
         if transformation not in self._written:
             self._written[transformation] = read_written_texts(self.folder, transformation)
         return {

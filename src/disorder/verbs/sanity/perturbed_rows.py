@@ -10,6 +10,7 @@ import numpy as np
 
 from disorder.errors import DoesNotApply
 from disorder.transformations import parse
+from disorder.transformations.rendering import variant_texts
 from disorder.types import Bools, Example, Floats, Task, Texts, Variants
 
 CHUNK = 1000  # rows perturbed in all ways before the next, so that no text is tagged twice
@@ -65,7 +66,7 @@ def _gather(
             texts.append(example.texts)
         else:
             removed[row] = _n_removed(variants)
-            texts.append(variants.texts()[0])
+            texts.append(variant_texts(variants)[0])
     return PerturbedRows(spec, texts, applies, removed, dict(sorted(skips.items())))
 
 

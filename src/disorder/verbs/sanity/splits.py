@@ -16,12 +16,13 @@ from typing import Any
 
 import numpy as np
 
-from disorder.data import select, train_spec
+from disorder.data import train_spec
 from disorder.errors import BadData
 from disorder.metrics.statistics.intervals import Z
 from disorder.randomness import digest
 from disorder.runs.settings import Settings
 from disorder.types import Dataset, Example, Ints
+from disorder.verbs.selected_data import selected_data
 
 FOLDS = 5
 LIMIT = 5000
@@ -78,9 +79,9 @@ def read_rows(
     settings: Settings,
 ) -> DatasetRows:
     """Read the data, find its training split, and decide which rows are trained on and tested."""
-    test_set = select(data, settings)
+    test_set = selected_data(data, settings)
     train_source = train_spec(data, settings.data_dir) if train is None else train
-    train_set = None if train_source is None else select(train_source, settings)
+    train_set = None if train_source is None else selected_data(train_source, settings)
     limit = LIMIT if limit is None else limit
     if train_set is None:
         return _deal(test_set, None, folds or FOLDS, limit, settings.seed)

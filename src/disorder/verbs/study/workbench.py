@@ -13,10 +13,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from disorder.data import honest_name, select
+from disorder.data import honest_name
 from disorder.models import load
 from disorder.runs.settings import Settings
 from disorder.types import Dataset, Fidelity, Progress
+from disorder.verbs.selected_data import selected_data
 from disorder.verbs.study.kept_steps import compute_once
 from disorder.verbs.study.naming import (
     GivenRun,
@@ -67,7 +68,7 @@ class Workbench:
             task=self.settings.task,
             data_dir=self.settings.data_dir,
         )
-        return select(raw_data(data), settings)
+        return selected_data(raw_data(data), settings)
 
     def pairs(self) -> Iterator[tuple[Any, Any]]:
         """Every model with every set of data; a finished run with its own."""

@@ -13,9 +13,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from disorder.data import select
 from disorder.errors import BadData, BadSetting, DisorderError
 from disorder.types import Dataset, Progress
+from disorder.verbs.selected_data import selected_data
 from disorder.verbs.train.folder import read_record
 from disorder.verbs.train.request import TrainingRequest, check_request, spelled
 from disorder.verbs.train.training import new_record, run_training
@@ -34,7 +34,7 @@ class TrainingSource:
         """Read all training data of a request; how much of it a training takes is drawn by its
         seed.
         """
-        return cls(request.data, select(request.data, request.reading))
+        return cls(request.data, selected_data(request.data, request.reading))
 
 
 def train_once(
@@ -70,7 +70,7 @@ def read_test_data(verb: str, test: Any, limit: int | None, request: TrainingReq
     """The test data of a comparison; the same examples for every model and seed."""
     if limit is not None and limit < 1:
         raise BadSetting(verb, test_limit=limit, need="1 or more")
-    found = select(spelled(test), replace(request.reading, limit=limit))
+    found = selected_data(spelled(test), replace(request.reading, limit=limit))
     if found.task.is_regression:
         raise BadData(f"{found.name}: {verb} counts correct labels, and this data has numbers")
     return found

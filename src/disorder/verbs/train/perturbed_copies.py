@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from disorder.errors import DoesNotApply
 from disorder.randomness import generator
 from disorder.transformations import parse, suite
+from disorder.transformations.rendering import variant_texts
 from disorder.types import Context, Example, Task, Texts
 
 
@@ -55,7 +56,7 @@ def perturbed_copies(
                 if isinstance(variants, DoesNotApply):
                     skips[spec][str(variants)] += 1
                 else:
-                    found[i] = variants.texts()[0]
+                    found[i] = variant_texts(variants)[0]
     kept = sorted(found)
     return PerturbedCopies([found[i] for i in kept], kept, skips)
 

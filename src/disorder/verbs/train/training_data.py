@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from disorder.data import select
 from disorder.errors import BadData
 from disorder.randomness import digest
 from disorder.types import Dataset, Example
+from disorder.verbs.selected_data import selected_data
 from disorder.verbs.train.recipe_plan import Job
 from disorder.verbs.train.request import CheckedRequest
 from disorder.verbs.train.span_learning import locate_answers
@@ -47,10 +47,10 @@ def _train_and_dev(checked: CheckedRequest, data: Dataset | None) -> tuple[Datas
     request = checked.request
     reading = replace(request.reading, seed=request.seed)
     given = request.data if data is None else data
-    train = select(given, replace(reading, limit=request.limit))
+    train = selected_data(given, replace(reading, limit=request.limit))
     if request.dev is None:
         return held_out(train, request.seed)
-    dev = select(request.dev, reading)
+    dev = selected_data(request.dev, reading)
     is_other = dev.task.is_regression != train.task.is_regression
     if is_other or set(dev.task.labels) - set(train.task.labels):
         theirs = ", ".join(dev.task.labels) or "numbers"

@@ -18,6 +18,7 @@ from disorder.models import Head, n_heads
 from disorder.randomness import digest
 from disorder.registry import explanation
 from disorder.report.exhibits import Figure
+from disorder.transformations.rendering import variant_texts
 from disorder.types import Bools, Ints, Pair, Score
 from disorder.verbs.explain.head_ablation import RANDOM, WITHOUT, RandomFrom, ablation, random_heads
 from disorder.verbs.explain.head_exhibits import (
@@ -108,7 +109,7 @@ def _matched(subject: Subject, perturbed: PerturbedExamples, places: Ints) -> li
             f"no example of this label is right on the original text and under every shuffle{few}"
         )
     original_pairs = [cut(perturbed.examples[i].texts) for i in kept]
-    shuffled_pairs = [cut(perturbed.variants[i].texts()[0]) for i in kept]
+    shuffled_pairs = [cut(variant_texts(perturbed.variants[i])[0]) for i in kept]
     shuffled = found_heads(subject.model, shuffled_pairs)
     original = found_heads(subject.model, original_pairs, [each.head for each in shuffled])
     return [

@@ -15,9 +15,9 @@ from disorder.errors import BadSetting
 from disorder.metrics import mean, resampled
 from disorder.registry import TAGGERS, explanation
 from disorder.report.exhibits import Figure, Row, Table
-from disorder.transformations.tags import tagged
+from disorder.transformations.tags import tagged, tagger_notes
 from disorder.transformations.words import split
-from disorder.types import Floats, Ints, Score, Sentence
+from disorder.types import Floats, Ints, Score, Sentence, Task
 from disorder.verbs.explain.chart_style import FILLS, GREY, VegaLite, domain, name, number, ruled
 from disorder.verbs.explain.ladder_rungs import First, Rung, rungs_of, share_right
 from disorder.verbs.explain.result import Explained, bounds, said, signed
@@ -67,7 +67,7 @@ def ladder(
         [_figure(_rows(shares, chance), chance)],
         [Table("ladder_rungs", "Accuracy on each rung", rungs_table)],
         scores,
-        _notes(window, first),
+        [*_notes(window, first), *tagger_notes([_tagger(tagger, subject.task)])],
     )
 
 
@@ -81,6 +81,11 @@ def _right(subject: Subject, rungs: list[Rung], window: int, draws: int, tagger:
     return np.stack(columns, axis=1).astype(np.float64)
 
 
+def _tagger(given: str, task: Task) -> str:
+    """The tagger asked for, or the usual one of the language."""
+    return given or TAGGER.get(task.language, "spacy")
+
+
 def _tagged(subject: Subject, tagger: str) -> list[list[Sentence]]:
     """The texts of every example, cut into words with their classes."""
     language = subject.task.language
@@ -89,7 +94,7 @@ def _tagged(subject: Subject, tagger: str) -> list[list[Sentence]]:
     sentences = iter(
         tagged(
             [split(text, words=words) for text in texts],
-            tagger=tagger or TAGGER.get(language, "spacy"),
+            tagger=_tagger(tagger, subject.task),
         )
     )
     return [

@@ -11,7 +11,7 @@ import numpy as np
 from disorder.errors import BadSetting, NothingToMeasure
 from disorder.registry import explanation
 from disorder.report.exhibits import Figure
-from disorder.types import Bools, Floats, Rows
+from disorder.types import Bools, Floats, PositionRows
 from disorder.verbs.explain.acceptance_bins import (
     BinnedAcceptance,
     accepted,
@@ -91,7 +91,7 @@ def bleu_of(perturbed: PerturbedExamples) -> Floats:
     return found
 
 
-def _is_moved(rows: Rows) -> bool:
+def _is_moved(rows: PositionRows) -> bool:
     own = np.arange(len(rows.sentence))
     return rows.positions.shape[1] != len(own) or bool((rows.positions != own).any())
 

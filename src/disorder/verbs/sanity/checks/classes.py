@@ -14,6 +14,7 @@ from disorder.report.exhibits import Figure, Row, Table
 from disorder.report.number_text import score_row
 from disorder.transformations import parse
 from disorder.transformations.applying.suites import SINGLE
+from disorder.transformations.tags import tagger_notes
 from disorder.types import Score
 from disorder.verbs.sanity.check_input import CheckInput
 from disorder.verbs.sanity.equivalence import NEEDED, NOT_NEEDED, UNDECIDED, reason
@@ -27,7 +28,8 @@ def classes(given: CheckInput) -> CheckResult:
     """Drop each word class from both texts, in training and test."""
     trials = given.trials
     specs = [f"drop_pos:tags={tag}" for tag in SINGLE]
-    parse(specs[0]).tried(trials.task.language)  # raises where no tagger is installed
+    # raises where no tagger is installed
+    tagger = parse(specs[0]).tried(trials.task.language).tagger_for(trials.task)
     tried, notes = trials.try_each(specs)
     found = [trial for trial in tried if trial.perturbed.removed.any()]
     notes += [
@@ -52,7 +54,7 @@ def classes(given: CheckInput) -> CheckResult:
         scores,
         [cost_figure("classes", trials, found), _removed_figure(trials, rows)],
         [Table("classes", "Word classes, dropped from both texts", rows)],
-        [*notes, *unscored, *skips],
+        [*notes, *unscored, *skips, *tagger_notes([tagger])],
     )
 
 

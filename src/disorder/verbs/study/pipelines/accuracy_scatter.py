@@ -15,6 +15,7 @@ from disorder.metrics import ORIGINAL, mean
 from disorder.metrics.word_overlap import word_overlap
 from disorder.report.charts import BLUE, svg
 from disorder.transformations import parse
+from disorder.transformations.rendering import variant_texts
 from disorder.types import Dataset, Score
 from disorder.verbs.study.pipeline import Pipeline
 from disorder.verbs.study.pipelines.audit_table import AuditTable
@@ -133,7 +134,7 @@ def mean_overlap(dataset: Dataset, spec: str, seed: int) -> Score:
         made = parse(spec).apply_all(
             dataset.examples, task=dataset.task, q=1, seed=seed, short="use", context=None
         )
-        texts = [each.texts()[0] for each in made if not isinstance(each, DoesNotApply)]
+        texts = [variant_texts(each)[0] for each in made if not isinstance(each, DoesNotApply)]
     shares = [
         word_overlap(_words(first), _words(second or ""), distinct=False) for first, second in texts
     ]

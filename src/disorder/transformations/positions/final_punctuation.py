@@ -1,10 +1,10 @@
-"""Which marks at the end of a text stay there when its words move?"""
+"""Final punctuation: which marks at the end of a text stay there when its words move."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from disorder.types import Fidelity, Ints, Rows, Sentence
+from disorder.types import Fidelity, Ints, PositionRows, Sentence
 
 
 def ending(sentence: Sentence, fidelity: Fidelity) -> Ints:
@@ -17,26 +17,25 @@ def ending(sentence: Sentence, fidelity: Fidelity) -> Ints:
 def reorder(
     sentence: Sentence,
     orders: Ints,
-    fidelity: Fidelity,
+    fidelity: Fidelity = "paper",
     *,
     available: int | None = None,
     is_shared: bool = False,
-) -> Rows:
+) -> PositionRows:
     """Rows that put the words before the ending in these orders, written as that fidelity writes
     them.
     """
     kept = np.tile(ending(sentence, fidelity), (len(orders), 1))
     released = fidelity == "released"
     positions = np.concatenate([orders, kept], axis=1).astype(np.int64)
-    return Rows(
+    return PositionRows(
         sentence, positions, available, is_shared, is_spaced_out=released, is_lowered=released
     )
 
 
-def alphabetical(sentence: Sentence, fidelity: Fidelity) -> Rows:
+def alphabetical(sentence: Sentence, fidelity: Fidelity) -> PositionRows:
     """The words in alphabetical order, case ignored, equal words as they stood."""
     n = len(sentence) - len(ending(sentence, fidelity))
     order = sorted(range(n), key=lambda i: (sentence.words[i].casefold(), i))
-    return reorder(
-        sentence, np.array([order], dtype=np.int64).reshape(1, n), fidelity, is_shared=True
-    )
+    orders = np.array([order], dtype=np.int64).reshape(1, n)
+    return reorder(sentence, orders, fidelity, is_shared=True)

@@ -1,13 +1,11 @@
-"""Which two words may trade places so that the text changes, and how are some pairs drawn without
-listing all?
-"""
+"""Word swaps: pairs of different words that trade places, drawn without listing all pairs."""
 
 from __future__ import annotations
 
 import numpy as np
 from numpy.random import Generator
 
-from disorder.types import Ints, Rows, Sentence
+from disorder.types import Ints, PositionRows, Sentence
 
 
 def n_pairs(kinds: Ints) -> int:
@@ -26,7 +24,7 @@ def n_later_equal(kinds: Ints) -> Ints:
 
 
 def distinct_pairs(kinds: Ints, count: int, rng: Generator) -> Ints:
-    """Up to `count` pairs of places that hold different words, uniformly, none twice; one a row.
+    """Up to `count` pairs of places that hold different words, uniformly, none twice; one per row.
 
     Each exchange changes just its two places, so no two of them read the same.
     """
@@ -47,11 +45,12 @@ def _partners(kinds: Ints, i: int) -> Ints:
     return i + 1 + np.flatnonzero(kinds[i + 1 :] != kinds[i])
 
 
-def traded(sentence: Sentence, places: Ints, count: int, rng: Generator) -> Rows:
+def traded(sentence: Sentence, places: Ints, count: int, rng: Generator) -> PositionRows:
     """Rows in which two different words, of those at `places`, have traded places."""
     kinds = sentence.kinds[places]
     pairs = places[distinct_pairs(kinds, count, rng)]
     rows = np.tile(np.arange(len(sentence)), (len(pairs), 1))
     every = np.arange(len(pairs))
-    rows[every, pairs[:, 0]], rows[every, pairs[:, 1]] = pairs[:, 1], pairs[:, 0]
-    return Rows(sentence, rows, n_pairs(kinds))
+    rows[every, pairs[:, 0]] = pairs[:, 1]
+    rows[every, pairs[:, 1]] = pairs[:, 0]
+    return PositionRows(sentence, rows, n_pairs(kinds))

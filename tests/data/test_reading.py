@@ -1,4 +1,4 @@
-"""Is every file read as it is, and every mistake in it named with its place?"""
+"""Every file is read as it is, and every mistake in it is named with its place."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ import pytest
 from conftest import pairs
 from disorder.data import read_data, stream
 from disorder.errors import BadData, DisorderError, UnknownName
-from disorder.verbs.perturb import perturbed
+from disorder.verbs.perturb import perturb
 
 ROWS = [
     {"id": "1", "premise": 'A "big" dog, old', "hypothesis": "An animal.", "gold": "entailment"},
@@ -140,7 +140,7 @@ class TestMistakes:
     @pytest.mark.parametrize(
         ("name", "written", "message"),
         [
-            ("d.jsonl", line() + "{perturbed\n", "line 2: broken JSON"),
+            ("d.jsonl", line() + "{broken\n", "line 2: broken JSON"),
             ("d.jsonl", line() + "[1, 2]\n", "line 2: expected an object with columns, got list"),
             (
                 "d.jsonl",
@@ -327,7 +327,7 @@ class TestRows:
 @pytest.mark.parametrize("spec", ["derange", "shuffle_ngrams:n=2+reverse", "swap_texts"])
 def test_perturbed_texts_can_be_read_back_as_data(write: Callable[..., str], spec: str) -> None:
     path = write("".join(json.dumps(row) + "\n" for row in pairs(6)))
-    records = list(perturbed(path, spec, q=3))
+    records = list(perturb(path, with_=spec, q=3))
     back = read_data(
         write(
             "".join(json.dumps(record, ensure_ascii=False) + "\n" for record in records),

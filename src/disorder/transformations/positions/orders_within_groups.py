@@ -1,8 +1,8 @@
-"""Which orders keep every word within its group, be that a window, a clause or a word class?
+"""Random orders that keep every word within its group: a window, a clause or a word class.
 
 Orders that read the same (equal words that trade places) count once. Their number is a product of
 multinomials, so it is known exactly. Few: they are listed, and rows are picked from the list. Many:
-drawn in bulk, each reading equally likely.
+they are drawn in bulk, each reading equally likely.
 """
 
 from __future__ import annotations
@@ -14,16 +14,16 @@ from math import factorial, prod
 import numpy as np
 from numpy.random import Generator
 
-from disorder.transformations.positions.orders import BULK, LISTED, read_once
-from disorder.types import Ints, Rows, Sentence
+from disorder.transformations.positions.random_orders import BULK, LISTED, read_once
+from disorder.types import Ints, PositionRows, Sentence
 
 
-def shuffled_within(sentence: Sentence, groups: Ints, count: int, rng: Generator) -> Rows:
+def shuffled_within(sentence: Sentence, groups: Ints, count: int, rng: Generator) -> PositionRows:
     """Rows that shuffle each group of words over its own places, and read differently from the
     text.
     """
     orders, available = orders_within(groups, sentence.kinds, count, rng)
-    return Rows(sentence, orders, available)
+    return PositionRows(sentence, orders, available)
 
 
 def orders_within(groups: Ints, kinds: Ints, count: int, rng: Generator) -> tuple[Ints, int]:
@@ -49,8 +49,10 @@ def orders_within(groups: Ints, kinds: Ints, count: int, rng: Generator) -> tupl
 def _is_mixed(groups: Ints, kinds: Ints) -> Ints:
     """Places in groups that hold two different words or more."""
     order = np.lexsort((kinds, groups))
-    g, k = groups[order], kinds[order]
-    return np.asarray(order[1:][(g[1:] == g[:-1]) & (k[1:] != k[:-1])])
+    group = groups[order]
+    kind = kinds[order]
+    is_mixed = (group[1:] == group[:-1]) & (kind[1:] != kind[:-1])
+    return np.asarray(order[1:][is_mixed])
 
 
 def _n_readings(kinds: Ints) -> int:
@@ -69,9 +71,7 @@ def _listed(members: list[Ints], n_readings: list[int], kinds: Ints, ranks: Ints
 
 
 def readings(kinds: Ints) -> Ints:
-    """Every order of these things that reads differently, one a row; the first is the one they are
-    in.
-    """
+    """Every order of these things that reads differently, one per row; the first is their own."""
     rows = [np.full(len(kinds), -1, dtype=np.int64)]
     for kind in np.unique(kinds).tolist():
         things = np.flatnonzero(kinds == kind)
@@ -97,12 +97,12 @@ def _drawn(groups: Ints, kinds: Ints, count: int, rng: Generator) -> Ints:
     """Distinct readings, drawn: each comes from equally many orders, so uniform orders give uniform
     readings.
     """
-    rank, n = np.unique(groups, return_inverse=True)[1], len(groups)
+    n = len(groups)
+    rank = np.unique(groups, return_inverse=True)[1]
     places = np.argsort(rank, kind="stable")
     rows = np.empty((0, n), dtype=np.int64)
-    while (
-        len(rows) < count
-    ):  # at most a quarter of all readings is asked for, so most draws are new
+    # At most a quarter of all readings is wanted, so that most draws are new
+    while len(rows) < count:
         fresh = np.empty((max(1, min(count - len(rows) + 8, BULK // n)), n), dtype=np.int64)
         fresh[:, places] = np.argsort(rank + rng.random(fresh.shape), axis=1)
         fresh = fresh[(kinds[fresh] != kinds).any(axis=1)]

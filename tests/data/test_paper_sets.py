@@ -1,12 +1,15 @@
-"""Are the papers' datasets found by name, with the counts and the task that the papers give?"""
+"""The papers' datasets are found by name, with the counts and the task that the papers give."""
 
 from __future__ import annotations
 
+import gzip
+import json
 from collections import Counter
 from pathlib import Path
 
 import pytest
 
+from conftest import pairs
 from disorder.data import guess_task, known_tasks, read_data
 from disorder.errors import BadData, UnknownName
 from disorder.registry import DataPart, parts
@@ -49,6 +52,29 @@ def test_the_environment_says_where_the_data_is(
 ) -> None:
     monkeypatch.setenv("DISORDER_DATA", str(shared_data))
     assert len(read_data("rte").examples) == 277
+
+
+@pytest.fixture
+def own_data(tmp_path: Path) -> Path:
+    """A data folder in the papers' layout with rows of our own."""
+    labels = {"mnli": tuple(NLI), "rte": ("entailment", "not_entailment"), "stsb": ("0.5", "4.25")}
+    for name, split in (("mnli", "dev_matched"), ("rte", "dev"), ("stsb", "dev")):
+        (tmp_path / name).mkdir()
+        with gzip.open(tmp_path / name / f"{split}.jsonl.gz", "wt", encoding="utf-8") as file:
+            file.writelines(json.dumps(row) + "\n" for row in pairs(6, labels[name]))
+    return tmp_path
+
+
+def test_named_sets_are_found_in_a_folder_and_know_their_task(
+    own_data: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    dataset = read_data("mnli", data_dir=str(own_data))
+    assert Counter(example.label for example in dataset.examples) == dict.fromkeys(NLI, 2)
+    assert dataset.task == known_tasks()["mnli"]
+    assert read_data("mnli:matched", data_dir=str(own_data)).examples == dataset.examples
+    assert read_data("stsb", data_dir=str(own_data)).task.is_regression
+    monkeypatch.setenv("DISORDER_DATA", str(own_data))
+    assert len(read_data("rte").examples) == 6
 
 
 @pytest.mark.parametrize("name", [name for name, entry in parts(DataPart).items() if entry.splits])

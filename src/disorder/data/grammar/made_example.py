@@ -1,4 +1,4 @@
-"""What does the grammar make? Examples, and groups of examples that belong together."""
+"""What the grammar makes: examples, and groups of examples that belong together."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import NamedTuple, TypeAlias
 from .draw import Draw
 
 
-class Example(NamedTuple):
+class MadeExample(NamedTuple):
     """A text or a pair of texts, its label, and whether words or their order decide it."""
 
     text_a: str
@@ -18,5 +18,5 @@ class Example(NamedTuple):
     phenomenon: str
 
 
-Group: TypeAlias = list[Example]
-Maker: TypeAlias = Callable[[Draw], Group]
+MadeGroup: TypeAlias = list[MadeExample]
+Maker: TypeAlias = Callable[[Draw], MadeGroup]

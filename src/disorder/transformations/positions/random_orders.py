@@ -1,8 +1,8 @@
-"""Which orders of n things keep a rule, and how are some drawn uniformly, all at once?
+"""Random orders of n words under a rule: uniform, distinct, and drawn all at once.
 
-Few things: every order is listed once and rows are picked from the list, so counts are exact. Many:
-random orders are drawn in bulk and those that break the rule are thrown away, which leaves the rest
-uniform.
+Few words: every order is listed once and rows are picked from the list, so that counts are exact.
+Many: random orders are drawn in bulk and those that break the rule are thrown away, which leaves
+the rest uniform.
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ _SPREAD = np.random.Generator(np.random.Philox(0)).integers(1, 2**40, size=512)
 
 _LOW_BYTE = np.uint64(255)
 
-Rule = Callable[[Ints], Bools]
+OrderRule = Callable[[Ints], Bools]
 
 
 @lru_cache(maxsize=LISTED + 1)
 def all_orders(n: int) -> Ints:
-    """Every order of n things, one a row."""
+    """Every order of n things, one per row."""
     rows = np.array(list(permutations(range(n))), dtype=np.int64).reshape(factorial(n), n)
     rows.setflags(write=False)
     return rows
@@ -47,7 +47,7 @@ def n_derangements(n: int) -> int:
 
 
 def distinct_orders(
-    n: int, count: int, rng: Generator, *, rule: Rule, max_rounds: int = MAX_ROUNDS
+    n: int, count: int, rng: Generator, *, rule: OrderRule, max_rounds: int = MAX_ROUNDS
 ) -> tuple[Ints, int | None]:
     """Up to `count` distinct orders that keep `rule`, uniformly; and how many exist, if that is
     known exactly.
@@ -65,7 +65,7 @@ def distinct_orders(
     return rows, None
 
 
-def some_orders(n: int, count: int, rng: Generator, *, rule: Rule) -> Ints:
+def some_orders(n: int, count: int, rng: Generator, *, rule: OrderRule) -> Ints:
     """`count` orders that keep `rule`, drawn independently (repeats allowed); none if none is
     found.
     """
@@ -87,9 +87,8 @@ def random_orders(n: int, count: int, rng: Generator) -> Ints:
         return np.argsort(rng.random((count, n)), axis=1)
     # Sorting 56 random bits with the index in the low byte is an argsort at the price of a sort.
     raw = np.asarray(rng.bit_generator.random_raw(count * n), dtype=np.uint64).reshape(count, n)
-    return (np.sort((raw & ~_LOW_BYTE) | np.arange(n, dtype=np.uint64), axis=1) & _LOW_BYTE).view(
-        np.int64
-    )
+    indexed = (raw & ~_LOW_BYTE) | np.arange(n, dtype=np.uint64)
+    return (np.sort(indexed, axis=1) & _LOW_BYTE).view(np.int64)
 
 
 def no_fixed_point(rows: Ints) -> Bools:
@@ -97,12 +96,12 @@ def no_fixed_point(rows: Ints) -> Bools:
     return np.asarray((rows != np.arange(rows.shape[1])).all(axis=1))
 
 
-def differs(kinds: Ints) -> Rule:
+def differs(kinds: Ints) -> OrderRule:
     """The words read in the new order are not the same text as before."""
     return lambda rows: np.asarray((kinds[rows] != kinds).any(axis=1))
 
 
-def no_old_bigram(kinds: Ints) -> Rule:
+def no_old_bigram(kinds: Ints) -> OrderRule:
     """No two neighbours were neighbours, in this order, as words: equal words count as equal."""
     if len(kinds) < 2:
         return lambda rows: np.zeros(len(rows), dtype=bool)
@@ -163,7 +162,8 @@ def repaired_order(
     for _ in range(REPAIRS):
         if not len(bad):
             return row
-        i, j = int(bad[rng.integers(len(bad))]) + int(rng.integers(2)), int(rng.integers(len(row)))
+        i = int(bad[rng.integers(len(bad))]) + int(rng.integers(2))
+        j = int(rng.integers(len(row)))
         row[[i, j]] = row[[j, i]]
         after = bad_places()
         if len(after) > len(bad):
@@ -196,8 +196,8 @@ def read_once(rows: Ints, kinds: Ints) -> Ints:
 
 
 def _first_of_each(rows: Ints) -> Ints | slice:
-    # Rows with different sums are different: one number a row usually settles it, without sorting
-    # whole rows.
+    # Rows with different sums are different: one number per row usually settles it, without
+    # sorting whole rows.
     sums = rows @ _SPREAD[: rows.shape[1]] if rows.shape[1] <= len(_SPREAD) else None
     if sums is not None and len(set(sums.tolist())) == len(rows):
         return slice(None)

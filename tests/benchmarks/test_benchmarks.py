@@ -1,0 +1,56 @@
+"""Every benchmark runs at toy size and prints its ratios."""
+
+from __future__ import annotations
+
+import re
+import runpy
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+FOLDER = Path(__file__).parents[2] / "benchmarks"
+OF_TRANSFORMERS = ("again.py", "audit_speed.py", "runtimes.py")
+# how the line with the ratio reads
+RATIOS = {
+    "again.py": r"again is \d+ × faster",
+    "audit_speed.py": r"\| e bare forward passes +\| +[\d.]+ \| +[\d.]+ \| +1\.00 \|",
+    "lime_speed.py": r"lime, loop +[\d.]+ s CPU +[\d.]+x   same top word: \d+ of 2",
+    "overlap_speed.py": r"disorder +[\d,]+ permutations per second +[\d.]+ ×",
+    "permute_speed.py": r"ours ÷ unconstrained: [\d.]+",
+    "runtimes.py": r"\| torch, plain attention \| [\d.]+ \| [\d.]+ \|",
+    "scale.py": r"largest ÷ smallest = [\d.]+",
+    "start.py": r"\| disorder --help \| [\d.]+ \| [\d.]+ \|",
+    "throughput.py": r"\| `derange` \| [\d,]+ \| [\d,]+ \|",
+    "view_speed.py": r"\| open a run \(fresh server\) \| [\d.]+ \| [\d.]+ \| 2 \|",
+}
+
+
+def test_every_benchmark_is_run_here() -> None:
+    assert {path.name for path in FOLDER.glob("[!_]*.py")} == set(RATIOS)
+
+
+@pytest.fixture
+def _benchmarks(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """The folder can be imported from, and what a benchmark changes is as before afterwards."""
+    monkeypatch.syspath_prepend(str(FOLDER))
+    for name in ("HF_HUB_OFFLINE", "OMP_NUM_THREADS"):
+        monkeypatch.setenv(name, "1")
+    yield
+    for path in FOLDER.glob("*.py"):
+        sys.modules.pop(path.stem, None)
+
+
+@pytest.mark.usefixtures("_benchmarks")
+@pytest.mark.parametrize("name", RATIOS)
+def test_a_benchmark_prints_its_ratio(
+    name: str, tiny_bert: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(sys, "argv", [str(FOLDER / name), "--toy"])
+    if name in OF_TRANSFORMERS:
+        monkeypatch.setenv("MODEL", str(tiny_bert))
+        monkeypatch.setenv("DATA", "builtin")
+    runpy.run_path(str(FOLDER / name), run_name="__main__")
+    printed = capsys.readouterr().out
+    assert re.search(RATIOS[name], printed), printed
