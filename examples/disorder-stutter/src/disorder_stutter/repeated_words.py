@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
-
 import numpy as np
 
 from disorder.metrics import share
@@ -23,4 +21,4 @@ def repeated_words(given: CheckInput) -> CheckResult:
 
 def _stutters(text: str) -> bool:
     words = text.lower().split()
-    return any(first == second for first, second in pairwise(words))
+    return any(first == second for first, second in zip(words, words[1:], strict=False))
