@@ -23,7 +23,7 @@ LAYERS = (
     {"types", "errors", "registry", "specs", "randomness", "abstention", "memo"},
 )  # surfaces → verbs → parts → store → base
 # the only steps sideways, apart from verb to verb; a run shows itself in a notebook by its report
-BESIDE = {"cli": {"web"}, "report": {"runs"}, "runs": {"report"}}
+BESIDE = {"__main__": {"cli"}, "cli": {"web"}, "report": {"runs"}, "runs": {"report"}}
 # models that need strings have them made from positions
 RENDERING = "disorder.transformations.rendering."
 SHARED_BY_VERBS = {"context", "model_loading", "outcomes", "selected_data"}

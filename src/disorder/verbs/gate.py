@@ -11,10 +11,11 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from disorder.errors import BadSetting, DisorderError, UnknownName
+from disorder.errors import BadSetting, DisorderError, UnknownName, check_keywords
 from disorder.report.page import visible
 from disorder.runs import Record, Run, read_run
 from disorder.runs.decision import Decision, Ruling
+from disorder.specs import listed
 from disorder.transformations import parse
 
 OPERATORS = {"<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge}
@@ -28,7 +29,7 @@ FORM = 'write it as "[TRANSFORMATION:]SCORE[[GROUP]] > NUMBER", e.g. "omega_max 
 
 
 @dataclass(frozen=True)
-class Rule:
+class GateRule:
     """Fail if this score is beyond this limit; no transformation means the main one, `*` every one."""
 
     text: str
@@ -39,10 +40,10 @@ class Rule:
     limit: float
 
     @classmethod
-    def parse(cls, text: str) -> Rule:
+    def parse(cls, text: str) -> GateRule:
         """The rule that a user typed.
 
-        >>> Rule.parse("shuffle_ngrams:n=2:omega@0.5[needs=order] >= 0.2").metric
+        >>> GateRule.parse("shuffle_ngrams:n=2:omega@0.5[needs=order] >= 0.2").metric
         'omega@0.5'
         """
         found = re.fullmatch(RULE, text, re.DOTALL)
@@ -87,7 +88,8 @@ class Rule:
         )
 
 
-def gate(run: str | Path | Run, fail_if: Sequence[str], *, on: str = "sure") -> Decision:
+@check_keywords()
+def gate(run: str | Path | Run, fail_if: str | Sequence[str], *, on: str = "sure") -> Decision:
     """Decide rules over a finished run (a folder, or what `disorder.audit` gave back).
 
     `on` says what must lie beyond the limit for a rule to fail: the whole interval ("sure"), the
@@ -96,10 +98,11 @@ def gate(run: str | Path | Run, fail_if: Sequence[str], *, on: str = "sure") -> 
     """
     if on not in ON:
         raise BadSetting("gate", on=on, need=" or ".join(ON))
-    if isinstance(fail_if, str) or not fail_if:
+    rules = [GateRule.parse(text) for text in listed(fail_if)]
+    if not rules:
         raise DisorderError(f"no rule to decide: {EXAMPLE}")
-    rules = [Rule.parse(text) for text in fail_if]
-    where, found = ("", run) if isinstance(run, Run) else (str(run), read_run(Path(run)))
+    found = run if isinstance(run, Run) else read_run(run)
+    where = str(found.folder or "")
     if found.status != "done":
         what = f"failed ({visible(found.error)})" if found.status == "failed" else "is not finished"
         raise DisorderError(f"this run {what}; resume it: disorder audit --resume {where}")
@@ -110,7 +113,7 @@ def gate(run: str | Path | Run, fail_if: Sequence[str], *, on: str = "sure") -> 
     )
 
 
-def _records(run: Run, rule: Rule) -> list[Record]:
+def _records(run: Run, rule: GateRule) -> list[Record]:
     """The scores that a rule is about; raises where one of them was not measured."""
     if rule.group not in ("all", *run.groups):
         raise UnknownName("group in --fail-if", rule.group, _plain(["all", *run.groups]))
@@ -125,7 +128,7 @@ def _records(run: Run, rule: Rule) -> list[Record]:
     return records
 
 
-def _transformations(run: Run, rule: Rule) -> list[str]:
+def _transformations(run: Run, rule: GateRule) -> list[str]:
     """What a rule's transformation means in this run."""
     spec, known = rule.transformation, ["original", *run.transformations]
     having = [name for name in known if _has(run, name, rule.metric)]
@@ -143,7 +146,7 @@ def _transformations(run: Run, rule: Rule) -> list[str]:
     return [found]
 
 
-def _main(run: Run, rule: Rule, having: list[str]) -> str:
+def _main(run: Run, rule: GateRule, having: list[str]) -> str:
     """The transformation that the report speaks of; an error where the score is one of original texts
     too.
     """
@@ -159,7 +162,7 @@ def _main(run: Run, rule: Rule, having: list[str]) -> str:
     return main
 
 
-def _why_not(run: Run, rule: Rule, spec: str) -> str:
+def _why_not(run: Run, rule: GateRule, spec: str) -> str:
     """Why a run holds no such score."""
     wanted = (spec, rule.metric, rule.group)
     for gone in run.omitted:

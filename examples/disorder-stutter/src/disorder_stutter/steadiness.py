@@ -11,11 +11,13 @@ from disorder.types import Outcomes
 
 @metric(
     title="steady",
-    meaning="share of examples whose variants all get the same label, right or wrong",
+    meaning="share of examples whose permutations all get the same label, right or wrong",
     better="low where the task needs order",
-    position=70,
+    of="permutations",
+    shown="permutations",
+    position=180,
 )
 def steadiness(outcomes: Outcomes) -> Share:
-    """Share of examples whose variants all get the same label."""
+    """Share of examples whose permutations all get the same label."""
     is_first = outcomes.label == outcomes.label[:, :1]
     return Share(np.asarray((is_first | ~outcomes.is_predicted).all(axis=1)))
