@@ -185,7 +185,7 @@ def test_the_second_audit_predicts_nothing(tiny_bert: Path, tmp_path: Path) -> N
     settings = {
         "limit": 20,
         "q": 5,
-        "transformations": ["derange"],
+        "with_": ["derange"],
         "cache": str(tmp_path / "cache"),
     }
     first = audit(f"hf:{tiny_bert}", "builtin", **settings)

@@ -28,7 +28,7 @@ from disorder.models.inputs.tokens import WordTokens
 from disorder.transformations import parse
 from disorder.transformations.rendering import variant_texts
 from disorder.transformations.words import split
-from disorder.types import Example, PositionRows, Sentence, Task, Texts, Variants
+from disorder.types import Example, PositionRows, Task, Texts, Variants
 
 CORPUS = [
     "The old man didn't see the dogs, but the dogs saw him (twice).",
@@ -161,7 +161,7 @@ def test_positions_reach_the_tokens_without_strings(monkeypatch: pytest.MonkeyPa
     orders = [list(range(8)), list(range(8))[::-1]] * 2
     rows = rows_of("The old man saw the dogs, twice.", orders)
     first = tokens.encode_variants([Variants(rows, rows)] * 150)
-    monkeypatch.setattr(Sentence, "render", None)
+    monkeypatch.setattr("disorder.transformations.rendering.render", None)
     assert listed(tokens.encode_variants([Variants(rows, rows)])) == listed(first)[:4]
 
 

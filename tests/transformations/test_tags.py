@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from disorder.errors import BadSetting, MissingData, MissingPackage, UnknownName
-from disorder.registry import Part, SplitterPart, parts
+from disorder.registry import Part, SplitterPart, TaggerPart, parts
 from disorder.runs import read_run
 from disorder.transformations import parse
 from disorder.transformations.tags import (
@@ -95,7 +95,7 @@ def test_known_sentences(tagger: str, words: str, text: str, expected: dict[str,
 @pytest.mark.parametrize("words", list(parts(SplitterPart)))
 @pytest.mark.parametrize(
     "tagger",
-    [pytest.param(t, marks=pytest.mark.shared if t == "nltk" else ()) for t in parts("tagger")],
+    [pytest.param(t, marks=pytest.mark.shared if t == "nltk" else ()) for t in parts(TaggerPart)],
 )
 def test_every_word_of_any_splitter_has_a_class(tagger: str, words: str) -> None:
     texts = ["", " ", "?!", ENGLISH, CHINESE, "half \ud83d of it", "a\0b  c\n"]

@@ -14,7 +14,7 @@ from conftest import pairs
 from disorder.web.run_library import FoundRun, RunLibrary
 from disorder.web.run_progress import expected_parts, run_progress
 
-BIG = {"q": 60, "transformations": ["derange", "shuffle_ngrams:n=2", "reverse"], "cache": "off"}
+BIG = {"q": 60, "with_": ["derange", "shuffle_ngrams:n=2", "reverse"], "cache": "off"}
 
 
 def progress_in(folder: Path) -> dict[str, Any]:

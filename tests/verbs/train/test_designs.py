@@ -143,7 +143,7 @@ def test_a_mistake_fails_before_test_data_is_read(
     def no_reading(*given: Any) -> None:
         raise AssertionError("data was read")
 
-    monkeypatch.setattr("disorder.verbs.train.comparison.select", no_reading)
+    monkeypatch.setattr("disorder.verbs.train.comparison.selected_data", no_reading)
     with pytest.raises(UnknownName, match="did you mean 'epochs'"):
         designs(
             "builtin:nli:train",

@@ -320,7 +320,7 @@ def test_a_bad_setting_fails_before_data_is_read(
     def no_reading(*given: Any) -> None:
         raise AssertionError("data was read")
 
-    monkeypatch.setattr("disorder.verbs.train.training_data.select", no_reading)
+    monkeypatch.setattr("disorder.verbs.train.training_data.selected_data", no_reading)
     with pytest.raises(error):
         train(recipe, "builtin", model="bow", out=tmp_path / "m", settings=settings)
 

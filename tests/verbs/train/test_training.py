@@ -159,7 +159,7 @@ def test_a_mistake_fails_before_any_data_is_read(
     def no_reading(*given: Any) -> None:
         raise AssertionError("data was read")
 
-    monkeypatch.setattr("disorder.verbs.train.training_data.select", no_reading)
+    monkeypatch.setattr("disorder.verbs.train.training_data.selected_data", no_reading)
     recipe = asked.pop("recipe", "plain")
     with pytest.raises(error, match=says):
         train(recipe, "builtin", out=tmp_path / "m", **asked)
