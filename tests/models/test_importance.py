@@ -485,9 +485,7 @@ class TestLeavingOut:
         """The log-odds are the sum of the weights, so leaving a word out takes its weight away."""
         model = load(labelled(WEIGHTS), task=self.TASK)
         assert model.how_importance == BY_LEAVING_OUT
-        [[found]] = model.importance(
-            [pair_of("A good film, not bad.", None, "positive")], without_each_word
-        )
+        [[found]] = model.importance([pair_of("A good film, not bad.", None, "positive")])
         odds = sum(WEIGHTS.values())
         without = [WEIGHTS.get(word, 0.0) for word in ("a", "good", "film", ",", "not", "bad", ".")]
         expected = [
@@ -500,7 +498,7 @@ class TestLeavingOut:
 
     def test_a_word_that_stands_twice_is_missed_by_no_bag(self) -> None:
         [[found]] = load(labelled(WEIGHTS), task=self.TASK).importance(
-            [pair_of("good good film", None, "positive")], without_each_word
+            [pair_of("good good film", None, "positive")]
         )
         assert found[:2].tolist() == [0, 0]
         assert found[2] < 0
@@ -523,9 +521,7 @@ class TestLeavingOut:
         )
         assert model.how_importance == BY_GRADIENT
         [by_gradient] = model.importance([pair])
-        [left_out] = leave_one_out(
-            model, [pair], np.array([float(NLI.labels.index("neutral"))]), without_each_word
-        )
+        [left_out] = leave_one_out(model, [pair], np.array([float(NLI.labels.index("neutral"))]))
         for one, other in zip(by_gradient, left_out, strict=True):
             np.testing.assert_allclose(
                 one, other, rtol=0.05, atol=0.02 * abs(other).max()
@@ -563,14 +559,10 @@ class TestLeavingOut:
 
     def test_a_label_the_task_does_not_know_is_the_users_mistake(self) -> None:
         with pytest.raises(BadData, match="'maybe' is none of"):
-            load("builtin", task=NLI).importance(
-                [pair_of("one", "two", "maybe")], without_each_word
-            )
+            load("builtin", task=NLI).importance([pair_of("one", "two", "maybe")])
 
     def test_an_empty_text_has_no_words_to_leave_out(self) -> None:
-        [[first, second]] = load("builtin", task=NLI).importance(
-            [pair_of("", "a b", "neutral")], without_each_word
-        )
+        [[first, second]] = load("builtin", task=NLI).importance([pair_of("", "a b", "neutral")])
         assert (len(first), len(second)) == (0, 2)
 
 
