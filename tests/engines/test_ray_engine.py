@@ -20,7 +20,7 @@ pytestmark = pytest.mark.filterwarnings("ignore")  # Ray's own
 SETTINGS = {
     "limit": 90,
     "q": 60,
-    "transformations": ["derange", "shuffle_ngrams", "reverse"],
+    "with_": ["derange", "shuffle_ngrams", "reverse"],
     "cache": "off",
 }
 

@@ -12,7 +12,7 @@ from conftest import NLI
 from disorder.data import read_data
 from disorder.errors import BadModel
 from disorder.models import load, n_heads, some_variants
-from disorder.models.inputs.variants import take_variants, variant_texts
+from disorder.models.inputs.variants import all_texts, take_variants
 from disorder.models.protocols import (
     Attention,
     Batching,
@@ -90,7 +90,7 @@ def test_a_predictor_needs_nothing_else() -> None:
 def test_a_model_without_tokens_gets_the_texts() -> None:
     bare = Bare()
     made = load(bare, task=NLI).predict_variants(VARIANTS)
-    assert bare.texts == variant_texts(VARIANTS)
+    assert bare.texts == all_texts(VARIANTS)
     assert made.shape == (len(bare.texts), 3)
 
 
@@ -102,7 +102,7 @@ def test_variants_are_predicted_as_their_texts(
     from disorder.models.builtin import MODELS
 
     spec = f"hf:{tiny_bert}" if kind == "hf" else f"onnx:{MODELS / 'nli'}"
-    texts = variant_texts(VARIANTS)
+    texts = all_texts(VARIANTS)
     usual = load(spec, task=NLI)(texts)
     model = load(spec, task=NLI, cache=tmp_path if cached else None)
     if cached:
@@ -132,9 +132,9 @@ def test_a_model_with_tokens_gets_no_texts() -> None:
 
 
 def test_some_variants_have_the_texts_of_those() -> None:
-    texts = variant_texts(VARIANTS)
+    texts = all_texts(VARIANTS)
     chosen = np.array([0, 3, 4, 5, 6, 7, 11, len(texts) - 1])
-    assert variant_texts(take_variants(VARIANTS, chosen)) == [texts[i] for i in chosen]
+    assert all_texts(take_variants(VARIANTS, chosen)) == [texts[i] for i in chosen]
     assert take_variants(VARIANTS, np.array([], dtype=np.int64)) == []
     one = VARIANTS[0]
     assert variant_texts(some_variants(one, np.arange(1, 3))) == variant_texts(one)[1:3]

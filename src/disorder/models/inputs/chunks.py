@@ -1,4 +1,4 @@
-"""PositionRows of word positions as rows of chunks: what stands between two spaces of a perturbed text.
+"""Rows of word positions as rows of chunks: what stands between two spaces of a perturbed text.
 
 Tokenizers that never join letters across a space need each chunk once ("dogs,", "the"). Which
 chunks a row has follows from positions alone, so no text is put together.
@@ -19,7 +19,7 @@ MAX_WORDS = 16  # words in a chunk; more is a script without spaces, which is to
 
 @dataclass(frozen=True, eq=False)
 class Chunks:
-    """PositionRows of chunk numbers, one after the other; rows that only their text can tell have none."""
+    """Rows of chunk numbers, one after the other; rows that only their text can tell have none."""
 
     names: list[str]
     numbers: Ints
