@@ -28,7 +28,7 @@ from disorder.models.inputs.tokens import WordTokens
 from disorder.transformations import parse, rendering
 from disorder.transformations.rendering import variant_texts
 from disorder.transformations.words import split
-from disorder.types import Example, PositionRows, Sentence, Task, Texts, Variants
+from disorder.types import Example, PositionRows, Task, Texts, Variants
 
 CORPUS = [
     "The old man didn't see the dogs, but the dogs saw him (twice).",
