@@ -10,7 +10,7 @@ from sklearn.pipeline import make_pipeline
 
 import disorder
 
-train = disorder.read("builtin:sentiment:train")
+train = disorder.read_data("builtin:sentiment:train")
 classifier = make_pipeline(CountVectorizer(), LogisticRegression(max_iter=1000))
 classifier.fit(
     [example.text_a for example in train.examples], [example.label for example in train.examples]

@@ -1,4 +1,4 @@
-"""Rate how similar two texts are, from 0 to 5, by any encoder: a model that answers with numbers.
+"""Rate how similar two texts are, from 0 to 5, by any encoder: a model that predicts numbers.
 
 ENCODER=path/to/all-MiniLM-L6-v2 disorder explain python:rate_similarity:rate stsb:dev --by
 similarity

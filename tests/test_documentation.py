@@ -63,6 +63,35 @@ def test_the_example_script_runs() -> None:
     assert "Behaves like a bag of words" in done.stdout
 
 
+def test_the_python_section_of_the_readme_runs(tmp_path: Path) -> None:
+    pytest.importorskip("sklearn", reason="needs scikit-learn")
+    pytest.importorskip("pandas", reason="needs pandas")
+    page = (ROOT / "README.md").read_text(encoding="utf-8")
+    section = page.split("## From Python")[1].split("\n## ")[0]
+    audited, used = re.findall(r"```python\n(.*?)```", section, flags=re.DOTALL)
+    fitted = (
+        "from sklearn.feature_extraction.text import CountVectorizer\n"
+        "from sklearn.linear_model import LogisticRegression\n"
+        "from sklearn.pipeline import make_pipeline\n"
+        "texts = [f'{who} {did} film number {n} here.' for n in range(10)"
+        " for who in ('we', 'they') for did in ('loved this', 'hated this')]\n"
+        "labels = [int('loved' in text) for text in texts]\n"
+        "classifier = make_pipeline(CountVectorizer(), LogisticRegression()).fit(texts, labels)\n"
+    )
+    another = "run_a = run\nrun_b = disorder.audit(classifier, rows, with_='derange')\n"
+    program = fitted + audited + another + used
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, cwd=tmp_path, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    assert "bag of words" in done.stdout
+
+
+def test_no_page_installs_from_an_index_that_does_not_have_it() -> None:
+    for page in PAGES:
+        assert 'pip install "disorder[' not in page.read_text(encoding="utf-8"), page.name
+
+
 def test_the_five_minute_transformation_works() -> None:
     code = re.search(
         r"```python\n(.*?)```",

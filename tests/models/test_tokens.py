@@ -25,7 +25,7 @@ from tokenizers import (
 from disorder.errors import DoesNotApply
 from disorder.models.inputs.encoded import EncodedInputs
 from disorder.models.inputs.tokens import WordTokens
-from disorder.transformations import parse, rendering
+from disorder.transformations import parse
 from disorder.transformations.rendering import variant_texts
 from disorder.transformations.words import split
 from disorder.types import Example, PositionRows, Task, Texts, Variants
@@ -161,7 +161,7 @@ def test_positions_reach_the_tokens_without_strings(monkeypatch: pytest.MonkeyPa
     orders = [list(range(8)), list(range(8))[::-1]] * 2
     rows = rows_of("The old man saw the dogs, twice.", orders)
     first = tokens.encode_variants([Variants(rows, rows)] * 150)
-    monkeypatch.setattr(rendering, "render", None)
+    monkeypatch.setattr("disorder.transformations.rendering.render", None)
     assert listed(tokens.encode_variants([Variants(rows, rows)])) == listed(first)[:4]
 
 

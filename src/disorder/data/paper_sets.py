@@ -89,7 +89,7 @@ named_set(
     splits={"dev": DEV, "train": Split("train", ("train", "train_10k"))},
 )
 named_set(
-    "CoLA (Warstadt et al., 2019): is a sentence acceptable English?",
+    "CoLA (Warstadt et al., 2019): whether a sentence is acceptable English.",
     Task("cola", ("unacceptable", "acceptable"), "a", "unacceptable"),
     hub="nyu-mll/glue/cola",
     splits={"dev": DEV, "train": TRAIN},
@@ -101,13 +101,13 @@ named_set(
     splits={"dev": DEV, "train": TRAIN},
 )
 named_set(
-    "Quora question pairs (GLUE): do two questions ask the same?",
+    "Quora question pairs (GLUE): whether two questions ask the same.",
     Task("qqp", ("not_duplicate", "duplicate"), "a", "not_duplicate", "duplicate"),
     hub="nyu-mll/glue/qqp",
     splits={"dev": Split("validation", ("dev", "dev_wang2017")), "train": TRAIN},
 )
 named_set(
-    "MRPC (Dolan and Brockett, 2005): do two sentences say the same?",
+    "MRPC (Dolan and Brockett, 2005): whether two sentences say the same.",
     Task("mrpc", ("not_equivalent", "equivalent"), "a", "not_equivalent", "equivalent"),
     hub="nyu-mll/glue/mrpc",
     splits={"dev": DEV, "train": TRAIN},
@@ -119,19 +119,19 @@ named_set(
     splits={"dev": DEV, "train": TRAIN},
 )
 named_set(
-    "QNLI (GLUE): does a sentence answer the question?",
+    "QNLI (GLUE): whether a sentence answers the question.",
     Task("qnli", TWO_WAY, "a", "not_entailment", "entailment"),
     hub="nyu-mll/glue/qnli",
     splits={"dev": DEV, "train": TRAIN},
 )
 named_set(
-    "STS-B (Cer et al., 2017): how alike are two sentences, from 0 to 5?",
+    "STS-B (Cer et al., 2017): how alike two sentences are, from 0 to 5.",
     Task("stsb", (), "a"),
     hub="nyu-mll/glue/stsb",
     splits={"dev": DEV, "train": TRAIN},
 )
 named_set(
-    "SQuAD 2.0 (Rajpurkar et al., 2018): can the question be answered from the passage?",
+    "SQuAD 2.0 (Rajpurkar et al., 2018): whether a question can be answered from its passage.",
     Task("squad2", ("answerable", "unanswerable"), "a", "unanswerable"),
     hub="rajpurkar/squad_v2",
     splits={"dev": DEV, "train": TRAIN},

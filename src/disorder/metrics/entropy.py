@@ -48,9 +48,11 @@ def entropy_f(outcomes: Outcomes) -> Mean:
 def _entropy(outcomes: Outcomes, group: Bools) -> Mean:
     if len(outcomes.task.labels) < 2:
         raise NothingToMeasure("the data has a single label")
+    counts = group & (outcomes.n_accepted > 0)
+    if not counts.any():
+        raise NothingToMeasure("no permutation was accepted")
     most = float(np.log(len(outcomes.task.labels)))
     shares = np.minimum(np.nan_to_num(accepted_entropy(outcomes)) / most, 1.0)
-    counts = group & (outcomes.n_accepted > 0)
     found = Mean.over(shares, counts, otherwise="no permutation was accepted")
     return replace(found, span=1 / most)
 

@@ -21,7 +21,8 @@ from disorder.report.badge import svg
 from disorder.report.gate import Decision, code, junit_xml, lines, summary
 from disorder.runs.run import Omitted, Record, Run, write_run
 from disorder.verbs.audit.pipeline import audit
-from disorder.verbs.gate import GateRule as Rule, gate
+from disorder.verbs.gate import GateRule as Rule
+from disorder.verbs.gate import gate
 
 HOSTILE = '</code><img src=x onerror=alert(1)> | \x1b[31mred\x1b[0m\n\u202e[x](http://e.vil) `@you` "q" \ufffe'
 Command = Callable[..., tuple[int, str, str]]

@@ -64,7 +64,7 @@ class BiLSTM(nn.Module):
         super().__init__()
         self.forwards = nn.LSTM(width, hidden, batch_first=True)
         self.backwards = nn.LSTM(width, hidden, batch_first=True)
-        for name, weight in self.check_keywords():
+        for name, weight in self.named_parameters():
             if "weight_hh" in name:  # orthogonal blocks keep gradients alive over long texts
                 for block in weight.data.chunk(4):
                     nn.init.orthogonal_(block)

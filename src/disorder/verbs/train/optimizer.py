@@ -12,7 +12,7 @@ def adamw(network: Any, rate: float, decay: float) -> tuple[Any, dict[Any, str]]
     import torch
 
     names = {
-        parameter: name for name, parameter in network.check_keywords() if parameter.requires_grad
+        parameter: name for name, parameter in network.named_parameters() if parameter.requires_grad
     }
     groups = [
         {"params": [p for p in names if p.ndim > 1], "weight_decay": decay},

@@ -1,0 +1,192 @@
+"""The Python API: what a user of a notebook or a script types, with its errors."""
+
+from __future__ import annotations
+
+import inspect
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import disorder
+from conftest import pairs
+
+ROOT = Path(__file__).parents[1]
+FUNCTIONS = (
+    "audit",
+    "compare",
+    "designs",
+    "explain",
+    "gate",
+    "load_model",
+    "mitigations",
+    "perturb",
+    "read_data",
+    "read_run",
+    "resume",
+    "sanity",
+    "study",
+    "train",
+)
+SMALL: dict[str, Any] = {"q": 3, "with_": "derange", "cache": "off"}
+
+
+@pytest.fixture(scope="module")
+def runs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, disorder.Run]:
+    """Two runs on the same examples."""
+    folder = tmp_path_factory.mktemp("runs")
+    return {
+        name: disorder.audit(model, pairs(30), out=folder / name, **SMALL)
+        for name, model in (("guess", "uniform"), ("one", "always:neutral"))
+    }
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_every_function_shows_and_documents_its_parameters(name: str) -> None:
+    function = getattr(disorder, name)
+    kinds = {p.kind for p in inspect.signature(function).parameters.values()}
+    assert inspect.Parameter.VAR_KEYWORD not in kinds
+    assert len(inspect.getdoc(function) or "") > 60
+
+
+def test_the_signature_is_the_same_before_and_after_the_first_audit() -> None:
+    code = (
+        "import disorder, inspect; before = str(inspect.signature(disorder.audit));"
+        "disorder.audit('uniform', 'builtin', with_='sort', limit=5, cache='off');"
+        "assert str(inspect.signature(disorder.audit)) == before; print(before)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    for name in ("with_", "suite", "q", "seed", "limit", "out", "columns", "progress"):
+        assert f"{name}:" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("name", "typo", "meant"),
+    [
+        ("audit", "sead", "seed"),
+        ("explain", "limmit", "limit"),
+        ("sanity", "checkss", "checks"),
+        ("study", "limmit", "limit"),
+        ("train", "seeed", "seed"),
+        ("compare", "metrix", "metrics"),
+        ("perturb", "seeed", "seed"),
+        ("resume", "modell", "model"),
+        ("gate", "onn", "on"),
+    ],
+)
+def test_a_typo_is_one_line_with_the_nearest_name(name: str, typo: str, meant: str) -> None:
+    with pytest.raises(disorder.DisorderError, match=f"did you mean '{meant}'"):
+        getattr(disorder, name)(**{typo: 1})
+
+
+ROWS = [
+    {"text_a": f"this {word} film number {i} was seen by us today", "label": label}
+    for i in range(15)
+    for word, label in (("good", 1), ("fine", 1), ("bad", 0), ("poor", 0))
+]
+
+
+@pytest.fixture(scope="module")
+def classifier() -> Any:
+    """A fitted scikit-learn classifier with integer labels."""
+    pytest.importorskip("sklearn", reason="needs scikit-learn")
+    from sklearn.feature_extraction.text import CountVectorizer
+    from sklearn.linear_model import LogisticRegression
+    from sklearn.pipeline import make_pipeline
+
+    made = make_pipeline(CountVectorizer(), LogisticRegression())
+    return made.fit([row["text_a"] for row in ROWS], np.array([row["label"] for row in ROWS]))
+
+
+class TestEstimator:
+    def test_it_is_audited_as_it_is(self, classifier: Any) -> None:
+        run = disorder.audit(classifier, ROWS, **SMALL)
+        assert run["original", "accuracy"].value == 1
+        assert run["derange", "p_c"].value == 1
+
+    def test_predict_alone_is_enough(self, classifier: Any) -> None:
+        class OnlyPredict:
+            classes_ = classifier.classes_
+
+            def predict(self, texts: Any) -> Any:
+                return classifier.predict(texts)
+
+        run = disorder.audit(OnlyPredict(), ROWS, **SMALL)
+        assert run["derange", "agreement"].value == 1
+
+
+class TestRun:
+    def test_one_score_or_a_clear_error(self, runs: dict[str, disorder.Run]) -> None:
+        run = runs["one"]
+        assert run["derange", "accuracy"].n == 30
+        assert run["derange", "accuracy", "all"] is run["derange", "accuracy"]
+        with pytest.raises(disorder.DisorderError, match="did you mean 'derange'"):
+            run["derang", "accuracy"]
+        with pytest.raises(disorder.DisorderError, match="did you mean 'accuracy'"):
+            run["derange", "acuracy"]
+
+    def test_scores_make_a_data_frame(self, runs: dict[str, disorder.Run]) -> None:
+        pandas = pytest.importorskip("pandas", reason="needs pandas")
+        columns = ["transformation", "metric", "group", "value", "low", "high", "n", "skipped"]
+        frame = pandas.DataFrame(runs["one"].scores)
+        assert list(frame.columns) == columns
+        assert frame.equals(runs["one"].to_frame())
+
+    def test_a_run_is_read_back(self, runs: dict[str, disorder.Run]) -> None:
+        run = runs["one"]
+        assert run.folder is not None
+        again = disorder.read_run(str(run.folder))
+        assert again.scores == run.scores
+        assert again.folder == run.folder
+        assert again.samples().num_rows == 30 * (1 + 3)
+
+    def test_without_out_it_can_still_be_saved(self, tmp_path: Path) -> None:
+        run = disorder.audit("uniform", pairs(12), **SMALL)
+        saved = run.save(tmp_path / "kept")
+        assert disorder.read_run(saved).scores == run.scores
+        with pytest.raises(disorder.DisorderError, match="is there already"):
+            run.save(tmp_path / "kept")
+
+    def test_it_shows_itself(self, runs: dict[str, disorder.Run]) -> None:
+        run = runs["guess"]
+        assert repr(run).startswith("Run(uniform on ")
+        assert run._repr_html_().startswith("<iframe")
+        for name in ("forest", "omega_curve", "acceptance", "confidence", "reliability"):
+            assert "<svg" in run.plot(name)._repr_svg_()
+        with pytest.raises(disorder.DisorderError, match="did you mean 'forest'"):
+            run.plot("forrest")
+
+    def test_runs_and_folders_are_compared_alike(self, runs: dict[str, disorder.Run]) -> None:
+        guess, one = runs["guess"], runs["one"]
+        assert guess.folder is not None
+        by_run = disorder.compare(guess, one)
+        by_folder = disorder.compare(str(guess.folder), one)
+        assert by_run.model_dump() == by_folder.model_dump()
+        assert "<iframe" in by_run._repr_html_()
+        assert len(by_run.to_frame()) == len(by_run.differences)
+
+
+def test_a_single_string_is_a_list_of_one() -> None:
+    run = disorder.audit("uniform", pairs(12), score="p_c", **SMALL)
+    assert {r.metric for r in run.scores if r.transformation == "derange"} == {"p_c"}
+
+
+def test_parts_can_be_listed() -> None:
+    names = {part["name"] for part in disorder.list_parts("metric")}
+    assert {"p_c", "omega_max", "wos"} <= names
+    assert {part["kind"] for part in disorder.list_parts()} >= {"model", "data", "check", "item"}
+
+
+def test_every_public_function_is_used_by_the_example(tmp_path: Path) -> None:
+    pytest.importorskip("sklearn", reason="needs scikit-learn")
+    script = ROOT / "examples" / "every_function.py"
+    text = script.read_text(encoding="utf-8")
+    left = {"train", "designs", "mitigations"}  # they need torch and minutes
+    assert all(f"disorder.{name}(" in text for name in set(FUNCTIONS) - left)
+    done = subprocess.run(
+        [sys.executable, str(script), str(tmp_path)], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
