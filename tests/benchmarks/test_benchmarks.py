@@ -19,6 +19,7 @@ RATIOS = {
     "lime_speed.py": r"lime, loop +[\d.]+ s CPU +[\d.]+x   same top word: \d+ of 2",
     "overlap_speed.py": r"disorder +[\d,]+ permutations per second +[\d.]+ ×",
     "permute_speed.py": r"ours ÷ unconstrained: [\d.]+",
+    "pipeline_speed.py": r"\| the pipeline object \| [\d.]+ \| [\d.]+ \|",
     "runtimes.py": r"\| torch, plain attention \| [\d.]+ \| [\d.]+ \|",
     "scale.py": r"largest ÷ smallest = [\d.]+",
     "start.py": r"\| disorder --help \| [\d.]+ \| [\d.]+ \|",
