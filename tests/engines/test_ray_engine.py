@@ -62,18 +62,28 @@ def test_a_hugging_face_folder_scores_the_same_when_a_worker_is_killed(
 
 
 def _kill_a_worker(killed: list[int], is_over: threading.Event) -> None:
-    """SIGKILL the first actor process that is seen at work."""
+    """SIGKILL the first actor process of this test's own cluster that is seen at work."""
     while not is_over.is_set():
         for entry in Path("/proc").iterdir():
-            try:
-                name = (entry / "cmdline").read_bytes() if entry.name.isdecimal() else b""
-            except OSError:
-                continue
-            if b"ray::_Worker.run" in name:
+            if entry.name.isdecimal() and _is_own_worker(entry):
                 os.kill(int(entry.name), signal.SIGKILL)
                 killed.append(int(entry.name))
                 return
         time.sleep(0.01)
+
+
+def _is_own_worker(process: Path) -> bool:
+    """Whether a process is an actor at work that descends from this one; others may run Ray."""
+    try:
+        if b"ray::_Actor.run" not in (process / "cmdline").read_bytes():
+            return False
+        pid = int(process.name)
+        while pid > 1 and pid != os.getpid():
+            after_name = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2]
+            pid = int(after_name.split()[1])
+    except OSError:
+        return False
+    return pid == os.getpid()
 
 
 def test_an_unknown_cluster_is_one_line() -> None:

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import time
 from concurrent.futures import ProcessPoolExecutor
+from dataclasses import asdict
 from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
@@ -204,7 +205,7 @@ def test_a_folder_that_is_no_model_is_one_line(tmp_path: Path) -> None:
 def _audited(folder: str, cache: str) -> list[dict[str, Any]]:
     run = audit(f"hf:{folder}", "builtin", limit=40, q=8, with_=["derange"], cache=cache)
     assert run.notes == []
-    return [record.model_dump() for record in run.scores]
+    return [asdict(record) for record in run.scores]
 
 
 def test_two_audits_at_once_on_one_cache_are_both_right(tiny_bert: Path, tmp_path: Path) -> None:

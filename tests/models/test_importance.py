@@ -22,7 +22,6 @@ from disorder.models import LoadedModel, load
 from disorder.models.bow import Bow, features
 from disorder.models.importance.by_word import BY_GRADIENT, BY_LEAVING_OUT
 from disorder.models.importance.leave_one_out import leave_one_out
-from disorder.transformations.rendering import without_each_word
 from disorder.transformations.words import split
 from disorder.types import Floats, Pair, Task, Texts
 
@@ -51,21 +50,17 @@ class TestGradients:
     def test_it_is_the_slope_of_the_loss_on_three_sentences(self, tiny_bert: Path) -> None:
         model = load(f"hf:{tiny_bert}", task=NLI)
         assert model.how_importance == BY_GRADIENT
-        for pair, found in zip(PAIRS, model.importance(PAIRS, without_each_word), strict=True):
+        for pair, found in zip(PAIRS, model.importance(PAIRS), strict=True):
             assert [len(scores) for scores in found] == [len(side) for side in pair.sides]
             check_slopes(model.predictor, pair, found, [model.predictor.labels.index(pair.label)])
 
     @pytest.mark.parametrize("batch_size", [None, 1, 2])
     def test_many_pairs_are_as_one_by_one(self, tiny_bert: Path, batch_size: int | None) -> None:
         pairs = [pair_of(*e.texts, e.label) for e in read_data("builtin").examples[:30]]
-        together = load(f"hf:{tiny_bert}", task=NLI, batch_size=batch_size).importance(
-            pairs, without_each_word
-        )
+        together = load(f"hf:{tiny_bert}", task=NLI, batch_size=batch_size).importance(pairs)
         alone = load(f"hf:{tiny_bert}", task=NLI)
         for pair, found in zip(pairs, together, strict=True):
-            for one, other in zip(
-                found, alone.importance([pair], without_each_word)[0], strict=True
-            ):
+            for one, other in zip(found, alone.importance([pair])[0], strict=True):
                 np.testing.assert_allclose(one, other, atol=1e-5, rtol=1e-4)
 
     def test_labels_that_mean_one_label_are_added_up(self, tiny_bert: Path) -> None:
@@ -78,13 +73,13 @@ class TestGradients:
         check_slopes(
             model.predictor,
             pair,
-            model.importance([pair], without_each_word)[0],
+            model.importance([pair])[0],
             [own.index("neutral"), own.index("contradiction")],
         )
 
     def test_words_that_are_cut_off_get_nothing(self, tiny_bert: Path) -> None:
         long = pair_of("the nurse sang", " ".join(["dentist"] * 90), "neutral")
-        [(first, second)] = load(f"hf:{tiny_bert}", task=NLI).importance([long], without_each_word)
+        [(first, second)] = load(f"hf:{tiny_bert}", task=NLI).importance([long])
         n_seen = 64 - 3 - len(load(f"hf:{tiny_bert}", task=NLI).pieces("the nurse sang"))
         assert np.count_nonzero(first) == 3
         assert np.count_nonzero(second) == n_seen
@@ -102,8 +97,8 @@ class TestGradients:
         if precision == "bf16":  # which has rounded the weights themselves
             usual.predictor.network.to(self.torch.bfloat16).float()  # type: ignore[attr-defined]
         for one, two in zip(
-            usual.importance(PAIRS, without_each_word),
-            other.importance(PAIRS, without_each_word),
+            usual.importance(PAIRS),
+            other.importance(PAIRS),
             strict=True,
         ):
             for mine, theirs in zip(one, two, strict=True):
@@ -113,7 +108,7 @@ class TestGradients:
         model = load(f"hf:{tiny_bert}", task=NLI)
         network: Any = model.predictor.network  # type: ignore[attr-defined]
         network.train()
-        model.importance(PAIRS, without_each_word)
+        model.importance(PAIRS)
         assert network.training
         assert all(
             weights.requires_grad and weights.grad is None for weights in network.parameters()
@@ -121,18 +116,18 @@ class TestGradients:
         assert not any(layer._forward_hooks for layer in network.modules())
 
     def test_a_user_without_gradients_gets_them_all_the_same(self, tiny_bert: Path) -> None:
-        usual = load(f"hf:{tiny_bert}", task=NLI).importance(PAIRS, without_each_word)
+        usual = load(f"hf:{tiny_bert}", task=NLI).importance(PAIRS)
         model = load(f"hf:{tiny_bert}", task=NLI)
         model.predictor._pool = None  # type: ignore[attr-defined]
         with self.torch.no_grad():
-            found = model.importance(PAIRS, without_each_word)
+            found = model.importance(PAIRS)
         np.testing.assert_allclose(found[0][1], usual[0][1], rtol=1e-4, atol=1e-6)
 
     def test_it_is_worked_out_once(self, tiny_bert: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         model = load(f"hf:{tiny_bert}", task=NLI)
-        first = model.importance(PAIRS, without_each_word)
+        first = model.importance(PAIRS)
         monkeypatch.setattr(model.predictor, "importance", None)
-        again = model.importance(PAIRS, without_each_word)
+        again = model.importance(PAIRS)
         assert all(
             a is b
             for one, two in zip(first, again, strict=True)
@@ -405,11 +400,7 @@ def test_embeddings_whose_length_is_normalised_away_tell_nothing(name: str) -> N
     assert not predictor.has_gradients()
     model = load(predictor, task=NLI)
     assert model.how_importance == BY_LEAVING_OUT
-    assert all(
-        abs(scores).max() > 1e-3
-        for pair in model.importance(PAIRS, without_each_word)
-        for scores in pair
-    )
+    assert all(abs(scores).max() > 1e-3 for pair in model.importance(PAIRS) for scores in pair)
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -494,9 +485,7 @@ class TestLeavingOut:
         """The log-odds are the sum of the weights, so leaving a word out takes its weight away."""
         model = load(labelled(WEIGHTS), task=self.TASK)
         assert model.how_importance == BY_LEAVING_OUT
-        [[found]] = model.importance(
-            [pair_of("A good film, not bad.", None, "positive")], without_each_word
-        )
+        [[found]] = model.importance([pair_of("A good film, not bad.", None, "positive")])
         odds = sum(WEIGHTS.values())
         without = [WEIGHTS.get(word, 0.0) for word in ("a", "good", "film", ",", "not", "bad", ".")]
         expected = [
@@ -509,14 +498,14 @@ class TestLeavingOut:
 
     def test_a_word_that_stands_twice_is_missed_by_no_bag(self) -> None:
         [[found]] = load(labelled(WEIGHTS), task=self.TASK).importance(
-            [pair_of("good good film", None, "positive")], without_each_word
+            [pair_of("good good film", None, "positive")]
         )
         assert found[:2].tolist() == [0, 0]
         assert found[2] < 0
 
     def test_a_sure_model_still_tells_words_apart(self) -> None:
         sure = load(labelled({"good": 20.0, "film": 10.0}), task=self.TASK)
-        [[found]] = sure.importance([pair_of("good film", None, "positive")], without_each_word)
+        [[found]] = sure.importance([pair_of("good film", None, "positive")])
         np.testing.assert_allclose(
             found, [np.exp(-30) - np.log1p(np.exp(-10)), np.exp(-30) - np.exp(-20)], rtol=1e-4
         )
@@ -531,10 +520,8 @@ class TestLeavingOut:
             pair_of("The nurse, it seems, sang well.", "A dog was loud.", "neutral"),
         )
         assert model.how_importance == BY_GRADIENT
-        [by_gradient] = model.importance([pair], without_each_word)
-        [left_out] = leave_one_out(
-            model, [pair], np.array([float(NLI.labels.index("neutral"))]), without_each_word
-        )
+        [by_gradient] = model.importance([pair])
+        [left_out] = leave_one_out(model, [pair], np.array([float(NLI.labels.index("neutral"))]))
         for one, other in zip(by_gradient, left_out, strict=True):
             np.testing.assert_allclose(
                 one, other, rtol=0.05, atol=0.02 * abs(other).max()
@@ -542,12 +529,10 @@ class TestLeavingOut:
             assert abs(one).max() > 1e-3
 
     def test_many_pairs_are_as_one_by_one(self) -> None:
-        together = load("builtin", task=NLI).importance(PAIRS, without_each_word)
+        together = load("builtin", task=NLI).importance(PAIRS)
         alone = load("builtin", task=NLI)
         for pair, found in zip(PAIRS, together, strict=True):
-            for one, other in zip(
-                found, alone.importance([pair], without_each_word)[0], strict=True
-            ):
+            for one, other in zip(found, alone.importance([pair])[0], strict=True):
                 np.testing.assert_allclose(one, other, atol=1e-5)
 
     def test_all_texts_are_predicted_in_one_call(self) -> None:
@@ -557,7 +542,7 @@ class TestLeavingOut:
             sizes.append(len(texts))
             return np.tile([0.5, 0.3, 0.2], (len(texts), 1))
 
-        load(model, task=NLI).importance(PAIRS, without_each_word)
+        load(model, task=NLI).importance(PAIRS)
         assert sizes == [
             sum(1 + len(side_a) + len(side_b) for side_a, side_b in (pair.sides for pair in PAIRS))
         ]
@@ -568,20 +553,16 @@ class TestLeavingOut:
 
         n_words.labels = ()  # type: ignore[attr-defined]
         model = load(n_words, task=Task("sts", ()))
-        [[first, second]] = model.importance([pair_of("one", "a b c", "1.0")], without_each_word)
+        [[first, second]] = model.importance([pair_of("one", "a b c", "1.0")])
         assert first.tolist() == [0.0]
         assert second.tolist() == [4.0 - 1.0] * 3
 
     def test_a_label_the_task_does_not_know_is_the_users_mistake(self) -> None:
         with pytest.raises(BadData, match="'maybe' is none of"):
-            load("builtin", task=NLI).importance(
-                [pair_of("one", "two", "maybe")], without_each_word
-            )
+            load("builtin", task=NLI).importance([pair_of("one", "two", "maybe")])
 
     def test_an_empty_text_has_no_words_to_leave_out(self) -> None:
-        [[first, second]] = load("builtin", task=NLI).importance(
-            [pair_of("", "a b", "neutral")], without_each_word
-        )
+        [[first, second]] = load("builtin", task=NLI).importance([pair_of("", "a b", "neutral")])
         assert (len(first), len(second)) == (0, 2)
 
 

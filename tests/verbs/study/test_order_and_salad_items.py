@@ -106,7 +106,7 @@ def test_a_bag_of_words_does_not_notice_a_shuffle(reviews: Path) -> None:
         assert found.cell("wos", transformation=transformation).value == 0
         assert found.cell("accuracy", transformation=transformation).value == 1
     assert found.cell("accuracy", transformation="original").value == 1, (
-        "dev-r holds right answers only"
+        "dev-r holds right predictions only"
     )
 
 
@@ -185,7 +185,7 @@ def test_where_no_balanced_set_is_left_the_reason_is_said(reviews: Path) -> None
     def cheerful(texts: Sequence[Any]) -> list[str]:
         return ["positive"] * len(texts)
 
-    with pytest.raises(DisorderError, match="no balanced set of right answers is left"):
+    with pytest.raises(DisorderError, match="no balanced set of right predictions is left"):
         disorder.study("ooo/table2", cheerful, str(reviews), q=2)
 
 

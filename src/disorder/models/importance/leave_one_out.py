@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from disorder.models.loading import LoadedModel
 
 CALL = 16384  # texts in one call
-# word positions rendered at once, so that a very long text does not fill the memory
 TINY = 1e-12  # a probability of 0 has no logarithm
 
 

@@ -16,6 +16,7 @@ from disorder.engines import Engine, engine
 from disorder.errors import DisorderError, check_keywords
 from disorder.metrics import Metric, StopRule, limits
 from disorder.models import LoadedModel
+from disorder.report.notebook_progress import shown_progress
 from disorder.report.page import write_report
 from disorder.runs import Run, new_run, place, read_run
 from disorder.runs.settings import Settings
@@ -209,15 +210,11 @@ def _prepared(
         settings=chosen,
         run=run,
         folder=folder,
-        progress=progress or _silent,
+        progress=shown_progress(progress),
         engine=_engine(predictor, model, dataset, chosen),
         requested=requested,
         rule=rule,
     )
-
-
-def _silent(stage: str, done: int, total: int, note: str) -> None:
-    """Show no progress."""
 
 
 def _plan(

@@ -20,6 +20,7 @@ from disorder.errors import (
     check_keywords,
 )
 from disorder.registry import ExplanationPart, part, parts
+from disorder.report.notebook_progress import shown_progress
 from disorder.runs.settings import Settings
 from disorder.specs import format_part, parse_part
 from disorder.transformations import parse
@@ -103,7 +104,7 @@ def explain(
     dataset = selected_data(str(data) if isinstance(data, Path) else data, settings)
     wanted = wanted or usual(dataset)
     loaded, notes = loaded_model(model, dataset, [transformation], settings)
-    subject = Subject(loaded, dataset, settings, transformation.spec, progress or (lambda *_: None))
+    subject = Subject(loaded, dataset, settings, transformation.spec, shown_progress(progress))
     found = Explanations(
         model=loaded.name,
         data=str(data) if isinstance(data, str | Path) else dataset.name,

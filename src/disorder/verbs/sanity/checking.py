@@ -15,6 +15,7 @@ from typing import Any
 
 from disorder.errors import MissingData, MissingPackage, NothingToMeasure, check_keywords
 from disorder.registry import CheckPart, parts
+from disorder.report.notebook_progress import shown_progress
 from disorder.specs import listed, parse_pairs
 from disorder.types import Progress, Score
 from disorder.verbs.sanity.check_input import CheckInput
@@ -100,7 +101,7 @@ def sanity(
     request.check()
     folder = None if out is None else Path(out)
     with reserved_folder(folder):
-        result = _run_checks(request, progress)
+        result = _run_checks(request, shown_progress(progress))
         if folder is not None:
             result.save(folder)
     return result
@@ -113,7 +114,7 @@ def _column_names(columns: Mapping[str, str] | str | None) -> dict[str, str]:
     return dict(columns or {})
 
 
-def _run_checks(request: SanityRequest, progress: Progress | None) -> Sanity:
+def _run_checks(request: SanityRequest, progress: Progress) -> Sanity:
     began = time.perf_counter()
     rows = read_rows(
         request.data,
@@ -129,11 +130,9 @@ def _run_checks(request: SanityRequest, progress: Progress | None) -> Sanity:
         given = CheckInput(rows.data, rows.train, request.rule, trials)
         sections = []
         for done, entry in enumerate(chosen):
-            if progress is not None:
-                progress("checks", done, len(chosen), entry.name)
+            progress("checks", done, len(chosen), entry.name)
             sections.append(run_check(entry, given))
-    if progress is not None:
-        progress("checks", len(chosen), len(chosen), "")
+    progress("checks", len(chosen), len(chosen), "")
     return _result(request, rows, trials, sections, time.perf_counter() - began)
 
 

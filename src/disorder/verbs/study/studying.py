@@ -11,6 +11,7 @@ from typing import Any
 
 from disorder.data import honest_name
 from disorder.errors import BadData, DisorderError, NothingToMeasure, check_keywords
+from disorder.report.notebook_progress import shown_progress
 from disorder.runs import make_folder
 from disorder.types import Fidelity, Progress
 from disorder.verbs.study.availability import check_packages
@@ -121,7 +122,7 @@ def study(
         data=[*(_text_or_given(each) for each in as_list(data)), *more_data],
         names=[as_] if isinstance(as_, str) else list(as_),
     )
-    report = progress or (lambda *_: None)
+    report = shown_progress(progress)
     if out is not None:
         return request.run(Path(out), report)
     with tempfile.TemporaryDirectory() as temporary:

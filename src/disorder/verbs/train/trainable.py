@@ -131,7 +131,8 @@ def _labels_of(start: StartingModel) -> Iterable[Any]:
     if start.name == "hf":
         from transformers import AutoConfig
 
-        names: Iterable[Any] = AutoConfig.from_pretrained(start.address).id2label.values()
+        config = AutoConfig.from_pretrained(start.address, trust_remote_code=False)
+        names: Iterable[Any] = config.id2label.values()
         return names
     config = json.loads((Path(start.address) / "config.json").read_text(encoding="utf-8"))
     labels: Iterable[Any] = config["labels"]

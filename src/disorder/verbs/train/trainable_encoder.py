@@ -165,12 +165,13 @@ def _load(address: str, labels: tuple[str, ...]) -> tuple[Any, Any, bool]:
     logging.disable_progress_bar()
     logging.set_verbosity_error()  # a new head is what is wanted, and no reason to warn
     try:
-        tokenizer = AutoTokenizer.from_pretrained(address)
+        tokenizer = AutoTokenizer.from_pretrained(address, trust_remote_code=False)
         with torch.random.fork_rng():
             network = _architecture(labels).from_pretrained(
-                address, dtype=torch.float32, use_safetensors=True
+                address, dtype=torch.float32, use_safetensors=True, trust_remote_code=False
             )
-            finds_spans = is_question_answering(AutoConfig.from_pretrained(address))
+            config = AutoConfig.from_pretrained(address, trust_remote_code=False)
+            finds_spans = is_question_answering(config)
     except (OSError, ValueError, KeyError) as error:
         reason = (str(error).splitlines() or [""])[0]
         raise BadModel(f"hf:{address} cannot be loaded: {reason}") from None

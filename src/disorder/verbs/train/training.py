@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from disorder.errors import BadData, DisorderError, check_keywords
+from disorder.report.notebook_progress import shown_progress
 from disorder.specs import listed
 from disorder.types import Dataset, Progress, Score
 from disorder.verbs.train.calibrating import write_calibration
@@ -158,7 +159,7 @@ def run_training(
     phases = checked.recipe.function(job, **checked.settings.recipe)
     if devices.rank == 0:
         write_record(folder, record)
-    loop = _training_loop(checked, phases, folder, devices, progress or _silent)
+    loop = _training_loop(checked, phases, folder, devices, shown_progress(progress))
     loop.run(phases, is_resumed=is_resumed)
     metric, score = final_score(loop.model, phases[-1], job.task, loop.state.after)
     spec = f"{loop.model.form}:{folder}"
@@ -233,7 +234,3 @@ def _results(
         "seconds": round(seconds, 3),
         "examples_per_second": round(state.n_learned / max(state.seconds, 1e-9), 1),
     }
-
-
-def _silent(stage: str, done: int, total: int, note: str) -> None:
-    """Report nothing."""

@@ -197,7 +197,8 @@ def _architectures(address: str) -> list[str]:
             return list(json.loads(path.read_text(encoding="utf-8")).get("architectures") or ())
         from transformers import AutoConfig
 
-        return list(AutoConfig.from_pretrained(address).architectures or ())
+        config = AutoConfig.from_pretrained(address, trust_remote_code=False)
+        return list(config.architectures or ())
     except (OSError, ValueError):
         return []  # loading it will say what is wrong
 

@@ -1,0 +1,62 @@
+"""The example notebook runs in a real kernel, and runs, comparisons and progress display in it."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from disorder.report import notebook_progress
+from disorder.report.notebook_progress import bar_html, shown_progress, silent
+
+ROOT = Path(__file__).parents[1]
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::RuntimeWarning")
+def test_the_notebook_displays_runs_pictures_and_progress(tmp_path: Path) -> None:
+    nbformat = pytest.importorskip("nbformat", reason="needs nbclient")
+    nbclient = pytest.importorskip("nbclient", reason="needs nbclient")
+    notebook = nbformat.read(ROOT / "examples" / "first_audit.ipynb", as_version=4)
+    client = nbclient.NotebookClient(
+        notebook, timeout=300, resources={"metadata": {"path": str(tmp_path)}}
+    )
+    client.execute()
+    audit, score, picture, frame, comparison, run = [
+        cell.outputs for cell in notebook.cells if cell.cell_type == "code"
+    ]
+    shown = "".join(_data(output).get("text/html", "") for output in audit)
+    assert 'max="120" value="120"' in shown, "a bar per stage, at its end"
+    assert "Record(transformation='derange'" in _data(score[-1])["text/plain"]
+    assert _data(picture[-1])["image/svg+xml"].startswith("<svg")
+    assert "p_c" in _data(frame[-1])["text/html"] or "accuracy" in _data(frame[-1])["text/html"]
+    assert "<iframe" in _data(comparison[-1])["text/html"]
+    assert "<iframe" in _data(run[-1])["text/html"]
+
+
+def _data(output: Any) -> dict[str, str]:
+    return dict(output.get("data", {}))
+
+
+def test_elsewhere_nothing_is_shown() -> None:
+    def mine(stage: str, done: int, total: int, note: str) -> None:
+        """A callback of the user's."""
+
+    assert shown_progress(mine) is mine
+    assert shown_progress(None) is silent
+
+
+def test_a_terminal_with_ipython_is_no_notebook(monkeypatch: pytest.MonkeyPatch) -> None:
+    class TerminalInteractiveShell:
+        """What `ipython` in a terminal runs."""
+
+    class FakeIPython:
+        get_ipython = TerminalInteractiveShell
+
+    monkeypatch.setitem(sys.modules, "IPython", FakeIPython)  # type: ignore[arg-type]
+    assert not notebook_progress.in_notebook()
+
+
+def test_names_of_stages_are_escaped() -> None:
+    assert "<b>" not in bar_html("<b>", 1, 2, "<i>")
