@@ -13,15 +13,12 @@ def report(
     """Show RUN again and redraw its report.html."""
     from rich.console import Console
 
-    from disorder.errors import DisorderError
     from disorder.report.page import write_report
     from disorder.report.terminal import show
     from disorder.runs import place, read_run
 
     folder = place(run)
     found = read_run(folder)
-    if found.status != "done":
-        what = f"failed ({found.error})" if found.status == "failed" else "is not finished"
-        raise DisorderError(f"this run {what}; resume it: disorder audit --resume {run}")
+    found.check_done()
     write_report(folder, found)
     show(found, Console(), folder=str(run))

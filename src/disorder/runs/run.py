@@ -135,6 +135,18 @@ class Run(BaseModel):
         self._kept_alive = kept_alive
         return self
 
+    def check_done(self) -> None:
+        """Raise where the audit failed or was stopped, with the command that resumes it."""
+        if self.status == "done":
+            return
+        from disorder.report.page import visible
+
+        what = "failed" if self.status == "failed" else "is not finished"
+        if self.error:
+            what += f" ({visible(self.error)})"
+        where = "" if self.folder is None else f"; resume it: disorder audit --resume {self.folder}"
+        raise DisorderError(f"{self.folder or 'this run'} {what}{where}")
+
     @property
     def full_task(self) -> Task:
         """The task of the data with its labels and language; `task` is only its name."""

@@ -106,14 +106,16 @@ def gate(run: str | Path | Run, fail_if: str | Sequence[str], *, on: str = "sure
     if not rules:
         raise DisorderError(f"no rule to decide: {EXAMPLE}")
     found = run if isinstance(run, Run) else read_run(run)
-    where = str(found.folder or "")
-    if found.status != "done":
-        what = f"failed ({visible(found.error)})" if found.status == "failed" else "is not finished"
-        raise DisorderError(f"this run {what}; resume it: disorder audit --resume {where}")
+    found.check_done()
     rulings = [rule.ruling(record, on) for rule in rules for record in _records(found, rule)]
     passed = all(ruling.passed for ruling in rulings)
     return Decision(
-        run=where, model=found.model, data=found.data, on=on, passed=passed, rulings=rulings
+        run=str(found.folder or ""),
+        model=found.model,
+        data=found.data,
+        on=on,
+        passed=passed,
+        rulings=rulings,
     )
 
 

@@ -274,7 +274,7 @@ class TestWhichAreCompared:
         assert [d.base_value for d in found.differences] == [1, 1]
 
 
-class TestRefused:
+class TestCannotBeCompared:
     @pytest.mark.parametrize(
         ("asked", "told"),
         [

@@ -56,9 +56,7 @@ class FinishedRun:
         folder = run.folder
         if folder is None:
             raise DisorderError("this run has no folder, so that it cannot be compared")
-        if run.status != "done":
-            what = "failed" if run.status == "failed" else "is not finished"
-            raise DisorderError(f"{folder} {what}; resume it: disorder audit --resume {folder}")
+        run.check_done()
         if not (folder / "samples").is_dir():
             raise BadData(f"{folder} has no samples, which a comparison reads; audit it again")
         examples = read_examples(folder)

@@ -183,8 +183,7 @@ def pool_from_run(
     text is correct (D_c) or not (D_f).
     """
     run = read_run(folder)
-    if run.status != "done":
-        raise DisorderError(f"{folder} is not finished; resume: disorder audit --resume {folder}")
+    run.check_done()
     examples = {example.id: example for example in read_examples(folder)}
     pool = TextPool(
         run.data,
