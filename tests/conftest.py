@@ -209,13 +209,13 @@ def outcomes(
     """
     m = len(labels)
     table = np.vstack(
-        [np.eye(m) * sure + (1 - np.eye(m)) * (1 - sure) / (m - 1), np.full((1, m), np.nan)]
+        [np.eye(m) * sure + (1 - np.eye(m)) * (1 - sure) / max(1, m - 1), np.full((1, m), np.nan)]
     )
     first = np.array(list(original), dtype=int)
     second = np.array([list(row) for row in answers], dtype=int)
     given = {
         "transformation": "derange",
-        "task": Task("toy", labels, "b", labels[1], labels[0]),
+        "task": Task("toy", labels, "b", labels[min(1, m - 1)], labels[0]),
         "example": np.array([f"e{i}" for i in range(len(first))]),
         "gold": np.array(list(gold), dtype=int),
         "original": table[first],

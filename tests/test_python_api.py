@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import copy
+import gc
 import inspect
+import pickle
 import subprocess
 import sys
 from pathlib import Path
@@ -167,6 +170,69 @@ class TestRun:
         assert by_run.model_dump() == by_folder.model_dump()
         assert "<iframe" in by_run._repr_html_()
         assert len(by_run.to_frame()) == len(by_run.differences)
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: disorder.audit("uniform", pairs(4), limit=2.5), "limit=2.5 does not work"),
+        (lambda: disorder.audit("uniform", pairs(4), with_=3), "with_=3 does not work"),
+        (lambda: disorder.audit("uniform", pairs(4), progress=3), "progress=3 does not work"),
+        (lambda: disorder.audit("uniform", pairs(4), "derange"), "too many positional"),
+        (lambda: disorder.gate("x"), "missing a required argument: 'fail_if'"),
+        (lambda: disorder.gate(3, "p_c > 1"), "not from int"),
+        (lambda: disorder.resume(3), "not from int"),
+        (lambda: disorder.compare(3, 4), "not from int"),
+        (lambda: disorder.read_run(None), "not from NoneType"),
+        (lambda: disorder.read_data(pairs(4), group_bye="x"), "did you mean 'group_by'"),
+    ],
+)
+def test_a_wrong_argument_is_one_line(call: Any, message: str) -> None:
+    with pytest.raises(disorder.DisorderError, match=message):
+        call()
+
+
+def test_plain_arguments_are_converted() -> None:
+    run = disorder.audit("uniform", pairs(12), **SMALL | {"q": "3"}, omega=0.25)
+    assert run.settings["q"] == 3
+    assert run["derange", "omega@0.25"].n == 12
+
+
+def test_settings_of_reading_do_not_go_with_data_that_was_read() -> None:
+    data = disorder.read_data(pairs(12), group_by="label")
+    assert data.examples[0].groups["label"] == data.examples[0].label
+    with pytest.raises(disorder.DisorderError, match="is for reading data"):
+        disorder.audit("uniform", data, group_by="label", **SMALL)
+
+
+def test_a_score_that_does_not_apply_is_named() -> None:
+    with pytest.raises(disorder.DisorderError, match="none of the scores asked for applies"):
+        disorder.audit("uniform", pairs(12), score="spearman", **SMALL)
+
+
+def test_copies_of_a_run_share_its_folder_and_a_lost_one_is_an_error() -> None:
+    run = disorder.audit("uniform", pairs(12), **SMALL)
+    copied = copy.deepcopy(run)
+    pickled = pickle.dumps(run)
+    n_rows = run.samples().num_rows
+    del run
+    gc.collect()
+    assert copied.samples().num_rows == n_rows
+    del copied
+    gc.collect()
+    lost = pickle.loads(pickled)
+    with pytest.raises(disorder.DisorderError, match="has no samples"):
+        lost.samples()
+    with pytest.raises(disorder.DisorderError, match="is not there"):
+        lost.save("anywhere")
+
+
+def test_a_run_is_saved_on_shared_storage(runs: dict[str, disorder.Run]) -> None:
+    pytest.importorskip("upath", reason="needs universal_pathlib")
+    saved = runs["one"].save("memory://kept/run")
+    again = disorder.read_run(str(saved))
+    assert again.scores == runs["one"].scores
+    assert again.samples().num_rows == runs["one"].samples().num_rows
 
 
 def test_a_single_string_is_a_list_of_one() -> None:

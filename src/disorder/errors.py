@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import collections.abc
 import difflib
 import inspect
 import json
+import types
+import typing
 from collections.abc import Callable, Iterable, Mapping
 from functools import wraps
 from pathlib import Path
@@ -104,18 +107,66 @@ def check_keywords(
     """
 
     def decorate(function: Callable[P, R]) -> Callable[P, R]:
-        known = tuple(inspect.signature(function).parameters)
+        signature = inspect.signature(function)
+        known = tuple(signature.parameters)
 
         @wraps(function)
         def checked(*args: P.args, **kwargs: P.kwargs) -> R:
             for name in kwargs:
                 if name not in known:
                     raise _unknown(function.__name__, name, known, inside or {})
-            return function(*args, **kwargs)
+            try:
+                bound = signature.bind(*args, **kwargs)
+            except TypeError as error:
+                raise DisorderError(f"{function.__name__}: {error}") from None
+            convert_arguments(function, bound.arguments)
+            return function(*bound.args, **bound.kwargs)
 
         return checked
 
     return decorate
+
+
+def convert_arguments(function: Callable[..., Any], arguments: dict[str, Any]) -> None:
+    """Convert plain arguments (numbers, names, lists of names) to the types that a function
+    declares, in place; one that cannot be is a `BadSetting`.
+    """
+    from pydantic import TypeAdapter, ValidationError
+
+    hints = typing.get_type_hints(function)
+    for name, value in arguments.items():
+        hint: Any = hints.get(name)
+        if not _is_plain(hint):
+            continue
+        try:
+            arguments[name] = TypeAdapter(hint).validate_python(value)
+        except ValidationError:
+            raise BadSetting(function.__name__, need=_in_words(hint), **{name: value}) from None
+
+
+PLAIN = (int, float, bool, str, Path, type(None))
+
+
+def _is_plain(hint: Any) -> bool:
+    """Whether a type is made of numbers, names, lists of names and callbacks only."""
+    if hint in PLAIN:
+        return True
+    origin = typing.get_origin(hint)
+    if origin is typing.Literal or origin is collections.abc.Callable:
+        return True
+    if origin in (typing.Union, types.UnionType, collections.abc.Sequence, collections.abc.Mapping):
+        return all(map(_is_plain, typing.get_args(hint)))
+    return False
+
+
+def _in_words(hint: Any) -> str:
+    """What a parameter of this type needs."""
+    if typing.get_origin(hint) is typing.Literal:
+        return " or ".join(map(str, typing.get_args(hint)))
+    options = typing.get_args(hint) or (hint,)
+    words = {int: "a whole number", float: "a number", bool: "True or False", str: "a string"}
+    named = [words.get(option, getattr(option, "__name__", str(option))) for option in options]
+    return " or ".join(dict.fromkeys(word for word in named if word != "NoneType"))
 
 
 def _unknown(

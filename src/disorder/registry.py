@@ -265,6 +265,7 @@ _lock = RLock()  # threads wait for the one that imports the parts of a kind
 
 def register(part: Part) -> None:
     """Enter a part under its name."""
+    _check_choices(part)
     known = _parts[part.kind].get(part.name)
     if known is not None and known.function is not part.function:
         raise DisorderError(
@@ -272,6 +273,14 @@ def register(part: Part) -> None:
             f"{part.function.__module__}; rename one"
         )
     _parts[part.kind][part.name] = part
+
+
+def _check_choices(part: Part) -> None:
+    """Raise where a declaration has a value that is none of the field's choices."""
+    for name, hint in typing.get_type_hints(type(part)).items():
+        if typing.get_origin(hint) is Literal and getattr(part, name) not in typing.get_args(hint):
+            need = " or ".join(map(str, typing.get_args(hint)))
+            raise BadSetting(f"{part.kind} {part.name}", need=need, **{name: getattr(part, name)})
 
 
 def unregister(kind: type[Part], name: str) -> None:

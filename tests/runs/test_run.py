@@ -111,7 +111,7 @@ class TestFolder:
         assert bare.folder is None
         with pytest.raises(DisorderError, match="not read from a folder"):
             bare.samples()
-        with pytest.raises(DisorderError, match="not read from a folder"):
+        with pytest.raises(DisorderError, match="is not there"):
             bare.save("anywhere")
 
 

@@ -13,9 +13,9 @@ from disorder.data.builtin import parse as parse_builtin
 from disorder.data.examples import ExampleReader, SourceRow
 from disorder.data.files import READERS, reader_for
 from disorder.data.tasks import guess_task, known_tasks
-from disorder.errors import BadData, BadModel, MissingPackage, UnknownName
+from disorder.errors import BadData, BadModel, MissingPackage, UnknownName, check_keywords
 from disorder.registry import DataPart, parts
-from disorder.specs import parse_pairs, spec_name, split_spec
+from disorder.specs import listed, parse_pairs, spec_name, split_spec
 from disorder.types import Dataset, Example, Task
 
 LOCAL_SUFFIXES = (".jsonl.gz", ".jsonl", ".csv", ".tsv", ".parquet")
@@ -31,13 +31,14 @@ class DataSource:
     group_by: Sequence[str] = ()
 
 
+@check_keywords()
 def read_data(
     spec: Any,
     *,
     columns: Mapping[str, str] | str | None = None,
     data_dir: str | Path | None = None,
     task: str | None = None,
-    group_by: Sequence[str] = (),
+    group_by: str | Sequence[str] = (),
 ) -> Dataset:
     """Load a dataset: examples sorted by id, so that nothing depends on the order of the rows.
 
@@ -121,7 +122,7 @@ def _open(
         source = replace(source, task=known[task])
     names = source.task.labels if source.task else ()
     title = spec if isinstance(spec, str) else source.name
-    groups = [*dict.fromkeys([*source.group_by, *group_by])]
+    groups = [*dict.fromkeys([*source.group_by, *listed(group_by)])]
     return source, ExampleReader(title, column_names(columns), names, groups)
 
 

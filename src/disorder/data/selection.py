@@ -37,7 +37,9 @@ def select(
     id; `is_shuffled` puts them in random order, so that any first part of them is a random one.
     """
     dataset = data
-    if not isinstance(data, Dataset):
+    if isinstance(data, Dataset):
+        _check_unread(columns=columns, task=task, group_by=group_by)
+    else:
         dataset = read_data(data, columns=columns, data_dir=data_dir, task=task, group_by=group_by)
 
     def key(example: Example) -> bytes | str:
@@ -47,6 +49,16 @@ def select(
     selected = _limited(ordered, limit, seed)
     _check_groups(selected)
     return selected
+
+
+def _check_unread(**given: object) -> None:
+    """Raise on a setting of reading where the data was read already."""
+    for name, value in given.items():
+        if value:
+            raise DisorderError(
+                f"{name}={value!r} is for reading data, and this is a Dataset, which was read "
+                f"already: read_data(…, {name}=…)"
+            )
 
 
 def vocabulary(dataset: Dataset) -> list[str]:

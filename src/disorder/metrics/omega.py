@@ -14,6 +14,8 @@ from disorder.metrics.statistics.decomposition import Share
 from disorder.registry import metric
 from disorder.types import Fidelity, Outcomes, Task
 
+ALL = Fraction(1)  # as a limit: every permutation is accepted
+NEVER = Fraction(2)  # as a limit: no example is above it
 CURVE = tuple(f"0.{i}" for i in range(1, 10))
 
 
@@ -58,7 +60,7 @@ def omega_rand(outcomes: Outcomes) -> Share:
 )
 def omega_all(outcomes: Outcomes) -> Share:
     """Share of examples all of whose permutations get the gold label (the papers' Ω_1.0)."""
-    return exceeding(outcomes, Fraction(1))
+    return Share.exceeding(outcomes.n_accepted, outcomes.n_variants, ALL)
 
 
 @metric(
@@ -74,15 +76,13 @@ def omega_all(outcomes: Outcomes) -> Share:
 )
 def omega_at(outcomes: Outcomes, x: str) -> Share:
     """Share of examples with more than a share x of permutations that get the gold label."""
-    limit = threshold(x)
-    if limit == 1:  # strictly more than all: none
-        limit = Fraction(2)
-    return exceeding(outcomes, limit)
+    return exceeding(outcomes, threshold(x))
 
 
 def exceeding(outcomes: Outcomes, limit: Fraction) -> Share:
-    """Which examples have an accepted share above the limit; 1 stands for all permutations."""
-    return Share.exceeding(outcomes.n_accepted, outcomes.n_variants, limit)
+    """Which examples have an accepted share strictly above the limit; none is above 1."""
+    strict = limit if limit < ALL else NEVER
+    return Share.exceeding(outcomes.n_accepted, outcomes.n_variants, strict)
 
 
 def chance_limit(task: Task, fidelity: Fidelity) -> Fraction:

@@ -12,7 +12,13 @@ from fractions import Fraction
 import numpy as np
 
 from disorder.errors import DisorderError, NothingToMeasure, UnknownName
-from disorder.metrics.statistics.decomposition import Decomposition, Mean, Share
+from disorder.metrics.statistics.decomposition import (
+    BinnedGap,
+    Decomposition,
+    Mean,
+    RankCorrelation,
+    Share,
+)
 from disorder.registry import MetricPart, metric_named, parts
 from disorder.types import Fidelity, Floats, Outcomes, Score, Task
 
@@ -43,7 +49,14 @@ class Metric:
     def decompose(self, outcomes: Outcomes) -> Decomposition:
         """What each example contributes; raises `NothingToMeasure` with the reason."""
         extra = [self.value] if self.value else []
-        found: Decomposition = self.part.function(outcomes, *extra)
+        found = self.part.function(outcomes, *extra)
+        if not isinstance(found, Share | Mean | RankCorrelation | BinnedGap):
+            raise DisorderError(
+                f"metric {self.name} returned {type(found).__name__}; a metric returns a Share, "
+                "Mean, RankCorrelation or BinnedGap"
+            )
+        if isinstance(found, Mean) and not found.is_within_bounds:
+            raise DisorderError(f"metric {self.name}: contributions must lie between 0 and 1")
         return found
 
     def score(self, outcomes: Outcomes) -> Score:
@@ -63,9 +76,18 @@ class Metric:
         found = self.decompose(probe(task, fidelity))
         return found.in_units(x) if isinstance(found, Share | Mean) else x
 
+    def _probed(self, task: Task, fidelity: Fidelity) -> Decomposition:
+        try:
+            return self.decompose(probe(task, fidelity))
+        except NothingToMeasure:
+            labels = len(task.labels)
+            raise DisorderError(
+                f"{self.name} is not defined for data with {labels} label{'s' * (labels != 1)}"
+            ) from None
+
     def check_watched(self, task: Task, fidelity: Fidelity) -> None:
         """Raise where the metric is no mean of one value per example."""
-        found = self.decompose(probe(task, fidelity))
+        found = self._probed(task, fidelity)
         is_mean = isinstance(found, Share) or (isinstance(found, Mean) and found.classes is None)
         if not is_mean:
             raise DisorderError(
@@ -75,7 +97,7 @@ class Metric:
 
     def limit(self, task: Task, fidelity: Fidelity) -> Fraction:
         """The share of accepted permutations that decides an example; raises where none does."""
-        found = self.decompose(probe(task, fidelity))
+        found = self._probed(task, fidelity)
         if not isinstance(found, Share) or found.limit is None:
             raise DisorderError(
                 f"--curtail: {self.name} needs every permutation; choose omega_… scores only, or "

@@ -56,6 +56,13 @@ def load(
     )
 
 
+def _as_pairs(texts: Sequence[Texts] | Sequence[str]) -> list[Texts]:
+    """Single texts may come as plain strings."""
+    if isinstance(texts, str):
+        raise BadModel("a model takes a list of texts, not one string")
+    return [(text, None) if isinstance(text, str) else text for text in texts]
+
+
 def name_of(model: Any) -> str:
     """What a model that is no spec is called: the name of a function, else of its class."""
     is_named = inspect.isroutine(model) or inspect.isclass(model)
@@ -124,9 +131,9 @@ class LoadedModel:
             return self.predictor.fingerprint
         return f"{self.predictor.fingerprint}/{self.calibration.temperature}"
 
-    def __call__(self, texts: Sequence[Texts], /) -> Floats:
-        """Probabilities of the task's labels, one row per text."""
-        return self._predict(TextInputs(texts))
+    def __call__(self, texts: Sequence[Texts] | Sequence[str], /) -> Floats:
+        """Probabilities of the task's labels, one row per text or pair of texts."""
+        return self._predict(TextInputs(_as_pairs(texts)))
 
     def predict_variants(self, variants: Sequence[Variants], /) -> Floats:
         """Probabilities of the task's labels, one row per variant of every example in turn.
@@ -147,8 +154,8 @@ class LoadedModel:
     def _cached(self, inputs: ModelInputs, cache: PredictionCache) -> Floats:
         """Predictions from the cache, and from the model where there are none."""
         fingerprint = self.predictor.fingerprint
-        keys = [key_of(fingerprint, self.precision, text) for text in inputs.texts()]
         began = time.perf_counter()
+        keys = [key_of(fingerprint, self.precision, text) for text in inputs.texts()]
         predictions = cache.get(keys, max(1, len(self.predictor.labels)))
         missing = np.flatnonzero(np.isnan(predictions[:, 0]))
         self.counts["cached"] += len(inputs) - len(missing)

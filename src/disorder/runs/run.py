@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 import platform
-import shutil
 import subprocess
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -25,7 +24,7 @@ from pydantic.dataclasses import dataclass
 from disorder.errors import BadData, DisorderError, UnknownName
 from disorder.runs.frames import data_frame
 from disorder.runs.samples import SampleParts, storable
-from disorder.runs.storage import place, write_atomically
+from disorder.runs.storage import copy_folder, place, write_atomically
 from disorder.types import Dataset, Example, Score, Task
 
 if TYPE_CHECKING:
@@ -89,7 +88,7 @@ class Run(BaseModel):
     data: str
     task: str
     labels: list[str]
-    breaks: Literal["a", "b"] = "a"
+    breaks: Literal["a", "b"] | None = None  # None in runs of older versions
     reject_label: str | None = None
     default_label: str | None = None
     language: str = "en"
@@ -150,6 +149,11 @@ class Run(BaseModel):
     @property
     def full_task(self) -> Task:
         """The task of the data with its labels and language; `task` is only its name."""
+        if self.breaks is None:
+            raise BadData(
+                f"{self.folder or 'this run'} was made by an older version, which did not store "
+                "the task; audit it again"
+            )
         return Task(
             self.task,
             tuple(self.labels),
@@ -173,7 +177,8 @@ class Run(BaseModel):
 
     def __getitem__(self, key: tuple[str, str] | tuple[str, str, str]) -> Record:
         """`run["derange", "p_c"]`, or with a group `run["derange", "p_c", "needs=order"]`."""
-        if not isinstance(key, tuple) or len(key) not in (2, 3):
+        is_names = isinstance(key, tuple) and all(isinstance(name, str) for name in key)
+        if not is_names or len(key) not in (2, 3):
             raise DisorderError('write run["derange", "p_c"], or with a group as third')
         transformation, metric = key[0], key[1]
         group = key[2] if len(key) == 3 else "all"
@@ -209,13 +214,16 @@ class Run(BaseModel):
         return SampleParts.open(self.folder, to_write=False).table()
 
     def save(self, folder: str | Path) -> Path:
-        """Copy the run folder to `folder`, which must not exist; gives its path."""
-        target = Path(folder)
-        if self.folder is None:
-            raise DisorderError("this run was not read from a folder, so that it cannot be copied")
+        """Copy the run folder to `folder`, on disk or at an address; gives its path."""
+        from disorder.report.page import write_report
+
+        target = place(folder)
+        if self.folder is None or not self.folder.exists():
+            raise DisorderError("the folder of this run is not there, so that it cannot be copied")
         if target.exists():
             raise DisorderError(f"{target} is there already; choose another folder")
-        shutil.copytree(self.folder, target)
+        copy_folder(self.folder, target)
+        write_report(target, self)
         return target
 
     def plot(self, name: str = "forest", transformation: str = "") -> Picture:
@@ -297,6 +305,9 @@ def write_run(folder: Path, run: Run) -> None:
 
 def read_run(folder: str | Path) -> Run:
     """The run in a folder, on disk or at an address like s3://bucket/run."""
+    is_path = hasattr(folder, "joinpath")  # shared storage has paths of its own class
+    if not isinstance(folder, str) and not is_path:
+        raise BadData(f"a run is read from a folder, not from {type(folder).__name__}")
     where = place(folder)
     path = where / "run.json"
     try:

@@ -102,6 +102,8 @@ class SampleParts:
         """The parts that a folder has so far; a line cut off by a crash is not one."""
         if to_write:
             (folder / "samples").mkdir(exist_ok=True)
+        elif not (folder / "samples").is_dir():
+            raise BadData(f"{folder} has no samples; they were removed, or it is no run folder")
         parts = cls(folder / "samples")
         journal = parts.folder / JOURNAL
         content = journal.read_bytes() if journal.exists() else b""

@@ -81,9 +81,32 @@ def cannot_write(path: Path, error: OSError) -> DisorderError:
     )
 
 
+def copy_folder(source: Path, target: Path) -> None:
+    """Copy all files of a folder, between disk and shared storage alike."""
+    for path in sorted(source.rglob("*")):
+        if not path.is_file():
+            continue
+        place_of_file = target / path.relative_to(source).as_posix()
+        try:
+            content = path.read_bytes()
+            place_of_file.parent.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise cannot_write(place_of_file, error) from None
+        write_atomically(place_of_file, content)
+
+
 class TemporaryFolder:
-    """A folder that is removed with the object: what a run without `out` keeps its samples in."""
+    """A folder that is removed with the object: what a run without `out` keeps its samples in.
+
+    Copies of a run share it; a run that was pickled comes back without.
+    """
 
     def __init__(self) -> None:
         self.path = Path(tempfile.mkdtemp(prefix="disorder-run-"))
         self._removal = weakref.finalize(self, shutil.rmtree, self.path, ignore_errors=True)
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> TemporaryFolder:
+        return self
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(None), ()

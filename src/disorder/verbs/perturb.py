@@ -23,12 +23,13 @@ from disorder.data import (
 from disorder.errors import BadSetting, DisorderError, DoesNotApply, check_keywords
 from disorder.models import load
 from disorder.runs.cache_folder import default_folder
-from disorder.specs import listed, parse_pairs
+from disorder.specs import listed
 from disorder.transformations import Transformation, parse
 from disorder.transformations import suite as suite_specs
 from disorder.transformations.rendering import variant_texts
 from disorder.types import Dataset, Example, Fidelity, Task, Variants
 from disorder.verbs.context import RunContext
+from disorder.verbs.model_loading import label_names
 
 CHUNK = 512  # examples perturbed together, so that taggers and models get batches
 
@@ -86,7 +87,7 @@ def perturb(
         task=task,
         data_dir=None if data_dir is None else str(data_dir),
         model=model,
-        labels=_label_names(labels),
+        labels=label_names(labels),
     )
     source.open()  # so that a mistake shows now and not when the first record is read
     return PerturbedTexts(
@@ -108,12 +109,6 @@ def _check(q: int, limit: int | None, fidelity: str, short: str) -> None:
         raise BadSetting("perturb", fidelity=fidelity, need="paper or released")
     if short not in ("skip", "use"):
         raise BadSetting("perturb", short=short, need="skip or use")
-
-
-def _label_names(labels: Mapping[str, str] | str | None) -> dict[str, str]:
-    if isinstance(labels, str):
-        return parse_pairs(labels, form=f"--labels {labels!r}: write it as name=name,name=name")
-    return dict(labels or {})
 
 
 @dataclass

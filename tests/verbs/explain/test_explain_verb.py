@@ -105,7 +105,7 @@ def test_json_is_pure(run: Any) -> None:
     [
         (["--by", "omega_curv"], "did you mean 'omega_curve'?"),
         (["--by", "omega_curve:x=1"], "unknown setting of omega_curve 'x'"),
-        (["--by", "omega_curve:x"], "write settings as name:key=value"),
+        (["--by", "omega_curve:x"], "write settings as omega_curve:key=value"),
         (["--figure", "a.gif"], "end the name in .svg or .png"),
         (["--with", "derang"], "did you mean 'derange'?"),
         (["--by", "length", "--by", "length:bins=3"], "explanation length is named twice"),

@@ -109,6 +109,11 @@ class Mean:
         return self.in_units(float(self.contributions[self.counts].mean()))
 
     @property
+    def is_within_bounds(self) -> bool:
+        """Whether all contributions are numbers from 0 to 1, as the interval needs."""
+        return bool(((self.values >= 0) & (self.values <= 1)).all())
+
+    @property
     def values(self) -> Floats:
         """One contribution for each example that counts."""
         return self.contributions[self.counts]

@@ -106,6 +106,8 @@ class WordTokens:
         """Token numbers of every variant, the same as those of their texts; strings are made for
         those only that have to be tokenised as a whole.
         """
+        if not variants:
+            return EncodedInputs.of_lists([])
         is_pair = variants[0].b is not None
         is_mixed = any((each.b is not None) != is_pair for each in variants)
         is_few = sum(map(len, variants)) < FEW * len(variants)

@@ -92,15 +92,16 @@ class Audit:
     requested: list[str]
     rule: StopRule | None
     costs: Costs = field(default_factory=Costs)
+    n_used: int = 0  # examples that some transformation could use
 
     def go(self) -> Run:
         """Predict and measure everything."""
         began = time.perf_counter()
-        make_folder(self.folder)
-        write_run(self.folder, self.run)
-        self.parts = SampleParts.open(self.folder)
-        self.numbers = {storable(example.id): i for i, example in enumerate(self.dataset.examples)}
-        self.gold = gold_of(self.dataset.task, self.dataset.examples)
+        try:
+            self._open()
+        except BaseException:
+            self.engine.close()
+            raise
         try:
             self._measure_all()
         except BaseException as error:
@@ -114,6 +115,14 @@ class Audit:
         self.run.verdict = verdict(self.run)
         self._finish(began)
         return self.run
+
+    def _open(self) -> None:
+        """Start the run folder."""
+        make_folder(self.folder)
+        write_run(self.folder, self.run)
+        self.parts = SampleParts.open(self.folder)
+        self.numbers = {storable(example.id): i for i, example in enumerate(self.dataset.examples)}
+        self.gold = gold_of(self.dataset.task, self.dataset.examples)
 
     def _finish(self, began: float) -> None:
         costs = sorted(self.costs.items())
@@ -130,7 +139,13 @@ class Audit:
         self._record(self._outcomes(examples, original, original[:, None]), examples)
         for number, transformation in enumerate(self.plan, start=1):
             self._measure(number, transformation, original)
-        if all(record.transformation == ORIGINAL for record in self.run.scores):
+        has_scores = any(record.transformation != ORIGINAL for record in self.run.scores)
+        if not has_scores and self.requested and self.n_used:
+            raise DisorderError(
+                f"none of the scores asked for applies here: {', '.join(self.requested)}; "
+                "see disorder list metrics"
+            )
+        if not has_scores:
             reasons = {reason for skips in self.run.skips.values() for reason in skips}
             raise DisorderError(
                 f"no example can be perturbed this way: {', '.join(sorted(reasons)) or 'no data'}"
@@ -141,6 +156,7 @@ class Audit:
         predicted = self._predict(number, transformation, original)
         used = predicted.used
         self.run.skips[spec] = dict(sorted(predicted.skips.items()))
+        self.n_used += int(used.sum())
         if not used.any():
             return
         examples = [e for e, kept in zip(self.dataset.examples, used, strict=True) if kept]
@@ -358,7 +374,7 @@ class Audit:
         """A part from disk, read once; one that is damaged is predicted again."""
         finished = self.parts.read(block.part)
         if finished is None:
-            again: BlockResult = next(iter(self.engine([block])))
+            again = self.predictor(block)  # here, not by the engine, which is at work
             self._keep(again)
             return again
         table, skips = finished

@@ -46,7 +46,7 @@ def audit(
     fidelity: Fidelity = "paper",
     short: str = "skip",
     score: str | Sequence[str] = (),
-    omega: str | Sequence[str] = (),
+    omega: str | float | Sequence[str | float] = (),
     curtail: bool = False,
     stop_when: str | None = None,
     columns: Mapping[str, str] | str | None = None,
@@ -105,7 +105,7 @@ def audit(
         limit=limit,
         fidelity=fidelity,
         short=short,
-        omega=parse_list(omega),
+        omega=_thresholds(omega),
         score=listed(score),
         curtail=curtail,
         stop_when=stop_when,
@@ -127,7 +127,8 @@ def audit(
         temporary = TemporaryFolder()
         run = _audited(model, data, chosen, temporary.path, progress)
         return run.lies_in(temporary.path, kept_alive=temporary)
-    return _audited(model, data, chosen, _free(place(out)), progress)
+    run = _audited(model, data, chosen, _free(place(out)), progress)
+    return _reported(run)
 
 
 @check_keywords()
@@ -143,17 +144,31 @@ def resume(
 
     `run` is its folder. `model` and `data` are what it was started with, where that was no spec.
     """
-    folder = run.folder if isinstance(run, Run) else place(run)
-    if folder is None:
+    given = run.folder if isinstance(run, Run) else run
+    if given is None:
         raise DisorderError("this run has no folder to resume")
-    before = read_run(folder)
+    before = read_run(given)
+    folder = place(given)
     if before.status == "done":
         write_report(folder, before)  # it may have been killed after the last score
         return before
     chosen = Settings(**before.settings, seed=before.seed, transformations=before.transformations)
     model = before.model if model is None else model
     data = before.data if data is None else data
-    return _audited(model, data, chosen, folder, progress, before)
+    return _reported(_audited(model, data, chosen, folder, progress, before))
+
+
+def _thresholds(omega: str | float | Sequence[str | float]) -> list[str]:
+    """Thresholds as they are written in the names of scores."""
+    given = [omega] if isinstance(omega, float) else omega
+    return [str(x) for x in (parse_list(given) if isinstance(given, str) else given)]
+
+
+def _reported(run: Run) -> Run:
+    """The run, with its page in its folder."""
+    if run.folder is not None:
+        write_report(run.folder, run)
+    return run
 
 
 def _free(folder: Path) -> Path:
@@ -172,9 +187,7 @@ def _audited(
     progress: Progress | None,
     before: Run | None = None,
 ) -> Run:
-    run = _prepared(model, data, chosen, folder, progress, before).go()
-    write_report(folder, run)
-    return run.lies_in(folder)
+    return _prepared(model, data, chosen, folder, progress, before).go().lies_in(folder)
 
 
 def _prepared(

@@ -11,7 +11,7 @@ from pathlib import Path
 from disorder.errors import BadData, BadSetting, DisorderError, UnknownName, check_keywords
 from disorder.metrics import holm
 from disorder.report.page import visible
-from disorder.runs import Run
+from disorder.runs import Run, read_run
 from disorder.runs.comparison import Comparison
 from disorder.specs import listed
 from disorder.transformations import parse
@@ -76,7 +76,7 @@ def _finished(runs: Sequence[str | Path | Run], base: str | Path | Run | None) -
 
 
 def _folder(run: str | Path | Run) -> Path | None:
-    folder = run.folder if isinstance(run, Run) else Path(run)
+    folder = read_run(run).folder if not isinstance(run, Run) else run.folder
     return None if folder is None else folder.resolve()
 
 

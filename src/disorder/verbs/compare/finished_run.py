@@ -52,7 +52,7 @@ class FinishedRun:
     @classmethod
     def open(cls, given: str | Path | Run) -> FinishedRun:
         """The run in a folder."""
-        run = given if isinstance(given, Run) else read_run(given)
+        run = given if isinstance(given, Run) else read_run(given)  # says what is no folder
         folder = run.folder
         if folder is None:
             raise DisorderError("this run has no folder, so that it cannot be compared")

@@ -10,9 +10,18 @@ import pytest
 
 from conftest import NLI, outcomes, pairs
 from disorder.errors import DisorderError, UnknownName
-from disorder.metrics import BinnedGap, Metric, decompose, difference_of, limits, metric_names
+from disorder.metrics import (
+    BinnedGap,
+    Mean,
+    Metric,
+    decompose,
+    difference_of,
+    limits,
+    measure,
+    metric_names,
+)
 from disorder.metrics.scoring import probe
-from disorder.registry import MetricPart, parts
+from disorder.registry import MetricPart, metric, parts, unregister
 from disorder.verbs.audit import audit
 
 NO_MEANS = {"ece", "wos"}  # gaps by bin; a mean over classes that are balanced again
@@ -135,3 +144,29 @@ class TestComparedCalibration:
     def test_one_model_twice_shows_no_difference(self) -> None:
         found = difference_of(self.made(0.9), self.made(0.9))
         assert (found.difference, found.low, found.high, found.p) == (0, 0, 0, 1)
+
+
+def test_nothing_is_above_chance_where_there_is_one_label() -> None:
+    """Chance is 1, and no share is strictly above it."""
+    one = outcomes([0, 0], [0, 0], [[0, 0], [0, 0]], labels=("x",))
+    assert measure("omega_rand", one).value == 0
+    assert measure("omega@1", one).value == 0
+    assert measure("omega_all", one).value == 1
+
+
+def test_a_metric_of_a_plugin_must_keep_its_promises() -> None:
+    given = outcomes([0, 1], [0, 1], [[0, 0], [1, 1]])
+    wrong = {
+        "a_number": (lambda o: 0.5, "returned float"),
+        "too_large": (lambda o: Mean.over_all(np.full(len(o), 7.0)), "between 0 and 1"),
+        "not_a_number": (lambda o: Mean.over_all(np.full(len(o), np.nan)), "between 0 and 1"),
+    }
+    for name, (function, message) in wrong.items():
+        metric(better="low", name=name)(function)
+        try:
+            with pytest.raises(DisorderError, match=message):
+                measure(name, given)
+        finally:
+            unregister(MetricPart, name)
+    with pytest.raises(DisorderError, match="of='permutation' does not work"):
+        metric(better="low", of="permutation", name="typo")(lambda o: 0)  # type: ignore[arg-type]
