@@ -159,14 +159,24 @@ def _is_plain(hint: Any) -> bool:
     return False
 
 
+WORDS = {int: "a whole number", float: "a number", bool: "True or False", str: "a string"}
+
+
 def _in_words(hint: Any) -> str:
     """What a parameter of this type needs."""
-    if typing.get_origin(hint) is typing.Literal:
+    origin = typing.get_origin(hint)
+    if origin is typing.Literal:
         return " or ".join(map(str, typing.get_args(hint)))
-    options = typing.get_args(hint) or (hint,)
-    words = {int: "a whole number", float: "a number", bool: "True or False", str: "a string"}
-    named = [words.get(option, getattr(option, "__name__", str(option))) for option in options]
-    return " or ".join(dict.fromkeys(word for word in named if word != "NoneType"))
+    if origin in (typing.Union, types.UnionType):
+        options = [option for option in typing.get_args(hint) if option is not type(None)]
+        return " or ".join(dict.fromkeys(map(_in_words, options)))
+    if origin is collections.abc.Sequence:
+        return "a list"
+    if origin is collections.abc.Mapping:
+        return "a mapping"
+    if origin is collections.abc.Callable:
+        return "a function"
+    return WORDS.get(hint, getattr(hint, "__name__", str(hint)))
 
 
 def _unknown(

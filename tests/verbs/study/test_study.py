@@ -321,7 +321,7 @@ class TestPythonInterface:
     @pytest.mark.parametrize(
         ("keyword", "value", "said"),
         [
-            ("q", "many", "study: q='many' does not work; need 1 or more"),
+            ("q", "many", "study: q='many' does not work; need a whole number"),
             ("seeds", 0, "study: seeds=0 does not work; need 1 or more"),
             ("fidelity", "both", "need paper or released"),
             ("labels", {"a": ["b"]}, "labels="),
