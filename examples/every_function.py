@@ -1,11 +1,13 @@
 """Every public function once, on built-in data: a script that a type checker can read.
 
-Run: python examples/every_function.py FOLDER   (needs scikit-learn for `sanity`)
+Run: python examples/every_function.py [FOLDER]
+Needs: pip install -c constraints.txt ".[nlp]" for the study item, which splits words as UNLI did.
 """
 
 from __future__ import annotations
 
 import sys
+import tempfile
 from pathlib import Path
 
 import disorder
@@ -41,6 +43,6 @@ def main(folder: Path) -> None:
 
 if __name__ == "__main__":
     try:
-        main(Path(sys.argv[1]))
+        main(Path(sys.argv[1] if len(sys.argv) > 1 else tempfile.mkdtemp()))
     except disorder.DisorderError as error:
         sys.exit(str(error))

@@ -5,12 +5,14 @@ run.json alone.
 from __future__ import annotations
 
 import io
+import re
 from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
 from rich.console import Console
 
+from conftest import pairs
 from disorder.report.page import page, visible, write_report
 from disorder.report.terminal import show
 from disorder.report.wording import command
@@ -165,3 +167,16 @@ def test_command_repeats_the_run(run: Run, tmp_path: Path) -> None:
 
 def test_visible_shows_controls() -> None:
     assert visible("a\x00\x1b\u202eb") == "a␀␛⟨U+202E⟩b"
+
+
+def test_permutation_scores_are_shown_where_no_transformation_keeps_the_words() -> None:
+    """The example plugin's `stutter` repeats words, so that none of the usual ones is there."""
+    run = audit("uniform", pairs(12), q=4, with_="stutter", cache="off")
+    console = Console(width=80, record=True, file=io.StringIO())
+    show(run, console)
+    printed = console.export_text()
+    assert "permutations (stutter)" in printed
+    assert re.search(r"Ω_max +\d", printed)
+    single = audit("uniform", pairs(12), with_="sort", cache="off")
+    show(single, console)
+    assert "permutations (" not in console.export_text()

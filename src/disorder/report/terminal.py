@@ -31,8 +31,9 @@ def show(run: Run, console: Console, *, folder: str | None = None, profile: bool
         console.print(Text(f"  {line}"))
     console.print(Text(f"\n{about(run)}", style="dim"))
     _print_table(console, _scores(run, "all"))
-    if shown(_measured(run), "permutations"):
-        _print_table(console, _permutations(run))
+    main = main_transformation(run)
+    if main:
+        _print_table(console, _permutations(run, main))
     for group in run.groups:
         _print_table(console, _scores(run, group))
     console.print()
@@ -71,7 +72,7 @@ def _legend(run: Run) -> list[str]:
     lines = ["after a number its 95 % interval over examples"]
     metrics = shown(_measured(run), "table", "permutations")
     lines += [f"{title_of(metric)}: {meaning_of(metric)}" for metric in metrics]
-    if run.references:
+    if run.references and main_transformation(run):
         lines.append(REFERENCES)
     if any(group.startswith("needs=") for group in run.groups):
         lines.append(NEEDS)
@@ -129,9 +130,8 @@ def _scores(run: Run, group: str) -> Table:
     return table
 
 
-def _permutations(run: Run) -> Table:
+def _permutations(run: Run, main: str) -> Table:
     """The permutation scores of the main transformation, beside the papers' imaginary models."""
-    main = main_transformation(run)
     table = Table(box=SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, 1, 0, 0))
     table.add_column(f"permutations ({main})")
     table.add_column("this model", justify="right", no_wrap=True)

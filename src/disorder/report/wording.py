@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
+from disorder.report.metric_names import place_of
 from disorder.runs.run import Record, Run
 from disorder.runs.settings import Settings
 
@@ -37,10 +38,12 @@ def _short(bound: float) -> str:
 
 
 def main_transformation(run: Run) -> str:
-    """The transformation whose permutation scores are shown first."""
-    # transformations that change the words too are not meant
-    measured = [t for t in run.breaks_order if run.score(t, "omega_max")]
-    return "derange" if "derange" in measured else next(iter(measured), "")
+    """The transformation whose permutation scores are shown: `derange`, else the first that only
+    changes the order of words, else the first that has such scores; empty where none has.
+    """
+    scored = {r.transformation for r in run.scores if place_of(r.metric) == "permutations"}
+    ranked = ["derange", *run.breaks_order, *run.transformations]
+    return next((name for name in ranked if name in scored), "")
 
 
 def left_out(run: Run) -> Sequence[str]:
