@@ -243,6 +243,9 @@ def test_a_single_string_is_a_list_of_one() -> None:
 def test_parts_can_be_listed() -> None:
     names = {part["name"] for part in disorder.list_parts("metric")}
     assert {"p_c", "omega_max", "wos"} <= names
+    assert disorder.list_parts("metrics") == disorder.list_parts("metric")
+    with pytest.raises(disorder.DisorderError, match="did you mean 'metric'"):
+        disorder.list_parts("metrix")
     assert {part["kind"] for part in disorder.list_parts()} >= {"model", "data", "check", "item"}
 
 

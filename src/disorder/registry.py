@@ -302,8 +302,11 @@ def parts_of(kind: str) -> dict[str, Part]:
 
 
 def list_parts(kind: str | None = None) -> list[dict[str, str]]:
-    """All parts (of one kind, such as "metric"), as records: kind, name, summary, paper, origin."""
-    kinds = [kind] if kind else KINDS
+    """All parts, or those of one kind ("metric" or "metrics"), as records: kind, name, summary,
+    paper, origin.
+    """
+    singular = kind if kind is None or kind in HOMES else kind.removesuffix("s")
+    kinds = [singular] if singular else KINDS
     return [
         {
             "kind": each,
@@ -364,6 +367,16 @@ def _load_plugin(name: str, load: Callable[[], object]) -> None:
         ) from error
 
 
+def _declare(kind: type[Part], *, name: str = "", **declared: Any) -> Callable[[F], F]:
+    """A decorator that enters a function as a part of this kind, under its own name or another."""
+
+    def enter(function: F) -> F:
+        register(kind(name=name or function.__name__, function=function, **declared))
+        return function
+
+    return enter
+
+
 def transformation(
     *,
     keeps: str,
@@ -398,55 +411,35 @@ def transformation(
     spells out, because their default says too little. `single` says whether single texts can be
     perturbed; usually they cannot where a transformation takes a pair.
     """
-
-    def enter(function: F) -> F:
-        register(
-            TransformationPart(
-                name=function.__name__,
-                function=function,
-                paper=paper,
-                keeps=keeps,
-                destroys=destroys,
-                keeps_words=keeps_words,
-                scope=scope,
-                side=side,
-                draws=1 if deterministic else draws,
-                deterministic=deterministic,
-                copies=copies,
-                suites=suites,
-                sweep=sweep,
-                words=words or {},
-                needs=needs,
-                tagger=TAGGERS | dict(tagger or {}),
-                shows=shows,
-                single=scope == "sentence" if single is None else single,
-            )
-        )
-        return function
-
-    return enter
+    return _declare(
+        TransformationPart,
+        paper=paper,
+        keeps=keeps,
+        destroys=destroys,
+        keeps_words=keeps_words,
+        scope=scope,
+        side=side,
+        draws=1 if deterministic else draws,
+        deterministic=deterministic,
+        copies=copies,
+        suites=suites,
+        sweep=sweep,
+        words=words or {},
+        needs=needs,
+        tagger=TAGGERS | dict(tagger or {}),
+        shows=shows,
+        single=scope == "sentence" if single is None else single,
+    )
 
 
 def words(*, language: str, needs: str = "") -> Callable[[F], F]:
     """Register a way to split a text into words."""
-
-    def enter(function: F) -> F:
-        name = function.__name__
-        register(SplitterPart(name=name, function=function, language=language, needs=needs))
-        return function
-
-    return enter
+    return _declare(SplitterPart, language=language, needs=needs)
 
 
 def tagger(*, language: str, needs: str) -> Callable[[F], F]:
     """Register a way to find word classes."""
-
-    def enter(function: F) -> F:
-        name = function.__name__
-        register(TaggerPart(name=name, function=function, language=language, needs=needs))
-        return function
-
-    return enter
+    return _declare(TaggerPart, language=language, needs=needs)
 
 
 def metric(
@@ -501,12 +494,7 @@ def metric(
 
 def model(*, form: str, needs: str = "") -> Callable[[F], F]:
     """Register a loader of predictors; `form` shows the spec a user types."""
-
-    def enter(function: F) -> F:
-        register(ModelPart(name=_form_name(form), function=function, form=form, needs=needs))
-        return function
-
-    return enter
+    return _declare(ModelPart, name=_form_name(form), form=form, needs=needs)
 
 
 def data(
@@ -523,20 +511,9 @@ def data(
     or a function from an address to it; without one it is guessed from the labels. `groups` names
     columns that scores are split by.
     """
-
-    def enter(function: F) -> F:
-        entry = DataPart(
-            name=_form_name(form),
-            function=function,
-            form=form,
-            needs=needs,
-            task=task,
-            groups=groups,
-        )
-        register(entry)
-        return function
-
-    return enter
+    return _declare(
+        DataPart, name=_form_name(form), form=form, needs=needs, task=task, groups=groups
+    )
 
 
 def _form_name(form: str) -> str:
@@ -545,13 +522,7 @@ def _form_name(form: str) -> str:
 
 def network(*, paper: str = "", lr: float = 1e-3, epochs: int = 8) -> Callable[[F], F]:
     """Register a network for training from scratch, with the settings it learns well with."""
-
-    def enter(function: F) -> F:
-        name = function.__name__
-        register(NetworkPart(name=name, function=function, paper=paper, lr=lr, epochs=epochs))
-        return function
-
-    return enter
+    return _declare(NetworkPart, paper=paper, lr=lr, epochs=epochs)
 
 
 def recipe(
@@ -570,22 +541,15 @@ def recipe(
     model, `perturbs` those that need perturbed copies, `spans` those that can also learn answers in
     a passage.
     """
-
-    def enter(function: F) -> F:
-        entry = RecipePart(
-            name=function.__name__,
-            function=function,
-            paper=paper,
-            positive=positive,
-            shares=shares,
-            of_trained=of_trained,
-            perturbs=perturbs,
-            spans=spans,
-        )
-        register(entry)
-        return function
-
-    return enter
+    return _declare(
+        RecipePart,
+        paper=paper,
+        positive=positive,
+        shares=shares,
+        of_trained=of_trained,
+        perturbs=perturbs,
+        spans=spans,
+    )
 
 
 def explanation(
@@ -601,21 +565,7 @@ def explanation(
     `on` says whether predictions must be labels or numbers. `needs` says in words what not every
     model or machine has. `usual` ones are shown when the user names none.
     """
-
-    def enter(function: F) -> F:
-        entry = ExplanationPart(
-            name=function.__name__,
-            function=function,
-            paper=paper,
-            asks=asks,
-            on=on,
-            needs=needs,
-            usual=usual,
-        )
-        register(entry)
-        return function
-
-    return enter
+    return _declare(ExplanationPart, paper=paper, asks=asks, on=on, needs=needs, usual=usual)
 
 
 def check(
@@ -631,18 +581,6 @@ def check(
     `trains` says that models are trained for it, `pairs` that it is for pairs of texts. `position`
     orders checks on the page.
     """
-
-    def enter(function: F) -> F:
-        entry = CheckPart(
-            name=function.__name__,
-            function=function,
-            paper=paper,
-            asks=asks,
-            trains=trains,
-            pairs=pairs,
-            position=position,
-        )
-        register(entry)
-        return function
-
-    return enter
+    return _declare(
+        CheckPart, paper=paper, asks=asks, trains=trains, pairs=pairs, position=position
+    )
