@@ -19,7 +19,16 @@ from disorder.models.importance.by_word import key_of as pair_key
 from disorder.models.inputs.variants import ModelInputs, TextInputs, VariantInputs
 from disorder.models.outputs.calibration import Calibration, calibration_of
 from disorder.models.outputs.probabilities import checked
-from disorder.models.protocols import Batching, Costly, Notes, Pieces, Precision, Timed
+from disorder.models.prompting import Prompt, PromptedModel, prompt_for
+from disorder.models.protocols import (
+    Batching,
+    Costly,
+    Counting,
+    Notes,
+    Pieces,
+    Precision,
+    Timed,
+)
 from disorder.models.python import as_predictor
 from disorder.registry import ModelPart, part, parts
 from disorder.runs.prediction_cache import PredictionCache, key_of
@@ -34,12 +43,15 @@ def load(
     batch_size: int | None = None,
     precision: str = "fp32",
     cache: Path | None = None,
+    prompt: Prompt | None = None,
 ) -> LoadedModel:
     """A predictor whose columns are the task's labels, from a spec or from any Python object that
     can predict.
+
+    `prompt` is for language models (`is_prompted`); without it they get the task's own.
     """
     title = model if isinstance(model, str) else name_of(model)
-    predictor = _predictor(model, task)
+    predictor = _predictor(model, task, prompt)
     if batch_size is not None and isinstance(predictor, Batching):
         predictor.batch_size = batch_size
     if precision != "fp32":
@@ -69,12 +81,22 @@ def name_of(model: Any) -> str:
     return str(model.__name__ if is_named else type(model).__name__)
 
 
-def _predictor(model: Any, task: Task) -> Predictor:
+def is_prompted(model: Any) -> bool:
+    """Whether a model is a language model, which is asked by a prompt."""
+    if not isinstance(model, str):
+        return isinstance(model, PromptedModel)
+    entry = parts(ModelPart).get(model.partition(":")[0])
+    return entry is not None and entry.prompted
+
+
+def _predictor(model: Any, task: Task, prompt: Prompt | None) -> Predictor:
     if not isinstance(model, str):
         return as_predictor(model, task=task)
     name, _, address = model.partition(":")
     _check_spec(model, name)
-    predictor: Predictor = part(ModelPart, name).function(address, task=task)
+    entry = part(ModelPart, name)
+    own = {"prompt": prompt or prompt_for(task)} if entry.prompted else {}
+    predictor: Predictor = entry.function(address, task=task, **own)
     return predictor
 
 
@@ -169,7 +191,10 @@ class LoadedModel:
     def _computed(self, inputs: ModelInputs) -> Floats:
         began = time.perf_counter()
         before = self._input_seconds
+        counted = dict(self.predictor.counts) if isinstance(self.predictor, Counting) else {}
         found = inputs.predicted_by(self.predictor)
+        if isinstance(self.predictor, Counting):
+            self.counts.add(self.predictor.counts.since(counted))
         predictions = checked(self.name, found, len(inputs), self.predictor.labels)
         assembling = self._input_seconds - before
         self.counts["assemble"] += assembling
@@ -237,6 +262,12 @@ class LoadedModel:
                 "it is accepted by no score"
             )
         return list(dict.fromkeys(found))
+
+    def prompt_description(self, texts: Texts) -> dict[str, Any]:
+        """How a language model is asked, with its question about one text; empty for others."""
+        if not isinstance(self.predictor, PromptedModel):
+            return {}
+        return self.predictor.description(texts)
 
     @property
     def abstains(self) -> bool:

@@ -11,13 +11,14 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Sequence
 from typing import Any, Protocol, runtime_checkable
 
-from disorder.types import Floats, Pair, Predictor, Texts, Variants
+from disorder.types import Costs, Floats, Pair, Predictor, Texts, Variants
 
 __all__ = [
     "Attention",
     "Batching",
     "ClassEstimator",
     "Costly",
+    "Counting",
     "Estimator",
     "Gradients",
     "Head",
@@ -111,6 +112,13 @@ class Costly(Protocol):
     """Says whether a prediction costs more than looking it up in the cache."""
 
     is_costly: bool
+
+
+@runtime_checkable
+class Counting(Protocol):
+    """Counts what it does beside predicting, as sums that add up over workers."""
+
+    counts: Costs
 
 
 @runtime_checkable

@@ -9,6 +9,18 @@ from disorder.errors import BadSetting
 from disorder.types import Fidelity
 
 PRECISIONS = ("fp32", "bf16", "int8", "auto")
+CALIBRATIONS = ("content-free",)
+CHATS = ("auto", "on", "off")
+# what says how a language model is asked
+PROMPT_OPTIONS = (
+    "prompt",
+    "shots",
+    "shots_from",
+    "label_words",
+    "option_orders",
+    "calibrate",
+    "chat",
+)
 
 
 @dataclass(frozen=True)
@@ -38,6 +50,13 @@ class Settings:
     address: str | None = None
     workers: int | None = None
     cache: str | None = None
+    prompt: Sequence[str] = ()
+    shots: int = 0
+    shots_from: str | None = None
+    label_words: Mapping[str, str] = field(default_factory=dict)
+    option_orders: int = 1
+    calibrate: str | None = None
+    chat: str = "auto"
 
     def check(self) -> None:
         """Raise on a value that cannot work."""
@@ -53,6 +72,23 @@ class Settings:
             raise BadSetting("audit", agree=self.agree, need="a share above 0, at most 1")
         if self.curtail and self.stop_when:
             raise BadSetting("audit", curtail=True, stop_when=self.stop_when, need="one of the two")
+        if self.shots < 0:
+            raise BadSetting("audit", shots=self.shots, need="0 or more")
+        if self.calibrate is not None:
+            _one_of("calibrate", self.calibrate, CALIBRATIONS)
+        _one_of("chat", self.chat, CHATS)
+        if len(set(self.prompt)) < len(self.prompt):
+            raise BadSetting("audit", prompt=list(self.prompt), need="each prompt once")
+
+    @property
+    def prompt_options(self) -> list[str]:
+        """The options of prompts that have another value than usual."""
+        usual = Settings()
+        return [
+            "--" + name.replace("_", "-")
+            for name in PROMPT_OPTIONS
+            if getattr(self, name) != getattr(usual, name)
+        ]
 
 
 def _one_of(name: str, value: str, options: Sequence[str]) -> None:
