@@ -176,13 +176,12 @@ class MetricPart(Part):
 
 @dataclass(frozen=True, kw_only=True)
 class ModelPart(Part):
-    """A loader of predictors; the decorator `model` says what the fields mean."""
+    """A loader of predictors; `form` is the spec a user types."""
 
     kind = "model"
 
     form: str
     needs: str = ""
-    prompted: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -505,15 +504,14 @@ def metric(
     return enter
 
 
-def model(*, form: str, needs: str = "", prompted: bool = False) -> Callable[[F], F]:
+def model(*, form: str, needs: str = "") -> Callable[[F], F]:
     """Register a loader of predictors; `form` shows the spec a user types.
 
-    `prompted` marks language models: the loader also gets `prompt`, a
-    `disorder.models.prompting.Prompt` with the options, examples and label words of the task.
+    Its keyword-only parameters beside `task` are settings that only this kind of model takes. A
+    loader with a parameter `prompt` is one of language models and gets the
+    `disorder.models.prompting.Prompt` of the task.
     """
-    return _declare(
-        ModelPart, name=_form_name(form), form=form, needs=needs, prompted=prompted
-    )
+    return _declare(ModelPart, name=_form_name(form), form=form, needs=needs)
 
 
 def prompt(

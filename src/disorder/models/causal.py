@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from disorder.errors import BadModel, MissingPackage
+from disorder.hub import hub_access
 from disorder.memo import Memo
 from disorder.models.causal_network import CausalNetwork, Stem
 from disorder.models.devices import best_device
@@ -26,7 +27,7 @@ DIFFERENT: tuple[Texts, ...] = (("x", "x"), ("The cat", "The cat"), ("12 (!)", "
 MAX_STEMS = 4
 
 
-@model(form="causal:NAME_OR_FOLDER", needs="transformers, torch", prompted=True)
+@model(form="causal:NAME_OR_FOLDER", needs="transformers, torch")
 def causal(address: str, *, task: Task, prompt: Prompt) -> Predictor:
     """A causal language model from the hub or a folder (safetensors, or one GGUF file), asked by a
     prompt.
@@ -54,13 +55,14 @@ def load_causal(address: str) -> tuple[Any, Any]:
     more: dict[str, Any] = _gguf(address) or {"use_safetensors": True}
     of_tokenizer = {name: value for name, value in more.items() if name == "gguf_file"}
     try:
-        tokenizer = AutoTokenizer.from_pretrained(address, trust_remote_code=False, **of_tokenizer)
-        network = AutoModelForCausalLM.from_pretrained(
-            address, dtype=torch.float32, trust_remote_code=False, **more
-        )
-    except ImportError as error:
-        raise BadModel(f"causal:{address} cannot be loaded: {_first_line(error)}") from None
-    except (OSError, ValueError, KeyError) as error:
+        with hub_access(address):
+            tokenizer = AutoTokenizer.from_pretrained(
+                address, trust_remote_code=False, **of_tokenizer
+            )
+            network = AutoModelForCausalLM.from_pretrained(
+                address, dtype=torch.float32, trust_remote_code=False, **more
+            )
+    except (ImportError, OSError, ValueError, KeyError) as error:
         raise BadModel(f"causal:{address} cannot be loaded: {_first_line(error)}") from None
     return network.to(best_device()), tokenizer
 

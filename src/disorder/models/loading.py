@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -19,7 +19,7 @@ from disorder.models.importance.by_word import key_of as pair_key
 from disorder.models.inputs.variants import ModelInputs, TextInputs, VariantInputs
 from disorder.models.outputs.calibration import Calibration, calibration_of
 from disorder.models.outputs.probabilities import checked
-from disorder.models.prompting import Prompt, PromptedModel, prompt_for
+from disorder.models.prompting import PromptedModel, prompt_for
 from disorder.models.protocols import (
     Batching,
     Costly,
@@ -34,6 +34,8 @@ from disorder.registry import ModelPart, part, parts
 from disorder.runs.prediction_cache import PredictionCache, key_of
 from disorder.types import Costs, Floats, Pair, Predictor, Task, Texts, Variants
 
+PROMPT = "prompt"  # what loaders of language models take beside the task
+
 
 def load(
     model: Any,
@@ -43,15 +45,16 @@ def load(
     batch_size: int | None = None,
     precision: str = "fp32",
     cache: Path | None = None,
-    prompt: Prompt | None = None,
+    options: Mapping[str, Any] | None = None,
 ) -> LoadedModel:
     """A predictor whose columns are the task's labels, from a spec or from any Python object that
     can predict.
 
-    `prompt` is for language models (`is_prompted`); without it they get the task's own.
+    `options` are settings that only some loaders take, such as `base_url`. A language model
+    (`is_prompted`) takes `prompt`; without it, it gets the task's own.
     """
     title = model if isinstance(model, str) else name_of(model)
-    predictor = _predictor(model, task, prompt)
+    predictor = _predictor(model, task, options or {})
     if batch_size is not None and isinstance(predictor, Batching):
         predictor.batch_size = batch_size
     if precision != "fp32":
@@ -84,20 +87,43 @@ def name_of(model: Any) -> str:
 def is_prompted(model: Any) -> bool:
     """Whether a model is a language model, which is asked by a prompt."""
     if not isinstance(model, str):
-        return isinstance(model, PromptedModel)
+        return False
     entry = parts(ModelPart).get(model.partition(":")[0])
-    return entry is not None and entry.prompted
+    return entry is not None and PROMPT in _options_of(entry.function)
 
 
-def _predictor(model: Any, task: Task, prompt: Prompt | None) -> Predictor:
+def _predictor(model: Any, task: Task, options: Mapping[str, Any]) -> Predictor:
     if not isinstance(model, str):
+        _check_options(name_of(model), (), options)
         return as_predictor(model, task=task)
     name, _, address = model.partition(":")
     _check_spec(model, name)
-    entry = part(ModelPart, name)
-    own = {"prompt": prompt or prompt_for(task)} if entry.prompted else {}
-    predictor: Predictor = entry.function(address, task=task, **own)
+    loader = part(ModelPart, name).function
+    taken = _options_of(loader)
+    _check_options(model, taken, options)
+    if PROMPT in taken and PROMPT not in options:
+        options = {**options, PROMPT: prompt_for(task)}
+    predictor: Predictor = loader(address, task=task, **options)
     return predictor
+
+
+def _options_of(loader: Callable[..., Any]) -> list[str]:
+    """The settings that a loader takes beside the task: its keyword-only parameters."""
+    parameters = inspect.signature(loader).parameters.values()
+    return [p.name for p in parameters if p.kind is p.KEYWORD_ONLY and p.name != "task"]
+
+
+def _check_options(model: str, taken: Sequence[str], options: Mapping[str, Any]) -> None:
+    """Raise on a setting that this kind of model does not take."""
+    for name in options:
+        if name not in taken:
+            kinds = [
+                f"{kind}:"
+                for kind, entry in parts(ModelPart).items()
+                if name in _options_of(entry.function)
+            ]
+            option = name.replace("_", "-")
+            raise BadModel(f"--{option} is for {' and '.join(kinds)} models; {model} is none")
 
 
 def _is_worth_caching(predictor: Predictor) -> bool:

@@ -66,7 +66,7 @@ def load_with(
         batch_size=settings.batch_size,
         precision=precision,
         cache=_cache_folder(settings),
-        prompt=prompt,
+        options=settings.model_options | ({} if prompt is None else {"prompt": prompt}),
     )
 
 

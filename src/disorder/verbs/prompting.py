@@ -27,9 +27,9 @@ def bound_prompt(model: Any, dataset: Dataset, settings: Settings) -> Prompt | N
     """The prompt for the data of a run; None for a model that takes none."""
     if not is_prompted(model):
         if settings.prompt_options:
+            given = ", ".join(settings.prompt_options)
             raise DisorderError(
-                f"{', '.join(settings.prompt_options)}: this model takes no prompt; the option is "
-                "for language models (causal:NAME_OR_FOLDER)"
+                f"{given}: this model takes no prompt; prompts are for language models (causal:…)"
             )
         return None
     prompt = prompt_for(
