@@ -51,6 +51,7 @@ def audit(
     option_orders: o.OptionOrders = 1,
     calibrate: o.Calibrate = None,
     chat: o.Chat = "auto",
+    break_: o.Break = "text",
     profile: o.Profile = False,
     as_json: o.Json = False,
 ) -> None:

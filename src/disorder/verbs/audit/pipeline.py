@@ -16,6 +16,7 @@ from disorder.engines import Engine, engine
 from disorder.errors import DisorderError, check_keywords
 from disorder.metrics import Metric, StopRule, limits
 from disorder.models import LoadedModel
+from disorder.models.prompting import Prompt
 from disorder.report.notebook_progress import shown_progress
 from disorder.report.page import write_report
 from disorder.runs import Run, new_run, place, read_run, write_run
@@ -28,6 +29,11 @@ from disorder.types import Dataset, Fidelity, Progress
 from disorder.verbs.audit.auditing import Audit
 from disorder.verbs.audit.block import BlockPredictor
 from disorder.verbs.audit.planning import LEFT_OUT, planned, requested_scores
+from disorder.verbs.audit.prompt_breaking import (
+    SHOT_TRANSFORMATIONS,
+    broken_prompt,
+    on_prompts,
+)
 from disorder.verbs.audit.prompt_spread import spread_over
 from disorder.verbs.model_loading import label_names, load_with, loaded_model
 from disorder.verbs.prompting import bound_prompt, label_words_of
@@ -70,6 +76,7 @@ def audit(
     option_orders: int = 1,
     calibrate: str | None = None,
     chat: str = "auto",
+    break_: str = "text",
     progress: Progress | None = None,
 ) -> Run:
     """Perturb the words of `data`, predict again with `model`, and measure what survives.
@@ -114,6 +121,8 @@ def audit(
     option_orders: orders in which the options are listed; predictions are their mean.
     calibrate: "content-free" subtracts what the model says of an empty text.
     chat: use the model's chat template: "on", "off", or "auto" where it has one.
+    break_: what is perturbed: the "text", or of a prompt the "instruction" (its words) or the
+        "shots" (the order of its examples, and which answer belongs to which).
     progress: called as progress(stage, done, total, note).
     """
     chosen = Settings(
@@ -147,6 +156,7 @@ def audit(
         option_orders=option_orders,
         calibrate=calibrate,
         chat=chat,
+        break_=break_,
     )
     chosen.check()
     if out is None:
@@ -244,6 +254,8 @@ def _prepared(
     before: Run | None,
 ) -> Audit:
     """An audit that is ready to go, with all its settings checked."""
+    if chosen.break_ == "shots":  # a few examples have a few orders
+        chosen = replace(chosen, short="use")
     plan, left_out = _plan(data, chosen, before)
     requested = requested_scores(chosen)
     rule = StopRule.parse(chosen.stop_when) if chosen.stop_when else None
@@ -252,7 +264,10 @@ def _prepared(
     dataset = selected_data(data, chosen)
     _check_task(dataset, chosen, rule)
     decided_at = limits(requested, dataset.task, chosen.fidelity) if chosen.curtail else []
-    loaded, notes = loaded_model(model, dataset, plan, chosen)
+    prompt = bound_prompt(model, dataset, chosen)
+    if chosen.break_ != "text":
+        prompt, dataset = broken_prompt(prompt, dataset, chosen)
+    loaded, notes = loaded_model(model, dataset, plan, chosen, prompt)
     chosen = replace(chosen, precision=loaded.precision)
     run = _new_run(loaded, data, dataset, plan, chosen)
     taggers = {t.tagger_for(dataset.task) for t in plan if "tags" in t.needs}
@@ -270,7 +285,7 @@ def _prepared(
         run=run,
         folder=folder,
         progress=shown_progress(progress),
-        engine=_engine(predictor, model, dataset, chosen),
+        engine=_engine(predictor, model, dataset, chosen, prompt),
         requested=requested,
         rule=rule,
     )
@@ -281,7 +296,10 @@ def _plan(
 ) -> tuple[list[Transformation], list[str]]:
     """The transformations, and notes on those that were left out; a resumed run keeps its own."""
     if before is None:
-        return planned(chosen, language_of(data, chosen.task))
+        if chosen.break_ == "shots" and not chosen.transformations:
+            chosen = replace(chosen, transformations=SHOT_TRANSFORMATIONS)
+        plan, left_out = planned(chosen, language_of(data, chosen.task))
+        return plan if chosen.break_ == "text" else on_prompts(plan, chosen.break_), left_out
     left_out = [note for note in before.notes if note.startswith(LEFT_OUT)]
     return [parse(spec) for spec in before.transformations], left_out
 
@@ -331,11 +349,16 @@ def _continue(run: Run, before: Run) -> None:
     run.n_predictions = before.n_predictions
 
 
-def _engine(predictor: BlockPredictor, model: Any, dataset: Dataset, chosen: Settings) -> Engine:
+def _engine(
+    predictor: BlockPredictor,
+    model: Any,
+    dataset: Dataset,
+    chosen: Settings,
+    prompt: Prompt | None,
+) -> Engine:
     """Where blocks are predicted; workers elsewhere load the model themselves."""
     worker = predictor
     if chosen.engine != "local":
-        prompt = bound_prompt(model, dataset, chosen)
         load = partial(load_with, model, dataset.task, chosen, prompt, chosen.precision)
         worker = replace(predictor, load=load)
     make = partial(_same, worker)
