@@ -19,7 +19,7 @@ from disorder.models.importance.by_word import key_of as pair_key
 from disorder.models.inputs.variants import ModelInputs, TextInputs, VariantInputs
 from disorder.models.outputs.calibration import Calibration, calibration_of
 from disorder.models.outputs.probabilities import checked
-from disorder.models.prompting import PromptedModel, prompt_for
+from disorder.models.prompting import PromptedModel
 from disorder.models.protocols import (
     Batching,
     Costly,
@@ -50,8 +50,8 @@ def load(
     """A predictor whose columns are the task's labels, from a spec or from any Python object that
     can predict.
 
-    `options` are settings that only some loaders take, such as `base_url`. A language model
-    (`is_prompted`) takes `prompt`; without it, it gets the task's own.
+    `options` are settings that only some loaders take, such as `base_url`; those of language models
+    (`is_prompted`) take `prompt`.
     """
     title = model if isinstance(model, str) else name_of(model)
     predictor = _predictor(model, task, options or {})
@@ -99,10 +99,7 @@ def _predictor(model: Any, task: Task, options: Mapping[str, Any]) -> Predictor:
     name, _, address = model.partition(":")
     _check_spec(model, name)
     loader = part(ModelPart, name).function
-    taken = _options_of(loader)
-    _check_options(model, taken, options)
-    if PROMPT in taken and PROMPT not in options:
-        options = {**options, PROMPT: prompt_for(task)}
+    _check_options(model, _options_of(loader), options)
     predictor: Predictor = loader(address, task=task, **options)
     return predictor
 

@@ -25,7 +25,7 @@ def label_words_of(given: Mapping[str, str] | str | None) -> dict[str, str]:
 
 def bound_prompt(model: Any, dataset: Dataset, settings: Settings) -> Prompt | None:
     """The prompt for the data of a run; None for a model that takes none."""
-    if not is_prompted(model):
+    if dataset.task.is_likelihood or not is_prompted(model):
         if settings.prompt_options:
             given = ", ".join(settings.prompt_options)
             raise DisorderError(

@@ -29,6 +29,7 @@ from disorder.types import Dataset, Fidelity, Progress
 from disorder.verbs.audit.auditing import Audit
 from disorder.verbs.audit.block import BlockPredictor
 from disorder.verbs.audit.planning import LEFT_OUT, planned, requested_scores
+from disorder.verbs.audit.likelihoods import RANK, likelihood_task
 from disorder.verbs.audit.prompt_breaking import (
     SHOT_TRANSFORMATIONS,
     broken_prompt,
@@ -262,6 +263,8 @@ def _prepared(
     if rule is not None:
         Metric.named(rule.metric)
     dataset = selected_data(data, chosen)
+    if RANK in requested:
+        dataset = replace(dataset, task=likelihood_task(dataset.task, requested, chosen))
     _check_task(dataset, chosen, rule)
     decided_at = limits(requested, dataset.task, chosen.fidelity) if chosen.curtail else []
     prompt = bound_prompt(model, dataset, chosen)
