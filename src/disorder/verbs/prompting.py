@@ -32,6 +32,11 @@ def bound_prompt(model: Any, dataset: Dataset, settings: Settings) -> Prompt | N
                 f"{given}: this model takes no prompt; prompts are for language models (causal:…)"
             )
         return None
+    return prompt_of(dataset, settings)
+
+
+def prompt_of(dataset: Dataset, settings: Settings) -> Prompt:
+    """The prompt that these settings mean for some data."""
     prompt = prompt_for(
         dataset.task,
         is_pair=dataset.examples[0].text_b is not None,
