@@ -154,6 +154,23 @@ class CausalModel(PromptedModel):
             scores[places] = self._under_one_opening([questions[i] for i in places])
         return scores
 
+    def generate(self, requests: Sequence[str], /, *, max_tokens: Sequence[int]) -> list[str]:
+        """The likeliest answer to each request: one turn of a chat model, one line of another."""
+        texts = list(requests)
+        if self.is_chat:
+            turns = [[{"role": "user", "content": request}] for request in requests]
+            texts = [
+                self.network.tokenizer.apply_chat_template(
+                    turn, tokenize=False, add_generation_prompt=True
+                )
+                for turn in turns
+            ]
+        ids = self.network.tokenizer(texts, add_special_tokens=not self.is_chat)["input_ids"]
+        answers = self.network.continuations(ids, max_tokens)
+        if self.is_chat:
+            return [answer.strip() for answer in answers]
+        return [(answer.strip().splitlines() or [""])[0].strip() for answer in answers]
+
     def _under_one_opening(self, questions: Sequence[Question]) -> Floats:
         began = time.perf_counter()
         tokens = self.tokens(questions)

@@ -215,6 +215,38 @@ class CausalNetwork(FittingBatches):
         return scores
 
 
+    def continuations(
+        self, rows: Sequence[Sequence[int]], max_tokens: Sequence[int]
+    ) -> list[str]:
+        """What the network writes next, always its likeliest token, until it ends or may not go
+        on.
+        """
+        found = [""] * len(rows)
+        lengths = [len(row) for row in rows]
+        for members in by_length(lengths, batch_size=self.batch_size, budget=self.budget):
+            places = members.tolist()
+            inputs = np.array([rows[i] for i in places])
+            written = self._continued(inputs, max(max_tokens[i] for i in places))
+            for i, ids in zip(places, written, strict=True):
+                found[i] = self.tokenizer.decode(ids[: max_tokens[i]], skip_special_tokens=True)
+        return found
+
+    def _continued(self, inputs: Ints, n_tokens: int) -> Ints:
+        import torch
+
+        ends = self.tokenizer.eos_token_id
+        with torch.inference_mode():
+            ids = torch.from_numpy(inputs).to(self.network.device)
+            whole = self.network.generate(
+                input_ids=ids,
+                attention_mask=torch.ones_like(ids),
+                do_sample=False,
+                max_new_tokens=n_tokens,
+                pad_token_id=0 if ends is None else ends,
+            )
+        written: Ints = whole[:, inputs.shape[1] :].cpu().numpy()
+        return written
+
     def log_likelihoods(self, texts: Sequence[str], /) -> Floats:
         """The log-probability of each text, from its first token on."""
         start = self._start()

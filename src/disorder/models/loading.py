@@ -24,6 +24,7 @@ from disorder.models.protocols import (
     Batching,
     Costly,
     Counting,
+    Generates,
     Notes,
     Pieces,
     Precision,
@@ -285,6 +286,12 @@ class LoadedModel:
                 "it is accepted by no score"
             )
         return list(dict.fromkeys(found))
+
+    def generate(self, requests: Sequence[str], *, max_tokens: Sequence[int]) -> list[str]:
+        """The likeliest answer of a language model to each request."""
+        if not isinstance(self.predictor, Generates):
+            raise BadModel(f"{self.name} writes no text; it needs a language model (causal:…)")
+        return self.predictor.generate(requests, max_tokens=max_tokens)
 
     def prompt_description(self, texts: Texts) -> dict[str, Any]:
         """How a language model is asked, with its question about one text; empty for others."""
