@@ -475,10 +475,10 @@ def metric(
     the docstring's first sentence), `better` in words which way is good, `unit` what its numbers
     are. `of` says what it measures: original and perturbed texts alike, any perturbed ones, those
     with several variants per example, or those that keep the words and change their order. `on`
-    says whether predictions are labels, numbers, or log-probabilities of the texts themselves. `shown` is where it appears: in every table, on
-    pages only, among the scores of permutations, or in files only; `position` orders it there. A
-    metric with a `parameter` is written NAME@VALUE and gets the value as its second argument; it is
-    measured at `points` unless others are requested.
+    says whether predictions are labels, numbers, or log-probabilities of the texts themselves.
+    `shown` is where it appears: in every table, on pages only, among the scores of permutations, or
+    in files only; `position` orders it there. A metric with a `parameter` is written NAME@VALUE and
+    gets the value as its second argument; it is measured at `points` unless others are requested.
     """
 
     def enter(function: F) -> F:

@@ -108,7 +108,8 @@ class Settings:
         return [
             "--" + name.replace("_", "-")
             for name in PROMPT_OPTIONS
-            if getattr(self, name) != getattr(usual, name)
+            if (getattr(self, name) or None)
+            != (getattr(usual, name) or None)  # [] is as good as ()
         ]
 
 

@@ -45,7 +45,9 @@ def test_the_rows_are_our_prompts(task: tuple[Path, str]) -> None:
     assert row["choices"][row["gold"]] == {"entailment": "yes", "neutral": "maybe"}.get(
         example.label, "no"
     )
-    assert row["prompt"].endswith(f"Premise: {example.text_a}\nHypothesis: {example.text_b}\nAnswer:")
+    assert row["prompt"].endswith(
+        f"Premise: {example.text_a}\nHypothesis: {example.text_b}\nAnswer:"
+    )
     assert row["prompt"].count("Answer:") == SHOTS + 1
 
 
@@ -62,7 +64,11 @@ def test_lm_eval_gives_the_same_log_likelihoods_and_accuracies(
     folder, group = task
     theirs = simple_evaluate(
         model=HFLM(
-            pretrained=str(tiny_llama), dtype="float32", device="cpu", backend="causal", batch_size=4
+            pretrained=str(tiny_llama),
+            dtype="float32",
+            device="cpu",
+            backend="causal",
+            batch_size=4,
         ),
         tasks=[group],
         task_manager=TaskManager(include_path=str(folder)),
@@ -90,7 +96,7 @@ def test_lm_eval_gives_the_same_log_likelihoods_and_accuracies(
         samples = theirs["samples"][f"{group}_{name}"]
         samples.sort(key=lambda sample: sample["doc_id"])
         found = np.array([[float(each[0]) for each in s["filtered_resps"]] for s in samples])
-        questions = [q for q in _questions(prompt, some, name)]
+        questions = _questions(prompt, some, name)
         np.testing.assert_allclose(model.option_scores(questions), found, atol=1e-4)
         accuracy = theirs["results"][f"{group}_{name}"]["acc,none"]
         assert run[name, "accuracy"].value == pytest.approx(accuracy, abs=1e-6)
@@ -120,7 +126,9 @@ def test_inspect_runs_the_file_as_it_is(tmp_path: Path) -> None:
         check=False,
     )
     assert done.returncode == 0, done.stderr + done.stdout
-    logs = [json.loads(path.read_text(encoding="utf-8")) for path in (folder / "logs").glob("*.json")]
+    logs = [
+        json.loads(path.read_text(encoding="utf-8")) for path in (folder / "logs").glob("*.json")
+    ]
     assert {log["eval"]["task"]: log["results"]["total_samples"] for log in logs} == {
         "disorder_builtin_original": 3,
         "disorder_builtin_derange": 6,

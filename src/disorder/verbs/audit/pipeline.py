@@ -28,8 +28,8 @@ from disorder.transformations.tags import resolved, tagger_notes
 from disorder.types import Dataset, Fidelity, Progress
 from disorder.verbs.audit.auditing import Audit
 from disorder.verbs.audit.block import BlockPredictor
-from disorder.verbs.audit.planning import LEFT_OUT, planned, requested_scores
 from disorder.verbs.audit.likelihoods import RANK, likelihood_task
+from disorder.verbs.audit.planning import LEFT_OUT, planned, requested_scores
 from disorder.verbs.audit.prompt_breaking import (
     SHOT_TRANSFORMATIONS,
     broken_prompt,

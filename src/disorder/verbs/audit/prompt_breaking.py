@@ -74,9 +74,7 @@ def on_prompts(plan: Sequence[Transformation], part: str) -> list[Transformation
                 f"--break {part}: {transformation.spec} takes both texts of a pair; choose one "
                 "that perturbs the words of one text, such as derange"
             )
-    return [
-        Transformation(tuple(replace(step, side="a") for step in each.steps)) for each in plan
-    ]
+    return [Transformation(tuple(replace(step, side="a") for step in each.steps)) for each in plan]
 
 
 def prompt_verdict(run: Run) -> str:
