@@ -252,7 +252,7 @@ def test_the_order_of_examples_and_their_answers_are_perturbed(
         cache="off",
         out=tmp_path / "run",
     )
-    assert run.transformations == ["shuffle_shots", "shuffle_answers"]
+    assert run.transformations == ["shuffle_answers", "shuffle_shots"]
     rows = run.samples().to_pylist()
     for name in run.transformations:
         texts = {row["written_a"] for row in rows if row["transformation"] == name}
@@ -266,7 +266,10 @@ def test_the_order_of_examples_and_their_answers_are_perturbed(
     ("settings", "message"),
     [
         ({"break_": "shots"}, "the prompt needs two examples or more"),
-        ({"break_": "shots", "shots": 3, "with_": "derange"}, "takes shuffle_shots and shuffle_a"),
+        (
+            {"break_": "shots", "shots": 3, "with_": "derange"},
+            "takes shuffle_answers and shuffle_s",
+        ),
         ({"break_": "instruction", "with_": "swap_texts"}, "takes both texts of a pair"),
         ({"break_": "instruction", "option_orders": 2}, "leave out option_orders"),
         ({"break_": "prompt"}, "need text or instruction or shots"),

@@ -31,9 +31,9 @@ from disorder.verbs.audit.block import BlockPredictor
 from disorder.verbs.audit.likelihoods import RANK, likelihood_task
 from disorder.verbs.audit.planning import LEFT_OUT, planned, requested_scores
 from disorder.verbs.audit.prompt_breaking import (
-    SHOT_TRANSFORMATIONS,
     broken_prompt,
     on_prompts,
+    shot_transformations,
 )
 from disorder.verbs.audit.prompt_spread import spread_over
 from disorder.verbs.model_loading import label_names, load_with, loaded_model
@@ -300,7 +300,7 @@ def _plan(
     """The transformations, and notes on those that were left out; a resumed run keeps its own."""
     if before is None:
         if chosen.break_ == "shots" and not chosen.transformations:
-            chosen = replace(chosen, transformations=SHOT_TRANSFORMATIONS)
+            chosen = replace(chosen, transformations=shot_transformations())
         plan, left_out = planned(chosen, language_of(data, chosen.task))
         return plan if chosen.break_ == "text" else on_prompts(plan, chosen.break_), left_out
     left_out = [note for note in before.notes if note.startswith(LEFT_OUT)]
