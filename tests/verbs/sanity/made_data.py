@@ -82,12 +82,12 @@ def length_only(rng: Generator, n: int) -> list[Row]:
     """The second text is short or long; its words are from the first with the same chance."""
     made = []
     for i in range(n):
-        words = some(rng, 40)
-        size = (4, 11)[i % 2] + int(rng.integers(3))
-        known = rng.permutation(words[:20])
+        words = some(rng, 26)
+        size = (4, 10)[i % 2] + int(rng.integers(3))
+        known = rng.permutation(words[:14])
         is_known = rng.random(size) < 0.4
-        second = [known[k] if is_known[k] else words[20 + k] for k in range(size)]
-        made.append(row(i, words[:20], second, ("no", "yes")[i % 2]))
+        second = [known[k] if is_known[k] else words[14 + k] for k in range(size)]
+        made.append(row(i, words[:14], second, ("no", "yes")[i % 2]))
     return made
 
 
@@ -115,7 +115,7 @@ def families(rng: Generator, n: int) -> list[Row]:
     """
     made = []
     for i in range(0, n, 6):
-        words = some(rng, 10)
+        words = rng.choice(WORDS[:200], size=10, replace=False)
         label = ("no", "yes")[int(rng.integers(2))]
         for k in range(i, min(n, i + 6)):
             texts = [rng.permutation(words).tolist() for _ in range(2)]

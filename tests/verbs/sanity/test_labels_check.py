@@ -48,7 +48,8 @@ def test_what_one_answer_scores_and_what_a_row_weighs_are_said() -> None:
     )
     assert rare.because.startswith("28 of 'yes'")
     assert (
-        "carries 1/3 of a balanced score, so one row of them moves it by 1.2 points" in rare.because
+        "carries 1/3 of a balanced score, so that one row of the rarest moves it by 1.2"
+        in rare.because
     )
     [table] = found.tables
     assert [(row["label"], row["rows"]) for row in table.rows] == [

@@ -10,6 +10,7 @@ import time
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from importlib.metadata import version
+from math import ceil
 from pathlib import Path
 from typing import Any
 
@@ -28,7 +29,7 @@ from disorder.verbs.sanity.folder import reserved_folder
 from disorder.verbs.sanity.linear import default_model
 from disorder.verbs.sanity.request import DEFAULT_MODEL, SanityRequest, as_spec
 from disorder.verbs.sanity.result import Sanity, SanitySection
-from disorder.verbs.sanity.splits import DatasetRows, read_rows
+from disorder.verbs.sanity.splits import LIMIT, DatasetRows, read_rows
 from disorder.verbs.sanity.trial_models import TrainedByRecipe, TrialModel
 from disorder.verbs.sanity.trials import Trials
 
@@ -152,8 +153,11 @@ def _run_checks(request: SanityRequest, progress: Progress) -> Sanity:
 
 
 def _reading(request: SanityRequest, rows: DatasetRows) -> Reading:
-    """How verdicts are read: by the role of the data, and whether its rows look templated."""
-    tested = rows.tested
+    """How verdicts are read: by the role of the data, and whether its rows look templated.
+
+    Among more rows fewer have a word of their own, so at most 5,000 are looked at.
+    """
+    tested = rows.tested[:: ceil(len(rows.tested) / LIMIT)]
     families = Families(np.unique(rows.cluster[tested], return_inverse=True)[1])
     own_words = share_with_own_word([rows.examples[row] for row in tested.tolist()], families)
     return Reading(request.role, own_words, is_trained_on_it=request.train is None)

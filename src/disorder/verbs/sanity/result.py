@@ -161,11 +161,12 @@ class Sanity:
 
     @property
     def about(self) -> str:
-        """Data, rows, model and seed, in one line."""
+        """Data, rows, model, seed and role, in one line."""
         rows = f"{self.n_rows['data']:,} rows"
         if self.train:
             rows += f" and {self.n_rows['train']:,} of {self.train}"
-        return f"{self.data}: {rows}, model {self.model}, seed {self.settings['seed']}"
+        role = ", read as a challenge set" if self.settings["role"] == "challenge" else ""
+        return f"{self.data}: {rows}, model {self.model}, seed {self.settings['seed']}{role}"
 
     @property
     def headline(self) -> str:

@@ -56,10 +56,10 @@ def _scored_rows(given: CheckInput) -> tuple[list[tuple[Example, int]], str]:
     if isinstance(given.trained, Trials):
         rows = given.trained.rows
         pairs = [(rows.examples[row], int(rows.cluster[row])) for row in rows.tested.tolist()]
-        return pairs, "tested"
+        return pairs, "independent tested rows"
     n_train = len(given.examples) - len(given.data.examples)
     numbers = given.families.number[n_train:].tolist()
-    return list(zip(given.data.examples, numbers, strict=True)), "independent"
+    return list(zip(given.data.examples, numbers, strict=True)), "independent rows"
 
 
 def _one_per_family(rows: Iterable[tuple[Example, int]]) -> list[Example]:
@@ -97,13 +97,13 @@ def _rare_verdict(families: Counter[str], where: str, rule: VerdictRule) -> Verd
     }
     if not rare:
         fewest = min(families, key=lambda label: families[label])
-        because = f"The fewest rows, {families[fewest]:,}, have the label {fewest!r}"
+        because = f"The fewest {where}, {families[fewest]:,}, have the label {fewest!r}"
         return Verdict("rare labels", "none found", because)
     named = ", ".join(f"{n:,} of {label!r}" for label, n in rare.items())
     weight = 100 / n_labels / min(rare.values())
     because = (
-        f"{named} ({where} rows): each label carries 1/{n_labels} of a balanced score, so one row "
-        f"of them moves it by {weight:.1f} points; {enough:,} are needed for the margin of "
+        f"{named} ({where}): each label carries 1/{n_labels} of a balanced score, so that one row "
+        f"of the rarest moves it by {weight:.1f} points; {enough:,} are needed for the margin of "
         f"{rule.in_points}"
     )
     return Verdict("rare labels", "found", because)
