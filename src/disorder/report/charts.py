@@ -274,6 +274,14 @@ def png(drawn: str) -> bytes:
     return image
 
 
+def pdf(drawn: str) -> bytes:
+    """An SVG as PDF, its letters as letters."""
+    import vl_convert
+
+    document: bytes = vl_convert.svg_to_pdf(drawn)
+    return document
+
+
 def styled(spec: dict[str, Any]) -> dict[str, Any]:
     """The picture with our usual size, letters and axes where it does not say otherwise."""
     letters = {"labelFontSize": 12, "titleFontSize": 12, "labelFont": FONT, "titleFont": FONT}
