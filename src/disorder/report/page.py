@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from disorder.report import charts
 from disorder.report.metric_names import meaning_of, shown, title_of
+from disorder.report.number_text import fixed
 from disorder.report.terminal import about, by_transformation, permutation_rows
 from disorder.report.wording import TELLING_KINDS, command, left_out, main_transformation
 from disorder.runs.run import Run
@@ -85,7 +86,7 @@ def environment(package: str, folder: str, **filters: Callable[..., str]) -> Env
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    found.filters |= {"visible": visible, **filters}
+    found.filters |= {"visible": visible, "number": fixed, **filters}
     return found
 
 
