@@ -287,8 +287,10 @@ def styled(spec: dict[str, Any]) -> dict[str, Any]:
     letters = {"labelFontSize": 12, "titleFontSize": 12, "labelFont": FONT, "titleFont": FONT}
     config = {
         "font": FONT,
-        "axis": letters | {"grid": True},
-        "legend": letters,
+        # room for letters that are wider where a page is read than where it was drawn
+        "axis": letters | {"grid": True, "titlePadding": 12},
+        "legend": letters | {"columnPadding": 28},
+        "padding": {"left": 14, "right": 10, "top": 5, "bottom": 5},
         "view": {"stroke": None},
     }
     return {"width": WIDTH, "height": HEIGHT, "config": config, "background": "white"} | spec

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from rich.cells import cell_len
 from rich.text import Text
 
-GAP = "  "
+GAPS = ("  ", " ")  # between columns
 INDENT = 2  # of numbers below their name
 SEPARATORS = re.compile(r"(?<=[:,+/])")  # where a name may continue on the next line
 LAYOUTS = ((False, False), (True, False), (False, True), (True, True))  # is_stacked, is_above
@@ -71,28 +71,53 @@ class ScoreTable:
         return max(cell_len(name) for name in [self.head, *(row.name for row in self.rows)])
 
 
+@dataclass(frozen=True)
+class Layout:
+    """How wide names and columns are, and what stands between them."""
+
+    first: int
+    widths: Sequence[int]
+    gap: str
+
+    @property
+    def width(self) -> int:
+        """How wide a line is."""
+        return self.first + sum(len(self.gap) + each for each in self.widths)
+
+    def line(self, name: str, cells: Sequence[str], *, style: str = "") -> Text:
+        """A name at the left, cells at the right of their columns."""
+        padded = [
+            " " * (width - cell_len(cell)) + cell
+            for cell, width in zip(cells, self.widths, strict=True)
+        ]
+        start = name + " " * (self.first - cell_len(name))
+        return Text(self.gap.join([start, *padded]).rstrip(), style=style)
+
+
 def fitted(table: ScoreTable, width: int) -> list[Text]:
     """The lines of a table in the first layout that fits the width, or of several tables."""
     for is_stacked, is_above in LAYOUTS:
         first = INDENT if is_above else table.name_width
-        needed = first + sum(len(GAP) + each for each in table.widths(is_stacked=is_stacked))
-        if needed <= width:
-            return list(_lines(table, width, is_stacked=is_stacked, is_above=is_above))
+        for gap in GAPS:
+            layout = Layout(first, table.widths(is_stacked=is_stacked), gap)
+            if layout.width <= width:
+                return list(_lines(table, layout, width, is_stacked=is_stacked, is_above=is_above))
     n = len(table.columns)
     if n < 2:
-        return list(_lines(table, width, is_stacked=True, is_above=True))
+        layout = Layout(INDENT, table.widths(is_stacked=True), GAPS[-1])
+        return list(_lines(table, layout, width, is_stacked=True, is_above=True))
     half = (n + 1) // 2
     left = fitted(table.part(0, half), width)
     return [*left, Text(), *fitted(table.part(half, n), width)]
 
 
-def _lines(table: ScoreTable, width: int, *, is_stacked: bool, is_above: bool) -> Iterator[Text]:
-    widths = table.widths(is_stacked=is_stacked)
-    first = INDENT if is_above else table.name_width
+def _lines(
+    table: ScoreTable, layout: Layout, width: int, *, is_stacked: bool, is_above: bool
+) -> Iterator[Text]:
     if is_above:
         yield from (Text(line, style="bold") for line in broken(table.head, width))
-    yield _line("" if is_above else table.head, first, table.columns, widths, style="bold")
-    yield Text("─" * (first + sum(len(GAP) + each for each in widths)))
+    yield layout.line("" if is_above else table.head, table.columns, style="bold")
+    yield Text("─" * layout.width)
     for row in table.rows:
         if is_above:
             yield from map(Text, broken(row.name, width))
@@ -100,18 +125,7 @@ def _lines(table: ScoreTable, width: int, *, is_stacked: bool, is_above: bool) -
         for number, cells in enumerate(by_line):
             if number == 0 or any(cells):
                 name = "" if is_above or number else row.name
-                yield _line(name, first, cells, widths, style="dim" if number else "")
-
-
-def _line(
-    name: str, first: int, cells: Sequence[str], widths: Sequence[int], *, style: str = ""
-) -> Text:
-    """A name at the left, cells at the right of their columns."""
-    padded = [
-        " " * (width - cell_len(cell)) + cell for cell, width in zip(cells, widths, strict=True)
-    ]
-    start = name + " " * (first - cell_len(name))
-    return Text(GAP.join([start, *padded]).rstrip(), style=style)
+                yield layout.line(name, cells, style="dim" if number else "")
 
 
 def broken(name: str, width: int) -> Iterator[str]:
