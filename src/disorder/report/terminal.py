@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from rich.box import SIMPLE_HEAD
 from rich.console import Console
@@ -10,11 +10,14 @@ from rich.table import Table
 from rich.text import Text
 
 from disorder.report.metric_names import meaning_of, shown, title_of
+from disorder.report.visible_text import visible
 from disorder.report.wording import interval, left_out, main_transformation, spread
 from disorder.runs.run import Record, Run
 
 SECONDS = ("draw", "assemble", "forward", "cache", "write")
 COUNTS = ("predicted", "saved", "cached", "resumed")
+FOLDED = 18  # letters of a name that a table keeps on one line
+SHOWN_LABELS = 4
 REFERENCES = (
     "models A, B, C: what they would score; A rejects every perturbed text, B guesses, "
     "C is a bag of words"
@@ -29,13 +32,17 @@ def show(run: Run, console: Console, *, folder: str | None = None, profile: bool
     console.print(Text(first, style="bold"))
     for line in rest:
         console.print(Text(f"  {line}"))
+    for line in caveat_lines(run):
+        console.print(Text(f"  {visible(line)}"))
     console.print(Text(f"\n{about(run)}", style="dim"))
-    _print_table(console, _scores(run, "all"))
+    for line in [*answer_lines(run), *baseline_lines(run)]:
+        console.print(Text(visible(line), style="dim"))
+    _print_table(console, _scores(run, "all", console.width))
     main = main_transformation(run)
     if main:
         _print_table(console, _permutations(run, main))
     for group in run.groups:
-        _print_table(console, _scores(run, group))
+        _print_table(console, _scores(run, group, console.width))
     console.print()
     for line in _legend(run):
         console.print(Text(line, style="dim"))
@@ -114,12 +121,14 @@ def spent(run: Run) -> list[str]:
     return [f"time: {run.seconds:.2f} s: {', '.join(times)}", f"predictions: {', '.join(counts)}"]
 
 
-def _scores(run: Run, group: str) -> Table:
-    """One row per transformation."""
+def _scores(run: Run, group: str, width: int) -> Table:
+    """One row per transformation; the last columns are left to the page where they do not fit."""
     present = [record.metric for record in run.scores if record.group == group]
     columns = shown(present, "table")
+    while len(columns) > 1 and _width(run, group, columns) > width:
+        columns.pop()
     table = Table(box=SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, 1, 0, 0))
-    table.add_column("all examples" if group == "all" else group, overflow="fold")
+    table.add_column(_head(group), overflow="fold")
     table.add_column("n", justify="right")
     for metric in columns:
         table.add_column(title_of(metric), justify="right", no_wrap=True)
@@ -128,6 +137,63 @@ def _scores(run: Run, group: str) -> Table:
         cells = [spread(records[metric]) if metric in records else "" for metric in columns]
         table.add_row(Text(name), f"{n:,}", *cells)
     return table
+
+
+def _head(group: str) -> str:
+    return "all examples" if group == "all" else group
+
+
+def _width(run: Run, group: str, columns: Sequence[str]) -> int:
+    """How wide a table of scores is, where names of transformations are folded."""
+    rows = [records for _, records in by_transformation(run, group)]
+    names = max(len(_head(group)), *(len(name) for name, _ in by_transformation(run, group)))
+    widths = [
+        max(len(title_of(metric)), *(len(spread(row[metric])) for row in rows if metric in row))
+        for metric in columns
+    ]
+    return min(names, FOLDED) + 1 + len(f"{run.n_examples:,}") + 1 + sum(w + 1 for w in widths)
+
+
+def caveat_lines(run: Run) -> list[str]:
+    """What a reader of the conclusion should know; those of a group only where "all" lacks them."""
+    if run.conclusion is None:
+        return []
+    general = {caveat.kind for caveat in run.conclusion.caveats}
+    lines = [f"mind: {caveat}" for caveat in run.conclusion.caveats]
+    for group, found in run.conclusions.items():
+        lines += [f"mind, {group}: {c}" for c in found.caveats if c.kind not in general]
+    return lines
+
+
+def baseline_lines(run: Run) -> list[str]:
+    """How far words alone go on this data, beside the model."""
+    return [
+        f"{'balanced accuracy' if row.group == 'all' else row.group}: this model {row.model:.2f}, "
+        f"a bag of words trained on this data {row.value:.2f} [{row.low:.2f}, {row.high:.2f}], "
+        f"chance {row.chance:.2f}"
+        for row in run.word_baselines
+    ]
+
+
+def answer_lines(run: Run) -> list[str]:
+    """How often each label is given, before and after, in two lines."""
+    main = main_transformation(run)
+    found = run.answers.get(run.conclusion.transformation if run.conclusion else main)
+    if not found:
+        return []
+    order = sorted(
+        range(len(found["answers"])), key=lambda i: -found["before"][i] - found["after"][i]
+    )[:SHOWN_LABELS]
+    hidden = len(found["answers"]) - len(order)
+    ending = f", {hidden} more" if hidden else ""
+    lines = []
+    for name in ("before", "after"):
+        total = sum(found["gold"])
+        shares = [f"{found['answers'][i]} {found[name][i] / total:.2f}" for i in order]
+        lines.append(f"answers {name + ':':<7} {', '.join(shares)}{ending}")
+    gold = [f"{found['gold'][i] / total:.2f}" if i < len(found["gold"]) else "–" for i in order]
+    lines[0] += f" (gold {', '.join(gold)})"
+    return lines
 
 
 def _permutations(run: Run, main: str) -> Table:
