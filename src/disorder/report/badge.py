@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from html import escape
 
+from disorder.report.conclusions import NAMES
 from disorder.runs.decision import Decision
 
 # white text has a contrast of more than 4.5 : 1 on each
@@ -34,7 +35,8 @@ def svg(decision: Decision) -> str:
     left = _width(LABEL)
     right = _width(message)
     size = f'width="{left + right}" height="{HEIGHT}"'
-    title = escape(f"{LABEL}: {message}")
+    said = "" if decision.conclusion is None else f" ({NAMES[decision.conclusion.kind]})"
+    title = escape(f"{LABEL}: {message}{said}")
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" {size} role="img" aria-label="{title}">\n'
         f"<title>{title}</title>\n"

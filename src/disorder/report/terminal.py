@@ -9,11 +9,13 @@ from rich.text import Text
 
 from disorder.report.fitted_tables import Cell, NamedRow, ScoreTable, fitted
 from disorder.report.metric_names import meaning_of, named, shown, title_of
+from disorder.report.visible_text import visible
 from disorder.report.wording import interval, left_out, main_transformation, spread
 from disorder.runs.run import Record, Run
 
 SECONDS = ("draw", "assemble", "forward", "cache", "write")
 COUNTS = ("predicted", "saved", "cached", "resumed")
+SHOWN_LABELS = 4
 REFERENCES = (
     "models A, B, C: what they would score; A rejects every perturbed text, B guesses, "
     "C is a bag of words"
@@ -28,7 +30,11 @@ def show(run: Run, console: Console, *, folder: str | None = None, profile: bool
     console.print(Text(first, style="bold"))
     for line in rest:
         console.print(Text(f"  {line}"))
+    for line in caveat_lines(run):
+        console.print(Text(f"  {visible(line)}"))
     console.print(Text(f"\n{about(run)}", style="dim"))
+    for line in [*answer_lines(run), *baseline_lines(run)]:
+        console.print(Text(visible(line), style="dim"))
     _print_table(console, _scores(run, "all"))
     main = main_transformation(run)
     if main:
@@ -138,6 +144,48 @@ def _scores(run: Run, group: str) -> ScoreTable:
 def _cell(record: Record | None) -> Cell:
     """A score with its interval; nothing where there is none."""
     return Cell(*spread(record).split(" ", 1)) if record else Cell()
+
+
+def caveat_lines(run: Run) -> list[str]:
+    """What a reader of the conclusion should know; those of a group only where "all" lacks them."""
+    if run.conclusion is None:
+        return []
+    general = {caveat.kind for caveat in run.conclusion.caveats}
+    lines = [f"mind: {caveat}" for caveat in run.conclusion.caveats]
+    for group, found in run.conclusions.items():
+        lines += [f"mind, {group}: {c}" for c in found.caveats if c.kind not in general]
+    return lines
+
+
+def baseline_lines(run: Run) -> list[str]:
+    """How far words alone go on this data, beside the model."""
+    return [
+        f"{'balanced accuracy' if row.group == 'all' else row.group}: this model {row.model:.2f}, "
+        f"a bag of words trained on this data {row.value:.2f} [{row.low:.2f}, {row.high:.2f}], "
+        f"chance {row.chance:.2f}"
+        for row in run.word_baselines
+    ]
+
+
+def answer_lines(run: Run) -> list[str]:
+    """How often each label is given, before and after, in two lines."""
+    main = main_transformation(run)
+    found = run.answers.get(run.conclusion.transformation if run.conclusion else main)
+    if not found:
+        return []
+    order = sorted(
+        range(len(found["answers"])), key=lambda i: -found["before"][i] - found["after"][i]
+    )[:SHOWN_LABELS]
+    hidden = len(found["answers"]) - len(order)
+    ending = f", {hidden} more" if hidden else ""
+    lines = []
+    for name in ("before", "after"):
+        total = sum(found["gold"])
+        shares = [f"{found['answers'][i]} {found[name][i] / total:.2f}" for i in order]
+        lines.append(f"answers {name + ':':<7} {', '.join(shares)}{ending}")
+    gold = [f"{found['gold'][i] / total:.2f}" if i < len(found["gold"]) else "–" for i in order]
+    lines[0] += f" (gold {', '.join(gold)})"
+    return lines
 
 
 def _permutations(run: Run, main: str) -> ScoreTable:

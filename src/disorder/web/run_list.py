@@ -9,12 +9,11 @@ from disorder.errors import UnknownName
 from disorder.metrics import ORIGINAL
 from disorder.report.wording import main_transformation
 from disorder.runs import Record, Run
-from disorder.verbs.audit import kept
 from disorder.web.run_library import FoundRun, RunEntry
 
 HEADLINES = {
     "accuracy": "accuracy",
-    "kept": "correct predictions kept",
+    "skill_kept": "skill kept",
     "omega_max": "Ω_max",
     "wos": "WOS",
 }
@@ -48,7 +47,7 @@ def headline_scores(run: Run) -> dict[str, Record | None]:
     main = main_transformation(run) or next(iter(run.transformations), "")
     return {
         "accuracy": run.score(ORIGINAL, "accuracy") or run.score(ORIGINAL, "spearman"),
-        "kept": kept(run, main, "all"),
+        "skill_kept": run.score(main, "skill_kept"),
         "omega_max": run.score(main, "omega_max"),
         "wos": run.score(main, "wos"),
     }
