@@ -14,6 +14,7 @@ from typer.core import TyperGroup
 from disorder import __version__
 from disorder.cli import (
     audit,
+    board,
     compare,
     designs,
     explain,
@@ -47,6 +48,7 @@ app.command("report")(report.report)
 app.command("compare")(compare.compare)
 app.command("gate")(gate.gate)
 app.command("view")(view.view)
+app.command("board")(board.board)
 app.add_typer(human.app, name="human")
 app.command("train")(train.train)
 app.command("designs")(designs.designs)
