@@ -52,6 +52,9 @@ def audit(
     calibrate: o.Calibrate = None,
     chat: o.Chat = "auto",
     break_: o.Break = "text",
+    reads_below: o.ReadsBelow = 0.2,
+    bag_above: o.BagAbove = 0.8,
+    least_skill: o.LeastSkill = 0.1,
     profile: o.Profile = False,
     as_json: o.Json = False,
 ) -> None:

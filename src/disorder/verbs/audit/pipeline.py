@@ -78,6 +78,9 @@ def audit(
     calibrate: str | None = None,
     chat: str = "auto",
     break_: str = "text",
+    reads_below: float = 0.2,
+    bag_above: float = 0.8,
+    least_skill: float = 0.1,
     progress: Progress | None = None,
 ) -> Run:
     """Perturb the words of `data`, predict again with `model`, and measure what survives.
@@ -124,6 +127,10 @@ def audit(
     chat: use the model's chat template: "on", "off", or "auto" where it has one.
     break_: what is perturbed: the "text", or of a prompt the "instruction" (its words) or the
         "shots" (the order of its examples, and which answer belongs to which).
+    reads_below, bag_above: the conclusion's limits of `skill_kept`: a model that keeps at most the
+        first share of its skill reads word order, one that keeps at least the second behaves like a
+        bag of words.
+    least_skill: skill above chance that counts as none, as a share of all there could be.
     progress: called as progress(stage, done, total, note).
     """
     chosen = Settings(
@@ -158,6 +165,9 @@ def audit(
         calibrate=calibrate,
         chat=chat,
         break_=break_,
+        reads_below=reads_below,
+        bag_above=bag_above,
+        least_skill=least_skill,
     )
     chosen.check()
     if out is None:
