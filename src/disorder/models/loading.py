@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from disorder.abstention import ABSTAINED
+from disorder.abstention import ABSTAINED, no_answer_codes
 from disorder.errors import BadModel
 from disorder.memo import Memo
 from disorder.models.importance.by_word import MAX_KEPT, how, importance
@@ -19,7 +19,16 @@ from disorder.models.importance.by_word import key_of as pair_key
 from disorder.models.inputs.variants import ModelInputs, TextInputs, VariantInputs
 from disorder.models.outputs.calibration import Calibration, calibration_of
 from disorder.models.outputs.probabilities import checked
-from disorder.models.protocols import Batching, Costly, Notes, Pieces, Precision, Timed
+from disorder.models.protocols import (
+    Batching,
+    Costly,
+    Counting,
+    Notes,
+    Pieces,
+    Precision,
+    Streaming,
+    Timed,
+)
 from disorder.models.python import as_predictor
 from disorder.registry import ModelPart, part, parts
 from disorder.runs.prediction_cache import PredictionCache, key_of
@@ -144,6 +153,7 @@ class LoadedModel:
     precision: str = "fp32"
     cache: PredictionCache | None = None
     calibration: Calibration | None = None
+    no_answer: str = "skip"
     counts: Costs = field(default_factory=Costs)
     weighed: Memo[tuple[object, ...], list[Floats]] = field(default_factory=lambda: Memo(MAX_KEPT))
 
@@ -155,21 +165,35 @@ class LoadedModel:
         return f"{self.predictor.fingerprint}/{self.calibration.temperature}"
 
     def __call__(self, texts: Sequence[Texts] | Sequence[str], /) -> Floats:
-        """Probabilities of the task's labels, one row per text or pair of texts."""
+        """Probabilities of the task's labels, one row per text or pair of texts; zeros where the
+        model gave no answer.
+        """
+        found = self.predict_texts(texts)
+        found[no_answer_codes(found) > 0] = 0.0 if self.labels else np.nan
+        return found
+
+    def predict_texts(self, texts: Sequence[Texts] | Sequence[str], /) -> Floats:
+        """The same, with the rows of `disorder.abstention.no_answer` as they are."""
         return self._predict(TextInputs(_as_pairs(texts)))
 
     def predict_variants(self, variants: Sequence[Variants], /) -> Floats:
         """Probabilities of the task's labels, one row per variant of every example in turn.
 
         A model that takes tokens gets the positions; texts are made for the others, and for the
-        keys of a cache.
+        keys of a cache. Rows of `no_answer` stay as they are.
         """
         return self._predict(VariantInputs(variants))
 
     def _predict(self, inputs: ModelInputs) -> Floats:
-        raw = self._computed(inputs) if self.cache is None else self._cached(inputs, self.cache)
+        if isinstance(self.predictor, Streaming):
+            raw = self._streamed(inputs, self.predictor)
+        else:
+            raw = self._computed(inputs) if self.cache is None else self._cached(inputs, self.cache)
         calibrated = raw if self.calibration is None else self.calibration(raw)
         aligned = calibrated if self.columns is None else calibrated @ self.columns
+        codes = no_answer_codes(raw)
+        if codes.any():
+            aligned[codes > 0] = raw[codes > 0, :1] if self.no_answer == "skip" else 0.0
         # What is kept on disk is single precision: round here, once, so that every path decides on
         # the same numbers.
         return aligned.astype(np.float32).astype(np.float64)
@@ -188,6 +212,46 @@ class LoadedModel:
             cache.put([keys[i] for i in missing.tolist()], computed)
             predictions[missing] = computed
         return predictions
+
+    def _streamed(self, inputs: ModelInputs, predictor: Streaming) -> Floats:
+        """Predictions that come one by one, each kept in the cache the moment it is there; equal
+        texts are predicted once.
+        """
+        texts = inputs.texts()
+        labels = self.predictor.labels
+        width = max(1, len(labels))
+        keys = [key_of(self.predictor.fingerprint, self.precision, text) for text in texts]
+        rows = np.full((len(texts), width + 1), np.nan)
+        if self.cache is not None:
+            rows = self.cache.get(keys, width + 1)
+        missing = np.isnan(rows[:, 0])
+        places = {keys[i]: i for i in np.flatnonzero(missing)[::-1].tolist()}
+        wanted = sorted(places.values())
+        began = time.perf_counter()
+        counted = self._counted
+        try:
+            for number, row in predictor.as_they_come([texts[i] for i in wanted]):
+                i = wanted[number]
+                checked(self.name, row[None, :width], 1, labels)
+                rows[i] = row.astype(np.float32)
+                if self.cache is not None:
+                    self.cache.put([keys[i]], rows[i : i + 1])
+        finally:
+            self.counts["forward"] += time.perf_counter() - began
+            self.counts.add(self._counted.since(counted))
+        for i in np.flatnonzero(missing).tolist():
+            rows[i] = rows[places[keys[i]]]
+        self.counts["predicted"] += len(wanted)
+        self.counts["cached"] += len(texts) - len(wanted)
+        has_mass = ~np.isnan(rows[:, width])
+        self.counts["label_mass"] += float(rows[has_mass, width].sum())
+        self.counts["label_mass_of"] += int(has_mass.sum())
+        return rows[:, :width]
+
+    @property
+    def _counted(self) -> Costs:
+        """What the predictor itself counts: questions and tokens."""
+        return Costs(self.predictor.counts if isinstance(self.predictor, Counting) else {})
 
     def _computed(self, inputs: ModelInputs) -> Floats:
         began = time.perf_counter()

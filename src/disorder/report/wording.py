@@ -52,6 +52,15 @@ def left_out(run: Run) -> Sequence[str]:
         f"left out of {'the data' if name == 'data' else name}: {count:,} ({reason})"
         for name, reasons in run.skips.items()
         for reason, count in sorted(reasons.items(), key=lambda item: (-item[1], item[0]))
+    ] + _without_answers(run)
+
+
+def _without_answers(run: Run) -> list[str]:
+    """How many texts got no answer; scores are of the others."""
+    return [
+        f"no answer under {name}: {sum(reasons.values()):,} texts "
+        f"({', '.join(f'{reason}: {count:,}' for reason, count in reasons.items())})"
+        for name, reasons in run.no_answers.items()
     ]
 
 

@@ -116,6 +116,7 @@ class Run(BaseModel):
     references: dict[str, list[Record]] = Field(default_factory=dict)
     omitted: list[Omitted] = Field(default_factory=list)
     skips: dict[str, dict[str, int]] = Field(default_factory=dict)
+    no_answers: dict[str, dict[str, int]] = Field(default_factory=dict)  # texts, by reason
     dev_r: dict[str, dict[str, dict[str, int]]] = Field(default_factory=dict)
     figures: dict[str, Any] = Field(default_factory=dict)
     telling: list[dict[str, Any]] = Field(default_factory=list)

@@ -35,6 +35,7 @@ from disorder.runs import (
     Run,
     SampleParts,
     make_folder,
+    no_answers_of,
     predictions_of,
     storable,
     write_examples,
@@ -71,10 +72,18 @@ class Predicted:
 
     probabilities: Floats  # examples × variants × labels, NaN where there is none
     used: Bools
+    n_unanswered: Ints  # variants of each example that got no answer
     skips: Counter[str] = field(default_factory=Counter)
+    no_answers: Counter[str] = field(default_factory=Counter)
     n_done: int = 0
     n_predicted: int = 0
     n_right: int = 0
+
+    @classmethod
+    def of(cls, n: int, count: int, width: int) -> Predicted:
+        """Nothing predicted yet, for so many examples, variants and labels."""
+        used = np.zeros(n, dtype=bool)
+        return cls(empty_array((n, count, width)), used, np.zeros(n, dtype=np.int64))
 
 
 @dataclass
@@ -135,8 +144,7 @@ class Audit:
     def _measure_all(self) -> None:
         examples = self.dataset.examples
         write_examples(self.folder, examples)
-        original = self._predict(0, None, np.empty(0)).probabilities[:, 0]
-        self._record(self._outcomes(examples, original, original[:, None]), examples)
+        original = self._measure_original()
         for number, transformation in enumerate(self.plan, start=1):
             self._measure(number, transformation, original)
         has_scores = any(record.transformation != ORIGINAL for record in self.run.scores)
@@ -151,21 +159,54 @@ class Audit:
                 f"no example can be perturbed this way: {', '.join(sorted(reasons)) or 'no data'}"
             )
 
+    def _measure_original(self) -> Floats:
+        """The predictions for the original texts, NaN where there is no answer."""
+        predicted = self._predict(0, None, np.empty(0))
+        self._note_no_answers(ORIGINAL, predicted)
+        original = predicted.probabilities[:, 0]
+        used = predicted.used
+        if not used.any():
+            reasons = ", ".join(f"{why} ({n:,})" for why, n in predicted.no_answers.items())
+            raise DisorderError(f"the model answered no original text: {reasons}")
+        examples = self._those(used)
+        outcomes = self._outcomes(
+            examples, original[used], original[used, None], n_skipped=int((~used).sum())
+        )
+        self._record(outcomes, examples)
+        return original
+
+    def _those(self, used: Bools) -> list[Example]:
+        return [e for e, kept in zip(self.dataset.examples, used, strict=True) if kept]
+
+    def _note_no_answers(self, spec: str, predicted: Predicted) -> None:
+        """Count texts without an answer, and examples that are left out for it."""
+        if predicted.no_answers:
+            self.run.no_answers[spec] = dict(sorted(predicted.no_answers.items()))
+        n_lost = int(((predicted.n_unanswered > 0) & ~predicted.used).sum())
+        if n_lost:
+            predicted.skips["no answer"] += n_lost
+
     def _measure(self, number: int, transformation: Transformation, original: Floats) -> None:
         spec = transformation.spec
         predicted = self._predict(number, transformation, original)
-        used = predicted.used
+        self._note_no_answers(spec, predicted)
+        is_answered = ~np.isnan(original[:, 0])
+        n_lost = int((predicted.used & ~is_answered).sum())
+        if n_lost:
+            predicted.skips["no answer to the original text"] += n_lost
+        used = predicted.used & is_answered
         self.run.skips[spec] = dict(sorted(predicted.skips.items()))
         self.n_used += int(used.sum())
         if not used.any():
             return
-        examples = [e for e, kept in zip(self.dataset.examples, used, strict=True) if kept]
+        examples = self._those(used)
         outcomes = self._outcomes(
             examples,
             original[used],
             compacted(predicted.probabilities, used),
             transformation,
             n_skipped=sum(predicted.skips.values()),
+            n_unanswered=predicted.n_unanswered[used],
         )
         self._record(outcomes, examples, keeps_words=transformation.keeps_words)
         self._use_anytime_interval(spec)
@@ -181,7 +222,11 @@ class Audit:
         transformation: Transformation | None = None,
         *,
         n_skipped: int = 0,
+        n_unanswered: Ints | None = None,
     ) -> Outcomes:
+        planned = self._planned(transformation, examples)
+        if planned is not None and n_unanswered is not None:
+            planned = planned - n_unanswered
         return build_outcomes(
             self.dataset.task,
             examples,
@@ -191,7 +236,7 @@ class Audit:
             n_skipped=n_skipped,
             seed=self.settings.seed,
             fidelity=self.settings.fidelity,
-            n_planned=self._planned(transformation, examples),
+            n_planned=planned,
         )
 
     def _planned(
@@ -270,14 +315,14 @@ class Audit:
         width = max(1, len(self.dataset.task.labels))
         spec = ORIGINAL if transformation is None else transformation.spec
         count = 1 if transformation is None else transformation.count(self.settings.q)
-        found = Predicted(empty_array((n, count, width)), np.zeros(n, dtype=bool))
+        found = Predicted.of(n, count, width)
         sequence = Anytime()
         for block, result in self._in_order(list(self._blocks(number, spec, count))):
             places = self._fill(found, block, result)
             self.progress(spec, found.n_done, n, self._note(spec, found))
             if self.rule is None or transformation is None or not len(places):
                 continue
-            self._watch(sequence, transformation, np.unique(places), original, found)
+            self._watch(sequence, transformation, places, original, found)
             if self._is_narrow(sequence):
                 self._stop(spec, sequence, found)
                 break
@@ -286,17 +331,20 @@ class Audit:
         return found
 
     def _fill(self, found: Predicted, block: Block, result: BlockResult) -> Ints:
-        """Enter the predictions of a block; gives the example number of each row."""
+        """Enter the predictions of a block; gives the numbers of the examples that it answers."""
         rows, variants, probabilities = predictions_of(result.table)
         places = np.array([self.numbers[row] for row in rows], dtype=np.int64)
+        is_answered = ~np.isnan(probabilities[:, 0])
         found.probabilities[places, variants] = probabilities
-        found.used[places] = True
+        found.used[places[is_answered]] = True
+        np.add.at(found.n_unanswered, places[~is_answered], 1)
+        found.no_answers.update(no_answers_of(result.table))
         found.skips.update(result.skips)
         found.n_done += len(block.examples)
-        found.n_predicted += len(places)
+        found.n_predicted += int(is_answered.sum())
         if not self.dataset.task.is_regression:
             found.n_right += int((predicted_label(probabilities) == self.gold[places]).sum())
-        return places
+        return np.unique(places[is_answered])
 
     def _note(self, spec: str, found: Predicted) -> str:
         """The running score beside the progress bar."""
@@ -314,11 +362,15 @@ class Audit:
     ) -> None:
         """Take the examples just predicted into the confidence sequence."""
         assert self.rule is not None
+        places = places[~np.isnan(original[places, 0])]
+        if not len(places):
+            return
         outcomes = self._outcomes(
             [self.dataset.examples[i] for i in places.tolist()],
             original[places],
             found.probabilities[places],
             transformation,
+            n_unanswered=found.n_unanswered[places],
         )
         sequence.update(Metric.named(self.rule.metric).watched(outcomes))
 

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from disorder.abstention import predicted_label
+from disorder.abstention import no_answer_codes, predicted_label
 from disorder.data import vocabulary
 from disorder.errors import DoesNotApply
 from disorder.metrics import ORIGINAL
@@ -120,7 +120,7 @@ class BlockPredictor:
     def _originals(self, block: Block, costs: Costs) -> pa.Table:
         """The predictions for the original texts."""
         examples = block.examples
-        predictions = self.model([example.texts for example in examples])
+        predictions = self.model.predict_texts([example.texts for example in examples])
         with _timing(costs, "write"):
             return sample_table(
                 ORIGINAL,
@@ -216,8 +216,10 @@ class BlockPredictor:
         totals = np.array([len(each) for each in variants])
         predicted = np.zeros(len(variants), dtype=np.int64)
         accepted = np.zeros(len(variants), dtype=np.int64)
+        lost = np.zeros(len(variants), dtype=np.int64)  # no answer: as if there were no such variant
         for size in _rounds(int(totals.max())):
-            undecided = np.flatnonzero(~self._is_decided(accepted, predicted, totals)).tolist()
+            decided = self._is_decided(accepted, predicted - lost, totals - lost)
+            undecided = np.flatnonzero(~decided & (predicted < totals)).tolist()
             if not undecided:
                 break
             ends = np.minimum(predicted + size, totals)
@@ -228,6 +230,7 @@ class BlockPredictor:
                 predictions[i].append(found)
                 predicted[i] += len(found)
                 accepted[i] += int((predicted_label(found) == gold[i]).sum())
+                lost[i] += int((no_answer_codes(found) > 0).sum())
         return [np.concatenate(parts) for parts in predictions]
 
     def _is_decided(self, accepted: Ints, predicted: Ints, totals: Ints) -> Bools:
