@@ -31,6 +31,7 @@ HOMES = {
     "tagger": "disorder.transformations.tags",
     "metric": "disorder.metrics",
     "model": "disorder.models",
+    "prompt": "disorder.models.prompts",
     "data": "disorder.data",
     "network": "disorder.models.networks",
     "recipe": "disorder.verbs.train.recipes",
@@ -181,6 +182,17 @@ class ModelPart(Part):
 
     form: str
     needs: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class PromptPart(Part):
+    """A prompt for language models; the decorator `prompt` says what the fields mean."""
+
+    kind = "prompt"
+
+    words: Mapping[str, str]
+    texts: Literal[0, 1, 2]
+    on: Literal["labels", "numbers"]
 
 
 @dataclass(frozen=True)
@@ -493,8 +505,30 @@ def metric(
 
 
 def model(*, form: str, needs: str = "") -> Callable[[F], F]:
-    """Register a loader of predictors; `form` shows the spec a user types."""
+    """Register a loader of predictors; `form` shows the spec a user types.
+
+    Its keyword-only parameters beside `task` are settings that only this kind of model takes. A
+    loader with a parameter `prompt` is one of language models and gets the
+    `disorder.models.prompting.Prompt` of the task.
+    """
     return _declare(ModelPart, name=_form_name(form), form=form, needs=needs)
+
+
+def prompt(
+    *,
+    words: Mapping[str, str] | None = None,
+    texts: Literal[0, 1, 2] = 0,
+    on: Literal["labels", "numbers"] = "labels",
+) -> Callable[[F], F]:
+    """Register a prompt for language models: a function that returns a Jinja template.
+
+    The template fills in `text_a`, `text_b` (None for single texts) and `options`, the words to
+    choose from; its block `instruction` stands once at the beginning, the rest once per text.
+    `words` maps labels to the words that stand for them; it is the prompt of every task whose
+    labels are among them, none: of any task. `texts` is how many texts it takes (0: any number).
+    `on` says whether labels are names, or numbers whose mean is predicted.
+    """
+    return _declare(PromptPart, words=words or {}, texts=texts, on=on)
 
 
 def data(

@@ -44,6 +44,13 @@ def audit(
     address: o.Address = None,
     workers: o.Workers = None,
     cache: o.CacheFolder = None,
+    prompt: o.Prompt = None,
+    shots: o.Shots = 0,
+    shots_from: o.ShotsFrom = None,
+    label_words: o.LabelWords = "",
+    option_orders: o.OptionOrders = 1,
+    calibrate: o.Calibrate = None,
+    chat: o.Chat = "auto",
     profile: o.Profile = False,
     as_json: o.Json = False,
 ) -> None:

@@ -82,6 +82,23 @@ Workers = Annotated[
 ]
 CacheFolder = Annotated[str | None, option("Folder of the prediction cache, or off", "--cache")]
 
+Prompt = Annotated[
+    list[str] | None,
+    option("How a language model is asked: a name (disorder list prompts) or a file; repeatable"),
+]
+Shots = Annotated[int, option("Examples with answers in the prompt", min=0)]
+ShotsFrom = Annotated[
+    str | None, option("Data that the examples come from (default: the training split of DATA)")
+]
+LabelWords = Annotated[str, option("Word for each label: entailment=yes,neutral=maybe")]
+OptionOrders = Annotated[
+    int, option("Orders in which the options are listed; predictions are their mean", min=1)
+]
+Calibrate = Annotated[
+    str | None, option("content-free: subtract what the model says of an empty text")
+]
+Chat = Annotated[str, option("Use the model's chat template: on, off, or auto where it has one")]
+
 Profile = Annotated[bool, option("Say where the time went", "--profile")]
 Json = Annotated[bool, option("Print run.json on standard output and nothing else", "--json")]
 

@@ -19,6 +19,7 @@ from disorder.models.importance.by_word import key_of as pair_key
 from disorder.models.inputs.variants import ModelInputs, TextInputs, VariantInputs
 from disorder.models.outputs.calibration import Calibration, calibration_of
 from disorder.models.outputs.probabilities import checked
+from disorder.models.prompting import PromptedModel, prompt_for
 from disorder.models.protocols import (
     Batching,
     Costly,
@@ -34,6 +35,8 @@ from disorder.registry import ModelPart, part, parts
 from disorder.runs.prediction_cache import PredictionCache, key_of
 from disorder.types import Costs, Floats, Pair, Predictor, Task, Texts, Variants
 
+PROMPT = "prompt"  # what loaders of language models take beside the task
+
 
 def load(
     model: Any,
@@ -46,7 +49,10 @@ def load(
     options: Mapping[str, Any] | None = None,
 ) -> LoadedModel:
     """A predictor whose columns are the task's labels, from a spec or from any Python object that
-    can predict. `options` are settings that only some loaders take, such as `base_url`.
+    can predict.
+
+    `options` are settings that only some loaders take, such as `base_url`. A language model
+    (`is_prompted`) takes `prompt`; without it, it gets the task's own.
     """
     title = model if isinstance(model, str) else name_of(model)
     predictor = _predictor(model, task, options or {})
@@ -79,6 +85,14 @@ def name_of(model: Any) -> str:
     return str(model.__name__ if is_named else type(model).__name__)
 
 
+def is_prompted(model: Any) -> bool:
+    """Whether a model is a language model, which is asked by a prompt."""
+    if not isinstance(model, str):
+        return False
+    entry = parts(ModelPart).get(model.partition(":")[0])
+    return entry is not None and PROMPT in _options_of(entry.function)
+
+
 def _predictor(model: Any, task: Task, options: Mapping[str, Any]) -> Predictor:
     if not isinstance(model, str):
         _check_options(name_of(model), (), options)
@@ -86,7 +100,10 @@ def _predictor(model: Any, task: Task, options: Mapping[str, Any]) -> Predictor:
     name, _, address = model.partition(":")
     _check_spec(model, name)
     loader = part(ModelPart, name).function
-    _check_options(model, _options_of(loader), options)
+    taken = _options_of(loader)
+    _check_options(model, taken, options)
+    if PROMPT in taken and PROMPT not in options:
+        options = {**options, PROMPT: prompt_for(task)}
     predictor: Predictor = loader(address, task=task, **options)
     return predictor
 
@@ -256,7 +273,10 @@ class LoadedModel:
     def _computed(self, inputs: ModelInputs) -> Floats:
         began = time.perf_counter()
         before = self._input_seconds
+        counted = dict(self.predictor.counts) if isinstance(self.predictor, Counting) else {}
         found = inputs.predicted_by(self.predictor)
+        if isinstance(self.predictor, Counting):
+            self.counts.add(self.predictor.counts.since(counted))
         predictions = checked(self.name, found, len(inputs), self.predictor.labels)
         assembling = self._input_seconds - before
         self.counts["assemble"] += assembling
@@ -324,6 +344,12 @@ class LoadedModel:
                 "it is accepted by no score"
             )
         return list(dict.fromkeys(found))
+
+    def prompt_description(self, texts: Texts) -> dict[str, Any]:
+        """How a language model is asked, with its question about one text; empty for others."""
+        if not isinstance(self.predictor, PromptedModel):
+            return {}
+        return self.predictor.description(texts)
 
     @property
     def abstains(self) -> bool:

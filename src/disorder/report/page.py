@@ -13,7 +13,14 @@ from typing import TYPE_CHECKING, Any
 from disorder.report import charts
 from disorder.report.metric_names import meaning_of, shown, title_of
 from disorder.report.terminal import about, by_transformation, permutation_rows
-from disorder.report.wording import TELLING_KINDS, command, left_out, main_transformation
+from disorder.report.wording import (
+    TELLING_KINDS,
+    command,
+    left_out,
+    main_spread,
+    main_transformation,
+    prompt_lines,
+)
 from disorder.runs.run import Run
 from disorder.runs.storage import write_atomically
 
@@ -63,6 +70,8 @@ def page(run: Run, *, has_explanations: bool = False) -> str:
         kinds=TELLING_KINDS,
         telling=_telling(run, main),
         left_out=left_out(run),
+        prompt_lines=prompt_lines(run),
+        prompt_spread=main_spread(run),
         command=command(run),
         has_explanations=has_explanations,
     )

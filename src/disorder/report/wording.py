@@ -64,6 +64,42 @@ def _without_answers(run: Run) -> list[str]:
     ]
 
 
+def prompt_lines(run: Run) -> list[str]:
+    """What one should know about how a language model answered, one line each."""
+    prompt = run.prompt
+    lines = []
+    if "label_mass" in prompt:
+        words = ", ".join(prompt["label_words"].values())
+        lines.append(
+            f"the label words ({words}) get {prompt['label_mass']:.3f} of the model's probability "
+            "on average; predictions are their shares of it"
+        )
+    if "order_changes" in prompt:
+        lines.append(
+            f"{prompt['option_orders']} orders of the options: {prompt['order_changes']:.3f} of "
+            "the predictions depend on the order; the option listed first gets "
+            f"{prompt['first_listed']:.3f} on average, the one listed last "
+            f"{prompt['last_listed']:.3f}"
+        )
+    return lines + [_spread_line(run, row) for row in main_spread(run)]
+
+
+def main_spread(run: Run) -> list[dict[str, Any]]:
+    """The spread over prompts of the scores that tables show, for all examples."""
+    return [
+        row
+        for row in run.prompt_spread
+        if row["group"] == "all" and place_of(row["metric"]) in ("table", "permutations")
+    ]
+
+
+def _spread_line(run: Run, row: dict[str, Any]) -> str:
+    return (
+        f"over {len(row['values'])} prompts: {row['transformation']} {row['metric']} "
+        f"{row['low']:.3f} to {row['high']:.3f}"
+    )
+
+
 def command(run: Run) -> str:
     """The command that repeats a run: every setting that differs from its default."""
     words = ["disorder", "audit", run.model, run.data]

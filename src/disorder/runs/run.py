@@ -106,6 +106,8 @@ class Run(BaseModel):
     n_predictions: int = 0
     profile: dict[str, float] = Field(default_factory=dict)
     notes: list[str] = Field(default_factory=list)
+    prompt: dict[str, Any] = Field(default_factory=dict)  # of a language model
+    prompt_spread: list[dict[str, Any]] = Field(default_factory=list)  # scores over several prompts
     stopped: dict[str, dict[str, Any]] = Field(default_factory=dict)
     versions: dict[str, str] = Field(default_factory=dict)
     git: str | None = None

@@ -10,6 +10,18 @@ from disorder.errors import BadSetting
 from disorder.types import Fidelity
 
 PRECISIONS = ("fp32", "bf16", "int8", "auto")
+CALIBRATIONS = ("content-free",)
+CHATS = ("auto", "on", "off")
+# what says how a language model is asked
+PROMPT_OPTIONS = (
+    "prompt",
+    "shots",
+    "shots_from",
+    "label_words",
+    "option_orders",
+    "calibrate",
+    "chat",
+)
 
 
 def _model_option() -> Any:
@@ -44,6 +56,13 @@ class Settings:
     address: str | None = None
     workers: int | None = None
     cache: str | None = None
+    prompt: Sequence[str] = ()
+    shots: int = 0
+    shots_from: str | None = None
+    label_words: Mapping[str, str] = field(default_factory=dict)
+    option_orders: int = 1
+    calibrate: str | None = None
+    chat: str = "auto"
     base_url: str | None = _model_option()
     answers: str | None = _model_option()
     no_answer: str | None = _model_option()
@@ -71,6 +90,23 @@ class Settings:
             raise BadSetting("audit", agree=self.agree, need="a share above 0, at most 1")
         if self.curtail and self.stop_when:
             raise BadSetting("audit", curtail=True, stop_when=self.stop_when, need="one of the two")
+        if self.shots < 0:
+            raise BadSetting("audit", shots=self.shots, need="0 or more")
+        if self.calibrate is not None:
+            _one_of("calibrate", self.calibrate, CALIBRATIONS)
+        _one_of("chat", self.chat, CHATS)
+        if len(set(self.prompt)) < len(self.prompt):
+            raise BadSetting("audit", prompt=list(self.prompt), need="each prompt once")
+
+    @property
+    def prompt_options(self) -> list[str]:
+        """The options of prompts that have another value than usual."""
+        usual = Settings()
+        return [
+            "--" + name.replace("_", "-")
+            for name in PROMPT_OPTIONS
+            if getattr(self, name) != getattr(usual, name)
+        ]
 
 
 def _one_of(name: str, value: str, options: Sequence[str]) -> None:

@@ -29,6 +29,7 @@ from disorder.metrics import (
     threshold,
 )
 from disorder.metrics.omega import CURVE
+from disorder.models.prompting import findings
 from disorder.runs import (
     Omitted,
     Record,
@@ -138,6 +139,8 @@ class Audit:
         self.run.seconds = round(self.run.seconds + time.perf_counter() - began, 3)
         self.run.notes = list(dict.fromkeys([*self.run.notes, *self.parts.notes]))
         self.run.n_predictions += int(self.costs["predicted"])
+        if self.run.prompt:
+            self.run.prompt |= findings(self.costs)
         self.run.profile = {name: round(float(cost), 3) for name, cost in costs}
         write_run(self.folder, self.run)
 

@@ -5,7 +5,7 @@ This file settles what an audit does before anything is predicted; auditing.py d
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
 from functools import partial
 from pathlib import Path
@@ -18,7 +18,7 @@ from disorder.metrics import Metric, StopRule, limits
 from disorder.models import LoadedModel
 from disorder.report.notebook_progress import shown_progress
 from disorder.report.page import write_report
-from disorder.runs import Run, new_run, place, read_run
+from disorder.runs import Run, new_run, place, read_run, write_run
 from disorder.runs.settings import Settings
 from disorder.runs.storage import TemporaryFolder
 from disorder.specs import listed, parse_list
@@ -28,7 +28,9 @@ from disorder.types import Dataset, Fidelity, Progress
 from disorder.verbs.audit.auditing import Audit
 from disorder.verbs.audit.block import BlockPredictor
 from disorder.verbs.audit.planning import LEFT_OUT, planned, requested_scores
+from disorder.verbs.audit.prompt_spread import spread_over
 from disorder.verbs.model_loading import label_names, load_with, loaded_model
+from disorder.verbs.prompting import bound_prompt, label_words_of
 from disorder.verbs.selected_data import selected_data
 
 
@@ -61,6 +63,13 @@ def audit(
     address: str | None = None,
     workers: int | None = None,
     cache: str | Path | None = None,
+    prompt: str | Sequence[str] = (),
+    shots: int = 0,
+    shots_from: str | Path | None = None,
+    label_words: Mapping[str, str] | str | None = None,
+    option_orders: int = 1,
+    calibrate: str | None = None,
+    chat: str = "auto",
     progress: Progress | None = None,
 ) -> Run:
     """Perturb the words of `data`, predict again with `model`, and measure what survives.
@@ -95,6 +104,16 @@ def audit(
     agree: share of sampled predictions that must agree for `precision="auto"`.
     engine: where the model runs: "local" or "ray"; `address` and `workers` are Ray's.
     cache: folder of the prediction cache, or "off".
+    prompt: how a language model is asked: the name of a prompt (`disorder list prompts`) or a file
+        with a Jinja template; without it by the labels of the data. Several: the scores are those
+        of the first, with their range over all.
+    shots: examples with their answers in the prompt, as many of each label as can be, by seed.
+    shots_from: the data that examples come from (default: the training split that belongs to
+        `data`); never those that are audited.
+    label_words: the word that stands for each label: `{"entailment": "yes"}`.
+    option_orders: orders in which the options are listed; predictions are their mean.
+    calibrate: "content-free" subtracts what the model says of an empty text.
+    chat: use the model's chat template: "on", "off", or "auto" where it has one.
     progress: called as progress(stage, done, total, note).
     """
     chosen = Settings(
@@ -121,6 +140,13 @@ def audit(
         address=address,
         workers=workers,
         cache=None if cache is None else str(cache),
+        prompt=listed(prompt),
+        shots=shots,
+        shots_from=None if shots_from is None else str(shots_from),
+        label_words=label_words_of(label_words),
+        option_orders=option_orders,
+        calibrate=calibrate,
+        chat=chat,
     )
     chosen.check()
     if out is None:
@@ -187,7 +213,26 @@ def _audited(
     progress: Progress | None,
     before: Run | None = None,
 ) -> Run:
-    return _prepared(model, data, chosen, folder, progress, before).go().lies_in(folder)
+    run = _prepared(model, data, chosen, folder, progress, before).go().lies_in(folder)
+    if len(chosen.prompt) > 1:
+        others = list(_under_other_prompts(model, data, chosen, folder, progress))
+        run.prompt_spread = spread_over([run, *others])
+        write_run(folder, run)
+    return run
+
+
+def _under_other_prompts(
+    model: Any, data: Any, chosen: Settings, folder: Path, progress: Progress | None
+) -> Iterator[Run]:
+    """The same audit with each prompt but the first, in folders of their own."""
+    for number, name in enumerate(chosen.prompt[1:], start=2):
+        own = folder / "prompts" / f"{number}-{Path(name).stem}"
+        before = read_run(own) if (own / "run.json").exists() else None
+        if before is not None and before.status == "done":
+            yield before
+        else:
+            settings = replace(chosen, prompt=[name])
+            yield _audited(model, data, settings, own, progress, before)
 
 
 def _prepared(
@@ -212,6 +257,7 @@ def _prepared(
     run = _new_run(loaded, data, dataset, plan, chosen)
     taggers = {t.tagger_for(dataset.task) for t in plan if "tags" in t.needs}
     run.taggers = sorted({resolved(tagger) for tagger in taggers})
+    run.prompt = loaded.prompt_description(dataset.examples[0].texts)
     run.notes = [*rare_labels(dataset), *left_out, *tagger_notes(taggers), *notes]
     if before is not None:
         _continue(run, before)
@@ -289,7 +335,8 @@ def _engine(predictor: BlockPredictor, model: Any, dataset: Dataset, chosen: Set
     """Where blocks are predicted; workers elsewhere load the model themselves."""
     worker = predictor
     if chosen.engine != "local":
-        load = partial(load_with, model, dataset.task, chosen, chosen.precision)
+        prompt = bound_prompt(model, dataset, chosen)
+        load = partial(load_with, model, dataset.task, chosen, prompt, chosen.precision)
         worker = replace(predictor, load=load)
     make = partial(_same, worker)
     return engine(chosen.engine, address=chosen.address, workers=chosen.workers, make=make)
