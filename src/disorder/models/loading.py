@@ -36,6 +36,7 @@ from disorder.runs.prediction_cache import PredictionCache, key_of
 from disorder.types import Costs, Floats, Pair, Predictor, Task, Texts, Variants
 
 PROMPT = "prompt"  # what loaders of language models take beside the task
+CACHE = "cache_folder"  # what loaders take that remember something beside predictions
 
 
 def load(
@@ -47,15 +48,17 @@ def load(
     precision: str = "fp32",
     cache: Path | None = None,
     options: Mapping[str, Any] | None = None,
+    no_answer: str = "skip",
 ) -> LoadedModel:
     """A predictor whose columns are the task's labels, from a spec or from any Python object that
     can predict.
 
     `options` are settings that only some loaders take, such as `base_url`. A language model
-    (`is_prompted`) takes `prompt`; without it, it gets the task's own.
+    (`is_prompted`) takes `prompt`; without it, it gets the task's own. `no_answer` says what
+    becomes of texts that the model does not answer: "skip", or "abstain".
     """
     title = model if isinstance(model, str) else name_of(model)
-    predictor = _predictor(model, task, options or {})
+    predictor = _predictor(model, task, options or {}, cache)
     if batch_size is not None and isinstance(predictor, Batching):
         predictor.batch_size = batch_size
     if precision != "fp32":
@@ -69,6 +72,7 @@ def load(
         precision,
         PredictionCache(cache) if cache is not None and _is_worth_caching(predictor) else None,
         calibration_of(model) if isinstance(model, str) and predictor.labels else None,
+        no_answer,
     )
 
 
@@ -93,7 +97,9 @@ def is_prompted(model: Any) -> bool:
     return entry is not None and PROMPT in _options_of(entry.function)
 
 
-def _predictor(model: Any, task: Task, options: Mapping[str, Any]) -> Predictor:
+def _predictor(
+    model: Any, task: Task, options: Mapping[str, Any], cache: Path | None
+) -> Predictor:
     if not isinstance(model, str):
         _check_options(name_of(model), (), options)
         return as_predictor(model, task=task)
@@ -104,6 +110,8 @@ def _predictor(model: Any, task: Task, options: Mapping[str, Any]) -> Predictor:
     _check_options(model, taken, options)
     if PROMPT in taken and PROMPT not in options:
         options = {**options, PROMPT: prompt_for(task)}
+    if CACHE in taken:
+        options = {**options, CACHE: cache}
     predictor: Predictor = loader(address, task=task, **options)
     return predictor
 
@@ -350,6 +358,11 @@ class LoadedModel:
         if not isinstance(self.predictor, PromptedModel):
             return {}
         return self.predictor.description(texts)
+
+    @property
+    def is_remote(self) -> bool:
+        """Whether predictions come one by one from elsewhere, and each is worth keeping."""
+        return isinstance(self.predictor, Streaming)
 
     @property
     def abstains(self) -> bool:

@@ -35,7 +35,7 @@ from disorder.types import Floats, Predictor, Task, Texts
 AHEAD = 2  # texts that wait for each connection, so that none is ever idle
 
 
-@model(form="openai:MODEL[@URL]", needs="httpx2, a server", prompted=True)
+@model(form="openai:MODEL[@URL]", needs="httpx2, a server")
 def openai(
     address: str,
     *,

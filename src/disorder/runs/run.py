@@ -109,6 +109,8 @@ class Run(BaseModel):
     prompt: dict[str, Any] = Field(default_factory=dict)  # of a language model
     prompt_spread: list[dict[str, Any]] = Field(default_factory=list)  # scores over several prompts
     stopped: dict[str, dict[str, Any]] = Field(default_factory=dict)
+    spent: dict[str, float] = Field(default_factory=dict)  # questions, tokens, money; all sessions
+    gate: dict[str, Any] = Field(default_factory=dict)  # the decision of --fail-if
     versions: dict[str, str] = Field(default_factory=dict)
     git: str | None = None
     hashes: dict[str, str] = Field(default_factory=dict)

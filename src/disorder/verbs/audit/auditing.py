@@ -17,7 +17,7 @@ import numpy as np
 from disorder.abstention import predicted_label
 from disorder.data import groups
 from disorder.engines import Engine
-from disorder.errors import DisorderError
+from disorder.errors import DisorderError, ModelStopped
 from disorder.metrics import (
     ORIGINAL,
     Anytime,
@@ -57,7 +57,9 @@ from disorder.types import (
     Variants,
 )
 from disorder.verbs.audit.block import Block, BlockPredictor, BlockResult
+from disorder.verbs.audit.budget import Budget
 from disorder.verbs.audit.figures import figures
+from disorder.verbs.audit.live_gate import LiveGate
 from disorder.verbs.audit.prediction_array import compacted, empty_array
 from disorder.verbs.audit.telling_examples import telling
 from disorder.verbs.audit.verdict import verdict
@@ -65,6 +67,7 @@ from disorder.verbs.outcomes import build_outcomes, gold_of
 
 BLOCK = 4096  # texts in a block: what a crash can cost; fixed: files do not depend on batch size
 CURTAILED_BLOCK = 512  # examples in a block whose variants are predicted in rounds
+SERVER_BLOCK = 512  # texts in a block that a server is asked about, where every answer counts
 
 
 @dataclass
@@ -101,8 +104,14 @@ class Audit:
     engine: Engine
     requested: list[str]
     rule: StopRule | None
+    budget: Budget = field(default_factory=Budget)
+    gate: LiveGate = field(default_factory=LiveGate)
     costs: Costs = field(default_factory=Costs)
     n_used: int = 0  # examples that some transformation could use
+
+    def __post_init__(self) -> None:
+        self.early: dict[int, Predicted] = {}  # what was predicted in portions, by transformation
+        self.block = SERVER_BLOCK if self.predictor.model.is_remote else BLOCK
 
     def go(self) -> Run:
         """Predict and measure everything."""
@@ -118,6 +127,8 @@ class Audit:
             self.run.status = "failed"
             self.run.error = f"{type(error).__name__}: {error}"
             self._finish(began)
+            if isinstance(error, ModelStopped):
+                raise self._resumable(error) from None
             raise
         finally:
             self.engine.close()
@@ -125,6 +136,14 @@ class Audit:
         self.run.verdict = verdict(self.run)
         self._finish(began)
         return self.run
+
+    def _resumable(self, error: ModelStopped) -> ModelStopped:
+        """The error, with what is kept and what to type."""
+        n = int(self.budget.spent(self.costs)["questions"])
+        return ModelStopped(
+            f"{error}; what was answered is kept ({n:,} questions in all), resume with: disorder "
+            f"audit --resume {self.folder}"
+        )
 
     def _open(self) -> None:
         """Start the run folder."""
@@ -142,10 +161,15 @@ class Audit:
         if self.run.prompt:
             self.run.prompt |= findings(self.costs)
         self.run.profile = {name: round(float(cost), 3) for name, cost in costs}
+        spent = self.budget.spent(self.costs)
+        if spent["tokens"] or self.budget.is_limited:
+            self.run.spent = {name: round(amount, 6) for name, amount in spent.items()}
         write_run(self.folder, self.run)
 
     def _measure_all(self) -> None:
         examples = self.dataset.examples
+        if self.settings.is_in_portions:
+            examples = self._predict_in_portions()
         write_examples(self.folder, examples)
         original = self._measure_original()
         for number, transformation in enumerate(self.plan, start=1):
@@ -279,8 +303,8 @@ class Audit:
         stopped = self.run.stopped.get(spec)
         record = self.run.score(spec, stopped["metric"]) if stopped else None
         if stopped and record is not None:
-            record.low = stopped["low"]
-            record.high = stopped["high"]
+            record.low = min(stopped["low"], record.value)
+            record.high = max(stopped["high"], record.value)
 
     def _describe(
         self, outcomes: Outcomes, transformation: Transformation, examples: Sequence[Example]
@@ -314,11 +338,11 @@ class Audit:
         """Predict all examples under one transformation (None: as they are), until a stopping rule
         is met.
         """
+        if number in self.early:
+            return self.early.pop(number)
         n = len(self.dataset.examples)
-        width = max(1, len(self.dataset.task.labels))
-        spec = ORIGINAL if transformation is None else transformation.spec
-        count = 1 if transformation is None else transformation.count(self.settings.q)
-        found = Predicted.of(n, count, width)
+        spec, count = self._stage(transformation)
+        found = Predicted.of(n, count, self._width)
         sequence = Anytime()
         for block, result in self._in_order(list(self._blocks(number, spec, count))):
             places = self._fill(found, block, result)
@@ -332,6 +356,107 @@ class Audit:
         if found.n_done < n:
             self.progress(spec, n, n, "")
         return found
+
+    @property
+    def _width(self) -> int:
+        return max(1, len(self.dataset.task.labels))
+
+    def _stage(self, transformation: Transformation | None) -> tuple[str, int]:
+        """The name of a transformation (None: original texts), and how many variants it draws."""
+        if transformation is None:
+            return ORIGINAL, 1
+        return transformation.spec, transformation.count(self.settings.q)
+
+    def _predict_in_portions(self) -> Sequence[Example]:
+        """Predict some examples at a time under all transformations, until a limit is reached or
+        the gate is decided; gives the examples that were reached, which are all from now on.
+        """
+        everything = self.dataset.examples
+        stages = list(enumerate([None, *self.plan]))
+        self.early = {
+            number: Predicted.of(len(everything), self._stage(each)[1], self._width)
+            for number, each in stages
+        }
+        per_example = sum(self._stage(each)[1] for _, each in stages)
+        size = max(1, self.block // per_example)
+        n_done = 0
+        why = ""
+        while n_done < len(everything):
+            n_next = min(size if n_done else 1, len(everything) - n_done)
+            why = self.budget.exceeded_by(n_next * per_example, self.costs)
+            why = why or ("--fail-if" if self.gate.is_decided else "")
+            if why:
+                break
+            self._predict_portion(stages, everything[n_done : n_done + n_next], n_done)
+            n_done += n_next
+            self.budget.check_counted(self.costs)
+            self.progress("examples", n_done, len(everything), self._note("", self.early[0]))
+        if not n_done:
+            raise DisorderError(
+                f"{why}: not even one example fits, which takes {per_example:,} questions; allow "
+                "more, or choose fewer variants (--q) or transformations (--with)"
+            )
+        if n_done < len(everything):
+            self._cut(n_done, why)
+            self.progress("examples", len(everything), len(everything), "")
+        self._note_gate()
+        return self.dataset.examples
+
+    def _predict_portion(
+        self,
+        stages: Sequence[tuple[int, Transformation | None]],
+        examples: Sequence[Example],
+        start: int,
+    ) -> None:
+        outcomes: dict[str, Outcomes] = {}
+        original = self.early[0].probabilities[:, 0]
+        for number, transformation in stages:
+            spec, _ = self._stage(transformation)
+            found = self.early[number]
+            block = Block(self._part(number, spec, start), spec, examples)
+            for _, result in self._in_order([block]):
+                places = self._fill(found, block, result)
+                places = places[~np.isnan(original[places, 0])]
+                if len(places) and self.gate.rules:
+                    outcomes[spec] = self._outcomes(
+                        [self.dataset.examples[i] for i in places.tolist()],
+                        original[places],
+                        found.probabilities[places],
+                        transformation,
+                        n_unanswered=found.n_unanswered[places],
+                    )
+        self.gate.watch(outcomes)
+
+    def _cut(self, n_done: int, why: str) -> None:
+        """Leave out the examples that were not reached; those that were are a random part."""
+        n_left = len(self.dataset.examples) - n_done
+        reason = f"not predicted ({why})"
+        skipped = {**self.dataset.skipped, reason: n_left}
+        self.dataset = replace(
+            self.dataset, examples=self.dataset.examples[:n_done], skipped=skipped
+        )
+        self.gold = self.gold[:n_done]
+        self.run.n_examples = n_done
+        self.run.skips["data"] = dict(skipped)
+        for found in self.early.values():
+            found.probabilities = found.probabilities[:n_done]
+            found.used = found.used[:n_done]
+            found.n_unanswered = found.n_unanswered[:n_done]
+        self.run.notes.append(
+            f"{why}: stopped after {n_done:,} examples, a random part of the data"
+        )
+
+    def _note_gate(self) -> None:
+        """The intervals of rules that were decided early, for the scores that they are about."""
+        for rule in self.gate.rules:
+            if rule.verdict is not None and rule.n_examples:
+                low, high = rule.interval
+                self.run.stopped[rule.spec] = {
+                    "metric": rule.rule.metric,
+                    "low": low,
+                    "high": high,
+                    "n_examples": len(self.dataset.examples),
+                }
 
     def _fill(self, found: Predicted, block: Block, result: BlockResult) -> Ints:
         """Enter the predictions of a block; gives the numbers of the examples that it answers."""
@@ -350,10 +475,19 @@ class Audit:
         return np.unique(places[is_answered])
 
     def _note(self, spec: str, found: Predicted) -> str:
-        """The running score beside the progress bar."""
+        """The running score beside the progress bar, and what was spent so far."""
         if spec == ORIGINAL or not found.n_predicted or self.dataset.task.is_regression:
+            return self._spent_so_far()
+        score = f"accuracy so far {found.n_right / found.n_predicted:.3f}"
+        return "  ".join(part for part in (score, self._spent_so_far()) if part)
+
+    def _spent_so_far(self) -> str:
+        """Questions, tokens and money, for models that count them."""
+        spent = self.budget.spent(self.costs)
+        if not spent["tokens"]:
             return ""
-        return f"accuracy so far {found.n_right / found.n_predicted:.3f}"
+        cost = f", cost {spent['cost']:.4g}" if self.budget.prices else ""
+        return f"{int(spent['questions']):,} questions, {int(spent['tokens']):,} tokens{cost}"
 
     def _watch(
         self,
@@ -445,9 +579,12 @@ class Audit:
     def _blocks(self, number: int, spec: str, count: int) -> Iterator[Block]:
         """The examples in parts of a fixed size."""
         is_curtailed = bool(self.predictor.decided_at) and count > 1
-        size = CURTAILED_BLOCK if is_curtailed else max(1, BLOCK // count)
-        name = "".join(char if char.isalnum() else "-" for char in spec)
+        size = CURTAILED_BLOCK if is_curtailed else max(1, self.block // count)
         examples = self.dataset.examples
         for index, start in enumerate(range(0, len(examples), size)):
-            part = f"{number:02d}-{name}-{index:05d}.parquet"
-            yield Block(part, spec, examples[start : start + size])
+            yield Block(self._part(number, spec, index), spec, examples[start : start + size])
+
+    @staticmethod
+    def _part(number: int, spec: str, index: int) -> str:
+        name = "".join(char if char.isalnum() else "-" for char in spec)
+        return f"{number:02d}-{name}-{index:05d}.parquet"

@@ -27,8 +27,11 @@ from disorder.transformations.tags import resolved, tagger_notes
 from disorder.types import Dataset, Fidelity, Progress
 from disorder.verbs.audit.auditing import Audit
 from disorder.verbs.audit.block import BlockPredictor
+from disorder.verbs.audit.budget import Budget
+from disorder.verbs.audit.live_gate import LiveGate
 from disorder.verbs.audit.planning import LEFT_OUT, planned, requested_scores
 from disorder.verbs.audit.prompt_spread import spread_over
+from disorder.verbs.gate import gate
 from disorder.verbs.model_loading import label_names, load_with, loaded_model
 from disorder.verbs.prompting import bound_prompt, label_words_of
 from disorder.verbs.selected_data import selected_data
@@ -70,6 +73,18 @@ def audit(
     option_orders: int = 1,
     calibrate: str | None = None,
     chat: str = "auto",
+    base_url: str | None = None,
+    answers: str | None = None,
+    no_answer: str = "skip",
+    max_connections: int | None = None,
+    timeout: float | None = None,
+    max_retries: int | None = None,
+    price_in: float | None = None,
+    price_out: float | None = None,
+    max_questions: int | None = None,
+    max_tokens: int | None = None,
+    max_cost: float | None = None,
+    fail_if: str | Sequence[str] = (),
     progress: Progress | None = None,
 ) -> Run:
     """Perturb the words of `data`, predict again with `model`, and measure what survives.
@@ -114,6 +129,18 @@ def audit(
     option_orders: orders in which the options are listed; predictions are their mean.
     calibrate: "content-free" subtracts what the model says of an empty text.
     chat: use the model's chat template: "on", "off", or "auto" where it has one.
+    base_url: the address of an OpenAI-compatible server, for `openai:MODEL`.
+    answers: how a server's answers become predictions: "decisions", "prompt-logprobs",
+        "first-token", "constrained", "parse", or "auto", the first that it does right.
+    no_answer: texts that a model does not answer: "skip" and count them, or "abstain", which is
+        accepted by no score.
+    max_connections, timeout, max_retries: requests at once, seconds for one, and how often one that
+        failed is sent again.
+    price_in, price_out: what a million tokens cost, sent and received.
+    max_questions, max_tokens, max_cost: stop before more is spent; what was measured by then is a
+        random part of the data.
+    fail_if: rules as for `disorder.gate`; the audit stops as soon as they are decided, by intervals
+        that hold however often one looks. `run.gate` holds the decision.
     progress: called as progress(stage, done, total, note).
     """
     chosen = Settings(
@@ -147,6 +174,18 @@ def audit(
         option_orders=option_orders,
         calibrate=calibrate,
         chat=chat,
+        base_url=base_url,
+        answers=answers,
+        no_answer=no_answer,
+        max_connections=max_connections,
+        timeout=timeout,
+        max_retries=max_retries,
+        price_in=price_in,
+        price_out=price_out,
+        max_questions=max_questions,
+        max_tokens=max_tokens,
+        max_cost=max_cost,
+        fail_if=listed(fail_if),
     )
     chosen.check()
     if out is None:
@@ -214,6 +253,9 @@ def _audited(
     before: Run | None = None,
 ) -> Run:
     run = _prepared(model, data, chosen, folder, progress, before).go().lies_in(folder)
+    if chosen.fail_if:
+        run.gate = gate(run, chosen.fail_if).model_dump()
+        write_run(folder, run)
     if len(chosen.prompt) > 1:
         others = list(_under_other_prompts(model, data, chosen, folder, progress))
         run.prompt_spread = spread_over([run, *others])
@@ -273,6 +315,8 @@ def _prepared(
         engine=_engine(predictor, model, dataset, chosen),
         requested=requested,
         rule=rule,
+        budget=Budget.of(chosen, {} if before is None else before.spent),
+        gate=LiveGate.of(chosen.fail_if, plan, dataset.task, chosen.fidelity),
     )
 
 

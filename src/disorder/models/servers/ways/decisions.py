@@ -67,7 +67,7 @@ class Decisions:
         """The request in the shape of the endpoint."""
         instructions = question.instruction or "Which option fits the text?"
         state = question.without_instruction
-        options = question.listed
+        options = question.listing or question.options
         n_characters = len(instructions) + len(state) + sum(map(len, options))
         if self.shape == "systemone":
             choice = {
