@@ -23,6 +23,9 @@ Floats = NDArray[np.float64]
 Texts = tuple[str, str | None]
 Fidelity = Literal["paper", "released"]
 Progress = Callable[[str, int, int, str], None]  # stage, done, total, note
+# how the examples of a prompt are written as one text: part, mark, answer, mark
+BEFORE_ANSWER = "␟"
+AFTER_ANSWER = "␞"
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,12 +175,18 @@ class PositionRows:
 
     @classmethod
     def of_texts(
-        cls, sentence: Sentence, texts: Sequence[str], *, is_shared: bool = False
+        cls,
+        sentence: Sentence,
+        texts: Sequence[str],
+        *,
+        available: int | None = None,
+        is_shared: bool = False,
     ) -> PositionRows:
         """Variants that are texts of their own."""
         return cls(
             sentence,
             np.empty((len(texts), 0), dtype=np.int64),
+            available,
             is_shared=is_shared,
             written=tuple(texts),
         )

@@ -37,7 +37,7 @@ TEXTS: list[Texts] = [
 
 def model_of(folder: Path, **more: Any) -> CausalModel:
     prompt = prompt_for(NLI, is_pair=True, shots=SHOTS, **more)
-    found = load(f"causal:{folder}", task=NLI, prompt=prompt).predictor
+    found = load(f"causal:{folder}", task=NLI, options={"prompt": prompt}).predictor
     assert isinstance(found, CausalModel)
     return found
 
@@ -140,8 +140,8 @@ def test_a_batch_that_does_not_fit_is_halved(
 
 def test_bf16_predicts_nearly_the_same(tiny_llama: Path) -> None:
     prompt = prompt_for(NLI, is_pair=True, shots=SHOTS)
-    exact = load(f"causal:{tiny_llama}", task=NLI, prompt=prompt)(TEXTS)
-    rounded = load(f"causal:{tiny_llama}", task=NLI, prompt=prompt, precision="bf16")(TEXTS)
+    exact = load(f"causal:{tiny_llama}", task=NLI, options={"prompt": prompt})(TEXTS)
+    rounded = load(f"causal:{tiny_llama}", task=NLI, options={"prompt": prompt}, precision="bf16")(TEXTS)
     assert 0 < np.abs(exact - rounded).max() < 0.1
 
 
@@ -171,13 +171,13 @@ def test_the_fingerprint_is_of_model_and_prompt(tiny_llama: Path) -> None:
 def test_models_that_cannot_be_loaded_are_one_line(tmp_path: Path, tiny_llama: Path) -> None:
     prompt = prompt_for(NLI)
     with pytest.raises(BadModel, match="no such folder"):
-        load("causal:./nowhere", task=NLI, prompt=prompt)
+        load("causal:./nowhere", task=NLI, options={"prompt": prompt})
     (tmp_path / "a.gguf").write_bytes(b"no weights")
     with pytest.raises(BadModel, match="cannot be loaded"):
-        load(f"causal:{tmp_path}", task=NLI, prompt=prompt)
+        load(f"causal:{tmp_path}", task=NLI, options={"prompt": prompt})
     (tmp_path / "b.gguf").write_bytes(b"no weights")
     with pytest.raises(BadModel, match="has 2 GGUF files"):
-        load(f"causal:{tmp_path}", task=NLI, prompt=prompt)
+        load(f"causal:{tmp_path}", task=NLI, options={"prompt": prompt})
 
 
 def test_tokens_are_those_of_the_whole_string(tiny_llama: Path) -> None:
@@ -205,7 +205,7 @@ def test_prompts_reach_the_cache_key(tiny_llama: Path, tmp_path: Path) -> None:
     """A second prompt must not be answered by the cache of the first."""
 
     def predictions(prompt: Prompt) -> Any:
-        return load(f"causal:{tiny_llama}", task=NLI, prompt=prompt, cache=tmp_path)(TEXTS)
+        return load(f"causal:{tiny_llama}", task=NLI, options={"prompt": prompt}, cache=tmp_path)(TEXTS)
 
     first = predictions(prompt_for(NLI, is_pair=True))
     assert not np.allclose(first, predictions(prompt_for(NLI, is_pair=True, shots=SHOTS)))

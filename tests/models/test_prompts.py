@@ -160,7 +160,6 @@ def test_whatever_changes_a_prediction_changes_the_fingerprint() -> None:
         prompt_for(NLI, is_pair=True, calibrate="content-free"),
         prompt_for(NLI, is_pair=True, chat="off"),
         prompt_for(NLI, is_pair=True, name="paraphrase"),
-        plain.with_instruction("Say something."),
     ]
     assert len({plain.fingerprint, *(other.fingerprint for other in others)}) == 1 + len(others)
     assert prompt_for(NLI, is_pair=True).fingerprint == plain.fingerprint

@@ -51,6 +51,7 @@ def audit(
     option_orders: o.OptionOrders = 1,
     calibrate: o.Calibrate = None,
     chat: o.Chat = "auto",
+    break_: o.Break = "text",
     base_url: o.BaseUrl = None,
     answers: o.Answers = None,
     no_answer: o.NoAnswer = "skip",

@@ -98,6 +98,10 @@ Calibrate = Annotated[
     str | None, option("content-free: subtract what the model says of an empty text")
 ]
 Chat = Annotated[str, option("Use the model's chat template: on, off, or auto where it has one")]
+Break = Annotated[
+    str,
+    option("What is perturbed: text, or of a prompt its instruction or its shots", "--break"),
+]
 
 BaseUrl = Annotated[
     str | None,

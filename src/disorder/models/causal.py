@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -176,8 +177,5 @@ class CausalModel(PromptedModel):
     def _same_opening(self, question: Question) -> list[Question]:
         """Questions about texts that begin differently, with this opening."""
         texts = [(a, b if self.prompt.is_pair else None) for a, b in DIFFERENT]
-        items = [each.item for each in self.prompt.questions(texts)]
-        return [
-            Question(question.instruction, question.shots, item, question.options)
-            for item in items[:: len(self.prompt.listings)]
-        ]
+        items = [self.prompt.template.item(each, self.prompt.listings[0]) for each in texts]
+        return [replace(question, item=item) for item in items]

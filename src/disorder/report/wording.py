@@ -120,7 +120,7 @@ def _as_json(value: Any) -> Any:
 
 def _option(name: str, value: Any) -> list[str]:
     """One setting as it is typed."""
-    flag = f"--{name.replace('_', '-')}"
+    flag = f"--{name.strip('_').replace('_', '-')}"
     if isinstance(value, bool):
         return [flag]
     if isinstance(value, dict):

@@ -12,6 +12,7 @@ from disorder.types import Fidelity
 PRECISIONS = ("fp32", "bf16", "int8", "auto")
 CALIBRATIONS = ("content-free",)
 CHATS = ("auto", "on", "off")
+BREAKS = ("text", "instruction", "shots")
 # what says how a language model is asked
 PROMPT_OPTIONS = (
     "prompt",
@@ -63,6 +64,7 @@ class Settings:
     option_orders: int = 1
     calibrate: str | None = None
     chat: str = "auto"
+    break_: str = "text"
     base_url: str | None = _model_option()
     answers: str | None = _model_option()
     max_connections: int | None = _model_option()
@@ -110,6 +112,7 @@ class Settings:
         if self.calibrate is not None:
             _one_of("calibrate", self.calibrate, CALIBRATIONS)
         _one_of("chat", self.chat, CHATS)
+        _one_of("break_", self.break_, BREAKS)
         if len(set(self.prompt)) < len(self.prompt):
             raise BadSetting("audit", prompt=list(self.prompt), need="each prompt once")
 

@@ -18,7 +18,6 @@ from disorder.specs import parse_pairs
 from disorder.transformations import Transformation, parse
 from disorder.transformations.rendering import variant_texts
 from disorder.types import Dataset, Task, Texts
-from disorder.verbs.prompting import bound_prompt
 
 N_SAMPLED = 200  # examples that a precision is tried on
 
@@ -72,14 +71,18 @@ def load_with(
 
 
 def loaded_model(
-    model: Any, dataset: Dataset, plan: Sequence[Transformation], settings: Settings
+    model: Any,
+    dataset: Dataset,
+    plan: Sequence[Transformation],
+    settings: Settings,
+    prompt: Prompt | None = None,
 ) -> tuple[LoadedModel, list[str]]:
-    """The model in the chosen precision, and what the user should know about it."""
+    """The model in the chosen precision, and what the user should know about it; `prompt` is that
+    of a language model (`bound_prompt`).
+    """
     precision = settings.precision
     notes: list[str] = []
-    load_in = partial(
-        load_with, model, dataset.task, settings, bound_prompt(model, dataset, settings)
-    )
+    load_in = partial(load_with, model, dataset.task, settings, prompt)
     if precision == "auto":
         texts = _sampled(dataset, plan, settings)
         precision, note = choose_precision(load_in, texts, settings.agree)

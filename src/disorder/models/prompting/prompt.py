@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from hashlib import blake2b
 from typing import Any
@@ -17,6 +17,7 @@ from disorder.types import Floats, Texts
 
 BETWEEN = "\n\n"  # instruction, examples and text in a plain prompt
 BEFORE_ANSWER = " "
+Answered = tuple[tuple[str, str], ...]  # parts about one text each, with their answers
 
 
 @dataclass(frozen=True)
@@ -37,7 +38,7 @@ class Question:
     """
 
     instruction: str
-    shots: tuple[tuple[str, str], ...]
+    shots: Answered
     item: str
     options: tuple[str, ...]
     listing: tuple[str, ...] = ()
@@ -76,8 +77,7 @@ class Prompt:
 
     `numbers` holds what the options mean where the task predicts a number; `labels` is empty then.
     `chat` says whether the chat template of a model is used: "on", "off", or "auto" where it has
-    one. `instruction` and `answers` replace what the template and the shots say, for audits that
-    perturb these.
+    one.
     """
 
     template: PromptTemplate
@@ -89,8 +89,6 @@ class Prompt:
     orders: tuple[tuple[int, ...], ...] = ()
     calibrates: bool = False
     chat: str = "auto"
-    instruction: str | None = None
-    answers: tuple[str, ...] | None = None
 
     @property
     def name(self) -> str:
@@ -112,8 +110,8 @@ class Prompt:
     def fingerprint(self) -> str:
         """A hash of all that can change a prediction."""
         shots = [[*shot.texts, shot.label] for shot in self.shots]
-        content: list[Any] = [self.template.source, self.labels, self.words, self.numbers, shots]
-        content += [self.listings, self.calibrates, self.chat, self.instruction, self.answers]
+        content: list[Any] = [type(self).__name__, self.template.source, self.labels, self.words]
+        content += [self.numbers, shots, self.listings, self.calibrates, self.chat]
         return blake2b(json.dumps(content).encode(), digest_size=16).hexdigest()
 
     def questions(self, texts: Sequence[Texts]) -> list[Question]:
@@ -121,24 +119,21 @@ class Prompt:
         return [
             Question(instruction, shots, self.template.item(each, listing), self.words, listing)
             for each in texts
-            for listing, (instruction, shots) in zip(self.listings, self._openings, strict=True)
+            for listing, (instruction, shots) in zip(self.listings, self.openings, strict=True)
         ]
 
     @cached_property
-    def _openings(self) -> list[tuple[str, tuple[tuple[str, str], ...]]]:
+    def openings(self) -> list[tuple[str, Answered]]:
         """Instruction and shots, once per order of the options."""
-        return [(self.instruction_for(listing), self._shown(listing)) for listing in self.listings]
+        return [
+            (self.template.instruction(listing), self._shown(listing)) for listing in self.listings
+        ]
 
-    def instruction_for(self, listing: Sequence[str]) -> str:
-        """The instruction, with the options listed in this order."""
-        if self.instruction is not None:
-            return self.instruction
-        return self.template.instruction(listing)
-
-    def _shown(self, listing: Sequence[str]) -> tuple[tuple[str, str], ...]:
-        answers = self.answers or [self.word_of(shot.label) for shot in self.shots]
-        items = [self.template.item(shot.texts, listing) for shot in self.shots]
-        return tuple(zip(items, answers, strict=True))
+    def _shown(self, listing: Sequence[str]) -> Answered:
+        return tuple(
+            (self.template.item(shot.texts, listing), self.word_of(shot.label))
+            for shot in self.shots
+        )
 
     def word_of(self, label: str) -> str:
         """The word that stands for a gold label; for a number that of the nearest option."""
@@ -169,11 +164,3 @@ class Prompt:
         if not self.numbers:
             return mean
         return np.asarray(mean @ np.array(self.numbers))[:, None]
-
-    def with_instruction(self, instruction: str) -> Prompt:
-        """The same prompt with another instruction."""
-        return replace(self, instruction=instruction)
-
-    def with_shots(self, shots: Sequence[Shot], answers: Sequence[str] | None = None) -> Prompt:
-        """The same prompt with other examples, or other answers to them."""
-        return replace(self, shots=tuple(shots), answers=None if answers is None else tuple(answers))

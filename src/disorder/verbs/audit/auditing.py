@@ -61,6 +61,7 @@ from disorder.verbs.audit.budget import Budget
 from disorder.verbs.audit.figures import figures
 from disorder.verbs.audit.live_gate import LiveGate
 from disorder.verbs.audit.prediction_array import compacted, empty_array
+from disorder.verbs.audit.prompt_breaking import prompt_verdict
 from disorder.verbs.audit.telling_examples import telling
 from disorder.verbs.audit.verdict import verdict
 from disorder.verbs.outcomes import build_outcomes, gold_of
@@ -133,7 +134,7 @@ class Audit:
         finally:
             self.engine.close()
         self.run.status = "done"
-        self.run.verdict = verdict(self.run)
+        self.run.verdict = prompt_verdict(self.run) or verdict(self.run)
         self._finish(began)
         return self.run
 

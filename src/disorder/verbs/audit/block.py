@@ -11,8 +11,8 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
-from functools import cached_property
+from dataclasses import dataclass, field, replace
+from functools import cached_property, partial
 from itertools import chain, repeat
 from typing import Any
 
@@ -27,11 +27,14 @@ from disorder.models import LoadedModel, some_variants
 from disorder.runs.samples import sample_table
 from disorder.runs.settings import Settings
 from disorder.transformations import Transformation, parse
+from disorder.transformations.positions.single_rows import unchanged
 from disorder.transformations.rendering import variant_texts
+from disorder.transformations.words import split
 from disorder.types import Bools, Costs, Dataset, Example, Floats, Ints, Task, Texts, Variants
 from disorder.verbs.context import RunContext
 
 ROUNDS = (1, 1, 1, 1, 2, 2, 4, 4, 8)  # variants predicted in a round; the last size is repeated
+PROMPT = "prompt"  # the key of draws that all examples share
 MODEL_COSTS = ("assemble", "forward", "cache")  # what a model counts by itself, in seconds
 
 
@@ -77,6 +80,7 @@ class BlockPredictor:
     decided_at: Sequence[Any] = ()  # thresholds of the requested scores; empty: predict everything
     words: Sequence[str] = ()  # of the data, for transformations that write words of their own
     data_dir: str | None = None
+    is_drawn_once: bool = False  # all examples have one first text, perturbed alike for all
     _parsed: dict[str, Transformation] = field(default_factory=dict)
 
     @classmethod
@@ -99,6 +103,7 @@ class BlockPredictor:
             decided_at,
             vocabulary(dataset) if needs_words else (),
             settings.data_dir,
+            settings.break_ != "text",
         )
 
     @cached_property
@@ -147,7 +152,7 @@ class BlockPredictor:
 
     def _kept_texts(self, spec: str, variants: Sequence[Variants]) -> list[list[Texts]] | None:
         """The perturbed texts, where they cannot be drawn again from the text and the seed."""
-        if not self.transformation(spec).asks_others:
+        if not self.transformation(spec).asks_others and not self.is_drawn_once:
             return None
         return [variant_texts(each) for each in variants]
 
@@ -173,9 +178,18 @@ class BlockPredictor:
     ) -> Iterator[Variants | DoesNotApply]:
         chosen = self.transformation(spec)
         context = self._context if chosen.asks_others else None
-        return chosen.apply_all(
-            examples, task=self.task, q=self.q, seed=self.seed, short=self.short, context=context
+        apply = partial(
+            chosen.apply_all,
+            task=self.task,
+            q=self.q,
+            seed=self.seed,
+            short=self.short,
+            context=context,
         )
+        if not self.is_drawn_once:
+            return apply(examples)
+        [drawn] = apply([replace(examples[0], id=PROMPT)])
+        return (_with_question(drawn, example) for example in examples)
 
     def _perturb(self, block: Block, costs: Costs) -> PerturbedBlock:
         began = time.perf_counter()
@@ -242,6 +256,14 @@ class BlockPredictor:
                 needed = totals * threshold.numerator // threshold.denominator + 1
             decided &= (accepted >= needed) | (accepted + totals - predicted < needed)
         return decided
+
+
+def _with_question(drawn: Variants | DoesNotApply, example: Example) -> Variants | DoesNotApply:
+    """Perturbed prompts, with the question about an example as it is."""
+    if isinstance(drawn, DoesNotApply):
+        return drawn
+    question = unchanged(split(str(example.text_b)))
+    return Variants(drawn.a, question, example.label)
 
 
 def _rounds(total: int) -> Iterator[int]:

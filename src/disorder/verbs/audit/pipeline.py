@@ -16,6 +16,7 @@ from disorder.engines import Engine, engine
 from disorder.errors import DisorderError, check_keywords
 from disorder.metrics import Metric, StopRule, limits
 from disorder.models import LoadedModel
+from disorder.models.prompting import Prompt
 from disorder.report.notebook_progress import shown_progress
 from disorder.report.page import write_report
 from disorder.runs import Run, new_run, place, read_run, write_run
@@ -30,6 +31,11 @@ from disorder.verbs.audit.block import BlockPredictor
 from disorder.verbs.audit.budget import Budget
 from disorder.verbs.audit.live_gate import LiveGate
 from disorder.verbs.audit.planning import LEFT_OUT, planned, requested_scores
+from disorder.verbs.audit.prompt_breaking import (
+    SHOT_TRANSFORMATIONS,
+    broken_prompt,
+    on_prompts,
+)
 from disorder.verbs.audit.prompt_spread import spread_over
 from disorder.verbs.gate import gate
 from disorder.verbs.model_loading import label_names, load_with, loaded_model
@@ -73,6 +79,7 @@ def audit(
     option_orders: int = 1,
     calibrate: str | None = None,
     chat: str = "auto",
+    break_: str = "text",
     base_url: str | None = None,
     answers: str | None = None,
     no_answer: str = "skip",
@@ -129,6 +136,8 @@ def audit(
     option_orders: orders in which the options are listed; predictions are their mean.
     calibrate: "content-free" subtracts what the model says of an empty text.
     chat: use the model's chat template: "on", "off", or "auto" where it has one.
+    break_: what is perturbed: the "text", or of a prompt the "instruction" (its words) or the
+        "shots" (the order of its examples, and which answer belongs to which).
     base_url: the address of an OpenAI-compatible server, for `openai:MODEL`.
     answers: how a server's answers become predictions: "decisions", "prompt-logprobs",
         "first-token", "constrained", "parse", or "auto", the first that it does right.
@@ -174,6 +183,7 @@ def audit(
         option_orders=option_orders,
         calibrate=calibrate,
         chat=chat,
+        break_=break_,
         base_url=base_url,
         answers=answers,
         no_answer=no_answer,
@@ -286,6 +296,8 @@ def _prepared(
     before: Run | None,
 ) -> Audit:
     """An audit that is ready to go, with all its settings checked."""
+    if chosen.break_ == "shots":  # a few examples have a few orders
+        chosen = replace(chosen, short="use")
     plan, left_out = _plan(data, chosen, before)
     requested = requested_scores(chosen)
     rule = StopRule.parse(chosen.stop_when) if chosen.stop_when else None
@@ -294,7 +306,10 @@ def _prepared(
     dataset = selected_data(data, chosen)
     _check_task(dataset, chosen, rule)
     decided_at = limits(requested, dataset.task, chosen.fidelity) if chosen.curtail else []
-    loaded, notes = loaded_model(model, dataset, plan, chosen)
+    prompt = bound_prompt(model, dataset, chosen)
+    if chosen.break_ != "text":
+        prompt, dataset = broken_prompt(prompt, dataset, chosen)
+    loaded, notes = loaded_model(model, dataset, plan, chosen, prompt)
     chosen = replace(chosen, precision=loaded.precision)
     run = _new_run(loaded, data, dataset, plan, chosen)
     taggers = {t.tagger_for(dataset.task) for t in plan if "tags" in t.needs}
@@ -312,7 +327,7 @@ def _prepared(
         run=run,
         folder=folder,
         progress=shown_progress(progress),
-        engine=_engine(predictor, model, dataset, chosen),
+        engine=_engine(predictor, model, dataset, chosen, prompt),
         requested=requested,
         rule=rule,
         budget=Budget.of(chosen, {} if before is None else before.spent),
@@ -325,7 +340,10 @@ def _plan(
 ) -> tuple[list[Transformation], list[str]]:
     """The transformations, and notes on those that were left out; a resumed run keeps its own."""
     if before is None:
-        return planned(chosen, language_of(data, chosen.task))
+        if chosen.break_ == "shots" and not chosen.transformations:
+            chosen = replace(chosen, transformations=SHOT_TRANSFORMATIONS)
+        plan, left_out = planned(chosen, language_of(data, chosen.task))
+        return plan if chosen.break_ == "text" else on_prompts(plan, chosen.break_), left_out
     left_out = [note for note in before.notes if note.startswith(LEFT_OUT)]
     return [parse(spec) for spec in before.transformations], left_out
 
@@ -375,11 +393,16 @@ def _continue(run: Run, before: Run) -> None:
     run.n_predictions = before.n_predictions
 
 
-def _engine(predictor: BlockPredictor, model: Any, dataset: Dataset, chosen: Settings) -> Engine:
+def _engine(
+    predictor: BlockPredictor,
+    model: Any,
+    dataset: Dataset,
+    chosen: Settings,
+    prompt: Prompt | None,
+) -> Engine:
     """Where blocks are predicted; workers elsewhere load the model themselves."""
     worker = predictor
     if chosen.engine != "local":
-        prompt = bound_prompt(model, dataset, chosen)
         load = partial(load_with, model, dataset.task, chosen, prompt, chosen.precision)
         worker = replace(predictor, load=load)
     make = partial(_same, worker)

@@ -28,6 +28,7 @@ from disorder.types import Dataset, Fidelity, Progress
 from disorder.verbs.explain.result import Explanations, ExplanationSection
 from disorder.verbs.explain.subject import LIMIT, Subject
 from disorder.verbs.model_loading import loaded_model
+from disorder.verbs.prompting import bound_prompt
 from disorder.verbs.selected_data import selected_data
 
 # what one explanation lacks need not stop the others
@@ -103,7 +104,8 @@ def explain(
     _check_once(wanted)
     dataset = selected_data(str(data) if isinstance(data, Path) else data, settings)
     wanted = wanted or usual(dataset)
-    loaded, notes = loaded_model(model, dataset, [transformation], settings)
+    prompt = bound_prompt(model, dataset, settings)
+    loaded, notes = loaded_model(model, dataset, [transformation], settings, prompt)
     subject = Subject(loaded, dataset, settings, transformation.spec, shown_progress(progress))
     found = Explanations(
         model=loaded.name,
