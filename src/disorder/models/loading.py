@@ -97,9 +97,7 @@ def is_prompted(model: Any) -> bool:
     return entry is not None and PROMPT in _options_of(entry.function)
 
 
-def _predictor(
-    model: Any, task: Task, options: Mapping[str, Any], cache: Path | None
-) -> Predictor:
+def _predictor(model: Any, task: Task, options: Mapping[str, Any], cache: Path | None) -> Predictor:
     if not isinstance(model, str):
         _check_options(name_of(model), (), options)
         return as_predictor(model, task=task)
@@ -180,6 +178,7 @@ class LoadedModel:
     calibration: Calibration | None = None
     no_answer: str = "skip"
     counts: Costs = field(default_factory=Costs)
+    counted: Costs = field(default_factory=Costs)  # of the predictor's own counts
     weighed: Memo[tuple[object, ...], list[Floats]] = field(default_factory=lambda: Memo(MAX_KEPT))
 
     @property
@@ -253,9 +252,9 @@ class LoadedModel:
         places = {keys[i]: i for i in np.flatnonzero(missing)[::-1].tolist()}
         wanted = sorted(places.values())
         began = time.perf_counter()
-        counted = self._counted
+        coming = predictor.as_they_come([texts[i] for i in wanted]) if wanted else iter(())
         try:
-            for number, row in predictor.as_they_come([texts[i] for i in wanted]):
+            for number, row in coming:
                 i = wanted[number]
                 checked(self.name, row[None, :width], 1, labels)
                 rows[i] = row.astype(np.float32)
@@ -263,7 +262,7 @@ class LoadedModel:
                     self.cache.put([keys[i]], rows[i : i + 1])
         finally:
             self.counts["forward"] += time.perf_counter() - began
-            self.counts.add(self._counted.since(counted))
+            self._take_counts()
         for i in np.flatnonzero(missing).tolist():
             rows[i] = rows[places[keys[i]]]
         self.counts["predicted"] += len(wanted)
@@ -273,18 +272,19 @@ class LoadedModel:
         self.counts["label_mass_of"] += int(has_mass.sum())
         return rows[:, :width]
 
-    @property
-    def _counted(self) -> Costs:
-        """What the predictor itself counts: questions and tokens."""
-        return Costs(self.predictor.counts if isinstance(self.predictor, Counting) else {})
+    def _take_counts(self) -> None:
+        """Add what the predictor itself counted since last time: questions and tokens, also those
+        of a probe before the first text.
+        """
+        if isinstance(self.predictor, Counting):
+            self.counts.add(self.predictor.counts.since(self.counted))
+            self.counted = Costs(self.predictor.counts)
 
     def _computed(self, inputs: ModelInputs) -> Floats:
         began = time.perf_counter()
         before = self._input_seconds
-        counted = dict(self.predictor.counts) if isinstance(self.predictor, Counting) else {}
         found = inputs.predicted_by(self.predictor)
-        if isinstance(self.predictor, Counting):
-            self.counts.add(self.predictor.counts.since(counted))
+        self._take_counts()
         predictions = checked(self.name, found, len(inputs), self.predictor.labels)
         assembling = self._input_seconds - before
         self.counts["assemble"] += assembling
@@ -358,6 +358,13 @@ class LoadedModel:
         if not isinstance(self.predictor, PromptedModel):
             return {}
         return self.predictor.description(texts)
+
+    @property
+    def n_questions(self) -> int:
+        """Questions that one text takes: one, or one per order of a prompt's options."""
+        if isinstance(self.predictor, PromptedModel):
+            return len(self.predictor.prompt.listings)
+        return 1
 
     @property
     def is_remote(self) -> bool:

@@ -74,7 +74,7 @@ class ServerModel(PromptedModel):
     """A model that is asked over HTTP, many texts at once."""
 
     def __init__(self, endpoint: Endpoint, prompt: Prompt, answers: str, memory: Memory) -> None:
-        ways_named(answers)
+        ways_named(answers, prompt.chat)
         self.endpoint = endpoint
         self.answers = answers
         self.memory = memory
@@ -84,9 +84,7 @@ class ServerModel(PromptedModel):
         self.prompt = prompt
         known = answers if answers != AUTO else memory.way(endpoint, prompt, answers)
         self.way_name = known or self._probe(prompt).way.name
-        super().__init__(
-            prompt, f"openai:{endpoint.client.url}|{endpoint.model}|{self.way_name}"
-        )
+        super().__init__(prompt, f"openai:{endpoint.client.url}|{endpoint.model}|{self.way_name}")
         self.counts = endpoint.spent
 
     def __call__(self, texts: Sequence[Texts], /) -> Floats:
@@ -101,11 +99,29 @@ class ServerModel(PromptedModel):
         probability that the options got, NaN where that is not known.
         """
         way = self._ready()
-        yield from self.loop.as_they_come(
-            lambda text: self._row(way, text),
-            texts,
-            at_once=AHEAD * self.endpoint.client.max_connections,
-        )
+        try:
+            yield from self.loop.as_they_come(
+                lambda text: self._row(way, text),
+                texts,
+                at_once=AHEAD * self.endpoint.client.max_connections,
+            )
+        finally:
+            self.notes[:] = self._found_out()
+
+    def _found_out(self) -> Iterator[str]:
+        """What the user should know about this server, as far as it showed."""
+        n = int(self.counts["tokens_estimated"])
+        if n:
+            yield (
+                f"the server does not count tokens, or not right, for {n:,} of "
+                f"{int(self.counts['questions']):,} questions: estimated at four characters each"
+            )
+        client = self.endpoint.client
+        if client.fewest_connections < client.max_connections:
+            yield (
+                f"the server asked to slow down: connections went from {client.max_connections} to "
+                f"{client.fewest_connections}"
+            )
 
     def _ready(self) -> Way:
         """The way, probed on this server in this process."""
@@ -127,6 +143,26 @@ class ServerModel(PromptedModel):
         self.memory.keep(self.endpoint, prompt, self.answers, self._probed.way.name)
         return self._probed
 
+    def rendered(self, question: Question) -> str:
+        """The question as the server gets it, for people to read."""
+        if self.way_name == "prompt-logprobs" or self.prompt.chat == "off":
+            return question.text
+        return "\n\n".join(f"[{turn['role']}]\n{turn['content']}" for turn in question.messages)
+
+    def description(self, texts: Texts) -> dict[str, Any]:
+        """What run.json holds of the prompt and of how answers are read."""
+        refused = {} if self._probed is None else dict(self._probed.refused)
+        server = {
+            "server": self.endpoint.client.url,
+            "answers": self.way_name,
+            "gives_probabilities": self._way(self.way_name).gives_probabilities,
+            "refused": refused,
+        }
+        return super().description(texts) | server
+
+    def _way(self, name: str) -> Way:
+        return ways_named(name, self.prompt.chat)[0]
+
     async def _row(self, way: Way, texts: Texts) -> Floats:
         """The prediction for one text: all orders of its options, averaged."""
         questions = self.prompt.questions([texts])
@@ -137,6 +173,7 @@ class ServerModel(PromptedModel):
             return np.append(no_answer(why_not, width), np.nan)
         scores = np.array([answer.scores for answer in found])
         probabilities = self.prompt.by_order(scores, self._empty_scores)
+        self.count_orders(probabilities)
         row = self.prompt.predictions(probabilities)[0]
         return np.append(row, np.mean([answer.mass for answer in found]))
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
@@ -16,6 +16,9 @@ TELLING_KINDS = {
     "rescued": "wrong on the original, correct on perturbed versions of it",
     "noticed": "correct on the original, another label on most perturbed versions",
 }
+
+
+SAID_BEFORE = ("q", "seed", "suite", "transformations")
 
 
 def interval(record: Record) -> str:
@@ -102,15 +105,21 @@ def _spread_line(run: Run, row: dict[str, Any]) -> str:
 
 def command(run: Run) -> str:
     """The command that repeats a run: every setting that differs from its default."""
-    words = ["disorder", "audit", run.model, run.data]
-    for spec in run.transformations:
+    settings = {**run.settings, "transformations": run.transformations, "seed": run.seed}
+    return shlex.join(["disorder", "audit", run.model, run.data, *options_of(settings)])
+
+
+def options_of(settings: Mapping[str, Any]) -> list[str]:
+    """The options that say what differs from the defaults; transformations, q and seed always."""
+    words = []
+    for spec in settings["transformations"]:
         words += ["--with", spec]
-    words += ["--q", str(run.settings["q"]), "--seed", str(run.seed)]
+    words += ["--q", str(settings["q"]), "--seed", str(settings["seed"])]
     usual = asdict(Settings())
-    for name, value in run.settings.items():
-        if name not in ("q", "suite") and _as_json(value) != _as_json(usual.get(name)):
+    for name, value in settings.items():
+        if name not in SAID_BEFORE and _as_json(value) != _as_json(usual.get(name)):
             words += _option(name, value)
-    return shlex.join(words)
+    return words
 
 
 def _as_json(value: Any) -> Any:

@@ -283,9 +283,7 @@ def _labels(labels: Sequence[str], predictions: Any) -> pa.Array:
         numbers = predicted_label(predictions).astype(np.int32)
     is_none = np.isnan(predictions[:, 0])
     names = [*labels, ABSTAINED] if ((numbers < 0) & ~is_none).any() else list(labels)
-    indices = pa.array(
-        np.where(numbers < 0, len(labels), numbers), pa.int32(), mask=is_none
-    )
+    indices = pa.array(np.where(numbers < 0, len(labels), numbers), pa.int32(), mask=is_none)
     return pa.DictionaryArray.from_arrays(indices, pa.array(names, pa.string()))
 
 

@@ -52,6 +52,7 @@ class Way(Protocol):
 
     name: str
     gives_probabilities: bool
+    chats: tuple[str, ...]  # values of --chat that it can be used with
 
     async def probe(self, endpoint: Endpoint, questions: Sequence[Question]) -> None:
         """Raise `Unfit` where the server does not do this, or does it wrong."""

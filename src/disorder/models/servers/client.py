@@ -148,7 +148,9 @@ class Client:
             raise _Failed(f"HTTP {status}: {self._words(content)}", _retry_after(headers))
         if 300 <= status < 400:
             target = urlsplit(str(headers.get("location", ""))).netloc or "another address"
-            raise BadModel(f"{self.url} redirects to {target}; name it in --base-url if you trust it")
+            raise BadModel(
+                f"{self.url} redirects to {target}; name it in --base-url if you trust it"
+            )
         if status >= 400:
             raise self._refusal(status, content)
         return _parsed(content)
@@ -176,7 +178,9 @@ class Client:
         words = self._words(content)
         if status in (HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN):
             has = "does not accept the key in" if self.key else "needs a key: set"
-            return BadModel(f"the server at {self.url} {has} {KEY_VARIABLE} (HTTP {status}: {words})")
+            return BadModel(
+                f"the server at {self.url} {has} {KEY_VARIABLE} (HTTP {status}: {words})"
+            )
         if status == HTTPStatus.PAYMENT_REQUIRED:
             return ModelStopped(f"the server at {self.url} wants to be paid (HTTP 402: {words})")
         return Rejected(status, words)

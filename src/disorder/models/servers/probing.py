@@ -38,9 +38,9 @@ class Probed:
     refused: dict[str, str] = field(default_factory=dict)
 
 
-def ways_named(answers: str) -> list[Way]:
-    """The ways that `--answers` allows, best first."""
-    known = {way.name: way for way in ladder()}
+def ways_named(answers: str, chat: str) -> list[Way]:
+    """The ways that `--answers` and `--chat` allow, best first."""
+    known = {way.name: way for way in ladder(chat)}
     if answers == AUTO:
         return list(known.values())
     if answers not in known:
@@ -50,9 +50,11 @@ def ways_named(answers: str) -> list[Way]:
 
 def probe_questions(prompt: Prompt) -> list[Question]:
     """Two questions that differ in their texts only."""
-    texts = [(a, b if prompt.is_pair else None) for a, b in PROBES]
-    n_orders = len(prompt.listings)
-    return prompt.questions(texts)[::n_orders]
+    instruction, shots = prompt.openings[0]
+    listing = prompt.listings[0]
+    texts: list[Texts] = [(a, b if prompt.is_pair else None) for a, b in PROBES]
+    items = [prompt.template.item(each, listing) for each in texts]
+    return [Question(instruction, shots, item, prompt.words, listing) for item in items]
 
 
 async def probed(endpoint: Endpoint, prompt: Prompt, answers: str) -> Probed:
@@ -60,8 +62,10 @@ async def probed(endpoint: Endpoint, prompt: Prompt, answers: str) -> Probed:
     await _check_model(endpoint)
     questions = probe_questions(prompt)
     refused: dict[str, str] = {}
-    for way in ways_named(answers):
+    for way in ways_named(answers, prompt.chat):
         try:
+            if prompt.chat not in way.chats:
+                raise Unfit(f"not possible with --chat {prompt.chat}")
             await way.probe(endpoint, questions)
             return Probed(way, refused)
         except Unfit as reason:
@@ -97,7 +101,7 @@ class Memory:
     def way(self, endpoint: Endpoint, prompt: Prompt, answers: str) -> str:
         """The name of the way; empty where there is none."""
         found = self._read().get(_key(endpoint, prompt, answers), "")
-        return found if found in {way.name for way in ladder()} else ""
+        return found if found in {way.name for way in ladder(prompt.chat)} else ""
 
     def keep(self, endpoint: Endpoint, prompt: Prompt, answers: str, way: str) -> None:
         """Remember a way; a folder that cannot be written to is left alone."""

@@ -157,7 +157,8 @@ class Audit:
     def _finish(self, began: float) -> None:
         costs = sorted(self.costs.items())
         self.run.seconds = round(self.run.seconds + time.perf_counter() - began, 3)
-        self.run.notes = list(dict.fromkeys([*self.run.notes, *self.parts.notes]))
+        notes = [*self.run.notes, *self.parts.notes, *self.predictor.model.notes]
+        self.run.notes = list(dict.fromkeys(notes))
         self.run.n_predictions += int(self.costs["predicted"])
         if self.run.prompt:
             self.run.prompt |= findings(self.costs)
@@ -379,6 +380,7 @@ class Audit:
             for number, each in stages
         }
         per_example = sum(self._stage(each)[1] for _, each in stages)
+        per_example *= self.predictor.model.n_questions
         size = max(1, self.block // per_example)
         n_done = 0
         why = ""

@@ -230,7 +230,9 @@ class BlockPredictor:
         totals = np.array([len(each) for each in variants])
         predicted = np.zeros(len(variants), dtype=np.int64)
         accepted = np.zeros(len(variants), dtype=np.int64)
-        lost = np.zeros(len(variants), dtype=np.int64)  # no answer: as if there were no such variant
+        lost = np.zeros(
+            len(variants), dtype=np.int64
+        )  # no answer: as if there were no such variant
         for size in _rounds(int(totals.max())):
             decided = self._is_decided(accepted, predicted - lost, totals - lost)
             undecided = np.flatnonzero(~decided & (predicted < totals)).tolist()

@@ -31,6 +31,7 @@ from disorder.verbs.audit.block import BlockPredictor
 from disorder.verbs.audit.budget import Budget
 from disorder.verbs.audit.live_gate import LiveGate
 from disorder.verbs.audit.planning import LEFT_OUT, planned, requested_scores
+from disorder.verbs.audit.preview import Preview, previewed
 from disorder.verbs.audit.prompt_breaking import (
     SHOT_TRANSFORMATIONS,
     broken_prompt,
@@ -152,34 +153,34 @@ def audit(
         that hold however often one looks. `run.gate` holds the decision.
     progress: called as progress(stage, done, total, note).
     """
-    chosen = Settings(
+    chosen = settings_of(
         suite=suite,
-        transformations=listed(with_),
+        with_=with_,
         q=q,
         seed=seed,
         limit=limit,
         fidelity=fidelity,
         short=short,
-        omega=_thresholds(omega),
-        score=listed(score),
+        omega=omega,
+        score=score,
         curtail=curtail,
         stop_when=stop_when,
-        columns=column_names(columns),
-        labels=label_names(labels),
-        group_by=listed(group_by),
+        columns=columns,
+        labels=labels,
+        group_by=group_by,
         task=task,
-        data_dir=None if data_dir is None else str(data_dir),
+        data_dir=data_dir,
         batch_size=batch_size,
         precision=precision,
         agree=agree,
         engine=engine,
         address=address,
         workers=workers,
-        cache=None if cache is None else str(cache),
-        prompt=listed(prompt),
+        cache=cache,
+        prompt=prompt,
         shots=shots,
-        shots_from=None if shots_from is None else str(shots_from),
-        label_words=label_words_of(label_words),
+        shots_from=shots_from,
+        label_words=label_words,
         option_orders=option_orders,
         calibrate=calibrate,
         chat=chat,
@@ -195,9 +196,8 @@ def audit(
         max_questions=max_questions,
         max_tokens=max_tokens,
         max_cost=max_cost,
-        fail_if=listed(fail_if),
+        fail_if=fail_if,
     )
-    chosen.check()
     if out is None:
         temporary = TemporaryFolder()
         run = _audited(model, data, chosen, temporary.path, progress)
@@ -233,10 +233,37 @@ def resume(
     return _reported(_audited(model, data, chosen, folder, progress, before))
 
 
+def preview(model: Any = "builtin", data: Any = "builtin", **settings: Any) -> Preview:
+    """What an audit with these settings would ask, with one prompt; asks nothing."""
+    chosen = settings_of(**settings)
+    plan, left_out = _plan(data, chosen, None)
+    dataset = selected_data(data, chosen)
+    prompt = bound_prompt(model, dataset, chosen)
+    if chosen.break_ != "text":
+        prompt, dataset = broken_prompt(prompt, dataset, chosen)
+    return previewed(model, dataset, plan, prompt, chosen, left_out)
+
+
 def _thresholds(omega: str | float | Sequence[str | float]) -> list[str]:
     """Thresholds as they are written in the names of scores."""
     given = [omega] if isinstance(omega, float) else omega
     return [str(x) for x in (parse_list(given) if isinstance(given, str) else given)]
+
+
+def settings_of(**given: Any) -> Settings:
+    """The settings of an audit, from its keywords as a user gives them."""
+    for name in ("score", "group_by", "prompt", "fail_if"):
+        given[name] = listed(given.get(name))
+    for name in ("data_dir", "cache", "shots_from"):
+        given[name] = None if given.get(name) is None else str(given[name])
+    given["transformations"] = listed(given.pop("with_", ()))
+    given["omega"] = _thresholds(given.get("omega", ()))
+    given["columns"] = column_names(given.get("columns"))
+    given["labels"] = label_names(given.get("labels"))
+    given["label_words"] = label_words_of(given.get("label_words"))
+    chosen = Settings(**given)
+    chosen.check()
+    return chosen
 
 
 def _reported(run: Run) -> Run:

@@ -10,9 +10,12 @@ from disorder.models.servers.ways.parsed import Parsed
 from disorder.models.servers.ways.prompt_logprobs import PromptLogprobs
 
 
-def ladder() -> list[Way]:
-    """All ways, in the order in which `--answers auto` tries them."""
-    return [Decisions(), PromptLogprobs(), FirstToken(), Constrained(), Parsed()]
+def ladder(chat: str = "auto") -> list[Way]:
+    """All ways, in the order in which `--answers auto` tries them; `chat` is "off" for plain
+    prompts.
+    """
+    first = FirstToken(is_plain=chat == "off")
+    return [Decisions(), PromptLogprobs(), first, Constrained(), Parsed()]
 
 
 __all__ = ["ladder"]

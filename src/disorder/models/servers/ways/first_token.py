@@ -16,6 +16,7 @@ from disorder.models.servers.client import Rejected
 from disorder.models.servers.endpoint import Endpoint, Unusable, first_choice
 
 N_TOP = 20  # the most that OpenAI's API allows
+N_TOP_PLAIN = 5  # of plain continuations
 LEAST_MASS = 0.01  # share of the probability below which the options are not what is answered
 
 
@@ -24,6 +25,10 @@ class FirstToken:
 
     name = "first-token"
     gives_probabilities = True
+    chats = ("auto", "on", "off")
+
+    def __init__(self, *, is_plain: bool = False) -> None:
+        self.is_plain = is_plain
 
     async def probe(self, endpoint: Endpoint, questions: Sequence[Question]) -> None:
         """Whether likeliest tokens are listed, and the options are told apart by them."""
@@ -50,10 +55,21 @@ class FirstToken:
         return Answer.of_probabilities(found, mass=min(1.0, mass))
 
     async def _read(self, endpoint: Endpoint, question: Question) -> list[float]:
-        reply = await endpoint.chat(
-            question.messages, limit=1, logprobs=True, top_logprobs=N_TOP
-        )
+        if self.is_plain:
+            reply = await endpoint.complete([question.text], max_tokens=1, logprobs=N_TOP_PLAIN)
+            return matched(_top_of_completion(first_choice(reply)), question.options)
+        reply = await endpoint.chat(question.messages, limit=1, logprobs=True, top_logprobs=N_TOP)
         return matched(_top(first_choice(reply)), question.options)
+
+
+def _top_of_completion(choice: dict[str, Any]) -> list[tuple[str, float]]:
+    """The same of a plain continuation; some servers use the shape of chat replies there."""
+    found = choice.get("logprobs")
+    tops = found.get("top_logprobs") if isinstance(found, dict) else None
+    if isinstance(tops, list) and tops and isinstance(tops[0], dict):
+        pairs = [{"token": token, "logprob": value} for token, value in tops[0].items()]
+        return _top({"logprobs": {"content": [{"top_logprobs": pairs}]}})
+    return _top(choice)
 
 
 def _top(choice: dict[str, Any]) -> list[tuple[str, float]]:

@@ -23,6 +23,7 @@ class Parsed:
 
     name = "parse"
     gives_probabilities = False
+    chats = ("auto", "on")
 
     def __init__(self) -> None:
         self.limit = LONGEST

@@ -25,6 +25,7 @@ class PromptLogprobs:
 
     name = "prompt-logprobs"
     gives_probabilities = True
+    chats = ("auto", "off")
 
     async def probe(self, endpoint: Endpoint, questions: Sequence[Question]) -> None:
         """Whether `echo` is honoured, and gives what the model itself says of the same token."""
