@@ -1,4 +1,4 @@
-"""Oracles behind a server: a bag of words, and a reader, both right on the texts they were shown."""
+"""Oracles behind a server: a bag of words, and a reader, right on the texts they were shown."""
 
 from __future__ import annotations
 

@@ -33,7 +33,7 @@ def no_answer(reason: str, width: int) -> NDArray[np.float64]:
     return np.full(width, float(IMPOSSIBLE - 1 - NO_ANSWERS.index(reason)))
 
 
-def no_answer_codes(rows: NDArray[np.float64]) -> NDArray[np.int64]:
+def no_answer_codes(rows: NDArray[np.floating]) -> NDArray[np.int64]:
     """For each row its code where it stands for no answer, else 0.
 
     >>> no_answer_codes(np.array([[0.2, 0.8], [-1000002.0, -1000002.0]])).tolist()

@@ -27,7 +27,7 @@ from disorder.models.servers.client import (
     Rejected,
 )
 from disorder.models.servers.endpoint import Endpoint, Unusable
-from disorder.models.servers.event_loop import EventLoop
+from disorder.models.servers.event_loop import as_they_come, run
 from disorder.models.servers.probing import AUTO, Memory, Probed, probed, ways_named
 from disorder.registry import model
 from disorder.types import Floats, Predictor, Task, Texts
@@ -78,7 +78,6 @@ class ServerModel(PromptedModel):
         self.endpoint = endpoint
         self.answers = answers
         self.memory = memory
-        self.loop = EventLoop()
         self._probed: Probed | None = None
         self._empty_scores: Floats | None = None
         self.prompt = prompt
@@ -100,10 +99,12 @@ class ServerModel(PromptedModel):
         """
         way = self._ready()
         try:
-            yield from self.loop.as_they_come(
+            client = self.endpoint.client
+            yield from as_they_come(
                 lambda text: self._row(way, text),
                 texts,
-                at_once=AHEAD * self.endpoint.client.max_connections,
+                at_once=AHEAD * client.max_connections,
+                inside=client,
             )
         finally:
             self.notes[:] = self._found_out()
@@ -135,11 +136,13 @@ class ServerModel(PromptedModel):
             )
         if is_new and self.prompt.calibrates:
             empty = self.prompt.questions([self.prompt.empty])
-            self._empty_scores = self.loop.run(self._scores_of_empty(found.way, empty))
+            scoring = self._scores_of_empty(found.way, empty)
+            self._empty_scores = run(scoring, inside=self.endpoint.client)
         return found.way
 
     def _probe(self, prompt: Prompt) -> Probed:
-        self._probed = self.loop.run(probed(self.endpoint, prompt, self.answers))
+        probing = probed(self.endpoint, prompt, self.answers)
+        self._probed = run(probing, inside=self.endpoint.client)
         self.memory.keep(self.endpoint, prompt, self.answers, self._probed.way.name)
         return self._probed
 

@@ -250,11 +250,11 @@ def variances(name: str, outcomes: Outcomes) -> tuple[float, float]:
 
 
 def _mean_square(name: str, outcomes: Outcomes, k: int) -> float | None:
-    """The squared width of the score's interval, times the number of examples, at k permutations."""
+    """The squared width of the score's interval at k permutations, times the number of examples."""
     found = []
     for start in range(outcomes.predictions.shape[1] - k + 1):
         part = replace(outcomes, predictions=outcomes.predictions[:, start : start + k])
-        kept = part.is_predicted.any(axis=1)
+        kept = np.asarray(part.is_predicted.any(axis=1))
         try:
             score = Metric.named(name).score(part.take(kept))
         except NothingToMeasure:

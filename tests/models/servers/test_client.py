@@ -30,12 +30,10 @@ def post(client: Client, n: int = 1) -> list[Any]:
     """Send the same question n times at once."""
 
     async def everything() -> list[Any]:
-        try:
+        async with client:
             return list(
                 await asyncio.gather(*(client.post("chat/completions", BODY) for _ in range(n)))
             )
-        finally:
-            await client.close()
 
     return asyncio.run(everything())
 

@@ -60,13 +60,13 @@ class Client:
     max_retries: int = MAX_RETRIES
     first_wait: float = FIRST_WAIT
     n_retries: int = 0
+    fewest_connections: int = 0  # how far their number went down
+    _allowed: int = 0
     _http: Any = field(default=None, repr=False)
     _throttle: Throttle | None = field(default=None, repr=False)
 
-    @property
-    def fewest_connections(self) -> int:
-        """How far the number of connections went down."""
-        return self.max_connections if self._throttle is None else self._throttle.fewest
+    def __post_init__(self) -> None:
+        self._allowed = self.fewest_connections = self.max_connections
 
     async def post(self, path: str, body: dict[str, Any]) -> dict[str, Any]:
         """The answer to a request; raises `Rejected`, or `ModelStopped` when all retries failed."""
@@ -76,14 +76,34 @@ class Client:
         """The answer to a request without a body."""
         return await self._request("GET", path, None)
 
-    async def close(self) -> None:
-        """Close all connections."""
-        if self._http is not None:
-            await self._http.aclose()
-            self._http = None
+    async def __aenter__(self) -> Client:
+        """Open the pool of connections; it belongs to the event loop that runs now."""
+        try:
+            import httpx2
+        except ImportError as error:
+            raise MissingPackage("openai:", "httpx2", "llm") from error
+        n = self.max_connections
+        self._throttle = Throttle(n, self._allowed)
+        self._http = httpx2.AsyncClient(
+            headers=self.key.header(),
+            timeout=self.timeout,
+            limits=httpx2.Limits(max_connections=n, max_keepalive_connections=n),
+            follow_redirects=False,
+            trust_env=False,
+            verify=ssl.create_default_context() if self.url.startswith("https") else False,
+        )
+        return self
+
+    async def __aexit__(self, *error: object) -> None:
+        """Close all connections, and remember how many the server could take."""
+        assert self._throttle is not None
+        self._allowed = self._throttle.allowed
+        self.fewest_connections = min(self.fewest_connections, self._throttle.fewest)
+        await self._http.aclose()
 
     async def _request(self, method: str, path: str, body: dict[str, Any] | None) -> dict[str, Any]:
-        throttle = self._opened()
+        throttle = self._throttle
+        assert throttle is not None, "used outside of `async with`"
         for attempt in range(self.max_retries + 1):
             try:
                 async with throttle.place():
@@ -99,25 +119,6 @@ class Client:
                     throttle.slow_down(wait)
                 await asyncio.sleep(wait)
         raise AssertionError("the last attempt returns or raises")
-
-    def _opened(self) -> Throttle:
-        """Open the pool of connections where it is first used: it belongs to that event loop."""
-        if self._throttle is None:
-            try:
-                import httpx2
-            except ImportError as error:
-                raise MissingPackage("openai:", "httpx2", "llm") from error
-            n = self.max_connections
-            self._throttle = Throttle(n)
-            self._http = httpx2.AsyncClient(
-                headers=self.key.header(),
-                timeout=self.timeout,
-                limits=httpx2.Limits(max_connections=n, max_keepalive_connections=n),
-                follow_redirects=False,
-                trust_env=False,
-                verify=ssl.create_default_context() if self.url.startswith("https") else False,
-            )
-        return self._throttle
 
     def _wait(self, attempt: int, asked: float | None) -> float:
         """Seconds until the next attempt: what the server asked for, else doubled each time; a

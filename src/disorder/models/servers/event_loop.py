@@ -1,4 +1,4 @@
-"""An event loop in a thread of its own: requests run side by side while the caller, who may be in a
+"""Requests side by side in a thread with an event loop of its own: the caller, who may be in a
 notebook with a loop already, takes answers one by one as they come.
 """
 
@@ -7,67 +7,99 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections.abc import Awaitable, Callable, Coroutine, Iterator, Sequence
+from contextlib import AbstractAsyncContextManager, suppress
 from queue import SimpleQueue
 from typing import Any, TypeVar
 
 T = TypeVar("T")
 R = TypeVar("R")
+Connections = AbstractAsyncContextManager[Any]  # opened before the first request, closed at the end
 
 
-class EventLoop:
-    """A loop that lives as long as its owner; connections stay open from call to call."""
+def run(work: Coroutine[Any, Any, R], *, inside: Connections) -> R:
+    """Run one piece of work to its end, in a thread, and give its result."""
+    found: list[R] = []
 
-    def __init__(self) -> None:
+    async def keep() -> None:
+        async with inside:
+            found.append(await work)
+
+    thread = _LoopThread(keep)
+    thread.start()
+    try:
+        thread.join()
+    finally:
+        thread.stop()
+    if thread.error is not None:
+        raise thread.error
+    return found[0]
+
+
+def as_they_come(
+    work: Callable[[T], Awaitable[R]], given: Sequence[T], *, at_once: int, inside: Connections
+) -> Iterator[tuple[int, R]]:
+    """Number and result of each piece of work, in the order in which they end.
+
+    The first that fails stops the others, after everything that had ended was given out.
+    """
+    done: SimpleQueue[tuple[int, R] | None] = SimpleQueue()
+    numbers = iter(range(len(given)))
+
+    async def worker() -> None:
+        for i in numbers:
+            done.put((i, await work(given[i])))
+
+    async def everything() -> None:
+        async with inside, asyncio.TaskGroup() as group:
+            for _ in range(min(at_once, len(given))):
+                group.create_task(worker())
+
+    thread = _LoopThread(everything, at_end=lambda: done.put(None))
+    thread.start()
+    try:
+        while (item := done.get()) is not None:
+            yield item
+    finally:
+        thread.stop()
+    if thread.error is not None:
+        raise thread.error
+
+
+class _LoopThread(threading.Thread):
+    """A thread that runs one coroutine; what it raises is kept in `error`."""
+
+    def __init__(
+        self, main: Callable[[], Coroutine[Any, Any, None]], at_end: Callable[[], None] | None = None
+    ) -> None:
+        super().__init__(name="requests", daemon=True)
+        self.error: BaseException | None = None
+        self._main = main
+        self._at_end = at_end
+        self._task: asyncio.Task[Any] | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
 
-    def run(self, work: Coroutine[Any, Any, R]) -> R:
-        """Run one piece of work to its end; interrupted, it is cancelled."""
-        future = asyncio.run_coroutine_threadsafe(work, self._running())
+    def run(self) -> None:
+        """Run it to its end, or until it is stopped."""
         try:
-            return future.result()
-        except BaseException:
-            future.cancel()
-            raise
-
-    def as_they_come(
-        self, work: Callable[[T], Awaitable[R]], given: Sequence[T], *, at_once: int
-    ) -> Iterator[tuple[int, R]]:
-        """Number and result of each piece of work, in the order in which they end.
-
-        The first that fails stops the others, after everything that had ended was given out.
-        """
-        done: SimpleQueue[tuple[int, R] | None] = SimpleQueue()
-
-        async def everything() -> None:
-            numbers = iter(range(len(given)))
-
-            async def worker() -> None:
-                for i in numbers:
-                    done.put((i, await work(given[i])))
-
-            try:
-                async with asyncio.TaskGroup() as group:
-                    for _ in range(min(at_once, len(given))):
-                        group.create_task(worker())
-            finally:
-                done.put(None)
-
-        future = asyncio.run_coroutine_threadsafe(everything(), self._running())
-        try:
-            while (item := done.get()) is not None:
-                yield item
-            future.result()
+            asyncio.run(self._watched())
+        except asyncio.CancelledError:
+            return
         except BaseExceptionGroup as failures:
-            raise failures.exceptions[0] from None
+            self.error = failures.exceptions[0]
+        except BaseException as error:  # raised again in the thread of the caller
+            self.error = error
         finally:
-            future.cancel()
+            if self._at_end is not None:
+                self._at_end()
 
-    def _running(self) -> asyncio.AbstractEventLoop:
-        if self._loop is None:
-            self._loop = asyncio.new_event_loop()
-            threading.Thread(target=self._loop.run_forever, name="requests", daemon=True).start()
-        return self._loop
+    async def _watched(self) -> None:
+        self._loop = asyncio.get_running_loop()
+        self._task = asyncio.current_task()
+        await self._main()
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        """A worker elsewhere starts its own."""
-        return EventLoop, ()
+    def stop(self) -> None:
+        """Cancel what is under way and wait until connections are closed."""
+        if self.is_alive() and self._loop is not None and self._task is not None:
+            with suppress(RuntimeError):  # it ended in this moment
+                self._loop.call_soon_threadsafe(self._task.cancel)
+        self.join()

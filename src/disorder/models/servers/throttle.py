@@ -14,10 +14,10 @@ from contextlib import asynccontextmanager
 class Throttle:
     """A limit on requests under way that follows what the server can take."""
 
-    def __init__(self, most: int) -> None:
+    def __init__(self, most: int, allowed: int | None = None) -> None:
         self.most = most
-        self.allowed = most
-        self.fewest = most  # the smallest limit so far
+        self.allowed = most if allowed is None else allowed
+        self.fewest = self.allowed  # the smallest limit so far
         self._under_way = 0
         self._successes = 0
         self._open_at = 0.0

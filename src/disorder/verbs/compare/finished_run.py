@@ -124,7 +124,7 @@ class FinishedRun:
             )
         predictions = np.empty_like(found)
         predictions[[numbers[name] for name in names]] = found
-        return predictions
+        return np.asarray(predictions)
 
     def outcomes(self, spec: str, samples: RunSamples) -> Outcomes:
         """What the model predicted under a transformation."""

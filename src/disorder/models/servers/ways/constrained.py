@@ -25,7 +25,7 @@ class Constrained:
 
     name = "constrained"
     gives_probabilities = False
-    chats = ("auto", "on")
+    chats: tuple[str, ...] = ("auto", "on")
 
     async def probe(self, endpoint: Endpoint, questions: Sequence[Question]) -> None:
         """Whether the schema holds even when the prompt asks for something else."""

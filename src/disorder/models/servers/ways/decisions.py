@@ -28,7 +28,7 @@ class Decisions:
 
     name = "decisions"
     gives_probabilities = True
-    chats = ("auto", "on")
+    chats: tuple[str, ...] = ("auto", "on")
 
     def __init__(self) -> None:
         self.shape = SHAPES[0]

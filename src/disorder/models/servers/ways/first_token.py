@@ -25,7 +25,7 @@ class FirstToken:
 
     name = "first-token"
     gives_probabilities = True
-    chats = ("auto", "on", "off")
+    chats: tuple[str, ...] = ("auto", "on", "off")
 
     def __init__(self, *, is_plain: bool = False) -> None:
         self.is_plain = is_plain
@@ -110,7 +110,7 @@ async def _check_first_tokens(endpoint: Endpoint, options: Sequence[str]) -> Non
     """Raise where two options begin with the same token, or, where the server does not show its
     tokens, with the same letters.
     """
-    firsts = [await _first_token(endpoint, option) for option in options]
+    firsts: list[Any] = [await _first_token(endpoint, option) for option in options]
     if any(first is None for first in firsts):
         firsts = [option.casefold()[:1] for option in options]
         shared = _repeated(firsts, options)

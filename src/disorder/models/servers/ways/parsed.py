@@ -23,7 +23,7 @@ class Parsed:
 
     name = "parse"
     gives_probabilities = False
-    chats = ("auto", "on")
+    chats: tuple[str, ...] = ("auto", "on")
 
     def __init__(self) -> None:
         self.limit = LONGEST

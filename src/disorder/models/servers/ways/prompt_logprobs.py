@@ -25,7 +25,7 @@ class PromptLogprobs:
 
     name = "prompt-logprobs"
     gives_probabilities = True
-    chats = ("auto", "off")
+    chats: tuple[str, ...] = ("auto", "off")
 
     async def probe(self, endpoint: Endpoint, questions: Sequence[Question]) -> None:
         """Whether `echo` is honoured, and gives what the model itself says of the same token."""
