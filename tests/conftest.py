@@ -120,6 +120,19 @@ def tiny_bert(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="session")
+def tiny_masked(tiny_bert: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A masked language model of random weights, with the tokenizer of the classifier."""
+    torch = pytest.importorskip("torch", reason="needs torch")
+    transformers = pytest.importorskip("transformers", reason="needs transformers")
+    folder = tmp_path_factory.mktemp("tiny-masked")
+    transformers.AutoTokenizer.from_pretrained(tiny_bert).save_pretrained(folder)
+    torch.manual_seed(0)
+    config = transformers.AutoConfig.from_pretrained(tiny_bert)
+    transformers.BertForMaskedLM(config).save_pretrained(folder)
+    return folder
+
+
+@pytest.fixture(scope="session")
 def tiny_llama(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with a small Llama of random weights and a byte-level BPE made from the built-in
     data; it has no chat template.

@@ -167,7 +167,7 @@ class MetricPart(Part):
     better: str
     unit: str
     of: Literal["texts", "variants", "permutations", "order"]
-    on: Literal["labels", "numbers"]
+    on: Literal["labels", "numbers", "likelihoods"]
     shown: Literal["table", "page", "permutations", "file"]
     position: int
     parameter: str
@@ -462,7 +462,7 @@ def metric(
     unit: str = "share",
     paper: str = "",
     of: Literal["texts", "variants", "permutations", "order"] = "variants",
-    on: Literal["labels", "numbers"] = "labels",
+    on: Literal["labels", "numbers", "likelihoods"] = "labels",
     shown: Literal["table", "page", "permutations", "file"] = "table",
     position: int = 100,
     name: str = "",
@@ -475,7 +475,7 @@ def metric(
     the docstring's first sentence), `better` in words which way is good, `unit` what its numbers
     are. `of` says what it measures: original and perturbed texts alike, any perturbed ones, those
     with several variants per example, or those that keep the words and change their order. `on`
-    says whether predictions are labels or numbers. `shown` is where it appears: in every table, on
+    says whether predictions are labels, numbers, or log-probabilities of the texts themselves. `shown` is where it appears: in every table, on
     pages only, among the scores of permutations, or in files only; `position` orders it there. A
     metric with a `parameter` is written NAME@VALUE and gets the value as its second argument; it is
     measured at `points` unless others are requested.

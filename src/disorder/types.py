@@ -54,7 +54,8 @@ class Task:
     """The task of a dataset: its labels, and which text the papers perturb.
 
     `reject_label` is the right prediction for a meaningless text, `default_label` the one for a
-    pair of copies.
+    pair of copies. `is_likelihood` says that a model gives the log-probability of a text, and that
+    no labels are used.
     """
 
     name: str
@@ -63,10 +64,18 @@ class Task:
     reject_label: str | None = None
     default_label: str | None = None
     language: str = "en"
+    is_likelihood: bool = False
+
+    @property
+    def predicts(self) -> Literal["labels", "numbers", "likelihoods"]:
+        """What a model gives for a text."""
+        if self.is_likelihood:
+            return "likelihoods"
+        return "labels" if self.labels else "numbers"
 
     @property
     def is_regression(self) -> bool:
-        """Whether gold labels are numbers."""
+        """Whether predictions are numbers."""
         return not self.labels
 
     @property

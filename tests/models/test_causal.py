@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -211,3 +212,41 @@ def test_prompts_reach_the_cache_key(tiny_llama: Path, tmp_path: Path) -> None:
     assert not np.allclose(first, predictions(prompt_for(NLI, is_pair=True, shots=SHOTS)))
     np.testing.assert_array_equal(first, predictions(prompt_for(NLI, is_pair=True)))
     assert json.dumps(first.tolist())
+
+
+def test_the_likelihood_of_a_text_is_the_sum_of_its_tokens(tiny_llama: Path) -> None:
+    task = replace(NLI, labels=(), is_likelihood=True)
+    model = load(f"causal:{tiny_llama}", task=task)
+    network = model.predictor.scorer  # type: ignore[attr-defined]
+    texts = ["the old man saw the dog .", "dog", "the dog saw a cat . it rains ."]
+    expected = []
+    for text in texts:
+        ids = [0, *network.tokenizer(text, add_special_tokens=False)["input_ids"]]
+        with torch.inference_mode():
+            logp = torch.log_softmax(network.network(torch.tensor([ids])).logits[0], dim=-1)
+        expected.append(sum(float(logp[i - 1, ids[i]]) for i in range(1, len(ids))))
+    np.testing.assert_allclose(network.log_likelihoods(texts), expected, atol=1e-4)
+    pair = model([(texts[0], texts[1])])[0, 0]
+    assert pair == pytest.approx(expected[0] + expected[1], abs=1e-4)
+    assert network.log_likelihoods([""]).tolist() == [0.0]
+
+
+def test_pseudo_likelihood_masks_one_token_at_a_time(tiny_masked: Path) -> None:
+    task = replace(NLI, labels=(), is_likelihood=True)
+    network = load(f"masked:{tiny_masked}", task=task).predictor.scorer  # type: ignore[attr-defined]
+    text = "the old man saw the dog ."
+    ids = network.tokenizer(text)["input_ids"]
+    expected = 0.0
+    for place in range(1, len(ids) - 1):
+        hidden = [*ids[:place], network.tokenizer.mask_token_id, *ids[place + 1 :]]
+        with torch.inference_mode():
+            logits = network.network(torch.tensor([hidden])).logits[0, place]
+        expected += float(torch.log_softmax(logits, dim=-1)[ids[place]])
+    assert network.log_likelihoods([text])[0] == pytest.approx(expected, abs=1e-4)
+    network.batch_size = 2
+    assert network.log_likelihoods([text])[0] == pytest.approx(expected, abs=1e-4)
+
+
+def test_a_masked_model_predicts_no_labels(tiny_masked: Path) -> None:
+    with pytest.raises(BadModel, match="measure it with --score order_rank"):
+        load(f"masked:{tiny_masked}", task=NLI)

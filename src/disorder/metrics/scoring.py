@@ -150,7 +150,7 @@ def _applying(
     only: Collection[str] | None,
 ) -> Iterator[Metric]:
     measured = _measured(outcomes, keeps_words)
-    on = "numbers" if outcomes.task.is_regression else "labels"
+    on = outcomes.task.predicts
     fitting = [p for p in parts(MetricPart).values() if p.of in measured and p.on == on]
     for entry in fitting:
         if not entry.parameter and (only is None or entry.name in only):

@@ -8,7 +8,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -19,7 +19,8 @@ from disorder.models.causal_network import CausalNetwork, Stem
 from disorder.models.devices import best_device
 from disorder.models.fingerprints import hub_fingerprint
 from disorder.models.inputs.seams import PromptTokens, common_length, prompt_tokens
-from disorder.models.prompting import Prompt, PromptedModel, Question
+from disorder.models.likelihood import LikelihoodModel
+from disorder.models.prompting import Prompt, PromptedModel, Question, prompt_for
 from disorder.registry import model
 from disorder.types import Floats, Predictor, Task, Texts
 
@@ -29,30 +30,38 @@ MAX_STEMS = 4
 
 
 @model(form="causal:NAME_OR_FOLDER", needs="transformers, torch")
-def causal(address: str, *, task: Task, prompt: Prompt) -> Predictor:
+def causal(address: str, *, task: Task, prompt: Prompt | None = None) -> Predictor:
     """A causal language model from the hub or a folder (safetensors, or one GGUF file), asked by a
     prompt.
     """
-    network, tokenizer = load_causal(address)
+    network, tokenizer = loaded_network("causal", address)
+    fingerprint = fingerprint_of("causal", address, network)
+    causal_network = CausalNetwork(network, tokenizer)
+    if task.is_likelihood:
+        return LikelihoodModel(causal_network, fingerprint, causal_network.notes)
+    return CausalModel(causal_network, prompt or prompt_for(task), fingerprint)
+
+
+def fingerprint_of(kind: str, address: str, network: Any) -> str:
+    """A hash of a folder, or the commit of a model on the hub; empty where neither is known."""
     # set by transformers for models of the hub, under a private name
     commit = getattr(network.config, "_commit_hash", None)
-    fingerprint = hub_fingerprint(address, commit)
-    return CausalModel(
-        CausalNetwork(network, tokenizer), prompt, f"causal:{fingerprint}" if fingerprint else ""
-    )
+    found = hub_fingerprint(address, commit)
+    return f"{kind}:{found}" if found else ""
 
 
-def load_causal(address: str) -> tuple[Any, Any]:
-    """A network in single precision on the best device, and its tokenizer."""
+def loaded_network(kind: Literal["causal", "masked"], address: str) -> tuple[Any, Any]:
+    """A language model in single precision on the best device, and its tokenizer."""
     try:
         import torch
-        from transformers import AutoModelForCausalLM, AutoTokenizer
+        from transformers import AutoModelForCausalLM, AutoModelForMaskedLM, AutoTokenizer
         from transformers.utils import logging
     except ImportError as error:
-        raise MissingPackage(f"causal:{address}", "transformers", "hf") from error
+        raise MissingPackage(f"{kind}:{address}", "transformers", "hf") from error
     logging.disable_progress_bar()
     if address.startswith(("/", "./", "../", "~")) and not Path(address).is_dir():
-        raise BadModel(f"causal:{address}: no such folder")
+        raise BadModel(f"{kind}:{address}: no such folder")
+    maker = AutoModelForCausalLM if kind == "causal" else AutoModelForMaskedLM
     more: dict[str, Any] = _gguf(address) or {"use_safetensors": True}
     of_tokenizer = {name: value for name, value in more.items() if name == "gguf_file"}
     try:
@@ -60,11 +69,11 @@ def load_causal(address: str) -> tuple[Any, Any]:
             tokenizer = AutoTokenizer.from_pretrained(
                 address, trust_remote_code=False, **of_tokenizer
             )
-            network = AutoModelForCausalLM.from_pretrained(
+            network = maker.from_pretrained(
                 address, dtype=torch.float32, trust_remote_code=False, **more
             )
     except (ImportError, OSError, ValueError, KeyError) as error:
-        raise BadModel(f"causal:{address} cannot be loaded: {_first_line(error)}") from None
+        raise BadModel(f"{kind}:{address} cannot be loaded: {_first_line(error)}") from None
     return network.to(best_device()), tokenizer
 
 
@@ -144,6 +153,23 @@ class CausalModel(PromptedModel):
         for places in openings.values():
             scores[places] = self._under_one_opening([questions[i] for i in places])
         return scores
+
+    def generate(self, requests: Sequence[str], /, *, max_tokens: Sequence[int]) -> list[str]:
+        """The likeliest answer to each request: one turn of a chat model, one line of another."""
+        texts = list(requests)
+        if self.is_chat:
+            turns = [[{"role": "user", "content": request}] for request in requests]
+            texts = [
+                self.network.tokenizer.apply_chat_template(
+                    turn, tokenize=False, add_generation_prompt=True
+                )
+                for turn in turns
+            ]
+        ids = self.network.tokenizer(texts, add_special_tokens=not self.is_chat)["input_ids"]
+        answers = self.network.continuations(ids, max_tokens)
+        if self.is_chat:
+            return [answer.strip() for answer in answers]
+        return [(answer.strip().splitlines() or [""])[0].strip() for answer in answers]
 
     def _under_one_opening(self, questions: Sequence[Question]) -> Floats:
         began = time.perf_counter()

@@ -21,11 +21,12 @@ import numpy as np
 from disorder.errors import BadModel, BadSetting
 from disorder.models.devices import free_memory, thread_pool
 from disorder.models.fitting_batches import Feed, FittingBatches
-from disorder.models.inputs.batches import max_input_length, token_budget
+from disorder.models.inputs.batches import by_length, max_input_length, token_budget
 from disorder.models.inputs.seams import Ids, PromptTokens
 from disorder.types import Floats, Ints
 
 STEM_SHARE = 4  # a token of the stem costs memory in a batch, but no time
+LOGITS = 1 << 24  # numbers in the logits of a batch: 64 MB
 TOLERANCE = 1e-3  # between ways to compute a log-probability
 PROBE = "The cat sat on the mat. Did it sit? Answer:"
 PROBE_ANSWERS = (" yes", " certainly not, it did not", " no")
@@ -55,6 +56,8 @@ class Stem:
 class CausalNetwork(FittingBatches):
     """A causal language model and its tokenizer."""
 
+    precisions = ("fp32", "bf16")
+
     def __init__(self, network: Any, tokenizer: Any) -> None:
         self.network = network.eval()
         self.tokenizer = tokenizer
@@ -64,6 +67,7 @@ class CausalNetwork(FittingBatches):
         self.max_length = max_input_length(
             {"max_position_embeddings": getattr(config, "max_position_embeddings", None) or 1 << 30}
         )
+        self.n_vocabulary = int(config.vocab_size)
         self.budget = token_budget(config, self.max_length, free_memory(network))
         self.pool = thread_pool(network.device)
         self._keeps = "logits_to_keep" in inspect.signature(network.forward).parameters
@@ -209,6 +213,72 @@ class CausalNetwork(FittingBatches):
             chosen = found.gather(2, inputs[:, 1:, None])[..., 0]
         scores: Floats = chosen.cpu().numpy().astype(np.float64)
         return scores
+
+
+    def continuations(
+        self, rows: Sequence[Sequence[int]], max_tokens: Sequence[int]
+    ) -> list[str]:
+        """What the network writes next, always its likeliest token, until it ends or may not go
+        on.
+        """
+        found = [""] * len(rows)
+        lengths = [len(row) for row in rows]
+        for members in by_length(lengths, batch_size=self.batch_size, budget=self.budget):
+            places = members.tolist()
+            inputs = np.array([rows[i] for i in places])
+            written = self._continued(inputs, max(max_tokens[i] for i in places))
+            for i, ids in zip(places, written, strict=True):
+                found[i] = self.tokenizer.decode(ids[: max_tokens[i]], skip_special_tokens=True)
+        return found
+
+    def _continued(self, inputs: Ints, n_tokens: int) -> Ints:
+        import torch
+
+        ends = self.tokenizer.eos_token_id
+        with torch.inference_mode():
+            ids = torch.from_numpy(inputs).to(self.network.device)
+            whole = self.network.generate(
+                input_ids=ids,
+                attention_mask=torch.ones_like(ids),
+                do_sample=False,
+                max_new_tokens=n_tokens,
+                pad_token_id=0 if ends is None else ends,
+            )
+        written: Ints = whole[:, inputs.shape[1] :].cpu().numpy()
+        return written
+
+    def log_likelihoods(self, texts: Sequence[str], /) -> Floats:
+        """The log-probability of each text, from its first token on."""
+        start = self._start()
+        rows = [
+            np.array([start, *ids])
+            for ids in self.tokenizer(list(texts), add_special_tokens=False)["input_ids"]
+        ]
+        for row in rows:
+            if len(row) > self.max_length:
+                raise BadModel(
+                    f"a text has {len(row):,} tokens, and the model takes {self.max_length:,}: "
+                    "leave out the longest texts"
+                )
+        # all positions have logits, which take more room than anything else
+        budget = min(self.budget, max(1, LOGITS // self.n_vocabulary))
+        lengths = [len(row) for row in rows]
+        batches = list(by_length(lengths, batch_size=self.batch_size, budget=budget))
+        feeds = [{"input_ids": np.stack([rows[i] for i in members])} for members in batches]
+        scores = np.zeros(len(texts))
+        for members, found in zip(batches, self.each(self._summed, feeds), strict=True):
+            scores[members] = found
+        return scores
+
+    def _summed(self, feed: Feed) -> Floats:
+        return self.fitting(lambda part: self.token_scores(part["input_ids"]).sum(axis=1), feed)
+
+    def _start(self) -> int:
+        """The token before the first of a text."""
+        for token in (self.tokenizer.bos_token_id, self.tokenizer.eos_token_id):
+            if token is not None:
+                return int(token)
+        raise BadModel("this tokenizer has no token that begins a text, so a first word has no odds")
 
 
 def _arrays(feed: Feed) -> Feed:

@@ -19,11 +19,12 @@ from disorder.models.importance.by_word import key_of as pair_key
 from disorder.models.inputs.variants import ModelInputs, TextInputs, VariantInputs
 from disorder.models.outputs.calibration import Calibration, calibration_of
 from disorder.models.outputs.probabilities import checked
-from disorder.models.prompting import PromptedModel, prompt_for
+from disorder.models.prompting import PromptedModel
 from disorder.models.protocols import (
     Batching,
     Costly,
     Counting,
+    Generates,
     Notes,
     Pieces,
     Precision,
@@ -53,9 +54,9 @@ def load(
     """A predictor whose columns are the task's labels, from a spec or from any Python object that
     can predict.
 
-    `options` are settings that only some loaders take, such as `base_url`. A language model
-    (`is_prompted`) takes `prompt`; without it, it gets the task's own. `no_answer` says what
-    becomes of texts that the model does not answer: "skip", or "abstain".
+    `options` are settings that only some loaders take, such as `base_url`; those of language models
+    (`is_prompted`) take `prompt`. `no_answer` says what becomes of texts that the model does not
+    answer: "skip", or "abstain".
     """
     title = model if isinstance(model, str) else name_of(model)
     predictor = _predictor(model, task, options or {}, cache)
@@ -106,8 +107,6 @@ def _predictor(model: Any, task: Task, options: Mapping[str, Any], cache: Path |
     loader = part(ModelPart, name).function
     taken = _options_of(loader)
     _check_options(model, taken, options)
-    if PROMPT in taken and PROMPT not in options:
-        options = {**options, PROMPT: prompt_for(task)}
     if CACHE in taken:
         options = {**options, CACHE: cache}
     predictor: Predictor = loader(address, task=task, **options)
@@ -352,6 +351,12 @@ class LoadedModel:
                 "it is accepted by no score"
             )
         return list(dict.fromkeys(found))
+
+    def generate(self, requests: Sequence[str], *, max_tokens: Sequence[int]) -> list[str]:
+        """The likeliest answer of a language model to each request."""
+        if not isinstance(self.predictor, Generates):
+            raise BadModel(f"{self.name} writes no text; it needs a language model (causal:…)")
+        return self.predictor.generate(requests, max_tokens=max_tokens)
 
     def prompt_description(self, texts: Texts) -> dict[str, Any]:
         """How a language model is asked, with its question about one text; empty for others."""

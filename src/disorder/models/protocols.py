@@ -20,6 +20,7 @@ __all__ = [
     "Costly",
     "Counting",
     "Estimator",
+    "Generates",
     "Gradients",
     "Head",
     "Labelled",
@@ -28,6 +29,7 @@ __all__ = [
     "Precision",
     "Predictor",
     "ProbabilityEstimator",
+    "Scores",
     "Streaming",
     "Timed",
     "Tokens",
@@ -89,6 +91,24 @@ class Attention(Protocol):
 
     def predict_without(self, texts: Sequence[Texts], heads: Collection[Head], /) -> Floats:
         """Probabilities when these heads contribute nothing."""
+
+
+@runtime_checkable
+class Scores(Protocol):
+    """Gives the log-probability of a text: a language model."""
+
+    def log_likelihoods(self, texts: Sequence[str], /) -> Floats:
+        """The log-probability of each text as a whole (its pseudo-log-likelihood for a masked
+        model).
+        """
+
+
+@runtime_checkable
+class Generates(Protocol):
+    """Writes an answer to a request: a language model."""
+
+    def generate(self, requests: Sequence[str], /, *, max_tokens: Sequence[int]) -> list[str]:
+        """The likeliest answer to each request, cut off after so many tokens."""
 
 
 @runtime_checkable

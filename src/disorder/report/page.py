@@ -114,7 +114,7 @@ def _shown(char: str) -> str:
 
 
 def _pictures(run: Run, main: str) -> list[dict[str, str]]:
-    score = "spearman" if run.chance is None else "accuracy"
+    score = run.main_score
     title = title_of(score)
     title = title[0].upper() + title[1:]
     pictures = {CAPTIONS["forest"]: charts.forest(run, score)}

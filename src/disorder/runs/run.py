@@ -92,6 +92,7 @@ class Run(BaseModel):
     reject_label: str | None = None
     default_label: str | None = None
     language: str = "en"
+    is_likelihood: bool = False
     chance: float | None
     majority: float = 0.0
     transformations: list[str]
@@ -166,7 +167,15 @@ class Run(BaseModel):
             self.reject_label,
             self.default_label,
             self.language,
+            self.is_likelihood,
         )
+
+    @property
+    def main_score(self) -> str:
+        """The score that is drawn for every transformation."""
+        if self.is_likelihood:
+            return "order_rank"
+        return "spearman" if self.chance is None else "accuracy"
 
     @property
     def groups(self) -> list[str]:
@@ -277,6 +286,7 @@ def new_run(
         reject_label=task.reject_label,
         default_label=task.default_label,
         language=task.language,
+        is_likelihood=task.is_likelihood,
         chance=None if task.is_regression else task.chance,
         majority=labels.most_common(1)[0][1] / len(dataset.examples),
         transformations=list(transformations),

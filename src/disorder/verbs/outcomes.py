@@ -62,7 +62,11 @@ def original_outcomes(task: Task, gold: Floats | Ints, predictions: Floats) -> O
 
 
 def gold_of(task: Task, examples: Sequence[Example]) -> Floats | Ints:
-    """Gold labels as label numbers, or the gold numbers of a regression task."""
+    """Gold labels as label numbers, or the gold numbers of a regression task; zeros where labels
+    are not used.
+    """
+    if task.is_likelihood:
+        return np.zeros(len(examples))
     if task.is_regression:
         return np.array([float(example.label) for example in examples])
     return np.array([task.labels.index(example.label) for example in examples])

@@ -25,13 +25,18 @@ def label_words_of(given: Mapping[str, str] | str | None) -> dict[str, str]:
 
 def bound_prompt(model: Any, dataset: Dataset, settings: Settings) -> Prompt | None:
     """The prompt for the data of a run; None for a model that takes none."""
-    if not is_prompted(model):
+    if dataset.task.is_likelihood or not is_prompted(model):
         if settings.prompt_options:
             given = ", ".join(settings.prompt_options)
             raise DisorderError(
                 f"{given}: this model takes no prompt; prompts are for language models (causal:…)"
             )
         return None
+    return prompt_of(dataset, settings)
+
+
+def prompt_of(dataset: Dataset, settings: Settings) -> Prompt:
+    """The prompt that these settings mean for some data."""
     prompt = prompt_for(
         dataset.task,
         is_pair=dataset.examples[0].text_b is not None,

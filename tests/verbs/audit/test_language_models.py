@@ -188,3 +188,128 @@ def test_a_repeated_audit_asks_nothing(tiny_llama: Path, tmp_path: Path) -> None
     assert first.n_predictions > 0
     assert again.n_predictions == 0
     assert again.scores == first.scores
+
+
+def test_the_words_of_the_instruction_are_perturbed_and_the_texts_are_not(
+    tiny_llama: Path, tmp_path: Path
+) -> None:
+    run = disorder.audit(
+        f"causal:{tiny_llama}", "builtin", break_="instruction", out=tmp_path / "run", **SMALL
+    )
+    assert run.transformations == ["derange:side=a"]
+    assert "the word order of the instruction" in run.verdict
+    samples = run.samples().to_pylist()
+    perturbed = [row for row in samples if row["transformation"] != "original"]
+    firsts = {row["text_a"] for row in perturbed}
+    assert len(firsts) == SMALL["q"], "one draw for all examples"
+    original = prompt_of("causal:x").openings[0][0]
+    assert all(sorted(text.split()) != text.split() or text != original for text in firsts)
+    assert original not in firsts
+    assert {tuple(sorted(_words(text))) for text in firsts} == {tuple(sorted(_words(original)))}
+    assert all(row["text_b"].startswith("Premise: ") for row in perturbed)
+
+
+def _words(text: str) -> list[str]:
+    return text.lower().replace(",", "").replace(".", "").replace(":", "").split()
+
+
+def prompt_of(model: str, **settings: Any) -> Any:
+    return bound_prompt(model, disorder.read_data("builtin"), Settings(**settings))
+
+
+def test_predictions_under_a_perturbed_instruction_are_those_of_that_prompt(
+    tiny_llama: Path,
+) -> None:
+    from dataclasses import replace
+
+    from disorder.models import load
+    from disorder.models.prompting import perturbed_part
+
+    data = disorder.read_data("builtin")
+    plain = prompt_of("causal:x", shots=2)
+    [example] = data.examples[:1]
+    [question] = plain.questions([example.texts])
+    other = replace(question, instruction="premise the given")
+    model: Any = load(
+        f"causal:{tiny_llama}",
+        task=data.task,
+        options={"prompt": perturbed_part(plain, "instruction")},
+    ).predictor
+    found = model([("premise the given", question.item)])
+    expected = plain.predictions(plain.by_order(model.option_scores([other])))
+    assert found == pytest.approx(expected)
+
+
+def test_the_order_of_examples_and_their_answers_are_perturbed(
+    tiny_llama: Path, tmp_path: Path
+) -> None:
+    run = disorder.audit(
+        f"causal:{tiny_llama}",
+        "builtin",
+        break_="shots",
+        shots=3,
+        q=10,
+        limit=6,
+        cache="off",
+        out=tmp_path / "run",
+    )
+    assert run.transformations == ["shuffle_shots", "shuffle_answers"]
+    rows = run.samples().to_pylist()
+    for name in run.transformations:
+        texts = {row["text_a"] for row in rows if row["transformation"] == name}
+        assert len(texts) == 5, "all orders of three examples but their own"
+    assert "its examples as they are" in run.verdict
+    again = disorder.read_run(tmp_path / "run")
+    assert again.scores == run.scores
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"break_": "shots"}, "the prompt needs two examples or more"),
+        ({"break_": "shots", "shots": 3, "with_": "derange"}, "takes shuffle_shots and shuffle_a"),
+        ({"break_": "instruction", "with_": "swap_texts"}, "takes both texts of a pair"),
+        ({"break_": "instruction", "option_orders": 2}, "leave out --option-orders"),
+        ({"break_": "prompt"}, "need text or instruction or shots"),
+        ({"score": ["order_rank", "p_c"]}, "measure p_c in another audit"),
+        ({"score": "order_rank", "shots": 3}, "this model takes no prompt"),
+    ],
+)
+def test_what_cannot_be_perturbed_or_measured_is_one_line(
+    settings: dict[str, Any], message: str, tiny_llama: Path
+) -> None:
+    with pytest.raises(DisorderError) as caught:
+        disorder.audit(f"causal:{tiny_llama}", "builtin", limit=4, **settings)
+    assert message.replace("--option-orders", "option_orders=") in str(caught.value).replace(
+        "--option-orders", "option_orders="
+    )
+
+
+def test_breaking_a_prompt_needs_a_language_model() -> None:
+    with pytest.raises(DisorderError, match="is for language models"):
+        disorder.audit("builtin", "builtin", limit=4, break_="instruction")
+
+
+@pytest.mark.parametrize("kind", ["causal", "masked"])
+def test_order_rank_is_what_the_likelihoods_say(
+    kind: str, tiny_llama: Path, tiny_masked: Path, tmp_path: Path
+) -> None:
+    from disorder.models import load
+
+    folder = tiny_llama if kind == "causal" else tiny_masked
+    settings = SMALL | {"with_": ["derange", "sort"], "score": "order_rank"}
+    run = disorder.audit(f"{kind}:{folder}", "builtin", out=tmp_path / "run", **settings)
+    score = run["derange", "order_rank"]
+    assert score.n == 6
+    task = run.full_task
+    assert task.is_likelihood
+    model = load(f"{kind}:{folder}", task=task)
+    rows = [row for row in run.samples().to_pylist() if row["transformation"] == "derange"]
+    examples = {e.id: e for e in disorder.read_data("builtin").examples}
+    texts = disorder.perturb("builtin", with_="derange", q=4, limit=6)
+    original = {row["example"]: model([examples[row["example"]].texts])[0, 0] for row in rows}
+    wins = [model([(t["text_a"], t["text_b"])])[0, 0] < original[t["id"]] for t in texts]
+    assert score.value == pytest.approx(sum(wins) / len(wins))
+    assert "another order (derange)" in run.verdict
+    assert (tmp_path / "run" / "report.html").exists()
+    assert not [record for record in run.scores if record.metric != "order_rank"]

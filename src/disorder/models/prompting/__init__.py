@@ -2,8 +2,8 @@
 
 A backend for language models does three things (see `models/causal.py`):
 
-1. Its loader has a keyword-only parameter `prompt`, and gets a `Prompt` bound to the task:
-   template, label words, examples, orders of the options.
+1. Its loader has a keyword-only parameter `prompt: Prompt | None`, and gets the prompt of the run:
+   template, label words, examples, orders of the options; None is `prompt_for(task)`.
 2. Its model derives from `PromptedModel` and has one method, `option_scores(questions)`: for each
    `Question` the log-probability of each option (`question.options`, in the order of the prompt's
    labels). −∞ is an option that cannot be; a row of −∞ only is an abstention. `question.text` is

@@ -61,6 +61,7 @@ from disorder.verbs.audit.budget import Budget
 from disorder.verbs.audit.figures import figures
 from disorder.verbs.audit.live_gate import LiveGate
 from disorder.verbs.audit.prediction_array import compacted, empty_array
+from disorder.verbs.audit.likelihoods import rank_verdict
 from disorder.verbs.audit.prompt_breaking import prompt_verdict
 from disorder.verbs.audit.telling_examples import telling
 from disorder.verbs.audit.verdict import verdict
@@ -134,7 +135,8 @@ class Audit:
         finally:
             self.engine.close()
         self.run.status = "done"
-        self.run.verdict = prompt_verdict(self.run) or verdict(self.run)
+        special = prompt_verdict(self.run) or rank_verdict(self.run)
+        self.run.verdict = special or verdict(self.run)
         self._finish(began)
         return self.run
 

@@ -31,6 +31,7 @@ from disorder.verbs.audit.block import BlockPredictor
 from disorder.verbs.audit.budget import Budget
 from disorder.verbs.audit.live_gate import LiveGate
 from disorder.verbs.audit.planning import LEFT_OUT, planned, requested_scores
+from disorder.verbs.audit.likelihoods import RANK, likelihood_task
 from disorder.verbs.audit.preview import Preview, previewed
 from disorder.verbs.audit.prompt_breaking import (
     SHOT_TRANSFORMATIONS,
@@ -331,6 +332,8 @@ def _prepared(
     if rule is not None:
         Metric.named(rule.metric)
     dataset = selected_data(data, chosen)
+    if RANK in requested:
+        dataset = replace(dataset, task=likelihood_task(dataset.task, requested, chosen))
     _check_task(dataset, chosen, rule)
     decided_at = limits(requested, dataset.task, chosen.fidelity) if chosen.curtail else []
     prompt = bound_prompt(model, dataset, chosen)
