@@ -12,7 +12,9 @@ WORDS = {"entailment": "yes", "neutral": "maybe", "contradiction": "no"}
 
 
 def item_of(text: str) -> tuple[str, str]:
-    """Premise and hypothesis of the question at the end of a prompt."""
+    """Premise and hypothesis of the question at the end of a prompt; empty for another text."""
+    if "Premise:" not in text:
+        return "", ""
     premise, hypothesis = text.rsplit("Premise:", 1)[1].split("Hypothesis:")
     return premise.strip(), hypothesis.split("Answer:")[0].strip()
 

@@ -16,7 +16,7 @@ import numpy as np
 
 from disorder.abstention import no_answer
 from disorder.errors import BadModel, BadSetting, ModelStopped
-from disorder.models.prompting import Prompt, PromptedModel, Question
+from disorder.models.prompting import Prompt, PromptedModel, Question, prompt_for
 from disorder.models.servers.addresses import Key, split_address
 from disorder.models.servers.answers import Answer, Way
 from disorder.models.servers.client import (
@@ -40,7 +40,7 @@ def openai(
     address: str,
     *,
     task: Task,
-    prompt: Prompt,
+    prompt: Prompt | None = None,
     base_url: str | None = None,
     answers: str | None = None,
     max_connections: int | None = None,
@@ -61,7 +61,8 @@ def openai(
     )
     if client.max_retries < 0:
         raise BadSetting("openai", max_retries=max_retries, need="0 or more")
-    return ServerModel(Endpoint(client, name), prompt, answers or AUTO, Memory(cache_folder))
+    asked = prompt or prompt_for(task)
+    return ServerModel(Endpoint(client, name), asked, answers or AUTO, Memory(cache_folder))
 
 
 def _positive(name: str, value: Any, usual: Any) -> Any:

@@ -134,7 +134,7 @@ class Settings:
         return [
             "--" + name.replace("_", "-")
             for name in PROMPT_OPTIONS
-            if getattr(self, name) != getattr(usual, name)
+            if getattr(self, name) != getattr(usual, name) and getattr(self, name) not in ([], {})
         ]
 
 

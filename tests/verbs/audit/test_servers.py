@@ -46,9 +46,8 @@ def audit(server: FakeServer, **more: Any) -> disorder.Run:
 
 def test_a_bag_of_words_behind_a_server_keeps_everything(examples: list[Example]) -> None:
     with FakeServer(brain=BagOfWords(examples)) as server:
-        run = audit(server, limit=150)
+        run = audit(server, limit=90)
     assert run["derange", "p_c"].value == 1
-    assert run["derange", "skill_kept"].value == pytest.approx(1)
     assert run.prompt["answers"] == "first-token"
     assert run.prompt["label_mass"] == pytest.approx(0.98)
     assert run.spent["tokens_in"] > 0
@@ -56,11 +55,10 @@ def test_a_bag_of_words_behind_a_server_keeps_everything(examples: list[Example]
 
 def test_a_reader_behind_a_server_keeps_nothing(examples: list[Example]) -> None:
     with FakeServer(brain=Reader(examples)) as server:
-        run = audit(server, limit=150, q=20)
+        run = audit(server, limit=120, q=12)
     assert run["original", "accuracy"].value == 1
-    assert abs(run["derange", "skill_kept"].value) < 0.1
-    assert run.conclusion is not None
-    assert run.conclusion.kind == "reads_order"
+    assert run["derange", "p_c"].value == pytest.approx(1 / 3, abs=0.05)
+    assert "reads word order" in run.verdict
 
 
 def test_a_repeated_audit_asks_nothing(server: FakeServer) -> None:
@@ -112,6 +110,8 @@ def test_the_key_is_nowhere(
 def refusing(text: str) -> dict[str, Any]:
     """A model that refuses every fifth text."""
     premise, hypothesis = item_of(text)
+    if not premise:
+        return {"content": "banana"}
     if len(premise) % 5 == 0:
         return {"content": "I cannot answer that."}
     return {"content": max(guess(premise, hypothesis).items(), key=lambda item: item[1])[0]}
@@ -224,7 +224,7 @@ def test_every_model_has_a_limit_of_questions() -> None:
         disorder.audit("builtin:bow", "builtin", with_="derange", max_tokens=100)
     with pytest.raises(DisorderError, match="not even one example fits"):
         disorder.audit("builtin:bow", "builtin", with_="derange", q=100, max_questions=20)
-    with pytest.raises(DisorderError, match="--price-in"):
+    with pytest.raises(DisorderError, match=r"prices beside it \(price_in, price_out\)"):
         disorder.audit("builtin:bow", "builtin", max_cost=1.0)
 
 
@@ -240,7 +240,7 @@ def test_a_gate_is_decided_live(
 ) -> None:
     with FakeServer(brain=kind(examples)) as server:
         options = ("--base-url", server.url, "--with", "derange", "--q", 3, "--short", "use")
-        rule = ("--fail-if", "skill_kept > 0.5")
+        rule = ("--fail-if", "p_c > 0.5")
         found, out, _ = run(
             "audit", "openai:fake", "builtin", *options, *rule, "--out", tmp_path / "r"
         )
@@ -252,7 +252,7 @@ def test_a_gate_is_decided_live(
     assert stored["gate"]["passed"] is (code == 0)
     assert n_questions < 4200 * 4 / 4
     assert stored["skips"]["data"]["not predicted (--fail-if)"] > 2000
-    [record] = [r for r in stored["scores"] if r["metric"] == "skill_kept" and r["group"] == "all"]
+    [record] = [r for r in stored["scores"] if r["metric"] == "p_c" and r["group"] == "all"]
     assert (record["low"] > 0.5) if code else (record["high"] < 0.5)
 
 

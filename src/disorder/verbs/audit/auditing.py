@@ -6,6 +6,7 @@ that is killed can be resumed.
 
 from __future__ import annotations
 
+import re
 import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -153,6 +154,10 @@ class Audit:
         make_folder(self.folder)
         write_run(self.folder, self.run)
         self.parts = SampleParts.open(self.folder)
+        sizes = (
+            re.fullmatch(r"00-original-(\d+)\+(\d+)\.parquet", name) for name in self.parts.known
+        )
+        self.portions = {int(found[1]): int(found[2]) for found in sizes if found}
         self.numbers = {storable(example.id): i for i, example in enumerate(self.dataset.examples)}
         self.gold = gold_of(self.dataset.task, self.dataset.examples)
 
@@ -383,14 +388,11 @@ class Audit:
         }
         per_example = sum(self._stage(each)[1] for _, each in stages)
         per_example *= self.predictor.model.n_questions
-        size = max(1, self.block // per_example)
         n_done = 0
         why = ""
         while n_done < len(everything):
-            n_next = min(size if n_done else 1, len(everything) - n_done)
-            why = self.budget.exceeded_by(n_next * per_example, self.costs)
-            why = why or ("--fail-if" if self.gate.is_decided else "")
-            if why:
+            n_next, why = self._next_portion(n_done, per_example)
+            if not n_next:
                 break
             self._predict_portion(stages, everything[n_done : n_done + n_next], n_done)
             n_done += n_next
@@ -407,6 +409,19 @@ class Audit:
         self._note_gate()
         return self.dataset.examples
 
+    def _next_portion(self, n_done: int, per_example: int) -> tuple[int, str]:
+        """How many examples come next (none: the option that ends the run); a resumed run takes
+        the portions that it has.
+        """
+        if self.gate.is_decided:
+            return 0, "--fail-if"
+        if n_done in self.portions:
+            return self.portions[n_done], ""
+        left = len(self.dataset.examples) - n_done
+        size = max(1, self.block // per_example) if n_done else 1
+        room, why = self.budget.room(self.costs)
+        return int(min(size, left, room // per_example)), why
+
     def _predict_portion(
         self,
         stages: Sequence[tuple[int, Transformation | None]],
@@ -418,7 +433,8 @@ class Audit:
         for number, transformation in stages:
             spec, _ = self._stage(transformation)
             found = self.early[number]
-            block = Block(self._part(number, spec, start), spec, examples)
+            part = self._part(number, spec, start, f"+{len(examples)}")
+            block = Block(part, spec, examples)
             for _, result in self._in_order([block]):
                 places = self._fill(found, block, result)
                 places = places[~np.isnan(original[places, 0])]
@@ -590,6 +606,6 @@ class Audit:
             yield Block(self._part(number, spec, index), spec, examples[start : start + size])
 
     @staticmethod
-    def _part(number: int, spec: str, index: int) -> str:
+    def _part(number: int, spec: str, index: int, size: str = "") -> str:
         name = "".join(char if char.isalnum() else "-" for char in spec)
-        return f"{number:02d}-{name}-{index:05d}.parquet"
+        return f"{number:02d}-{name}-{index:05d}{size}.parquet"

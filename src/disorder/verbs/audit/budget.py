@@ -7,12 +7,14 @@ random part of the data, whose size depends on costs and not on predictions: its
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from disorder.errors import BadSetting, DisorderError
 from disorder.runs.settings import Settings
 
+MARGIN = 2.0  # by which the next questions may be dearer than the dearest portion so far
 MILLION = 1_000_000  # prices are for so many tokens
 
 
@@ -55,7 +57,9 @@ class Budget:
         prices = Prices(settings.price_in, settings.price_out)
         if settings.max_cost is not None and not prices:
             raise BadSetting(
-                "audit", max_cost=settings.max_cost, need="--price-in and --price-out beside it"
+                "audit",
+                max_cost=settings.max_cost,
+                need="prices beside it (--price-in, --price-out)",
             )
         return cls(settings.max_questions, settings.max_tokens, settings.max_cost, prices, before)
 
@@ -78,15 +82,17 @@ class Budget:
         found["cost"] = self.prices.cost(found)
         return found
 
-    def exceeded_by(self, n_questions: int, costs: Mapping[str, float]) -> str:
-        """The option that so many further questions might break; empty where none."""
+    def room(self, costs: Mapping[str, float]) -> tuple[float, str]:
+        """How many further questions surely fit, and the option that allows no more."""
         spent = self.spent(costs)
         self._learn(spent)
+        found = [(math.inf, "")]
         for name, limit in self.limits.items():
-            each = 1.0 if name == "questions" else self._dearest.get(name, 0.0)
-            if spent[name] + n_questions * each > limit:
-                return f"--max-{name}"
-        return ""
+            each = 1.0 if name == "questions" else MARGIN * self._dearest.get(name, 0.0)
+            left = max(0.0, limit - spent[name])
+            if each or not left:
+                found.append((left // each if left else 0.0, f"--max-{name}"))
+        return min(found)
 
     def _learn(self, spent: dict[str, float]) -> None:
         """The dearest portion so far, per question."""
