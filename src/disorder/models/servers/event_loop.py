@@ -40,14 +40,19 @@ def as_they_come(
 ) -> Iterator[tuple[int, R]]:
     """Number and result of each piece of work, in the order in which they end.
 
-    The first that fails stops the others, after everything that had ended was given out.
+    The first that fails stops the others, after everything that had ended was given out. A worker
+    goes on only when its last result was taken, so that never more than `at_once` can be lost.
     """
-    done: SimpleQueue[tuple[int, R] | None] = SimpleQueue()
+    done: SimpleQueue[tuple[int, R, Callable[[], None]] | None] = SimpleQueue()
     numbers = iter(range(len(given)))
 
     async def worker() -> None:
+        loop = asyncio.get_running_loop()
         for i in numbers:
-            done.put((i, await work(given[i])))
+            result = await work(given[i])
+            taken = asyncio.Event()
+            done.put((i, result, lambda taken=taken: loop.call_soon_threadsafe(taken.set)))  # type: ignore[misc]
+            await taken.wait()
 
     async def everything() -> None:
         async with inside, asyncio.TaskGroup() as group:
@@ -58,7 +63,10 @@ def as_they_come(
     thread.start()
     try:
         while (item := done.get()) is not None:
-            yield item
+            number, result, take = item
+            yield number, result
+            with suppress(RuntimeError):  # the loop ended, since another piece of work failed
+                take()
     finally:
         thread.stop()
     if thread.error is not None:
