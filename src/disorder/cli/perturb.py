@@ -13,6 +13,7 @@ from disorder.cli.options import (
     DataDir,
     Fidelity,
     Labels,
+    Language,
     Seed,
     Short,
     SomeData,
@@ -48,6 +49,7 @@ def perturb(
     short: Short = "skip",
     columns: Columns = "",
     task: TaskName = None,
+    language: Language = "auto",
     data_dir: DataDir = None,
     model: Annotated[
         str | None,
@@ -74,6 +76,7 @@ def perturb(
         short=cast("Literal['skip', 'use']", short),
         columns=columns,
         task=task,
+        language=language,
         data_dir=data_dir,
         model=model,
         labels=labels,
@@ -87,6 +90,8 @@ def perturb(
 
 def _say(tally: Tally, out: Path) -> None:
     """What was written, removed and left out, on standard error."""
+    for note in tally.notes:
+        typer.echo(note, err=True)
     if not tally.used:
         typer.echo(f"0 examples used, 0 variants written to {out}", err=True)
     for spec, n_used in tally.used.items():

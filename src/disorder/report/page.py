@@ -13,7 +13,13 @@ from typing import TYPE_CHECKING, Any
 from disorder.report import charts
 from disorder.report.metric_names import meaning_of, shown, title_of
 from disorder.report.terminal import about, by_transformation, permutation_rows
-from disorder.report.wording import TELLING_KINDS, command, left_out, main_transformation
+from disorder.report.wording import (
+    TELLING_KINDS,
+    command,
+    gain_lines,
+    left_out,
+    main_transformation,
+)
 from disorder.runs.run import Run
 from disorder.runs.storage import write_atomically
 
@@ -63,6 +69,7 @@ def page(run: Run, *, has_explanations: bool = False) -> str:
         kinds=TELLING_KINDS,
         telling=_telling(run, main),
         left_out=left_out(run),
+        gains=gain_lines(run),
         command=command(run),
         has_explanations=has_explanations,
     )
@@ -97,7 +104,7 @@ def visible(text: object) -> str:
 
 
 def _shown(char: str) -> str:
-    if char in "\n\t\u200d" or unicodedata.category(char) not in ("Cc", "Cf", "Cs", "Co"):
+    if char in "\n\t\u200c\u200d" or unicodedata.category(char) not in ("Cc", "Cf", "Cs", "Co"):
         return char
     if ord(char) < 0x20:
         return chr(0x2400 + ord(char))

@@ -10,7 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from disorder.report.metric_names import meaning_of, shown, title_of
-from disorder.report.wording import interval, left_out, main_transformation, spread
+from disorder.report.wording import gain_lines, interval, left_out, main_transformation, spread
 from disorder.runs.run import Record, Run
 
 SECONDS = ("draw", "assemble", "forward", "cache", "write")
@@ -37,6 +37,8 @@ def show(run: Run, console: Console, *, folder: str | None = None, profile: bool
     for group in run.groups:
         _print_table(console, _scores(run, group))
     console.print()
+    for line in gain_lines(run):
+        console.print(Text(line))
     for line in _legend(run):
         console.print(Text(line, style="dim"))
     for line in [*left_out(run), *_not_measured(run), *run.notes, *stopped_early(run)]:

@@ -111,7 +111,9 @@ class Run(BaseModel):
     git: str | None = None
     hashes: dict[str, str] = Field(default_factory=dict)
     taggers: list[str] = Field(default_factory=list)
+    splitters: dict[str, str] = Field(default_factory=dict)
     verdict: str = ""
+    gains: list[dict[str, Any]] = Field(default_factory=list)
     scores: list[Record] = Field(default_factory=list)
     references: dict[str, list[Record]] = Field(default_factory=dict)
     omitted: list[Omitted] = Field(default_factory=list)
@@ -162,6 +164,12 @@ class Run(BaseModel):
             self.default_label,
             self.language,
         )
+
+    def usual_words(self, transformation: str) -> str:
+        """The splitter that a transformation used in this run; `simple` in runs of older versions,
+        which did not store it.
+        """
+        return self.splitters.get(transformation, "simple")
 
     @property
     def groups(self) -> list[str]:

@@ -8,6 +8,12 @@ from dataclasses import replace
 from disorder.memo import Memo
 from disorder.registry import TaggerPart, part
 from disorder.specs import split_spec
+from disorder.transformations.tags.choice import (
+    TaggerChoice,
+    named_or_usual,
+    package_for,
+    tagger_for,
+)
 from disorder.transformations.tags.english import installed_tagger
 from disorder.transformations.tags.nltk import DOWNLOAD
 from disorder.transformations.tags.spacy import installed_pipeline
@@ -16,11 +22,15 @@ from disorder.types import Sentence
 
 __all__ = [
     "UNIVERSAL",
+    "TaggerChoice",
     "Tags",
     "classes_named",
     "is_of",
+    "named_or_usual",
+    "package_for",
     "resolved",
     "tagged",
+    "tagger_for",
     "tagger_notes",
 ]
 

@@ -10,6 +10,7 @@ import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
 
 import numpy as np
@@ -57,6 +58,7 @@ from disorder.types import (
 from disorder.verbs.audit.block import Block, BlockPredictor, BlockResult
 from disorder.verbs.audit.figures import figures
 from disorder.verbs.audit.prediction_array import compacted, empty_array
+from disorder.verbs.audit.relative_gain import controls, gains
 from disorder.verbs.audit.telling_examples import telling
 from disorder.verbs.audit.verdict import verdict
 from disorder.verbs.outcomes import build_outcomes, gold_of
@@ -93,6 +95,7 @@ class Audit:
     rule: StopRule | None
     costs: Costs = field(default_factory=Costs)
     n_used: int = 0  # examples that some transformation could use
+    acceptance: dict[str, Floats] = field(default_factory=dict)  # of those with a control
 
     def go(self) -> Run:
         """Predict and measure everything."""
@@ -115,6 +118,13 @@ class Audit:
         self.run.verdict = verdict(self.run)
         self._finish(began)
         return self.run
+
+    @cached_property
+    def controlled(self) -> set[str]:
+        """The transformations that have a control, and the controls."""
+        if self.dataset.task.is_regression or self.predictor.decided_at:
+            return set()
+        return {spec for pair in controls(self.plan).items() for spec in pair}
 
     def _open(self) -> None:
         """Start the run folder."""
@@ -139,6 +149,9 @@ class Audit:
         self._record(self._outcomes(examples, original, original[:, None]), examples)
         for number, transformation in enumerate(self.plan, start=1):
             self._measure(number, transformation, original)
+        if self.acceptance:
+            is_right = (predicted_label(original) == self.gold).astype(np.float64)
+            self.run.gains = gains(self.plan, is_right, self.acceptance)
         has_scores = any(record.transformation != ORIGINAL for record in self.run.scores)
         if not has_scores and self.requested and self.n_used:
             raise DisorderError(
@@ -168,6 +181,9 @@ class Audit:
             n_skipped=sum(predicted.skips.values()),
         )
         self._record(outcomes, examples, keeps_words=transformation.keeps_words)
+        if spec in self.controlled:
+            self.acceptance[spec] = np.full(len(used), np.nan)
+            self.acceptance[spec][used] = outcomes.acceptance
         self._use_anytime_interval(spec)
         if not outcomes.task.is_regression and not self.predictor.decided_at:
             self._describe(outcomes, transformation, examples)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -27,6 +27,7 @@ from disorder.models import LoadedModel, some_variants
 from disorder.runs.samples import sample_table
 from disorder.runs.settings import Settings
 from disorder.transformations import Transformation, parse
+from disorder.transformations.positions.disorder import variant_disorder
 from disorder.transformations.rendering import variant_texts
 from disorder.types import Bools, Costs, Dataset, Example, Floats, Ints, Task, Texts, Variants
 from disorder.verbs.context import RunContext
@@ -77,6 +78,7 @@ class BlockPredictor:
     decided_at: Sequence[Any] = ()  # thresholds of the requested scores; empty: predict everything
     words: Sequence[str] = ()  # of the data, for transformations that write words of their own
     data_dir: str | None = None
+    splitters: Mapping[str, str] = field(default_factory=dict)  # by transformation, for any worker
     _parsed: dict[str, Transformation] = field(default_factory=dict)
 
     @classmethod
@@ -99,6 +101,7 @@ class BlockPredictor:
             decided_at,
             vocabulary(dataset) if needs_words else (),
             settings.data_dir,
+            {each.spec: each.splitter_for(dataset.task) for each in plan},
         )
 
     @cached_property
@@ -142,6 +145,7 @@ class BlockPredictor:
                 perturbed.variants,
                 predictions,
                 texts=self._kept_texts(block.transformation, perturbed.variants),
+                disorder=[variant_disorder(variants) for variants in perturbed.variants],
             )
         return table, perturbed.skips
 
@@ -154,7 +158,7 @@ class BlockPredictor:
     def transformation(self, spec: str) -> Transformation:
         """The transformation of a spec, parsed once."""
         if spec not in self._parsed:
-            self._parsed[spec] = parse(spec)
+            self._parsed[spec] = parse(spec, usual_words=self.splitters.get(spec, ""))
         return self._parsed[spec]
 
     def perturbed(self, spec: str, example: Example) -> Variants:

@@ -11,7 +11,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from disorder.data import column_names, language_of, rare_labels
+from disorder.data import column_names, declared_language, named_language, rare_labels
 from disorder.engines import Engine, engine
 from disorder.errors import DisorderError, check_keywords
 from disorder.metrics import Metric, StopRule, limits
@@ -53,6 +53,7 @@ def audit(
     labels: Mapping[str, str] | str | None = None,
     group_by: str | Sequence[str] = (),
     task: str | None = None,
+    language: str = "auto",
     data_dir: str | Path | None = None,
     batch_size: int | None = None,
     precision: str = "fp32",
@@ -89,6 +90,7 @@ def audit(
     labels: what the model's labels mean: `{"LABEL_0": "entailment"}`.
     group_by: split scores by these columns.
     task: treat the data as this known task (`disorder list data`).
+    language: the language of the texts ("de"); "auto" finds it out.
     data_dir: folder with the papers' datasets (else DISORDER_DATA).
     batch_size: texts in a batch (default: by length).
     precision: "fp32", "bf16", "int8", or "auto": a faster one if its predictions agree.
@@ -113,6 +115,7 @@ def audit(
         labels=label_names(labels),
         group_by=listed(group_by),
         task=task,
+        language=language,
         data_dir=None if data_dir is None else str(data_dir),
         batch_size=batch_size,
         precision=precision,
@@ -199,12 +202,13 @@ def _prepared(
     before: Run | None,
 ) -> Audit:
     """An audit that is ready to go, with all its settings checked."""
-    plan, left_out = _plan(data, chosen, before)
+    plan, left_out = _plan(chosen, _known_language(data, chosen), before)
     requested = requested_scores(chosen)
     rule = StopRule.parse(chosen.stop_when) if chosen.stop_when else None
     if rule is not None:
         Metric.named(rule.metric)
     dataset = selected_data(data, chosen)
+    plan, left_out = _plan(chosen, dataset.task.language, before)
     _check_task(dataset, chosen, rule)
     decided_at = limits(requested, dataset.task, chosen.fidelity) if chosen.curtail else []
     loaded, notes = loaded_model(model, dataset, plan, chosen)
@@ -212,7 +216,14 @@ def _prepared(
     run = _new_run(loaded, data, dataset, plan, chosen)
     taggers = {t.tagger_for(dataset.task) for t in plan if "tags" in t.needs}
     run.taggers = sorted({resolved(tagger) for tagger in taggers})
-    run.notes = [*rare_labels(dataset), *left_out, *tagger_notes(taggers), *notes]
+    run.splitters = {t.spec: t.splitter_for(dataset.task) for t in plan}
+    run.notes = [
+        *dataset.notes,
+        *rare_labels(dataset),
+        *left_out,
+        *tagger_notes(taggers),
+        *notes,
+    ]
     if before is not None:
         _continue(run, before)
     predictor = BlockPredictor.of(partial(_same, loaded), dataset, plan, chosen, decided_at)
@@ -230,14 +241,25 @@ def _prepared(
     )
 
 
+def _known_language(data: Any, chosen: Settings) -> str | None:
+    """The language of the data as far as it is known before they are read."""
+    if isinstance(data, Dataset):
+        return data.task.language
+    return named_language(chosen.language) or declared_language(data)
+
+
 def _plan(
-    data: Any, chosen: Settings, before: Run | None
+    chosen: Settings, language: str | None, before: Run | None
 ) -> tuple[list[Transformation], list[str]]:
-    """The transformations, and notes on those that were left out; a resumed run keeps its own."""
+    """The transformations, and notes on those that were left out; a resumed run keeps its own, and
+    its splitters.
+    """
     if before is None:
-        return planned(chosen, language_of(data, chosen.task))
+        return planned(chosen, language)
     left_out = [note for note in before.notes if note.startswith(LEFT_OUT)]
-    return [parse(spec) for spec in before.transformations], left_out
+    return [
+        parse(spec, usual_words=before.usual_words(spec)) for spec in before.transformations
+    ], left_out
 
 
 def _check_task(dataset: Dataset, chosen: Settings, rule: StopRule | None) -> None:

@@ -50,6 +50,7 @@ def explain(
     columns: Mapping[str, str] | str | None = None,
     labels: Mapping[str, str] | None = None,
     task: str | None = None,
+    language: str = "auto",
     data_dir: str | Path | None = None,
     batch_size: int | None = None,
     precision: Literal["fp32", "bf16", "int8", "auto"] = "fp32",
@@ -77,6 +78,7 @@ def explain(
         columns: Which columns are which: `{"premise": "text_a", "gold": "label"}`.
         labels: What the model's labels mean: `{"LABEL_0": "entailment"}`.
         task: Treat the data as this known task.
+        language: The language of the texts (`"de"`); `"auto"` finds it out.
         data_dir: Folder with the papers' datasets (else `DISORDER_DATA`).
         batch_size: Texts per batch (by length if None).
         precision: `"auto"` takes a faster one if its predictions agree.
@@ -92,6 +94,7 @@ def explain(
         columns=column_names(columns),
         labels=dict(labels or {}),
         task=task,
+        language=language,
         data_dir=_text_or_none(data_dir),
         batch_size=batch_size,
         precision=precision,
@@ -102,6 +105,7 @@ def explain(
     wanted = [parsed(spec) for spec in ([by] if isinstance(by, str) else by)]
     _check_once(wanted)
     dataset = selected_data(str(data) if isinstance(data, Path) else data, settings)
+    transformation.tried(dataset.task.language)
     wanted = wanted or usual(dataset)
     loaded, notes = loaded_model(model, dataset, [transformation], settings)
     subject = Subject(loaded, dataset, settings, transformation.spec, shown_progress(progress))
@@ -115,7 +119,7 @@ def explain(
         transformation=transformation.spec,
         hashes={"data": dataset.fingerprint, "model": loaded.fingerprint},
         sections=[section(each, subject) for each in wanted],
-        notes=notes,
+        notes=[*dataset.notes, *notes],
     )
     if all(each.found is None for each in found.sections):
         raise DisorderError("; ".join(f"{each.name}: {each.reason}" for each in found.sections))

@@ -30,6 +30,7 @@ class SanityRequest:
     limit: int | None = None
     seed: int = 0
     task: str | None = None
+    language: str = "auto"
     data_dir: str | None = None
     device: str | None = None
     checks: Sequence[str] = ()
@@ -56,6 +57,7 @@ class SanityRequest:
             seed=self.seed,
             columns=self.columns,
             task=self.task,
+            language=self.language,
             data_dir=self.data_dir,
             group_by=self.group_by,
         )
