@@ -13,12 +13,12 @@ import pytest
 
 from conftest import NLI, RunContext, example
 from disorder.errors import DoesNotApply, MissingData, MissingPackage
-from disorder.languages import segments
+from disorder.languages import is_one_of_unspaced, segments
 from disorder.registry import SplitterPart, TransformationPart, part, parts
 from disorder.transformations import parse
 from disorder.transformations.rendering import render, row_texts, variant_texts
 from disorder.transformations.words import default_splitter, fits, split
-from disorder.types import Variants
+from disorder.types import Fidelity, Task, Variants
 
 PAIRS = {
     "en": (
@@ -56,8 +56,12 @@ NAMES = [
 CONTEXT = RunContext()
 
 
-def task_in(language: str):  # type: ignore[no-untyped-def]
+def task_in(language: str) -> Task:
     return replace(NLI, language=language)
+
+
+def name_of(spec: str) -> str:
+    return spec.split(":")[0]
 
 
 def variants_of(spec: str, language: str) -> Variants:
@@ -71,8 +75,12 @@ def variants_of(spec: str, language: str) -> Variants:
             short="use",
             context=CONTEXT,
         )
+    except DoesNotApply as reason:  # its words are short
+        if not (name_of(spec).endswith("_letters") and language in ("zh", "ja")):
+            raise
+        pytest.skip(str(reason))
     except (MissingData, MissingPackage) as missing:
-        assert "tags" in parts(TransformationPart)[spec.split(":")[0]].needs
+        assert "tags" in parts(TransformationPart)[name_of(spec)].needs
         pytest.skip(str(missing))
 
 
@@ -94,8 +102,9 @@ class TestInEveryLanguage:
 
     def test_no_splitter_of_another_language_cuts(self, name: str, language: str) -> None:
         transformation = parse(name)
-        for fidelity in ("paper", "released"):
-            used = parse(name, fidelity=fidelity).splitter_for(task_in(language))  # type: ignore[arg-type]
+        fidelities: tuple[Fidelity, ...] = ("paper", "released")
+        for fidelity in fidelities:
+            used = parse(name, fidelity=fidelity).splitter_for(task_in(language))
             assert used == "pieces" or fits(used, language)
         assert transformation.splitter_for(task_in(language)) != "simple"
 
@@ -110,10 +119,9 @@ class TestInEveryLanguage:
         if language not in ("zh", "ja") or name == "replace_least":
             return
         for made in variant_texts(variants_of(name, language)):
-            for old, new in zip(PAIRS[language], made, strict=True):
-                assert str(new).count(" ") <= max(
-                    text.count(" ") for text in (old, *PAIRS[language])
-                )
+            for text in filter(None, made):
+                beside = {text[i + k] for i, c in enumerate(text[:-1]) if c == " " for k in (-1, 1)}
+                assert not any(map(is_one_of_unspaced, beside))
 
 
 @pytest.mark.parametrize("language", PAIRS)

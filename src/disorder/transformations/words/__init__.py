@@ -9,6 +9,7 @@ from importlib.util import find_spec
 from disorder.languages import UNSPACED_LANGUAGES
 from disorder.memo import Memo
 from disorder.registry import SplitterPart, part
+from disorder.transformations.words.sentence import with_whole_characters
 from disorder.types import Sentence
 
 ANY = "any"
@@ -26,7 +27,7 @@ def split(text: str, *, words: str = DEFAULT) -> Sentence:
     if not splitter.needs:
         sentence: Sentence = splitter.function(text)
         return sentence
-    [kept] = _kept([(words, text)], lambda _: [splitter.function(text)])
+    [kept] = _kept([(words, text)], lambda _: [with_whole_characters(splitter.function(text))])
     return replace(kept)  # a copy: what is cached on a sentence must not outlive its user
 
 

@@ -8,7 +8,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from disorder.languages import is_one_of_unspaced
+from disorder.languages import is_one_of_unspaced, segments
 from disorder.types import Bools, Sentence
 
 # Kana; Han with its extensions and compatibility forms
@@ -59,6 +59,24 @@ def sentence_of(text: str, spans: Sequence[tuple[int, int]]) -> Sentence:
     if not spaced.all():
         spaced &= ~punctuation
     return Sentence(text, bounds[:, 0], bounds[:, 1], punctuation, spaced)
+
+
+def with_whole_characters(sentence: Sentence) -> Sentence:
+    """The sentence with words joined where a tokenizer cut inside a character, such as an emoji of
+    several code points.
+    """
+    if sentence.text.isascii() or not len(sentence):
+        return sentence
+    bounds = np.array(segments(sentence.text, "character"))
+    begins = np.isin(sentence.starts, bounds)
+    begins[0] = True
+    if begins.all():
+        return sentence
+    first = np.flatnonzero(begins)
+    last = np.append(first[1:], len(sentence)) - 1
+    is_mark = np.logical_and.reduceat(sentence.is_punctuation, first)
+    starts, ends = sentence.starts[first], sentence.ends[last]
+    return Sentence(sentence.text, starts, ends, is_mark, sentence.is_spaced[first])
 
 
 def units_of(text: str, spans: Sequence[tuple[int, int]], *, is_spaced: Bools) -> Sentence:
