@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+import disorder
 from disorder.data import read_data
 from disorder.errors import UnknownName
 from disorder.languages import detect, language_code, script_of
@@ -130,3 +132,17 @@ def test_mixed_data_is_noted(jsonl: Callable[..., Path]) -> None:
     dataset = read_data(str(jsonl(rows)))
     assert dataset.task.language == "mul"
     assert "German (de) 50 %" in dataset.notes[0]
+
+
+@pytest.mark.parametrize(
+    ("code", "splitter"), [("en", "simple"), ("zh", "simple"), ("th", "icu"), ("ja", "icu")]
+)
+def test_a_network_from_scratch_knows_words_of_scripts_without_spaces(
+    code: str, splitter: str, tmp_path: Path
+) -> None:
+    pytest.importorskip("torch", reason="needs torch")
+    settings = {"epochs": "1", "width": "8"}
+    rows = rows_in(code, 60)
+    disorder.train("plain", rows, dev=rows[:12], out=tmp_path / "m", settings=settings)
+    config = json.loads((tmp_path / "m" / "config.json").read_text(encoding="utf-8"))
+    assert config["words"] == splitter

@@ -36,7 +36,13 @@ COMMON = (
     "All understand side=a|b|both|task|last, words=SPLITTER, q=N, those with word classes "
     "tagger=TAGGER; chains: A+B."
 )
-UNSET = {"lr": "by model", "epochs": "by model", "vectors": "learned", "r": "half of k"}
+UNSET = {
+    "words": "by language",
+    "lr": "by model",
+    "epochs": "by model",
+    "vectors": "learned",
+    "r": "half of k",
+}
 SIDES = {
     "both": "both texts",
     "task": "the text that the task names",
@@ -247,15 +253,15 @@ def _print_languages(console: Console) -> None:
 
     table = Table("code", "language", "script", "words by", "word classes by", box=None)
     for code, name in NAMES.items():
-        package = package_for(code) or "a pipeline of your own"
-        tagger = tagger_for(code).tagger or f"– (would add one: {package})"
+        package = package_for(code)
+        tagger = tagger_for(code).tagger or (f"({package})" if package else "–")
         scripts = ", ".join(scripts_of_language(code))
         table.add_row(code, name, scripts, default_splitter(code), tagger)
     console.print(table)
     needy = [name for name, entry in parts(TransformationPart).items() if "tags" in entry.needs]
     lines = [
-        f"Word classes are needed by {', '.join(needy)}; every other transformation works in every "
-        "language.",
+        "In brackets: what would add a tagger. Word classes are needed by "
+        f"{', '.join(needy)}; every other transformation works in every language.",
         "A spaCy pipeline that is installed is found by itself; any other that tags universal "
         "classes can be named: tagger=spacy:FOLDER. A plugin can add a tagger.",
     ]

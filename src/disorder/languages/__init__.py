@@ -7,10 +7,11 @@
 from __future__ import annotations
 
 from disorder.languages.boundaries import n_words, segments, without_surrogates
-from disorder.languages.detection import AUTO, DetectedLanguage, detect, sampled
+from disorder.languages.detection import AUTO, DetectedLanguage, detect, main_script, sampled
 from disorder.languages.names import MIXED, NAMES, UNKNOWN, is_known, language_code, language_name
 from disorder.languages.scripts import (
     UNSPACED_LANGUAGES,
+    UNSPACED_SCRIPTS,
     is_one_of_unspaced,
     script_of,
     scripts_of_language,
@@ -22,12 +23,14 @@ __all__ = [
     "NAMES",
     "UNKNOWN",
     "UNSPACED_LANGUAGES",
+    "UNSPACED_SCRIPTS",
     "DetectedLanguage",
     "detect",
     "is_known",
     "is_one_of_unspaced",
     "language_code",
     "language_name",
+    "main_script",
     "n_words",
     "sampled",
     "script_of",

@@ -84,13 +84,13 @@ def detect(texts: Sequence[str]) -> DetectedLanguage:
     """
     rows = [text[:LONGEST] for text in sampled(texts)]
     by_script: dict[str, list[str]] = {}
-    letters: Counter[str] = Counter()
+    n_letters = 0
     for row in rows:
-        counts = Counter(filter(None, map(script_of, row)))
-        letters.update(counts)
-        if counts:
-            by_script.setdefault(_main_script(counts), []).append(row)
-    if sum(letters.values()) < FEWEST:
+        script = main_script(row)
+        n_letters += sum(script_of(char) != "" for char in row)
+        if script:
+            by_script.setdefault(script, []).append(row)
+    if n_letters < FEWEST:
         return DetectedLanguage(UNKNOWN)
     votes: Counter[str] = Counter()
     for script, written in by_script.items():
@@ -105,10 +105,13 @@ def sampled(rows: Sequence[T]) -> Sequence[T]:
     return [rows[i * len(rows) // SAMPLE] for i in range(SAMPLE)]
 
 
-def _main_script(counts: Mapping[str, int]) -> str:
-    """The script of a row; Han with some kana is Japanese, with some Hangul Korean."""
-    script = max(counts, key=lambda name: counts[name])
-    if script == "Han" and counts.get("Kana", 0) >= KANA * (counts["Han"] + counts["Kana"]):
+def main_script(text: str) -> str:
+    """The script that most letters of a text are in, empty without letters; Han with some kana is
+    Japanese and counts as kana.
+    """
+    counts = Counter(filter(None, map(script_of, text)))
+    script = max(counts, key=lambda name: counts[name], default="")
+    if script == "Han" and counts["Kana"] >= KANA * (counts["Han"] + counts["Kana"]):
         return "Kana"
     return script
 

@@ -27,7 +27,7 @@ from disorder.types import PositionRows, Sentence
     drawn_as="shuffle_letters",
 )
 def replace_letters(
-    sentence: Sentence, rng: Generator, count: int, *, keep: Kept = "ends", share: float = 1.0
+    sentence: Sentence, rng: Generator, count: int, *, keep: Kept = "none", share: float = 1.0
 ) -> PositionRows:
     """Replace the letters inside a `share` of the words, which `shuffle_letters` would shuffle, by
     other letters of the text.

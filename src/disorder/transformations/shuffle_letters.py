@@ -25,7 +25,7 @@ from disorder.types import PositionRows, Sentence
     nested=("share",),
 )
 def shuffle_letters(
-    sentence: Sentence, rng: Generator, count: int, *, keep: Kept = "ends", share: float = 1.0
+    sentence: Sentence, rng: Generator, count: int, *, keep: Kept = "none", share: float = 1.0
 ) -> PositionRows:
     """Shuffle the letters inside a `share` of the words, all of them or with the first or the first
     and last kept (keep=none, first or ends).

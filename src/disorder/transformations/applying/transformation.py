@@ -22,7 +22,7 @@ from disorder.specs import format_part
 from disorder.transformations.applying.chain import NONE_EXISTS, then
 from disorder.transformations.positions.single_rows import unchanged
 from disorder.transformations.tags import named_or_usual, tagged
-from disorder.transformations.words import default_splitter, fits, split
+from disorder.transformations.words import default_splitter, fits, is_for_another, split
 from disorder.transformations.words.sentence import sentence_of
 from disorder.types import Context, Example, Floats, Pair, PositionRows, Sentence, Task, Variants
 
@@ -33,6 +33,7 @@ UNITS = {
     "sentence": "sentences",
     "line": "lines",
 }  # what is moved → the splitter that finds it
+PROBE = ("one two three four five six.", "seven eight nine ten eleven twelve.")
 BREAKING_WORDS = ("char", "subword")  # units that leave no word whole
 FROM_CONTEXT = {"vocabulary", "training data"}  # needs that a function takes from its context
 
@@ -204,14 +205,14 @@ class Transformation:
         language = task.language
         if name == PIECES:
             return name
-        if named and not fits(name, language):
+        if named and is_for_another(name, language):
             raise BadSetting(
                 named[0].part.name,
                 words=name,
                 need=f"a splitter for {language_name(language)}, such as words=icu "
                 "(disorder list words)",
             )
-        if name and fits(name, language):
+        if name and (named or fits(name, language)):
             return name
         if language == "zh" and "tags" in self.needs:
             return default_splitter(language)
@@ -228,13 +229,14 @@ class Transformation:
         """Itself, after a try on one example: a bad setting or a missing package shows before any
         data is read.
 
-        Without a language (None: it is found out when data is read) word classes are not tried.
+        Without a language (None: it is found out when data is read) no tagger is tried.
         """
         if language is None and "tags" in self.needs:
+            pair = Pair(*map(_untagged, PROBE))
+            with suppress(DoesNotApply):
+                self._perturbed("probe", pair, Task("probe"), 1, 0, "use", _Trial())
             return self
-        probe = Example(
-            "probe", "one two three four five six.", "seven eight nine ten eleven twelve.", ""
-        )
+        probe = Example("probe", *PROBE, "")
         with suppress(DoesNotApply):
             self.apply(
                 probe, task=Task("probe", language=language or "en"), q=1, seed=0, context=_Trial()
@@ -345,6 +347,12 @@ class Transformation:
                 f"{self.spec} needs a model to find which words matter, and none is given"
             )
         return context
+
+
+def _untagged(text: str) -> Sentence:
+    """A sentence without a tagger: every word is a noun."""
+    sentence = split(text)
+    return replace(sentence, tags=np.full(len(sentence), "NOUN"))
 
 
 def _weighed(pair: Pair, importance: Sequence[Floats]) -> Pair:

@@ -48,6 +48,14 @@ def fits(splitter: str, language: str) -> bool:
     return made_for in (ANY, language) or language == "und"
 
 
+def is_for_another(splitter: str, language: str) -> bool:
+    """Whether a splitter is made for one language and the texts are in another; one that cuts at
+    spaces is for whoever has put spaces there.
+    """
+    is_for_one = part(SplitterPart, splitter).language not in (ANY, SPACED)
+    return is_for_one and not fits(splitter, language)
+
+
 @lru_cache(maxsize=1)
 def _has_jieba() -> bool:
     return find_spec("rjieba") is not None

@@ -95,7 +95,8 @@ def check_request(request: TrainingRequest) -> CheckedRequest:
         need = "--model hf:ENCODER and a recipe for the task itself, as plain is"
         raise BadSetting("train", head="spans", need=need)
     check_vectors(settings.words.vectors)
-    part(SplitterPart, settings.words.words)
+    if settings.words.words is not None:
+        part(SplitterPart, settings.words.words)
     return checked
 
 
