@@ -134,6 +134,9 @@ class TransformationPart(Part):
     tagger: Mapping[str, str]
     shows: tuple[str, ...]
     single: bool
+    units: bool
+    nested: tuple[str, ...]
+    drawn_as: str
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -409,6 +412,9 @@ def transformation(
     tagger: Mapping[str, str] | None = None,
     shows: tuple[str, ...] = (),
     single: bool | None = None,
+    units: bool | None = None,
+    nested: tuple[str, ...] = (),
+    drawn_as: str = "",
 ) -> Callable[[F], F]:
     """Register a way to perturb a text.
 
@@ -423,7 +429,10 @@ def transformation(
     `tagger` for each language where it matters; with "vocabulary" and "training data" the function
     takes a `Context` as its fourth argument. `shows` names settings that the canonical spec always
     spells out, because their default says too little. `single` says whether single texts can be
-    perturbed; usually they cannot where a transformation takes a pair.
+    perturbed; usually they cannot where a transformation takes a pair. `units` says whether other
+    units than words can be moved (unit=char|subword|sentence|line), usually those that change
+    nothing but order. `nested` names settings that do not change the draws: a larger share then
+    contains a smaller one. `drawn_as` names the transformation whose draws it shares, as a control.
     """
     return _declare(
         TransformationPart,
@@ -443,6 +452,9 @@ def transformation(
         tagger=TAGGERS | dict(tagger or {}),
         shows=shows,
         single=scope == "sentence" if single is None else single,
+        units=keeps_words and scope == "sentence" and not needs if units is None else units,
+        nested=nested,
+        drawn_as=drawn_as,
     )
 
 

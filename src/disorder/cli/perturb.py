@@ -14,6 +14,7 @@ from disorder.cli.options import (
     Fidelity,
     Labels,
     LabelWords,
+    Language,
     Seed,
     Short,
     Shots,
@@ -61,6 +62,7 @@ def perturb(
     short: Short = "skip",
     columns: Columns = "",
     task: TaskName = None,
+    language: Language = "auto",
     data_dir: DataDir = None,
     model: Annotated[
         str | None,
@@ -102,6 +104,7 @@ def perturb(
         short=cast("Literal['skip', 'use']", short),
         columns=columns,
         task=task,
+        language=language,
         data_dir=data_dir,
         model=model,
         labels=labels,
@@ -138,6 +141,8 @@ def _check_jsonl(**given: object) -> None:
 
 def _say(tally: Tally, out: str) -> None:
     """What was written, removed and left out, on standard error."""
+    for note in tally.notes:
+        typer.echo(note, err=True)
     if not tally.used:
         typer.echo(f"0 examples used, 0 variants written to {out}", err=True)
     for spec, n_used in tally.used.items():

@@ -11,6 +11,7 @@ from disorder.report.fitted_tables import Cell, NamedRow, ScoreTable, fitted
 from disorder.report.metric_names import meaning_of, named, shown, title_of
 from disorder.report.visible_text import visible
 from disorder.report.wording import (
+    gain_lines,
     interval,
     left_out,
     main_transformation,
@@ -48,6 +49,8 @@ def show(run: Run, console: Console, *, folder: str | None = None, profile: bool
     for group in run.groups:
         _print_table(console, _scores(run, group))
     console.print()
+    for line in gain_lines(run):
+        console.print(Text(line))
     for line in _legend(run):
         console.print(Text(line, style="dim"))
     notes = [*run.notes, *prompt_lines(run), *stopped_early(run)]

@@ -49,6 +49,7 @@ class Settings:
     labels: Mapping[str, str] = field(default_factory=dict)
     group_by: Sequence[str] = ()
     task: str | None = None
+    language: str = "auto"
     data_dir: str | None = None
     batch_size: int | None = None
     precision: str = "fp32"
