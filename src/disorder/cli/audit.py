@@ -44,6 +44,9 @@ def audit(
     address: o.Address = None,
     workers: o.Workers = None,
     cache: o.CacheFolder = None,
+    reads_below: o.ReadsBelow = 0.2,
+    bag_above: o.BagAbove = 0.8,
+    least_skill: o.LeastSkill = 0.1,
     profile: o.Profile = False,
     as_json: o.Json = False,
 ) -> None:

@@ -1,4 +1,4 @@
-"""`disorder perturb`: writes perturbed texts to a file, to look at or to use elsewhere."""
+"""`disorder perturb`: writes perturbed texts, to look at or to use elsewhere."""
 
 from __future__ import annotations
 
@@ -27,8 +27,9 @@ if TYPE_CHECKING:
 def perturb(
     data: SomeData,
     out: Annotated[
-        Path, typer.Option(help="File to write, one JSON object per line; - for standard output")
-    ],
+        Path | None,
+        typer.Option(help="File to write, one JSON object per line (default: standard output)"),
+    ] = None,
     with_: Annotated[
         list[str] | None,
         typer.Option(
@@ -55,7 +56,7 @@ def perturb(
     ] = None,
     labels: Labels = "",
 ) -> None:
-    """Write the perturbed texts of DATA to a file.
+    """Write the perturbed texts of DATA to a file or to the terminal.
 
     Each line holds id, transformation, variant, text_a, text_b, label, positions_a, positions_b.
     """
@@ -78,14 +79,15 @@ def perturb(
         model=model,
         labels=labels,
     )
-    if str(out) == "-":
+    if out is None or str(out) == "-":
         texts.write(sys.stdout)
+        _say(texts.tally, "standard output")
     else:
         texts.save(out)
-    _say(texts.tally, out)
+        _say(texts.tally, str(out))
 
 
-def _say(tally: Tally, out: Path) -> None:
+def _say(tally: Tally, out: str) -> None:
     """What was written, removed and left out, on standard error."""
     if not tally.used:
         typer.echo(f"0 examples used, 0 variants written to {out}", err=True)

@@ -4,6 +4,5 @@ from __future__ import annotations
 
 from disorder.verbs.audit.auditing import BLOCK, CURTAILED_BLOCK
 from disorder.verbs.audit.pipeline import audit, resume
-from disorder.verbs.audit.verdict import kept
 
-__all__ = ["BLOCK", "CURTAILED_BLOCK", "audit", "kept", "resume"]
+__all__ = ["BLOCK", "CURTAILED_BLOCK", "audit", "resume"]

@@ -29,6 +29,7 @@ from disorder.metrics import (
     threshold,
 )
 from disorder.metrics.omega import CURVE
+from disorder.report.conclusions import verdict
 from disorder.runs import (
     Omitted,
     Record,
@@ -54,11 +55,12 @@ from disorder.types import (
     Score,
     Variants,
 )
+from disorder.verbs.audit.answers import answers
 from disorder.verbs.audit.block import Block, BlockPredictor, BlockResult
+from disorder.verbs.audit.conclusions import Conclusions
 from disorder.verbs.audit.figures import figures
 from disorder.verbs.audit.prediction_array import compacted, empty_array
 from disorder.verbs.audit.telling_examples import telling
-from disorder.verbs.audit.verdict import verdict
 from disorder.verbs.outcomes import build_outcomes, gold_of
 
 BLOCK = 4096  # texts in a block: what a crash can cost; fixed: files do not depend on batch size
@@ -94,6 +96,9 @@ class Audit:
     costs: Costs = field(default_factory=Costs)
     n_used: int = 0  # examples that some transformation could use
 
+    def __post_init__(self) -> None:
+        self.conclusions = Conclusions(self.run, self.dataset, self.predictor, self.settings)
+
     def go(self) -> Run:
         """Predict and measure everything."""
         began = time.perf_counter()
@@ -111,6 +116,7 @@ class Audit:
             raise
         finally:
             self.engine.close()
+        self.conclusions.settle()
         self.run.status = "done"
         self.run.verdict = verdict(self.run)
         self._finish(began)
@@ -136,7 +142,9 @@ class Audit:
         examples = self.dataset.examples
         write_examples(self.folder, examples)
         original = self._predict(0, None, np.empty(0)).probabilities[:, 0]
-        self._record(self._outcomes(examples, original, original[:, None]), examples)
+        as_they_are = self._outcomes(examples, original, original[:, None])
+        self._record(as_they_are, examples)
+        self.conclusions.original_label = as_they_are.original_label
         for number, transformation in enumerate(self.plan, start=1):
             self._measure(number, transformation, original)
         has_scores = any(record.transformation != ORIGINAL for record in self.run.scores)
@@ -218,6 +226,8 @@ class Audit:
                 part = replace(outcomes.take(mask), n_skipped=n_all - int(mask.sum()))
             for name, score in scores(part, keeps_words=keeps_words, points=points, only=only):
                 self._enter(outcomes.transformation, name, group, score)
+            if keeps_words and not self.predictor.decided_at:
+                self.conclusions.draw(part, group)
 
     def _enter(self, spec: str, metric: str, group: str, score: Score | str) -> None:
         if isinstance(score, str):
@@ -254,6 +264,7 @@ class Audit:
             ]
             self.run.references.setdefault(name, []).extend(records)
         self.run.figures[spec] = figures(outcomes)
+        self.run.answers[spec] = answers(outcomes)
 
         def rebuild(i: int) -> Variants:
             return self.predictor.perturbed(spec, examples[i])

@@ -61,6 +61,9 @@ def audit(
     address: str | None = None,
     workers: int | None = None,
     cache: str | Path | None = None,
+    reads_below: float = 0.2,
+    bag_above: float = 0.8,
+    least_skill: float = 0.1,
     progress: Progress | None = None,
 ) -> Run:
     """Perturb the words of `data`, predict again with `model`, and measure what survives.
@@ -95,6 +98,10 @@ def audit(
     agree: share of sampled predictions that must agree for `precision="auto"`.
     engine: where the model runs: "local" or "ray"; `address` and `workers` are Ray's.
     cache: folder of the prediction cache, or "off".
+    reads_below, bag_above: the conclusion's limits of `skill_kept`: a model that keeps at most the
+        first share of its skill reads word order, one that keeps at least the second behaves like a
+        bag of words.
+    least_skill: skill above chance that counts as none, as a share of all there could be.
     progress: called as progress(stage, done, total, note).
     """
     chosen = Settings(
@@ -121,6 +128,9 @@ def audit(
         address=address,
         workers=workers,
         cache=None if cache is None else str(cache),
+        reads_below=reads_below,
+        bag_above=bag_above,
+        least_skill=least_skill,
     )
     chosen.check()
     if out is None:
