@@ -151,8 +151,9 @@ def _applying(
     only: Collection[str] | None,
 ) -> Iterator[Metric]:
     measured = _measured(outcomes, keeps_words)
-    on = "numbers" if outcomes.task.is_regression else "labels"
-    fitting = [p for p in parts(MetricPart).values() if p.of in measured and p.on in (on, "any")]
+    on = outcomes.task.predicts
+    either = () if on == "likelihoods" else ("any",)
+    fitting = [p for p in parts(MetricPart).values() if p.of in measured and p.on in (on, *either)]
     for entry in fitting:
         if not entry.parameter and (only is None or entry.name in only):
             yield Metric(entry)

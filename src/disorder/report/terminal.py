@@ -10,7 +10,13 @@ from rich.text import Text
 from disorder.report.fitted_tables import Cell, NamedRow, ScoreTable, fitted
 from disorder.report.metric_names import meaning_of, named, shown, title_of
 from disorder.report.visible_text import visible
-from disorder.report.wording import interval, left_out, main_transformation, spread
+from disorder.report.wording import (
+    interval,
+    left_out,
+    main_transformation,
+    prompt_lines,
+    spread,
+)
 from disorder.runs.run import Record, Run
 
 SECONDS = ("draw", "assemble", "forward", "cache", "write")
@@ -44,7 +50,8 @@ def show(run: Run, console: Console, *, folder: str | None = None, profile: bool
     console.print()
     for line in _legend(run):
         console.print(Text(line, style="dim"))
-    for line in [*left_out(run), *_not_measured(run), *run.notes, *stopped_early(run)]:
+    notes = [*run.notes, *prompt_lines(run), *stopped_early(run)]
+    for line in [*left_out(run), *_not_measured(run), *notes]:
         console.print(Text(line))
     if profile:
         for line in spent(run):

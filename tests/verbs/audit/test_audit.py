@@ -228,7 +228,8 @@ class TestKnownModels:
         assert run.chance is None
         assert run["original", "spearman"].value == 1
         assert run["shuffle_ngrams", "spearman"].value == 1
-        assert {record.metric for record in run.scores} == {"spearman"}
+        assert run["shuffle_ngrams", "skill_kept"].value == 1
+        assert {record.metric for record in run.scores} == {"spearman", "skill_kept"}
 
     def test_groups_have_their_own_scores(self, jsonl: Write) -> None:
         rows = [{**row, "genre": "news" if i < 20 else "chat"} for i, row in enumerate(pairs(30))]
