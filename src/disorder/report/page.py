@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from disorder.report import charts
 from disorder.report.metric_names import meaning_of, shown, title_of
+from disorder.report.number_text import MINUS
 from disorder.report.terminal import about, by_transformation, caveat_lines, permutation_rows
 from disorder.report.visible_text import visible as visible
 from disorder.report.wording import TELLING_KINDS, command, left_out, main_transformation
@@ -87,8 +88,12 @@ def environment(package: str, folder: str, **filters: Callable[..., str]) -> Env
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    found.filters |= {"visible": visible, **filters}
+    found.filters |= {"visible": visible, "minus": _true_minus, **filters}
     return found
+
+
+def _true_minus(number: str) -> str:
+    return number.replace("-", MINUS)
 
 
 def _pictures(run: Run, main: str) -> list[dict[str, str]]:

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from rich.box import SIMPLE_HEAD
 from rich.console import Console
+from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
@@ -30,10 +31,8 @@ def show(run: Run, console: Console, *, folder: str | None = None, profile: bool
     first, *rest = run.verdict.split("\n")
     console.print()
     console.print(Text(first, style="bold"))
-    for line in rest:
-        console.print(Text(f"  {line}"))
-    for line in caveat_lines(run):
-        console.print(Text(f"  {visible(line)}"))
+    for line in [*rest, *caveat_lines(run)]:
+        console.print(Padding(Text(visible(line)), (0, 0, 0, 2)))
     console.print(Text(f"\n{about(run)}", style="dim"))
     for line in [*answer_lines(run), *baseline_lines(run)]:
         console.print(Text(visible(line), style="dim"))
@@ -151,7 +150,7 @@ def _width(run: Run, group: str, columns: Sequence[str]) -> int:
         max(len(title_of(metric)), *(len(spread(row[metric])) for row in rows if metric in row))
         for metric in columns
     ]
-    return min(names, FOLDED) + 1 + len(f"{run.n_examples:,}") + 1 + sum(w + 1 for w in widths)
+    return min(names, FOLDED) + len(f"{run.n_examples:,}") + 2 + sum(w + 2 for w in widths)
 
 
 def caveat_lines(run: Run) -> list[str]:
@@ -159,9 +158,9 @@ def caveat_lines(run: Run) -> list[str]:
     if run.conclusion is None:
         return []
     general = {caveat.kind for caveat in run.conclusion.caveats}
-    lines = [f"mind: {caveat}" for caveat in run.conclusion.caveats]
+    lines = [f"caveat: {caveat}" for caveat in run.conclusion.caveats]
     for group, found in run.conclusions.items():
-        lines += [f"mind, {group}: {c}" for c in found.caveats if c.kind not in general]
+        lines += [f"caveat, {group}: {c}" for c in found.caveats if c.kind not in general]
     return lines
 
 
