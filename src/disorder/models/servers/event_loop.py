@@ -77,7 +77,9 @@ class _LoopThread(threading.Thread):
     """A thread that runs one coroutine; what it raises is kept in `error`."""
 
     def __init__(
-        self, main: Callable[[], Coroutine[Any, Any, None]], at_end: Callable[[], None] | None = None
+        self,
+        main: Callable[[], Coroutine[Any, Any, None]],
+        at_end: Callable[[], None] | None = None,
     ) -> None:
         super().__init__(name="requests", daemon=True)
         self.error: BaseException | None = None
