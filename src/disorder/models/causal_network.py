@@ -1,5 +1,5 @@
-"""A causal language model of transformers: log-probabilities of answers after prompts, of texts, and
-greedy continuations.
+"""A causal language model of transformers: log-probabilities of answers after prompts and of texts,
+and what it would write next.
 
 The tokens that many prompts begin with (the stem) go through the network once; their keys and
 values are shared. A batch holds prompts of one length, so that nothing is padded. All answers to a
@@ -164,9 +164,7 @@ class CausalNetwork(FittingBatches):
                 "fewer --shots, or leave out the longest texts"
             )
 
-    def _scored(
-        self, stem: Stem, tails: tuple[Ids, ...], n_unscored: int, ids: Ints
-    ) -> Floats:
+    def _scored(self, stem: Stem, tails: tuple[Ids, ...], n_unscored: int, ids: Ints) -> Floats:
         """One batch: the prompts' own tokens, then the answers' but for their last ones."""
         import torch
 
@@ -183,9 +181,7 @@ class CausalNetwork(FittingBatches):
                 more["attention_mask"] = _additive(mask, self.network.dtype, device)
             if len(stem):
                 more |= {"past_key_values": stem.cache(n_rows), "use_cache": True}
-            logits = self._run(
-                torch.from_numpy(inputs).to(device), 1 + len(beside), **more
-            )
+            logits = self._run(torch.from_numpy(inputs).to(device), 1 + len(beside), **more)
             found = torch.log_softmax(logits.float(), dim=-1).cpu().numpy()
         scores = np.zeros((n_rows, len(tails)))
         start = 1
@@ -214,10 +210,7 @@ class CausalNetwork(FittingBatches):
         scores: Floats = chosen.cpu().numpy().astype(np.float64)
         return scores
 
-
-    def continuations(
-        self, rows: Sequence[Sequence[int]], max_tokens: Sequence[int]
-    ) -> list[str]:
+    def continuations(self, rows: Sequence[Sequence[int]], max_tokens: Sequence[int]) -> list[str]:
         """What the network writes next, always its likeliest token, until it ends or may not go
         on.
         """
@@ -278,7 +271,9 @@ class CausalNetwork(FittingBatches):
         for token in (self.tokenizer.bos_token_id, self.tokenizer.eos_token_id):
             if token is not None:
                 return int(token)
-        raise BadModel("this tokenizer has no token that begins a text, so a first word has no odds")
+        raise BadModel(
+            "this tokenizer has no token that begins a text, so a first word has no odds"
+        )
 
 
 def _arrays(feed: Feed) -> Feed:

@@ -35,4 +35,6 @@ class LikelihoodModel:
         """One log-probability per text or pair; a text that occurs again is scored once."""
         single = list(dict.fromkeys(text for pair in texts for text in pair if text is not None))
         scores = dict(zip(single, self.scorer.log_likelihoods(single).tolist(), strict=True))
-        return np.array([[sum(scores[text] for text in pair if text is not None)] for pair in texts])
+        return np.array(
+            [[sum(scores[text] for text in pair if text is not None)] for pair in texts]
+        )

@@ -10,7 +10,7 @@ from disorder.types import PositionRows, Sentence
 
 
 @transformation(
-    keeps="the examples of a prompt", destroys="their order", side="a"
+    keeps="the examples of a prompt", destroys="their order", side="a", perturbs="shots"
 )
 def shuffle_shots(sentence: Sentence, rng: Generator, count: int) -> PositionRows:
     """Put the examples of a prompt, each with its answer, into another order (--break shots)."""

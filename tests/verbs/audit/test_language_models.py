@@ -101,14 +101,14 @@ def test_examples_of_another_kind_are_an_error(tmp_path: Path) -> None:
     with pytest.raises(DisorderError, match="the audited data has pairs of texts"):
         bound_prompt("causal:x", data, Settings(shots=1, shots_from=str(path)))
     path.write_text('{"text_a": "one", "text_b": "two", "label": "x"}\n', encoding="utf-8")
-    with pytest.raises(DisorderError, match="label 'x' .* is none of entailment"):
+    with pytest.raises(DisorderError, match=r"label 'x' .* is none of entailment"):
         bound_prompt("causal:x", data, Settings(shots=1, shots_from=str(path)))
 
 
 def test_numbers_outside_of_the_options_are_an_error() -> None:
     rows = [{"text_a": "a b", "text_b": "c d", "label": f"{i}.5"} for i in range(8)]
     data = disorder.read_data(rows)
-    with pytest.raises(DisorderError, match=r"label 5\.5 is outside of the options 0 to 5"):
+    with pytest.raises(DisorderError, match=r"label [567]\.5 is outside of the options 0 to 5"):
         bound_prompt("causal:x", data, Settings())
     words = {str(i): str(i) for i in range(9)}
     assert bound_prompt("causal:x", data, Settings(label_words=words)) is not None
@@ -200,13 +200,12 @@ def test_the_words_of_the_instruction_are_perturbed_and_the_texts_are_not(
     assert "the word order of the instruction" in run.verdict
     samples = run.samples().to_pylist()
     perturbed = [row for row in samples if row["transformation"] != "original"]
-    firsts = {row["text_a"] for row in perturbed}
+    firsts = {row["written_a"] for row in perturbed}
     assert len(firsts) == SMALL["q"], "one draw for all examples"
     original = prompt_of("causal:x").openings[0][0]
-    assert all(sorted(text.split()) != text.split() or text != original for text in firsts)
     assert original not in firsts
     assert {tuple(sorted(_words(text))) for text in firsts} == {tuple(sorted(_words(original)))}
-    assert all(row["text_b"].startswith("Premise: ") for row in perturbed)
+    assert all(row["written_b"].startswith("Premise: ") for row in perturbed)
 
 
 def _words(text: str) -> list[str]:
@@ -253,10 +252,10 @@ def test_the_order_of_examples_and_their_answers_are_perturbed(
         cache="off",
         out=tmp_path / "run",
     )
-    assert run.transformations == ["shuffle_shots", "shuffle_answers"]
+    assert run.transformations == ["shuffle_answers", "shuffle_shots"]
     rows = run.samples().to_pylist()
     for name in run.transformations:
-        texts = {row["text_a"] for row in rows if row["transformation"] == name}
+        texts = {row["written_a"] for row in rows if row["transformation"] == name}
         assert len(texts) == 5, "all orders of three examples but their own"
     assert "its examples as they are" in run.verdict
     again = disorder.read_run(tmp_path / "run")
@@ -267,9 +266,12 @@ def test_the_order_of_examples_and_their_answers_are_perturbed(
     ("settings", "message"),
     [
         ({"break_": "shots"}, "the prompt needs two examples or more"),
-        ({"break_": "shots", "shots": 3, "with_": "derange"}, "takes shuffle_shots and shuffle_a"),
+        (
+            {"break_": "shots", "shots": 3, "with_": "derange"},
+            "takes shuffle_answers and shuffle_s",
+        ),
         ({"break_": "instruction", "with_": "swap_texts"}, "takes both texts of a pair"),
-        ({"break_": "instruction", "option_orders": 2}, "leave out --option-orders"),
+        ({"break_": "instruction", "option_orders": 2}, "leave out option_orders"),
         ({"break_": "prompt"}, "need text or instruction or shots"),
         ({"score": ["order_rank", "p_c"]}, "measure p_c in another audit"),
         ({"score": "order_rank", "shots": 3}, "this model takes no prompt"),
@@ -280,9 +282,7 @@ def test_what_cannot_be_perturbed_or_measured_is_one_line(
 ) -> None:
     with pytest.raises(DisorderError) as caught:
         disorder.audit(f"causal:{tiny_llama}", "builtin", limit=4, **settings)
-    assert message.replace("--option-orders", "option_orders=") in str(caught.value).replace(
-        "--option-orders", "option_orders="
-    )
+    assert message in str(caught.value)
 
 
 def test_breaking_a_prompt_needs_a_language_model() -> None:

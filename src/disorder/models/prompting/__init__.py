@@ -23,4 +23,12 @@ from disorder.models.prompting.perturbed_parts import perturbed_part
 from disorder.models.prompting.prompt import Prompt, Question, Shot
 from disorder.models.prompting.prompted_model import PromptedModel, findings
 
-__all__ = ["Prompt", "PromptedModel", "Question", "Shot", "findings", "perturbed_part", "prompt_for"]
+__all__ = [
+    "Prompt",
+    "PromptedModel",
+    "Question",
+    "Shot",
+    "findings",
+    "perturbed_part",
+    "prompt_for",
+]

@@ -91,7 +91,9 @@ class PromptTemplate:
         try:
             yield
         except TemplateSyntaxError as error:
-            raise DisorderError(f"prompt {self.name}, line {error.lineno}: {error.message}") from None
+            raise DisorderError(
+                f"prompt {self.name}, line {error.lineno}: {error.message}"
+            ) from None
         except EXPRESSION_ERRORS as error:
             why = str(error).splitlines()[0] if str(error) else type(error).__name__
             raise DisorderError(f"prompt {self.name} cannot be filled in: {why}") from None
@@ -99,6 +101,4 @@ class PromptTemplate:
 
 def _environment(loader: BaseLoader | None = None) -> ImmutableSandboxedEnvironment:
     """Templates see nothing but their variables; texts are values and never code."""
-    return ImmutableSandboxedEnvironment(
-        loader=loader, undefined=StrictUndefined, autoescape=False
-    )
+    return ImmutableSandboxedEnvironment(loader=loader, undefined=StrictUndefined, autoescape=False)

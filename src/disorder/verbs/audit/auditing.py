@@ -60,9 +60,9 @@ from disorder.types import (
 from disorder.verbs.audit.block import Block, BlockPredictor, BlockResult
 from disorder.verbs.audit.budget import Budget
 from disorder.verbs.audit.figures import figures
+from disorder.verbs.audit.likelihoods import rank_verdict
 from disorder.verbs.audit.live_gate import LiveGate
 from disorder.verbs.audit.prediction_array import compacted, empty_array
-from disorder.verbs.audit.likelihoods import rank_verdict
 from disorder.verbs.audit.prompt_breaking import prompt_verdict
 from disorder.verbs.audit.telling_examples import telling
 from disorder.verbs.audit.verdict import verdict

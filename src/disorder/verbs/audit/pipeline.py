@@ -29,14 +29,14 @@ from disorder.types import Dataset, Fidelity, Progress
 from disorder.verbs.audit.auditing import Audit
 from disorder.verbs.audit.block import BlockPredictor
 from disorder.verbs.audit.budget import Budget
+from disorder.verbs.audit.likelihoods import RANK, likelihood_task
 from disorder.verbs.audit.live_gate import LiveGate
 from disorder.verbs.audit.planning import LEFT_OUT, planned, requested_scores
-from disorder.verbs.audit.likelihoods import RANK, likelihood_task
 from disorder.verbs.audit.preview import Preview, previewed
 from disorder.verbs.audit.prompt_breaking import (
-    SHOT_TRANSFORMATIONS,
     broken_prompt,
     on_prompts,
+    shot_transformations,
 )
 from disorder.verbs.audit.prompt_spread import spread_over
 from disorder.verbs.gate import gate
@@ -371,7 +371,7 @@ def _plan(
     """The transformations, and notes on those that were left out; a resumed run keeps its own."""
     if before is None:
         if chosen.break_ == "shots" and not chosen.transformations:
-            chosen = replace(chosen, transformations=SHOT_TRANSFORMATIONS)
+            chosen = replace(chosen, transformations=shot_transformations())
         plan, left_out = planned(chosen, language_of(data, chosen.task))
         return plan if chosen.break_ == "text" else on_prompts(plan, chosen.break_), left_out
     left_out = [note for note in before.notes if note.startswith(LEFT_OUT)]

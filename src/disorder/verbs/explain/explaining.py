@@ -120,8 +120,8 @@ def explain(
     _check_once(wanted)
     dataset = selected_data(str(data) if isinstance(data, Path) else data, settings)
     wanted = wanted or usual(dataset)
-    prompt = bound_prompt(model, dataset, settings)
-    loaded, notes = loaded_model(model, dataset, [transformation], settings, prompt)
+    bound = bound_prompt(model, dataset, settings)
+    loaded, notes = loaded_model(model, dataset, [transformation], settings, bound)
     subject = Subject(loaded, dataset, settings, transformation.spec, shown_progress(progress))
     found = Explanations(
         model=loaded.name,

@@ -33,9 +33,7 @@ class TaskRows:
     def files(self) -> dict[str, list[tuple[Row, Question]]]:
         """What stands in each file: what is known of a text, and the question about it."""
         found = {
-            ORIGINAL: [
-                self._asked(_original(example), example.texts) for example in self.originals
-            ]
+            ORIGINAL: [self._asked(_original(example), example.texts) for example in self.originals]
         }
         for record in self.records:
             file = file_name(record["transformation"])

@@ -57,8 +57,12 @@ def recover(subject: Subject, *, n: int = 50) -> Explained:
         f"{said(removed)} (negative: it adds to it); {said(exact)} of the texts are restored "
         "exactly, case and punctuation aside"
     )
-    table = Table("recover", f"Texts under {subject.transformation}, and what the model makes of "
-                  "them; the distance is in words.", rows)
+    table = Table(
+        "recover",
+        f"Texts under {subject.transformation}, and what the model makes of "
+        "them; the distance is in words.",
+        rows,
+    )
     return Explained(finding, tables=[table], scores={"removed": removed, "exact": exact})
 
 
