@@ -23,6 +23,7 @@ RATIOS = {
     "pipeline_speed.py": r"\| the pipeline object \| [\d.]+ \| [\d.]+ \|",
     "runtimes.py": r"\| torch, plain attention \| [\d.]+ \| [\d.]+ \|",
     "scale.py": r"largest ÷ smallest = [\d.]+",
+    "server_speed.py": r"ours, 8 connections +[\d.]+ s +[\d.]+ ×",
     "start.py": r"\| disorder --help \| [\d.]+ \| [\d.]+ \|",
     "throughput.py": r"\| `derange` \| [\d,]+ \| [\d,]+ \|",
     "view_speed.py": r"\| open a run \(fresh server\) \| [\d.]+ \| [\d.]+ \| 2 \|",
