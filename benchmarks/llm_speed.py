@@ -62,7 +62,7 @@ def lm_eval() -> Callable[[], object]:
 
     folder = Path(tempfile.mkdtemp()) / "task"
     group = exported(folder)
-    manager = TaskManager(include_path=str(folder))
+    manager = TaskManager(include_path=str(folder), include_defaults=False)
     models: dict[int, Any] = {}
 
     def run(size: int, limit: int | None = None) -> Any:

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from disorder.registry import list_parts
     from disorder.runs import Run, read_run
     from disorder.verbs.audit import audit, resume
+    from disorder.verbs.board import board
     from disorder.verbs.compare import compare
     from disorder.verbs.explain import explain
     from disorder.verbs.gate import gate
@@ -30,6 +31,7 @@ __all__ = [
     "DisorderError",
     "Run",
     "audit",
+    "board",
     "compare",
     "designs",
     "explain",
@@ -52,6 +54,7 @@ _HOMES = {
     "DisorderError": "errors",
     "Run": "runs",
     "audit": "verbs.audit",
+    "board": "verbs.board",
     "compare": "verbs.compare",
     "designs": "verbs.train",
     "explain": "verbs.explain",

@@ -168,11 +168,13 @@ class MetricPart(Part):
     better: str
     unit: str
     of: Literal["texts", "variants", "permutations", "order"]
-    on: Literal["labels", "numbers", "likelihoods"]
+    on: Literal["labels", "numbers", "any", "likelihoods"]
     shown: Literal["table", "page", "permutations", "file"]
     position: int
     parameter: str
     points: tuple[str, ...]
+    depends_on_q: bool
+    alone: str
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -466,12 +468,14 @@ def metric(
     unit: str = "share",
     paper: str = "",
     of: Literal["texts", "variants", "permutations", "order"] = "variants",
-    on: Literal["labels", "numbers", "likelihoods"] = "labels",
+    on: Literal["labels", "numbers", "any", "likelihoods"] = "labels",
     shown: Literal["table", "page", "permutations", "file"] = "table",
     position: int = 100,
     name: str = "",
     parameter: str = "",
     points: tuple[str, ...] = (),
+    depends_on_q: bool = False,
+    alone: str = "",
 ) -> Callable[[F], F]:
     """Register a score: a function from `Outcomes` to its decomposition by example.
 
@@ -479,10 +483,13 @@ def metric(
     the docstring's first sentence), `better` in words which way is good, `unit` what its numbers
     are. `of` says what it measures: original and perturbed texts alike, any perturbed ones, those
     with several variants per example, or those that keep the words and change their order. `on`
-    says whether predictions are labels, numbers, or log-probabilities of the texts themselves.
-    `shown` is where it appears: in every table, on pages only, among the scores of permutations, or
-    in files only; `position` orders it there. A metric with a `parameter` is written NAME@VALUE and
-    gets the value as its second argument; it is measured at `points` unless others are requested.
+    says whether predictions must be labels or numbers (any: either), or are log-probabilities of
+    the texts themselves. `shown` is where it appears: in every table, on pages only, among the
+    scores of permutations, or in files only; `position` orders it there. A metric with a
+    `parameter` is written NAME@VALUE and gets the value as its second argument; it is measured at
+    `points` unless others are requested. `depends_on_q` marks one whose expected value changes with
+    the number of permutations; `alone` says why a limit on it alone misleads, where it does: a gate
+    then names a better rule.
     """
 
     def enter(function: F) -> F:
@@ -501,6 +508,8 @@ def metric(
             position=position,
             parameter=parameter,
             points=points,
+            depends_on_q=depends_on_q,
+            alone=alone,
         )
         register(entry)
         return function

@@ -17,6 +17,7 @@ RATIOS = {
     "again.py": r"again is \d+ × faster",
     "audit_speed.py": r"\| e bare forward passes +\| +[\d.]+ \| +[\d.]+ \| +1\.00 \|",
     "llm_speed.py": r"\| d1 curtailed, Ω_max +\| +[\d.]+ \| +[\d.]+ \| +[\d.]+ \|",
+    "family_speed.py": r"per row, largest ÷ smallest = [\d.]+",
     "lime_speed.py": r"lime, loop +[\d.]+ s CPU +[\d.]+x   same top word: \d+ of 2",
     "overlap_speed.py": r"disorder +[\d,]+ permutations per second +[\d.]+ ×",
     "permute_speed.py": r"ours ÷ unconstrained: [\d.]+",

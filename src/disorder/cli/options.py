@@ -81,6 +81,15 @@ Workers = Annotated[
     int | None, option("Ray workers (default: one per GPU, else one per core)", min=1)
 ]
 CacheFolder = Annotated[str | None, option("Folder of the prediction cache, or off", "--cache")]
+ReadsBelow = Annotated[
+    float, option("Conclusion: a model that keeps at most this share of its skill reads word order")
+]
+BagAbove = Annotated[
+    float, option("Conclusion: one that keeps at least this share behaves like a bag of words")
+]
+LeastSkill = Annotated[
+    float, option("Conclusion: skill above chance that counts as none, of all there could be")
+]
 
 Prompt = Annotated[
     list[str] | None,

@@ -1,4 +1,4 @@
-"""`disorder perturb`: writes perturbed texts to a file, to look at or to use elsewhere."""
+"""`disorder perturb`: writes perturbed texts, to look at or to use elsewhere."""
 
 from __future__ import annotations
 
@@ -36,11 +36,12 @@ RUN = {
 def perturb(
     data: SomeData,
     out: Annotated[
-        Path,
+        Path | None,
         typer.Option(
-            help="File to write, one JSON object per line (- prints them); with --as a folder"
+            help="File to write, one JSON object per line (default: standard output); with --as a "
+            "folder"
         ),
-    ],
+    ] = None,
     with_: Annotated[
         list[str] | None,
         typer.Option(
@@ -81,11 +82,13 @@ def perturb(
     shots_from: ShotsFrom = None,
     label_words: LabelWords = "",
 ) -> None:
-    """Write the perturbed texts of DATA to a file, or as a task for lm-eval or inspect.
+    """Write the perturbed texts of DATA to a file or to the terminal, or as a task for lm-eval or
+    inspect.
 
     Each line holds id, transformation, variant, text_a, text_b, label, positions_a, positions_b.
     """
     from disorder.cli.progress import News
+    from disorder.errors import DisorderError
     from disorder.verbs.perturb import perturb as perturb_texts
 
     News.show()
@@ -105,6 +108,8 @@ def perturb(
         labels=labels,
     )
     if as_ != "jsonl":
+        if out is None:
+            raise DisorderError(f"--as {as_} writes a folder: name it with --out")
         found = texts.export(
             out,
             as_=cast("Literal['lm-eval', 'inspect']", as_),
@@ -113,15 +118,16 @@ def perturb(
             shots_from=shots_from,
             label_words=label_words,
         )
-        _say(texts.tally, out)
+        _say(texts.tally, str(out))
         typer.echo(f"run it: {RUN[as_].format(found=found, folder=out)}", err=True)
         return
     _check_jsonl(prompt=prompt, shots=shots, shots_from=shots_from, label_words=label_words)
-    if str(out) == "-":
+    if out is None or str(out) == "-":
         texts.write(sys.stdout)
+        _say(texts.tally, "standard output")
     else:
         texts.save(out)
-    _say(texts.tally, out)
+        _say(texts.tally, str(out))
 
 
 def _check_jsonl(**given: object) -> None:
@@ -133,7 +139,7 @@ def _check_jsonl(**given: object) -> None:
         raise DisorderError(f"{', '.join(names)}: texts alone have no prompt; add --as lm-eval")
 
 
-def _say(tally: Tally, out: Path) -> None:
+def _say(tally: Tally, out: str) -> None:
     """What was written, removed and left out, on standard error."""
     if not tally.used:
         typer.echo(f"0 examples used, 0 variants written to {out}", err=True)

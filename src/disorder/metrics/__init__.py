@@ -24,6 +24,7 @@ from disorder.metrics.statistics.decomposition import (
 )
 from disorder.metrics.statistics.intervals import average, mean, ratio, resampled, share, widened
 from disorder.metrics.statistics.paired import PairedDifference, difference_of, holm
+from disorder.metrics.statistics.skill_ratio import SkillRatio
 from disorder.metrics.wos import dev_r, is_simple, step_counts
 
 __all__ = [
@@ -38,6 +39,7 @@ __all__ = [
     "PairedDifference",
     "RankCorrelation",
     "Share",
+    "SkillRatio",
     "StopRule",
     "average",
     "decompose",

@@ -5,14 +5,15 @@ Texts and names are untrusted: they are escaped, and invisible characters are ma
 
 from __future__ import annotations
 
-import unicodedata
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from disorder.report import charts
 from disorder.report.metric_names import meaning_of, shown, title_of
-from disorder.report.terminal import about, by_transformation, permutation_rows
+from disorder.report.number_text import fixed
+from disorder.report.terminal import about, by_transformation, caveat_lines, permutation_rows
+from disorder.report.visible_text import visible as visible
 from disorder.report.wording import (
     TELLING_KINDS,
     command,
@@ -58,6 +59,8 @@ def page(run: Run, *, has_explanations: bool = False) -> str:
         about=about(run),
         verdict=first,
         verdicts=rest,
+        caveats=caveat_lines(run),
+        answers=_answers(run, main),
         main=main,
         pictures=_pictures(run, main),
         tables=[(group, list(by_transformation(run, group))) for group in ["all", *run.groups]],
@@ -94,23 +97,8 @@ def environment(package: str, folder: str, **filters: Callable[..., str]) -> Env
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    found.filters |= {"visible": visible, **filters}
+    found.filters |= {"visible": visible, "number": fixed, **filters}
     return found
-
-
-def visible(text: object) -> str:
-    """Control characters and bidirectional marks as symbols one can see, so that a text cannot
-    disturb the page.
-    """
-    return "".join(_shown(char) for char in str(text))
-
-
-def _shown(char: str) -> str:
-    if char in "\n\t\u200d" or unicodedata.category(char) not in ("Cc", "Cf", "Cs", "Co"):
-        return char
-    if ord(char) < 0x20:
-        return chr(0x2400 + ord(char))
-    return f"⟨U+{ord(char):04X}⟩"
 
 
 def _pictures(run: Run, main: str) -> list[dict[str, str]]:
@@ -130,6 +118,13 @@ def _pictures(run: Run, main: str) -> list[dict[str, str]]:
         {"svg": svg, "caption": caption.format(score=title, main=main)}
         for caption, svg in pictures.items()
     ]
+
+
+def _answers(run: Run, main: str) -> dict[str, Any]:
+    """Which labels were given before and after the transformation of the conclusion."""
+    name = main if run.conclusion is None else run.conclusion.transformation
+    found = run.answers.get(name)
+    return {"transformation": name, **found} if found else {}
 
 
 def _telling(run: Run, main: str) -> list[tuple[str, list[dict[str, Any]]]]:

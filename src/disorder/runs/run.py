@@ -22,6 +22,7 @@ from pydantic import BaseModel, Field, PrivateAttr, ValidationError
 from pydantic.dataclasses import dataclass
 
 from disorder.errors import BadData, DisorderError, UnknownName
+from disorder.runs.conclusion import Conclusion, WordBaseline
 from disorder.runs.frames import data_frame
 from disorder.runs.samples import SampleParts, storable
 from disorder.runs.storage import copy_folder, place, write_atomically
@@ -79,7 +80,10 @@ class Run(BaseModel):
     """A finished or unfinished audit: its settings, its scores, and where its folder lies.
 
     `run.scores` is a list of records, ready for a data frame; `run["derange", "p_c"]` is one of
-    them. `run.folder` is None where nothing was kept on disk.
+    them. `run.conclusion` is what they say on word order (None where nothing that keeps the words
+    was measured), `run.conclusions` the same by group, `run.verdict` both in words. `run.folder` is
+    None where nothing was kept on disk. `language_caveats` name tools that do not fit the language
+    of the data.
     """
 
     schema_version: int = SCHEMA_VERSION
@@ -116,7 +120,12 @@ class Run(BaseModel):
     git: str | None = None
     hashes: dict[str, str] = Field(default_factory=dict)
     taggers: list[str] = Field(default_factory=list)
+    conclusion: Conclusion | None = None
+    conclusions: dict[str, Conclusion] = Field(default_factory=dict)
+    language_caveats: list[str] = Field(default_factory=list)
     verdict: str = ""
+    answers: dict[str, Any] = Field(default_factory=dict)
+    word_baselines: list[WordBaseline] = Field(default_factory=list)
     scores: list[Record] = Field(default_factory=list)
     references: dict[str, list[Record]] = Field(default_factory=dict)
     omitted: list[Omitted] = Field(default_factory=list)

@@ -65,6 +65,9 @@ class Settings:
     calibrate: str | None = None
     chat: str = "auto"
     break_: str = "text"
+    reads_below: float = 0.2
+    bag_above: float = 0.8
+    least_skill: float = 0.1
     base_url: str | None = _model_option()
     answers: str | None = _model_option()
     max_connections: int | None = _model_option()
@@ -101,6 +104,15 @@ class Settings:
         _one_of("engine", self.engine, ("local", "ray"))
         if not 0 < self.agree <= 1:
             raise BadSetting("audit", agree=self.agree, need="a share above 0, at most 1")
+        if not 0 < self.reads_below < self.bag_above <= 1:
+            raise BadSetting(
+                "audit",
+                reads_below=self.reads_below,
+                bag_above=self.bag_above,
+                need="shares between 0 and 1, the first the smaller",
+            )
+        if not 0 < self.least_skill < 1:
+            raise BadSetting("audit", least_skill=self.least_skill, need="a share between 0 and 1")
         if self.curtail and self.stop_when:
             raise BadSetting("audit", curtail=True, stop_when=self.stop_when, need="one of the two")
         if self.stop_when and self.is_in_portions:

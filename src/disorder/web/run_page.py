@@ -14,7 +14,7 @@ from disorder.metrics import ORIGINAL
 from disorder.report import charts
 from disorder.report.metric_names import meaning_of, shown, title_of
 from disorder.report.page import CAPTIONS, visible
-from disorder.report.terminal import about, by_transformation
+from disorder.report.terminal import about, by_transformation, caveat_lines
 from disorder.report.wording import (
     command,
     left_out,
@@ -46,6 +46,7 @@ def run_page(
         "about": about(run),
         "verdict": verdict,
         "verdicts": verdicts,
+        "caveats": caveat_lines(run),
         "tables": score_tables(run),
         "title_of": title_of,
         "meanings": meanings(run),

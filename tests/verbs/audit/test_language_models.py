@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -22,12 +23,21 @@ SMALL = {"with_": "derange", "q": 4, "limit": 6, "cache": "off"}
 
 
 @pytest.fixture(scope="module")
-def audited(tiny_llama: Path, tmp_path_factory: pytest.TempPathFactory) -> Any:
+def others(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """A few pairs to take examples from; the built-in training split is long."""
+    path = tmp_path_factory.mktemp("others") / "others.jsonl"
+    path.write_text("".join(json.dumps(row) + "\n" for row in pairs(12)), encoding="utf-8")
+    return str(path)
+
+
+@pytest.fixture(scope="module")
+def audited(tiny_llama: Path, others: str, tmp_path_factory: pytest.TempPathFactory) -> Any:
     out = tmp_path_factory.mktemp("run") / "run"
     return disorder.audit(
         f"causal:{tiny_llama}",
         "builtin",
         shots=3,
+        shots_from=others,
         option_orders=3,
         calibrate="content-free",
         out=out,
@@ -61,12 +71,19 @@ def test_the_prompt_is_escaped_on_the_page(tiny_llama: Path, tmp_path: Path) -> 
     assert "&lt;script&gt;alert(1)" in page
 
 
-def test_examples_are_other_rows_balanced_and_by_seed() -> None:
+def test_examples_are_other_rows_balanced_and_by_seed(jsonl: Callable[..., Path]) -> None:
     data = disorder.read_data("builtin")
     audited = Dataset("builtin", data.task, data.examples[:40], {}, "")
 
+    rows = [
+        {"id": e.id, "text_a": e.text_a, "text_b": e.text_b, "label": e.label}
+        for e in data.examples[40:200]
+    ]
+    path = jsonl(rows)
+
     def shots(**more: Any) -> list[tuple[Any, str]]:
-        prompt = bound_prompt("causal:x", audited, Settings(shots=6, **more))
+        settings = Settings(shots=6, shots_from=str(path), **more)
+        prompt = bound_prompt("causal:x", audited, settings)
         assert prompt is not None
         return [(shot.texts, shot.label) for shot in prompt.shots]
 
@@ -74,8 +91,15 @@ def test_examples_are_other_rows_balanced_and_by_seed() -> None:
     assert sorted(label for _, label in chosen) == sorted(data.task.labels * 2)
     assert chosen == shots()
     assert chosen != shots(seed=1)
-    training = {example.texts for example in disorder.read_data("builtin:nli:train").examples}
-    assert {texts for texts, _ in chosen} <= training
+    assert {texts for texts, _ in chosen} <= {(row["text_a"], row["text_b"]) for row in rows}
+
+
+def test_examples_come_from_the_training_split_unless_told_otherwise() -> None:
+    data = disorder.read_data("builtin:sentiment")
+    prompt = bound_prompt("causal:x", data, Settings(shots=1))
+    assert prompt is not None
+    training = {e.texts for e in disorder.read_data("builtin:sentiment:train").examples}
+    assert prompt.shots[0].texts in training
 
 
 def test_rows_that_are_audited_are_never_examples(tmp_path: Path) -> None:
@@ -142,10 +166,11 @@ def test_bad_options_are_one_line(
     assert len(err.strip().splitlines()) == 1
 
 
-def test_curtailed_scores_are_those_of_the_full_audit(tiny_llama: Path) -> None:
+def test_curtailed_scores_are_those_of_the_full_audit(tiny_llama: Path, others: str) -> None:
     settings = SMALL | {"q": 12, "limit": 20, "score": ["omega_max", "omega_rand"]}
-    full = disorder.audit(f"causal:{tiny_llama}", "builtin", shots=2, **settings)
-    less = disorder.audit(f"causal:{tiny_llama}", "builtin", shots=2, curtail=True, **settings)
+    settings |= {"shots": 2, "shots_from": others}
+    full = disorder.audit(f"causal:{tiny_llama}", "builtin", **settings)
+    less = disorder.audit(f"causal:{tiny_llama}", "builtin", curtail=True, **settings)
     for name in ("omega_max", "omega_rand"):
         assert less["derange", name].value == full["derange", name].value
     assert less.n_predictions < full.n_predictions
@@ -181,8 +206,8 @@ def test_several_prompts_give_the_spread_beside_the_interval(
     assert disorder.read_run(tmp_path / "run" / "prompts" / "2-paraphrase").status == "done"
 
 
-def test_a_repeated_audit_asks_nothing(tiny_llama: Path, tmp_path: Path) -> None:
-    settings = SMALL | {"cache": str(tmp_path / "cache"), "shots": 2}
+def test_a_repeated_audit_asks_nothing(tiny_llama: Path, others: str, tmp_path: Path) -> None:
+    settings = SMALL | {"cache": str(tmp_path / "cache"), "shots": 2, "shots_from": others}
     first = disorder.audit(f"causal:{tiny_llama}", "builtin", **settings)
     again = disorder.audit(f"causal:{tiny_llama}", "builtin", **settings)
     assert first.n_predictions > 0
@@ -217,7 +242,7 @@ def prompt_of(model: str, **settings: Any) -> Any:
 
 
 def test_predictions_under_a_perturbed_instruction_are_those_of_that_prompt(
-    tiny_llama: Path,
+    tiny_llama: Path, others: str
 ) -> None:
     from dataclasses import replace
 
@@ -225,7 +250,7 @@ def test_predictions_under_a_perturbed_instruction_are_those_of_that_prompt(
     from disorder.models.prompting import perturbed_part
 
     data = disorder.read_data("builtin")
-    plain = prompt_of("causal:x", shots=2)
+    plain = prompt_of("causal:x", shots=2, shots_from=others)
     [example] = data.examples[:1]
     [question] = plain.questions([example.texts])
     other = replace(question, instruction="premise the given")
@@ -240,13 +265,14 @@ def test_predictions_under_a_perturbed_instruction_are_those_of_that_prompt(
 
 
 def test_the_order_of_examples_and_their_answers_are_perturbed(
-    tiny_llama: Path, tmp_path: Path
+    tiny_llama: Path, others: str, tmp_path: Path
 ) -> None:
     run = disorder.audit(
         f"causal:{tiny_llama}",
         "builtin",
         break_="shots",
         shots=3,
+        shots_from=others,
         q=10,
         limit=6,
         cache="off",

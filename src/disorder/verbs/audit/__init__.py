@@ -6,7 +6,6 @@ from disorder.verbs.audit.auditing import BLOCK, CURTAILED_BLOCK
 from disorder.verbs.audit.budget import Prices
 from disorder.verbs.audit.piloting import Pilot, pilot
 from disorder.verbs.audit.pipeline import audit, preview, resume, settings_of
-from disorder.verbs.audit.verdict import kept
 
 __all__ = [
     "BLOCK",
@@ -14,7 +13,6 @@ __all__ = [
     "Pilot",
     "Prices",
     "audit",
-    "kept",
     "pilot",
     "preview",
     "resume",

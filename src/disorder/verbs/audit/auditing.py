@@ -31,6 +31,7 @@ from disorder.metrics import (
 )
 from disorder.metrics.omega import CURVE
 from disorder.models.prompting import findings
+from disorder.report.conclusions import verdict
 from disorder.runs import (
     Omitted,
     Record,
@@ -57,15 +58,16 @@ from disorder.types import (
     Score,
     Variants,
 )
+from disorder.verbs.audit.answers import answers
 from disorder.verbs.audit.block import Block, BlockPredictor, BlockResult
 from disorder.verbs.audit.budget import Budget
+from disorder.verbs.audit.conclusions import Conclusions
 from disorder.verbs.audit.figures import figures
 from disorder.verbs.audit.likelihoods import rank_verdict
 from disorder.verbs.audit.live_gate import LiveGate
 from disorder.verbs.audit.prediction_array import compacted, empty_array
 from disorder.verbs.audit.prompt_breaking import prompt_verdict
 from disorder.verbs.audit.telling_examples import telling
-from disorder.verbs.audit.verdict import verdict
 from disorder.verbs.outcomes import build_outcomes, gold_of
 
 BLOCK = 4096  # texts in a block: what a crash can cost; fixed: files do not depend on batch size
@@ -115,6 +117,7 @@ class Audit:
     def __post_init__(self) -> None:
         self.early: dict[int, Predicted] = {}  # what was predicted in portions, by transformation
         self.block = SERVER_BLOCK if self.predictor.model.is_remote else BLOCK
+        self.conclusions = Conclusions(self.run, self.dataset, self.predictor, self.settings)
 
     def go(self) -> Run:
         """Predict and measure everything."""
@@ -135,6 +138,7 @@ class Audit:
             raise
         finally:
             self.engine.close()
+        self.conclusions.settle()
         self.run.status = "done"
         special = prompt_verdict(self.run) or rank_verdict(self.run)
         self.run.verdict = special or verdict(self.run)
@@ -209,6 +213,7 @@ class Audit:
             examples, original[used], original[used, None], n_skipped=int((~used).sum())
         )
         self._record(outcomes, examples)
+        self.conclusions.original_label = predicted_label(original)
         return original
 
     def _those(self, used: Bools) -> list[Example]:
@@ -299,6 +304,16 @@ class Audit:
                 part = replace(outcomes.take(mask), n_skipped=n_all - int(mask.sum()))
             for name, score in scores(part, keeps_words=keeps_words, points=points, only=only):
                 self._enter(outcomes.transformation, name, group, score)
+            if keeps_words and self._concludes:
+                self.conclusions.draw(part, group)
+
+    @property
+    def _concludes(self) -> bool:
+        """Whether the scores say how a model reads texts: not those of likelihoods or of perturbed
+        prompts, nor where prediction stopped once Ω was decided.
+        """
+        is_of_texts = self.settings.break_ == "text" and not self.dataset.task.is_likelihood
+        return is_of_texts and not self.predictor.decided_at
 
     def _enter(self, spec: str, metric: str, group: str, score: Score | str) -> None:
         if isinstance(score, str):
@@ -335,6 +350,7 @@ class Audit:
             ]
             self.run.references.setdefault(name, []).extend(records)
         self.run.figures[spec] = figures(outcomes)
+        self.run.answers[spec] = answers(outcomes)
 
         def rebuild(i: int) -> Variants:
             return self.predictor.perturbed(spec, examples[i])
@@ -456,6 +472,7 @@ class Audit:
         self.dataset = replace(
             self.dataset, examples=self.dataset.examples[:n_done], skipped=skipped
         )
+        self.conclusions.dataset = self.dataset
         self.gold = self.gold[:n_done]
         self.run.n_examples = n_done
         self.run.skips["data"] = dict(skipped)

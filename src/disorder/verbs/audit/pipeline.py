@@ -82,6 +82,9 @@ def audit(
     calibrate: str | None = None,
     chat: str = "auto",
     break_: str = "text",
+    reads_below: float = 0.2,
+    bag_above: float = 0.8,
+    least_skill: float = 0.1,
     base_url: str | None = None,
     answers: str | None = None,
     no_answer: str = "skip",
@@ -140,6 +143,10 @@ def audit(
     chat: use the model's chat template: "on", "off", or "auto" where it has one.
     break_: what is perturbed: the "text", or of a prompt the "instruction" (its words) or the
         "shots" (the order of its examples, and which answer belongs to which).
+    reads_below, bag_above: the conclusion's limits of `skill_kept`: a model that keeps at most the
+        first share of its skill reads word order, one that keeps at least the second behaves like a
+        bag of words.
+    least_skill: skill above chance that counts as none, as a share of all there could be.
     base_url: the address of an OpenAI-compatible server, for `openai:MODEL`.
     answers: how a server's answers become predictions: "decisions", "prompt-logprobs",
         "first-token", "constrained", "parse", or "auto", the first that it does right.
@@ -186,6 +193,9 @@ def audit(
         calibrate=calibrate,
         chat=chat,
         break_=break_,
+        reads_below=reads_below,
+        bag_above=bag_above,
+        least_skill=least_skill,
         base_url=base_url,
         answers=answers,
         no_answer=no_answer,
