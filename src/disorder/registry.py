@@ -137,6 +137,7 @@ class TransformationPart(Part):
     units: bool
     nested: tuple[str, ...]
     drawn_as: str
+    perturbs: Literal["words", "shots"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -415,6 +416,7 @@ def transformation(
     units: bool | None = None,
     nested: tuple[str, ...] = (),
     drawn_as: str = "",
+    perturbs: Literal["words", "shots"] = "words",
 ) -> Callable[[F], F]:
     """Register a way to perturb a text.
 
@@ -433,6 +435,7 @@ def transformation(
     units than words can be moved (unit=char|subword|sentence|line), usually those that change
     nothing but order. `nested` names settings that do not change the draws: a larger share then
     contains a smaller one. `drawn_as` names the transformation whose draws it shares, as a control.
+    `perturbs` is "shots" for those that are for the examples of a prompt (--break shots).
     """
     return _declare(
         TransformationPart,
@@ -455,6 +458,7 @@ def transformation(
         units=keeps_words and scope == "sentence" and not needs if units is None else units,
         nested=nested,
         drawn_as=drawn_as,
+        perturbs=perturbs,
     )
 
 
@@ -491,13 +495,13 @@ def metric(
     the docstring's first sentence), `better` in words which way is good, `unit` what its numbers
     are. `of` says what it measures: original and perturbed texts alike, any perturbed ones, those
     with several variants per example, or those that keep the words and change their order. `on`
-    says whether predictions must be labels, numbers ("any": either), or log-probabilities of the
-    texts themselves. `shown` is where it appears: in every table, on pages only, among the scores
-    of permutations, or in files only; `position` orders it there. A
-    metric with a `parameter` is written NAME@VALUE and gets the value as its second argument; it is
-    measured at `points` unless others are requested. `depends_on_q` marks one whose expected value
-    changes with the number of permutations; `alone` says why a limit on it alone misleads, where it
-    does: a gate then names a better rule.
+    says whether predictions must be labels or numbers (any: either), or are log-probabilities of
+    the texts themselves. `shown` is where it appears: in every table, on pages only, among the
+    scores of permutations, or in files only; `position` orders it there. A metric with a
+    `parameter` is written NAME@VALUE and gets the value as its second argument; it is measured at
+    `points` unless others are requested. `depends_on_q` marks one whose expected value changes with
+    the number of permutations; `alone` says why a limit on it alone misleads, where it does: a gate
+    then names a better rule.
     """
 
     def enter(function: F) -> F:

@@ -24,6 +24,7 @@ RATIOS = {
     "pipeline_speed.py": r"\| the pipeline object \| [\d.]+ \| [\d.]+ \|",
     "runtimes.py": r"\| torch, plain attention \| [\d.]+ \| [\d.]+ \|",
     "scale.py": r"largest ÷ smallest = [\d.]+",
+    "server_speed.py": r"ours, 8 connections +[\d.]+ s +[\d.]+ ×",
     "start.py": r"\| disorder --help \| [\d.]+ \| [\d.]+ \|",
     "throughput.py": r"\| `derange` \| [\d,]+ \| [\d,]+ \|",
     "words_per_text.py": r"\| builtin \| en \| icu \| [\d.]+ \| [\d.]+ \| [\d.]+ \|",

@@ -166,12 +166,18 @@ def _transformation_facts(entry: TransformationPart, paper: str) -> Iterator[str
     yield _joined(
         f"keeps {entry.keeps}",
         f"destroys {entry.destroys}",
-        f"applies to {'single texts and pairs' if entry.single else 'pairs'}",
-        f"perturbs {SIDES.get(entry.side, entry.side)}",
+        f"applies to {_applies_to(entry)}",
+        f"perturbs {SIDES.get(entry.side, entry.side)}" if entry.perturbs == "words" else "",
         _needs(" and ".join(entry.needs)),
         paper,
     )
     yield _settings(entry)
+
+
+def _applies_to(entry: TransformationPart) -> str:
+    if entry.perturbs == "shots":
+        return "the examples of a prompt (--break shots)"
+    return "single texts and pairs" if entry.single else "pairs"
 
 
 def _joined(*facts: str) -> str:

@@ -40,7 +40,8 @@ def perturb(
     out: Annotated[
         Path | None,
         typer.Option(
-            help="File to write, one JSON object per line (default: standard output); with --as a folder"
+            help="File to write, one JSON object per line (default: standard output); with --as a "
+            "folder"
         ),
     ] = None,
     with_: Annotated[
@@ -90,6 +91,7 @@ def perturb(
     Each line holds id, transformation, variant, text_a, text_b, label, positions_a, positions_b.
     """
     from disorder.cli.progress import News
+    from disorder.errors import DisorderError
     from disorder.verbs.perturb import perturb as perturb_texts
 
     News.show()

@@ -147,7 +147,8 @@ class Settings:
         return [
             "--" + name.replace("_", "-")
             for name in PROMPT_OPTIONS
-            if getattr(self, name) != getattr(usual, name) and getattr(self, name) not in ([], {})
+            if (getattr(self, name) or None)
+            != (getattr(usual, name) or None)  # [] is as good as ()
         ]
 
 

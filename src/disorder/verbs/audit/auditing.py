@@ -321,9 +321,16 @@ class Audit:
                 part = replace(outcomes.take(mask), n_skipped=n_all - int(mask.sum()))
             for name, score in scores(part, keeps_words=keeps_words, points=points, only=only):
                 self._enter(outcomes.transformation, name, group, score)
-            is_about_texts = outcomes.task.predicts == "likelihoods"
-            if keeps_words and not self.predictor.decided_at and not is_about_texts:
+            if keeps_words and self._concludes:
                 self.conclusions.draw(part, group)
+
+    @property
+    def _concludes(self) -> bool:
+        """Whether the scores say how a model reads texts: not those of likelihoods or of perturbed
+        prompts, nor where prediction stopped once Ω was decided.
+        """
+        is_of_texts = self.settings.break_ == "text" and not self.dataset.task.is_likelihood
+        return is_of_texts and not self.predictor.decided_at
 
     def _enter(self, spec: str, metric: str, group: str, score: Score | str) -> None:
         if isinstance(score, str):
@@ -482,6 +489,7 @@ class Audit:
         self.dataset = replace(
             self.dataset, examples=self.dataset.examples[:n_done], skipped=skipped
         )
+        self.conclusions.dataset = self.dataset
         self.gold = self.gold[:n_done]
         self.run.n_examples = n_done
         self.run.skips["data"] = dict(skipped)

@@ -65,8 +65,8 @@ class Conclusions:
         found = [Caveat(kind="language", text=text) for text in self.run.language_caveats]
         if spec in self.run.stopped:
             text = (
-                "prediction stopped early (--stop-when), and this interval is that of a fixed "
-                "sample"
+                "prediction stopped early (--stop-when, --fail-if), and this interval is that of a "
+                "fixed sample"
             )
             found.append(Caveat(kind="stopped_early", text=text))
         return found

@@ -34,9 +34,9 @@ from disorder.verbs.audit.live_gate import LiveGate
 from disorder.verbs.audit.planning import LEFT_OUT, planned, requested_scores
 from disorder.verbs.audit.preview import Preview, previewed
 from disorder.verbs.audit.prompt_breaking import (
-    SHOT_TRANSFORMATIONS,
     broken_prompt,
     on_prompts,
+    shot_transformations,
 )
 from disorder.verbs.audit.prompt_spread import spread_over
 from disorder.verbs.gate import gate
@@ -402,7 +402,7 @@ def _plan(
     """
     if before is None:
         if chosen.break_ == "shots" and not chosen.transformations:
-            chosen = replace(chosen, transformations=SHOT_TRANSFORMATIONS)
+            chosen = replace(chosen, transformations=shot_transformations())
         plan, left_out = planned(chosen, language)
         return plan if chosen.break_ == "text" else on_prompts(plan, chosen.break_), left_out
     left_out = [note for note in before.notes if note.startswith(LEFT_OUT)]
