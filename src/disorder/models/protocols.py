@@ -8,7 +8,7 @@ scikit-learn estimators) are described at the end.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from typing import Any, Protocol, runtime_checkable
 
 from disorder.types import Costs, Floats, Pair, Predictor, Texts, Variants
@@ -30,6 +30,7 @@ __all__ = [
     "Predictor",
     "ProbabilityEstimator",
     "Scores",
+    "Streaming",
     "Timed",
     "Tokens",
 ]
@@ -153,6 +154,17 @@ class Timed(Protocol):
     """Counts the seconds that it spent on inputs, before the network ran."""
 
     input_seconds: float
+
+
+@runtime_checkable
+class Streaming(Protocol):
+    """Gives predictions one by one as they come, so that each is kept the moment it is there."""
+
+    def as_they_come(self, texts: Sequence[Texts], /) -> Iterator[tuple[int, Floats]]:
+        """Number of a text and its row, in any order; the row of a text without an answer is that
+        of `disorder.abstention.no_answer`. A last column is the share of the probability that the
+        labels got together, NaN where the model does not say.
+        """
 
 
 @runtime_checkable

@@ -66,6 +66,7 @@ def load_with(
         precision=precision,
         cache=_cache_folder(settings),
         options=settings.model_options | ({} if prompt is None else {"prompt": prompt}),
+        no_answer=settings.no_answer,
     )
 
 

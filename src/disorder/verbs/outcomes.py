@@ -73,9 +73,9 @@ def gold_of(task: Task, examples: Sequence[Example]) -> Floats | Ints:
 
 
 def _n_variants(predictions: Floats) -> int:
-    """How many variants the example with most of them has."""
-    per_example = (~np.isnan(predictions[:, :, 0])).sum(axis=1)
-    return max(1, int(per_example.max(initial=1)))
+    """Up to which variant there are predictions; an example without an answer may lack any."""
+    there = np.flatnonzero((~np.isnan(predictions[:, :, 0])).any(axis=0))
+    return int(there[-1]) + 1 if len(there) else 1
 
 
 def _simple(

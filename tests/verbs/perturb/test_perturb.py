@@ -14,6 +14,7 @@ import pytest
 import disorder
 from disorder.data import read_data
 from disorder.errors import DisorderError
+from disorder.types import DISORDER
 from disorder.verbs.perturb import PerturbedTexts, perturb
 
 ROWS = [
@@ -22,7 +23,7 @@ ROWS = [
     {"id": "3", "text_a": "unlabelled words stand here.", "text_b": "so they do.", "label": ""},
 ]
 KEYS = ["id", "transformation", "variant", "text_a", "text_b"]
-KEYS += ["label", "positions_a", "positions_b"]
+KEYS += ["label", "positions_a", "positions_b", *DISORDER]
 
 
 def test_it_is_a_public_function_with_documented_keywords() -> None:

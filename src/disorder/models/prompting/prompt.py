@@ -34,19 +34,25 @@ class Question:
 
     `instruction` and `shots` (part and answer) are the same for all questions of a prompt and an
     order of its options; `item` is the part of the text that is asked about, and stands last.
+    `listing` has the options in the order in which they are listed.
     """
 
     instruction: str
     shots: Answered
     item: str
     options: tuple[str, ...]
+    listing: tuple[str, ...] = ()
 
     @property
     def text(self) -> str:
         """The prompt as plain text; an answer follows after a space."""
+        return BETWEEN.join(part for part in (self.instruction, self.without_instruction) if part)
+
+    @property
+    def without_instruction(self) -> str:
+        """The plain text of examples and item, for servers that take the instruction apart."""
         answered = [f"{item}{BEFORE_ANSWER}{answer}" for item, answer in self.shots]
-        parts = [self.instruction, *answered, self.item]
-        return BETWEEN.join(part for part in parts if part)
+        return BETWEEN.join([*answered, self.item])
 
     @property
     def messages(self) -> list[dict[str, str]]:
@@ -111,7 +117,7 @@ class Prompt:
     def questions(self, texts: Sequence[Texts]) -> list[Question]:
         """The questions about some texts, all orders of the options of a text in turn."""
         return [
-            Question(instruction, shots, self.template.item(each, listing), self.words)
+            Question(instruction, shots, self.template.item(each, listing), self.words, listing)
             for each in texts
             for listing, (instruction, shots) in zip(self.listings, self.openings, strict=True)
         ]

@@ -63,10 +63,15 @@ class PromptedModel:
         self.counts["questions"] += len(scores)
         if self.gives_mass:
             self.counts["label_mass"] += float(np.exp(scores).sum())
+        self.count_orders(probabilities)
+
+    def count_orders(self, probabilities: Floats) -> None:
+        """Count how far predictions depend on the order of the options: text × order × option."""
         listings = self.prompt.listings
         if len(listings) > 1:
             labels = probabilities.argmax(axis=2)
             self.counts["order_texts"] += len(probabilities)
+            self.counts["order_questions"] += len(probabilities) * len(listings)
             self.counts["order_changes"] += int((labels != labels[:, :1]).any(axis=1).sum())
             for k, listing in enumerate(listings):
                 first, last = (self.prompt.words.index(listing[i]) for i in (0, -1))
@@ -91,11 +96,12 @@ def findings(counts: Costs) -> dict[str, float]:
     """What the counts of a run say of its questions: mean label mass, bias of option order."""
     found: dict[str, float] = {}
     questions = counts.get("questions", 0.0)
-    if questions and "label_mass" in counts:
-        found["label_mass"] = round(counts["label_mass"] / questions, 4)
+    n_known = counts.get("label_mass_of", questions)
+    if n_known and "label_mass" in counts:
+        found["label_mass"] = round(counts["label_mass"] / n_known, 4)
     texts = counts.get("order_texts", 0.0)
     if texts:
         found["order_changes"] = round(counts["order_changes"] / texts, 4)
-        found["first_listed"] = round(counts["first_listed"] / questions, 4)
-        found["last_listed"] = round(counts["last_listed"] / questions, 4)
+        found["first_listed"] = round(counts["first_listed"] / counts["order_questions"], 4)
+        found["last_listed"] = round(counts["last_listed"] / counts["order_questions"], 4)
     return found

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from disorder.abstention import predicted_label
+from disorder.abstention import no_answer_codes, predicted_label
 from disorder.data import vocabulary
 from disorder.errors import DoesNotApply
 from disorder.metrics import ORIGINAL
@@ -27,6 +27,7 @@ from disorder.models import LoadedModel, some_variants
 from disorder.runs.samples import sample_table
 from disorder.runs.settings import Settings
 from disorder.transformations import Transformation, parse
+from disorder.transformations.positions.disorder import variant_disorder
 from disorder.transformations.positions.single_rows import unchanged
 from disorder.transformations.rendering import variant_texts
 from disorder.transformations.words import split
@@ -81,6 +82,7 @@ class BlockPredictor:
     words: Sequence[str] = ()  # of the data, for transformations that write words of their own
     data_dir: str | None = None
     is_drawn_once: bool = False  # all examples have one first text, perturbed alike for all
+    splitters: Mapping[str, str] = field(default_factory=dict)  # by transformation, for any worker
     _parsed: dict[str, Transformation] = field(default_factory=dict)
 
     @classmethod
@@ -104,6 +106,7 @@ class BlockPredictor:
             vocabulary(dataset) if needs_words else (),
             settings.data_dir,
             settings.break_ != "text",
+            {each.spec: each.splitter_for(dataset.task) for each in plan},
         )
 
     @cached_property
@@ -125,7 +128,7 @@ class BlockPredictor:
     def _originals(self, block: Block, costs: Costs) -> pa.Table:
         """The predictions for the original texts."""
         examples = block.examples
-        predictions = self.model([example.texts for example in examples])
+        predictions = self.model.predict_texts([example.texts for example in examples])
         with _timing(costs, "write"):
             return sample_table(
                 ORIGINAL,
@@ -147,6 +150,7 @@ class BlockPredictor:
                 perturbed.variants,
                 predictions,
                 texts=self._kept_texts(block.transformation, perturbed.variants),
+                disorder=[variant_disorder(variants) for variants in perturbed.variants],
             )
         return table, perturbed.skips
 
@@ -159,7 +163,7 @@ class BlockPredictor:
     def transformation(self, spec: str) -> Transformation:
         """The transformation of a spec, parsed once."""
         if spec not in self._parsed:
-            self._parsed[spec] = parse(spec)
+            self._parsed[spec] = parse(spec, usual_words=self.splitters.get(spec, ""))
         return self._parsed[spec]
 
     def perturbed(self, spec: str, example: Example) -> Variants:
@@ -230,8 +234,12 @@ class BlockPredictor:
         totals = np.array([len(each) for each in variants])
         predicted = np.zeros(len(variants), dtype=np.int64)
         accepted = np.zeros(len(variants), dtype=np.int64)
+        lost = np.zeros(
+            len(variants), dtype=np.int64
+        )  # no answer: as if there were no such variant
         for size in _rounds(int(totals.max())):
-            undecided = np.flatnonzero(~self._is_decided(accepted, predicted, totals)).tolist()
+            decided = self._is_decided(accepted, predicted - lost, totals - lost)
+            undecided = np.flatnonzero(~decided & (predicted < totals)).tolist()
             if not undecided:
                 break
             ends = np.minimum(predicted + size, totals)
@@ -242,6 +250,7 @@ class BlockPredictor:
                 predictions[i].append(found)
                 predicted[i] += len(found)
                 accepted[i] += int((predicted_label(found) == gold[i]).sum())
+                lost[i] += int((no_answer_codes(found) > 0).sum())
         return [np.concatenate(parts) for parts in predictions]
 
     def _is_decided(self, accepted: Ints, predicted: Ints, totals: Ints) -> Bools:
