@@ -36,6 +36,9 @@ def compare(
         bool, typer.Option("--all", help="Show every row, not only those that matter most")
     ] = False,
     html: Annotated[Path | None, typer.Option(help="Write a self-contained page here")] = None,
+    latex: Annotated[
+        bool, typer.Option("--latex", help="Print LaTeX tables (booktabs) and nothing else")
+    ] = False,
     as_json: Annotated[
         bool, typer.Option("--json", help="Print the comparison as JSON and nothing else")
     ] = False,
@@ -64,6 +67,11 @@ def compare(
         write("--html", html, page(found))
     if as_json:
         sys.stdout.write(json.dumps(found.model_dump(), ensure_ascii=False) + "\n")
+        return
+    if latex:
+        from disorder.report.latex import comparison_tables
+
+        sys.stdout.write("\n".join(map(str, comparison_tables(found))))
         return
     from rich.console import Console
 

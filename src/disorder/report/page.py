@@ -11,10 +11,18 @@ from typing import TYPE_CHECKING, Any
 
 from disorder.report import charts
 from disorder.report.metric_names import meaning_of, shown, title_of
-from disorder.report.number_text import MINUS
+from disorder.report.number_text import fixed
 from disorder.report.terminal import about, by_transformation, caveat_lines, permutation_rows
 from disorder.report.visible_text import visible as visible
-from disorder.report.wording import TELLING_KINDS, command, left_out, main_transformation
+from disorder.report.wording import (
+    TELLING_KINDS,
+    command,
+    gain_lines,
+    left_out,
+    main_spread,
+    main_transformation,
+    prompt_lines,
+)
 from disorder.runs.run import Run
 from disorder.runs.storage import write_atomically
 
@@ -66,6 +74,9 @@ def page(run: Run, *, has_explanations: bool = False) -> str:
         kinds=TELLING_KINDS,
         telling=_telling(run, main),
         left_out=left_out(run),
+        prompt_lines=prompt_lines(run),
+        prompt_spread=main_spread(run),
+        gains=gain_lines(run),
         command=command(run),
         has_explanations=has_explanations,
     )
@@ -88,16 +99,12 @@ def environment(package: str, folder: str, **filters: Callable[..., str]) -> Env
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    found.filters |= {"visible": visible, "minus": _true_minus, **filters}
+    found.filters |= {"visible": visible, "number": fixed, **filters}
     return found
 
 
-def _true_minus(number: str) -> str:
-    return number.replace("-", MINUS)
-
-
 def _pictures(run: Run, main: str) -> list[dict[str, str]]:
-    score = "spearman" if run.chance is None else "accuracy"
+    score = run.main_score
     title = title_of(score)
     title = title[0].upper() + title[1:]
     pictures = {CAPTIONS["forest"]: charts.forest(run, score)}
