@@ -232,7 +232,8 @@ class Transformation:
         Without a language (None: it is found out when data is read) no tagger is tried.
         """
         if language is None and "tags" in self.needs:
-            pair = Pair(*map(_untagged, PROBE))
+            first, second = map(_untagged, PROBE)
+            pair = Pair(first, second)
             with suppress(DoesNotApply):
                 self._perturbed("probe", pair, Task("probe"), 1, 0, "use", _Trial())
             return self
