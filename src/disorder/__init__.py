@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from disorder.verbs.gate import gate
     from disorder.verbs.model_loading import load_model
     from disorder.verbs.perturb import perturb
+    from disorder.verbs.plan import plan
     from disorder.verbs.sanity import sanity
     from disorder.verbs.study import study
     from disorder.verbs.train import designs, mitigations, train
@@ -39,6 +40,7 @@ __all__ = [
     "load_model",
     "mitigations",
     "perturb",
+    "plan",
     "read_data",
     "read_run",
     "resume",
@@ -61,6 +63,7 @@ _HOMES = {
     "load_model": "verbs.model_loading",
     "mitigations": "verbs.train",
     "perturb": "verbs.perturb",
+    "plan": "verbs.plan",
     "read_data": "data",
     "read_run": "runs",
     "resume": "verbs.audit",

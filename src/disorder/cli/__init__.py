@@ -22,6 +22,7 @@ from disorder.cli import (
     human,
     mitigations,
     perturb,
+    plan,
     report,
     sanity,
     study,
@@ -40,6 +41,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 app.command("audit")(audit.audit)
+app.command("plan")(plan.plan)
 app.command("perturb")(perturb.perturb)
 app.command("explain")(explain.explain)
 app.command("list")(list_verb.list_parts)

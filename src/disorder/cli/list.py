@@ -18,6 +18,7 @@ LISTS = {
     "transformations": "transformation",
     "metrics": "metric",
     "models": "model",
+    "prompts": "prompt",
     "data": "data",
     "words": "words",
     "taggers": "tagger",
@@ -119,6 +120,7 @@ def _facts(entry: Part) -> Iterator[str]:
         MetricPart,
         ModelPart,
         NetworkPart,
+        PromptPart,
         RecipePart,
         SplitterPart,
         TaggerPart,
@@ -134,6 +136,9 @@ def _facts(entry: Part) -> Iterator[str]:
             yield _joined(title, f"better: {entry.better}", paper)
         case ModelPart():
             yield _joined(_needs(entry.needs))
+        case PromptPart():
+            labels = ", ".join(f"{label} ({word})" for label, word in entry.words.items())
+            yield _joined(f"labels: {labels}" if labels else "any labels")
         case DataPart():
             task = entry.task_for("")
             labels = (", ".join(task.labels) or "a number") if task else ""
@@ -161,12 +166,18 @@ def _transformation_facts(entry: TransformationPart, paper: str) -> Iterator[str
     yield _joined(
         f"keeps {entry.keeps}",
         f"destroys {entry.destroys}",
-        f"applies to {'single texts and pairs' if entry.single else 'pairs'}",
-        f"perturbs {SIDES.get(entry.side, entry.side)}",
+        f"applies to {_applies_to(entry)}",
+        f"perturbs {SIDES.get(entry.side, entry.side)}" if entry.perturbs == "words" else "",
         _needs(" and ".join(entry.needs)),
         paper,
     )
     yield _settings(entry)
+
+
+def _applies_to(entry: TransformationPart) -> str:
+    if entry.perturbs == "shots":
+        return "the examples of a prompt (--break shots)"
+    return "single texts and pairs" if entry.single else "pairs"
 
 
 def _joined(*facts: str) -> str:

@@ -14,7 +14,7 @@ from disorder.metrics.scoring import (
     metric_names,
     scores,
 )
-from disorder.metrics.statistics.anytime import Anytime, StopRule
+from disorder.metrics.statistics.anytime import Anytime, AnytimeRatio, StopRule
 from disorder.metrics.statistics.decomposition import (
     BinnedGap,
     Decomposition,
@@ -31,6 +31,7 @@ __all__ = [
     "CURTAILED",
     "ORIGINAL",
     "Anytime",
+    "AnytimeRatio",
     "BinnedGap",
     "Decomposition",
     "Mean",

@@ -19,7 +19,9 @@ from disorder.report.wording import (
     command,
     gain_lines,
     left_out,
+    main_spread,
     main_transformation,
+    prompt_lines,
 )
 from disorder.runs.run import Run
 from disorder.runs.storage import write_atomically
@@ -72,6 +74,8 @@ def page(run: Run, *, has_explanations: bool = False) -> str:
         kinds=TELLING_KINDS,
         telling=_telling(run, main),
         left_out=left_out(run),
+        prompt_lines=prompt_lines(run),
+        prompt_spread=main_spread(run),
         gains=gain_lines(run),
         command=command(run),
         has_explanations=has_explanations,
@@ -100,7 +104,7 @@ def environment(package: str, folder: str, **filters: Callable[..., str]) -> Env
 
 
 def _pictures(run: Run, main: str) -> list[dict[str, str]]:
-    score = "spearman" if run.chance is None else "accuracy"
+    score = run.main_score
     title = title_of(score)
     title = title[0].upper() + title[1:]
     pictures = {CAPTIONS["forest"]: charts.forest(run, score)}

@@ -96,6 +96,7 @@ class Run(BaseModel):
     reject_label: str | None = None
     default_label: str | None = None
     language: str = "en"
+    is_likelihood: bool = False
     chance: float | None
     majority: float = 0.0
     transformations: list[str]
@@ -110,7 +111,11 @@ class Run(BaseModel):
     n_predictions: int = 0
     profile: dict[str, float] = Field(default_factory=dict)
     notes: list[str] = Field(default_factory=list)
+    prompt: dict[str, Any] = Field(default_factory=dict)  # of a language model
+    prompt_spread: list[dict[str, Any]] = Field(default_factory=list)  # scores over several prompts
     stopped: dict[str, dict[str, Any]] = Field(default_factory=dict)
+    spent: dict[str, float] = Field(default_factory=dict)  # questions, tokens, money; all sessions
+    gate: dict[str, Any] = Field(default_factory=dict)  # the decision of --fail-if
     versions: dict[str, str] = Field(default_factory=dict)
     git: str | None = None
     hashes: dict[str, str] = Field(default_factory=dict)
@@ -127,6 +132,7 @@ class Run(BaseModel):
     references: dict[str, list[Record]] = Field(default_factory=dict)
     omitted: list[Omitted] = Field(default_factory=list)
     skips: dict[str, dict[str, int]] = Field(default_factory=dict)
+    no_answers: dict[str, dict[str, int]] = Field(default_factory=dict)  # texts, by reason
     dev_r: dict[str, dict[str, dict[str, int]]] = Field(default_factory=dict)
     figures: dict[str, Any] = Field(default_factory=dict)
     telling: list[dict[str, Any]] = Field(default_factory=list)
@@ -172,6 +178,7 @@ class Run(BaseModel):
             self.reject_label,
             self.default_label,
             self.language,
+            self.is_likelihood,
         )
 
     def usual_words(self, transformation: str) -> str:
@@ -179,6 +186,13 @@ class Run(BaseModel):
         which did not store it.
         """
         return self.splitters.get(transformation, "simple")
+
+    @property
+    def main_score(self) -> str:
+        """The score that is drawn for every transformation."""
+        if self.is_likelihood:
+            return "order_rank"
+        return "spearman" if self.chance is None else "accuracy"
 
     @property
     def groups(self) -> list[str]:
@@ -289,6 +303,7 @@ def new_run(
         reject_label=task.reject_label,
         default_label=task.default_label,
         language=task.language,
+        is_likelihood=task.is_likelihood,
         chance=None if task.is_regression else task.chance,
         majority=labels.most_common(1)[0][1] / len(dataset.examples),
         transformations=list(transformations),

@@ -8,6 +8,7 @@ predicted again.
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import blake2b
@@ -18,7 +19,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from disorder.abstention import ABSTAINED, predicted_label
+from disorder.abstention import ABSTAINED, NO_ANSWERS, no_answer_codes, predicted_label
 from disorder.errors import BadData
 from disorder.runs.storage import add_line, is_on_disk, write_atomically
 from disorder.types import DISORDER, Example, Floats, PositionRows, Texts, Variants
@@ -38,6 +39,7 @@ SCHEMA = pa.schema(
         ("probabilities", pa.list_(pa.float32())),
         ("written_a", pa.string()),
         ("written_b", pa.string()),
+        ("no_answer", NAMES),  # why the model gave none; probabilities are NaN then
         *((name, pa.float32()) for name in DISORDER),
     ]
 )
@@ -62,6 +64,8 @@ def sample_table(
     stacked = np.empty((0, max(1, len(labels))), np.float32)
     if predictions:
         stacked = np.concatenate(predictions).astype(np.float32)
+    codes = no_answer_codes(stacked)
+    stacked[codes > 0] = np.nan
     sides = [_side(group) for group in variants]
     columns = [
         _repeated([storable(e.id) for e in examples], counts),
@@ -74,6 +78,7 @@ def sample_table(
         _matrix(stacked),
         _texts(_kept_texts("a", variants, texts, counts)),
         _texts(_kept_texts("b", variants, texts, counts)),
+        _reasons(codes),
         *(_measured(name, disorder, counts) for name in DISORDER),
     ]
     return pa.Table.from_arrays(columns, schema=SCHEMA)
@@ -95,6 +100,12 @@ def predictions_of(table: pa.Table) -> tuple[list[str], Any, Any]:
     examples = table["example"].cast(pa.string()).to_pylist()
     flat = table["probabilities"].combine_chunks().flatten().to_numpy()
     return examples, table["variant"].to_numpy(), flat.reshape(n, -1) if n else flat.reshape(0, 1)
+
+
+def no_answers_of(table: pa.Table) -> dict[str, int]:
+    """How many rows have no answer, by reason."""
+    reasons = table["no_answer"].drop_null().cast(pa.string()).to_pylist()
+    return dict(sorted(Counter(reasons).items()))
 
 
 def storable(text: str) -> str:
@@ -283,9 +294,16 @@ def _labels(labels: Sequence[str], predictions: Any) -> pa.Array:
     numbers = np.empty(0, np.int32)
     if len(predictions):
         numbers = predicted_label(predictions).astype(np.int32)
-    names = [*labels, ABSTAINED] if (numbers < 0).any() else list(labels)
-    indices = pa.array(np.where(numbers < 0, len(labels), numbers), pa.int32())
+    is_none = np.isnan(predictions[:, 0])
+    names = [*labels, ABSTAINED] if ((numbers < 0) & ~is_none).any() else list(labels)
+    indices = pa.array(np.where(numbers < 0, len(labels), numbers), pa.int32(), mask=is_none)
     return pa.DictionaryArray.from_arrays(indices, pa.array(names, pa.string()))
+
+
+def _reasons(codes: Any) -> pa.Array:
+    """Why there is no answer, by its code; null where there is one."""
+    numbers = pa.array(np.maximum(codes - 1, 0), pa.int32(), mask=codes == 0)
+    return pa.DictionaryArray.from_arrays(numbers, pa.array(NO_ANSWERS, pa.string()))
 
 
 def _matrix(predictions: Any) -> pa.Array:

@@ -26,9 +26,7 @@ from disorder.web.run_progress import run_progress
 from disorder.web.sample_queries import ORDERS, PER_PAGE, ExampleFilters, QueryRow, SampleQueries
 
 CHARTS: dict[str, Callable[[Run, str], str]] = {
-    "forest": lambda run, main: charts.forest(
-        run, "spearman" if run.chance is None else "accuracy"
-    ),
+    "forest": lambda run, main: charts.forest(run, run.main_score),
     "omega": charts.omega_curve,
     "acceptance": charts.acceptance,
     "confidence": charts.confidence,
@@ -160,7 +158,8 @@ def chart_captions(run: Run) -> dict[str, str]:
     main = main_transformation(run)
     measured = run.figures.get(main, {})
     names = [name for name in CHARTS if name == "forest" or name in measured]
-    score = "Spearman" if run.chance is None else "Accuracy"
+    title = title_of(run.main_score)
+    score = title[0].upper() + title[1:]
     return {name: CAPTIONS[name].format(score=score, main=main) for name in names}
 
 

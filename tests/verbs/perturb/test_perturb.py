@@ -108,8 +108,8 @@ def test_a_failure_leaves_what_was_there(tmp_path: Path) -> None:
         ({"with_": "sort", "q": 0}, "q=0 does not work; need 1 or more"),
         ({"with_": "sort", "limit": 0}, "limit=0 does not work"),
         ({"with_": "sort", "short": "drop"}, "need skip or use"),
-        ({"with_": "sort", "columns": "x"}, "--columns 'x': write it as"),
-        ({"with_": "drop_least", "model": "bow", "labels": "x"}, "--labels 'x': write it as"),
+        ({"with_": "sort", "columns": "x"}, "columns='x': write it as"),
+        ({"with_": "drop_least", "model": "bow", "labels": "x"}, "labels='x': write it as"),
     ],
 )
 def test_a_mistake_shows_before_anything_is_made(keywords: dict[str, Any], message: str) -> None:
