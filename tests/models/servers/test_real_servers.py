@@ -105,6 +105,9 @@ def served_chat(tiny_chat: Path, tmp_path_factory: pytest.TempPathFactory) -> Pa
     shutil.copytree(tiny_chat, folder)
     path = folder / "tokenizer_config.json"
     path.write_text(json.dumps(json.loads(path.read_text()) | {"pad_token": "</s>"}))
+    template = folder / "chat_template.jinja"
+    # an answer after a line break is the same tokens by itself and behind the prompt
+    template.write_text(template.read_text().replace("[assistant] ", "[assistant]\n"))
     return folder
 
 
