@@ -134,6 +134,9 @@ class TransformationPart(Part):
     tagger: Mapping[str, str]
     shows: tuple[str, ...]
     single: bool
+    units: bool
+    nested: tuple[str, ...]
+    drawn_as: str
     perturbs: Literal["words", "shots"]
 
 
@@ -410,6 +413,9 @@ def transformation(
     tagger: Mapping[str, str] | None = None,
     shows: tuple[str, ...] = (),
     single: bool | None = None,
+    units: bool | None = None,
+    nested: tuple[str, ...] = (),
+    drawn_as: str = "",
     perturbs: Literal["words", "shots"] = "words",
 ) -> Callable[[F], F]:
     """Register a way to perturb a text.
@@ -425,8 +431,11 @@ def transformation(
     `tagger` for each language where it matters; with "vocabulary" and "training data" the function
     takes a `Context` as its fourth argument. `shows` names settings that the canonical spec always
     spells out, because their default says too little. `single` says whether single texts can be
-    perturbed; usually they cannot where a transformation takes a pair. `perturbs` is "shots" for
-    those that are for the examples of a prompt (--break shots).
+    perturbed; usually they cannot where a transformation takes a pair. `units` says whether other
+    units than words can be moved (unit=char|subword|sentence|line), usually those that change
+    nothing but order. `nested` names settings that do not change the draws: a larger share then
+    contains a smaller one. `drawn_as` names the transformation whose draws it shares, as a control.
+    `perturbs` is "shots" for those that are for the examples of a prompt (--break shots).
     """
     return _declare(
         TransformationPart,
@@ -446,6 +455,9 @@ def transformation(
         tagger=TAGGERS | dict(tagger or {}),
         shows=shows,
         single=scope == "sentence" if single is None else single,
+        units=keeps_words and scope == "sentence" and not needs if units is None else units,
+        nested=nested,
+        drawn_as=drawn_as,
         perturbs=perturbs,
     )
 

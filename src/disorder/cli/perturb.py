@@ -14,6 +14,7 @@ from disorder.cli.options import (
     Fidelity,
     Labels,
     LabelWords,
+    Language,
     Seed,
     Short,
     Shots,
@@ -21,6 +22,7 @@ from disorder.cli.options import (
     SomeData,
     TaskName,
 )
+from disorder.errors import DisorderError
 
 if TYPE_CHECKING:
     from disorder import types
@@ -61,6 +63,7 @@ def perturb(
     short: Short = "skip",
     columns: Columns = "",
     task: TaskName = None,
+    language: Language = "auto",
     data_dir: DataDir = None,
     model: Annotated[
         str | None,
@@ -103,6 +106,7 @@ def perturb(
         short=cast("Literal['skip', 'use']", short),
         columns=columns,
         task=task,
+        language=language,
         data_dir=data_dir,
         model=model,
         labels=labels,
@@ -132,8 +136,6 @@ def perturb(
 
 def _check_jsonl(**given: object) -> None:
     """Raise on options of prompts where there is none."""
-    from disorder.errors import DisorderError
-
     names = [f"--{name.replace('_', '-')}" for name, value in given.items() if value]
     if names:
         raise DisorderError(f"{', '.join(names)}: texts alone have no prompt; add --as lm-eval")
@@ -141,6 +143,8 @@ def _check_jsonl(**given: object) -> None:
 
 def _say(tally: Tally, out: str) -> None:
     """What was written, removed and left out, on standard error."""
+    for note in tally.notes:
+        typer.echo(note, err=True)
     if not tally.used:
         typer.echo(f"0 examples used, 0 variants written to {out}", err=True)
     for spec, n_used in tally.used.items():

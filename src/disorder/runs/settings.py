@@ -49,6 +49,7 @@ class Settings:
     labels: Mapping[str, str] = field(default_factory=dict)
     group_by: Sequence[str] = ()
     task: str | None = None
+    language: str = "auto"
     data_dir: str | None = None
     batch_size: int | None = None
     precision: str = "fp32"
@@ -57,6 +58,9 @@ class Settings:
     address: str | None = None
     workers: int | None = None
     cache: str | None = None
+    reads_below: float = 0.2
+    bag_above: float = 0.8
+    least_skill: float = 0.1
     prompt: Sequence[str] = ()
     shots: int = 0
     shots_from: str | None = None
@@ -65,9 +69,6 @@ class Settings:
     calibrate: str | None = None
     chat: str = "auto"
     break_: str = "text"
-    reads_below: float = 0.2
-    bag_above: float = 0.8
-    least_skill: float = 0.1
     base_url: str | None = _model_option()
     answers: str | None = _model_option()
     max_connections: int | None = _model_option()

@@ -11,6 +11,7 @@ import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
 
 import numpy as np
@@ -67,6 +68,7 @@ from disorder.verbs.audit.likelihoods import rank_verdict
 from disorder.verbs.audit.live_gate import LiveGate
 from disorder.verbs.audit.prediction_array import compacted, empty_array
 from disorder.verbs.audit.prompt_breaking import prompt_verdict
+from disorder.verbs.audit.relative_gain import controls, gains
 from disorder.verbs.audit.telling_examples import telling
 from disorder.verbs.outcomes import build_outcomes, gold_of
 
@@ -113,6 +115,7 @@ class Audit:
     gate: LiveGate = field(default_factory=LiveGate)
     costs: Costs = field(default_factory=Costs)
     n_used: int = 0  # examples that some transformation could use
+    acceptance: dict[str, Floats] = field(default_factory=dict)  # of those with a control
 
     def __post_init__(self) -> None:
         self.early: dict[int, Predicted] = {}  # what was predicted in portions, by transformation
@@ -153,6 +156,13 @@ class Audit:
             f"audit --resume {self.folder}"
         )
 
+    @cached_property
+    def controlled(self) -> set[str]:
+        """The transformations that have a control, and the controls."""
+        if self.dataset.task.predicts != "labels" or self.predictor.decided_at:
+            return set()
+        return {spec for pair in controls(self.plan).items() for spec in pair}
+
     def _open(self) -> None:
         """Start the run folder."""
         make_folder(self.folder)
@@ -187,6 +197,9 @@ class Audit:
         original = self._measure_original()
         for number, transformation in enumerate(self.plan, start=1):
             self._measure(number, transformation, original)
+        if self.acceptance:
+            is_right = (predicted_label(original) == self.gold).astype(np.float64)
+            self.run.gains = gains(self.plan, is_right, self.acceptance)
         has_scores = any(record.transformation != ORIGINAL for record in self.run.scores)
         if not has_scores and self.requested and self.n_used:
             raise DisorderError(
@@ -213,7 +226,8 @@ class Audit:
             examples, original[used], original[used, None], n_skipped=int((~used).sum())
         )
         self._record(outcomes, examples)
-        self.conclusions.original_label = predicted_label(original)
+        self.conclusions.answered = used
+        self.conclusions.original_label[used] = outcomes.original_label
         return original
 
     def _those(self, used: Bools) -> list[Example]:
@@ -250,6 +264,9 @@ class Audit:
             n_unanswered=predicted.n_unanswered[used],
         )
         self._record(outcomes, examples, keeps_words=transformation.keeps_words)
+        if spec in self.controlled:
+            self.acceptance[spec] = np.full(len(used), np.nan)
+            self.acceptance[spec][used] = outcomes.acceptance
         self._use_anytime_interval(spec)
         if not outcomes.task.is_regression and not self.predictor.decided_at:
             self._describe(outcomes, transformation, examples)

@@ -15,7 +15,7 @@ from disorder.runs import Run
 from disorder.runs.conclusion import Caveat, Conclusion, WordBaseline
 from disorder.runs.run import DIGITS
 from disorder.runs.settings import Settings
-from disorder.types import Dataset, Ints, Outcomes, Variants
+from disorder.types import Bools, Dataset, Ints, Outcomes, Variants
 from disorder.verbs.audit.block import BlockPredictor
 from disorder.verbs.audit.caveats import caveats_of, words_alone
 from disorder.verbs.audit.concluding import ConclusionLimits, conclude
@@ -36,7 +36,13 @@ class Conclusions:
     predictor: BlockPredictor
     settings: Settings
     drawn: dict[str, dict[str, Conclusion]] = field(default_factory=dict)
-    original_label: Ints = field(default_factory=lambda: np.empty(0, dtype=np.int64))
+
+    def __post_init__(self) -> None:
+        n = len(self.dataset.examples)
+        self.original_label: Ints = np.full(n, -1, dtype=np.int64)
+        self.answered: Bools = np.zeros(
+            n, dtype=bool
+        )  # examples whose original text has a prediction
 
     def draw(self, outcomes: Outcomes, group: str) -> None:
         """Conclude on a group of examples under a transformation that keeps their words."""
@@ -93,10 +99,13 @@ class Conclusions:
                 continue
             beside = None
             if baseline is not None:
-                beside = baseline.beside(gold, self.original_label == gold, chosen)
+                is_right = self.original_label == gold
+                beside = baseline.beside(gold, is_right, chosen & self.answered)
             if beside is not None:
                 self.run.word_baselines.append(_row(group, beside))
-            found[group].caveats.insert(0, words_alone(beside, self.run.data))
+            caveat = words_alone(beside, self.run.data)
+            if caveat.kind == "may_not_need_order" or found[group].kind == "bag_of_words":
+                found[group].caveats.insert(0, caveat)
 
     def _broken(self, spec: str) -> float:
         """The share of neighbouring words that a transformation sets apart, on some examples."""

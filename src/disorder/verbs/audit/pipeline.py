@@ -11,7 +11,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from disorder.data import column_names, language_of, rare_labels
+from disorder.data import column_names, declared_language, named_language, rare_labels
 from disorder.engines import Engine, engine
 from disorder.errors import DisorderError, check_keywords
 from disorder.metrics import Metric, StopRule, limits
@@ -66,6 +66,7 @@ def audit(
     labels: Mapping[str, str] | str | None = None,
     group_by: str | Sequence[str] = (),
     task: str | None = None,
+    language: str = "auto",
     data_dir: str | Path | None = None,
     batch_size: int | None = None,
     precision: str = "fp32",
@@ -74,6 +75,9 @@ def audit(
     address: str | None = None,
     workers: int | None = None,
     cache: str | Path | None = None,
+    reads_below: float = 0.2,
+    bag_above: float = 0.8,
+    least_skill: float = 0.1,
     prompt: str | Sequence[str] = (),
     shots: int = 0,
     shots_from: str | Path | None = None,
@@ -82,9 +86,6 @@ def audit(
     calibrate: str | None = None,
     chat: str = "auto",
     break_: str = "text",
-    reads_below: float = 0.2,
-    bag_above: float = 0.8,
-    least_skill: float = 0.1,
     base_url: str | None = None,
     answers: str | None = None,
     no_answer: str = "skip",
@@ -125,12 +126,17 @@ def audit(
     labels: what the model's labels mean: `{"LABEL_0": "entailment"}`.
     group_by: split scores by these columns.
     task: treat the data as this known task (`disorder list data`).
+    language: the language of the texts ("de"); "auto" finds it out.
     data_dir: folder with the papers' datasets (else DISORDER_DATA).
     batch_size: texts in a batch (default: by length).
     precision: "fp32", "bf16", "int8", or "auto": a faster one if its predictions agree.
     agree: share of sampled predictions that must agree for `precision="auto"`.
     engine: where the model runs: "local" or "ray"; `address` and `workers` are Ray's.
     cache: folder of the prediction cache, or "off".
+    reads_below, bag_above: the conclusion's limits of `skill_kept`: a model that keeps at most the
+        first share of its skill reads word order, one that keeps at least the second behaves like a
+        bag of words.
+    least_skill: skill above chance that counts as none, as a share of all there could be.
     prompt: how a language model is asked: the name of a prompt (`disorder list prompts`) or a file
         with a Jinja template; without it by the labels of the data. Several: the scores are those
         of the first, with their range over all.
@@ -143,10 +149,6 @@ def audit(
     chat: use the model's chat template: "on", "off", or "auto" where it has one.
     break_: what is perturbed: the "text", or of a prompt the "instruction" (its words) or the
         "shots" (the order of its examples, and which answer belongs to which).
-    reads_below, bag_above: the conclusion's limits of `skill_kept`: a model that keeps at most the
-        first share of its skill reads word order, one that keeps at least the second behaves like a
-        bag of words.
-    least_skill: skill above chance that counts as none, as a share of all there could be.
     base_url: the address of an OpenAI-compatible server, for `openai:MODEL`.
     answers: how a server's answers become predictions: "decisions", "prompt-logprobs",
         "first-token", "constrained", "parse", or "auto", the first that it does right.
@@ -177,6 +179,7 @@ def audit(
         labels=labels,
         group_by=group_by,
         task=task,
+        language=language,
         data_dir=data_dir,
         batch_size=batch_size,
         precision=precision,
@@ -185,6 +188,9 @@ def audit(
         address=address,
         workers=workers,
         cache=cache,
+        reads_below=reads_below,
+        bag_above=bag_above,
+        least_skill=least_skill,
         prompt=prompt,
         shots=shots,
         shots_from=shots_from,
@@ -193,9 +199,6 @@ def audit(
         calibrate=calibrate,
         chat=chat,
         break_=break_,
-        reads_below=reads_below,
-        bag_above=bag_above,
-        least_skill=least_skill,
         base_url=base_url,
         answers=answers,
         no_answer=no_answer,
@@ -247,8 +250,8 @@ def resume(
 def preview(model: Any = "builtin", data: Any = "builtin", **settings: Any) -> Preview:
     """What an audit with these settings would ask, with one prompt; asks nothing."""
     chosen = settings_of(**settings)
-    plan, left_out = _plan(data, chosen, None)
     dataset = selected_data(data, chosen)
+    plan, left_out = _plan(chosen, dataset.task.language, None)
     prompt = bound_prompt(model, dataset, chosen)
     if chosen.break_ != "text":
         prompt, dataset = broken_prompt(prompt, dataset, chosen)
@@ -336,12 +339,13 @@ def _prepared(
     """An audit that is ready to go, with all its settings checked."""
     if chosen.break_ == "shots":  # a few examples have a few orders
         chosen = replace(chosen, short="use")
-    plan, left_out = _plan(data, chosen, before)
+    plan, left_out = _plan(chosen, _known_language(data, chosen), before)
     requested = requested_scores(chosen)
     rule = StopRule.parse(chosen.stop_when) if chosen.stop_when else None
     if rule is not None:
         Metric.named(rule.metric)
     dataset = selected_data(data, chosen)
+    plan, left_out = _plan(chosen, dataset.task.language, before)
     if RANK in requested:
         dataset = replace(dataset, task=likelihood_task(dataset.task, requested, chosen))
     _check_task(dataset, chosen, rule)
@@ -355,7 +359,15 @@ def _prepared(
     taggers = {t.tagger_for(dataset.task) for t in plan if "tags" in t.needs}
     run.taggers = sorted({resolved(tagger) for tagger in taggers})
     run.prompt = loaded.prompt_description(dataset.examples[0].texts)
-    run.notes = [*rare_labels(dataset), *left_out, *tagger_notes(taggers), *notes]
+    run.language_caveats = list(dataset.notes)
+    run.splitters = {t.spec: t.splitter_for(dataset.task) for t in plan}
+    run.notes = [
+        *dataset.notes,
+        *rare_labels(dataset),
+        *left_out,
+        *tagger_notes(taggers),
+        *notes,
+    ]
     if before is not None:
         _continue(run, before)
     predictor = BlockPredictor.of(partial(_same, loaded), dataset, plan, chosen, decided_at)
@@ -375,17 +387,28 @@ def _prepared(
     )
 
 
+def _known_language(data: Any, chosen: Settings) -> str | None:
+    """The language of the data as far as it is known before they are read."""
+    if isinstance(data, Dataset):
+        return data.task.language
+    return named_language(chosen.language) or declared_language(data)
+
+
 def _plan(
-    data: Any, chosen: Settings, before: Run | None
+    chosen: Settings, language: str | None, before: Run | None
 ) -> tuple[list[Transformation], list[str]]:
-    """The transformations, and notes on those that were left out; a resumed run keeps its own."""
+    """The transformations, and notes on those that were left out; a resumed run keeps its own, and
+    its splitters.
+    """
     if before is None:
         if chosen.break_ == "shots" and not chosen.transformations:
             chosen = replace(chosen, transformations=shot_transformations())
-        plan, left_out = planned(chosen, language_of(data, chosen.task))
+        plan, left_out = planned(chosen, language)
         return plan if chosen.break_ == "text" else on_prompts(plan, chosen.break_), left_out
     left_out = [note for note in before.notes if note.startswith(LEFT_OUT)]
-    return [parse(spec) for spec in before.transformations], left_out
+    return [
+        parse(spec, usual_words=before.usual_words(spec)) for spec in before.transformations
+    ], left_out
 
 
 def _check_task(dataset: Dataset, chosen: Settings, rule: StopRule | None) -> None:
