@@ -5,7 +5,6 @@ Texts and names are untrusted: they are escaped, and invisible characters are ma
 
 from __future__ import annotations
 
-import unicodedata
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,6 +15,7 @@ from disorder.report.terminal import about, by_transformation, permutation_rows
 from disorder.report.wording import TELLING_KINDS, command, left_out, main_transformation
 from disorder.runs.run import Run
 from disorder.runs.storage import write_atomically
+from disorder.visible_text import visible as visible  # other modules take it from here
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -87,21 +87,6 @@ def environment(package: str, folder: str, **filters: Callable[..., str]) -> Env
     )
     found.filters |= {"visible": visible, **filters}
     return found
-
-
-def visible(text: object) -> str:
-    """Control characters and bidirectional marks as symbols one can see, so that a text cannot
-    disturb the page.
-    """
-    return "".join(_shown(char) for char in str(text))
-
-
-def _shown(char: str) -> str:
-    if char in "\n\t\u200d" or unicodedata.category(char) not in ("Cc", "Cf", "Cs", "Co"):
-        return char
-    if ord(char) < 0x20:
-        return chr(0x2400 + ord(char))
-    return f"⟨U+{ord(char):04X}⟩"
 
 
 def _pictures(run: Run, main: str) -> list[dict[str, str]]:

@@ -15,7 +15,7 @@ from disorder.runs.run import (
     write_examples,
     write_run,
 )
-from disorder.runs.samples import SampleParts, predictions_of, sample_table, storable
+from disorder.runs.samples import SampleParts, is_about, predictions_of, sample_table, storable
 from disorder.runs.storage import place, write_atomically
 
 __all__ = [
@@ -23,6 +23,7 @@ __all__ = [
     "Record",
     "Run",
     "SampleParts",
+    "is_about",
     "make_folder",
     "new_run",
     "place",

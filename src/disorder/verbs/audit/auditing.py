@@ -34,6 +34,7 @@ from disorder.runs import (
     Record,
     Run,
     SampleParts,
+    is_about,
     make_folder,
     predictions_of,
     storable,
@@ -62,6 +63,8 @@ from disorder.verbs.audit.verdict import verdict
 from disorder.verbs.outcomes import build_outcomes, gold_of
 
 BLOCK = 4096  # texts in a block: what a crash can cost; fixed: files do not depend on batch size
+BLOCK_LETTERS = 1 << 26  # letters in a block: only texts of many thousand words reach it
+LONGEST_NAME = 100  # letters of a spec in the name of a part
 CURTAILED_BLOCK = 512  # examples in a block whose variants are predicted in rounds
 
 
@@ -91,6 +94,7 @@ class Audit:
     engine: Engine
     requested: list[str]
     rule: StopRule | None
+    is_resumed: bool = False
     costs: Costs = field(default_factory=Costs)
     n_used: int = 0  # examples that some transformation could use
 
@@ -120,7 +124,8 @@ class Audit:
         """Start the run folder."""
         make_folder(self.folder)
         write_run(self.folder, self.run)
-        self.parts = SampleParts.open(self.folder)
+        opened = SampleParts.open if self.is_resumed else SampleParts.new
+        self.parts = opened(self.folder, of=self.run.binding)
         self.numbers = {storable(example.id): i for i, example in enumerate(self.dataset.examples)}
         self.gold = gold_of(self.dataset.task, self.dataset.examples)
 
@@ -231,8 +236,8 @@ class Audit:
         stopped = self.run.stopped.get(spec)
         record = self.run.score(spec, stopped["metric"]) if stopped else None
         if stopped and record is not None:
-            record.low = stopped["low"]
-            record.high = stopped["high"]
+            record.low = min(stopped["low"], record.value)
+            record.high = max(stopped["high"], record.value)
 
     def _describe(
         self, outcomes: Outcomes, transformation: Transformation, examples: Sequence[Example]
@@ -373,6 +378,11 @@ class Audit:
     def _finished(self, block: Block) -> BlockResult:
         """A part from disk, read once; one that is damaged is predicted again."""
         finished = self.parts.read(block.part)
+        ids = {storable(example.id) for example in block.examples}
+        width = max(1, len(self.dataset.task.labels))
+        if finished is not None and not is_about(finished[0], ids, self._count(block.spec), width):
+            self.parts.notes.append(f"{block.part} is of other examples; it is predicted again")
+            finished = None
         if finished is None:
             again = self.predictor(block)  # here, not by the engine, which is at work
             self._keep(again)
@@ -391,8 +401,28 @@ class Audit:
         """The examples in parts of a fixed size."""
         is_curtailed = bool(self.predictor.decided_at) and count > 1
         size = CURTAILED_BLOCK if is_curtailed else max(1, BLOCK // count)
-        name = "".join(char if char.isalnum() else "-" for char in spec)
-        examples = self.dataset.examples
-        for index, start in enumerate(range(0, len(examples), size)):
-            part = f"{number:02d}-{name}-{index:05d}.parquet"
-            yield Block(part, spec, examples[start : start + size])
+        name = "".join(char if char.isalnum() else "-" for char in spec[:LONGEST_NAME])
+        for index, examples in enumerate(_in_blocks(self.dataset.examples, size, count)):
+            yield Block(f"{number:02d}-{name}-{index:05d}.parquet", spec, examples)
+
+    def _count(self, spec: str) -> int:
+        """How many variants of an example are drawn at most."""
+        found = next((each for each in self.plan if each.spec == spec), None)
+        return 1 if found is None else found.count(self.settings.q)
+
+
+def _in_blocks(examples: Sequence[Example], size: int, count: int) -> Iterator[Sequence[Example]]:
+    """The examples in blocks of `size`, fewer where their texts are so long that the variants
+    would not fit into memory together.
+    """
+    start = 0
+    letters = 0
+    for i, example in enumerate(examples):
+        own = count * sum(len(text or "") for text in example.texts)
+        if i > start and (i - start == size or letters + own > BLOCK_LETTERS):
+            yield examples[start:i]
+            start = i
+            letters = 0
+        letters += own
+    if start < len(examples):
+        yield examples[start:]

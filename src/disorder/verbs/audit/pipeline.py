@@ -19,6 +19,7 @@ from disorder.models import LoadedModel
 from disorder.report.notebook_progress import shown_progress
 from disorder.report.page import write_report
 from disorder.runs import Run, new_run, place, read_run
+from disorder.runs.folder_lock import FolderLock
 from disorder.runs.settings import Settings
 from disorder.runs.storage import TemporaryFolder
 from disorder.specs import listed, parse_list
@@ -127,8 +128,9 @@ def audit(
         temporary = TemporaryFolder()
         run = _audited(model, data, chosen, temporary.path, progress)
         return run.lies_in(temporary.path, kept_alive=temporary)
-    run = _audited(model, data, chosen, _free(place(out)), progress)
-    return _reported(run)
+    folder = place(out)
+    with FolderLock(folder):  # before anything is loaded: two audits never share a folder
+        return _reported(_audited(model, data, chosen, _free(folder), progress))
 
 
 @check_keywords()
@@ -172,9 +174,14 @@ def _reported(run: Run) -> Run:
 
 
 def _free(folder: Path) -> Path:
+    """The folder, if it holds nothing of another run; only `resume` reads what is there."""
     if (folder / "run.json").exists():
         raise DisorderError(
             f"{folder} holds a run already; choose another --out, or resume it: --resume {folder}"
+        )
+    if (folder / "samples").exists():
+        raise DisorderError(
+            f"{folder} holds samples of a run that has no run.json; choose another --out"
         )
     return folder
 
@@ -227,6 +234,7 @@ def _prepared(
         engine=_engine(predictor, model, dataset, chosen),
         requested=requested,
         rule=rule,
+        is_resumed=before is not None,
     )
 
 

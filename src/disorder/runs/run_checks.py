@@ -1,0 +1,136 @@
+"""Checks of a run that was read from a folder: what pages, gates and comparisons rely on.
+
+Whoever wrote the folder, a run that passes has finite scores inside their intervals, each once, and
+tables of the shape that charts are drawn from.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import fields
+from hashlib import blake2b
+from typing import TYPE_CHECKING, Annotated, Any, Literal, NotRequired, TypedDict
+
+from annotated_types import Ge, MaxLen
+
+from disorder.errors import BadData
+from disorder.runs.settings import Settings
+from disorder.untrusted_files import validated
+from disorder.visible_text import one_line
+
+if TYPE_CHECKING:
+    from disorder.runs.run import Record, Run
+
+MAX_POINTS = 10_000  # of one curve: a chart shows a few dozen
+# settings that change where or how quickly a run is made, never its predictions
+ELSEWHERE = ("batch_size", "engine", "address", "workers", "cache", "agree", "data_dir")
+
+Number = float
+Points = Annotated[list[tuple[Number, Number]], MaxLen(MAX_POINTS)]
+Bars = Annotated[list[Number], MaxLen(MAX_POINTS)]
+Bins = Annotated[list[tuple[Number, Number, Annotated[Number, Ge(1)]]], MaxLen(MAX_POINTS)]
+When = Literal["before", "after"]
+
+
+class FigureTables(TypedDict):
+    """The numbers behind the charts of one transformation."""
+
+    omega: NotRequired[Points]
+    acceptance: NotRequired[dict[Literal["right", "wrong"], Bars]]
+    confidence: NotRequired[dict[When, Bars]]
+    reliability: NotRequired[dict[When, Bins]]
+
+
+class ToldVariant(TypedDict):
+    """One perturbed version of a telling example."""
+
+    variant: int
+    texts: list[list[tuple[str, int | None]]]
+    answer: str
+    confidence: Number
+
+
+class ToldExample(TypedDict):
+    """One telling example."""
+
+    kind: str
+    transformation: str
+    id: str
+    gold: str
+    text_a: str
+    text_b: str | None
+    answer: str
+    confidence: Number
+    accepted: Number
+    variants: list[ToldVariant]
+
+
+class StoppedEarly(TypedDict):
+    """Where `--stop-when` ended a transformation."""
+
+    metric: str
+    low: Number
+    high: Number
+    n_examples: Annotated[int, Ge(0)]
+
+
+SHAPES: dict[str, Any] = {
+    "figures": dict[str, FigureTables],
+    "telling": list[ToldExample],
+    "stopped": dict[str, StoppedEarly],
+    "variants": dict[str, Annotated[int, Ge(1)]],
+    "skips": dict[str, dict[str, Annotated[int, Ge(0)]]],
+    "n_examples": Annotated[int, Ge(0)],
+    "n_available": Annotated[int, Ge(0)],
+}
+
+
+def check_run(run: Run, where: str) -> None:
+    """Raise `BadData` where a run that was read could not have been written by an audit."""
+    for name, shape in SHAPES.items():
+        validated(shape, getattr(run, name), f"{where} ({name})")
+    check_settings(run.settings, where)
+    check_records(run.scores, where)
+    for records in run.references.values():
+        check_records(records, where)
+
+
+def check_settings(settings: Mapping[str, Any], where: str) -> None:
+    """Raise on a setting that has no such type; settings of a newer version are let be."""
+    known = {field.name for field in fields(Settings)}
+    given = {name: value for name, value in settings.items() if name in known}
+    validated(Settings, given, f"{where} (settings)")
+
+
+def check_records(records: Iterable[Record], where: str) -> None:
+    """Raise on a score that is no number, lies outside its own interval, or stands there twice."""
+    seen = set()
+    for record in records:
+        name = one_line(f"{record.transformation}:{record.metric}[{record.group}]")
+        numbers = (record.low, record.value, record.high)
+        if not all(map(math.isfinite, numbers)):
+            raise BadData(f"{where} is damaged: {name} is not a number")
+        if not record.low <= record.value <= record.high:
+            raise BadData(
+                f"{where} is damaged: {name} is {record.value:g}, "
+                f"outside its own interval [{record.low:g}, {record.high:g}]"
+            )
+        if record.n < 0 or record.skipped < 0:
+            raise BadData(f"{where} is damaged: {name} rests on {record.n} examples")
+        key = (record.transformation, record.metric, record.group)
+        if key in seen:
+            raise BadData(f"{where} is damaged: {name} stands there twice")
+        seen.add(key)
+
+
+def binding(run: Run) -> str:
+    """A hash of all that decides a run's predictions: model, data, transformations, settings.
+
+    Sample parts carry it, so that those of another run are never taken for one's own.
+    """
+    settings = {name: value for name, value in run.settings.items() if name not in ELSEWHERE}
+    bound = [run.hashes, run.seed, run.transformations, settings]
+    text = json.dumps(bound, sort_keys=True, default=str)
+    return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
