@@ -101,7 +101,8 @@ def parse_parquet(content: bytes, where: str, *, schema: pa.Schema | None = None
             metadata.row_group(i).total_byte_size for i in range(metadata.num_row_groups)
         )
         if unpacked > MAX_PARQUET:
-            raise BadData(f"{where} unpacks to {unpacked:,} bytes; at most {MAX_PARQUET:,} are read")
+            told = f"unpacks to {unpacked:,} bytes; at most {MAX_PARQUET:,} are read"
+            raise BadData(f"{where} {told}")
         table = pq.read_table(pa.BufferReader(content), schema=schema)
         table.validate(full=True)
         return table

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import json
-import sys
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from disorder.cli.files import write
+from disorder.cli.output import console as new_console
+from disorder.cli.output import print_json
 
 
 def compare(
@@ -59,11 +59,9 @@ def compare(
     if html:
         write("--html", html, page(found))
     if as_json:
-        sys.stdout.write(json.dumps(found.model_dump(), ensure_ascii=False) + "\n")
+        print_json(found.model_dump())
         return
-    from rich.console import Console
-
-    console = Console()
+    console = new_console()
     show_comparison(found, console)
     if html:
         console.print(f"\nPage: {html}", markup=False, highlight=False, soft_wrap=True)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal, cast
 
@@ -18,6 +17,7 @@ from disorder.cli.options import (
     SomeData,
     TaskName,
 )
+from disorder.cli.output import print_json, print_text
 
 if TYPE_CHECKING:
     from disorder import types
@@ -79,7 +79,8 @@ def perturb(
         labels=labels,
     )
     if str(out) == "-":
-        texts.write(sys.stdout)
+        for record in texts:
+            print_json(record)
     else:
         texts.save(out)
     _say(texts.tally, out)
@@ -88,18 +89,19 @@ def perturb(
 def _say(tally: Tally, out: Path) -> None:
     """What was written, removed and left out, on standard error."""
     if not tally.used:
-        typer.echo(f"0 examples used, 0 variants written to {out}", err=True)
+        print_text(f"0 examples used, 0 variants written to {out}", is_error=True)
     for spec, n_used in tally.used.items():
         name = f"{spec}: " if len(tally.used) > 1 else ""
         n_written = tally.written[spec]
-        typer.echo(
-            f"{name}{n_used:,} examples used, {n_written:,} variants written to {out}", err=True
+        print_text(
+            f"{name}{n_used:,} examples used, {n_written:,} variants written to {out}",
+            is_error=True,
         )
         removed = {side: n for side, n in tally.removed[spec].items() if n > 0}
         if removed:
             counts = " and ".join(f"{n:,} from text_{side}" for side, n in sorted(removed.items()))
-            typer.echo(f"{name}words removed: {counts}", err=True)
+            print_text(f"{name}words removed: {counts}", is_error=True)
     for spec, reasons in tally.skips.items():
         for reason, count in reasons.most_common():
             name = f"{spec}: " if len(tally.used) > 1 or spec == "data" else ""
-            typer.echo(f"{name}left out: {count:,} ({reason})", err=True)
+            print_text(f"{name}left out: {count:,} ({reason})", is_error=True)

@@ -6,13 +6,13 @@ from typing import Annotated
 
 import typer
 
+from disorder.cli.output import console as new_console
+
 
 def report(
     run: Annotated[str, typer.Argument(help="Run folder, or its address on shared storage")],
 ) -> None:
     """Show RUN again and redraw its report.html."""
-    from rich.console import Console
-
     from disorder.report.page import write_report
     from disorder.report.terminal import show
     from disorder.runs import place, read_run
@@ -21,4 +21,4 @@ def report(
     found = read_run(folder)
     found.check_done()
     write_report(folder, found)
-    show(found, Console(), folder=str(run))
+    show(found, new_console(), folder=str(run))

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from disorder.abstention import ABSTAINED
-from disorder.errors import BadModel
+from disorder.errors import BadModel, DisorderError
 from disorder.memo import Memo
 from disorder.models.importance.by_word import MAX_KEPT, how, importance
 from disorder.models.importance.by_word import key_of as pair_key
@@ -24,6 +24,7 @@ from disorder.models.python import as_predictor
 from disorder.registry import ModelPart, part, parts
 from disorder.runs.prediction_cache import PredictionCache, key_of
 from disorder.types import Costs, Floats, Pair, Predictor, Task, Texts, Variants
+from disorder.untrusted_files import reason
 
 
 def load(
@@ -78,7 +79,15 @@ def _predictor(model: Any, task: Task, options: Mapping[str, Any]) -> Predictor:
     _check_spec(model, name)
     loader = part(ModelPart, name).function
     _check_options(model, _options_of(loader), options)
-    predictor: Predictor = loader(address, task=task, **options)
+    try:
+        predictor: Predictor = loader(address, task=task, **options)
+    except (DisorderError, MemoryError):
+        raise
+    except Exception as error:
+        # whatever a library raises on a folder that is damaged, or a user's module on import: no
+        # list of types is complete, and the cause stays attached
+        told = f"{type(error).__name__}: {reason(error)}"
+        raise BadModel(f"{model} cannot be loaded ({told})") from error
     return predictor
 
 
@@ -283,10 +292,11 @@ def _columns(
                 f"--labels names {label!r}, which is no label of {name}; "
                 f"it has {', '.join(given) or 'none'}"
             )
-    wanted = {label.lower(): i for i, label in enumerate(task.labels)}
+    wanted = _by_name(task.labels)
     matrix = np.zeros((len(given), len(task.labels)))
     for row, label in enumerate(given):
-        target = renamed.get(label, label).lower()
+        target = renamed.get(label, label)
+        target = target if target in wanted else target.lower()
         if target == ABSTAINED and target not in wanted:
             # no column: what a row lacks to 1 is the probability of abstaining (`predicted_label`)
             continue
@@ -299,6 +309,15 @@ def _columns(
     if missing:
         raise BadModel(f"{name} never predicts {missing[0]!r}; it has {', '.join(given)}")
     return matrix
+
+
+def _by_name(labels: Sequence[str]) -> dict[str, int]:
+    """The number of each label by its name, and by its name in small letters where that is clear:
+    `Yes` and `yes` are two labels, if the data has both.
+    """
+    small = [label.lower() for label in labels]
+    clear = {name: i for i, name in enumerate(small) if small.count(name) == 1}
+    return clear | {label: i for i, label in enumerate(labels)}
 
 
 def _mismatch(name: str, given: Sequence[str], task: Task) -> str:

@@ -45,12 +45,20 @@ def python(address: str, *, task: Task) -> Predictor:
     module, _, name = address.partition(":")
     if not module or not name:
         raise BadModel(f"python:{address}: write python:MODULE:FUNCTION")
+    if not all(word.isidentifier() for word in f"{module}.{name}".split(".")):
+        raise BadModel(
+            f"python:{address}: write python:MODULE:FUNCTION with the module as after import "
+            "(my_model for my_model.py in this folder), not a path"
+        )
     if os.getcwd() not in sys.path:
         sys.path.insert(0, os.getcwd())
     try:
         thing = getattr(importlib.import_module(module), name)
     except (ImportError, AttributeError) as error:
         raise BadModel(f"python:{address} cannot be loaded: {error}") from None
+    except (SyntaxError, SystemExit) as error:
+        told = f"{type(error).__name__}: {error}"
+        raise BadModel(f"python:{address} cannot be loaded: {told}") from None
     return as_predictor(thing, task=task)
 
 

@@ -102,7 +102,7 @@ def is_about(table: pa.Table, ids: Collection[str], n_variants: int, n_labels: i
     if widths != [n_labels]:
         return False
     examples, variants, predictions = predictions_of(table)
-    is_in_range = 0 <= variants.min() and variants.max() < n_variants
+    is_in_range = variants.min() >= 0 and variants.max() < n_variants
     return bool(is_in_range and np.isfinite(predictions).all() and set(examples) <= set(ids))
 
 

@@ -15,7 +15,7 @@ from itertools import count
 from pathlib import Path
 from typing import Any
 
-from disorder.errors import DisorderError, MissingPackage
+from disorder.errors import CannotWrite, DisorderError, MissingPackage
 
 LOCAL = "file://"
 
@@ -90,6 +90,23 @@ def sync_folder(folder: Path) -> None:
         os.close(descriptor)
 
 
+def sync_tree(folder: Path) -> None:
+    """Make all files of a folder last, where a library wrote them: before anything says that they
+    are complete.
+    """
+    try:
+        for here, _, names in os.walk(folder):
+            for name in names:
+                descriptor = os.open(os.path.join(here, name), os.O_RDONLY)
+                try:
+                    os.fsync(descriptor)
+                finally:
+                    os.close(descriptor)
+            sync_folder(Path(here))
+    except OSError as error:
+        raise cannot_write(folder, error) from None
+
+
 def add_line(path: Path, line: bytes, before: bytes) -> None:
     """Add a line to a file; `before` is what it holds so far, written again with the line where
     nothing can be added.
@@ -106,12 +123,10 @@ def add_line(path: Path, line: bytes, before: bytes) -> None:
         raise cannot_write(path, error) from None
 
 
-def cannot_write(path: Path, error: OSError) -> DisorderError:
+def cannot_write(path: Path, error: OSError) -> CannotWrite:
     """The line for a file that there is no room or no right for."""
     why = error.strerror or str(error)
-    return DisorderError(
-        f"{path} cannot be written ({why}); what is finished is kept: make room, then --resume"
-    )
+    return CannotWrite(f"{path} cannot be written ({why}); what is finished is kept")
 
 
 def copy_folder(source: Path, target: Path) -> None:

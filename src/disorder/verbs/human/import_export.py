@@ -23,6 +23,7 @@ from disorder.verbs.human.task_folder import (
     read_items,
     read_task,
 )
+from disorder.visible_text import visible
 
 Exported = Literal["answers", "items", "history"]
 WHAT = ("answers", "items", "history")
@@ -159,7 +160,11 @@ def _as_jsonl(rows: Iterable[Mapping[str, Any]]) -> str:
 
 def _write(out: Path, text: str) -> None:
     if str(out) == "-":
-        sys.stdout.write(text)
+        if sys.stdout.isatty():
+            sys.stdout.write(visible(text))
+        else:  # data for another program: UTF-8, whatever the terminal's letters are
+            sys.stdout.flush()
+            sys.stdout.buffer.write(text.encode("utf-8", "backslashreplace"))
         return
     try:
         out.parent.mkdir(parents=True, exist_ok=True)
