@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import inspect
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -79,16 +80,23 @@ def _predictor(model: Any, task: Task, options: Mapping[str, Any]) -> Predictor:
     _check_spec(model, name)
     loader = part(ModelPart, name).function
     _check_options(model, _options_of(loader), options)
-    try:
+    with loading(model):
         predictor: Predictor = loader(address, task=task, **options)
+    return predictor
+
+
+@contextmanager
+def loading(spec: str) -> Iterator[None]:
+    """Inside this, whatever a library raises on a damaged folder, or a user's module on import, is
+    a `BadModel`: no list of types is complete, and the cause stays attached.
+    """
+    try:
+        yield
     except (DisorderError, MemoryError):
         raise
     except Exception as error:
-        # whatever a library raises on a folder that is damaged, or a user's module on import: no
-        # list of types is complete, and the cause stays attached
         told = f"{type(error).__name__}: {reason(error)}"
-        raise BadModel(f"{model} cannot be loaded ({told})") from error
-    return predictor
+        raise BadModel(f"{spec} cannot be loaded ({told})") from error
 
 
 def _options_of(loader: Callable[..., Any]) -> list[str]:

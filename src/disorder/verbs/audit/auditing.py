@@ -380,7 +380,9 @@ class Audit:
         finished = self.parts.read(block.part)
         ids = {storable(example.id) for example in block.examples}
         width = max(1, len(self.dataset.task.labels))
-        if finished is not None and not is_about(finished[0], ids, self._count(block.spec), width):
+        if finished is not None and not is_about(
+            finished[0], ids, self._count(block.transformation), width
+        ):
             self.parts.notes.append(f"{block.part} is of other examples; it is predicted again")
             finished = None
         if finished is None:
@@ -389,10 +391,17 @@ class Audit:
             return again
         table, skips = finished
         self.costs["resumed"] += table.num_rows
-        return BlockResult(block.part, table, skips, {})
+        return BlockResult(block.part, table, skips, {}, self.run.hashes.get("model", ""))
 
     def _keep(self, result: BlockResult) -> None:
         began = time.perf_counter()
+        expected = self.run.hashes.get("model", "")
+        if result.model != expected:
+            raise DisorderError(
+                f"--engine {self.settings.engine}: a worker has another version of the model "
+                f"({result.model or 'unknown'}, not {expected or 'unknown'}); install the same "
+                "everywhere, then resume"
+            )
         self.parts.write(result.part, result.table, result.skips)
         self.costs.add(result.counts)
         self.costs["write"] += time.perf_counter() - began

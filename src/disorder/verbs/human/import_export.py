@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from disorder.errors import BadData, DisorderError, UnknownName
+from disorder.untrusted_files import parse_json, read_file
 from disorder.verbs.human.answer_store import AnswerStore, HumanAnswer, StaleAnswer
 from disorder.verbs.human.task_folder import (
     MAX_NAME,
@@ -29,6 +30,7 @@ Exported = Literal["answers", "items", "history"]
 WHAT = ("answers", "items", "history")
 NEEDED = ("item", "annotator", "answer")
 NOTHING = "nothing was imported"
+MAX_IMPORT = 256 * 1024**2  # bytes
 PlacedRow = tuple[str, Mapping[str, Any]]  # its place in the file ("row 3"), and its columns
 
 
@@ -200,8 +202,8 @@ def _read_jsonl(file: Path) -> Iterator[PlacedRow]:
             continue
         where = f"{file.name}, line {number}"
         try:
-            row = json.loads(line)
-        except ValueError as error:
+            row = parse_json(line, where)
+        except BadData as error:
             raise BadData(f"{where}: not JSON ({error}); {NOTHING}") from None
         if not isinstance(row, dict):
             raise BadData(f"{where}: expected an object with columns; {NOTHING}")
@@ -219,7 +221,7 @@ def _check_columns(where: str, names: Iterable[str]) -> None:
 
 def _text(file: Path) -> str:
     try:
-        return file.read_text(encoding="utf-8-sig")
-    except (OSError, UnicodeDecodeError) as error:
-        reason = getattr(error, "strerror", None) or error
-        raise BadData(f"{file} cannot be read ({reason})") from None
+        return read_file(file, max_bytes=MAX_IMPORT).decode("utf-8-sig")
+    except (FileNotFoundError, UnicodeDecodeError) as error:
+        why = error if isinstance(error, UnicodeDecodeError) else "No such file or directory"
+        raise BadData(f"{file} cannot be read ({why})") from None

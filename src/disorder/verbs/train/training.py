@@ -13,6 +13,7 @@ from typing import Any
 
 from disorder.errors import BadData, DisorderError, check_keywords
 from disorder.models.fingerprints import path_fingerprint
+from disorder.models.loading import loading
 from disorder.report.notebook_progress import shown_progress
 from disorder.runs.folder_lock import FolderLock
 from disorder.runs.storage import sync_tree
@@ -215,7 +216,7 @@ def _training_loop(
 ) -> TrainingLoop:
     first, last = phases[0], phases[-1]
     seed = checked.request.seed
-    with forked_torch_rng():
+    with loading(checked.request.model), forked_torch_rng():
         model = load_trainable(
             checked.start,
             checked.settings,
