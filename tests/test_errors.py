@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import Command
 
 import disorder
+from conftest import Command
 from disorder.errors import (
     DisorderError,
     MissingPackage,

@@ -65,7 +65,6 @@ def test_retries_are_not_printed() -> None:
 def test_a_model_of_the_hub_fails_at_once(no_network: list[object]) -> None:
     pytest.importorskip("torch", reason="needs torch")
     from conftest import NLI
-
     from disorder.models import load
 
     with pytest.raises(BadModel, match="hf:owner/name cannot be loaded"):

@@ -58,7 +58,7 @@ SPECS = ["derange:q=40", "shuffle_ngrams", "reverse"]
 def command(place: Path, out: str, *, is_resumed: bool) -> list[str]:
     start = [sys.executable, "-m", "disorder", "audit"]
     if is_resumed:
-        return [*start, "--resume", out]
+        return [*start, "--resume", out, "python:slow_model:predict"]
     with_ = [word for spec in SPECS for word in ("--with", spec)]
     return [*start, "python:slow_model:predict", "data.jsonl", *with_, "--q", "40", "--out", out]
 

@@ -125,7 +125,7 @@ def _called(arguments: list[str] | None) -> int:
     command = typer.main.get_command(app)
     given = sys.argv[1:] if arguments is None else arguments
     try:
-        with naming_options(), command.make_context("disorder", list(given)) as context:
+        with naming_options(), command.make_context("disorder", [*given]) as context:
             code = command.invoke(context)
     except typer.Exit as stopped:
         return int(stopped.exit_code)

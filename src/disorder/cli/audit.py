@@ -65,9 +65,8 @@ def audit(
     if resume is None:
         run = _audited(named, data or "builtin", folder, settings)
     else:
-        run = _resumed(
-            folder, model, data, {name: options[name] for name in ASKED_AGAIN if options[name]}
-        )
+        again = {name: options[name] for name in ASKED_AGAIN if options[name]}
+        run = _resumed(folder, model, data, again)
     if as_json:
         print_json(run.model_dump())
     else:

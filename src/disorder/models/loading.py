@@ -19,7 +19,7 @@ from disorder.models.importance.by_word import MAX_KEPT, how, importance
 from disorder.models.importance.by_word import key_of as pair_key
 from disorder.models.inputs.variants import ModelInputs, TextInputs, VariantInputs
 from disorder.models.outputs.calibration import Calibration, calibration_of
-from disorder.models.outputs.probabilities import checked
+from disorder.models.outputs.probabilities import are_shares, checked
 from disorder.models.protocols import Batching, Costly, Notes, Pieces, Precision, Timed
 from disorder.models.python import as_predictor
 from disorder.registry import ModelPart, part, parts
@@ -197,6 +197,8 @@ class LoadedModel:
         began = time.perf_counter()
         keys = [key_of(fingerprint, self.precision, text) for text in inputs.texts()]
         predictions = cache.get(keys, max(1, len(self.predictor.labels)))
+        if self.predictor.labels:
+            predictions[~are_shares(predictions)] = np.nan  # no model predicted that
         missing = np.flatnonzero(np.isnan(predictions[:, 0]))
         self.counts["cached"] += len(inputs) - len(missing)
         self.counts["cache"] += time.perf_counter() - began

@@ -11,9 +11,9 @@ import math
 from collections.abc import Iterable, Mapping
 from dataclasses import fields
 from hashlib import blake2b
-from typing import TYPE_CHECKING, Annotated, Any, Literal, NotRequired, TypedDict
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from annotated_types import Ge, MaxLen
+from pydantic import BaseModel, Field
 
 from disorder.errors import BadData
 from disorder.runs.settings import Settings
@@ -28,22 +28,24 @@ MAX_POINTS = 10_000  # of one curve: a chart shows a few dozen
 ELSEWHERE = ("batch_size", "engine", "address", "workers", "cache", "agree", "data_dir")
 
 Number = float
-Points = Annotated[list[tuple[Number, Number]], MaxLen(MAX_POINTS)]
-Bars = Annotated[list[Number], MaxLen(MAX_POINTS)]
-Bins = Annotated[list[tuple[Number, Number, Annotated[Number, Ge(1)]]], MaxLen(MAX_POINTS)]
+Points = Annotated[list[tuple[Number, Number]], Field(max_length=MAX_POINTS)]
+Bars = Annotated[list[Number], Field(max_length=MAX_POINTS)]
+Bins = Annotated[
+    list[tuple[Number, Number, Annotated[Number, Field(ge=1)]]], Field(max_length=MAX_POINTS)
+]
 When = Literal["before", "after"]
 
 
-class FigureTables(TypedDict):
+class FigureTables(BaseModel):
     """The numbers behind the charts of one transformation."""
 
-    omega: NotRequired[Points]
-    acceptance: NotRequired[dict[Literal["right", "wrong"], Bars]]
-    confidence: NotRequired[dict[When, Bars]]
-    reliability: NotRequired[dict[When, Bins]]
+    omega: Points | None = None
+    acceptance: dict[Literal["right", "wrong"], Bars] | None = None
+    confidence: dict[When, Bars] | None = None
+    reliability: dict[When, Bins] | None = None
 
 
-class ToldVariant(TypedDict):
+class ToldVariant(BaseModel):
     """One perturbed version of a telling example."""
 
     variant: int
@@ -52,7 +54,7 @@ class ToldVariant(TypedDict):
     confidence: Number
 
 
-class ToldExample(TypedDict):
+class ToldExample(BaseModel):
     """One telling example."""
 
     kind: str
@@ -67,23 +69,23 @@ class ToldExample(TypedDict):
     variants: list[ToldVariant]
 
 
-class StoppedEarly(TypedDict):
+class StoppedEarly(BaseModel):
     """Where `--stop-when` ended a transformation."""
 
     metric: str
     low: Number
     high: Number
-    n_examples: Annotated[int, Ge(0)]
+    n_examples: Annotated[int, Field(ge=0)]
 
 
 SHAPES: dict[str, Any] = {
     "figures": dict[str, FigureTables],
     "telling": list[ToldExample],
     "stopped": dict[str, StoppedEarly],
-    "variants": dict[str, Annotated[int, Ge(1)]],
-    "skips": dict[str, dict[str, Annotated[int, Ge(0)]]],
-    "n_examples": Annotated[int, Ge(0)],
-    "n_available": Annotated[int, Ge(0)],
+    "variants": dict[str, Annotated[int, Field(ge=1)]],
+    "skips": dict[str, dict[str, Annotated[int, Field(ge=0)]]],
+    "n_examples": Annotated[int, Field(ge=0)],
+    "n_available": Annotated[int, Field(ge=0)],
 }
 
 

@@ -142,14 +142,17 @@ class SampleParts:
             content = read_file(journal, max_bytes=MAX_JSON)
         if to_write and content and not content.endswith(b"\n") and is_on_disk(journal):
             add_line(journal, b"\n", content)  # a line torn by a crash must not swallow the next
-        entries = list(_entries(content))
-        own = [entry for entry in entries if not of or _is_of(entry, of, to_write=to_write)]
-        if not to_write and len(own) < len(entries):
+        entries = {entry["part"]: entry for entry in _entries(content)}  # the last one counts
+        parts.known = {
+            name: entry
+            for name, entry in entries.items()
+            if not of or _is_of(entry, of, to_write=to_write)
+        }
+        if entries and not parts.known and not to_write:
             raise BadData(
                 f"{folder}: its samples are of another model, data or settings than run.json says; "
                 "audit it again"
             )
-        parts.known = {entry["part"]: entry for entry in own}
         return parts
 
     def read(self, name: str) -> tuple[pa.Table, dict[str, int]] | None:

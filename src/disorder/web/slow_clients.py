@@ -31,7 +31,7 @@ def guarded_protocol() -> Any:
             self._deadline: Any = None
             self._unread: Any = None
 
-        def connection_made(self, transport: Any) -> None:  # type: ignore[override]
+        def connection_made(self, transport: Any) -> None:
             super().connection_made(transport)
             self._expect_request()
             if len(self.connections) > most_connections():

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from disorder.errors import BadModel
-from disorder.types import Floats
+from disorder.types import Bools, Floats
 
 
 def softmax(logits: Floats) -> Floats:
@@ -36,11 +36,16 @@ def checked(name: str, predictions: Any, n: int, labels: Sequence[str]) -> Float
         )
     if not np.isfinite(array).all():
         raise BadModel(f"{name}: predictions hold NaN or infinity")
-    if labels and (array.min(initial=0) < -1e-6 or (n and abs(array.sum(axis=1) - 1).max() > 1e-3)):
+    if labels and not are_shares(array).all():
         raise BadModel(
             f"{name}: rows must be probabilities that sum to 1; apply a softmax to logits"
         )
     return array
+
+
+def are_shares(array: Floats) -> Bools:
+    """Which rows are probabilities that sum to 1."""
+    return np.asarray((array >= -1e-6).all(axis=1) & (abs(array.sum(axis=1) - 1) <= 1e-3))
 
 
 def from_label_scores(name: str, predictions: Sequence[Any], labels: Sequence[str]) -> Floats:

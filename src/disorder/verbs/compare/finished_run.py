@@ -61,7 +61,7 @@ class FinishedRun:
             raise BadData(f"{folder} has no samples, which a comparison reads; audit it again")
         examples = read_examples(folder)
         turns = sorted(range(len(examples)), key=lambda i: examples[i].id)
-        parts = SampleParts.open(folder, to_write=False)
+        parts = SampleParts.open(folder, to_write=False, of=run.binding)
         return cls(folder, run, parts, [examples[i] for i in turns], np.array(turns))
 
     @property

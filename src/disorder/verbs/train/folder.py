@@ -6,7 +6,9 @@ import json
 import platform
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import Any, Literal, TypedDict
+from typing import Any, Literal
+
+from pydantic import BaseModel
 
 from disorder.errors import BadData
 from disorder.runs import make_folder, write_atomically
@@ -16,7 +18,7 @@ PACKAGES = ("disorder", "torch", "transformers", "numpy", "safetensors")
 Record = dict[str, Any]
 
 
-class TrainingRecord(TypedDict):
+class TrainingRecord(BaseModel):
     """What must stand in a training.json for anything to rely on it."""
 
     status: Literal["started", "done"]
