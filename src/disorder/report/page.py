@@ -33,6 +33,12 @@ CAPTIONS = {
     "{main}; larger points stand for more predictions. On the dotted line the model is calibrated; "
     "below it, it is overconfident.",
 }
+DRAWN = {
+    "omega": charts.omega_curve,
+    "acceptance": charts.acceptance,
+    "confidence": charts.confidence,
+    "reliability": charts.reliability,
+}
 
 
 def write_report(folder: Path, run: Run) -> None:
@@ -94,14 +100,8 @@ def _pictures(run: Run, main: str) -> list[dict[str, str]]:
     title = title_of(score)
     title = title[0].upper() + title[1:]
     pictures = {CAPTIONS["forest"]: charts.forest(run, score)}
-    if main in run.figures:
-        pictures |= {
-            CAPTIONS["omega"]: charts.omega_curve(run, main),
-            CAPTIONS["acceptance"]: charts.acceptance(run, main),
-            CAPTIONS["confidence"]: charts.confidence(run, main),
-        }
-        if "reliability" in run.figures[main]:  # runs of older versions have none
-            pictures[CAPTIONS["reliability"]] = charts.reliability(run, main)
+    tables = run.figures.get(main, {})  # runs of older versions have fewer
+    pictures |= {CAPTIONS[name]: draw(run, main) for name, draw in DRAWN.items() if name in tables}
     return [
         {"svg": svg, "caption": caption.format(score=title, main=main)}
         for caption, svg in pictures.items()

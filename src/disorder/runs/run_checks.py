@@ -57,7 +57,7 @@ class ToldVariant(BaseModel):
 class ToldExample(BaseModel):
     """One telling example."""
 
-    kind: str
+    kind: Literal["unmoved", "rescued", "noticed"]
     transformation: str
     id: str
     gold: str
@@ -94,6 +94,9 @@ def check_run(run: Run, where: str) -> None:
     for name, shape in SHAPES.items():
         validated(shape, getattr(run, name), f"{where} ({name})")
     check_settings(run.settings, where)
+    for steps in run.dev_r.values():
+        if any(set(run.labels) - set(counts) for counts in steps.values()):
+            raise BadData(f"{where} is damaged (dev_r): a label has no count")
     check_records(run.scores, where)
     for records in run.references.values():
         check_records(records, where)
@@ -103,6 +106,8 @@ def check_settings(settings: Mapping[str, Any], where: str) -> None:
     """Raise on a setting that has no such type; settings of a newer version are let be."""
     known = {field.name for field in fields(Settings)}
     given = {name: value for name, value in settings.items() if name in known}
+    if "q" not in given:
+        raise BadData(f"{where} is damaged (settings): q is missing")
     validated(Settings, given, f"{where} (settings)")
 
 
