@@ -2,6 +2,7 @@
 # make test          set everything up and run every check that needs nothing but this folder
 # make test-shared   the tests that need ../shared: the papers' data, NLTK's data, a trained model
 # make test-browser  the pages in a real Chromium
+# make test-faults   the fault laboratory in full: kills, failing writes, hostile input (half an hour)
 PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
@@ -9,7 +10,7 @@ SOURCES := $(shell find src examples -type f -not -name '*.pyc' -not -path '*/__
 PYTEST := $(BIN)/python -m pytest
 PARALLEL := -n 2 --dist worksteal
 
-.PHONY: demo test test-shared test-browser chromium lint clean
+.PHONY: demo test test-shared test-browser test-faults chromium lint clean
 
 demo: $(VENV)/installed
 	$(BIN)/disorder audit
@@ -22,6 +23,13 @@ test-shared: $(VENV)/installed-all
 
 test-browser: $(VENV)/installed-browser chromium
 	$(PYTEST) -m browser tests/browser
+
+test-faults: $(VENV)/installed-all
+	rm -f faults.jsonl
+	DISORDER_FAULTS=full DISORDER_FAULTS_LOG=$(CURDIR)/faults.jsonl $(PYTEST) tests/faults tests/models/test_fingerprint_contract.py
+	$(BIN)/python scripts/fault_figures.py faults.jsonl
+	$(BIN)/python scripts/replay_attacks.py
+	$(BIN)/python scripts/check_dependencies.py
 
 chromium:
 	@for name in chromium chromium-browser google-chrome; do command -v $$name >/dev/null && exit 0; done; \

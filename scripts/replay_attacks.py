@@ -93,7 +93,7 @@ def said(code: int, told: str) -> str:
     """How a command ended, in a few words."""
     if "Traceback" in told:
         last = [line for line in told.strip().splitlines() if line and line[0] != " "][-1]
-        if last.startswith("disorder: this is a bug"):
+        if last.startswith("disorder: this looks like a bug"):
             last = told.strip().splitlines()[-2]
         return f"traceback ({last[:60]}), exit {code}"
     if code < 0:
@@ -367,7 +367,7 @@ def long_text(target: Target) -> Outcome:
     if code:
         return said(code, told), False
     seconds = float(told.split()[-1])
-    return f"{seconds:.2f} s of CPU time", seconds < 1
+    return f"{seconds:.2f} s of CPU time", seconds < 3
 
 
 @attack("15 four inputs that were tracebacks")

@@ -237,7 +237,7 @@ class TestGate:
         code, _, err = command("gate", finished, "--fail-if", "original:accuracy < 0")
         assert code == 3
         assert "ZeroDivisionError" in err
-        assert "this is a bug in disorder" in err.splitlines()[-1]
+        assert "this looks like a bug in disorder" in err.splitlines()[-1]
 
 
 def test_a_journal_line_that_names_another_folder_is_none(finished: Path, tmp_path: Path) -> None:

@@ -76,7 +76,7 @@ DONE = 0
 OURS = 3  # the exit code of a bug
 MISTAKE = 2
 INTERRUPTED = 130
-BUG = "this is a bug in disorder, not in your model or data; please report it with the lines above"
+BUG = "this looks like a bug in disorder; please report it with the lines above"
 
 
 def main(arguments: list[str] | None = None) -> None:

@@ -13,6 +13,7 @@ import importlib
 import inspect
 import os
 import sys
+import traceback
 from collections.abc import Callable, Sequence, Sized
 from dataclasses import dataclass
 from functools import partial
@@ -21,7 +22,7 @@ from typing import Any
 
 import numpy as np
 
-from disorder.errors import BadModel
+from disorder.errors import BadModel, DisorderError
 from disorder.models.outputs.probabilities import checked, from_label_scores
 from disorder.models.pipeline import from_pipeline, is_pipeline
 from disorder.models.protocols import (
@@ -32,6 +33,7 @@ from disorder.models.protocols import (
 )
 from disorder.registry import model
 from disorder.types import Floats, Predictor, Task, Texts
+from disorder.untrusted_files import reason
 
 
 @model(form="python:MODULE:FUNCTION")
@@ -146,15 +148,25 @@ class PythonModel:
     def _called(self, texts: Sequence[Texts]) -> Any:
         given = [a if b is None else (a, b) for a, b in texts]
         is_pairs = bool(given) and not isinstance(given[0], str)
-        if not (self.estimator and is_pairs):
-            return self.function(given)
         try:
             return self.function(given)
-        except (AttributeError, TypeError) as error:
-            raise BadModel(
-                f"{self.estimator} gets pairs as (text_a, text_b) tuples and failed ({error}); "
-                'a vectorizer joins them with preprocessor=" ".join'
-            ) from error
+        except DisorderError:
+            raise
+        except Exception as error:  # the user's own code, which may raise anything
+            if self.estimator and is_pairs and isinstance(error, AttributeError | TypeError):
+                raise BadModel(
+                    f"{self.estimator} gets pairs as (text_a, text_b) tuples and failed ({error}); "
+                    'a vectorizer joins them with preprocessor=" ".join'
+                ) from error
+            raise BadModel(_failure(error, len(given))) from error
+
+
+def _failure(error: Exception, n_texts: int) -> str:
+    """What a function of the user raised, and where."""
+    frames = traceback.extract_tb(error.__traceback__)
+    where = f" ({frames[-1].filename}, line {frames[-1].lineno})" if len(frames) > 1 else ""
+    told = f"{type(error).__name__}: {reason(error)}"
+    return f"the model raised {told}{where} when it got {n_texts} texts"
 
 
 def _names(labels: Any) -> tuple[str, ...]:

@@ -329,9 +329,11 @@ def read_run(folder: str | Path) -> Run:
         raw = read_json(path)
     except FileNotFoundError:
         raise BadData(f"{folder} is no run folder: it has no run.json") from None
-    version = raw.get("schema_version") if isinstance(raw, dict) else None
-    if version != SCHEMA_VERSION:
-        told = one_line(version)[:MAX_REASON]
+    if not isinstance(raw, dict):
+        raise BadData(f"{path} is damaged: it holds no object")
+    found = raw.get("schema_version")
+    if found != SCHEMA_VERSION:
+        told = one_line(found)[:MAX_REASON]
         raise BadData(f"{path}: schema version {told}; this disorder reads {SCHEMA_VERSION}")
     run: Run = validated(Run, raw, str(path))
     check_run(run, str(path))
