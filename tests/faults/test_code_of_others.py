@@ -184,4 +184,4 @@ def test_a_module_that_fails_on_import_is_one_line(tmp_path: Path, body: str) ->
 def test_a_model_that_raises_is_told_as_its_own_fault(tmp_path: Path) -> None:
     (tmp_path / "mine.py").write_text("def f(texts):\n    return texts[10**9]\n")
     done = run("audit", "python:mine:f", "builtin", "--limit", 3, cwd=tmp_path)
-    assert done.is_one_line("the model raised IndexError", "mine.py, line 2")
+    assert done.is_one_line("python:mine:f raised IndexError", "mine.py, line 2")

@@ -15,7 +15,7 @@ import os
 import sys
 import traceback
 from collections.abc import Callable, Sequence, Sized
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from hashlib import blake2b
 from typing import Any
@@ -61,7 +61,10 @@ def python(address: str, *, task: Task) -> Predictor:
     except (SyntaxError, SystemExit) as error:
         told = f"{type(error).__name__}: {error}"
         raise BadModel(f"python:{address} cannot be loaded: {told}") from None
-    return as_predictor(thing, task=task)
+    predictor = as_predictor(thing, task=task)
+    if isinstance(predictor, PythonModel):
+        return replace(predictor, spec=f"python:{address}")
+    return predictor
 
 
 def as_predictor(thing: Any, *, task: Task) -> Predictor:
@@ -121,6 +124,7 @@ class PythonModel:
     labels: tuple[str, ...]
     fingerprint: str
     estimator: str = ""  # the class of a scikit-learn estimator
+    spec: str = ""  # where it was named, not given
 
     def __call__(self, texts: Sequence[Texts], /) -> Floats:
         """Probabilities, whatever form the function predicts in."""
@@ -158,7 +162,9 @@ class PythonModel:
                     f"{self.estimator} gets pairs as (text_a, text_b) tuples and failed ({error}); "
                     'a vectorizer joins them with preprocessor=" ".join'
                 ) from error
-            raise BadModel(_failure(error, len(given))) from error
+            if not self.spec:  # given as an object: its owner sees what it raised
+                raise
+            raise BadModel(f"{self.spec} {_failure(error, len(given))}") from error
 
 
 def _failure(error: Exception, n_texts: int) -> str:
@@ -166,7 +172,7 @@ def _failure(error: Exception, n_texts: int) -> str:
     frames = traceback.extract_tb(error.__traceback__)
     where = f" ({frames[-1].filename}, line {frames[-1].lineno})" if len(frames) > 1 else ""
     told = f"{type(error).__name__}: {reason(error)}"
-    return f"the model raised {told}{where} when it got {n_texts} texts"
+    return f"raised {told}{where} when it got {n_texts} texts"
 
 
 def _names(labels: Any) -> tuple[str, ...]:

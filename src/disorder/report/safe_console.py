@@ -21,6 +21,10 @@ class SafeConsole(Console):
     def __init__(self, **more: Any) -> None:
         super().__init__(**({"markup": False, "emoji": False} | more))
 
+    def on_broken_pipe(self) -> None:
+        """Leave a closed pipe to the command line, which knows what it means; rich would exit."""
+        raise BrokenPipeError
+
     def render(
         self, renderable: RenderableType, options: ConsoleOptions | None = None
     ) -> Iterable[Segment]:

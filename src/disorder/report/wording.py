@@ -60,7 +60,7 @@ def command(run: Run) -> str:
     words = ["disorder", "audit", run.model, run.data]
     for spec in run.transformations:
         words += ["--with", spec]
-    words += ["--q", str(run.settings["q"]), "--seed", str(run.seed)]
+    words += ["--q", str(run.settings.get("q", "")), "--seed", str(run.seed)]
     usual = asdict(Settings())
     for name, value in run.settings.items():
         if name not in ("q", "suite") and _as_json(value) != _as_json(usual.get(name)):

@@ -106,8 +106,6 @@ def check_settings(settings: Mapping[str, Any], where: str) -> None:
     """Raise on a setting that has no such type; settings of a newer version are let be."""
     known = {field.name for field in fields(Settings)}
     given = {name: value for name, value in settings.items() if name in known}
-    if "q" not in given:
-        raise BadData(f"{where} is damaged (settings): q is missing")
     validated(Settings, given, f"{where} (settings)")
 
 

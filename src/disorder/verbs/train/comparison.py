@@ -70,8 +70,9 @@ def _trained(
         return run_training(checked, out, progress, is_resumed=True, data=source.read).spec
     now = new_record(checked, build_job(checked, source.read))
     if changed := changed_since(record, now):
+        told = [f"another {name}" if "model" in name else f"other {name}" for name in changed]
         raise DisorderError(
-            f"{out} holds a training with another {' and '.join(changed)} (changed since); choose "
+            f"{out} holds a training on {' and '.join(told)} (it has changed since); choose "
             "another --out"
         )
     return f"{checked.start.name}:{out}"  # not what training.json says: that may name anything
