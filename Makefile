@@ -3,6 +3,10 @@
 # make test-shared   the tests that need ../shared: the papers' data, NLTK's data, a trained model
 # make test-browser  the pages in a real Chromium
 # make test-faults   the fault laboratory in full: kills, failing writes, hostile input (half an hour)
+# make test-extras   the core and every extra alone, each in an environment of its own
+# make docs          the documentation as a site in site/; make reference and make tutorials refresh
+#                    what is made from the program, make screenshots the pictures
+# make dist          sdist and wheel in dist/; make test-dist tests them in a clean environment
 PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
@@ -10,7 +14,8 @@ SOURCES := $(shell find src examples -type f -not -name '*.pyc' -not -path '*/__
 PYTEST := $(BIN)/python -m pytest
 PARALLEL := -n 2 --dist worksteal
 
-.PHONY: demo test test-shared test-browser test-faults chromium lint clean
+.PHONY: demo test test-shared test-browser test-faults test-extras test-dist chromium lint clean \
+	docs reference tutorials screenshots dist
 
 demo: $(VENV)/installed
 	$(BIN)/disorder audit
@@ -24,6 +29,29 @@ test-shared: $(VENV)/installed-all
 test-browser: $(VENV)/installed-browser chromium
 	$(PYTEST) -m browser tests/browser
 
+test-extras:
+	$(PYTHON) scripts/test_extras.py
+
+docs: $(VENV)/installed-docs
+	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict --quiet
+	cp docs/llms.txt site/llms.txt
+
+reference: $(VENV)/installed-docs
+	$(BIN)/python scripts/reference.py
+
+tutorials: $(VENV)/installed-all
+	$(BIN)/python scripts/tutorials.py
+
+screenshots: $(VENV)/installed-browser chromium
+	$(BIN)/python scripts/screenshots.py
+
+dist: | $(VENV)/bin/python
+	rm -rf dist
+	$(BIN)/python -m pip install --quiet build
+	$(BIN)/python -m build
+
+test-dist:
+	scripts/test_dist.sh
 test-faults: $(VENV)/installed-all
 	rm -f faults.jsonl
 	DISORDER_FAULTS=full DISORDER_FAULTS_LOG=$(CURDIR)/faults.jsonl $(PYTEST) tests/faults tests/models/test_fingerprint_contract.py
@@ -61,5 +89,9 @@ $(VENV)/installed-browser: $(VENV)/installed-all
 	$(BIN)/python -m pip install --quiet -c constraints.txt --group browser
 	touch $@
 
+$(VENV)/installed-docs: $(VENV)/installed
+	$(BIN)/python -m pip install --quiet -c constraints.txt --group docs
+	touch $@
+
 clean:
-	rm -rf $(VENV) build dist
+	rm -rf $(VENV) build dist site

@@ -260,9 +260,10 @@ def random_outcomes(seed: int, *, n: int, q: int, numbers: bool = False) -> Outc
             rng.random((n, q, 1)),
             np.ones(n, dtype=bool),
         )
-    return outcomes(
-        rng.integers(3, size=n), rng.integers(3, size=n), rng.integers(3, size=(n, q)), sure=0.7
-    )
+    gold = rng.integers(3, size=n)
+    # more than a guess: some scores are of the skill that is left, and there must be some
+    original = np.where(rng.random(n) < 0.5, gold, rng.integers(3, size=n))
+    return outcomes(gold, original, rng.integers(3, size=(n, q)), sure=0.7)
 
 
 def numbers_of(metric: str) -> bool:

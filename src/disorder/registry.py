@@ -31,6 +31,7 @@ HOMES = {
     "tagger": "disorder.transformations.tags",
     "metric": "disorder.metrics",
     "model": "disorder.models",
+    "prompt": "disorder.models.prompts",
     "data": "disorder.data",
     "network": "disorder.models.networks",
     "recipe": "disorder.verbs.train.recipes",
@@ -166,11 +167,13 @@ class MetricPart(Part):
     better: str
     unit: str
     of: Literal["texts", "variants", "permutations", "order"]
-    on: Literal["labels", "numbers"]
+    on: Literal["labels", "numbers", "any", "likelihoods"]
     shown: Literal["table", "page", "permutations", "file"]
     position: int
     parameter: str
     points: tuple[str, ...]
+    depends_on_q: bool
+    alone: str
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -182,6 +185,17 @@ class ModelPart(Part):
     form: str
     needs: str = ""
     only_reads: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class PromptPart(Part):
+    """A prompt for language models; the decorator `prompt` says what the fields mean."""
+
+    kind = "prompt"
+
+    words: Mapping[str, str]
+    texts: Literal[0, 1, 2]
+    on: Literal["labels", "numbers"]
 
 
 @dataclass(frozen=True)
@@ -452,12 +466,14 @@ def metric(
     unit: str = "share",
     paper: str = "",
     of: Literal["texts", "variants", "permutations", "order"] = "variants",
-    on: Literal["labels", "numbers"] = "labels",
+    on: Literal["labels", "numbers", "any", "likelihoods"] = "labels",
     shown: Literal["table", "page", "permutations", "file"] = "table",
     position: int = 100,
     name: str = "",
     parameter: str = "",
     points: tuple[str, ...] = (),
+    depends_on_q: bool = False,
+    alone: str = "",
 ) -> Callable[[F], F]:
     """Register a score: a function from `Outcomes` to its decomposition by example.
 
@@ -465,10 +481,13 @@ def metric(
     the docstring's first sentence), `better` in words which way is good, `unit` what its numbers
     are. `of` says what it measures: original and perturbed texts alike, any perturbed ones, those
     with several variants per example, or those that keep the words and change their order. `on`
-    says whether predictions are labels or numbers. `shown` is where it appears: in every table, on
-    pages only, among the scores of permutations, or in files only; `position` orders it there. A
+    says whether predictions must be labels, numbers ("any": either), or log-probabilities of the
+    texts themselves. `shown` is where it appears: in every table, on pages only, among the scores
+    of permutations, or in files only; `position` orders it there. A
     metric with a `parameter` is written NAME@VALUE and gets the value as its second argument; it is
-    measured at `points` unless others are requested.
+    measured at `points` unless others are requested. `depends_on_q` marks one whose expected value
+    changes with the number of permutations; `alone` says why a limit on it alone misleads, where it
+    does: a gate then names a better rule.
     """
 
     def enter(function: F) -> F:
@@ -487,6 +506,8 @@ def metric(
             position=position,
             parameter=parameter,
             points=points,
+            depends_on_q=depends_on_q,
+            alone=alone,
         )
         register(entry)
         return function
@@ -497,10 +518,30 @@ def metric(
 def model(*, form: str, needs: str = "", only_reads: bool = False) -> Callable[[F], F]:
     """Register a loader of predictors; `form` shows the spec a user types.
 
-    `only_reads` claims that loading reads weights and settings, and neither runs code that the spec
-    names nor reaches another machine: only such a model is loaded because a run folder names it.
+    Its keyword-only parameters beside `task` are settings that only this kind of model takes. A
+    loader with a parameter `prompt` is one of language models and gets the
+    `disorder.models.prompting.Prompt` of the task. `only_reads` claims that loading reads weights
+    and settings, and neither runs code that the spec names nor reaches another machine: only such a
+    model is loaded because a run folder names it.
     """
     return _declare(ModelPart, name=_form_name(form), form=form, needs=needs, only_reads=only_reads)
+
+
+def prompt(
+    *,
+    words: Mapping[str, str] | None = None,
+    texts: Literal[0, 1, 2] = 0,
+    on: Literal["labels", "numbers"] = "labels",
+) -> Callable[[F], F]:
+    """Register a prompt for language models: a function that returns a Jinja template.
+
+    The template fills in `text_a`, `text_b` (None for single texts) and `options`, the words to
+    choose from; its block `instruction` stands once at the beginning, the rest once per text.
+    `words` maps labels to the words that stand for them; it is the prompt of every task whose
+    labels are among them, none: of any task. `texts` is how many texts it takes (0: any number).
+    `on` says whether labels are names, or numbers whose mean is predicted.
+    """
+    return _declare(PromptPart, words=words or {}, texts=texts, on=on)
 
 
 def data(

@@ -23,6 +23,9 @@ Floats = NDArray[np.float64]
 Texts = tuple[str, str | None]
 Fidelity = Literal["paper", "released"]
 Progress = Callable[[str, int, int, str], None]  # stage, done, total, note
+# how the examples of a prompt are written as one text: part, mark, answer, mark
+BEFORE_ANSWER = "␟"
+AFTER_ANSWER = "␞"
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +54,8 @@ class Task:
     """The task of a dataset: its labels, and which text the papers perturb.
 
     `reject_label` is the right prediction for a meaningless text, `default_label` the one for a
-    pair of copies.
+    pair of copies. `is_likelihood` says that a model gives the log-probability of a text, and that
+    no labels are used.
     """
 
     name: str
@@ -60,10 +64,18 @@ class Task:
     reject_label: str | None = None
     default_label: str | None = None
     language: str = "en"
+    is_likelihood: bool = False
+
+    @property
+    def predicts(self) -> Literal["labels", "numbers", "likelihoods"]:
+        """What a model gives for a text."""
+        if self.is_likelihood:
+            return "likelihoods"
+        return "labels" if self.labels else "numbers"
 
     @property
     def is_regression(self) -> bool:
-        """Whether gold labels are numbers."""
+        """Whether predictions are numbers."""
         return not self.labels
 
     @property
@@ -172,12 +184,18 @@ class PositionRows:
 
     @classmethod
     def of_texts(
-        cls, sentence: Sentence, texts: Sequence[str], *, is_shared: bool = False
+        cls,
+        sentence: Sentence,
+        texts: Sequence[str],
+        *,
+        available: int | None = None,
+        is_shared: bool = False,
     ) -> PositionRows:
         """Variants that are texts of their own."""
         return cls(
             sentence,
             np.empty((len(texts), 0), dtype=np.int64),
+            available,
             is_shared=is_shared,
             written=tuple(texts),
         )

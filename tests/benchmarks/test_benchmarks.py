@@ -16,6 +16,8 @@ OF_TRANSFORMERS = ("again.py", "audit_speed.py", "runtimes.py")
 RATIOS = {
     "again.py": r"again is \d+ × faster",
     "audit_speed.py": r"\| e bare forward passes +\| +[\d.]+ \| +[\d.]+ \| +1\.00 \|",
+    "family_speed.py": r"per row, largest ÷ smallest = [\d.]+",
+    "llm_speed.py": r"\| d1 curtailed, Ω_max +\| +[\d.]+ \| +[\d.]+ \| +[\d.]+ \|",
     "lime_speed.py": r"lime, loop +[\d.]+ s CPU +[\d.]+x   same top word: \d+ of 2",
     "overlap_speed.py": r"disorder +[\d,]+ permutations per second +[\d.]+ ×",
     "permute_speed.py": r"ours ÷ unconstrained: [\d.]+",
@@ -46,11 +48,19 @@ def _benchmarks(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 @pytest.mark.usefixtures("_benchmarks")
 @pytest.mark.parametrize("name", RATIOS)
 def test_a_benchmark_prints_its_ratio(
-    name: str, tiny_bert: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    name: str,
+    tiny_bert: Path,
+    tiny_llama: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     monkeypatch.setattr(sys, "argv", [str(FOLDER / name), "--toy"])
     if name in OF_TRANSFORMERS:
         monkeypatch.setenv("MODEL", str(tiny_bert))
+        monkeypatch.setenv("DATA", "builtin")
+    if name == "llm_speed.py":
+        pytest.importorskip("lm_eval", reason="needs lm-eval (pip install --group peers)")
+        monkeypatch.setenv("MODEL", str(tiny_llama))
         monkeypatch.setenv("DATA", "builtin")
     runpy.run_path(str(FOLDER / name), run_name="__main__")
     printed = capsys.readouterr().out

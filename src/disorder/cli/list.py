@@ -20,6 +20,7 @@ LISTS = {
     "transformations": "transformation",
     "metrics": "metric",
     "models": "model",
+    "prompts": "prompt",
     "data": "data",
     "words": "words",
     "taggers": "tagger",
@@ -109,6 +110,7 @@ def _facts(entry: Part) -> Iterator[str]:
         MetricPart,
         ModelPart,
         NetworkPart,
+        PromptPart,
         RecipePart,
         SplitterPart,
         TaggerPart,
@@ -124,6 +126,9 @@ def _facts(entry: Part) -> Iterator[str]:
             yield _joined(title, f"better: {entry.better}", paper)
         case ModelPart():
             yield _joined(_needs(entry.needs))
+        case PromptPart():
+            labels = ", ".join(f"{label} ({word})" for label, word in entry.words.items())
+            yield _joined(f"labels: {labels}" if labels else "any labels")
         case DataPart():
             task = entry.task_for("")
             labels = (", ".join(task.labels) or "a number") if task else ""

@@ -62,12 +62,12 @@ def console(*, stderr: bool = False, **more: Any) -> Console:
     return SafeConsole(**more)
 
 
-def print_text(text: object = "", *, is_error: bool = False) -> None:
+def print_text(text: object = "", *, is_error: bool = False, end: str = "\n") -> None:
     """One line, or several, on standard output or standard error."""
     if is_error:
-        Unhurried(sys.stderr).write(f"{visible(text)}\n")
+        Unhurried(sys.stderr).write(f"{visible(text)}{end}")
     else:
-        sys.stdout.write(f"{visible(text)}\n")
+        sys.stdout.write(f"{visible(text)}{end}")
 
 
 def print_json(value: Any, *, indent: int | None = None) -> None:

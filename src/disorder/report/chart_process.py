@@ -42,6 +42,8 @@ for line in sys.stdin:
     try:
         if task["what"] == "svg":
             answer = {"svg": vl_convert.vegalite_to_svg(task["spec"])}
+        elif task["what"] == "pdf":
+            answer = {"pdf": base64.b64encode(vl_convert.svg_to_pdf(task["svg"])).decode()}
         else:
             image = vl_convert.svg_to_png(task["svg"], scale=task["scale"])
             answer = {"png": base64.b64encode(image).decode()}

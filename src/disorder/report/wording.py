@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
@@ -16,6 +16,9 @@ TELLING_KINDS = {
     "rescued": "wrong on the original, correct on perturbed versions of it",
     "noticed": "correct on the original, another label on most perturbed versions",
 }
+
+
+SAID_BEFORE = ("q", "seed", "suite", "transformations")
 
 
 def interval(record: Record) -> str:
@@ -52,20 +55,71 @@ def left_out(run: Run) -> Sequence[str]:
         f"left out of {'the data' if name == 'data' else name}: {count:,} ({reason})"
         for name, reasons in run.skips.items()
         for reason, count in sorted(reasons.items(), key=lambda item: (-item[1], item[0]))
+    ] + _without_answers(run)
+
+
+def _without_answers(run: Run) -> list[str]:
+    """How many texts got no answer; scores are of the others."""
+    return [
+        f"no answer under {name}: {sum(reasons.values()):,} texts "
+        f"({', '.join(f'{reason}: {count:,}' for reason, count in reasons.items())})"
+        for name, reasons in run.no_answers.items()
     ]
+
+
+def prompt_lines(run: Run) -> list[str]:
+    """What one should know about how a language model answered, one line each."""
+    prompt = run.prompt
+    lines = []
+    if "label_mass" in prompt:
+        words = ", ".join(prompt["label_words"].values())
+        lines.append(
+            f"the label words ({words}) get {prompt['label_mass']:.3f} of the model's probability "
+            "on average; predictions are their shares of it"
+        )
+    if "order_changes" in prompt:
+        lines.append(
+            f"{prompt['option_orders']} orders of the options: {prompt['order_changes']:.3f} of "
+            "the predictions depend on the order; the option listed first gets "
+            f"{prompt['first_listed']:.3f} on average, the one listed last "
+            f"{prompt['last_listed']:.3f}"
+        )
+    return lines + [_spread_line(run, row) for row in main_spread(run)]
+
+
+def main_spread(run: Run) -> list[dict[str, Any]]:
+    """The spread over prompts of the scores that tables show, for all examples."""
+    return [
+        row
+        for row in run.prompt_spread
+        if row["group"] == "all" and place_of(row["metric"]) in ("table", "permutations")
+    ]
+
+
+def _spread_line(run: Run, row: dict[str, Any]) -> str:
+    return (
+        f"over {len(row['values'])} prompts: {row['transformation']} {row['metric']} "
+        f"{row['low']:.3f} to {row['high']:.3f}"
+    )
 
 
 def command(run: Run) -> str:
     """The command that repeats a run: every setting that differs from its default."""
-    words = ["disorder", "audit", run.model, run.data]
-    for spec in run.transformations:
+    settings = {**run.settings, "transformations": run.transformations, "seed": run.seed}
+    return shlex.join(["disorder", "audit", run.model, run.data, *options_of(settings)])
+
+
+def options_of(settings: Mapping[str, Any]) -> list[str]:
+    """The options that say what differs from the defaults; transformations, q and seed always."""
+    words = []
+    for spec in settings["transformations"]:
         words += ["--with", spec]
-    words += ["--q", str(run.settings.get("q", "")), "--seed", str(run.seed)]
+    words += ["--q", str(settings.get("q", "")), "--seed", str(settings["seed"])]
     usual = asdict(Settings())
-    for name, value in run.settings.items():
-        if name not in ("q", "suite") and _as_json(value) != _as_json(usual.get(name)):
+    for name, value in settings.items():
+        if name not in SAID_BEFORE and _as_json(value) != _as_json(usual.get(name)):
             words += _option(name, value)
-    return shlex.join(words)
+    return words
 
 
 def _as_json(value: Any) -> Any:
@@ -75,7 +129,7 @@ def _as_json(value: Any) -> Any:
 
 def _option(name: str, value: Any) -> list[str]:
     """One setting as it is typed."""
-    flag = f"--{name.replace('_', '-')}"
+    flag = f"--{name.strip('_').replace('_', '-')}"
     if isinstance(value, bool):
         return [flag]
     if isinstance(value, dict):

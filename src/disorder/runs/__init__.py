@@ -15,7 +15,14 @@ from disorder.runs.run import (
     write_examples,
     write_run,
 )
-from disorder.runs.samples import SampleParts, is_about, predictions_of, sample_table, storable
+from disorder.runs.samples import (
+    SampleParts,
+    is_about,
+    no_answers_of,
+    predictions_of,
+    sample_table,
+    storable,
+)
 from disorder.runs.storage import place, write_atomically
 
 __all__ = [
@@ -26,6 +33,7 @@ __all__ = [
     "is_about",
     "make_folder",
     "new_run",
+    "no_answers_of",
     "place",
     "predictions_of",
     "read_examples",

@@ -22,6 +22,7 @@ from pydantic import BaseModel, Field, PrivateAttr
 from pydantic.dataclasses import dataclass
 
 from disorder.errors import BadData, DisorderError, UnknownName
+from disorder.runs.conclusion import Conclusion, WordBaseline
 from disorder.runs.frames import data_frame
 from disorder.runs.run_checks import binding, check_run
 from disorder.runs.samples import SampleParts, storable
@@ -91,7 +92,10 @@ class Run(BaseModel):
     """A finished or unfinished audit: its settings, its scores, and where its folder lies.
 
     `run.scores` is a list of records, ready for a data frame; `run["derange", "p_c"]` is one of
-    them. `run.folder` is None where nothing was kept on disk.
+    them. `run.conclusion` is what they say on word order (None where nothing that keeps the words
+    was measured), `run.conclusions` the same by group, `run.verdict` both in words. `run.folder` is
+    None where nothing was kept on disk. `language_caveats` name tools that do not fit the language
+    of the data.
     """
 
     schema_version: int = SCHEMA_VERSION
@@ -104,6 +108,7 @@ class Run(BaseModel):
     reject_label: str | None = None
     default_label: str | None = None
     language: str = "en"
+    is_likelihood: bool = False
     chance: float | None
     majority: float = 0.0
     transformations: list[str]
@@ -118,16 +123,26 @@ class Run(BaseModel):
     n_predictions: int = 0
     profile: dict[str, float] = Field(default_factory=dict)
     notes: list[str] = Field(default_factory=list)
+    prompt: dict[str, Any] = Field(default_factory=dict)  # of a language model
+    prompt_spread: list[dict[str, Any]] = Field(default_factory=list)  # scores over several prompts
     stopped: dict[str, dict[str, Any]] = Field(default_factory=dict)
+    spent: dict[str, float] = Field(default_factory=dict)  # questions, tokens, money; all sessions
+    gate: dict[str, Any] = Field(default_factory=dict)  # the decision of --fail-if
     versions: dict[str, str] = Field(default_factory=dict)
     git: str | None = None
     hashes: dict[str, str] = Field(default_factory=dict)
     taggers: list[str] = Field(default_factory=list)
+    conclusion: Conclusion | None = None
+    conclusions: dict[str, Conclusion] = Field(default_factory=dict)
+    language_caveats: list[str] = Field(default_factory=list)
     verdict: str = ""
+    answers: dict[str, Any] = Field(default_factory=dict)
+    word_baselines: list[WordBaseline] = Field(default_factory=list)
     scores: list[Record] = Field(default_factory=list)
     references: dict[str, list[Record]] = Field(default_factory=dict)
     omitted: list[Omitted] = Field(default_factory=list)
     skips: dict[str, dict[str, int]] = Field(default_factory=dict)
+    no_answers: dict[str, dict[str, int]] = Field(default_factory=dict)  # texts, by reason
     dev_r: dict[str, dict[str, dict[str, int]]] = Field(default_factory=dict)
     figures: dict[str, Any] = Field(default_factory=dict)
     telling: list[dict[str, Any]] = Field(default_factory=list)
@@ -171,7 +186,15 @@ class Run(BaseModel):
             self.reject_label,
             self.default_label,
             self.language,
+            self.is_likelihood,
         )
+
+    @property
+    def main_score(self) -> str:
+        """The score that is drawn for every transformation."""
+        if self.is_likelihood:
+            return "order_rank"
+        return "spearman" if self.chance is None else "accuracy"
 
     @property
     def groups(self) -> list[str]:
@@ -287,6 +310,7 @@ def new_run(
         reject_label=task.reject_label,
         default_label=task.default_label,
         language=task.language,
+        is_likelihood=task.is_likelihood,
         chance=None if task.is_regression else task.chance,
         majority=labels.most_common(1)[0][1] / len(dataset.examples),
         transformations=list(transformations),

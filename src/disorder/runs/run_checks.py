@@ -25,7 +25,11 @@ if TYPE_CHECKING:
 
 MAX_POINTS = 10_000  # of one curve: a chart shows a few dozen
 # settings that change where or how quickly a run is made, never its predictions
-ELSEWHERE = ("batch_size", "engine", "address", "workers", "cache", "agree", "data_dir")
+ELSEWHERE = (
+    *("batch_size", "engine", "address", "workers", "cache", "agree", "data_dir"),
+    *("base_url", "max_connections", "timeout", "max_retries", "price_in", "price_out"),
+    *("max_questions", "max_tokens", "max_cost", "fail_if"),
+)
 
 Number = float
 Points = Annotated[list[tuple[Number, Number]], Field(max_length=MAX_POINTS)]

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import blake2b
@@ -20,7 +21,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from disorder.abstention import ABSTAINED, predicted_label
+from disorder.abstention import ABSTAINED, NO_ANSWERS, no_answer_codes, predicted_label
 from disorder.errors import BadData
 from disorder.runs.storage import add_line, cannot_write, is_on_disk, write_atomically
 from disorder.types import Example, Floats, PositionRows, Texts, Variants
@@ -42,6 +43,7 @@ SCHEMA = pa.schema(
         ("probabilities", pa.list_(pa.float32())),
         ("written_a", pa.string()),
         ("written_b", pa.string()),
+        ("no_answer", NAMES),  # why the model gave none; probabilities are NaN then
     ]
 )
 
@@ -64,6 +66,8 @@ def sample_table(
     stacked = np.empty((0, max(1, len(labels))), np.float32)
     if predictions:
         stacked = np.concatenate(predictions).astype(np.float32)
+    codes = no_answer_codes(stacked)
+    stacked[codes > 0] = np.nan
     sides = [_side(group) for group in variants]
     columns = [
         _repeated([storable(e.id) for e in examples], counts),
@@ -76,6 +80,7 @@ def sample_table(
         _matrix(stacked),
         _texts(_kept_texts("a", variants, texts, counts)),
         _texts(_kept_texts("b", variants, texts, counts)),
+        _reasons(codes),
     ]
     return pa.Table.from_arrays(columns, schema=SCHEMA)
 
@@ -88,6 +93,12 @@ def predictions_of(table: pa.Table) -> tuple[list[str], Any, Any]:
     if n and len(flat) % n:
         raise BadData("the samples are damaged: rows have different numbers of probabilities")
     return examples, table["variant"].to_numpy(), flat.reshape(n, -1) if n else flat.reshape(0, 1)
+
+
+def no_answers_of(table: pa.Table) -> dict[str, int]:
+    """How many rows have no answer, by reason."""
+    reasons = table["no_answer"].drop_null().cast(pa.string()).to_pylist()
+    return dict(sorted(Counter(reasons).items()))
 
 
 def is_about(table: pa.Table, ids: Collection[str], n_variants: int, n_labels: int) -> bool:
@@ -103,7 +114,9 @@ def is_about(table: pa.Table, ids: Collection[str], n_variants: int, n_labels: i
         return False
     examples, variants, predictions = predictions_of(table)
     is_in_range = variants.min() >= 0 and variants.max() < n_variants
-    return bool(is_in_range and np.isfinite(predictions).all() and set(examples) <= set(ids))
+    has_answer = table["no_answer"].is_null().to_numpy()
+    is_finite = np.isfinite(predictions[has_answer]).all()
+    return bool(is_in_range and is_finite and set(examples) <= set(ids))
 
 
 def storable(text: str) -> str:
@@ -337,9 +350,16 @@ def _labels(labels: Sequence[str], predictions: Any) -> pa.Array:
     numbers = np.empty(0, np.int32)
     if len(predictions):
         numbers = predicted_label(predictions).astype(np.int32)
-    names = [*labels, ABSTAINED] if (numbers < 0).any() else list(labels)
-    indices = pa.array(np.where(numbers < 0, len(labels), numbers), pa.int32())
+    is_none = np.isnan(predictions[:, 0])
+    names = [*labels, ABSTAINED] if ((numbers < 0) & ~is_none).any() else list(labels)
+    indices = pa.array(np.where(numbers < 0, len(labels), numbers), pa.int32(), mask=is_none)
     return pa.DictionaryArray.from_arrays(indices, pa.array(names, pa.string()))
+
+
+def _reasons(codes: Any) -> pa.Array:
+    """Why there is no answer, by its code; null where there is one."""
+    numbers = pa.array(np.maximum(codes - 1, 0), pa.int32(), mask=codes == 0)
+    return pa.DictionaryArray.from_arrays(numbers, pa.array(NO_ANSWERS, pa.string()))
 
 
 def _matrix(predictions: Any) -> pa.Array:

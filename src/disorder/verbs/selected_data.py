@@ -19,5 +19,5 @@ def selected_data(data: Any, settings: Settings) -> Dataset:
         group_by=settings.group_by,
         limit=settings.limit,
         seed=settings.seed,
-        is_shuffled=bool(settings.stop_when),
+        is_shuffled=settings.may_stop,
     )

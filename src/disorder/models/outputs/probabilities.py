@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from disorder.abstention import no_answer_codes
 from disorder.errors import BadModel
 from disorder.types import Bools, Floats
 
@@ -44,8 +45,9 @@ def checked(name: str, predictions: Any, n: int, labels: Sequence[str]) -> Float
 
 
 def are_shares(array: Floats) -> Bools:
-    """Which rows are probabilities that sum to 1."""
-    return np.asarray((array >= -1e-6).all(axis=1) & (abs(array.sum(axis=1) - 1) <= 1e-3))
+    """Which rows are probabilities that sum to 1, or stand for a text without an answer."""
+    is_share = (array >= -1e-6).all(axis=1) & (abs(array.sum(axis=1) - 1) <= 1e-3)
+    return np.asarray(is_share | (no_answer_codes(array) > 0))
 
 
 def from_label_scores(name: str, predictions: Sequence[Any], labels: Sequence[str]) -> Floats:

@@ -23,7 +23,7 @@ from disorder.verbs.explain.ladder_rungs import First, Rung, rungs_of, share_rig
 from disorder.verbs.explain.result import Explained, bounds, said, signed
 from disorder.verbs.explain.subject import Subject
 
-TAGGER = TAGGERS | {"en": "spacy"}  # as the ladder's transformations
+TAGGER = TAGGERS | {"en": "at_hand"}  # as the ladder's transformations
 ORIGINAL = "original text"
 
 

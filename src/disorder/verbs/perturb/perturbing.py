@@ -1,4 +1,4 @@
-"""Perturbed texts of some data, as data again: what `disorder perturb` writes."""
+"""Perturbed texts of some data, one record per text: what `disorder perturb` writes."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from heapq import nsmallest
 from itertools import islice
 from pathlib import Path
@@ -23,6 +23,7 @@ from disorder.data import (
 from disorder.errors import BadSetting, DisorderError, DoesNotApply, check_keywords
 from disorder.models import load
 from disorder.runs.cache_folder import default_folder
+from disorder.runs.settings import Settings
 from disorder.specs import listed
 from disorder.transformations import Transformation, parse
 from disorder.transformations import suite as suite_specs
@@ -30,7 +31,12 @@ from disorder.transformations.rendering import variant_texts
 from disorder.types import Dataset, Example, Fidelity, Task, Variants
 from disorder.verbs.context import RunContext
 from disorder.verbs.model_loading import label_names
+from disorder.verbs.perturb.inspect_ai import write_inspect
+from disorder.verbs.perturb.lm_eval import write_lm_eval
+from disorder.verbs.perturb.task_rows import TaskRows, file_name
+from disorder.verbs.prompting import label_words_of, prompt_of
 
+EXPORTS = {"lm-eval": write_lm_eval, "inspect": write_inspect}
 CHUNK = 512  # examples perturbed together, so that taggers and models get batches
 
 
@@ -240,6 +246,47 @@ class PerturbedTexts:
         with _written(path) as file:
             self.write(file)
         return path
+
+    @check_keywords()
+    def export(
+        self,
+        folder: str | Path,
+        *,
+        as_: Literal["lm-eval", "inspect"],
+        prompt: str | None = None,
+        shots: int = 0,
+        shots_from: str | Path | None = None,
+        label_words: Mapping[str, str] | str | None = None,
+    ) -> str:
+        """Write original and perturbed texts as tasks of another tool; gives what to run there.
+
+        folder: A new folder for the task.
+        as_: `"lm-eval"` for lm-evaluation-harness (the name of a group is returned), `"inspect"`
+            for inspect_ai (the name of a file).
+        prompt, shots, shots_from, label_words: As for `disorder.audit`.
+        """
+        if as_ not in EXPORTS:
+            raise BadSetting("perturb", as_=as_, need=" or ".join(EXPORTS))
+        settings = Settings(
+            seed=self.seed,
+            prompt=listed(prompt),
+            shots=shots,
+            shots_from=None if shots_from is None else str(shots_from),
+            label_words=label_words_of(label_words),
+            data_dir=self.source.data_dir,
+        )
+        settings.check()
+        whole = self.source.dataset()
+        if whole.task.is_regression:
+            raise DisorderError(f"--as {as_} is for labels; {whole.name} has numbers")
+        dataset = replace(whole, examples=list(_drawn(whole.examples, self.limit, self.seed)))
+        rows = TaskRows(
+            f"disorder_{file_name(dataset.name)}",
+            prompt_of(dataset, settings),
+            list(dataset.examples),
+            list(self),
+        )
+        return EXPORTS[as_](Path(folder), rows)
 
     def write(self, file: IO[str]) -> None:
         """Write the records to an open file, one JSON object per line."""
