@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 import unicodedata
 
-KEPT = "\n\t\u200d"  # a zero-width joiner holds emoji together
+KEPT = "\n\t\u200c\u200d"  # zero-width joiners belong to emoji and to Persian, Hindi, …
 UNSEEN = ("Cc", "Cf", "Cs", "Co", "Zl", "Zp")
 # what JSON may hold raw although a terminal would obey it
 UNSEEN_IN_JSON = re.compile(

@@ -96,7 +96,7 @@ def test_the_command_prints_the_card(folder: Path, run: Run, command: Command) -
 def test_the_card_of_a_dataset_is_read_by_the_hub(tmp_path: Path) -> None:
     hub = pytest.importorskip("huggingface_hub", reason="needs huggingface_hub")
     pytest.importorskip("sklearn", reason="needs scikit-learn")
-    disorder.sanity("builtin", checks=["duplicates"], limit=200, out=tmp_path / "sanity")
+    disorder.sanity("builtin", check=["duplicates"], limit=200, out=tmp_path / "sanity")
     card = hub.DatasetCard((tmp_path / "sanity" / "card.md").read_text(encoding="utf-8"))
     assert card.data.to_dict()["disorder_sanity"]["verdicts"]
     assert card.text.strip().startswith("## Sanity check")

@@ -166,7 +166,7 @@ def test_other_results_are_listed_and_open_with_links_that_work(tmp_path: Path) 
     folder = tmp_path / "runs"
     disorder.audit("uniform", pairs(30), q=2, with_="derange", cache="off", out=folder / "run")
     disorder.explain("uniform", pairs(30), by="omega_curve", q=2, out=folder / "run")
-    disorder.sanity(pairs(30), checks="duplicates", out=folder / "sanity")
+    disorder.sanity(pairs(30), check="duplicates", out=folder / "sanity")
     (folder / "other.html").write_text("<title>another page</title>", encoding="utf-8")
     (folder / "link.html").symlink_to(tmp_path.parent)
     viewer = AccessControl(viewer_app(folder))

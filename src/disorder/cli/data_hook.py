@@ -44,9 +44,9 @@ def _found(path: str, checks: list[str], columns: dict[str, str]) -> Iterator[st
     """One line for each thing found in a file."""
     from disorder.verbs.sanity import sanity
 
-    result = sanity(path, checks=checks, columns=columns)
+    result = sanity(path, check=checks, columns=columns)
     for verdict in result.verdicts:
-        if verdict.answer == "found":
+        if verdict.kind == "open":  # found, skewed
             yield f"{path}: {verdict.question}: {verdict.because}"
 
 

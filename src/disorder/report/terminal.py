@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from rich.console import Console
+from rich.padding import Padding
 from rich.text import Text
 
 from disorder.report.fitted_tables import Cell, NamedRow, ScoreTable, fitted
 from disorder.report.metric_names import meaning_of, named, shown, title_of
 from disorder.report.wording import (
+    gain_lines,
     interval,
     left_out,
     main_transformation,
@@ -34,10 +36,8 @@ def show(run: Run, console: Console, *, folder: str | None = None, profile: bool
     first, *rest = run.verdict.split("\n")
     console.print()
     console.print(Text(first, style="bold"))
-    for line in rest:
-        console.print(Text(f"  {line}"))
-    for line in caveat_lines(run):
-        console.print(Text(f"  {visible(line)}"))
+    for line in [*rest, *caveat_lines(run)]:
+        console.print(Padding(Text(visible(line)), (0, 0, 0, 2)))
     console.print(Text(f"\n{about(run)}", style="dim"))
     for line in [*answer_lines(run), *baseline_lines(run)]:
         console.print(Text(visible(line), style="dim"))
@@ -48,6 +48,8 @@ def show(run: Run, console: Console, *, folder: str | None = None, profile: bool
     for group in run.groups:
         _print_table(console, _scores(run, group))
     console.print()
+    for line in gain_lines(run):
+        console.print(Text(line))
     for line in _legend(run):
         console.print(Text(line, style="dim"))
     notes = [*run.notes, *prompt_lines(run), *stopped_early(run)]
@@ -158,9 +160,9 @@ def caveat_lines(run: Run) -> list[str]:
     if run.conclusion is None:
         return []
     general = {caveat.kind for caveat in run.conclusion.caveats}
-    lines = [f"mind: {caveat}" for caveat in run.conclusion.caveats]
+    lines = [f"caveat: {caveat}" for caveat in run.conclusion.caveats]
     for group, found in run.conclusions.items():
-        lines += [f"mind, {group}: {c}" for c in found.caveats if c.kind not in general]
+        lines += [f"caveat, {group}: {c}" for c in found.caveats if c.kind not in general]
     return lines
 
 

@@ -8,6 +8,7 @@ from dataclasses import asdict
 from typing import Any
 
 from disorder.report.metric_names import place_of
+from disorder.report.number_text import MINUS
 from disorder.runs.run import Record, Run
 from disorder.runs.settings import Settings
 
@@ -23,13 +24,13 @@ SAID_BEFORE = ("q", "seed", "suite", "transformations")
 
 def interval(record: Record) -> str:
     """A value with its bounds."""
-    return f"{record.value:.3f} [{record.low:.2f}, {record.high:.2f}]"
+    return f"{record.value:.3f} [{record.low:.2f}, {record.high:.2f}]".replace("-", MINUS)
 
 
 def spread(record: Record) -> str:
     """A value with its bounds, as short as it can be said."""
     low, high = (_short(bound) for bound in (record.low, record.high))
-    return f"{record.value:.3f} {low}–{high}"
+    return f"{record.value:.3f} {low}–{high}".replace("-", MINUS)
 
 
 def _short(bound: float) -> str:
@@ -139,3 +140,13 @@ def _option(name: str, value: Any) -> list[str]:
     if isinstance(value, list | tuple):
         return [word for item in value for word in (flag, str(item))]
     return [flag, str(value)]
+
+
+def gain_lines(run: Run) -> list[str]:
+    """How much each perturbation keeps of what its control loses, one line each."""
+    return [
+        f"relative gain: {each['transformation']} keeps {each['value']:.2f} "
+        f"[{each['low']:.2f}, {each['high']:.2f}] of the accuracy that {each['control']} costs "
+        f"({each['n']:,} examples)"
+        for each in run.gains
+    ]
