@@ -145,7 +145,7 @@ def _check_jsonl(**given: object) -> None:
 def _say(tally: Tally, out: str) -> None:
     """What was written, removed and left out, on standard error."""
     for note in tally.notes:
-        typer.echo(note, err=True)
+        print_text(note, is_error=True)
     if not tally.used:
         print_text(f"0 examples used, 0 variants written to {out}", is_error=True)
     for spec, n_used in tally.used.items():
