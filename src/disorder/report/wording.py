@@ -138,7 +138,7 @@ def options_of(settings: Mapping[str, Any]) -> list[str]:
     words = []
     for spec in settings["transformations"]:
         words += ["--with", spec]
-    words += ["--q", str(settings["q"]), "--seed", str(settings["seed"])]
+    words += ["--q", str(settings.get("q", "")), "--seed", str(settings["seed"])]
     usual = asdict(Settings())
     for name, value in settings.items():
         if name not in SAID_BEFORE and _as_json(value) != _as_json(usual.get(name)):
