@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from rich.console import Console
+from rich.padding import Padding
 from rich.text import Text
 
 from disorder.report.fitted_tables import Cell, NamedRow, ScoreTable, fitted
@@ -34,10 +35,8 @@ def show(run: Run, console: Console, *, folder: str | None = None, profile: bool
     first, *rest = run.verdict.split("\n")
     console.print()
     console.print(Text(first, style="bold"))
-    for line in rest:
-        console.print(Text(f"  {line}"))
-    for line in caveat_lines(run):
-        console.print(Text(f"  {visible(line)}"))
+    for line in [*rest, *map(visible, caveat_lines(run))]:
+        console.print(Padding(Text(line), (0, 0, 0, 2)))
     console.print(Text(f"\n{about(run)}", style="dim"))
     for line in [*answer_lines(run), *baseline_lines(run)]:
         console.print(Text(visible(line), style="dim"))
