@@ -1,8 +1,8 @@
 """The cost of auditing a language model: lm-evaluation-harness, a hand-written loop, disorder; real
 pairs with four shots, q = 50; CPU time, medians.
 
-python benchmarks/llm_speed.py --rounds 5     (MODEL is the folder of a causal language model, DATA a
-data spec with a training split, DISORDER_DATA its folder; needs lm-eval; --toy: see _measure.py)
+python benchmarks/llm_speed.py --rounds 5     (MODEL is the folder of a causal language model, DATA
+a data spec with a training split, DISORDER_DATA its folder; needs lm-eval; --toy: see _measure.py)
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ def lm_eval() -> Callable[[], object]:
 
     folder = Path(tempfile.mkdtemp()) / "task"
     group = exported(folder)
-    manager = TaskManager(include_path=str(folder))
+    manager = TaskManager(include_path=str(folder), include_defaults=False)
     models: dict[int, Any] = {}
 
     def run(size: int, limit: int | None = None) -> Any:
@@ -184,7 +184,9 @@ ARMS = {
 
 
 def report(medians: dict[str, float], facts: dict[str, Any]) -> None:
-    print(f"| {'':30} | CPU s | a ÷ this | b ÷ this | questions | batch | peak MB | Ω_max | Ω_rand |")
+    print(
+        f"| {'':30} | CPU s | a ÷ this | b ÷ this | questions | batch | peak MB | Ω_max | Ω_rand |"
+    )
     print("|---" * 9 + "|")
     keys = ("questions", "batch", "peak", "omega_max", "omega_rand")
     for name, seconds in medians.items():

@@ -13,6 +13,7 @@ import argparse
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import product
 from pathlib import Path
 
@@ -184,6 +185,7 @@ class Truth:
     after: NDArray[np.float64]
 
     @classmethod
+    @lru_cache(maxsize=512)
     def of(cls, cell: Cell) -> Truth:
         rng = np.random.default_rng(1)
         gold = np.repeat(np.arange(len(SHARES[cell.mix])), N_TRUTH)
@@ -236,6 +238,7 @@ class Tally:
         return ", ".join(
             f"{kind} {count / self.n_runs:.2f}".replace("1.00", "1")
             for kind, count in self.kinds.most_common(2)
+            if count / self.n_runs >= 0.005
         )
 
 
@@ -319,7 +322,7 @@ def coverage_table(runs: int) -> Iterator[str]:
     least = 1.0
     for cell in cells(COVERED, [mix for mix in SHARES if mix != "one label"]):
         found = [coverage(cell, n, runs) for n in SIZES]
-        least = min(least, *(share for share, given in found if given * runs >= ENOUGH))
+        least = min([least, *(share for share, given in found if given * runs >= ENOUGH)])
         shown = " | ".join(
             f"{share:.3f} ({given:.2f})" if given * runs >= ENOUGH else f"– ({given:.2f})"
             for share, given in found

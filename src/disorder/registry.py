@@ -134,6 +134,10 @@ class TransformationPart(Part):
     tagger: Mapping[str, str]
     shows: tuple[str, ...]
     single: bool
+    units: bool
+    nested: tuple[str, ...]
+    drawn_as: str
+    perturbs: Literal["words", "shots"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -409,6 +413,10 @@ def transformation(
     tagger: Mapping[str, str] | None = None,
     shows: tuple[str, ...] = (),
     single: bool | None = None,
+    units: bool | None = None,
+    nested: tuple[str, ...] = (),
+    drawn_as: str = "",
+    perturbs: Literal["words", "shots"] = "words",
 ) -> Callable[[F], F]:
     """Register a way to perturb a text.
 
@@ -423,7 +431,11 @@ def transformation(
     `tagger` for each language where it matters; with "vocabulary" and "training data" the function
     takes a `Context` as its fourth argument. `shows` names settings that the canonical spec always
     spells out, because their default says too little. `single` says whether single texts can be
-    perturbed; usually they cannot where a transformation takes a pair.
+    perturbed; usually they cannot where a transformation takes a pair. `units` says whether other
+    units than words can be moved (unit=char|subword|sentence|line), usually those that change
+    nothing but order. `nested` names settings that do not change the draws: a larger share then
+    contains a smaller one. `drawn_as` names the transformation whose draws it shares, as a control.
+    `perturbs` is "shots" for those that are for the examples of a prompt (--break shots).
     """
     return _declare(
         TransformationPart,
@@ -443,6 +455,10 @@ def transformation(
         tagger=TAGGERS | dict(tagger or {}),
         shows=shows,
         single=scope == "sentence" if single is None else single,
+        units=keeps_words and scope == "sentence" and not needs if units is None else units,
+        nested=nested,
+        drawn_as=drawn_as,
+        perturbs=perturbs,
     )
 
 
@@ -479,13 +495,13 @@ def metric(
     the docstring's first sentence), `better` in words which way is good, `unit` what its numbers
     are. `of` says what it measures: original and perturbed texts alike, any perturbed ones, those
     with several variants per example, or those that keep the words and change their order. `on`
-    says whether predictions must be labels, numbers ("any": either), or log-probabilities of the
-    texts themselves. `shown` is where it appears: in every table, on pages only, among the scores
-    of permutations, or in files only; `position` orders it there. A
-    metric with a `parameter` is written NAME@VALUE and gets the value as its second argument; it is
-    measured at `points` unless others are requested. `depends_on_q` marks one whose expected value
-    changes with the number of permutations; `alone` says why a limit on it alone misleads, where it
-    does: a gate then names a better rule.
+    says whether predictions must be labels or numbers (any: either), or are log-probabilities of
+    the texts themselves. `shown` is where it appears: in every table, on pages only, among the
+    scores of permutations, or in files only; `position` orders it there. A metric with a
+    `parameter` is written NAME@VALUE and gets the value as its second argument; it is measured at
+    `points` unless others are requested. `depends_on_q` marks one whose expected value changes with
+    the number of permutations; `alone` says why a limit on it alone misleads, where it does: a gate
+    then names a better rule.
     """
 
     def enter(function: F) -> F:

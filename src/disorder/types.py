@@ -22,6 +22,14 @@ Bools = NDArray[np.bool_]
 Floats = NDArray[np.float64]
 Texts = tuple[str, str | None]
 Fidelity = Literal["paper", "released"]
+DISORDER = (
+    "global_disorder",
+    "local_disorder",
+    "global_disorder_char",
+    "local_disorder_char",
+    "surviving_bigrams",
+    "kendall_tau",
+)  # the measures of how far a perturbed text is from its original order
 Progress = Callable[[str, int, int, str], None]  # stage, done, total, note
 # how the examples of a prompt are written as one text: part, mark, answer, mark
 BEFORE_ANSWER = "␟"
@@ -54,8 +62,9 @@ class Task:
     """The task of a dataset: its labels, and which text the papers perturb.
 
     `reject_label` is the right prediction for a meaningless text, `default_label` the one for a
-    pair of copies. `is_likelihood` says that a model gives the log-probability of a text, and that
-    no labels are used.
+    pair of copies. `language` is an ISO 639 code, `mul` for data in several, `und` where it is not
+    known. `is_likelihood` says that a model gives the log-probability of a text, and that no labels
+    are used.
     """
 
     name: str
@@ -86,23 +95,26 @@ class Task:
 
 @dataclass(frozen=True)
 class Dataset:
-    """Examples with their task, and how many rows were left out by reason."""
+    """Examples with their task, how many rows were left out by reason, and what reading noticed."""
 
     name: str
     task: Task
     examples: Sequence[Example]
     skipped: Mapping[str, int] = field(default_factory=dict)
     fingerprint: str = ""
+    notes: Sequence[str] = ()
 
 
 @dataclass(frozen=True, eq=False)
 class Sentence:
     """A text cut into words, keeping enough to rebuild it exactly.
 
-    Words are `text[starts[i]:ends[i]]`. `is_spaced` is False for scripts written without spaces.
-    What only some transformations need is filled in for those: the universal word class of each
-    word and whether it heads a noun phrase (`tags`, `is_head`), and how much the model's loss
-    depends on it (`importance`).
+    Words are `text[starts[i]:ends[i]]`; where the unit is another, they are characters, sentences
+    or lines. `is_spaced` is False for scripts written without spaces; `joint` is what stands
+    between two words that were no neighbours. `groups` says of characters which word they stand in
+    (−1: none). What only some transformations need is filled in for those: the universal word
+    class of each word and whether it heads a noun phrase (`tags`, `is_head`), and how much the
+    model's loss depends on it (`importance`).
     """
 
     text: str
@@ -113,6 +125,8 @@ class Sentence:
     tags: NDArray[np.str_] | None = None
     is_head: Bools | None = None
     importance: Floats | None = None
+    groups: Ints | None = None
+    joint: str = " "
 
     def __len__(self) -> int:
         return len(self.starts)
@@ -157,6 +171,8 @@ class Sentence:
             None if self.tags is None else self.tags[positions],
             None if self.is_head is None else self.is_head[positions],
             None if self.importance is None else self.importance[positions],
+            None if self.groups is None else self.groups[positions],
+            self.joint,
         )
 
 

@@ -20,12 +20,14 @@ RATIOS = {
     "llm_speed.py": r"\| d1 curtailed, Ω_max +\| +[\d.]+ \| +[\d.]+ \| +[\d.]+ \|",
     "lime_speed.py": r"lime, loop +[\d.]+ s CPU +[\d.]+x   same top word: \d+ of 2",
     "overlap_speed.py": r"disorder +[\d,]+ permutations per second +[\d.]+ ×",
-    "permute_speed.py": r"ours ÷ unconstrained: [\d.]+",
+    "permute_speed.py": r"\| shuffle_letters \| [\d.]+ \| [\d.]+ \| [\d.]+ \|",
     "pipeline_speed.py": r"\| the pipeline object \| [\d.]+ \| [\d.]+ \|",
     "runtimes.py": r"\| torch, plain attention \| [\d.]+ \| [\d.]+ \|",
     "scale.py": r"largest ÷ smallest = [\d.]+",
+    "server_speed.py": r"ours, 8 connections +[\d.]+ s +[\d.]+ ×",
     "start.py": r"\| disorder --help \| [\d.]+ \| [\d.]+ \|",
     "throughput.py": r"\| `derange` \| [\d,]+ \| [\d,]+ \|",
+    "words_per_text.py": r"\| builtin \| en \| icu \| [\d.]+ \| [\d.]+ \| [\d.]+ \|",
     "view_speed.py": r"\| open a run \(fresh server\) \| [\d.]+ \| [\d.]+ \| 2 \|",
 }
 

@@ -126,7 +126,7 @@ def test_a_file_is_a_prompt_with_the_labels_as_they_are(tmp_path: Path) -> None:
 
 
 def test_names_and_words_that_cannot_be_meant() -> None:
-    with pytest.raises(UnknownName, match="unknown prompt .* 'nlli'; did you mean 'nli'"):
+    with pytest.raises(UnknownName, match=r"unknown prompt .* 'nlli'; did you mean 'nli'"):
         prompt_for(NLI, is_pair=True, name="nlli")
     with pytest.raises(UnknownName, match="'entailmen'; did you mean 'entailment'"):
         prompt_for(NLI, is_pair=True, label_words={"entailmen": "yes"})

@@ -38,6 +38,7 @@ def audit(
     labels: o.Labels = "",
     group_by: o.GroupBy = None,
     task: o.TaskName = None,
+    language: o.Language = "auto",
     data_dir: o.DataDir = None,
     batch_size: o.BatchSize = None,
     precision: o.Precision = "fp32",

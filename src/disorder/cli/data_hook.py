@@ -45,7 +45,7 @@ def _found(path: str, checks: list[str], columns: dict[str, str]) -> Iterator[st
 
     result = sanity(path, check=checks, columns=columns)
     for verdict in result.verdicts:
-        if verdict.answer == "found":
+        if verdict.kind == "open":  # found, skewed
             yield f"{path}: {verdict.question}: {verdict.because}"
 
 

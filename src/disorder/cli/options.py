@@ -55,6 +55,10 @@ GroupBy = Annotated[list[str] | None, option("Split scores by this column; can b
 TaskName = Annotated[
     str | None, option("Treat the data as this known task (disorder list data)", "--task")
 ]
+Language = Annotated[
+    str,
+    option("Language of the texts: en, de, zh, th, … (disorder list languages); auto finds it out"),
+]
 DataDir = Annotated[str | None, option("Folder with the papers' datasets (else DISORDER_DATA)")]
 
 ScoreName = Annotated[

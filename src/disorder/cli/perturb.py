@@ -14,6 +14,7 @@ from disorder.cli.options import (
     Fidelity,
     Labels,
     LabelWords,
+    Language,
     Seed,
     Short,
     Shots,
@@ -39,7 +40,8 @@ def perturb(
     out: Annotated[
         Path | None,
         typer.Option(
-            help="File to write, one JSON object per line (default: standard output); with --as a folder"
+            help="File to write, one JSON object per line (default: standard output); with --as a "
+            "folder"
         ),
     ] = None,
     with_: Annotated[
@@ -61,6 +63,7 @@ def perturb(
     short: Short = "skip",
     columns: Columns = "",
     task: TaskName = None,
+    language: Language = "auto",
     data_dir: DataDir = None,
     model: Annotated[
         str | None,
@@ -88,6 +91,7 @@ def perturb(
     Each line holds id, transformation, variant, text_a, text_b, label, positions_a, positions_b.
     """
     from disorder.cli.progress import News
+    from disorder.errors import DisorderError
     from disorder.verbs.perturb import perturb as perturb_texts
 
     News.show()
@@ -102,6 +106,7 @@ def perturb(
         short=cast("Literal['skip', 'use']", short),
         columns=columns,
         task=task,
+        language=language,
         data_dir=data_dir,
         model=model,
         labels=labels,
@@ -138,6 +143,8 @@ def _check_jsonl(**given: object) -> None:
 
 def _say(tally: Tally, out: str) -> None:
     """What was written, removed and left out, on standard error."""
+    for note in tally.notes:
+        typer.echo(note, err=True)
     if not tally.used:
         typer.echo(f"0 examples used, 0 variants written to {out}", err=True)
     for spec, n_used in tally.used.items():

@@ -152,8 +152,7 @@ def _applying(
 ) -> Iterator[Metric]:
     measured = _measured(outcomes, keeps_words)
     on = outcomes.task.predicts
-    either = () if on == "likelihoods" else ("any",)
-    fitting = [p for p in parts(MetricPart).values() if p.of in measured and p.on in (on, *either)]
+    fitting = [p for p in parts(MetricPart).values() if p.of in measured and _fits(p, on)]
     for entry in fitting:
         if not entry.parameter and (only is None or entry.name in only):
             yield Metric(entry)
@@ -163,6 +162,11 @@ def _applying(
         elif entry.parameter and only is not None:
             chosen = [name for name in sorted(only) if name.startswith(f"{entry.name}@")]
             yield from (Metric.named(name) for name in chosen)
+
+
+def _fits(entry: MetricPart, on: str) -> bool:
+    """Whether a metric is for such predictions; likelihoods have metrics of their own."""
+    return entry.on == on or (entry.on == "any" and on != "likelihoods")
 
 
 def _measured(outcomes: Outcomes, keeps_words: bool) -> set[str]:

@@ -1,5 +1,5 @@
-"""A causal language model of transformers: log-probabilities of answers after prompts, of texts, and
-greedy continuations.
+"""A causal language model of transformers: log-probabilities of answers after prompts and of texts,
+and what it would write next.
 
 The tokens that many prompts begin with (the stem) go through the network once; their keys and
 values are shared. A batch holds prompts of one length, so that nothing is padded. All answers to a

@@ -17,6 +17,7 @@ from disorder.report.visible_text import visible as visible
 from disorder.report.wording import (
     TELLING_KINDS,
     command,
+    gain_lines,
     left_out,
     main_spread,
     main_transformation,
@@ -75,6 +76,7 @@ def page(run: Run, *, has_explanations: bool = False) -> str:
         left_out=left_out(run),
         prompt_lines=prompt_lines(run),
         prompt_spread=main_spread(run),
+        gains=gain_lines(run),
         command=command(run),
         has_explanations=has_explanations,
     )

@@ -12,6 +12,7 @@ from disorder.report.fitted_tables import Cell, NamedRow, ScoreTable, fitted
 from disorder.report.metric_names import meaning_of, named, shown, title_of
 from disorder.report.visible_text import visible
 from disorder.report.wording import (
+    gain_lines,
     interval,
     left_out,
     main_transformation,
@@ -35,8 +36,8 @@ def show(run: Run, console: Console, *, folder: str | None = None, profile: bool
     first, *rest = run.verdict.split("\n")
     console.print()
     console.print(Text(first, style="bold"))
-    for line in [*rest, *map(visible, caveat_lines(run))]:
-        console.print(Padding(Text(line), (0, 0, 0, 2)))
+    for line in [*rest, *caveat_lines(run)]:
+        console.print(Padding(Text(visible(line)), (0, 0, 0, 2)))
     console.print(Text(f"\n{about(run)}", style="dim"))
     for line in [*answer_lines(run), *baseline_lines(run)]:
         console.print(Text(visible(line), style="dim"))
@@ -47,6 +48,8 @@ def show(run: Run, console: Console, *, folder: str | None = None, profile: bool
     for group in run.groups:
         _print_table(console, _scores(run, group))
     console.print()
+    for line in gain_lines(run):
+        console.print(Text(line))
     for line in _legend(run):
         console.print(Text(line, style="dim"))
     notes = [*run.notes, *prompt_lines(run), *stopped_early(run)]
@@ -157,9 +160,9 @@ def caveat_lines(run: Run) -> list[str]:
     if run.conclusion is None:
         return []
     general = {caveat.kind for caveat in run.conclusion.caveats}
-    lines = [f"mind: {caveat}" for caveat in run.conclusion.caveats]
+    lines = [f"caveat: {caveat}" for caveat in run.conclusion.caveats]
     for group, found in run.conclusions.items():
-        lines += [f"mind, {group}: {c}" for c in found.caveats if c.kind not in general]
+        lines += [f"caveat, {group}: {c}" for c in found.caveats if c.kind not in general]
     return lines
 
 

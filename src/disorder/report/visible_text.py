@@ -18,7 +18,7 @@ def one_line(text: object) -> str:
 
 
 def _shown(char: str) -> str:
-    if char in "\n\t\u200d" or unicodedata.category(char) not in ("Cc", "Cf", "Cs", "Co"):
+    if char in "\n\t\u200c\u200d" or unicodedata.category(char) not in ("Cc", "Cf", "Cs", "Co"):
         return char
     if ord(char) < 0x20:
         return chr(0x2400 + ord(char))

@@ -142,3 +142,13 @@ def _option(name: str, value: Any) -> list[str]:
     if isinstance(value, list | tuple):
         return [word for item in value for word in (flag, str(item))]
     return [flag, str(value)]
+
+
+def gain_lines(run: Run) -> list[str]:
+    """How much each perturbation keeps of what its control loses, one line each."""
+    return [
+        f"relative gain: {each['transformation']} keeps {each['value']:.2f} "
+        f"[{each['low']:.2f}, {each['high']:.2f}] of the accuracy that {each['control']} costs "
+        f"({each['n']:,} examples)"
+        for each in run.gains
+    ]

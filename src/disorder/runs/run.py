@@ -120,12 +120,14 @@ class Run(BaseModel):
     git: str | None = None
     hashes: dict[str, str] = Field(default_factory=dict)
     taggers: list[str] = Field(default_factory=list)
+    splitters: dict[str, str] = Field(default_factory=dict)
     conclusion: Conclusion | None = None
     conclusions: dict[str, Conclusion] = Field(default_factory=dict)
     language_caveats: list[str] = Field(default_factory=list)
     verdict: str = ""
     answers: dict[str, Any] = Field(default_factory=dict)
     word_baselines: list[WordBaseline] = Field(default_factory=list)
+    gains: list[dict[str, Any]] = Field(default_factory=list)
     scores: list[Record] = Field(default_factory=list)
     references: dict[str, list[Record]] = Field(default_factory=dict)
     omitted: list[Omitted] = Field(default_factory=list)
@@ -178,6 +180,12 @@ class Run(BaseModel):
             self.language,
             self.is_likelihood,
         )
+
+    def usual_words(self, transformation: str) -> str:
+        """The splitter that a transformation used in this run; `simple` in runs of older versions,
+        which did not store it.
+        """
+        return self.splitters.get(transformation, "simple")
 
     @property
     def main_score(self) -> str:

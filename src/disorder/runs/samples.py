@@ -22,7 +22,7 @@ import pyarrow.parquet as pq
 from disorder.abstention import ABSTAINED, NO_ANSWERS, no_answer_codes, predicted_label
 from disorder.errors import BadData
 from disorder.runs.storage import add_line, is_on_disk, write_atomically
-from disorder.types import Example, Floats, PositionRows, Texts, Variants
+from disorder.types import DISORDER, Example, Floats, PositionRows, Texts, Variants
 
 JOURNAL = "journal.jsonl"
 NAMES = pa.dictionary(pa.int32(), pa.string())
@@ -40,6 +40,7 @@ SCHEMA = pa.schema(
         ("written_a", pa.string()),
         ("written_b", pa.string()),
         ("no_answer", NAMES),  # why the model gave none; probabilities are NaN then
+        *((name, pa.float32()) for name in DISORDER),
     ]
 )
 
@@ -52,11 +53,12 @@ def sample_table(
     predictions: Sequence[Floats],
     *,
     texts: Sequence[Sequence[Texts]] | None = None,
+    disorder: Sequence[Mapping[str, Floats]] | None = None,
 ) -> pa.Table:
     """The variants of some examples with their predictions; None stands for original texts.
 
     `texts` are those of every variant, to be kept where they cannot be drawn again from the
-    original text and the seed.
+    original text and the seed; `disorder` is that of every variant.
     """
     counts = [len(part) for part in predictions]
     stacked = np.empty((0, max(1, len(labels))), np.float32)
@@ -77,8 +79,19 @@ def sample_table(
         _texts(_kept_texts("a", variants, texts, counts)),
         _texts(_kept_texts("b", variants, texts, counts)),
         _reasons(codes),
+        *(_measured(name, disorder, counts) for name in DISORDER),
     ]
     return pa.Table.from_arrays(columns, schema=SCHEMA)
+
+
+def _measured(
+    name: str, disorder: Sequence[Mapping[str, Floats]] | None, counts: Sequence[int]
+) -> pa.Array:
+    """One measure of every variant, as far as it was predicted."""
+    if not disorder:
+        return pa.nulls(sum(counts), pa.float32())
+    values = [each[name][:n] for each, n in zip(disorder, counts, strict=True)]
+    return pa.array(np.concatenate(values), pa.float32(), from_pandas=True)
 
 
 def predictions_of(table: pa.Table) -> tuple[list[str], Any, Any]:

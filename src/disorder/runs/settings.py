@@ -49,6 +49,7 @@ class Settings:
     labels: Mapping[str, str] = field(default_factory=dict)
     group_by: Sequence[str] = ()
     task: str | None = None
+    language: str = "auto"
     data_dir: str | None = None
     batch_size: int | None = None
     precision: str = "fp32"
@@ -146,7 +147,8 @@ class Settings:
         return [
             "--" + name.replace("_", "-")
             for name in PROMPT_OPTIONS
-            if getattr(self, name) != getattr(usual, name) and getattr(self, name) not in ([], {})
+            if (getattr(self, name) or None)
+            != (getattr(usual, name) or None)  # [] is as good as ()
         ]
 
 

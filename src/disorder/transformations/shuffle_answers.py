@@ -16,6 +16,7 @@ from disorder.types import PositionRows, Sentence
     keeps="the examples of a prompt and their answers",
     destroys="which answer belongs to which example",
     side="a",
+    perturbs="shots",
 )
 def shuffle_answers(sentence: Sentence, rng: Generator, count: int) -> PositionRows:
     """Deal the answers of a prompt's examples to other examples (--break shots)."""

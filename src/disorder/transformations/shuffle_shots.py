@@ -9,7 +9,9 @@ from disorder.transformations.positions.prompt_examples import examples_of, reor
 from disorder.types import PositionRows, Sentence
 
 
-@transformation(keeps="the examples of a prompt", destroys="their order", side="a")
+@transformation(
+    keeps="the examples of a prompt", destroys="their order", side="a", perturbs="shots"
+)
 def shuffle_shots(sentence: Sentence, rng: Generator, count: int) -> PositionRows:
     """Put the examples of a prompt, each with its answer, into another order (--break shots)."""
     examples = examples_of(sentence)

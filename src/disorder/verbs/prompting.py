@@ -87,7 +87,8 @@ def _shots(dataset: Dataset, settings: Settings) -> list[Shot]:
     chosen = in_turn[: settings.shots]
     if len(chosen) < settings.shots:
         raise DisorderError(
-            f"--shots {settings.shots}: {source} has only {len(chosen)} examples that are not audited"
+            f"--shots {settings.shots}: {source} has only {len(chosen)} examples that are not "
+            "audited"
         )
     chosen.sort(key=lambda example: digest(seed, "shot order", example.id))
     return [Shot(example.texts, example.label) for example in chosen]

@@ -16,6 +16,7 @@ def selected_data(data: Any, settings: Settings) -> Dataset:
         columns=settings.columns,
         data_dir=settings.data_dir,
         task=settings.task,
+        language=settings.language,
         group_by=settings.group_by,
         limit=settings.limit,
         seed=settings.seed,

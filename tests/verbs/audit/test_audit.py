@@ -24,7 +24,7 @@ from disorder.errors import BadModel, BadSetting, DisorderError, UnknownName
 from disorder.models.uniform import Uniform
 from disorder.transformations.rendering import render
 from disorder.transformations.words import split
-from disorder.types import Dataset, Example
+from disorder.types import DISORDER, Dataset, Example
 from disorder.verbs.audit.pipeline import audit
 from disorder.verbs.perturb import perturb
 
@@ -40,6 +40,7 @@ SAMPLES = {
     "probabilities",
     "written_a",
     "written_b",
+    *DISORDER,
 }
 
 

@@ -48,6 +48,7 @@ def test_a_bag_of_words_behind_a_server_keeps_everything(examples: list[Example]
     with FakeServer(brain=BagOfWords(examples)) as server:
         run = audit(server, limit=90)
     assert run["derange", "p_c"].value == 1
+    assert run["derange", "skill_kept"].value == pytest.approx(1)
     assert run.prompt["answers"] == "first-token"
     assert run.prompt["label_mass"] == pytest.approx(0.98)
     assert run.spent["tokens_in"] > 0
@@ -58,7 +59,9 @@ def test_a_reader_behind_a_server_keeps_nothing(examples: list[Example]) -> None
         run = audit(server, limit=120, q=12)
     assert run["original", "accuracy"].value == 1
     assert run["derange", "p_c"].value == pytest.approx(1 / 3, abs=0.05)
-    assert "reads word order" in run.verdict
+    assert abs(run["derange", "skill_kept"].value) < 0.1
+    assert run.conclusion is not None
+    assert run.conclusion.kind == "reads_order"
 
 
 def test_a_repeated_audit_asks_nothing(server: FakeServer) -> None:
@@ -240,7 +243,7 @@ def test_a_gate_is_decided_live(
 ) -> None:
     with FakeServer(brain=kind(examples)) as server:
         options = ("--base-url", server.url, "--with", "derange", "--q", 3, "--short", "use")
-        rule = ("--fail-if", "p_c > 0.5")
+        rule = ("--fail-if", "skill_kept > 0.5")
         found, out, _ = run(
             "audit", "openai:fake", "builtin", *options, *rule, "--out", tmp_path / "r"
         )
@@ -252,7 +255,7 @@ def test_a_gate_is_decided_live(
     assert stored["gate"]["passed"] is (code == 0)
     assert n_questions < 4200 * 4 / 4
     assert stored["skips"]["data"]["not predicted (--fail-if)"] > 2000
-    [record] = [r for r in stored["scores"] if r["metric"] == "p_c" and r["group"] == "all"]
+    [record] = [r for r in stored["scores"] if r["metric"] == "skill_kept" and r["group"] == "all"]
     assert (record["low"] > 0.5) if code else (record["high"] < 0.5)
 
 

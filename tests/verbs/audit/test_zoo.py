@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 SCRIPT = Path(__file__).parents[3] / "scripts" / "conclusion_zoo.py"
-RUNS = 40
-ALLOWED = 5  # of 40 wrong: more happens once in 100 where 5 % are
+RUNS = 20
+ALLOWED = 4  # of 20 wrong: more happens 3 times in 1,000 where 5 % are
 
 
 @pytest.fixture(scope="module")
@@ -53,10 +53,7 @@ def test_what_can_be_known_is_known(zoo: dict[str, Any], model: str, kind: str, 
     """With 3,000 examples, where every label has 60 of them or more."""
     cell = zoo["Cell"](model, 0.0, mix)
     found = zoo["tally"](cell, 3_000, 12)
-    least = 10 if mix == "balanced" else 6
-    assert found.kinds[kind] >= least or found.kinds["undecided"] >= least, found.kinds
-    if mix == "balanced":
-        assert found.kinds[kind] >= least, found.kinds
+    assert found.kinds[kind] >= (8 if kind == "no_skill" else 11), found.kinds
     assert found.n_wrong == 0
 
 

@@ -69,9 +69,9 @@ def test_a_real_model_writes_something_of_bounded_length(
 
 
 def test_leave_one_out_works_for_a_language_model(tiny_llama: Path) -> None:
-    found = explain(
-        f"causal:{tiny_llama}", "builtin", by="leave_one_out:n=3,among=all", limit=4, shots=2
-    )["leave_one_out"]
+    found = explain(f"causal:{tiny_llama}", "builtin", by="leave_one_out:n=3,among=all", limit=4)[
+        "leave_one_out"
+    ]
     assert found.finding
 
 

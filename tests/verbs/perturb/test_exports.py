@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
+import shutil
 import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,7 @@ import numpy as np
 import pytest
 
 import disorder
-from conftest import Command
+from conftest import Command, pairs
 from disorder.errors import DisorderError
 from disorder.models import load
 from disorder.models.causal import CausalModel
@@ -29,10 +30,17 @@ def lines(path: Path) -> list[dict[str, Any]]:
 
 
 @pytest.fixture(scope="module")
-def task(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
+def others(tmp_path_factory: pytest.TempPathFactory) -> str:
+    path = tmp_path_factory.mktemp("others") / "others.jsonl"
+    path.write_text("".join(json.dumps(row) + "\n" for row in pairs(6)), encoding="utf-8")
+    return str(path)
+
+
+@pytest.fixture(scope="module")
+def task(others: str, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
     folder = tmp_path_factory.mktemp("lm-eval") / "task"
     texts = disorder.perturb("builtin", with_=["derange", "sort"], q=Q, limit=LIMIT)
-    return folder, texts.export(folder, as_="lm-eval", shots=SHOTS)
+    return folder, texts.export(folder, as_="lm-eval", shots=SHOTS, shots_from=others)
 
 
 def test_the_rows_are_our_prompts(task: tuple[Path, str]) -> None:
@@ -52,7 +60,7 @@ def test_the_rows_are_our_prompts(task: tuple[Path, str]) -> None:
 
 
 def test_lm_eval_gives_the_same_log_likelihoods_and_accuracies(
-    task: tuple[Path, str], tiny_llama: Path, monkeypatch: pytest.MonkeyPatch
+    task: tuple[Path, str], others: str, tiny_llama: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The proof that we are right: the same model, prompts and rows in the field's own tool."""
     pytest.importorskip("lm_eval", reason="needs lm-eval (pip install --group peers)")
@@ -71,7 +79,8 @@ def test_lm_eval_gives_the_same_log_likelihoods_and_accuracies(
             batch_size=4,
         ),
         tasks=[group],
-        task_manager=TaskManager(include_path=str(folder)),
+        # their own tasks take long to find
+        task_manager=TaskManager(include_path=str(folder), include_defaults=False),
         bootstrap_iters=0,
         verbosity="ERROR",
     )
@@ -80,7 +89,7 @@ def test_lm_eval_gives_the_same_log_likelihoods_and_accuracies(
     some = disorder.types.Dataset(
         "builtin", data.task, [e for e in data.examples if e.id in drawn], {}, ""
     )
-    prompt = prompt_of(some, Settings(shots=SHOTS))
+    prompt = prompt_of(some, Settings(shots=SHOTS, shots_from=others))
     model = load(f"causal:{tiny_llama}", task=data.task, options={"prompt": prompt}).predictor
     assert isinstance(model, CausalModel)
     run = disorder.audit(
@@ -90,13 +99,14 @@ def test_lm_eval_gives_the_same_log_likelihoods_and_accuracies(
         q=Q,
         limit=LIMIT,
         shots=SHOTS,
+        shots_from=others,
         cache="off",
     )
     for name in ("original", "derange", "sort"):
         samples = theirs["samples"][f"{group}_{name}"]
         samples.sort(key=lambda sample: sample["doc_id"])
         found = np.array([[float(each[0]) for each in s["filtered_resps"]] for s in samples])
-        questions = [q for q in _questions(prompt, some, name)]
+        questions = _questions(prompt, some, name)
         np.testing.assert_allclose(model.option_scores(questions), found, atol=1e-4)
         accuracy = theirs["results"][f"{group}_{name}"]["acc,none"]
         assert run[name, "accuracy"].value == pytest.approx(accuracy, abs=1e-6)
@@ -109,14 +119,16 @@ def _questions(prompt: Any, data: Any, name: str) -> list[Any]:
     return list(prompt.questions([(r["text_a"], r["text_b"]) for r in records]))
 
 
-def test_inspect_runs_the_file_as_it_is(tmp_path: Path) -> None:
-    pytest.importorskip("inspect_ai", reason="needs inspect-ai (pip install --group peers)")
+def test_inspect_runs_the_file_as_it_is(others: str, tmp_path: Path) -> None:
+    inspect = os.environ.get("INSPECT") or shutil.which("inspect")
+    if inspect is None:
+        pytest.skip("needs inspect_ai in an environment of its own (make test-inspect)")
     folder = tmp_path / "task"
     texts = disorder.perturb("builtin", with_="derange", q=2, limit=3)
-    assert texts.export(folder, as_="inspect", shots=1) == "tasks.py"
+    assert texts.export(folder, as_="inspect", shots=1, shots_from=others) == "tasks.py"
     done = subprocess.run(
         [
-            *(sys.executable, "-m", "inspect_ai", "eval", "tasks.py"),
+            *(str(Path(inspect).absolute()), "eval", "tasks.py"),
             *("--model", "mockllm/model", "--log-format", "json", "--log-dir", "logs"),
             *("--display", "none"),
         ],
@@ -136,9 +148,11 @@ def test_inspect_runs_the_file_as_it_is(tmp_path: Path) -> None:
     assert {log["status"] for log in logs} == {"success"}
 
 
-def test_inspect_rows_are_messages_with_the_gold_word(tmp_path: Path) -> None:
+def test_inspect_rows_are_messages_with_the_gold_word(others: str, tmp_path: Path) -> None:
     folder = tmp_path / "task"
-    disorder.perturb("builtin", with_="derange", limit=2).export(folder, as_="inspect", shots=1)
+    disorder.perturb("builtin", with_="derange", limit=2).export(
+        folder, as_="inspect", shots=1, shots_from=others
+    )
     row = lines(folder / "derange.jsonl")[0]
     assert [turn["role"] for turn in row["input"]] == ["user", "assistant", "user"]
     assert row["target"] in ("yes", "maybe", "no")

@@ -1,8 +1,8 @@
 """Seams: the tokens of a prompt with each of its answers, exactly as of the whole string.
 
 A tokenizer may join the last characters of a prompt and the first of an answer, so both are
-tokenised together. As in lm-evaluation-harness, an answer's tokens are those after as many as the
-prompt alone has.
+tokenised together. As in lm-evaluation-harness, white space at the end of a prompt belongs to the
+answer, and an answer's tokens are those after as many as the prompt alone has.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ def prompt_tokens(
     strings = [
         text
         for prompt, own in zip(prompts, answers, strict=True)
-        for text in (prompt, *(prompt + answer for answer in own))
+        for text in (prompt.rstrip(), *(prompt + answer for answer in own))
     ]
     ids = iter(tokenizer(strings, add_special_tokens=special)["input_ids"])
     found = []

@@ -63,9 +63,9 @@ def usual_prompt(task: Task, is_pair: bool | None) -> PromptPart:
     n_texts = (1, 2) if is_pair is None else (2 if is_pair else 1,)
     known = parts(PromptPart)
     for entry in known.values():
-        if entry.words and entry.on == on and entry.texts in n_texts:
-            if set(task.labels) <= set(entry.words):
-                return entry
+        is_of_kind = entry.on == on and entry.texts in n_texts
+        if is_of_kind and entry.words and set(task.labels) <= set(entry.words):
+            return entry
     if task.is_regression:
         raise DisorderError(
             f"no prompt for numbers fits {task.name}; write one and name its file with --prompt"

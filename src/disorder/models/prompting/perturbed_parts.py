@@ -1,7 +1,7 @@
 """Prompts whose instruction or examples are perturbed, while the text that is asked about stays.
 
-Such an audit takes pairs of texts: first the part of the prompt that is perturbed, then the question
-about one example as it stands in the prompt. Everything else is as for any pair of texts.
+Such an audit takes pairs of texts: first the part of the prompt that is perturbed, then the
+question about one example as it stands in the prompt. Everything else is as for any pair of texts.
 """
 
 from __future__ import annotations

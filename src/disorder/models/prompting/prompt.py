@@ -160,7 +160,7 @@ class Prompt:
         """Predictions from probabilities of the options in each order: their mean over orders, as
         probabilities of the labels or as an expected number.
         """
-        mean = probabilities.mean(axis=1)
+        mean = np.asarray(probabilities.mean(axis=1))
         if not self.numbers:
             return mean
         return np.asarray(mean @ np.array(self.numbers))[:, None]

@@ -16,5 +16,5 @@ Answer:
 
 @prompt(words={"acceptable": "yes", "unacceptable": "no"}, texts=1)
 def acceptability() -> str:
-    """Acceptability: is the sentence grammatical?"""
+    """Ask whether the sentence is grammatical."""
     return TEMPLATE

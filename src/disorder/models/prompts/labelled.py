@@ -21,5 +21,5 @@ Answer:
 
 @prompt()
 def labelled() -> str:
-    """Any labels: which of them fits the text, or the two texts?"""
+    """Ask which of the labels fits the text, or the two texts."""
     return TEMPLATE

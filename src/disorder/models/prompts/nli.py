@@ -25,5 +25,5 @@ Answer:
     texts=2,
 )
 def nli() -> str:
-    """Natural language inference: is the hypothesis true, given the premise?"""
+    """Ask whether the hypothesis is true, given the premise."""
     return TEMPLATE

@@ -27,5 +27,5 @@ Answer:
     texts=2,
 )
 def paraphrase() -> str:
-    """Paraphrases: do the two texts have the same meaning?"""
+    """Ask whether the two texts have the same meaning."""
     return TEMPLATE

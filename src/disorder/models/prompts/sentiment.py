@@ -16,5 +16,5 @@ Answer:
 
 @prompt(words={"positive": "positive", "negative": "negative", "neutral": "neutral"}, texts=1)
 def sentiment() -> str:
-    """Sentiment: is the review positive or negative?"""
+    """Ask whether the review is favourable."""
     return TEMPLATE

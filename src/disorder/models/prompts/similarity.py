@@ -17,5 +17,5 @@ Answer:
 
 @prompt(words={str(i): str(i) for i in range(6)}, texts=2, on="numbers")
 def similarity() -> str:
-    """Similarity: how alike are the two texts, from 0 to 5?"""
+    """Ask how similar the two texts are in meaning, from 0 to 5."""
     return TEMPLATE

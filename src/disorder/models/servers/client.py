@@ -10,6 +10,8 @@ import asyncio
 import json
 import random
 import ssl
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
@@ -40,12 +42,19 @@ class Rejected(Exception):
         self.status = status
 
 
-class _Failed(Exception):
-    """One attempt failed in a way that another may not."""
+class ServerError(ModelStopped):
+    """The server is there, and fails at this request every time."""
 
-    def __init__(self, why: str, wait: float | None = None, *, is_busy: bool = False) -> None:
+
+class _Failed(Exception):
+    """One attempt failed in a way that another may not; `status` is 0 where nothing came back."""
+
+    def __init__(
+        self, why: str, wait: float | None = None, *, status: int = 0, is_busy: bool = False
+    ) -> None:
         super().__init__(why)
         self.wait = wait
+        self.status = status
         self.is_busy = is_busy
 
 
@@ -112,7 +121,7 @@ class Client:
                 return answer
             except _Failed as failure:
                 if attempt == self.max_retries:
-                    raise self._given_up(str(failure)) from None
+                    raise self._given_up(failure) from None
                 self.n_retries += 1
                 wait = self._wait(attempt, failure.wait)
                 if failure.is_busy:
@@ -127,9 +136,20 @@ class Client:
         wait = min(LONGEST_WAIT, self.first_wait * 2**attempt) if asked is None else asked
         return wait * (1 + 0.25 * _jitter.random())
 
-    def _given_up(self, why: str) -> ModelStopped:
+    def _given_up(self, failure: _Failed) -> ModelStopped:
         tries = self.max_retries + 1
-        return ModelStopped(f"the server at {self.url} failed {tries} times in a row ({why})")
+        kind = ServerError if failure.status >= 500 and not failure.is_busy else ModelStopped
+        return kind(f"the server at {self.url} failed {tries} times in a row ({failure})")
+
+    @contextmanager
+    def retrying_once(self) -> Iterator[None]:
+        """Retry at most once, for requests that a server need not understand."""
+        usual = self.max_retries
+        self.max_retries = min(1, usual)
+        try:
+            yield
+        finally:
+            self.max_retries = usual
 
     async def _attempt(self, method: str, path: str, body: dict[str, Any] | None) -> dict[str, Any]:
         import httpx2
@@ -146,7 +166,8 @@ class Client:
         if status in BUSY:
             raise _Failed(f"HTTP {status}: too many requests", _retry_after(headers), is_busy=True)
         if status >= 500 and status != HTTPStatus.NOT_IMPLEMENTED:
-            raise _Failed(f"HTTP {status}: {self._words(content)}", _retry_after(headers))
+            why = f"HTTP {status}: {self._words(content)}"
+            raise _Failed(why, _retry_after(headers), status=status)
         if 300 <= status < 400:
             target = urlsplit(str(headers.get("location", ""))).netloc or "another address"
             raise BadModel(

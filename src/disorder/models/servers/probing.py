@@ -16,7 +16,7 @@ from pathlib import Path
 from disorder.errors import BadModel, UnknownName
 from disorder.models.prompting import Prompt, Question
 from disorder.models.servers.answers import Unfit, Way
-from disorder.models.servers.client import Rejected
+from disorder.models.servers.client import Rejected, ServerError
 from disorder.models.servers.endpoint import Endpoint
 from disorder.models.servers.ways import ladder
 from disorder.runs.storage import write_atomically
@@ -59,7 +59,12 @@ def probe_questions(prompt: Prompt) -> list[Question]:
 
 async def probed(endpoint: Endpoint, prompt: Prompt, answers: str) -> Probed:
     """The best way that this server does right; raises where none is left."""
-    await _check_model(endpoint)
+    with endpoint.client.retrying_once():
+        await _check_model(endpoint)
+        return await _first_fit(endpoint, prompt, answers)
+
+
+async def _first_fit(endpoint: Endpoint, prompt: Prompt, answers: str) -> Probed:
     questions = probe_questions(prompt)
     refused: dict[str, str] = {}
     for way in ways_named(answers, prompt.chat):
@@ -68,7 +73,7 @@ async def probed(endpoint: Endpoint, prompt: Prompt, answers: str) -> Probed:
                 raise Unfit(f"not possible with --chat {prompt.chat}")
             await way.probe(endpoint, questions)
             return Probed(way, refused)
-        except Unfit as reason:
+        except (Unfit, ServerError) as reason:
             refused[way.name] = str(reason)
     reasons = "; ".join(f"{name}: {reason}" for name, reason in refused.items())
     hint = "" if answers == AUTO else "; leave out --answers to use the best way there is"
@@ -79,7 +84,7 @@ async def _check_model(endpoint: Endpoint) -> None:
     """Raise where the server lists its models and this is none of them."""
     try:
         reply = await endpoint.client.get("models")
-    except Rejected:
+    except (Rejected, ServerError):
         return  # not every server lists its models
     entries = reply.get("data")
     names = [

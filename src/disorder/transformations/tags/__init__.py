@@ -9,6 +9,12 @@ from disorder.memo import Memo
 from disorder.registry import TaggerPart, part
 from disorder.specs import split_spec
 from disorder.transformations.tags.at_hand import tagger_at_hand
+from disorder.transformations.tags.choice import (
+    TaggerChoice,
+    named_or_usual,
+    package_for,
+    tagger_for,
+)
 from disorder.transformations.tags.english import installed_tagger
 from disorder.transformations.tags.nltk import DOWNLOAD
 from disorder.transformations.tags.spacy import installed_pipeline
@@ -17,11 +23,15 @@ from disorder.types import Sentence
 
 __all__ = [
     "UNIVERSAL",
+    "TaggerChoice",
     "Tags",
     "classes_named",
     "is_of",
+    "named_or_usual",
+    "package_for",
     "resolved",
     "tagged",
+    "tagger_for",
     "tagger_notes",
 ]
 

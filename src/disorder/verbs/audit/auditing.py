@@ -11,6 +11,7 @@ import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
 
 import numpy as np
@@ -67,6 +68,7 @@ from disorder.verbs.audit.likelihoods import rank_verdict
 from disorder.verbs.audit.live_gate import LiveGate
 from disorder.verbs.audit.prediction_array import compacted, empty_array
 from disorder.verbs.audit.prompt_breaking import prompt_verdict
+from disorder.verbs.audit.relative_gain import controls, gains
 from disorder.verbs.audit.telling_examples import telling
 from disorder.verbs.outcomes import build_outcomes, gold_of
 
@@ -113,6 +115,7 @@ class Audit:
     gate: LiveGate = field(default_factory=LiveGate)
     costs: Costs = field(default_factory=Costs)
     n_used: int = 0  # examples that some transformation could use
+    acceptance: dict[str, Floats] = field(default_factory=dict)  # of those with a control
 
     def __post_init__(self) -> None:
         self.early: dict[int, Predicted] = {}  # what was predicted in portions, by transformation
@@ -153,6 +156,13 @@ class Audit:
             f"audit --resume {self.folder}"
         )
 
+    @cached_property
+    def controlled(self) -> set[str]:
+        """The transformations that have a control, and the controls."""
+        if self.dataset.task.predicts != "labels" or self.predictor.decided_at:
+            return set()
+        return {spec for pair in controls(self.plan).items() for spec in pair}
+
     def _open(self) -> None:
         """Start the run folder."""
         make_folder(self.folder)
@@ -187,6 +197,9 @@ class Audit:
         original = self._measure_original()
         for number, transformation in enumerate(self.plan, start=1):
             self._measure(number, transformation, original)
+        if self.acceptance:
+            is_right = (predicted_label(original) == self.gold).astype(np.float64)
+            self.run.gains = gains(self.plan, is_right, self.acceptance)
         has_scores = any(record.transformation != ORIGINAL for record in self.run.scores)
         if not has_scores and self.requested and self.n_used:
             raise DisorderError(
@@ -251,6 +264,9 @@ class Audit:
             n_unanswered=predicted.n_unanswered[used],
         )
         self._record(outcomes, examples, keeps_words=transformation.keeps_words)
+        if spec in self.controlled:
+            self.acceptance[spec] = np.full(len(used), np.nan)
+            self.acceptance[spec][used] = outcomes.acceptance
         self._use_anytime_interval(spec)
         if not outcomes.task.is_regression and not self.predictor.decided_at:
             self._describe(outcomes, transformation, examples)
@@ -305,9 +321,16 @@ class Audit:
                 part = replace(outcomes.take(mask), n_skipped=n_all - int(mask.sum()))
             for name, score in scores(part, keeps_words=keeps_words, points=points, only=only):
                 self._enter(outcomes.transformation, name, group, score)
-            is_about_texts = outcomes.task.predicts == "likelihoods"
-            if keeps_words and not self.predictor.decided_at and not is_about_texts:
+            if keeps_words and self._concludes:
                 self.conclusions.draw(part, group)
+
+    @property
+    def _concludes(self) -> bool:
+        """Whether the scores say how a model reads texts: not those of likelihoods or of perturbed
+        prompts, nor where prediction stopped once Ω was decided.
+        """
+        is_of_texts = self.settings.break_ == "text" and not self.dataset.task.is_likelihood
+        return is_of_texts and not self.predictor.decided_at
 
     def _enter(self, spec: str, metric: str, group: str, score: Score | str) -> None:
         if isinstance(score, str):
@@ -466,6 +489,7 @@ class Audit:
         self.dataset = replace(
             self.dataset, examples=self.dataset.examples[:n_done], skipped=skipped
         )
+        self.conclusions.dataset = self.dataset
         self.gold = self.gold[:n_done]
         self.run.n_examples = n_done
         self.run.skips["data"] = dict(skipped)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
@@ -27,6 +27,7 @@ from disorder.models import LoadedModel, some_variants
 from disorder.runs.samples import sample_table
 from disorder.runs.settings import Settings
 from disorder.transformations import Transformation, parse
+from disorder.transformations.positions.disorder import variant_disorder
 from disorder.transformations.positions.single_rows import unchanged
 from disorder.transformations.rendering import variant_texts
 from disorder.transformations.words import split
@@ -81,6 +82,7 @@ class BlockPredictor:
     words: Sequence[str] = ()  # of the data, for transformations that write words of their own
     data_dir: str | None = None
     is_drawn_once: bool = False  # all examples have one first text, perturbed alike for all
+    splitters: Mapping[str, str] = field(default_factory=dict)  # by transformation, for any worker
     _parsed: dict[str, Transformation] = field(default_factory=dict)
 
     @classmethod
@@ -104,6 +106,7 @@ class BlockPredictor:
             vocabulary(dataset) if needs_words else (),
             settings.data_dir,
             settings.break_ != "text",
+            {each.spec: each.splitter_for(dataset.task) for each in plan},
         )
 
     @cached_property
@@ -147,6 +150,7 @@ class BlockPredictor:
                 perturbed.variants,
                 predictions,
                 texts=self._kept_texts(block.transformation, perturbed.variants),
+                disorder=[variant_disorder(variants) for variants in perturbed.variants],
             )
         return table, perturbed.skips
 
@@ -159,7 +163,7 @@ class BlockPredictor:
     def transformation(self, spec: str) -> Transformation:
         """The transformation of a spec, parsed once."""
         if spec not in self._parsed:
-            self._parsed[spec] = parse(spec)
+            self._parsed[spec] = parse(spec, usual_words=self.splitters.get(spec, ""))
         return self._parsed[spec]
 
     def perturbed(self, spec: str, example: Example) -> Variants:

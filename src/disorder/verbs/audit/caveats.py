@@ -88,9 +88,9 @@ def words_alone(beside: SkillRatio | None, data: str) -> Caveat:
     `beside` has a bag of words trained on the data as "after", the model as "before"; None where
     there is none. It is a quick one: where it fails, stronger models may not.
     """
-    stronger = f"disorder sanity {shlex.quote(data)} asks how far words alone go"
+    command = f"disorder sanity {shlex.quote(data)}"
     if beside is None:
-        text = f"whether this data needs word order was not measured; {stronger}"
+        text = f"whether this data needs word order was not measured; to find out: {command}"
         return Caveat(kind="may_not_need_order", text=text)
     words, model = beside.plain(0), beside.plain(1)
     figures = (
@@ -101,7 +101,7 @@ def words_alone(beside: SkillRatio | None, data: str) -> Caveat:
     if words.low > beside.chance and beside.after >= MUCH * beside.before:
         text = f"the data may not need word order: {figures}; to keep that skill is no fault"
         return Caveat(kind="may_not_need_order", text=text)
-    text = f"the data may need word order: {figures}. With stronger models {stronger}"
+    text = f"the data may need word order: {figures}; to ask stronger models: {command}"
     return Caveat(kind="may_need_order", text=text)
 
 

@@ -65,8 +65,8 @@ class Conclusions:
         found = [Caveat(kind="language", text=text) for text in self.run.language_caveats]
         if spec in self.run.stopped:
             text = (
-                "prediction stopped early (--stop-when), and this interval is that of a fixed "
-                "sample"
+                "prediction stopped early (--stop-when, --fail-if), and this interval is that of a "
+                "fixed sample"
             )
             found.append(Caveat(kind="stopped_early", text=text))
         return found
@@ -103,7 +103,9 @@ class Conclusions:
                 beside = baseline.beside(gold, is_right, chosen & self.answered)
             if beside is not None:
                 self.run.word_baselines.append(_row(group, beside))
-            found[group].caveats.insert(0, words_alone(beside, self.run.data))
+            caveat = words_alone(beside, self.run.data)
+            if caveat.kind == "may_not_need_order" or found[group].kind == "bag_of_words":
+                found[group].caveats.insert(0, caveat)
 
     def _broken(self, spec: str) -> float:
         """The share of neighbouring words that a transformation sets apart, on some examples."""

@@ -11,7 +11,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from disorder.data import column_names, language_of, rare_labels
+from disorder.data import column_names, declared_language, named_language, rare_labels
 from disorder.engines import Engine, engine
 from disorder.errors import DisorderError, check_keywords
 from disorder.metrics import Metric, StopRule, limits
@@ -34,9 +34,9 @@ from disorder.verbs.audit.live_gate import LiveGate
 from disorder.verbs.audit.planning import LEFT_OUT, planned, requested_scores
 from disorder.verbs.audit.preview import Preview, previewed
 from disorder.verbs.audit.prompt_breaking import (
-    SHOT_TRANSFORMATIONS,
     broken_prompt,
     on_prompts,
+    shot_transformations,
 )
 from disorder.verbs.audit.prompt_spread import spread_over
 from disorder.verbs.gate import gate
@@ -66,6 +66,7 @@ def audit(
     labels: Mapping[str, str] | str | None = None,
     group_by: str | Sequence[str] = (),
     task: str | None = None,
+    language: str = "auto",
     data_dir: str | Path | None = None,
     batch_size: int | None = None,
     precision: str = "fp32",
@@ -125,6 +126,7 @@ def audit(
     labels: what the model's labels mean: `{"LABEL_0": "entailment"}`.
     group_by: split scores by these columns.
     task: treat the data as this known task (`disorder list data`).
+    language: the language of the texts ("de"); "auto" finds it out.
     data_dir: folder with the papers' datasets (else DISORDER_DATA).
     batch_size: texts in a batch (default: by length).
     precision: "fp32", "bf16", "int8", or "auto": a faster one if its predictions agree.
@@ -177,6 +179,7 @@ def audit(
         labels=labels,
         group_by=group_by,
         task=task,
+        language=language,
         data_dir=data_dir,
         batch_size=batch_size,
         precision=precision,
@@ -247,8 +250,8 @@ def resume(
 def preview(model: Any = "builtin", data: Any = "builtin", **settings: Any) -> Preview:
     """What an audit with these settings would ask, with one prompt; asks nothing."""
     chosen = settings_of(**settings)
-    plan, left_out = _plan(data, chosen, None)
     dataset = selected_data(data, chosen)
+    plan, left_out = _plan(chosen, dataset.task.language, None)
     prompt = bound_prompt(model, dataset, chosen)
     if chosen.break_ != "text":
         prompt, dataset = broken_prompt(prompt, dataset, chosen)
@@ -336,12 +339,13 @@ def _prepared(
     """An audit that is ready to go, with all its settings checked."""
     if chosen.break_ == "shots":  # a few examples have a few orders
         chosen = replace(chosen, short="use")
-    plan, left_out = _plan(data, chosen, before)
+    plan, left_out = _plan(chosen, _known_language(data, chosen), before)
     requested = requested_scores(chosen)
     rule = StopRule.parse(chosen.stop_when) if chosen.stop_when else None
     if rule is not None:
         Metric.named(rule.metric)
     dataset = selected_data(data, chosen)
+    plan, left_out = _plan(chosen, dataset.task.language, before)
     if RANK in requested:
         dataset = replace(dataset, task=likelihood_task(dataset.task, requested, chosen))
     _check_task(dataset, chosen, rule)
@@ -355,7 +359,15 @@ def _prepared(
     taggers = {t.tagger_for(dataset.task) for t in plan if "tags" in t.needs}
     run.taggers = sorted({resolved(tagger) for tagger in taggers})
     run.prompt = loaded.prompt_description(dataset.examples[0].texts)
-    run.notes = [*rare_labels(dataset), *left_out, *tagger_notes(taggers), *notes]
+    run.language_caveats = list(dataset.notes)
+    run.splitters = {t.spec: t.splitter_for(dataset.task) for t in plan}
+    run.notes = [
+        *dataset.notes,
+        *rare_labels(dataset),
+        *left_out,
+        *tagger_notes(taggers),
+        *notes,
+    ]
     if before is not None:
         _continue(run, before)
     predictor = BlockPredictor.of(partial(_same, loaded), dataset, plan, chosen, decided_at)
@@ -375,17 +387,28 @@ def _prepared(
     )
 
 
+def _known_language(data: Any, chosen: Settings) -> str | None:
+    """The language of the data as far as it is known before they are read."""
+    if isinstance(data, Dataset):
+        return data.task.language
+    return named_language(chosen.language) or declared_language(data)
+
+
 def _plan(
-    data: Any, chosen: Settings, before: Run | None
+    chosen: Settings, language: str | None, before: Run | None
 ) -> tuple[list[Transformation], list[str]]:
-    """The transformations, and notes on those that were left out; a resumed run keeps its own."""
+    """The transformations, and notes on those that were left out; a resumed run keeps its own, and
+    its splitters.
+    """
     if before is None:
         if chosen.break_ == "shots" and not chosen.transformations:
-            chosen = replace(chosen, transformations=SHOT_TRANSFORMATIONS)
-        plan, left_out = planned(chosen, language_of(data, chosen.task))
+            chosen = replace(chosen, transformations=shot_transformations())
+        plan, left_out = planned(chosen, language)
         return plan if chosen.break_ == "text" else on_prompts(plan, chosen.break_), left_out
     left_out = [note for note in before.notes if note.startswith(LEFT_OUT)]
-    return [parse(spec) for spec in before.transformations], left_out
+    return [
+        parse(spec, usual_words=before.usual_words(spec)) for spec in before.transformations
+    ], left_out
 
 
 def _check_task(dataset: Dataset, chosen: Settings, rule: StopRule | None) -> None:

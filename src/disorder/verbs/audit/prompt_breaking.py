@@ -11,12 +11,12 @@ from dataclasses import replace
 
 from disorder.errors import DisorderError
 from disorder.models.prompting import Prompt, perturbed_part
+from disorder.registry import TransformationPart, parts
 from disorder.runs.run import Run
 from disorder.runs.settings import Settings
 from disorder.transformations import Transformation
 from disorder.types import Dataset
 
-SHOT_TRANSFORMATIONS = ("shuffle_shots", "shuffle_answers")
 PARTS = {"instruction": "the word order of the instruction", "shots": "its examples as they are"}
 SURVIVES = 0.95  # agreement from which on a perturbed part is not needed
 
@@ -60,13 +60,19 @@ def _check(prompt: Prompt, settings: Settings) -> None:
         )
 
 
+def shot_transformations() -> list[str]:
+    """The transformations that are for the examples of a prompt."""
+    known = parts(TransformationPart)
+    return [name for name, entry in known.items() if entry.perturbs == "shots"]
+
+
 def on_prompts(plan: Sequence[Transformation], part: str) -> list[Transformation]:
     """The transformations, made to perturb the part of the prompt and nothing else."""
     for transformation in plan:
-        names = {step.part.name for step in transformation.steps}
-        if part == "shots" and not names <= set(SHOT_TRANSFORMATIONS):
+        kinds = {step.part.perturbs for step in transformation.steps}
+        if part == "shots" and kinds != {"shots"}:
             raise DisorderError(
-                f"--break shots takes {' and '.join(SHOT_TRANSFORMATIONS)}, not "
+                f"--break shots takes {' and '.join(shot_transformations())}, not "
                 f"{transformation.spec}"
             )
         if any(step.part.scope == "pair" for step in transformation.steps):

@@ -134,7 +134,9 @@ class FinishedRun:
         predictions[samples.places, samples.variants] = samples.predictions
         used = np.unique(samples.places)
         examples = [self.examples[i] for i in used.tolist()]
-        transformation = None if spec == ORIGINAL else parse(spec)
+        transformation = None
+        if spec != ORIGINAL:
+            transformation = parse(spec, usual_words=self.run.usual_words(spec))
         return build_outcomes(
             self.run.full_task,
             examples,

@@ -51,6 +51,7 @@ def explain(
     columns: Mapping[str, str] | str | None = None,
     labels: Mapping[str, str] | None = None,
     task: str | None = None,
+    language: str = "auto",
     data_dir: str | Path | None = None,
     batch_size: int | None = None,
     precision: Literal["fp32", "bf16", "int8", "auto"] = "fp32",
@@ -85,6 +86,7 @@ def explain(
         columns: Which columns are which: `{"premise": "text_a", "gold": "label"}`.
         labels: What the model's labels mean: `{"LABEL_0": "entailment"}`.
         task: Treat the data as this known task.
+        language: The language of the texts (`"de"`); `"auto"` finds it out.
         data_dir: Folder with the papers' datasets (else `DISORDER_DATA`).
         batch_size: Texts per batch (by length if None).
         precision: `"auto"` takes a faster one if its predictions agree.
@@ -102,6 +104,7 @@ def explain(
         columns=column_names(columns),
         labels=dict(labels or {}),
         task=task,
+        language=language,
         data_dir=_text_or_none(data_dir),
         batch_size=batch_size,
         precision=precision,
@@ -119,9 +122,10 @@ def explain(
     wanted = [parsed(spec) for spec in ([by] if isinstance(by, str) else by)]
     _check_once(wanted)
     dataset = selected_data(str(data) if isinstance(data, Path) else data, settings)
+    transformation.tried(dataset.task.language)
     wanted = wanted or usual(dataset)
-    prompt = bound_prompt(model, dataset, settings)
-    loaded, notes = loaded_model(model, dataset, [transformation], settings, prompt)
+    bound = bound_prompt(model, dataset, settings)
+    loaded, notes = loaded_model(model, dataset, [transformation], settings, bound)
     subject = Subject(loaded, dataset, settings, transformation.spec, shown_progress(progress))
     found = Explanations(
         model=loaded.name,
@@ -133,7 +137,7 @@ def explain(
         transformation=transformation.spec,
         hashes={"data": dataset.fingerprint, "model": loaded.fingerprint},
         sections=[section(each, subject) for each in wanted],
-        notes=notes,
+        notes=[*dataset.notes, *notes],
     )
     if all(each.found is None for each in found.sections):
         raise DisorderError("; ".join(f"{each.name}: {each.reason}" for each in found.sections))

@@ -83,10 +83,16 @@ class PromptLogprobs:
 def _values(choice: dict[str, Any]) -> list[float]:
     """The log-probability of each token of a choice; the first of a prompt has none."""
     found = choice.get("logprobs")
-    values = found.get("token_logprobs") if isinstance(found, dict) else None
-    if not isinstance(values, list):
+    if not isinstance(found, dict):
         return []
-    return [0.0 if value is None else float(value) for value in values]
+    values = found.get("token_logprobs")
+    content = found.get("content")
+    if not isinstance(values, list) and isinstance(content, list):  # llama.cpp: as in chat replies
+        values = [each.get("logprob") for each in content if isinstance(each, dict)]
+    try:
+        return [0.0 if value is None else float(value) for value in values or []]
+    except (TypeError, ValueError):
+        raise Unusable("log-probabilities are no numbers") from None
 
 
 def _continuation(choice: dict[str, Any], prompt: str, whole: str) -> float:
