@@ -8,6 +8,7 @@ import asyncio
 import threading
 from collections.abc import Awaitable, Callable, Coroutine, Iterator, Sequence
 from contextlib import AbstractAsyncContextManager, suppress
+from functools import partial
 from queue import SimpleQueue
 from typing import Any, TypeVar
 
@@ -43,7 +44,7 @@ def as_they_come(
     The first that fails stops the others, after everything that had ended was given out. A worker
     goes on only when its last result was taken, so that never more than `at_once` can be lost.
     """
-    done: SimpleQueue[tuple[int, R, Callable[[], None]] | None] = SimpleQueue()
+    done: SimpleQueue[tuple[int, R, Callable[[], object]] | None] = SimpleQueue()
     numbers = iter(range(len(given)))
 
     async def worker() -> None:
@@ -51,7 +52,7 @@ def as_they_come(
         for i in numbers:
             result = await work(given[i])
             taken = asyncio.Event()
-            done.put((i, result, lambda taken=taken: loop.call_soon_threadsafe(taken.set)))  # type: ignore[misc]
+            done.put((i, result, partial(loop.call_soon_threadsafe, taken.set)))
             await taken.wait()
 
     async def everything() -> None:
