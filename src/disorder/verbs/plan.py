@@ -27,7 +27,8 @@ from disorder.verbs.audit import Pilot, Prices, pilot, settings_of
 WIDTH = 0.05
 EXAMPLES = 40  # of a pilot
 PERMUTATIONS = 4  # of each of them
-MOST_PERMUTATIONS = 100
+MOST_PERMUTATIONS = 20  # a pilot with a few does not say what a hundred would
+FEWEST_EXAMPLES = 50  # that an interval can rest on
 USUAL = ("skill_kept", "p_c")  # the first of these that is there
 
 
@@ -191,7 +192,8 @@ def _planned(
     spread = between + within / permutations
     n_wanted = math.ceil(spread / width**2)
     usable = len(tried.outcomes) / tried.n_examples
-    examples = min(tried.n_available, max(2, math.ceil(n_wanted / usable)))
+    n_wanted = max(n_wanted, FEWEST_EXAMPLES)
+    examples = min(tried.n_available, math.ceil(n_wanted / usable))
     questions = examples * (1 + permutations) * tried.n_questions
     spent = tried.spent
     asked = spent.get("questions") or spent.get("predicted", 0.0)
@@ -267,7 +269,7 @@ def cheapest_q(between: float, within: float) -> int:
     """The number of permutations that makes n (1 + q) smallest: √(B/A), at least 1.
 
     >>> cheapest_q(0.1, 0.9), cheapest_q(0.5, 0.1), cheapest_q(0.0, 1.0)
-    (3, 1, 100)
+    (3, 1, 20)
     """
     if between <= 0:
         return MOST_PERMUTATIONS if within > 0 else 1
