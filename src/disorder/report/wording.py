@@ -8,7 +8,7 @@ from dataclasses import asdict
 from typing import Any
 
 from disorder.report.metric_names import place_of
-from disorder.report.number_text import MINUS
+from disorder.report.number_text import MINUS, fixed
 from disorder.runs.run import Record, Run
 from disorder.runs.settings import Settings
 
@@ -24,21 +24,23 @@ SAID_BEFORE = ("q", "seed", "suite", "transformations")
 
 def interval(record: Record) -> str:
     """A value with its bounds."""
-    return f"{record.value:.3f} [{record.low:.2f}, {record.high:.2f}]".replace("-", MINUS)
+    text = f"{record.value:.3f} [{record.low:.2f}, {record.high:.2f}]"
+    return text.replace("-", MINUS)
 
 
 def spread(record: Record) -> str:
     """A value with its bounds, as short as it can be said."""
     low, high = (_short(bound) for bound in (record.low, record.high))
-    return f"{record.value:.3f} {low}–{high}".replace("-", MINUS)
+    dash = " to " if MINUS in low + high else "–"
+    return f"{fixed(record.value)} {low}{dash}{high}"
 
 
 def _short(bound: float) -> str:
     """Two decimals without what goes without saying: .07, 1, 1.05."""
-    text = f"{bound:.2f}"
+    text = f"{round(bound, 2) + 0.0:.2f}".replace("-", MINUS)
     if text in ("0.00", "1.00"):
         return text[0]
-    return text.replace("0.", ".", 1) if bound < 1 else text
+    return text.replace("0.", ".", 1) if abs(bound) < 1 else text
 
 
 def main_transformation(run: Run) -> str:
@@ -138,7 +140,7 @@ def options_of(settings: Mapping[str, Any]) -> list[str]:
     words = []
     for spec in settings["transformations"]:
         words += ["--with", spec]
-    words += ["--q", str(settings["q"]), "--seed", str(settings["seed"])]
+    words += ["--q", str(settings.get("q", "")), "--seed", str(settings["seed"])]
     usual = asdict(Settings())
     for name, value in settings.items():
         if name not in SAID_BEFORE and _as_json(value) != _as_json(usual.get(name)):
