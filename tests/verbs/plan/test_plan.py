@@ -19,12 +19,11 @@ def test_variances_between_and_within_examples_are_told_apart() -> None:
     gold = np.zeros(n, dtype=int)
     all_or_none = np.where(rng.random((n, 1)) < 0.5, 0, 1) * np.ones((1, 4), dtype=int)
     between, within = variances("p_c", outcomes(gold, gold, all_or_none))
-    # the width of a 95 % interval of a share of one half is 2 × 1.96 × 0.5 ÷ √n
-    assert between == pytest.approx((2 * 1.96 * 0.5) ** 2, rel=0.15)
+    assert between == pytest.approx(0.25, rel=0.15)
     assert within < 0.1 * between
     independent = np.where(rng.random((n, 4)) < 0.5, 0, 1)
     between, within = variances("p_c", outcomes(gold, gold, independent))
-    assert within == pytest.approx((2 * 1.96 * 0.5) ** 2, rel=0.25)
+    assert within == pytest.approx(0.25, rel=0.25)
     assert between < 0.25 * within
 
 
