@@ -25,7 +25,9 @@ def option(text: str, *names: str, **more: int) -> typer.models.OptionInfo:
 
 Model = Annotated[
     str,
-    typer.Argument(help="Model spec: builtin, hf:FOLDER, onnx:FOLDER, bow, python:MODULE:FUNCTION"),
+    typer.Argument(
+        help="Model spec: builtin, hf:FOLDER, causal:FOLDER, openai:MODEL, python:MODULE:FUNCTION"
+    ),
 ]
 ModelOrUsual = Annotated[
     str | None,

@@ -18,6 +18,7 @@ from disorder.memo import Memo
 from disorder.models.importance.by_word import MAX_KEPT, how, importance
 from disorder.models.importance.by_word import key_of as pair_key
 from disorder.models.inputs.variants import ModelInputs, TextInputs, VariantInputs
+from disorder.models.likelihood import likelihood_of
 from disorder.models.outputs.calibration import Calibration, calibration_of
 from disorder.models.outputs.probabilities import are_shares, checked
 from disorder.models.prompting import PromptedModel
@@ -62,6 +63,8 @@ def load(
     """
     title = model if isinstance(model, str) else name_of(model)
     predictor = _predictor(model, task, options or {}, cache)
+    if task.is_likelihood:
+        predictor = likelihood_of(title, predictor)
     if batch_size is not None and isinstance(predictor, Batching):
         predictor.batch_size = batch_size
     if precision != "fp32":

@@ -37,7 +37,7 @@ def show(run: Run, console: Console, *, folder: str | None = None, profile: bool
     console.print()
     console.print(Text(first, style="bold"))
     for line in [*rest, *caveat_lines(run)]:
-        console.print(Padding(Text(visible(line)), (0, 0, 0, 2)))
+        console.print(Padding(Text(visible(line)), (0, 0, 0, 2), expand=False))
     console.print(Text(f"\n{about(run)}", style="dim"))
     for line in [*answer_lines(run), *baseline_lines(run)]:
         console.print(Text(visible(line), style="dim"))

@@ -305,7 +305,7 @@ def _thresholds(omega: str | float | Sequence[str | float]) -> list[str]:
 def settings_of(**given: Any) -> Settings:
     """The settings of an audit, from its keywords as a user gives them."""
     for name in ("score", "group_by", "prompt", "fail_if"):
-        given[name] = tuple(listed(given.get(name)))
+        given[name] = listed(given.get(name))
     for name in ("data_dir", "cache", "shots_from"):
         given[name] = None if given.get(name) is None else str(given[name])
     given["transformations"] = listed(given.pop("with_", ()))

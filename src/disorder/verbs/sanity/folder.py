@@ -82,6 +82,7 @@ def as_json(result: Sanity) -> dict[str, Any]:
         "model": result.model,
         "rows": dict(result.n_rows),
         "own_words": result.own_words,
+        "language": result.language,
         "labels": list(result.labels),
         "metric": result.metric,
         "chance": result.chance,
