@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 import textwrap
 from pathlib import Path
@@ -11,6 +10,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from disorder.cli import options as o
+from disorder.cli.output import console as new_console
+from disorder.cli.output import print_json
+from disorder.cli.resuming import resumable
 from disorder.cli.train import Device, Set, settings_of
 from disorder.errors import DisorderError
 
@@ -88,10 +90,8 @@ def study(
     A published number is compared with ours only where model and data are the same; others are
     shown beside it with their names.
     """
-    from rich.console import Console
-
     if list_all:
-        _list(Console(soft_wrap=True), name, data_dir, as_json=as_json)
+        _list(new_console(soft_wrap=True), name, data_dir, as_json=as_json)
         return
     if name is None:
         raise DisorderError(
@@ -123,9 +123,9 @@ def study(
     if as_json:
         from disorder.verbs.study import as_json as plain_data
 
-        sys.stdout.write(json.dumps(plain_data(found), ensure_ascii=False) + "\n")
+        print_json(plain_data(found))
         return
-    show(found, Console(), folder)
+    show(found, new_console(), folder)
 
 
 def _new_folder(name: str) -> Path | None:
@@ -141,7 +141,10 @@ def _computed(name: str, given: Sequence[str], **settings: Any) -> Study:
 
     News.show()
     with Bar() as bar:
-        return compute(name, *given, progress=bar, **settings)
+        if settings["out"] is None:
+            return compute(name, *given, progress=bar, **settings)
+        with resumable(settings["out"], "study.json"):
+            return compute(name, *given, progress=bar, **settings)
 
 
 def show(found: Study, console: Console, folder: Path | None) -> None:
@@ -223,7 +226,7 @@ def _list(console: Console, name: str | None, data_dir: str | None, *, as_json: 
         raise DisorderError(f"no item begins with {name!r}; papers: {', '.join(papers)}")
     rows = [_facts(item, missing_for(item, data_dir)) for item in wanted]
     if as_json:
-        sys.stdout.write(json.dumps(rows, ensure_ascii=False) + "\n")
+        print_json(rows)
         return
     margin = max(len(row["item"]) for row in rows) + 2
     for row in rows:

@@ -10,7 +10,6 @@ from rich.text import Text
 
 from disorder.report.fitted_tables import Cell, NamedRow, ScoreTable, fitted
 from disorder.report.metric_names import meaning_of, named, shown, title_of
-from disorder.report.visible_text import visible
 from disorder.report.wording import (
     gain_lines,
     interval,
@@ -20,6 +19,7 @@ from disorder.report.wording import (
     spread,
 )
 from disorder.runs.run import Record, Run
+from disorder.visible_text import visible
 
 SECONDS = ("draw", "assemble", "forward", "cache", "write")
 COUNTS = ("predicted", "saved", "cached", "resumed")

@@ -73,7 +73,7 @@ def _without_answers(run: Run) -> list[str]:
 def prompt_lines(run: Run) -> list[str]:
     """What one should know about how a language model answered, one line each."""
     prompt = run.prompt
-    lines = []
+    lines = _server_lines(run)
     if "label_mass" in prompt:
         words = ", ".join(prompt["label_words"].values())
         lines.append(
@@ -88,6 +88,29 @@ def prompt_lines(run: Run) -> list[str]:
             f"{prompt['last_listed']:.3f}"
         )
     return lines + [_spread_line(run, row) for row in main_spread(run)]
+
+
+def _server_lines(run: Run) -> list[str]:
+    """How the answers of a server were read, and what they cost."""
+    prompt = run.prompt
+    lines = []
+    if "answers" in prompt:
+        refused = "; ".join(f"{way}: {why}" for way, why in prompt["refused"].items())
+        better = f" (not possible here: {refused})" if refused else ""
+        lines.append(f"answers of {prompt['server']} are read by {prompt['answers']}{better}")
+        if not prompt["gives_probabilities"]:
+            lines.append(
+                "this way gives labels without probabilities: confidence, entropy and calibration "
+                "error say nothing here"
+            )
+    if run.spent:
+        cost = f", cost {run.spent['cost']:.4g}" if run.spent["cost"] else ""
+        tokens = ""
+        if run.spent["tokens"]:
+            sent, received = run.spent["tokens_in"], run.spent["tokens_out"]
+            tokens = f", {sent:,.0f} tokens sent, {received:,.0f} received"
+        lines.append(f"{run.spent['questions']:,.0f} questions{tokens}{cost}")
+    return lines
 
 
 def main_spread(run: Run) -> list[dict[str, Any]]:
@@ -117,7 +140,7 @@ def options_of(settings: Mapping[str, Any]) -> list[str]:
     words = []
     for spec in settings["transformations"]:
         words += ["--with", spec]
-    words += ["--q", str(settings["q"]), "--seed", str(settings["seed"])]
+    words += ["--q", str(settings.get("q", "")), "--seed", str(settings["seed"])]
     usual = asdict(Settings())
     for name, value in settings.items():
         if name not in SAID_BEFORE and _as_json(value) != _as_json(usual.get(name)):
