@@ -20,7 +20,7 @@ LAYERS = (
     {"verbs"},
     {"data", "transformations", "models", "metrics"},
     {"runs", "report", "engines"},
-    {"types", "errors", "registry", "specs", "randomness", "abstention", "memo"},
+    {"types", "errors", "registry", "specs", "randomness", "abstention", "memo", "hub"},
 )  # surfaces → verbs → parts → store → base
 # the only steps sideways, apart from verb to verb; a run shows itself in a notebook by its report
 BESIDE = {"__main__": {"cli"}, "cli": {"web"}, "report": {"runs"}, "runs": {"report"}}

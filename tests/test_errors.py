@@ -11,7 +11,14 @@ from typing import Any
 import pytest
 
 import disorder
-from disorder.errors import MissingPackage, UnknownName, install_command
+from conftest import Command
+from disorder.errors import (
+    DisorderError,
+    MissingPackage,
+    UnknownName,
+    install_command,
+    with_keywords,
+)
 
 SOURCE = Path(disorder.__file__).parent
 
@@ -70,3 +77,27 @@ def test_an_unknown_name_gets_the_nearest_or_all() -> None:
     assert str(UnknownName("engine", "x", ["ray", "local"])) == (
         "unknown engine 'x'; known: local, ray"
     )
+
+
+@pytest.mark.parametrize(
+    ("option", "keyword"),
+    [
+        ("--limit 0: need 1 or more", "limit=0: need 1 or more"),
+        ("choose another --out (nothing was changed)", "choose another out (nothing was changed)"),
+        ("neither --data-dir nor DISORDER_DATA", "neither data_dir nor DISORDER_DATA"),
+        ("say --with T", "say with_=T"),
+        ("--set lr=a", "settings=lr=a"),
+        ("resume it: --resume runs/x", 'resume it: disorder.resume("runs/x")'),
+        ("say which: disorder audit --resume DIR", "say which: disorder audit --resume DIR"),
+    ],
+)
+def test_python_reads_keywords_for_options(option: str, keyword: str) -> None:
+    assert with_keywords(option) == keyword
+
+
+def test_each_surface_reads_its_own_words(run: Command) -> None:
+    with pytest.raises(DisorderError, match="labels='x': write it as"):
+        disorder.audit("builtin", "builtin", labels="x", limit=10)
+    code, _, error = run("audit", "builtin", "builtin", "--labels", "x", "--limit", 10)
+    assert code == 2
+    assert "--labels 'x': write it as" in error

@@ -1,4 +1,8 @@
-"""Errors: every mistake a user can make is a `DisorderError` with one clear line."""
+"""Errors: every mistake a user can make is a `DisorderError` with one clear line.
+
+Messages name what to change by its option (`--limit`); whoever calls from Python reads the keyword
+instead (`limit=`).
+"""
 
 from __future__ import annotations
 
@@ -6,9 +10,13 @@ import collections.abc
 import difflib
 import inspect
 import json
+import keyword
+import re
 import types
 import typing
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
 from functools import wraps
 from pathlib import Path
 from typing import Any, ParamSpec, TypeVar
@@ -97,6 +105,42 @@ class DoesNotApply(Exception):
     """
 
 
+_options_are_meant: ContextVar[bool] = ContextVar("options are meant", default=False)
+# what stands for an option in Python, where it is not its own name
+KEYWORDS = {"set": "settings"}
+COMMAND = re.compile(r"\bdisorder [a-z]+ ")  # a command to type stays as it is
+RESUMED = re.compile(r"--resume (\S+)")
+OPTION = re.compile(r"--([a-z]+(?:-[a-z]+)*)(?: (?=[\w'\"/.~{])(?!(?:or|nor|and|to|is|for)\b))?")
+
+
+@contextmanager
+def naming_options() -> Iterator[None]:
+    """Inside this, errors of public functions name options, as on the command line."""
+    token = _options_are_meant.set(True)
+    try:
+        yield
+    finally:
+        _options_are_meant.reset(token)
+
+
+def with_keywords(message: str) -> str:
+    """A message in the words of Python: keywords for options.
+
+    >>> with_keywords("--limit 0: need 1 or more; choose another --out")
+    'limit=0: need 1 or more; choose another out'
+    """
+    command = COMMAND.search(message)
+    end = command.start() if command else len(message)
+    said = RESUMED.sub(r'disorder.resume("\1")', message[:end])
+    return OPTION.sub(_keyword, said) + message[end:]
+
+
+def _keyword(option: re.Match[str]) -> str:
+    name = option[1].replace("-", "_")
+    name = KEYWORDS.get(name, name) + ("_" if keyword.iskeyword(name) else "")
+    return f"{name}=" if option[0].endswith(" ") else name
+
+
 def check_keywords(
     inside: Mapping[str, tuple[str, ...]] | None = None,
 ) -> Callable[[Callable[P, R]], Callable[P, R]]:
@@ -120,7 +164,12 @@ def check_keywords(
             except TypeError as error:
                 raise DisorderError(f"{function.__name__}: {error}") from None
             convert_arguments(function, bound.arguments)
-            return function(*bound.args, **bound.kwargs)
+            try:
+                return function(*bound.args, **bound.kwargs)
+            except DisorderError as error:
+                if not _options_are_meant.get():
+                    error.args = (with_keywords(str(error)),)
+                raise
 
         return checked
 

@@ -27,7 +27,7 @@ from disorder.cli import (
     view,
 )
 from disorder.cli import list as list_verb
-from disorder.errors import DisorderError
+from disorder.errors import DisorderError, naming_options
 
 app = typer.Typer(
     name="disorder",
@@ -72,7 +72,8 @@ def _options(
 def main(arguments: list[str] | None = None) -> None:
     """Run the command line and exit."""
     try:
-        code = app(arguments, standalone_mode=False)
+        with naming_options():
+            code = app(arguments, standalone_mode=False)
     except DisorderError as error:
         _fail(str(error))
     except typer.TyperException as error:

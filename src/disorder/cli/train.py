@@ -33,7 +33,8 @@ Dev = Annotated[
     o.option("Data that chooses the best epoch (default: 10 % of the training data, held out)"),
 ]
 Set = Annotated[
-    list[str] | None, o.option("Setting as name=value, e.g. lr=2e-5; can be repeated", "--set")
+    list[str] | None,
+    o.option("Setting as name=value, e.g. lr=2e-5; can be repeated", "--set", "--settings"),
 ]
 On = Annotated[
     list[str] | None,

@@ -8,6 +8,7 @@ from typing import Any
 
 from disorder.data.examples import SourceRow
 from disorder.errors import BadData, MissingPackage
+from disorder.hub import hub_access
 from disorder.registry import data
 
 PAIRS = (
@@ -43,7 +44,8 @@ def _load(address: str) -> Any:
     last: Exception | None = None
     for name, config in _readings(path):
         try:
-            return datasets.load_dataset(name, config, split=split, streaming=True)
+            with hub_access(name):
+                return datasets.load_dataset(name, config, split=split, streaming=True)
         except (FileNotFoundError, ValueError, OSError, ConnectionError) as error:
             last = last or error
     raise BadData(f"hf:{address} cannot be loaded: {_first_line(last)}") from None

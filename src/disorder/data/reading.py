@@ -322,14 +322,14 @@ def _from_hub(entry: DataPart, split: str, folder: Path | None) -> Iterator[Sour
     try:
         yield from entry.function(split)
     except (BadData, BadModel, MissingPackage) as error:
-        where = (
-            f"not in {folder}"
+        file = f"{entry.name}/{split}.jsonl"
+        where, remedy = (
+            (f"not in {folder}", f"put it there as {file}")
             if folder
-            else "neither --data-dir nor DISORDER_DATA says where it is"
+            else ("no data folder is set", f"put it into a folder as {file} and say --data-dir")
         )
         raise BadData(
-            f"{entry.name}:{split}: {where}, and {error}. Put it there as "
-            f"{entry.name}/{split}.jsonl, or name a file"
+            f"{entry.name}:{split}: {where}, and {error}; {remedy}, or name a file"
         ) from None
 
 

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from disorder.errors import BadModel, MissingPackage
+from disorder.hub import hub_access
 from disorder.models.devices import best_device
 from disorder.models.fingerprints import hub_fingerprint
 from disorder.models.hf_network import Feed, HFNetwork
@@ -54,13 +55,17 @@ def hf(address: str, *, task: Task) -> Predictor:
     if address.startswith(("/", "./", "../", "~")) and not Path(address).is_dir():
         raise BadModel(f"hf:{address}: no such folder")
     try:
-        tokenizer = AutoTokenizer.from_pretrained(address, trust_remote_code=False)
-        config = AutoConfig.from_pretrained(address, trust_remote_code=False)
-        finds_spans = is_question_answering(config)
-        kind = AutoModelForQuestionAnswering if finds_spans else AutoModelForSequenceClassification
-        network = kind.from_pretrained(
-            address, dtype=torch.float32, use_safetensors=True, trust_remote_code=False
-        )
+        with hub_access(address):
+            tokenizer = AutoTokenizer.from_pretrained(address, trust_remote_code=False)
+            config = AutoConfig.from_pretrained(address, trust_remote_code=False)
+            kind = (
+                AutoModelForQuestionAnswering
+                if is_question_answering(config)
+                else AutoModelForSequenceClassification
+            )
+            network = kind.from_pretrained(
+                address, dtype=torch.float32, use_safetensors=True, trust_remote_code=False
+            )
     except (OSError, ValueError, KeyError) as error:
         raise BadModel(
             f"hf:{address} cannot be loaded: {(str(error).splitlines() or [''])[0]}"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -34,12 +34,13 @@ def load(
     batch_size: int | None = None,
     precision: str = "fp32",
     cache: Path | None = None,
+    options: Mapping[str, Any] | None = None,
 ) -> LoadedModel:
     """A predictor whose columns are the task's labels, from a spec or from any Python object that
-    can predict.
+    can predict. `options` are settings that only some loaders take, such as `base_url`.
     """
     title = model if isinstance(model, str) else name_of(model)
-    predictor = _predictor(model, task)
+    predictor = _predictor(model, task, options or {})
     if batch_size is not None and isinstance(predictor, Batching):
         predictor.batch_size = batch_size
     if precision != "fp32":
@@ -69,13 +70,35 @@ def name_of(model: Any) -> str:
     return str(model.__name__ if is_named else type(model).__name__)
 
 
-def _predictor(model: Any, task: Task) -> Predictor:
+def _predictor(model: Any, task: Task, options: Mapping[str, Any]) -> Predictor:
     if not isinstance(model, str):
+        _check_options(name_of(model), (), options)
         return as_predictor(model, task=task)
     name, _, address = model.partition(":")
     _check_spec(model, name)
-    predictor: Predictor = part(ModelPart, name).function(address, task=task)
+    loader = part(ModelPart, name).function
+    _check_options(model, _options_of(loader), options)
+    predictor: Predictor = loader(address, task=task, **options)
     return predictor
+
+
+def _options_of(loader: Callable[..., Any]) -> list[str]:
+    """The settings that a loader takes beside the task: its keyword-only parameters."""
+    parameters = inspect.signature(loader).parameters.values()
+    return [p.name for p in parameters if p.kind is p.KEYWORD_ONLY and p.name != "task"]
+
+
+def _check_options(model: str, taken: Sequence[str], options: Mapping[str, Any]) -> None:
+    """Raise on a setting that this kind of model does not take."""
+    for name in options:
+        if name not in taken:
+            kinds = [
+                f"{kind}:"
+                for kind, entry in parts(ModelPart).items()
+                if name in _options_of(entry.function)
+            ]
+            option = name.replace("_", "-")
+            raise BadModel(f"--{option} is for {' and '.join(kinds)} models; {model} is none")
 
 
 def _is_worth_caching(predictor: Predictor) -> bool:

@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
+from typing import Any
 
 from disorder.errors import BadSetting
 from disorder.types import Fidelity
 
 PRECISIONS = ("fp32", "bf16", "int8", "auto")
+
+
+def _model_option() -> Any:
+    """A setting that only some models take: it is passed to the loader that declares it."""
+    return field(default=None, metadata={"for": "model"})
 
 
 @dataclass(frozen=True)
@@ -38,6 +44,18 @@ class Settings:
     address: str | None = None
     workers: int | None = None
     cache: str | None = None
+    base_url: str | None = _model_option()
+    answers: str | None = _model_option()
+    no_answer: str | None = _model_option()
+    max_connections: int | None = _model_option()
+    timeout: float | None = _model_option()
+    max_retries: int | None = _model_option()
+
+    @property
+    def model_options(self) -> dict[str, Any]:
+        """The settings that were given for the model itself."""
+        values = {f.name: getattr(self, f.name) for f in fields(self) if f.metadata.get("for")}
+        return {name: value for name, value in values.items() if value is not None}
 
     def check(self) -> None:
         """Raise on a value that cannot work."""

@@ -62,6 +62,7 @@ def load_with(model: Any, task: Task, settings: Settings, precision: str) -> Loa
         batch_size=settings.batch_size,
         precision=precision,
         cache=_cache_folder(settings),
+        options=settings.model_options,
     )
 
 

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from disorder.errors import BadModel, MissingPackage, UnknownName
+from disorder.hub import hub_access
 from disorder.randomness import digest
 from disorder.registry import NetworkPart, Part, parts
 from disorder.types import Texts
@@ -131,7 +132,8 @@ def _labels_of(start: StartingModel) -> Iterable[Any]:
     if start.name == "hf":
         from transformers import AutoConfig
 
-        config = AutoConfig.from_pretrained(start.address, trust_remote_code=False)
+        with hub_access(start.address):
+            config = AutoConfig.from_pretrained(start.address, trust_remote_code=False)
         names: Iterable[Any] = config.id2label.values()
         return names
     config = json.loads((Path(start.address) / "config.json").read_text(encoding="utf-8"))

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from disorder.errors import BadModel
+from disorder.hub import hub_access
 from disorder.models.outputs.answer_spans import is_question_answering
 from disorder.types import Bools, Texts
 from disorder.verbs.train.trainable import SPANS, label_columns, torch_seed
@@ -165,8 +166,8 @@ def _load(address: str, labels: tuple[str, ...]) -> tuple[Any, Any, bool]:
     logging.disable_progress_bar()
     logging.set_verbosity_error()  # a new head is what is wanted, and no reason to warn
     try:
-        tokenizer = AutoTokenizer.from_pretrained(address, trust_remote_code=False)
-        with torch.random.fork_rng():
+        with hub_access(address), torch.random.fork_rng():
+            tokenizer = AutoTokenizer.from_pretrained(address, trust_remote_code=False)
             network = _architecture(labels).from_pretrained(
                 address, dtype=torch.float32, use_safetensors=True, trust_remote_code=False
             )

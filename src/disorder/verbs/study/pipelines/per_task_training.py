@@ -15,6 +15,7 @@ from typing import Any, Protocol
 
 from disorder.data import named_set_of
 from disorder.errors import BadModel, DisorderError, MissingData
+from disorder.hub import hub_access
 from disorder.registry import NetworkPart, parts
 from disorder.runs import Run
 from disorder.specs import split_spec
@@ -287,7 +288,8 @@ def _architectures(address: str) -> list[str]:
             return list(json.loads(path.read_text(encoding="utf-8")).get("architectures") or ())
         from transformers import AutoConfig
 
-        config = AutoConfig.from_pretrained(address, trust_remote_code=False)
+        with hub_access(address):
+            config = AutoConfig.from_pretrained(address, trust_remote_code=False)
         return list(config.architectures or ())
     except (OSError, ValueError):
         return []  # loading it will say what is wrong

@@ -1,7 +1,4 @@
-"""Several seeds as one cell: the mean, with an interval for examples and seeds together.
-
-Student's t is our own few lines, since scipy is no core dependency.
-"""
+"""Several seeds as one cell: the mean, with an interval for examples and seeds together."""
 
 from __future__ import annotations
 
@@ -12,6 +9,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from disorder.metrics.statistics.intervals import student
 from disorder.verbs.study.result import DIGITS, StudyCell
 
 EXAMPLES_ALONE = (
@@ -25,9 +23,6 @@ RANGES = {
 }  # other scores lie between 0 and 1
 BEST = "best run"
 TINY = 1e-9
-Z = 1.959964
-# the 97.5 % points of Student's t for 1, 2, … degrees of freedom
-STUDENT = (12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228)
 
 
 def over_seeds(cells: Iterable[StudyCell]) -> list[StudyCell]:
@@ -151,20 +146,3 @@ def half_width(values: Sequence[float], halves: Sequence[float]) -> float:
     """
     spread = float(np.std(values, ddof=1)) / np.sqrt(len(values))
     return float(np.hypot(np.mean(halves), student(len(values) - 1) * spread))
-
-
-def student(freedom: int) -> float:
-    """The 97.5 % point of Student's t: from the table, and by Fisher's expansion (1925) beyond it.
-
-    >>> student(1), round(student(30), 3), round(student(1000), 3)
-    (12.706, 2.042, 1.962)
-    """
-    if freedom <= len(STUDENT):
-        return STUDENT[freedom - 1]
-    terms = (
-        Z,
-        (Z**3 + Z) / 4,
-        (5 * Z**5 + 16 * Z**3 + 3 * Z) / 96,
-        (3 * Z**7 + 19 * Z**5 + 17 * Z**3 - 15 * Z) / 384,
-    )
-    return float(sum(term / freedom**power for power, term in enumerate(terms)))

@@ -1,0 +1,73 @@
+"""The Hugging Face hub: used quietly, and only where it can be reached.
+
+Without a network its clients retry for half a minute per file and print every try. Here one look at
+the host decides: where it cannot be reached, only local copies are used, and the error comes at
+once.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import socket
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+from urllib.request import getproxies
+
+PATIENCE = 5.0  # seconds to wait for the host
+CLIENT = "huggingface_hub"
+
+
+@contextmanager
+def hub_access(name: str) -> Iterator[None]:
+    """Load a name or a folder inside this: no line per retry, none without a network, and no look
+    at the network for a folder.
+    """
+    import huggingface_hub.constants as constants
+
+    logger = logging.getLogger(CLIENT)
+    before = logger.level
+    logger.setLevel(logging.ERROR)
+    try:
+        is_here = Path(name).expanduser().is_dir()
+        with _offline(not is_here and not _is_reachable(constants.ENDPOINT)):
+            yield
+    finally:
+        logger.setLevel(before)
+
+
+def _is_reachable(endpoint: str) -> bool:
+    """Whether the host answers at all; behind a proxy only the client itself can find out."""
+    if os.environ.get("HF_HUB_OFFLINE") or getproxies():
+        return True  # the client decides
+    address = urlsplit(endpoint)
+    port = address.port or (80 if address.scheme == "http" else 443)
+    try:
+        socket.create_connection((address.hostname or "", port), timeout=PATIENCE).close()
+    except OSError:
+        return False
+    return True
+
+
+@contextmanager
+def _offline(is_offline: bool) -> Iterator[None]:
+    """As if HF_HUB_OFFLINE were set; the clients read it when they are imported, so it is set where
+    they keep it.
+    """
+    keepers: list[Any] = [
+        sys.modules[name]
+        for name in ("huggingface_hub.constants", "datasets.config")
+        if name in sys.modules
+    ]
+    before = [keeper.HF_HUB_OFFLINE for keeper in keepers]
+    for keeper in keepers:
+        keeper.HF_HUB_OFFLINE = keeper.HF_HUB_OFFLINE or is_offline
+    try:
+        yield
+    finally:
+        for keeper, value in zip(keepers, before, strict=True):
+            keeper.HF_HUB_OFFLINE = value
