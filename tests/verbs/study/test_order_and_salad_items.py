@@ -406,7 +406,7 @@ def test_polarity_is_looked_up_in_every_list_at_hand(tmp_path: Path) -> None:
 
 def test_a_mitigation_is_tested_on_all_transformations(reviews: Path, tmp_path: Path) -> None:
     pytest.importorskip("torch", reason="needs torch")
-    pipeline = MitigationTable(("plain",), transfer="invalid_class", on=("sort", "reverse"))
+    pipeline = MitigationTable({"plain": "plain"}, transfer="invalid_class", on=("sort", "reverse"))
     bench = Workbench(
         tmp_path,
         ["bow"],

@@ -1,5 +1,6 @@
-"""Words as NLTK's `word_tokenize` finds them, which NLI Data Sanity Check (Talman et al., 2021) used:
-sentences first, by Punkt, then the words of each.
+"""Words as NLTK's `word_tokenize` finds them: sentences first, by Punkt, then the words of each.
+
+NLI Data Sanity Check (Talman et al., 2021) split its texts so.
 """
 
 from __future__ import annotations

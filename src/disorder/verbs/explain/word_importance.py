@@ -103,7 +103,9 @@ def importance(
     among: Among,
     lexicon: str,
 ) -> Explained:
-    """Weigh the words of up to `n` examples (0: all), original and under the first of `q` shuffles."""
+    """Weigh the words of up to `n` examples (0: all), original and under the first of `q`
+    shuffles.
+    """
     if (n < 2 and n != ALL) or q < 1:
         need = "two examples or more (0: all), and one shuffle or more"
         raise BadSetting(title, n=n, q=q, need=need)

@@ -17,9 +17,9 @@ from disorder.verbs.study.pipelines.dev_r_scores import DevRCounts, DevRScores
 from disorder.verbs.study.pipelines.example_texts import ExampleTexts
 from disorder.verbs.study.pipelines.explanation_figure import ExplanationFigure
 from disorder.verbs.study.pipelines.explanation_table import ExplanationTable
-from disorder.verbs.study.pipelines.mitigation_table import MitigationTable
 from disorder.verbs.study.pipelines.human_table import HumanTable
 from disorder.verbs.study.pipelines.illustration import Illustration
+from disorder.verbs.study.pipelines.mitigation_table import MitigationTable
 from disorder.verbs.study.pipelines.per_task_training import PerTaskTraining
 from disorder.verbs.study.pipelines.salad_scores import SaladScores
 from disorder.verbs.study.pipelines.training_table import TrainingTable

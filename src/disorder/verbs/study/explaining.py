@@ -45,8 +45,8 @@ def explain_in_folder(
     if isinstance(model, GivenRun):
         asked = StoredPredictions(model)
         examples = asked.dataset
-        settings |= {name: model.run.settings[name] for name in ("q", "seed", "fidelity", "short")}
-        settings["limit"] = None
+        settings |= {name: model.run.settings[name] for name in ("q", "fidelity", "short")}
+        settings |= {"seed": model.run.seed, "limit": None}
         reading = {}
     found = explain(
         asked,

@@ -74,9 +74,7 @@ class StudyItem(Part):
         if not self.beside:
             return own
         other = self._table(self.beside)
-        more = {
-            name: own.unit_of(name) for name in own.columns if name not in other.columns
-        }
+        more = {name: own.unit_of(name) for name in own.columns if name not in other.columns}
         rows = [
             replace(row, cells={name: row.cells[name] for name in row.cells if name in more})
             for row in own.rows

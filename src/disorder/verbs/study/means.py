@@ -42,9 +42,7 @@ class MeanRow:
                 place = groups.setdefault((_without(cell, self.key), cell.column), {})
                 place[cell.row[self.key]] = cell
         found = [
-            mean
-            for group in groups.values()
-            if (mean := self._mean(group, names)) is not None
+            mean for group in groups.values() if (mean := self._mean(group, names)) is not None
         ]
         return found, [] if found else [self._why_not(groups.values())]
 
@@ -66,9 +64,10 @@ class MeanRow:
         if self.key == "data":
             lacking = ", ".join(name for name in self.members if name not in there)
             return f"{self.name!r}, over {len(self.members)} sets, is not computed (no {lacking})"
+        given = "1 was given" if len(there) == 1 else f"{len(there)} were given"
         return (
             f"{self.name!r} is not computed: it is of {len(self.members)} models "
-            f"({', '.join(self.members)}), and {len(there)} {'was' if len(there) == 1 else 'were'} given"
+            f"({', '.join(self.members)}), and {given}"
         )
 
 

@@ -83,7 +83,9 @@ def spec_in_run(run: Run, spec: str) -> str | None:
         return wanted
     found = [each for each in run.transformations if _has_all_of(each, wanted)]
     if len(found) > 1:
-        raise DisorderError(f"{spec} may be {' or '.join(found)} in this run; audit with one of them")
+        raise DisorderError(
+            f"{spec} may be {' or '.join(found)} in this run; audit with one of them"
+        )
     return found[0] if found else None
 
 

@@ -28,7 +28,9 @@ class Reach:
         """Whether a row that says all this can have a number in the column."""
         if column not in self.columns or not set(about) <= set(self.rows):
             return False
-        return all(values is None or about.get(key) in (None, *values) for key, values in self.rows.items())
+        return all(
+            values is None or about.get(key) in (None, *values) for key, values in self.rows.items()
+        )
 
 
 class Pipeline(ABC):

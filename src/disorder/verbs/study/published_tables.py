@@ -40,8 +40,8 @@ class PrintedText:
 
 @dataclass(frozen=True)
 class PublishedTable:
-    """One table or figure as published; of a figure, the numbers that the text states, and the texts
-    that it prints.
+    """One table or figure as published; of a figure, the numbers that the text states, and the
+    texts that it prints.
 
     `erratum` says what is inconsistent in it.
     """

@@ -20,7 +20,6 @@ from disorder.verbs.study.availability import is_available, why_no_data, why_no_
 from disorder.verbs.study.item import StudyItem
 from disorder.verbs.study.naming import GivenRun, NamedRows, title_of
 
-
 HUMAN_TASK = "task.json"  # in a folder that people answer
 
 

@@ -27,7 +27,6 @@ from disorder.verbs.train import (
     with_prefix,
 )
 
-
 # as the papers do: no epoch is picked, and nothing is kept apart of the training data
 LAST_EPOCH = {"epoch": "last"}
 ALL_ROWS = {**LAST_EPOCH, "held_out": "false"}

@@ -94,4 +94,6 @@ def _dev_source(record: Record) -> str:
     dev = record["request"]["dev"]
     source = f"`{dev}`" if dev else "held out of the training data"
     is_last = record["request"]["settings"].get("epoch") == "last"
-    return f"{source}; {'the last epoch stayed' if is_last else 'the same examples chose the epoch'}"
+    return (
+        f"{source}; {'the last epoch stayed' if is_last else 'the same examples chose the epoch'}"
+    )

@@ -43,7 +43,9 @@ class LoopSettings:
         _need(self, "warmup", lambda value: 0 <= value < 1, "a share of the steps, below 1")
         _need(self, "weight_decay", lambda value: 0 <= value < inf, "0 or more")
         if self.epoch == "best" and not self.held_out:
-            raise BadSetting("train", held_out=False, need="epoch=last: held-out rows choose the best")
+            raise BadSetting(
+                "train", held_out=False, need="epoch=last: held-out rows choose the best"
+            )
         never = "a number of epochs; 0 never stops early"
         _need(self, "patience", lambda value: value >= 0, never)
 

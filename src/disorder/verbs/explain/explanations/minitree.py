@@ -63,8 +63,8 @@ def minitree(
     the original text.
 
     `train` is the data that tells what is usual (a data spec, `n_train` examples of it, 0 for all;
-    else the data that is explained), `r` the radius (half of `k`), `k` how many classes are compared, `word`
-    the one whose signature is drawn.
+    else the data that is explained), `r` the radius (half of `k`), `k` how many classes are
+    compared, `word` the one whose signature is drawn.
     """
     radius = k // 2 if r is None else r
     if k < 1 or radius < 1 or n_train < 0 or not 0 < width <= 1:

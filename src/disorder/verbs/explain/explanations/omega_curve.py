@@ -35,8 +35,8 @@ def omega_curve(subject: Subject) -> Explained:
     finding = (
         "examples with some, more than half, more than 90 % and all of their permutations "
         f"accepted: Ω_0 = {said(scores['omega@0'])}, Ω_0.5 = {said(scores['omega@0.5'])}, "
-        f"Ω_0.9 = {said(scores['omega@0.9'])}, Ω_1.0 = {said(scores['omega_all'])}; accuracy on the same {accuracy.n:,} original texts "
-        f"{said(accuracy)}"
+        f"Ω_0.9 = {said(scores['omega@0.9'])}, Ω_1.0 = {said(scores['omega_all'])}; accuracy on "
+        f"the same {accuracy.n:,} original texts {said(accuracy)}"
     )
     x = number("x", "threshold x", domain(0, 1))
     y = number("value", "Ω_x: share of examples", domain(0, 1))

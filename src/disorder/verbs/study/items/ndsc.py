@@ -27,9 +27,7 @@ ANLI = ("anli:r1_test", "anli:r2_test", "anli:r3_test")
 ALL_NLI = "mnli:train+snli:train+fever_nli:train+anli:train"
 MNLI = ("mnli:matched",)
 DROPPED = tuple(f"drop_pos:tags={tag}" for tag in SINGLE)
-SHUFFLED = tuple(
-    f"shuffle_ngrams:n={n}{side}" for side in (",side=both", "") for n in (1, 2, 3)
-)
+SHUFFLED = tuple(f"shuffle_ngrams:n={n}{side}" for side in (",side=both", "") for n in (1, 2, 3))
 FINE_TUNING = {"epochs": "10", "batch_size": "100"}
 LARGE = {"epochs": "2", "batch_size": "16"}
 NEEDS = ("nlp", "train")

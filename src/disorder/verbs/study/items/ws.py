@@ -7,9 +7,9 @@ from pathlib import Path
 
 from disorder.verbs.study.item import study_item
 from disorder.verbs.study.pipelines.audit_table import AuditTable
-from disorder.verbs.study.pipelines.mitigation_table import MitigationTable
 from disorder.verbs.study.pipelines.human_table import HumanTable
 from disorder.verbs.study.pipelines.illustration import Illustration
+from disorder.verbs.study.pipelines.mitigation_table import MitigationTable
 from disorder.verbs.study.pipelines.per_task_training import PerTaskTraining
 from disorder.verbs.study.pipelines.printed_texts import PrintedTexts
 from disorder.verbs.study.pipelines.salad_scores import LEXICAL, PBSMT, SaladScores
@@ -62,8 +62,16 @@ NOT_TO_BE_HAD = {
     "and name the folder --as SpanBERT-base",
     "model=ESIM-ELMo": "ELMo's weights are in a format that no kept-up library reads",
 }
-ABSTAINING = MitigationTable(("threshold", "entropic", "invalid_class"), settings=TRAINING)
-ONE_BY_ONE = MitigationTable(("plain",), transfer="invalid_class", settings=TRAINING)
+ABSTAINING = MitigationTable(
+    {
+        "threshold": "threshold:rule=grid",
+        "entropic": "entropic:rule=grid",
+        "invalid_class": "invalid_class",
+        "threshold that abstains on 5 % of valid texts": "threshold",
+    },
+    settings=TRAINING,
+)
+ONE_BY_ONE = MitigationTable({"plain": "plain"}, transfer="invalid_class", settings=TRAINING)
 PEOPLE = ("disorder human serve task", "disorder human score task")
 VALID = (
     "disorder human make mnli:matched --out task --task valid --n 800",

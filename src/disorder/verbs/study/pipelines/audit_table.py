@@ -56,7 +56,7 @@ class AuditTable(Pipeline):
     @property
     def reach(self) -> Sequence[Reach]:
         """Its columns, for each transformation where those have rows."""
-        rows = {key: (value,) for key, value in self.more.items()}
+        rows: dict[str, Sequence[str]] = {key: (value,) for key, value in self.more.items()}
         if self.by_transformation:
             rows["transformation"] = tuple(self.transformations)
         return [Reach(tuple(self.columns), rows)]
@@ -64,9 +64,10 @@ class AuditTable(Pipeline):
     @property
     def curtails(self) -> Sequence[str]:
         """Its scores, where all of them are known as soon as Ω is decided; else nothing."""
-        is_exact = all(
-            name.startswith(("omega", "original/")) for name in self.columns.values()
-        ) and not self.by_transformation
+        is_exact = (
+            all(name.startswith(("omega", "original/")) for name in self.columns.values())
+            and not self.by_transformation
+        )
         return [name.rpartition("/")[2] for name in self.columns.values()] if is_exact else ()
 
     @property

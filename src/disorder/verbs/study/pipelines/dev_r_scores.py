@@ -73,7 +73,7 @@ class DevRScores:
             yield from found
             return
         labels = run.full_task.labels
-        if labels:
+        if labels and found:
             row = {**about, "transformation": ORIGINAL}
             yield StudyCell(row=row, column="chance", value=round(1 / len(labels), DIGITS))
         order = (ORIGINAL, *self.transformations)

@@ -121,7 +121,7 @@ def importance_drop(found: Explained) -> Iterator[CellValue]:
 
 
 def word_polarity(found: Explained) -> Iterator[CellValue]:
-    """Table A3: whether the polarity of the most important word tells the label, with all counts."""
+    """Table A3: whether the polarity of the most important word tells the label; all counts."""
     rows = _table(found, "lime_lexicon").rows
     polarity = np.array([row["polarity"] for row in rows])
     label = np.array([row["label"] for row in rows])

@@ -71,7 +71,9 @@ class HumanTable(Pipeline):
                 )
             found = score(folder)
             if not any(found.answered.values()):
-                raise DisorderError(f"{folder}: nobody has answered yet; disorder human serve {folder}")
+                raise DisorderError(
+                    f"{folder}: nobody has answered yet; disorder human serve {folder}"
+                )
             notes = [
                 f"{Path(folder).name}: {found.n_items:,} items of {found.source}, answered by "
                 f"{len(found.answered)} people"

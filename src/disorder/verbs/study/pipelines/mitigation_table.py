@@ -26,11 +26,12 @@ from disorder.verbs.train import ALL, Finding
 class MitigationTable(Pipeline):
     """Teach every model to abstain on perturbed texts, for every set of data.
 
+    `recipes` are what is trained, by the name that its rows have.
     With `transfer`, that recipe is trained on each transformation alone and tested on all.
     `settings` are the paper's, for hf: models.
     """
 
-    recipes: Sequence[str] = ("plain", "threshold", "entropic", "invalid_class")
+    recipes: Mapping[str, str]
     transfer: str | None = None
     on: Sequence[str] = SALAD
     settings: Mapping[str, str] = field(default_factory=dict)
@@ -48,8 +49,7 @@ class MitigationTable(Pipeline):
                 "count the texts perturbed by the others on which it abstains"
             )
         return (
-            f"train each model by {', '.join(self.recipes)}; "
-            "test on original and perturbed texts"
+            f"train each model by {', '.join(self.recipes)}; test on original and perturbed texts"
         )
 
     @property
@@ -63,7 +63,7 @@ class MitigationTable(Pipeline):
         it is tested on.
         """
         if not self.transfer:
-            return [Reach(("accuracy", "caught"), {"recipe": self.recipes})]
+            return [Reach(("accuracy", "caught"), {"recipe": tuple(self.recipes)})]
         rows = {"recipe": (self.transfer,), "trained_on": self.on}
         return [
             Reach(("accuracy",), rows),
@@ -94,7 +94,7 @@ class MitigationTable(Pipeline):
             train,
             data,
             usual=self.settings,
-            recipes=self.recipes,
+            recipes=list(self.recipes.values()),
             on=list(declared),
             transfer=self.transfer,
         )
@@ -116,7 +116,8 @@ class MitigationTable(Pipeline):
         column = self._column(finding)
         if column is None:
             return
-        row = {**about, "recipe": finding.mitigation}
+        names = {spec: name for name, spec in self.recipes.items()}
+        row = {**about, "recipe": names.get(finding.mitigation, finding.mitigation)}
         if finding.trained_on:
             row["trained_on"] = finding.trained_on
         if column == "caught" and self.transfer:

@@ -161,7 +161,9 @@ class PerTaskTraining(Pipeline):
 
     def _compare(self, result: StepResult, baseline: Sequence[StudyCell]) -> None:
         """Several trainings as rows, and what they change against the first way to train."""
-        if self.runs and not any(count > 1 for count in Counter(map(_place, result.cells)).values()):
+        if self.runs and not any(
+            count > 1 for count in Counter(map(_place, result.cells)).values()
+        ):
             result.notes.append(f"best and mean of several trainings: say --seeds {FIVE}")
         result.cells = best_and_mean(result.cells) if self.runs else over_seeds(result.cells)
         for change in self.changes:
@@ -177,22 +179,28 @@ class PerTaskTraining(Pipeline):
     ) -> StepResult:
         result = StepResult()
         what = f"{short_name(model)} on {short_name(data)}"
-        train = learned_from(bench, data, self.measures.perturbs)
+        measures = self.measures
+        train = None
+        try:
+            train = learned_from(bench, data, measures.perturbs)
+        except DisorderError as reason:  # no training part is known: the rest is measured
+            measures = measures.without(LEARNING)
+            result.notes.append(f"{what}: left out {', '.join(LEARNING[:1])} ({reason})")
         for seed, spec, limit in self._models(bench, model, data, arm):
             result.cells += [StudyCell.of(about, *each) for each in span_scores(spec)]
             run, folder = audit_once(
                 bench,
                 spec,
                 data,
-                self.measures.transformations,
+                measures.transformations,
                 q=bench.q(self.q),
                 limit=limit,
                 short="use",
                 train=train,
             )
-            result.cells += self.measures.cells(run, folder, about)
+            result.cells += measures.cells(run, folder, about)
             result.links.append(bench.link(_title(model, data, arm, seed), folder / "report.html"))
-            result.notes += missing_scores(run, about, self.measures.metrics)
+            result.notes += missing_scores(run, about, measures.metrics)
             result.notes += _skips(run, what)
         return result
 

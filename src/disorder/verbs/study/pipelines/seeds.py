@@ -82,7 +82,11 @@ class Change:
         found = []
         for cell in ours:
             other = before.get(_rest(cell, without))
-            if cell.column == self.of and other is not None and (other.value or self.kind == "gain"):
+            if (
+                cell.column == self.of
+                and other is not None
+                and (other.value or self.kind == "gain")
+            ):
                 found.append(self._cell(cell, other))
         return found
 
