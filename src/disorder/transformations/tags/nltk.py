@@ -14,6 +14,7 @@ from disorder.errors import BadSetting, MissingData, MissingPackage
 from disorder.registry import tagger
 from disorder.transformations.tags.word_classes import Tags, tokens_at
 from disorder.transformations.words import split
+from disorder.transformations.words.nltk_sentences import tokens_of
 from disorder.types import Sentence
 
 DATA = ("averaged_perceptron_tagger_eng", "universal_tagset")
@@ -39,8 +40,7 @@ def nltk(sentences: Sequence[Sentence], *, model: str = "") -> list[Tags]:
         need = "nltk, or nltk:sentences (tokens found sentence by sentence)"
         raise BadSetting("tagger", tagger=f"nltk:{model}", need=need)
     tag, classes = _tagger()
-    words = "nltk_sentences" if model else "nltk"
-    return [_tags(sentence, tag, classes, words) for sentence in sentences]
+    return [_tags(sentence, tag, classes, by_sentence=bool(model)) for sentence in sentences]
 
 
 def has_data() -> bool:
@@ -55,12 +55,15 @@ def has_data() -> bool:
     return True
 
 
-def _tags(sentence: Sentence, tag: Any, classes: dict[str, str], words: str) -> Tags:
+def _tags(sentence: Sentence, tag: Any, classes: dict[str, str], *, by_sentence: bool) -> Tags:
     """Classes of NLTK's own tokens; a word split otherwise (don't) has that of the token it begins
     in.
+
+    With `by_sentence` the tokens are those of word_tokenize, in all that the tagger sees.
     """
-    tokens = split(sentence.text, words=words)
-    names = np.array([classes[found] for _, found in tag(tokens.words)] or ["X"], dtype="U5")
+    tokens = split(sentence.text, words="nltk_sentences" if by_sentence else "nltk")
+    seen = tokens_of(sentence.text) if by_sentence else tokens.words
+    names = np.array([classes[found] for _, found in tag(seen)] or ["X"], dtype="U5")
     return Tags(names[tokens_at(tokens.starts, sentence.starts)])
 
 

@@ -28,6 +28,19 @@ def nltk_sentences(text: str) -> Sentence:
     return sentence_of(text, spans)
 
 
+def tokens_of(text: str) -> list[str]:
+    """The same tokens as `word_tokenize` writes them, quotation marks as `` and '': a tagger that
+    never saw a plain one takes it for a noun.
+
+    They are as many as the words of `nltk_sentences`.
+    """
+    return [
+        token
+        for sentence in _sentence_splitter().tokenize(text)
+        for token in word_tokenizer().tokenize(sentence)
+    ]
+
+
 def has_sentences() -> bool:
     """Whether NLTK and the data of its sentence splitter are installed."""
     try:
