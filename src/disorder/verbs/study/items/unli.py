@@ -134,6 +134,7 @@ item(
     data=SETS[:1],
     takes="hours of people",
     commands=PEOPLE,
+    not_comparable="other people answered",
 )
 item(
     "unli/table5",

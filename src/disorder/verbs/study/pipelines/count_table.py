@@ -71,18 +71,24 @@ class CountTable(Pipeline):
         dataset = bench.read(data, limit=bench.settings.limit)
         result = StepResult()
         for spec in self.transformations:
-            tally = tally_of(bench, dataset, bench.spec_of(spec), q=bench.q(self.q))
+            full = bench.spec_of(spec)
+            tally = tally_of(bench, dataset, full, q=bench.q(self.q), name=spec)
             row = {"data": bench.name_of(data)}
             if self.by_transformation:
                 row["transformation"] = spec
-            for column, n in self.count(dataset, tally, bench.spec_of(spec)).items():
+            for column, n in self.count(dataset, tally, full).items():
                 cell = StudyCell(row=row, column=column, value=n, n=len(dataset.examples))
                 result.cells.append(cell)
         return result
 
 
-def tally_of(bench: Workbench, dataset: Dataset, spec: str, *, q: int) -> Tally:
-    """Perturb every example; count variants, removed words, and examples left out by reason."""
+def tally_of(
+    bench: Workbench, dataset: Dataset, spec: str, *, q: int, name: str | None = None
+) -> Tally:
+    """Perturb every example; count variants, removed words, and examples left out by reason.
+
+    `name` is what the transformation is called in messages.
+    """
     transformation = parse(spec, fidelity=bench.fidelity).tried(dataset.task.language)
     tally = Tally()
     examples = iter(dataset.examples)
@@ -97,7 +103,7 @@ def tally_of(bench: Workbench, dataset: Dataset, spec: str, *, q: int) -> Tally:
             else:
                 tally.add(spec, variants)
         done += len(chunk)
-        stage = f"{short_name(dataset.name)} {spec}"
+        stage = f"{short_name(dataset.name)} {name or spec}"
         bench.progress(stage, done, len(dataset.examples), "")
     return tally
 

@@ -70,10 +70,6 @@ class HumanTable(Pipeline):
                     f"{folder} is no task that people answered: disorder human make … makes one"
                 )
             found = score(folder)
-            if not any(found.answered.values()):
-                raise DisorderError(
-                    f"{folder}: nobody has answered yet; disorder human serve {folder}"
-                )
             notes = [
                 f"{Path(folder).name}: {found.n_items:,} items of {found.source}, answered by "
                 f"{len(found.answered)} people"
