@@ -101,8 +101,8 @@ def check_result(found: Study) -> None:
 
 
 def check_reach(item: StudyItem, found: Study) -> None:
-    """What a pipeline says it can fill is what it fills: every cell of a column that is printed, and
-    every such column.
+    """What a pipeline says it can fill is what it fills: every cell of a printed column, and every
+    such column.
     """
     reach = item.pipeline.reach
     declared = {column for each in reach for column in each.columns}

@@ -381,12 +381,13 @@ def test_pickled_weights_are_never_loaded_and_the_line_says_how_to_convert(
 
 
 def test_infersent_has_the_papers_size_as_a_preset() -> None:
-    pytest.importorskip("torch", reason="needs torch")
+    torch = pytest.importorskip("torch", reason="needs torch")
     from disorder.models.networks import Shape
     from disorder.models.networks.infersent import infersent
 
     def n_weights(**settings: Any) -> int:
-        network = infersent(Shape(n_words=10, width=300, n_outputs=3, is_pair=True), **settings)
+        with torch.device("meta"):  # shapes without weights
+            network = infersent(Shape(n_words=10, width=300, n_outputs=3, is_pair=True), **settings)
         return sum(weight.numel() for weight in network.parameters())
 
     assert n_weights(size="paper") == n_weights(hidden=2048)
@@ -416,3 +417,32 @@ def test_every_sentences_full_stop_is_a_token(nltk_data: Path) -> None:
     assert split(text, words="nltk").words[2] == "home."
     words = split(text, words="nltk_sentences").words
     assert list(words) == ["He", "came", "home", ".", "She", "did", "not", "."]
+
+
+def test_pbsmt_has_its_row_and_counts_in_the_mean_of_all_nine(as_data: Any) -> None:
+    pytest.importorskip("thot", reason="needs sil-thot")
+    as_data("mnli/dev_matched", 12)
+    as_data("mnli/train", 75)
+    found = disorder.study("ws/table6", "builtin:bow", "mnli:matched", q=1)
+    rows = {cell.row["transformation"]: cell.value for cell in found.cells}
+    single = [value for name, value in rows.items() if not name.startswith(("mean", "chance"))]
+    assert "pbsmt" in rows
+    assert rows["mean of all"] == pytest.approx(sum(single) / len(single), abs=1e-5)
+    printed = found.cell("agreement", transformation="pbsmt").theirs
+    assert [each.printed for each in printed] == ["57.0"]
+
+
+def test_pbsmt_is_left_out_with_the_reason_where_no_training_part_is_known(as_data: Any) -> None:
+    data = as_data("mnli/dev_matched", 12)
+    found = disorder.study("ws/table6", "builtin:bow", str(data), q=1)
+    assert not [cell for cell in found.cells if cell.row["transformation"] == "pbsmt"]
+    assert any("left out pbsmt (training data for" in note for note in found.notes)
+
+
+def test_a_model_that_is_tested_as_it_is_needs_no_training_data(as_data: Any) -> None:
+    as_data("anli/r1_dev", 60)
+    found = disorder.study("ooo/tableA2", knows_the_number, "anli:r1", q=2)
+    assert found.cell("dev_accuracy", data="anli:r1").value == 1
+    assert found.cell("chance").value == pytest.approx(1 / 3, abs=1e-6)
+    assert not any("trained on" in note for note in found.notes)
+    assert "knows_the_number on anli:r1, q = 2 (the paper: 10)" in found.does

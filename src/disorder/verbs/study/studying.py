@@ -19,8 +19,13 @@ from disorder.verbs.study.availability import check_packages, is_available, why_
 from disorder.verbs.study.folder import has_results, make_folder_for, remove_if_empty, write_study
 from disorder.verbs.study.item import StudyItem, find_item
 from disorder.verbs.study.matching import TableMatcher
-from disorder.verbs.study.naming import GivenRun, recorded_name, title_of
-from disorder.verbs.study.part_settings import check_parts, settings_notes, with_settings
+from disorder.verbs.study.naming import GivenRun, recorded_name, short_name, title_of
+from disorder.verbs.study.part_settings import (
+    PartSettings,
+    check_parts,
+    settings_notes,
+    with_settings,
+)
 from disorder.verbs.study.pictures import forests
 from disorder.verbs.study.pipelines.per_task_training import PerTaskTraining, is_trained
 from disorder.verbs.study.preflight import item_settings, parts_used, usable_pipeline
@@ -181,7 +186,7 @@ class StudyRequest:
         data, notes = data_for(item, self.data, self.settings.data_dir, models)
         check_distinct(models, data)
         check_folders(models)
-        self._check_training_data()
+        self._check_training_data(models)
         bench = Workbench(
             folder,
             models,
@@ -194,7 +199,7 @@ class StudyRequest:
         )
         pipeline, lacking = usable_pipeline(item, bench)
         found = self._new_study(models, data, names)
-        found.notes = [*notes, *lacking, *self._training_note()]
+        found.notes = [*notes, *lacking, *self._training_note(models)]
         found.notes += settings_notes(parts_used(item), self._part_settings)
         _check_same_request(folder, found)
         made = make_folder_for(folder, found)
@@ -215,14 +220,19 @@ class StudyRequest:
 
     @property
     def _part_settings(self) -> dict[str, dict[str, str]]:
-        """The item's settings of its parts, and the user's over them."""
+        """The item's settings of its parts, and the user's over them; --q is for all draws."""
         given = self.settings.of_parts
         own = item_settings(self.item)
+        if self.settings.q is not None:
+            own = {
+                name: {**each, "q": str(self.settings.q)} if "q" in each else each
+                for name, each in own.items()
+            }
         return {name: {**own.get(name, {}), **given.get(name, {})} for name in {**own, **given}}
 
-    def _check_training_data(self) -> None:
+    def _check_training_data(self, models: Sequence[Any]) -> None:
         """Raise where the training data is missing, before anything is trained."""
-        train = self._train
+        train = None if self._tests_as_given(models) else self._train
         if train and not is_available(train, self.settings.data_dir):
             raise DisorderError(
                 f"{self.item.name} learns from {train}: {why_no_data(self.settings.data_dir)}; "
@@ -248,7 +258,7 @@ class StudyRequest:
             item=self.item.name,
             title=self.item.title,
             kind=self.item.pipeline.kind,
-            does=f"{self.item.pipeline.does}; {self._size(models)}",
+            does=f"{self.item.pipeline.does}; here: {self._size(models, data)}",
             request=request,
             columns=list(table.columns),
             units={name: table.unit_of(name) for name in table.columns},
@@ -257,10 +267,12 @@ class StudyRequest:
             commands=list(self.item.commands),
         )
 
-    def _size(self, models: Sequence[Any]) -> str:
-        """How many permutations and examples were really used, beside what the paper used."""
+    def _size(self, models: Sequence[Any], data: Sequence[Any]) -> str:
+        """Models, data, permutations and examples as they were, beside what the paper used."""
         q = self._q
-        words = []
+        sets = [each.run.data for each in models if isinstance(each, GivenRun)] or data
+        words = [", ".join(dict.fromkeys(map(short_name, each))) for each in (models, sets)]
+        words = [" on ".join(filter(None, words))] if any(words) else []
         if q is not None and max(q) > 1:
             ours, theirs = q
             words.append(f"q = {ours}" + (f" (the paper: {theirs})" if ours != theirs else ""))
@@ -276,13 +288,14 @@ class StudyRequest:
         pipeline = self.item.pipeline
         if pipeline.q is None:
             return None
-        specs = [with_settings(spec, item_settings(self.item)) for spec in pipeline.perturbs]
-        drawn = [parse(spec) for spec in specs if split_spec(spec)[0] not in LEARNING]
+        named = [spec for spec in pipeline.perturbs if split_spec(spec)[0] not in LEARNING]
 
-        def count(q: int) -> int:
-            return max((each.count(q) for each in drawn), default=q)
+        def count(q: int, settings: PartSettings) -> int:
+            drawn = (parse(with_settings(spec, settings)).count(q) for spec in named)
+            return max(drawn, default=q)
 
-        return count(self.settings.q or pipeline.q), count(pipeline.q)
+        ours = count(self.settings.q or pipeline.q, self._part_settings)
+        return ours, count(pipeline.q, item_settings(self.item))
 
     def _limit(self, models: Sequence[Any]) -> int | None:
         """How many examples are tested at most; finished runs bring their own limit."""
@@ -300,9 +313,9 @@ class StudyRequest:
         is_free = isinstance(pipeline, PerTaskTraining) and not pipeline.arms
         return is_free and all(map(is_trained, models))
 
-    def _training_note(self) -> list[str]:
-        """Which data was trained on, where the item names any."""
-        if not self.item.pipeline.trains or self._train is None:
+    def _training_note(self, models: Sequence[Any]) -> list[str]:
+        """Which data was trained on, where the item or the user names any."""
+        if not self.item.pipeline.trains or self._train is None or self._tests_as_given(models):
             return []
         limit = self.settings.limit
         some = f"{limit:,} examples of " if limit else ""
@@ -312,7 +325,7 @@ class StudyRequest:
         """Why counts are not those of the paper's data, where they are not."""
         if limit := self._limit(models) or self.settings.limit:
             return f"counted over {limit:,} examples"
-        if self._train is None:
+        if self._train is None or self._tests_as_given(models):
             return ""
         name = honest_name(self._train, data_dir=self.settings.data_dir)
         return "" if name == self.item.train else "counted over other training data"

@@ -12,7 +12,7 @@ from disorder.verbs.study.pipelines.illustration import Illustration
 from disorder.verbs.study.pipelines.mitigation_table import MitigationTable
 from disorder.verbs.study.pipelines.per_task_training import PerTaskTraining
 from disorder.verbs.study.pipelines.printed_texts import PrintedTexts
-from disorder.verbs.study.pipelines.salad_scores import LEXICAL, PBSMT, SaladScores
+from disorder.verbs.study.pipelines.salad_scores import LEXICAL, PBSMT, SALAD, SaladScores
 from disorder.verbs.study.training_models import TrainingArm
 
 TOML = Path(__file__).with_suffix(".toml")
@@ -73,8 +73,10 @@ ABSTAINING = MitigationTable(
 )
 ONE_BY_ONE = MitigationTable({"plain": "plain"}, transfer="invalid_class", settings=TRAINING)
 PEOPLE = ("disorder human serve task", "disorder human score task")
+NINE = " ".join(f"--with {name}" for name in SALAD[:-1])
 VALID = (
-    "disorder human make mnli:matched --out task --task valid --n 800",
+    f"disorder audit MODEL mnli:matched --q 1 {NINE} --with pbsmt:train=mnli:train --out runs/mine",
+    "disorder human make runs/mine --out task --task valid --n 800",
     *PEOPLE,
     "disorder study ws/table4 task",
 )

@@ -92,6 +92,7 @@ class TrainingTable(Pipeline):
                 self.audits.transformations,
                 q=bench.q(self.q),
                 limit=bench.settings.test_limit,
+                curtails=self.audits.curtails,
             )
             result.cells += self.audits.cells(run, folder, about)
             title = f"{short_name(model)}, {name}, seed {seed}, on {short_name(data)}"
