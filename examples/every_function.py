@@ -37,7 +37,7 @@ def main(folder: Path) -> None:
     print(disorder.list_parts("metric")[0]["name"])
 
     print(disorder.explain("builtin", "builtin", by="omega_curve", q=5, limit=60))
-    print(disorder.sanity("builtin", checks="duplicates", limit=200))
+    print(disorder.sanity("builtin", check="duplicates", limit=200))
     print(disorder.study("unli/table7", "builtin", limit=40, out=folder / "study"))
 
 

@@ -71,7 +71,7 @@ def test_the_signature_is_the_same_before_and_after_the_first_audit() -> None:
     [
         ("audit", "sead", "seed"),
         ("explain", "limmit", "limit"),
-        ("sanity", "checkss", "checks"),
+        ("sanity", "checks", "check"),
         ("study", "limmit", "limit"),
         ("train", "seeed", "seed"),
         ("compare", "metrix", "metrics"),

@@ -16,6 +16,7 @@ OF_TRANSFORMERS = ("again.py", "audit_speed.py", "runtimes.py")
 RATIOS = {
     "again.py": r"again is \d+ × faster",
     "audit_speed.py": r"\| e bare forward passes +\| +[\d.]+ \| +[\d.]+ \| +1\.00 \|",
+    "family_speed.py": r"per row, largest ÷ smallest = [\d.]+",
     "lime_speed.py": r"lime, loop +[\d.]+ s CPU +[\d.]+x   same top word: \d+ of 2",
     "overlap_speed.py": r"disorder +[\d,]+ permutations per second +[\d.]+ ×",
     "permute_speed.py": r"ours ÷ unconstrained: [\d.]+",

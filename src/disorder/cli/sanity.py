@@ -5,10 +5,13 @@ from __future__ import annotations
 import json
 import sys
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, cast
 
 from disorder.cli import options as o
 from disorder.cli.train import Device, Set, settings_of
+
+if TYPE_CHECKING:
+    from disorder.verbs.sanity import Role
 
 Train = Annotated[
     str | None,
@@ -40,8 +43,18 @@ Folds = Annotated[
     ),
 ]
 SanityLimit = Annotated[
-    int | None,
-    o.option("Train on this many rows at most, drawn by seed (default 5,000)", "--limit"),
+    int | None, o.option("Use this many rows of DATA, drawn at random by seed", "--limit")
+]
+TrainLimit = Annotated[
+    int | None, o.option("Train on this many rows at most, drawn by seed (default 5,000)")
+]
+RoleName = Annotated[
+    str,
+    o.option(
+        "benchmark: models are trained on such rows; challenge: they are trained elsewhere, and "
+        "verdicts are read accordingly",
+        "--role",
+    ),
 ]
 SanityOut = Annotated[
     Path | None, o.option("Folder of the report (default: runs/DATE-sanity-DATA)", "--out")
@@ -60,6 +73,8 @@ def sanity(
     skill: Skill = 0.25,
     folds: Folds = None,
     limit: SanityLimit = None,
+    train_limit: TrainLimit = None,
+    role: RoleName = "benchmark",
     seed: o.Seed = 0,
     set_: Set = None,
     device: Device = None,
@@ -86,11 +101,13 @@ def sanity(
             data,
             train=train,
             model=model,
-            checks=check or (),
+            check=check or (),
             margin=margin,
             skill=skill,
             folds=folds,
             limit=limit,
+            train_limit=train_limit,
+            role=cast("Role", role),
             seed=seed,
             columns=o.mapping("--columns", columns),
             task=task,

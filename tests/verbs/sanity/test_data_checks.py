@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -75,6 +78,65 @@ def test_chance_gives_no_word_away() -> None:
     found = words(rows(2000))
     assert found.verdicts[0].answer == "none found"
     assert not found.tables[0].rows
+
+
+def test_a_premise_with_every_label_gives_none_away() -> None:
+    """Three rows per premise, one per label: each word of it stands with all labels alike."""
+    rng = np.random.default_rng(0)
+    task = Task("toy", ("no", "maybe", "yes"), "b")
+    examples = [
+        Example(f"{p}-{label}", premise, sentence(rng, 6), label)
+        for p, premise in enumerate(f"and {sentence(rng, 5)}" for _ in range(200))
+        for label in task.labels
+    ]
+    examples += [Example(f"s{i}", sentence(rng), sentence(rng), "no") for i in range(200)]
+    found = words(examples, task)
+    assert [row for row in found.tables[0].rows if row["word"] == "and"] == []
+    assert all(row["label"] == "no" for row in found.tables[0].rows)
+
+
+def test_rows_that_share_most_words_count_once() -> None:
+    """A story told in twenty rows of one label is one story."""
+    examples = rows(600)
+    story = sentence(np.random.default_rng(9), 14)
+    for k in range(20):
+        told = " ".join(np.random.default_rng(k).permutation(story.rstrip(".").split()))
+        examples.append(Example(f"t{k}", told, sentence(np.random.default_rng(50 + k)), "yes"))
+    assert words(examples).verdicts[0].answer == "none found"
+
+
+def test_equal_words_are_listed_in_the_order_of_labels() -> None:
+    task = Task("toy", ("zebra", "ant"), "b")
+    rng = np.random.default_rng(0)
+    examples = [
+        Example(str(i), f"{sentence(rng)} {('left', 'right')[i % 2]}", None, task.labels[i % 2])
+        for i in range(400)
+    ]
+    found = words(examples, task)
+    listed = [(row["word"], row["label"]) for row in found.tables[0].rows]
+    assert listed == [("left", "zebra"), ("right", "ant")]
+
+
+def test_label_words_do_not_depend_on_the_hash_seed() -> None:
+    code = (
+        "import disorder; found = disorder.sanity('builtin', check='words', limit=400); "
+        "print(found.verdict('label words').line); print([t.rows for t in found.tables])"
+    )
+
+    def said(seed: str) -> str:
+        environment = os.environ | {"PYTHONHASHSEED": seed}
+        done = subprocess.run(
+            [sys.executable, "-c", code],
+            env=environment,
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        return done.stdout
+
+    first = said("1")
+    assert first == said("2")
+    assert "'and' in text_a" not in first
 
 
 def test_a_text_counts_once_however_many_rows_have_it() -> None:

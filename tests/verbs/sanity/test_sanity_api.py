@@ -32,49 +32,49 @@ ROWS = [
 
 @pytest.fixture(scope="module")
 def found() -> Sanity:
-    return disorder.sanity(ROWS, checks=["duplicates", "words", "order"])
+    return disorder.sanity(ROWS, check=["duplicates", "words", "order"])
 
 
 def test_the_signature_names_every_option() -> None:
     parameters = inspect.signature(disorder.sanity).parameters
-    assert {"train", "checks", "columns", "task", "data_dir", "group_by", "out"} <= set(parameters)
+    assert {"train", "check", "columns", "task", "data_dir", "group_by", "out"} <= set(parameters)
     assert all(each.kind is not each.VAR_KEYWORD for each in parameters.values())
 
 
 def test_built_in_checks_come_from_the_registry_in_the_order_of_the_page() -> None:
     names = [entry.name for entry in SanityRequest("builtin").parts if entry.is_built_in]
-    assert " ".join(names) == "order texts swap classes baselines overlap words duplicates"
+    assert " ".join(names) == "labels order texts swap classes baselines overlap words duplicates"
 
 
 def test_a_misspelt_keyword_or_check_says_what_was_meant() -> None:
-    misspelt: Any = {"chekcs": "order"}
-    with pytest.raises(UnknownName, match="did you mean 'checks'"):
+    misspelt: Any = {"checks": "order"}
+    with pytest.raises(UnknownName, match="did you mean 'check'"):
         disorder.sanity(ROWS, **misspelt)
     with pytest.raises(UnknownName, match="did you mean 'order'"):
-        disorder.sanity(ROWS, checks="odrer")
+        disorder.sanity(ROWS, check="odrer")
 
 
 def test_one_string_is_a_list_of_one() -> None:
-    one = disorder.sanity(ROWS, checks="duplicates", group_by="label", columns="text_a=text_a")
+    one = disorder.sanity(ROWS, check="duplicates", group_by="label", columns="text_a=text_a")
     assert [section.name for section in one.sections] == ["duplicates"]
 
 
 def test_data_may_be_a_path(tmp_path: Path) -> None:
     path = tmp_path / "rows.jsonl"
     path.write_text("\n".join(json.dumps(row) for row in ROWS), encoding="utf-8")
-    result = disorder.sanity(path, checks="duplicates", seed=3, data_dir=tmp_path)
+    result = disorder.sanity(path, check="duplicates", seed=3, data_dir=tmp_path)
     assert result.data == str(path)
     assert result.command.startswith(f"disorder sanity {path} --seed 3")
 
 
 def test_out_and_save_write_what_the_command_writes(tmp_path: Path, found: Sanity) -> None:
-    disorder.sanity(ROWS, checks=["duplicates", "words", "order"], out=tmp_path / "out")
+    disorder.sanity(ROWS, check=["duplicates", "words", "order"], out=tmp_path / "out")
     assert found.save(str(tmp_path / "saved")) == tmp_path / "saved"
     names = {path.name for path in (tmp_path / "out").iterdir()}
     assert names >= {"report.html", "sanity.json", "card.md", "duplicates.csv"}
     assert names == {path.name for path in (tmp_path / "saved").iterdir()}
     card = (tmp_path / "out" / "card.md").read_text(encoding="utf-8")
-    assert "disorder.sanity(data, checks=['duplicates', 'words', 'order'])" in card
+    assert "disorder.sanity(data, check=['duplicates', 'words', 'order'])" in card
 
 
 def test_a_mistake_leaves_no_folder(tmp_path: Path) -> None:
@@ -126,7 +126,7 @@ def test_a_notebook_gets_the_content_of_the_page(found: Sanity) -> None:
 def test_records_are_the_scores_of_the_results_file() -> None:
     pytest.importorskip("sklearn", reason="needs scikit-learn")
     rows = [row | {"id": f"{k} {row['id']}"} for k in range(2) for row in ROWS]
-    records = disorder.sanity(rows, checks="texts", folds=2).records
+    records = disorder.sanity(rows, check="texts", folds=2).records
     assert {"check", "transformation", "design", "group", "metric"} <= set(records[0])
     for record in records:
         assert record["low"] <= record["value"] <= record["high"]
@@ -149,10 +149,15 @@ def shout() -> Iterator[CheckPart]:
 
 
 def test_a_plugin_can_add_a_check(shout: CheckPart) -> None:
-    assert [entry.name for entry in SanityRequest("builtin").parts][:2] == ["order", "shout"]
-    loud = disorder.sanity([row | {"text_a": "HELLO"} for row in ROWS], checks="shout")
+    assert [entry.name for entry in SanityRequest("builtin").parts][1:3] == ["order", "shout"]
+    loud = disorder.sanity([row | {"text_a": "HELLO"} for row in ROWS], check="shout")
     assert loud.verdict("shouting").because == "30 rows are in capitals"
-    assert disorder.sanity(ROWS, checks="shout").sections[0].reason == "no row is in capitals"
+    found = disorder.sanity(ROWS, check=["shout", "duplicates"])
+    assert found.sections[0].reason == "no row is in capitals"
+    with pytest.raises(
+        NothingToMeasure, match=r"nothing could be checked \(shout: no row is in cap"
+    ):
+        disorder.sanity(ROWS, check="shout")
 
 
 def test_a_check_that_needs_a_model_says_why_there_is_none() -> None:

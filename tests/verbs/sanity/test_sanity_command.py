@@ -102,6 +102,7 @@ def test_the_command_on_the_page_repeats_the_run(run: Command, data: Path, tmp_p
         (["builtin", "--margin", "2"], "margin=2.0 does not work"),
         (["builtin", "--check", "odrer"], "did you mean 'order'?"),
         (["builtin", "--limit", "0"], "limit=0 does not work"),
+        (["builtin", "--train-limit", "0"], "train_limit=0 does not work"),
         (["builtin", "--folds", "1"], "folds=1 does not work"),
         (["builtin", "--model", "bilstn"], "did you mean 'bilstm'?"),
         (
@@ -169,7 +170,7 @@ def test_no_name_breaks_the_card(group: str) -> None:
         [],
         0.5,
         "m",
-        {"margin": 0.05, "seed": 0},
+        {"margin": 0.05, "seed": 0, "role": "benchmark"},
         {"data": "x"},
         "1",
         [section],
@@ -207,12 +208,14 @@ def test_another_model_can_be_trained(run: Command, data: Path) -> None:
     assert json.loads(out)["model"] == "bow"
 
 
-def test_a_check_that_cannot_be_done_alone_says_so_first(
-    run: Command, jsonl: Callable[..., Path]
+def test_nothing_to_check_is_one_line(
+    run: Command, jsonl: Callable[..., Path], tmp_path: Path
 ) -> None:
     rows = [{"text_a": f"a cat saw number {i} today", "label": "same"} for i in range(60)]
-    code, out, _ = run("sanity", jsonl(rows), "--check", "order", "--out", "found")
-    assert code == 0
-    assert "Nothing could be checked" in out
-    assert "order: not done" in out
-    assert "question" not in out  # no empty table
+    checks = ["--check", "order", "--check", "texts", "--check", "classes"]
+    code, out, err = run("sanity", jsonl(rows), *checks, "--out", "found")
+    assert (code, out) == (2, "")
+    line = err.strip().splitlines()[-1]  # progress stands above it
+    assert "nothing could be checked (order, classes: every row has the label 'same'" in line
+    assert "texts: there is no second text" in line
+    assert not (tmp_path / "found").exists()

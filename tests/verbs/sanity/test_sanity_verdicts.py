@@ -12,7 +12,7 @@ from disorder.errors import BadData, UnknownName
 from disorder.registry import CheckPart, parts
 from disorder.runs.settings import Settings
 from disorder.verbs.sanity.features import order, words
-from disorder.verbs.sanity.splits import read_rows
+from disorder.verbs.sanity.splits import DatasetRows, RowLimits, read_rows
 
 pytest.importorskip("sklearn", reason="needs scikit-learn")
 
@@ -51,7 +51,7 @@ def by_nothing(rng: np.random.Generator, i: int) -> tuple[list[str], list[str], 
 
 
 def test_where_one_text_decides_both_are_not_needed() -> None:
-    found = disorder.sanity(made(800, by_text_b), checks=["texts", "order"], **FAST)
+    found = disorder.sanity(made(800, by_text_b), check=["texts", "order"], **FAST)
     assert found.verdict("both texts").answer == "not needed"
     assert found.verdict("order").answer == "not needed"
     assert found.original is not None
@@ -59,15 +59,15 @@ def test_where_one_text_decides_both_are_not_needed() -> None:
 
 
 def test_where_order_decides_it_is_needed() -> None:
-    found = disorder.sanity(made(800, by_order), checks=["order", "texts", "baselines"], **FAST)
+    found = disorder.sanity(made(800, by_order), check=["order", "texts", "baselines"], **FAST)
     assert found.verdict("order").answer == "needed"
     assert found.verdict("both texts").answer == "needed"
     assert found.verdict("bag of words").answer == "falls short"
-    assert found.verdict("overlap only").answer == "gives nothing away"
+    assert found.verdict("overlap only").answer == "no information"
 
 
 def test_random_labels_leave_all_undecided() -> None:
-    found = disorder.sanity(made(600, by_nothing), checks=["order", "texts", "swap"], **FAST)
+    found = disorder.sanity(made(600, by_nothing), check=["order", "texts", "swap"], **FAST)
     for verdict in found.verdicts:
         assert verdict.answer == "undecided"
         assert "has not learned the task" in verdict.because
@@ -75,7 +75,7 @@ def test_random_labels_leave_all_undecided() -> None:
 
 def test_it_names_the_half_of_the_built_in_data_that_needs_order() -> None:
     found = disorder.sanity(
-        "builtin:sentiment", checks=["order"], limit=2500, train="builtin:sentiment:train"
+        "builtin:sentiment", check=["order"], train_limit=2500, train="builtin:sentiment:train"
     )
     answers = {verdict.group: verdict.answer for verdict in found.verdicts}
     assert answers == {"all": "needed", "needs=order": "needed", "needs=words": "not needed"}
@@ -83,9 +83,9 @@ def test_it_names_the_half_of_the_built_in_data_that_needs_order() -> None:
 
 def test_the_same_seed_gives_the_same_scores() -> None:
     data = made(400, by_text_b)
-    one, two = (disorder.sanity(data, checks=["texts"], seed=3) for _ in range(2))
+    one, two = (disorder.sanity(data, check=["texts"], seed=3) for _ in range(2))
     assert [v.line for v in one.verdicts] == [v.line for v in two.verdicts]
-    turned = disorder.sanity(data[::-1], checks=["texts"], seed=3)
+    turned = disorder.sanity(data[::-1], check=["texts"], seed=3)
     assert [v.line for v in one.verdicts] == [v.line for v in turned.verdicts]
 
 
@@ -102,7 +102,7 @@ def test_numbers_are_ranked_and_what_needs_labels_is_named() -> None:
                 "label": f"{share + rng.random():.2f}",
             }
         )
-    found = disorder.sanity(data, checks=["order", "baselines", "overlap", "words"], limit=500)
+    found = disorder.sanity(data, check=["order", "baselines", "overlap", "words"], limit=500)
     assert found.metric == "spearman"
     assert found.verdict("order").answer == "not needed"
     assert found.verdict("overlap only").answer == "gives away"
@@ -120,13 +120,13 @@ def test_single_texts_one_label_and_ten_rows_name_what_cannot_be_done() -> None:
         }
         for i in range(200)
     ]
-    found = disorder.sanity(single, checks=["order", "texts", "swap", "overlap", "duplicates"])
+    found = disorder.sanity(single, check=["order", "texts", "swap", "overlap", "duplicates"])
     reasons = {section.name: section.reason for section in found.sections if section.found is None}
     assert reasons == dict.fromkeys(("texts", "swap", "overlap"), "there is no second text")
     same = [row | {"label": "x"} for row in single]
     found = disorder.sanity(same)
     built_in = [s for s in found.sections if parts(CheckPart)[s.name].is_built_in]
-    assert {s.name for s in built_in if s.found} == {"duplicates"}
+    assert {s.name for s in built_in if s.found} == {"labels", "duplicates"}
     assert all("'x'" in s.reason for s in found.sections if not s.found and s.name == "order")
     found = disorder.sanity(single[:10])
     assert "10 rows are too few" in next(s.reason for s in found.sections if s.name == "order")
@@ -141,8 +141,8 @@ def test_word_classes_say_which_package_is_missing(monkeypatch: pytest.MonkeyPat
         raise MissingPackage("tagger=nltk", "nltk", "nlp")
 
     monkeypatch.setattr(Transformation, "tried", missing)
-    found = disorder.sanity(made(100, by_text_b), checks=["classes"])
-    assert "pip install" in found.sections[0].reason
+    found = disorder.sanity(made(100, by_text_b), check=["classes", "labels"])
+    assert "pip install" in found.sections[1].reason
 
 
 def test_a_word_class_that_decides_is_needed() -> None:
@@ -158,7 +158,7 @@ def test_a_word_class_that_decides_is_needed() -> None:
             label,
         )
 
-    found = disorder.sanity(made(600, decide), checks=["classes"])
+    found = disorder.sanity(made(600, decide), check=["classes"])
     assert found.verdict("ADJ").answer == "needed"
     assert found.verdict("DET").answer == "not needed"
     assert found.verdict("word classes").because.startswith("Needed: ADJ")
@@ -172,7 +172,7 @@ def test_rows_with_one_premise_stay_in_one_part() -> None:
         {"id": str(i), "text_a": f"premise {i // 3}", "text_b": f"b {i}", "label": str(i % 3)}
         for i in range(300)
     ]
-    rows = read_rows(data, None, folds=4, limit=None, margin=0.05, settings=Settings())
+    rows = read_rows(data, None, folds=4, limits=RowLimits(), margin=0.05, settings=Settings())
     parts: dict[str, set[int]] = {}
     for example, part in zip(rows.examples, rows.fold.tolist(), strict=True):
         parts.setdefault(example.text_a, set()).add(part)
@@ -182,18 +182,38 @@ def test_rows_with_one_premise_stay_in_one_part() -> None:
 
 def test_a_training_split_is_found_by_name(shared_data: Any) -> None:
     settings = Settings(data_dir=str(shared_data))
-    rows = read_rows("mnli", None, folds=None, limit=100, margin=0.05, settings=settings)
+
+    def read(name: str, **limits: int) -> DatasetRows:
+        about: dict[str, Any] = {"folds": None, "margin": 0.05, "settings": settings}
+        return read_rows(name, None, limits=RowLimits(**limits), **about)
+
+    rows = read("mnli", train=100)
     assert rows.train is not None
     assert (rows.train.name, (rows.fold == -1).sum(), (rows.fold == 0).sum()) == (
         "mnli:train",
         100,
         1537,
     )
-    rows = read_rows("rte", None, folds=None, limit=100, margin=0.05, settings=settings)
-    assert rows.design.startswith("cross-fitted: 100 rows of rte:dev and rte:train")
-    assert (
-        read_rows("anli", None, folds=None, limit=100, margin=0.05, settings=settings).train is None
+    rows = read("rte", train=400)
+    assert rows.design.startswith("cross-fitted: 400 rows of rte:dev and rte:train")
+    assert sum(not example.id.startswith("train") for example in rows.examples) == 277
+    assert read("rte", data=100, train=200).design.startswith(
+        "trained on 200 rows of rte:train, tested on 100 rows of rte:dev"
     )
+    assert read("anli", train=100).train is None
+
+
+def test_the_limit_is_of_the_data_for_every_check() -> None:
+    data = made(500, by_text_b)
+    found = disorder.sanity(data, check=["labels", "texts", "words", "duplicates"], limit=120)
+    assert found.n_rows == {"data": 120, "train": 0, "tested": 120, "families_tested": 120}
+    assert "of 120 rows" in found.verdict("labels").because
+    assert found.verdict("duplicates").because == "No row of 120 seems to repeat another"
+    assert any("380 rows left out (not drawn (--limit))" in note for note in found.notes)
+    train = made(300, by_text_b, seed=1)
+    split = disorder.sanity(data, train=train, check="texts", limit=90, train_limit=200)
+    assert split.design == "trained on 200 rows of data, tested on 90 rows of data"
+    assert split.command.endswith("limit=90, train_limit=200, check=['texts'])")
 
 
 def test_order_features_see_order_and_word_features_do_not() -> None:
@@ -228,7 +248,7 @@ def test_features_of_a_row_do_not_depend_on_the_other_rows() -> None:
 
 def test_mistakes_are_named() -> None:
     with pytest.raises(UnknownName, match="order"):
-        disorder.sanity("builtin", checks=["odrer"])
+        disorder.sanity("builtin", check=["odrer"])
     with pytest.raises(UnknownName):
         disorder.sanity("builtin", model="bilstn")
     with pytest.raises(BadData, match="other labels"):

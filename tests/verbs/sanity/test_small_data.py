@@ -14,7 +14,7 @@ from disorder.types import Dataset, Example, Task
 from disorder.verbs.sanity.checks.order import order_verdict, shuffle_spec
 from disorder.verbs.sanity.equivalence import VerdictRule
 from disorder.verbs.sanity.linear import default_model
-from disorder.verbs.sanity.splits import DatasetRows, read_rows
+from disorder.verbs.sanity.splits import DatasetRows, RowLimits, read_rows
 from disorder.verbs.sanity.trials import Trials
 
 pytest.importorskip("sklearn", reason="needs scikit-learn")
@@ -35,14 +35,14 @@ def made(n: int, seed: int = 0) -> list[dict[str, str]]:
 
 
 def dealt(data: Any, folds: int = 5) -> DatasetRows:
-    return read_rows(data, None, folds=folds, limit=None, margin=0.05, settings=Settings())
+    return read_rows(data, None, folds=folds, limits=RowLimits(), margin=0.05, settings=Settings())
 
 
 def test_a_group_with_nothing_to_measure_is_named_and_the_others_are_judged() -> None:
     data = made(300)
     for row in data[:6]:
         row.update(text_a=f"hm{row['id']}", text_b="ok", kind="tiny")
-    found = disorder.sanity(data, checks=["order", "baselines"], group_by=["kind"], limit=300)
+    found = disorder.sanity(data, check=["order", "baselines"], group_by=["kind"], limit=300)
     order, baselines = found.sections
     assert order.found is not None
     assert baselines.found is not None
@@ -57,7 +57,7 @@ def test_a_group_of_two_numbers_is_named_too() -> None:
         row | {"label": f"{i % 7 + rng.random():.2f}", "kind": "a" if i > 1 else "b"}
         for i, row in enumerate(made(120))
     ]
-    found = disorder.sanity(data, checks=["order", "texts", "swap", "baselines"], group_by=["kind"])
+    found = disorder.sanity(data, check=["order", "texts", "swap", "baselines"], group_by=["kind"])
     for section in found.sections:
         assert section.found is not None, section.reason
         assert any(
@@ -69,9 +69,11 @@ def test_a_group_of_two_numbers_is_named_too() -> None:
 @pytest.mark.parametrize("seed", [0, 15])
 def test_few_premises_are_dealt_to_parts_of_like_size(seed: int) -> None:
     data = [row | {"text_a": f"premise number {i % 5} here"} for i, row in enumerate(made(60))]
-    rows = read_rows(data, None, folds=2, limit=None, margin=0.05, settings=Settings(seed=seed))
+    rows = read_rows(
+        data, None, folds=2, limits=RowLimits(), margin=0.05, settings=Settings(seed=seed)
+    )
     assert sorted(np.bincount(rows.fold).tolist()) == [24, 36]
-    assert disorder.sanity(data, checks=["baselines"], folds=2, seed=seed).sections[0].found
+    assert disorder.sanity(data, check=["baselines"], folds=2, seed=seed).sections[0].found
 
 
 def test_more_parts_than_premises_are_as_many_as_premises() -> None:
@@ -87,7 +89,7 @@ def test_a_label_may_be_missing_from_a_training_part() -> None:
     data = made(60)
     for i, row in enumerate(data):
         row.update({"text_a": "one premise", "label": "yes"} if i < 12 else {"label": "no"})
-    assert disorder.sanity(data, checks=["baselines", "order"], folds=2).sections[0].found
+    assert disorder.sanity(data, check=["baselines", "order"], folds=2).sections[0].found
 
 
 def test_a_frequent_first_text_sets_only_its_own_rows_free() -> None:
@@ -115,7 +117,9 @@ def made_trials(n: int = 300) -> Trials:
             *rng.choice(NAMES[:40], 2),
         ]
         examples.append(Example(str(i), " ".join(rng.permutation(words)), None, TASK.labels[i % 2]))
-    rows = DatasetRows(Dataset("d", TASK, examples), None, examples, np.arange(n) % 5, "", [])
+    rows = DatasetRows(
+        Dataset("d", TASK, examples), None, examples, np.arange(n) % 5, np.arange(n), "", []
+    )
     return Trials(rows, default_model([e.texts for e in examples], TASK, 0), VerdictRule(), 0)
 
 
@@ -143,7 +147,7 @@ def test_a_model_that_made_no_use_of_order_cannot_show_that_it_is_not_needed() -
 
 
 def test_a_not_needed_says_how_far_the_model_gets() -> None:
-    found = disorder.sanity(made(500), checks=["texts", "order"])
+    found = disorder.sanity(made(500), check=["texts", "order"])
     for question in ("both texts", "order"):
         verdict = found.verdict(question)
         assert verdict.answer == "not needed"
@@ -157,7 +161,7 @@ def test_it_names_the_half_of_the_built_in_pairs_that_needs_order(
     monkeypatch.setattr(
         import_module("disorder.verbs.sanity.checks.order"), "SIZES", (1,)
     )  # n = 1 decides; the others take time
-    found = disorder.sanity("builtin", checks=["order"], limit=3000, skill=0.15)
+    found = disorder.sanity("builtin", check=["order"], train_limit=3000, skill=0.15)
     answers = {
         verdict.group: verdict.answer for verdict in found.verdicts if verdict.group != "all"
     }  # that is half and half

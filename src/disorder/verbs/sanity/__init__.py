@@ -8,9 +8,11 @@ file of its own in checks/ or in a plugin, declared by `disorder.registry.check`
 from __future__ import annotations
 
 from disorder.report.exhibits import Figure, Table
+from disorder.verbs.sanity.challenge_role import Role
 from disorder.verbs.sanity.check_input import CheckInput
 from disorder.verbs.sanity.checking import sanity
 from disorder.verbs.sanity.equivalence import VerdictRule
+from disorder.verbs.sanity.families import Families
 from disorder.verbs.sanity.folder import as_json, page, write_folder
 from disorder.verbs.sanity.result import CheckResult, Sanity, SanitySection, Verdict
 from disorder.verbs.sanity.splits import LIMIT
@@ -20,7 +22,9 @@ __all__ = [
     "LIMIT",
     "CheckInput",
     "CheckResult",
+    "Families",
     "Figure",
+    "Role",
     "Sanity",
     "SanitySection",
     "Table",

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 from disorder.errors import NothingToMeasure
 from disorder.types import Dataset, Example, Task
 from disorder.verbs.sanity.equivalence import VerdictRule
+from disorder.verbs.sanity.families import Families, find_families
 from disorder.verbs.sanity.trials import Trials
 
 
@@ -15,9 +17,10 @@ from disorder.verbs.sanity.trials import Trials
 class CheckInput:
     """What a check gets as its only argument.
 
-    `data` is the dataset as it was read, `train` its training split (None where there is none),
-    whatever the limit. `rule` holds the margin and decides verdicts. `trials` trains the model on
-    original and on perturbed rows, and scores it; a check that uses it says `trains=True`.
+    `data` is the dataset (with a limit, the rows that were drawn), `train` its training split (None
+    where there is none); `families` says which of their `examples` are not independent. `rule`
+    holds the margin and decides verdicts. `trials` trains the model on original and on perturbed
+    rows, and scores it; a check that uses it says `trains=True`.
 
     A check returns a `CheckResult`; where it has nothing to measure it raises `NothingToMeasure`
     with the reason, and the other checks are still done.
@@ -33,11 +36,16 @@ class CheckInput:
         """The task of the data: its labels (none where gold values are numbers) and language."""
         return self.data.task
 
-    @property
+    @cached_property
     def examples(self) -> Sequence[Example]:
         """All rows that were read, training rows first."""
         training_rows = [] if self.train is None else self.train.examples
         return [*training_rows, *self.data.examples]
+
+    @cached_property
+    def families(self) -> Families:
+        """The families that all rows fall into."""
+        return find_families(self.examples)
 
     @property
     def trials(self) -> Trials:

@@ -10,21 +10,26 @@ import time
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from importlib.metadata import version
+from math import ceil
 from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 from disorder.errors import MissingData, MissingPackage, NothingToMeasure, check_keywords
 from disorder.registry import CheckPart, parts
 from disorder.report.notebook_progress import shown_progress
 from disorder.specs import listed, parse_pairs
 from disorder.types import Progress, Score
+from disorder.verbs.sanity.challenge_role import Reading, Role, share_with_own_word
 from disorder.verbs.sanity.check_input import CheckInput
 from disorder.verbs.sanity.equivalence import TOO_LITTLE
+from disorder.verbs.sanity.families import Families
 from disorder.verbs.sanity.folder import reserved_folder
 from disorder.verbs.sanity.linear import default_model
 from disorder.verbs.sanity.request import DEFAULT_MODEL, SanityRequest, as_spec
 from disorder.verbs.sanity.result import Sanity, SanitySection
-from disorder.verbs.sanity.splits import DatasetRows, read_rows
+from disorder.verbs.sanity.splits import LIMIT, DatasetRows, read_rows
 from disorder.verbs.sanity.trial_models import TrainedByRecipe, TrialModel
 from disorder.verbs.sanity.trials import Trials
 
@@ -39,11 +44,13 @@ def sanity(
     *,
     train: Any = None,
     model: str = DEFAULT_MODEL,
-    checks: str | Sequence[str] = (),
+    check: str | Sequence[str] = (),
     margin: float = 0.05,
     skill: float = 0.25,
     folds: int | None = None,
     limit: int | None = None,
+    train_limit: int | None = None,
+    role: Role = "benchmark",
     seed: int = 0,
     columns: Mapping[str, str] | str | None = None,
     task: str | None = None,
@@ -65,12 +72,16 @@ def sanity(
             rows are cross-fitted.
         model: The default `"linear"`, or any that `disorder.train` takes (`"bilstm"`,
             `"hf:FOLDER"`), trained once per perturbation.
-        checks: One check or several (`disorder list checks`); none: all of them.
+        check: One check or several (`disorder list checks`); none: all of them.
         margin: The largest cost that still counts as none; 0.05 is five points.
         skill: The share of the way from chance to perfect that the model must have gone for a
             "not needed".
         folds: Cross-fit in this many parts, training data included. None: 5 where it is needed.
-        limit: Train on this many rows at most, drawn by seed. None: 5,000.
+        limit: Use this many rows of the data, drawn at random by seed. None: all, of which so many
+            are tested as intervals need.
+        train_limit: Train on this many rows at most, drawn by seed. None: 5,000.
+        role: `"benchmark"`, for data that models are trained on, or `"challenge"`, for a challenge
+            set: models that are trained elsewhere are tested on it.
         seed: Seed of every draw.
         columns: Which columns are which: `{"premise": "text_a", "gold": "label"}`.
         task: Treat the data as this known task.
@@ -89,16 +100,18 @@ def sanity(
         skill=skill,
         folds=folds,
         limit=limit,
+        train_limit=train_limit,
+        role=role,
         seed=seed,
         task=task,
         data_dir=None if data_dir is None else str(data_dir),
         device=device,
-        checks=listed(checks),
+        check=listed(check),
         group_by=listed(group_by),
         settings=dict(settings or {}),
         columns=_column_names(columns),
     )
-    request.check()
+    request.validate()
     folder = None if out is None else Path(out)
     with reserved_folder(folder):
         result = _run_checks(request, shown_progress(progress))
@@ -120,23 +133,46 @@ def _run_checks(request: SanityRequest, progress: Progress) -> Sanity:
         request.data,
         request.train,
         folds=request.folds,
-        limit=request.limit,
+        limits=request.limits,
         margin=request.margin,
         settings=request.reading,
     )
     chosen = request.parts
+    reading = _reading(request, rows)
     with tempfile.TemporaryDirectory(prefix="disorder-sanity-") as place:
         trials = _trials_or_reason(rows, request, Path(place))
         given = CheckInput(rows.data, rows.train, request.rule, trials)
         sections = []
         for done, entry in enumerate(chosen):
             progress("checks", done, len(chosen), entry.name)
-            sections.append(run_check(entry, given))
+            sections.append(run_check(entry, given, reading))
     progress("checks", len(chosen), len(chosen), "")
-    return _result(request, rows, trials, sections, time.perf_counter() - began)
+    if not any(section.found for section in sections):
+        raise NothingToMeasure(_nothing_checked(sections))
+    return _result(request, rows, trials, sections, reading, time.perf_counter() - began)
 
 
-def run_check(entry: CheckPart, given: CheckInput) -> SanitySection:
+def _reading(request: SanityRequest, rows: DatasetRows) -> Reading:
+    """How verdicts are read: by the role of the data, and whether its rows look templated.
+
+    Among more rows fewer have a word of their own, so at most 5,000 are looked at.
+    """
+    tested = rows.tested[:: ceil(len(rows.tested) / LIMIT)]
+    families = Families(np.unique(rows.cluster[tested], return_inverse=True)[1])
+    own_words = share_with_own_word([rows.examples[row] for row in tested.tolist()], families)
+    return Reading(request.role, own_words, is_trained_on_it=request.train is None)
+
+
+def _nothing_checked(sections: Sequence[SanitySection]) -> str:
+    """Why no check could be done, in one line."""
+    names: dict[str, list[str]] = {}
+    for section in sections:
+        names.setdefault(section.reason, []).append(section.name)
+    reasons = [f"{', '.join(each)}: {reason}" for reason, each in names.items()]
+    return f"nothing could be checked ({'; '.join(reasons)})"
+
+
+def run_check(entry: CheckPart, given: CheckInput, reading: Reading | None = None) -> SanitySection:
     """The section of one check: its result, or the reason why it cannot be done."""
     reason = ""
     if entry.pairs and given.data.examples[0].text_b is None:
@@ -149,7 +185,8 @@ def run_check(entry: CheckPart, given: CheckInput) -> SanitySection:
         found = entry.function(given)
     except CANNOT as error:
         return SanitySection(entry.name, entry.asks, entry.paper, reason=str(error))
-    return SanitySection(entry.name, entry.asks, entry.paper, found)
+    read = (reading or Reading()).read(found)
+    return SanitySection(entry.name, entry.asks, entry.paper, read)
 
 
 def _trials_or_reason(rows: DatasetRows, request: SanityRequest, place: Path) -> Trials | str:
@@ -180,6 +217,7 @@ def _result(
     rows: DatasetRows,
     trials: Trials | str,
     sections: Sequence[SanitySection],
+    reading: Reading,
     seconds: float,
 ) -> Sanity:
     data = rows.data
@@ -193,6 +231,7 @@ def _result(
             "data": len(data.examples),
             "train": len(train.examples) if train else 0,
             "tested": len(rows.tested),
+            "families_tested": rows.n_families,
         },
         labels=data.task.labels,
         chance=0.0 if isinstance(trials, str) else trials.chance(rows.tested),
@@ -202,7 +241,8 @@ def _result(
         version=version("disorder"),
         sections=sections,
         original=_original_score(sections, trials),
-        notes=[*rows.notes, *_skill_notes(sections, trials), *_skip_notes(rows)],
+        own_words=reading.own_words,
+        notes=[*reading.notes, *rows.notes, *_skill_notes(sections, trials), *_skip_notes(rows)],
         seconds=round(seconds, 1),
         command=request.command,
     )
@@ -226,8 +266,8 @@ def _skill_notes(sections: Sequence[SanitySection], trials: Trials | str) -> lis
     enough = trials.rule.enough(trials.chance(trials.rows.tested))
     return [
         f"for a 'not needed' the lower bound of the model's score must reach {enough:.3f} "
-        f"({trials.rule.skill:g} of the way from chance to perfect); train on more rows (--limit) "
-        "or try a stronger --model"
+        f"({trials.rule.skill:g} of the way from chance to perfect); train on more rows "
+        "(--train-limit) or try a stronger --model"
     ]
 
 

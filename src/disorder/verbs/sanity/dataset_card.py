@@ -29,6 +29,7 @@ def _front_matter(result: Sanity) -> Iterator[str]:
     yield f"  model: {_value(result.model)}"
     yield f"  version: {json.dumps(result.version)}"
     yield f"  metric: {json.dumps(result.metric)}"
+    yield f"  role: {json.dumps(result.settings['role'])}"
     yield f"  margin: {result.settings['margin']}"
     yield f"  seed: {result.settings['seed']}"
     yield f"  hash: {json.dumps(result.hashes['data'])}"

@@ -18,6 +18,11 @@ from disorder.types import Score
 NEEDED = "needed"
 NOT_NEEDED = "not needed"
 UNDECIDED = "undecided"
+GIVES_AWAY = "gives away"
+GIVES_NOTHING_AWAY = "gives nothing away"
+DOES_AS_WELL = "does as well"
+FALLS_SHORT = "falls short"
+NO_INFORMATION = "no information"  # what a baseline could see is the same in every row
 NEARLY_PERFECT = 0.9  # of the way from chance to perfect
 TOO_LITTLE = "The model has learned too little of the task for a 'not needed'"
 
@@ -78,10 +83,10 @@ class VerdictRule:
         return original.low >= chance + NEARLY_PERFECT * (1 - chance)
 
     def gives_away(self, gain: Score) -> str:
-        """Whether a baseline without words scores above chance by more than the margin."""
+        """Whether what a baseline scores above chance, or adds to another, exceeds the margin."""
         if gain.low > self.margin:
-            return "gives away"
-        return UNDECIDED if gain.high >= self.margin else "gives nothing away"
+            return GIVES_AWAY
+        return UNDECIDED if gain.high >= self.margin else GIVES_NOTHING_AWAY
 
 
 def joint_z(n_intervals: int) -> float:

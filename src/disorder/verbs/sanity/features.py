@@ -48,7 +48,12 @@ def _number(word: str) -> int:
 @lru_cache(maxsize=50_000)
 def hashes(text: str) -> Hashes:
     """A number for each word of a text."""
-    return np.array([_number(word) for word in WORD.findall(text.lower())], dtype=np.uint64)
+    return hashed(WORD.findall(text.lower()))
+
+
+def hashed(words: Sequence[str]) -> Hashes:
+    """A number for each word."""
+    return np.array([_number(word) for word in words], dtype=np.uint64)
 
 
 def common(texts: Sequence[Texts]) -> Hashes:
@@ -72,7 +77,7 @@ def words(texts: Sequence[Texts]) -> RowFeatures:
     kinds = {1: first, 2: second, 3: only_a, 4: only_b, 6: both}
     found = [(_row(keys), _mixed(kind, _low(keys))) for kind, keys in kinds.items()]
     crossed = _crossed(5, _first_few(only_a, CROSSED), _first_few(only_b, CROSSED), len(texts))
-    return _together(*found, crossed, overlap(texts))
+    return _together(*found, crossed, _shared_counts(texts))
 
 
 def order(texts: Sequence[Texts], grammar: Hashes) -> RowFeatures:
@@ -103,8 +108,29 @@ def length(texts: Sequence[Texts]) -> RowFeatures:
     return _binned(40, bins)
 
 
+def sizes(texts: Sequence[Texts]) -> RowFeatures:
+    """How long the texts are, and how many distinct words they have: all that an overlap could tell
+    of lengths.
+    """
+    n = np.array([len(set(hashes(a).tolist())) for a, _ in texts])
+    m = np.array([len(set(hashes(b or "").tolist())) for _, b in texts])
+    ratio = np.round(10 * m / np.maximum(1, n)).astype(np.int64)
+    bins = [np.minimum(n, 60), np.minimum(m, 60), np.clip(n - m, -20, 20) + 20, ratio]
+    return _together(length(texts), _binned(70, bins))
+
+
 def overlap(texts: Sequence[Texts]) -> RowFeatures:
-    """How many words the texts share, and nothing else."""
+    """The share of the second text's words that the first has, and nothing else.
+
+    A share and not a number of words: where one text has all words of the other it is the same for
+    all, however long they are.
+    """
+    share = np.array([shared_words(a, b) for a, b in texts])
+    return _binned(60, [np.round(20 * share).astype(np.int64)])
+
+
+def _shared_counts(texts: Sequence[Texts]) -> RowFeatures:
+    """How many words the texts share, and how many only one of them has."""
     first = distinct(_keys([a for a, _ in texts]))
     second = distinct(_keys([b or "" for _, b in texts]))
     shared = np.intersect1d(first, second, assume_unique=True)

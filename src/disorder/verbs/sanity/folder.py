@@ -17,7 +17,7 @@ from disorder.runs.storage import write_atomically
 from disorder.verbs.sanity.dataset_card import card
 from disorder.verbs.sanity.result import Sanity, SanitySection, Verdict, record
 
-SCHEMA_VERSION = 2
+SCHEMA_VERSION = 3
 SHOWN = 12  # rows of a table on the page
 
 
@@ -79,6 +79,7 @@ def as_json(result: Sanity) -> dict[str, Any]:
         "design": result.design,
         "model": result.model,
         "rows": dict(result.n_rows),
+        "own_words": result.own_words,
         "labels": list(result.labels),
         "metric": result.metric,
         "chance": result.chance,

@@ -174,10 +174,10 @@ def default_model(texts: Sequence[Texts], task: Task, seed: int) -> HashedLinear
     return HashedLinear("linear", task, (features.words, order), seed)
 
 
-def baseline_model(name: str, block: Block, task: Task, seed: int) -> HashedLinear:
-    """A baseline that has one kind of feature only."""
+def baseline_model(name: str, blocks: Sequence[Block], task: Task, seed: int) -> HashedLinear:
+    """A baseline that has these kinds of features only."""
     need_sklearn()
-    return HashedLinear(name, task, (block,), seed)
+    return HashedLinear(name, task, blocks, seed)
 
 
 def need_sklearn() -> None:

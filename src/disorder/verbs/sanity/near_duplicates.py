@@ -47,13 +47,13 @@ def near_matches(
     kept = np.array([i for i, (a, b) in enumerate(rows) if len(a) + len(b)], dtype=np.int64)
     if len(kept) < 2:
         return []
-    signatures = _row_signatures([rows[i] for i in kept.tolist()])
+    signed = _row_signatures([rows[i] for i in kept.tolist()])
     n_old_kept = int((kept < n_old).sum())
     best: dict[int, int] = {}
     compared: set[Match] = set()
     for band in range(N_BANDS):
-        columns = signatures[:, band * DEPTH : (band + 1) * DEPTH]
-        for later, earlier in _band_neighbours(columns, n_old_kept):
+        columns = signed[:, band * DEPTH : (band + 1) * DEPTH]
+        for later, earlier in band_neighbours(columns, n_old_kept):
             i = int(kept[later])
             j = int(kept[earlier])
             if (i, j) in compared or best.get(i, i) <= j:
@@ -68,14 +68,14 @@ def _row_signatures(rows: Sequence[Shingles]) -> Hashes:
     """Signatures in which half of every band comes from either text; all from the first where
     there are no second ones.
     """
-    signatures = _signatures([first for first, _ in rows])
+    found = signatures([first for first, _ in rows])
     if any(len(second) for _, second in rows):
         is_second = np.arange(N_BANDS * DEPTH) % 2 == 1
-        signatures[:, is_second] = _signatures([second for _, second in rows])[:, is_second]
-    return signatures
+        found[:, is_second] = signatures([second for _, second in rows])[:, is_second]
+    return found
 
 
-def _signatures(texts: Sequence[Hashes]) -> Hashes:
+def signatures(texts: Sequence[Hashes]) -> Hashes:
     """The least shingle of each text under forty hash functions; 0 for a text without words."""
     found = np.zeros((len(texts), N_BANDS * DEPTH), dtype=np.uint64)
     has_words = np.array([len(text) > 0 for text in texts])
@@ -94,7 +94,7 @@ def _signatures(texts: Sequence[Hashes]) -> Hashes:
     return found
 
 
-def _band_neighbours(band: Hashes, n_old: int) -> Iterator[Match]:
+def band_neighbours(band: Hashes, n_old: int) -> Iterator[Match]:
     """Rows that agree in a band, each with the first of them and with the one before.
 
     With `n_old`, later rows with one of the first so many only.

@@ -11,10 +11,12 @@ from typing import Any
 from disorder.errors import BadSetting
 from disorder.registry import CheckPart, part, parts
 from disorder.runs.settings import Settings
+from disorder.verbs.sanity.challenge_role import Role
 from disorder.verbs.sanity.equivalence import VerdictRule
+from disorder.verbs.sanity.splits import RowLimits
 
 DEFAULT_MODEL = "linear"
-REPEATED = {"checks": "--check", "group_by": "--group-by", "settings": "--set"}
+REPEATED = {"check": "--check", "group_by": "--group-by", "settings": "--set"}
 
 
 @dataclass(frozen=True)
@@ -28,11 +30,13 @@ class SanityRequest:
     skill: float = 0.25
     folds: int | None = None
     limit: int | None = None
+    train_limit: int | None = None
     seed: int = 0
+    role: Role = "benchmark"
     task: str | None = None
     data_dir: str | None = None
     device: str | None = None
-    checks: Sequence[str] = ()
+    check: Sequence[str] = ()
     group_by: Sequence[str] = ()
     settings: Mapping[str, Any] = field(default_factory=dict)
     columns: Mapping[str, str] = field(default_factory=dict)
@@ -43,9 +47,14 @@ class SanityRequest:
         return VerdictRule(self.margin, self.skill)
 
     @property
+    def limits(self) -> RowLimits:
+        """How many rows are used."""
+        return RowLimits(self.limit, self.train_limit)
+
+    @property
     def parts(self) -> list[CheckPart]:
         """The checks that are run, in the order of the page."""
-        named = [part(CheckPart, name) for name in self.checks]
+        named = [part(CheckPart, name) for name in self.check]
         chosen = {entry.name: entry for entry in named or parts(CheckPart).values()}
         return sorted(chosen.values(), key=lambda entry: (entry.position, entry.name))
 
@@ -65,23 +74,27 @@ class SanityRequest:
         """The settings as sanity.json holds them."""
         is_spec = self.train is None or isinstance(self.train, str)
         return {
-            "checks": [entry.name for entry in self.parts],
+            "check": [entry.name for entry in self.parts],
             "margin": self.margin,
             "skill": self.skill,
             "folds": self.folds,
             "limit": self.limit,
+            "train_limit": self.train_limit,
+            "role": self.role,
             "seed": self.seed,
             "train": self.train if is_spec else "rows given from Python",
             "set": dict(self.settings),
         }
 
-    def check(self) -> None:
+    def validate(self) -> None:
         """Raise on a value that cannot work."""
         VerdictRule(self.margin, self.skill)
-        for name in self.checks:
+        for name in self.check:
             part(CheckPart, name)
-        if self.limit is not None and self.limit < 1:
-            raise BadSetting("sanity", limit=self.limit, need="1 or more")
+        for name in ("limit", "train_limit"):
+            value = getattr(self, name)
+            if value is not None and value < 1:
+                raise BadSetting("sanity", need="1 or more", **{name: value})
         if self.folds is not None and self.folds < 2:
             raise BadSetting("sanity", folds=self.folds, need="2 or more")
         self._check_model()

@@ -11,6 +11,35 @@ from disorder.errors import UnknownName
 from disorder.report.exhibits import Figure, Row, Table
 from disorder.report.number_text import score_row
 from disorder.types import Score
+from disorder.verbs.sanity.equivalence import (
+    DOES_AS_WELL,
+    GIVES_AWAY,
+    NEEDED,
+    NO_INFORMATION,
+    NOT_NEEDED,
+    UNDECIDED,
+)
+
+KINDS = {
+    NEEDED: "needed",
+    NOT_NEEDED: "open",
+    GIVES_AWAY: "open",
+    DOES_AS_WELL: "open",
+    "found": "open",
+    "differs": "open",
+    "skewed": "open",
+    "one label": "open",
+    UNDECIDED: "unsure",
+    NO_INFORMATION: "unsure",
+}  # answer → whether it is a need, a weakness of the data, or not known; others are clean
+IF_TRAINED = {
+    NOT_NEEDED,
+    GIVES_AWAY,
+    DOES_AS_WELL,
+}  # answers about models that are trained on such rows
+MAIN = ("order", "both texts", "word classes")  # questions of the headline
+IF_BAD = ("labels", "rare labels")  # questions that stand there too where there is a problem
+TRAINED_ON_IT = "if trained on it"  # ends the answers of challenge sets
 
 
 @dataclass(frozen=True)
@@ -18,7 +47,8 @@ class Verdict:
     """The answer to one question about the data, for all rows or for one group.
 
     `because` gives the reason in words, `score` the number it rests on, and `original` what the
-    model scores on original texts.
+    model scores on original texts. `is_learned` marks what only a model trained on such rows can
+    know, where the answer does not tell.
     """
 
     question: str
@@ -27,6 +57,17 @@ class Verdict:
     score: Score | None = None
     group: str = "all"
     original: Score | None = None
+    is_learned: bool = False
+
+    @property
+    def holds_if_trained(self) -> bool:
+        """Whether it is about models that are trained on such rows, and no others."""
+        return self.is_learned or self.answer in IF_TRAINED
+
+    @property
+    def kind(self) -> str:
+        """How pages and the terminal mark the answer: needed, open, unsure or clean."""
+        return KINDS.get(self.answer.removesuffix(f" {TRAINED_ON_IT}"), "clean")
 
     @property
     def name(self) -> str:
@@ -69,7 +110,8 @@ class SanitySection:
 class Sanity:
     """All that the checks of a dataset found; a notebook shows it as a page.
 
-    `original` is the model's score on original texts, `command` what to type to run it again.
+    `original` is the model's score on original texts, `own_words` the share of rows with a word
+    that no other row has (few in templated data), `command` what to type to run it again.
     """
 
     data: str
@@ -85,6 +127,7 @@ class Sanity:
     version: str
     sections: Sequence[SanitySection]
     original: Score | None = None
+    own_words: float | None = None
     notes: Sequence[str] = field(default_factory=list)
     seconds: float = 0.0
     command: str = ""
@@ -118,11 +161,12 @@ class Sanity:
 
     @property
     def about(self) -> str:
-        """Data, rows, model and seed, in one line."""
+        """Data, rows, model, seed and role, in one line."""
         rows = f"{self.n_rows['data']:,} rows"
         if self.train:
             rows += f" and {self.n_rows['train']:,} of {self.train}"
-        return f"{self.data}: {rows}, model {self.model}, seed {self.settings['seed']}"
+        role = ", read as a challenge set" if self.settings["role"] == "challenge" else ""
+        return f"{self.data}: {rows}, model {self.model}, seed {self.settings['seed']}{role}"
 
     @property
     def headline(self) -> str:
@@ -131,7 +175,9 @@ class Sanity:
             verdict
             for verdict in self.verdicts
             if verdict.group == "all"
-            and verdict.question in ("order", "both texts", "word classes")
+            and (
+                verdict.question in MAIN or (verdict.question in IF_BAD and verdict.kind == "open")
+            )
         ]
         line = ", ".join(
             f"{verdict.question}: {verdict.answer}{self._other_groups(verdict)}"

@@ -1,16 +1,15 @@
 """Splits: which rows are trained on and which are tested.
 
 A training split where there is one; otherwise the rows are dealt into parts, and each part is
-predicted by a model trained on the others. scikit-learn's GroupKFold also keeps groups together,
-but deals by the order of rows; here the seed and the texts alone decide.
+predicted by a model trained on the others. Rows of one family stay together. scikit-learn's
+GroupKFold also keeps groups together, but deals by the order of rows; here the seed and the texts
+alone decide.
 """
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from math import ceil
 from typing import Any
 
@@ -22,14 +21,13 @@ from disorder.metrics.statistics.intervals import Z
 from disorder.randomness import digest
 from disorder.runs.settings import Settings
 from disorder.types import Dataset, Example, Ints
+from disorder.verbs.sanity.families import Families, find_families
 from disorder.verbs.selected_data import selected_data
 
 FOLDS = 5
 LIMIT = 5000
 TEST_SHARE = 0.4  # test rows per training row, if those are enough
-FREQUENT = 0.2  # share of rows with one first text from which they are dealt out one by one
 TRAIN_ONLY = -1
-ClusterKey = tuple[str, str]
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,14 +35,16 @@ class DatasetRows:
     """The rows that models are trained and tested on.
 
     Row i is predicted by the model that never saw part `fold[i]`; rows of part −1 are only trained
-    on. `data` and `train` are all that was read, before any limit; `design` says in words which
-    rows are used how.
+    on. `cluster` is the family of each tested row, which is what counts as independent; −1 for the
+    others. `data` and `train` are all that was read; `design` says in words which rows are used
+    how.
     """
 
     data: Dataset
     train: Dataset | None
     examples: Sequence[Example]
     fold: Ints
+    cluster: Ints
     design: str
     notes: Sequence[str]
 
@@ -58,15 +58,29 @@ class DatasetRows:
         """The parts that are tested."""
         return [int(part) for part in np.unique(self.fold[self.tested])]
 
-    @cached_property
-    def cluster(self) -> Ints:
-        """A number per tested row, the same for rows that are not independent; else −1."""
-        tested = self.tested
-        numbers: dict[ClusterKey, int] = {}
-        keys = _cluster_keys([self.examples[row] for row in tested.tolist()])
-        found = np.full(len(self.examples), TRAIN_ONLY)
-        found[tested] = [numbers.setdefault(key, len(numbers)) for key in keys]
-        return found
+    @property
+    def n_families(self) -> int:
+        """How many families the tested rows are of."""
+        return len(np.unique(self.cluster[self.tested]))
+
+
+@dataclass(frozen=True)
+class RowLimits:
+    """How many rows are used: of the data, and of rows to train on; None where it was not said."""
+
+    data: int | None = None
+    train: int | None = None
+
+    @property
+    def most_trained(self) -> int:
+        """How many rows are trained on at most."""
+        return LIMIT if self.train is None else self.train
+
+    @property
+    def most_dealt(self) -> int:
+        """How many rows are cross-fitted at most."""
+        said = [each for each in (self.data, self.train) if each is not None]
+        return min(said, default=LIMIT)
 
 
 def read_rows(
@@ -74,23 +88,23 @@ def read_rows(
     train: Any,
     *,
     folds: int | None,
-    limit: int | None,
+    limits: RowLimits,
     margin: float,
     settings: Settings,
 ) -> DatasetRows:
     """Read the data, find its training split, and decide which rows are trained on and tested."""
-    test_set = selected_data(data, settings)
+    test_set = selected_data(data, replace(settings, limit=limits.data))
     train_source = train_spec(data, settings.data_dir) if train is None else train
     train_set = None if train_source is None else selected_data(train_source, settings)
-    limit = LIMIT if limit is None else limit
     if train_set is None:
-        return _deal(test_set, None, folds or FOLDS, limit, settings.seed)
+        return _deal(test_set, None, folds or FOLDS, limits.most_dealt, settings.seed)
     _check_same_task(train_set, test_set)
     # With so many rows the interval of any share is no wider than the margin.
     enough = ceil((Z / margin) ** 2)
-    if folds is None and (train is not None or len(test_set.examples) >= enough):
-        return _split(test_set, train_set, limit, enough, settings.seed)
-    dealt = _deal(test_set, train_set, folds or FOLDS, limit, settings.seed)
+    is_said = train is not None or limits.data is not None
+    if folds is None and (is_said or len(test_set.examples) >= enough):
+        return _split(test_set, train_set, limits, enough, settings.seed)
+    dealt = _deal(test_set, train_set, folds or FOLDS, limits.most_trained, settings.seed)
     if folds is not None:
         return dealt
     note = (
@@ -112,36 +126,55 @@ def _check_same_task(train: Dataset, data: Dataset) -> None:
         )
 
 
-def _split(data: Dataset, train: Dataset, limit: int, enough: int, seed: int) -> DatasetRows:
+def _split(data: Dataset, train: Dataset, limits: RowLimits, enough: int, seed: int) -> DatasetRows:
     """Train on one split, test on the other."""
     data = replace(data, task=train.task)
-    learned = _draw(train.examples, limit, seed)
-    tested = _draw(data.examples, max(enough, ceil(TEST_SHARE * limit)), seed)
-    fold = np.array([TRAIN_ONLY] * len(learned) + [0] * len(tested))
+    learned = _draw(train.examples, limits.most_trained, seed)
+    most_tested = limits.data or max(enough, ceil(TEST_SHARE * limits.most_trained))
+    tested = _draw(data.examples, most_tested, seed)
+    families = find_families(tested)
+    only_trained = np.full(len(learned), TRAIN_ONLY)
     design = (
         f"trained on {len(learned):,} rows of {train.name}, "
-        f"tested on {len(tested):,} rows of {data.name}"
+        f"tested on {len(tested):,} rows of {data.name}{_in_families(families)}"
     )
-    return DatasetRows(data, train, [*_marked(learned), *tested], fold, design, [])
+    return DatasetRows(
+        data,
+        train,
+        [*_marked(learned), *tested],
+        np.append(only_trained, np.zeros(len(tested), dtype=np.int64)),
+        np.append(only_trained, families.number),
+        design,
+        families.notes,
+    )
 
 
-def _deal(data: Dataset, train: Dataset | None, folds: int, limit: int, seed: int) -> DatasetRows:
-    """Deal all rows into parts, each predicted by a model trained on the others."""
-    everything = list(data.examples)
+def _deal(data: Dataset, train: Dataset | None, folds: int, most: int, seed: int) -> DatasetRows:
+    """Deal the rows of the data into parts, each predicted by a model trained on the others.
+
+    Training rows join until there are as many as `most`.
+    """
+    examples = _draw(data.examples, most, seed)
     names = data.name
     if train is not None:
         data = replace(data, task=train.task)
-        everything += _marked(train.examples)
+        examples += _draw(_marked(train.examples), most - len(examples), seed)
         names = f"{data.name} and {train.name}"
-    examples = _draw(everything, limit, seed)
-    keys = _cluster_keys(examples)
-    folds = max(1, min(folds, len(set(keys))))
+    families = find_families(examples)
+    folds = max(1, min(folds, families.n))
+    fold = _parts(families, examples, folds, seed)
     design = (
-        f"cross-fitted: {len(examples):,} rows of {names} in {folds} parts, "
-        "each predicted by a model trained on the others"
+        f"cross-fitted: {len(examples):,} rows of {names} in {folds} parts, each predicted by a "
+        f"model trained on the others{_in_families(families)}"
     )
-    fold = _parts(keys, folds, seed)
-    return DatasetRows(data, train, examples, fold, design, _frequent_notes(examples))
+    return DatasetRows(data, train, examples, fold, families.number, design, families.notes)
+
+
+def _in_families(families: Families) -> str:
+    """How many of the rows are independent, where not all are."""
+    if families.n == len(families.number):
+        return ""
+    return f"; rows that share a text or most words of one count as one: {families.n:,} families"
 
 
 def _marked(examples: Sequence[Example]) -> list[Example]:
@@ -149,44 +182,27 @@ def _marked(examples: Sequence[Example]) -> list[Example]:
     return [replace(example, id=f"train {example.id}") for example in examples]
 
 
-def _cluster_keys(examples: Sequence[Example]) -> list[ClusterKey]:
-    """What rows must share to stay together: their first text, unless it is very frequent."""
-    frequent = _frequent_texts(examples)
-    return [
-        ("row", example.id) if example.text_a in frequent else ("text", example.text_a)
-        for example in examples
-    ]
+def _parts(families: Families, examples: Sequence[Example], folds: int, seed: int) -> Ints:
+    """A part for each row: the largest family first, each to the smallest part.
 
-
-def _frequent_texts(examples: Sequence[Example]) -> dict[str, int]:
-    """First texts that more than a fifth of the rows have, with how many."""
-    counts = Counter(example.text_a for example in examples)
-    most = max(1, FREQUENT * len(examples))
-    return {text: n for text, n in counts.items() if n > most}
-
-
-def _frequent_notes(examples: Sequence[Example]) -> list[str]:
-    """A line for each text that does not keep its rows together."""
-    return [
-        f"{n:,} rows have the first text {text[:40]!r}: they count as independent, in training "
-        "and test"
-        for text, n in _frequent_texts(examples).items()
-    ]
-
-
-def _parts(keys: Sequence[ClusterKey], folds: int, seed: int) -> Ints:
-    """A part for each row: the most frequent key first, each to the smallest part.
-
-    Rows that share a key stay together, so that no premise is both trained on and tested.
+    Rows of a family stay together, so that none is trained on and tested.
     """
-    sizes = Counter(keys)
+    sizes = np.bincount(families.number).tolist()
+    names: list[tuple[str, ...]] = [()] * families.n
+    for number, example in zip(families.number.tolist(), examples, strict=True):
+        name = (example.text_a, example.text_b or "", example.id)
+        names[number] = min(names[number] or name, name)
     filled = [0] * folds
-    part_of: dict[ClusterKey, int] = {}
-    for key in sorted(sizes, key=lambda key: (-sizes[key], digest(seed, "sanity", "fold", *key))):
+    part_of = [0] * families.n
+    turns = sorted(
+        range(families.n),
+        key=lambda number: (-sizes[number], digest(seed, "sanity", "fold", *names[number])),
+    )
+    for number in turns:
         smallest = filled.index(min(filled))
-        part_of[key] = smallest
-        filled[smallest] += sizes[key]
-    return np.array([part_of[key] for key in keys])
+        part_of[number] = smallest
+        filled[smallest] += sizes[number]
+    return np.array(part_of)[families.number]
 
 
 def _draw(examples: Sequence[Example], limit: int, seed: int) -> list[Example]:

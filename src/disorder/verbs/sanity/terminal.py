@@ -10,14 +10,7 @@ from rich.text import Text
 from disorder.report.number_text import with_interval
 from disorder.verbs.sanity.result import Sanity, Verdict
 
-STYLES = {
-    "needed": "bold green",
-    "not needed": "bold yellow",
-    "gives away": "bold yellow",
-    "does as well": "bold yellow",
-    "found": "bold yellow",
-    "undecided": "dim",
-}
+STYLES = {"needed": "bold green", "open": "bold yellow", "unsure": "dim"}  # by kind of answer
 CLASSES = "word classes"
 
 
@@ -64,7 +57,7 @@ def _verdict_table(result: Sanity) -> Table:
         is_class = is_class and verdict.question.isupper()
         table.add_row(
             Text(_question(verdict, is_indented=is_class or verdict.group != "all")),
-            Text(verdict.answer, style=STYLES.get(verdict.answer, "")),
+            Text(verdict.answer, style=STYLES.get(verdict.kind, "")),
             Text(verdict.because),
         )
         is_class = is_class or verdict.question == CLASSES

@@ -220,14 +220,17 @@ class Trials:
 
     def cost(self, predictions: TrialPredictions, rows: Ints) -> Score:
         """How far predictions for these rows score below those of the model of original texts."""
-        kept, about = self._predicted(predictions, rows)
+        return self.difference(self.original, predictions, rows)
+
+    def difference(self, better: TrialPredictions, than: TrialPredictions, rows: Ints) -> Score:
+        """How far one set of predictions scores above another, on the rows that the other has."""
+        kept, about = self._predicted(than, rows)
         gold = self.gold[kept]
         if self.task.is_regression:
-            before = self.original.balanced[kept, 0]
-            after = predictions.balanced[kept, 0]
-            return correlation_difference(before, after, gold, **about)
-        was_right = self.is_right(self.original, kept)
-        return balanced_difference(was_right, self.is_right(predictions, kept), gold, **about)
+            columns = better.balanced[kept, 0], than.balanced[kept, 0]
+            return correlation_difference(*columns, gold, **about)
+        is_right = self.is_right(better, kept)
+        return balanced_difference(is_right, self.is_right(than, kept), gold, **about)
 
     def _predicted(self, predictions: TrialPredictions, rows: Ints) -> tuple[Ints, dict[str, Any]]:
         """The rows that have a prediction; how many have none, and which rows belong together."""

@@ -1,12 +1,13 @@
 """Baselines: can the data be gamed without reading it?
 
 What label frequencies, lengths, shared words and a bag of words reach, beside the model (NLI Data
-Sanity Check, Talman et al., 2021).
+Sanity Check, Talman et al., 2021). Longer texts share more words, so the overlap is judged by what
+it adds to lengths.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 
 import numpy as np
@@ -17,20 +18,33 @@ from disorder.report.number_text import in_points, score_row, with_interval
 from disorder.types import Ints, Score
 from disorder.verbs.sanity import features
 from disorder.verbs.sanity.check_input import CheckInput
+from disorder.verbs.sanity.checks.overlap import same_overlap
+from disorder.verbs.sanity.equivalence import (
+    DOES_AS_WELL,
+    FALLS_SHORT,
+    NEEDED,
+    NO_INFORMATION,
+    NOT_NEEDED,
+)
 from disorder.verbs.sanity.linear import Block, baseline_model
 from disorder.verbs.sanity.pictures import forest
 from disorder.verbs.sanity.result import CheckResult, Verdict, record
 from disorder.verbs.sanity.trials import TrialPredictions, Trials
 
 LABEL_PRIOR = "label prior"
+LENGTH = "length only"
+OVERLAP = "overlap only"
+LENGTH_AND_OVERLAP = "length and overlap"
 BAG_OF_WORDS = "bag of words"
 THE_MODEL = "the model"
-BLOCKS: dict[str, Block] = {
-    "length only": features.length,
-    "overlap only": features.overlap,
-    BAG_OF_WORDS: features.words,
-}  # name → what the baseline sees
-ANSWERS = {"needed": "falls short", "not needed": "does as well"}  # of a bag of words
+BLOCKS: dict[str, tuple[Block, ...]] = {
+    LENGTH: (features.length,),
+    OVERLAP: (features.overlap,),
+    LENGTH_AND_OVERLAP: (features.sizes, features.overlap),
+    BAG_OF_WORDS: (features.words,),
+}  # name → what the baseline sees; of two blocks the second only if it helps on held-out rows
+PAIRS_ONLY = (OVERLAP, LENGTH_AND_OVERLAP)
+ANSWERS = {NEEDED: FALLS_SHORT, NOT_NEEDED: DOES_AS_WELL}  # of a bag of words
 
 
 @check(asks="Can the data be gamed without reading it?", paper="NDSC", position=50)
@@ -42,30 +56,28 @@ def baselines(given: CheckInput) -> CheckResult:
     notes: dict[str, None] = {}
     blocks = dict(BLOCKS)
     if not trials.is_pairs:
-        del blocks["overlap only"]
-        notes["overlap only: not done, there is no second text"] = None
+        blocks = {name: block for name, block in BLOCKS.items() if name not in PAIRS_ONLY}
+        notes[f"{OVERLAP}: not done, there is no second text"] = None
     predictions = {LABEL_PRIOR: _label_prior(trials)}
     predictions |= {name: _predict(trials, name, block) for name, block in blocks.items()}
     predictions[THE_MODEL] = trials.original
     rows = []
     scores = []
-    verdicts = []
     for name, found in predictions.items():
-        score = trials.score(found, trials.rows.tested)
-        rows.append(_row(trials, name, found, score))
+        rows.append(_row(trials, name, found))
         records, unjudged = trials.by_group(partial(_record, trials, name, found))
         scores += records
         notes |= dict.fromkeys(unjudged)
-        if name == BAG_OF_WORDS:
-            verdicts.append(_bag_of_words_verdict(trials, found, score))
-        elif name in blocks:
-            verdicts.append(_verdict(trials, name, score))
+    verdicts = [_length_verdict(trials, predictions[LENGTH])]
+    if OVERLAP in blocks:
+        verdicts.append(_overlap_verdict(trials, predictions))
+    verdicts.append(_bag_of_words_verdict(trials, predictions[BAG_OF_WORDS]))
     table = Table("baseline_scores", "Baselines beside the model", rows)
     return CheckResult(verdicts, scores, [_figure(trials, rows)], [table], list(notes))
 
 
-def _predict(trials: Trials, name: str, block: Block) -> TrialPredictions:
-    model = baseline_model(name, block, trials.task, trials.seed)
+def _predict(trials: Trials, name: str, blocks: tuple[Block, ...]) -> TrialPredictions:
+    model = baseline_model(name, blocks, trials.task, trials.seed)
     encoded = model.encode(trials.texts)
     every_row = np.ones(len(trials.texts), dtype=bool)
     return trials.predict(model, trials.fit(model, encoded, name), encoded, every_row)
@@ -89,9 +101,10 @@ def _record(
     return row | {"metric": trials.metric} | record(trials.score(predictions, rows))
 
 
-def _bag_of_words_verdict(trials: Trials, predictions: TrialPredictions, score: Score) -> Verdict:
+def _bag_of_words_verdict(trials: Trials, predictions: TrialPredictions) -> Verdict:
     """A bag of words is compared with the model."""
     rows = trials.rows.tested
+    score = trials.score(predictions, rows)
     cost = trials.cost(predictions, rows)
     original = trials.score(trials.original, rows)
     answer, trouble = trials.rule.decide(cost, original, trials.chance(rows))
@@ -101,18 +114,36 @@ def _bag_of_words_verdict(trials: Trials, predictions: TrialPredictions, score: 
     return Verdict(BAG_OF_WORDS, ANSWERS.get(answer, answer), because, cost, original=original)
 
 
-def _verdict(trials: Trials, name: str, score: Score) -> Verdict:
-    """A baseline that sees no words is compared with chance."""
+def _length_verdict(trials: Trials, predictions: TrialPredictions) -> Verdict:
+    """A baseline that sees lengths is compared with chance."""
     chance = trials.chance(trials.rows.tested)
+    score = trials.score(predictions, trials.rows.tested)
     gain = Score(
         score.value - chance, score.low - chance, score.high - chance, score.n, score.skipped
     )
     because = f"It scores {with_interval(score)}, chance is {chance:.3f}"
-    return Verdict(name, trials.rule.gives_away(gain), because, gain)
+    return Verdict(LENGTH, trials.rule.gives_away(gain), because, gain)
 
 
-def _row(trials: Trials, name: str, predictions: TrialPredictions, score: Score) -> Row:
-    row = {"name": name} | score_row(score)
+def _overlap_verdict(trials: Trials, predictions: Mapping[str, TrialPredictions]) -> Verdict:
+    """A baseline that sees the overlap is compared with one that sees lengths."""
+    rows = trials.rows.tested
+    overlaps = trials.overlaps(trials.texts, rows)
+    if np.ptp(overlaps) == 0:
+        because = same_overlap(float(overlaps[0]))
+        return Verdict(OVERLAP, NO_INFORMATION, because[:1].upper() + because[1:])
+    of_lengths = _predict(trials, "lengths", (features.sizes,))
+    gain = trials.difference(predictions[LENGTH_AND_OVERLAP], of_lengths, rows)
+    alone = with_interval(trials.score(predictions[OVERLAP], rows))
+    because = (
+        f"Added to the lengths of the texts it gains {in_points(gain)}; alone it scores {alone}, "
+        f"chance is {trials.chance(rows):.3f}"
+    )
+    return Verdict(OVERLAP, trials.rule.gives_away(gain), because, gain)
+
+
+def _row(trials: Trials, name: str, predictions: TrialPredictions) -> Row:
+    row = {"name": name} | score_row(trials.score(predictions, trials.rows.tested))
     accuracy = trials.plain_accuracy(predictions)
     return row if accuracy is None else row | {"accuracy": round(accuracy, 4)}
 

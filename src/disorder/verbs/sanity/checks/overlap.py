@@ -44,8 +44,8 @@ def overlap(given: CheckInput) -> CheckResult:
     low, high = np.quantile(shared, (1 / 3, 2 / 3))
     few = shared <= low
     many = shared >= high
-    if low == high or not few.any() or not many.any():
-        raise NothingToMeasure("the texts of all rows share the same part of their words")
+    if low == high:
+        raise NothingToMeasure(_no_thirds(shared, float(low)))
     least = with_interval(clustered_share(is_right[few], clusters[few]))
     most = with_interval(clustered_share(is_right[many], clusters[many]))
     gap = accuracy_gap(is_right, few, many, clusters)
@@ -56,6 +56,22 @@ def overlap(given: CheckInput) -> CheckResult:
     verdict = Verdict("accuracy by overlap", _answer(gap, given.rule), because, gap)
     figures = [_bins_figure(shared, is_right, clusters, trials), _sets_figure(shared, trials)]
     return CheckResult([verdict], figures=figures)
+
+
+def same_overlap(overlap: float) -> str:
+    """The sentence on rows that all share the same part of their words."""
+    return f"in every row text_a has the same share of text_b's words ({overlap:.3f})"
+
+
+def _no_thirds(shared: Floats, usual: float) -> str:
+    """Why rows that share few words cannot be set apart from those that share many."""
+    if np.ptp(shared) == 0:
+        return same_overlap(usual)
+    part = float((shared == usual).mean())
+    return (
+        f"in {part:.2f} of the rows text_a has the same share of text_b's words ({usual:.3f}): "
+        "there are no thirds to compare"
+    )
 
 
 def _answer(gap: Score, rule: VerdictRule) -> str:

@@ -1,41 +1,80 @@
 """Label words: which words give a label away?
 
 By smoothed pointwise mutual information, as Gururangan et al. (2018) rank the words of SNLI's
-hypotheses. Thousands of words are looked at, so every interval is widened until all of them hold
-together (Bonferroni).
+hypotheses. Rows of one family count as one, shared among their labels: a premise that stands once
+with each label says nothing. Thousands of words are looked at, so every interval is widened until
+all of them hold together (Bonferroni).
 """
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
 from math import log2
+
+import numpy as np
 
 from disorder.errors import NothingToMeasure
 from disorder.metrics.statistics.intervals import wilson
 from disorder.registry import check
 from disorder.report.exhibits import Row, Table
 from disorder.report.number_text import rounded
-from disorder.types import Example
+from disorder.types import Bools, Example, Floats, Ints
 from disorder.verbs.sanity.check_input import CheckInput
 from disorder.verbs.sanity.equivalence import VerdictRule, joint_z
 from disorder.verbs.sanity.features import WORD
 from disorder.verbs.sanity.result import CheckResult, Verdict
 
-SMOOTHING = 10.0  # imagined texts with the word, whose labels are as frequent as in all the data
-FEWEST = 10  # distinct texts that a word must be in to be looked at
+SMOOTHING = 10.0  # imagined rows with the word, whose labels are as frequent as in all the data
+FEWEST = 10  # independent rows that a word must be in to be looked at
 SIDES = ("text_a", "text_b")
 SHOWN = 100
-LabelsByText = Mapping[str, set[str]]  # distinct text → the labels that its rows have
 
 
-@dataclass
-class WordCount:
-    """In how many distinct texts a word is, and how many of them have each label in some row."""
+@dataclass(frozen=True, eq=False)
+class SideWords:
+    """The words of one text of every row: `row[i]` has the word numbered `word[i]`, once per row.
 
-    texts: int = 0
-    labels: Counter[str] = field(default_factory=Counter)
+    `family` and `label` are numbers per row of the data.
+    """
+
+    side: str
+    words: Sequence[str]
+    row: Ints
+    word: Ints
+    family: Ints
+    label: Ints
+    n_labels: int
+
+    @cached_property
+    def by_word(self) -> tuple[Ints, Floats]:
+        """How many families each word is in, and the share of each label among them."""
+        return self._weighed(self.word, self.row, len(self.words))
+
+    @property
+    def is_looked_at(self) -> Bools:
+        """Which words are in enough families."""
+        return self.by_word[0] >= FEWEST
+
+    @cached_property
+    def priors(self) -> Floats:
+        """The share of each label among all families that have such a text."""
+        rows = np.unique(self.row)
+        return np.asarray(self._weighed(np.zeros_like(rows), rows, 1)[1][0])
+
+    def _weighed(self, word: Ints, row: Ints, n_words: int) -> tuple[Ints, Floats]:
+        """Families per word, and shares of labels in which each family weighs the same."""
+        family = self.family[row]
+        inside, family_of = np.unique(word * (family.max() + 1) + family, return_inverse=True)
+        word_of = inside // (family.max() + 1)
+        cells, n_rows = np.unique(family_of * self.n_labels + self.label[row], return_counts=True)
+        weights = n_rows / np.bincount(family_of)[cells // self.n_labels]
+        places = word_of[cells // self.n_labels] * self.n_labels + cells % self.n_labels
+        sums = np.bincount(places, weights=weights, minlength=n_words * self.n_labels)
+        counts = np.bincount(word_of, minlength=n_words)
+        shares = sums.reshape(n_words, self.n_labels) / np.maximum(1, counts)[:, None]
+        return counts, np.clip(np.round(shares, 12), 0.0, 1.0)
 
 
 @check(
@@ -45,84 +84,73 @@ class WordCount:
     position=70,
 )
 def words(given: CheckInput) -> CheckResult:
-    """Find words whose texts have a label more often than all texts do, by more than the margin."""
+    """Find words whose rows have a label more often than all rows do, by more than the margin."""
     examples = given.examples
     if given.task.is_regression:
         raise NothingToMeasure("labels are numbers: no word can give one away")
-    labels = Counter(example.label for example in examples)
+    present = {example.label for example in examples}
+    labels = [label for label in given.task.labels if label in present]
     if len(labels) < 2:
-        raise NothingToMeasure(f"every row has the label {next(iter(labels))!r}")
-    texts = {side: _labels_by_text(examples, side) for side in SIDES}
-    counts = {
-        (side, word): count
-        for side in SIDES
-        for word, count in _word_counts(texts[side]).items()
-        if count.texts >= FEWEST
-    }
-    n_tests = len(counts) * len(labels)
+        raise NothingToMeasure(f"every row has the label {examples[0].label!r}")
+    sides = _sides(given, labels)
+    n_tests = len(labels) * sum(int(side.is_looked_at.sum()) for side in sides)
     if not n_tests:
-        raise NothingToMeasure(f"no word is in {FEWEST} texts")
-    priors = {side: _label_shares(texts[side]) for side in SIDES}
-    rows = [
-        row
-        for (side, word), count in counts.items()
-        for row in _giveaways(side, word, count, priors[side], n_tests, given.rule.margin)
-    ]
-    rows.sort(key=lambda row: (-row["low"], row["text"], row["word"], row["label"]))
-    verdict = _verdict(rows, n_tests, _share_with_giveaway(rows, examples), given.rule)
-    return CheckResult([verdict], tables=[_table(rows)], notes=[_note(n_tests, len(examples))])
+        raise NothingToMeasure(
+            f"no word is in {FEWEST} rows (those that share a text or most words count as one)"
+        )
+    rows = [row for side in sides for row in _giveaways(side, labels, n_tests, given.rule.margin)]
+    rows.sort(key=lambda row: (-row["low"], row["text"], row["word"], labels.index(row["label"])))
+    verdict = _verdict(rows, n_tests, _share_with_giveaway(rows, sides, len(examples)), given.rule)
+    note = _note(n_tests, len(examples), given.families.n)
+    return CheckResult([verdict], tables=[_table(rows)], notes=[note])
 
 
-def _labels_by_text(examples: Sequence[Example], side: str) -> dict[str, set[str]]:
-    """The distinct texts of a side, with the labels that they have."""
-    found: dict[str, set[str]] = {}
-    for example in examples:
-        text = example.text_a if side == "text_a" else example.text_b
-        if text is not None:
-            found.setdefault(text, set()).add(example.label)
+def _sides(given: CheckInput, labels: Sequence[str]) -> list[SideWords]:
+    """The words of the first texts, and of the second where there are some."""
+    label = np.array([labels.index(example.label) for example in given.examples])
+    found = []
+    for side in SIDES:
+        numbers: dict[str, int] = {}
+        row, word = _numbered(given.examples, side, numbers)
+        if numbers:
+            family = given.families.number
+            found.append(SideWords(side, list(numbers), row, word, family, label, len(labels)))
     return found
 
 
-def _word_counts(texts: LabelsByText) -> dict[str, WordCount]:
-    """The texts that each word is in: a text counts once, however many rows have it."""
-    counts: dict[str, WordCount] = {}
-    for text, labels in texts.items():
-        for word in set(WORD.findall(text.lower())):
-            count = counts.setdefault(word, WordCount())
-            count.texts += 1
-            count.labels.update(labels)
-    return counts
-
-
-def _label_shares(texts: LabelsByText) -> dict[str, float]:
-    """The share of the distinct texts that have each label in some row."""
-    counts = Counter(label for labels in texts.values() for label in labels)
-    return {label: count / len(texts) for label, count in counts.items()}
+def _numbered(examples: Sequence[Example], side: str, numbers: dict[str, int]) -> tuple[Ints, Ints]:
+    """Row and word number of each distinct word of each text; new words go into `numbers`."""
+    words_of: list[int] = []
+    lengths = []
+    for example in examples:
+        text = example.text_a if side == "text_a" else example.text_b
+        found = dict.fromkeys(WORD.findall((text or "").lower()))
+        words_of += [numbers.setdefault(word, len(numbers)) for word in found]
+        lengths.append(len(found))
+    row = np.repeat(np.arange(len(examples)), lengths)
+    return row, np.array(words_of, dtype=np.int64)
 
 
 def _giveaways(
-    side: str,
-    word: str,
-    count: WordCount,
-    priors: Mapping[str, float],
-    n_tests: int,
-    margin: float,
+    side: SideWords, labels: Sequence[str], n_tests: int, margin: float
 ) -> Iterator[Row]:
-    """One row per label that this word gives away."""
-    n = count.texts
-    for label, n_label in count.labels.items():
-        prior = priors[label]
-        share = n_label / n
+    """One row per word of this side and label that it gives away."""
+    counts, shares = side.by_word
+    is_above = (shares > side.priors + margin) & side.is_looked_at[:, None]
+    for word, column in np.argwhere(is_above).tolist():
+        n = int(counts[word])
+        share = float(shares[word, column])
+        prior = float(side.priors[column])
         low, high = joint_interval(share, n, n_tests)
         if low > prior + margin:
             yield {
-                "word": word,
-                "text": side,
-                "label": label,
+                "word": side.words[word],
+                "text": side.side,
+                "label": labels[column],
                 "pmi": _smoothed_pmi(share, n, prior),
                 "low": _smoothed_pmi(low, n, prior),
                 "high": _smoothed_pmi(high, n, prior),
-                "texts": n,
+                "rows": n,
                 "share": rounded(share),
                 "share_low": rounded(low),
                 "share_high": rounded(high),
@@ -140,18 +168,14 @@ def joint_interval(share: float, n: int, n_tests: int) -> tuple[float, float]:
     return wilson(share, n, joint_z(n_tests))
 
 
-def _share_with_giveaway(rows: Sequence[Row], examples: Sequence[Example]) -> float:
+def _share_with_giveaway(rows: Sequence[Row], sides: Sequence[SideWords], n_rows: int) -> float:
     """The share of the data's rows that have a word which gives a label away."""
-    giveaways = {(row["text"], row["word"]) for row in rows}
-    n_with = sum(any(key in giveaways for key in _words_of(example)) for example in examples)
-    return n_with / len(examples)
-
-
-def _words_of(example: Example) -> Iterator[tuple[str, str]]:
-    """The distinct words of each text of a row."""
-    for side, text in zip(SIDES, example.texts, strict=True):
-        if text is not None:
-            yield from ((side, word) for word in set(WORD.findall(text.lower())))
+    has_one = np.zeros(n_rows, dtype=bool)
+    for side in sides:
+        found = {row["word"] for row in rows if row["text"] == side.side}
+        gives = np.array([word in found for word in side.words])
+        has_one[side.row[gives[side.word]]] = True
+    return float(has_one.mean())
 
 
 def _verdict(rows: Sequence[Row], n_tests: int, covered: float, rule: VerdictRule) -> Verdict:
@@ -163,7 +187,7 @@ def _verdict(rows: Sequence[Row], n_tests: int, covered: float, rule: VerdictRul
     interval = f"{top['share']:.3f} [{top['share_low']:.3f}, {top['share_high']:.3f}]"
     most = (
         f"most of all {top['word']!r} in {top['text']}: {top['label']} in {interval} "
-        f"of {top['texts']:,} texts, {top['prior']:.3f} of all"
+        f"of {top['rows']:,} rows, {top['prior']:.3f} of all"
     )
     n = len({(row["text"], row["word"]) for row in rows})
     found = f"{n:,} words give" if n > 1 else "1 word gives"
@@ -171,7 +195,7 @@ def _verdict(rows: Sequence[Row], n_tests: int, covered: float, rule: VerdictRul
         f"{found} a label away by more than {margin}, {most}; "
         f"{covered:.2f} of the rows have one of them"
     )
-    return Verdict("label words", "found", because)
+    return Verdict("label words", "found", because, is_learned=True)
 
 
 def _table(rows: Sequence[Row]) -> Table:
@@ -181,9 +205,12 @@ def _table(rows: Sequence[Row]) -> Table:
     return Table("label_words", caption, rows[:SHOWN])
 
 
-def _note(n_tests: int, n_rows: int) -> str:
+def _note(n_tests: int, n_rows: int, n_families: int) -> str:
+    counted = ""
+    if n_families < n_rows:
+        counted = f"; those that share a text or most words of one count as one: {n_families:,}"
     return (
-        f"{n_rows:,} rows, {n_tests:,} words and labels looked at (words in {FEWEST} texts or "
-        "more; a text counts once); intervals hold for all together at 95 %; PMI is smoothed by "
-        f"{SMOOTHING:g} imagined texts"
+        f"{n_rows:,} rows{counted}; {n_tests:,} words and labels looked at (words in {FEWEST} rows "
+        "or more); intervals hold for all together at 95 %; PMI is smoothed by "
+        f"{SMOOTHING:g} imagined rows"
     )

@@ -10,8 +10,15 @@ from typing import Literal
 from disorder.errors import DisorderError
 from disorder.metrics import ORIGINAL
 from disorder.types import Score
-from disorder.verbs.human import HumanRecord, HumanScores, score
-from disorder.verbs.human.ratings import ALL, MAJORITY, MODEL, PERTURBED
+from disorder.verbs.human import (
+    ALL,
+    MAJORITY,
+    MODEL,
+    PERTURBED,
+    HumanRecord,
+    HumanScores,
+    score,
+)
 from disorder.verbs.study.pipeline import Pipeline, Reach
 from disorder.verbs.study.result import DIGITS, StepResult, StudyCell
 from disorder.verbs.study.workbench import Workbench

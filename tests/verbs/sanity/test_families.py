@@ -1,0 +1,137 @@
+"""Families: rows that share a text or most of its words stay together and count as one."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+from made_data import ZOO, some
+
+import disorder
+from disorder.runs.settings import Settings
+from disorder.types import Example
+from disorder.verbs.sanity import families as families_module
+from disorder.verbs.sanity.families import find_families, similar_sets
+from disorder.verbs.sanity.near_duplicates import N_BANDS
+from disorder.verbs.sanity.splits import RowLimits, read_rows
+
+
+def examples(n: int, n_words: int = 12, seed: int = 0) -> list[Example]:
+    rng = np.random.default_rng(seed)
+    return [
+        Example(f"e{i:04d}", " ".join(some(rng, n_words)), " ".join(some(rng, n_words)), "yes")
+        for i in range(n)
+    ]
+
+
+def together(found: Any, *rows: int) -> bool:
+    return len({int(found.number[row]) for row in rows}) == 1
+
+
+def test_unlike_rows_are_families_of_their_own() -> None:
+    assert find_families(examples(200)).n == 200
+
+
+def test_rows_that_share_words_in_another_order_are_one_family() -> None:
+    rows = examples(100)
+    turned = " ".join(reversed(rows[3].text_a.split()))
+    rows.append(replace(rows[0], id="turned", text_b=turned))  # the first text of row 0, too
+    found = find_families(rows)
+    assert together(found, 0, 3, 100)
+    assert found.n == 99
+
+
+def test_most_words_are_enough_and_few_are_not() -> None:
+    rows = examples(100)
+    words = rows[5].text_a.split()
+    rows.append(replace(rows[0], id="most", text_a=" ".join([*words[:-1], "xylo"]), text_b="so"))
+    rows.append(replace(rows[0], id="few", text_a=" ".join([*words[:6], *"abcdef"]), text_b="so"))
+    found = find_families(rows)
+    assert together(found, 5, 100)
+    assert not together(found, 5, 101)
+
+
+def test_short_texts_join_only_as_first_texts() -> None:
+    rows = [replace(each, text_b="it is so") for each in examples(100)]
+    assert find_families(rows).n == 100
+    rows = [replace(each, text_a=f"it is {i // 2}") for i, each in enumerate(examples(100))]
+    assert find_families(rows).n == 50
+
+
+def test_families_do_not_depend_on_the_order_of_rows() -> None:
+    rows = [
+        Example(row["id"], row["text_a"], row["text_b"], row["label"])
+        for row in ZOO["families"].rows(300)
+    ]
+    turns = np.random.default_rng(1).permutation(300)
+    one = find_families(rows).number
+    other = find_families([rows[i] for i in turns]).number
+    assert (one[turns] == other).all()
+    assert len(set(one.tolist())) == 50
+
+
+def test_no_family_swallows_the_data() -> None:
+    """Texts of a few templates are all alike: joined by 0.8 of their words they would be one."""
+    rng = np.random.default_rng(0)
+    frame = some(rng, 10)
+    rows = [
+        Example(str(i), " ".join([*frame, f"w{rng.integers(40)}"]), None, "yes")
+        for i in range(1000)
+    ]
+    found = find_families(rows)
+    assert np.bincount(found.number).max() <= 50
+    assert found.n == len({row.text_a for row in rows})
+    [note] = found.notes
+    assert note.startswith(
+        "1,000 of 1,000 rows share most words of a text with more than 50 others"
+    )
+
+
+def test_a_text_in_every_row_joins_nothing() -> None:
+    rows = [replace(each, text_b="is this review kind or is it unkind") for each in examples(300)]
+    assert find_families(rows).n == 300
+
+
+def test_the_cost_grows_with_the_number_of_rows(monkeypatch: pytest.MonkeyPatch) -> None:
+    looked = []
+    monkeypatch.setattr(
+        families_module, "_members", lambda known, sets, i: looked.append(i) or frozenset((1, i))
+    )
+    rng = np.random.default_rng(0)
+    frame = rng.integers(2**60, size=40, dtype=np.uint64)
+    sets = [np.sort(np.append(frame, np.uint64(i))) for i in range(1000)]
+    list(similar_sets(sets, 0.8))
+    assert len(looked) <= 4 * N_BANDS * len(sets)  # two texts of two pairs per band
+
+
+def test_a_family_is_in_one_part() -> None:
+    data = ZOO["families"].rows(300)
+    rows = read_rows(data, None, folds=None, limits=RowLimits(), margin=0.05, settings=Settings())
+    parts: dict[int, set[int]] = {}
+    for number, part in zip(rows.cluster.tolist(), rows.fold.tolist(), strict=True):
+        parts.setdefault(number, set()).add(part)
+    assert len(parts) == rows.n_families == 50
+    assert all(len(found) == 1 for found in parts.values())
+    assert "count as one: 50 families" in rows.design
+
+
+def test_what_holds_in_one_family_only_is_not_learned() -> None:
+    """Labels are drawn once per family: a model that knows its other rows predicts them all."""
+    pytest.importorskip("sklearn", reason="needs scikit-learn")
+    found = disorder.sanity(ZOO["families"].rows(600), check="order")
+    assert found.original is not None
+    assert found.original.low <= 0.5
+    assert found.n_rows["families_tested"] == 100
+    assert found.original.high - found.original.low > 0.15  # a hundred families, not 600 rows
+
+
+def test_families_of_paws_are_kept_together(shared_data: Any) -> None:
+    data = shared_data / "paws_wiki" / "dev.jsonl.gz"
+    rows = read_rows(
+        str(data), None, folds=None, limits=RowLimits(8000), margin=0.05, settings=Settings()
+    )
+    assert rows.n_families < 2500
+    sizes = np.bincount(rows.cluster)
+    assert sizes.max() <= 400
