@@ -44,6 +44,7 @@ def write_record(folder: Path, study: Study) -> None:
     write_atomically(folder / "study.json", text.encode("utf-8", "backslashreplace"))
 
 
+USUAL = {"precision": "fp32", "seeds": 1}  # not worth saying in a command
 KEPT = ("runs", "models", "explained", "steps")  # folders of what a study made
 
 
@@ -179,6 +180,8 @@ def command_of(study: Study) -> str:
         if model in names:
             words += ["--as", names[model]]
     for name, value in request.items():
+        if USUAL.get(name) == value:
+            continue
         if name not in ("models", "data", "names") and value not in (None, {}, [], (), "", False):
             words += _option(name, value)
     return shlex.join(words)

@@ -96,6 +96,23 @@ def by_word(name: str) -> CellPlace:
     return ({"word": word, "k": "4", "r": "2"}, "minitree") if word != name else ({}, name)
 
 
+def without_word(name: str) -> CellPlace | None:
+    """All scores but that of the one word that is drawn."""
+    return None if name.startswith("score of the word ") else ({}, name)
+
+
+def by_length(name: str) -> CellPlace:
+    """The first prediction and the length of examples, as what the row is about.
+
+    >>> by_length("first predicted right, 10–17 words")
+    ({'first predicted': 'right', 'words': '10–17'}, 'acceptance')
+    """
+    first, comma, words = name.removeprefix("first predicted ").partition(", ")
+    if not comma:
+        return {}, name
+    return {"first predicted": first, "words": words.removesuffix(" words")}, "acceptance"
+
+
 def by_side(name: str) -> CellPlace:
     """Which texts were perturbed, as what the row is about."""
     score, _, perturbed = name.partition(", ")
@@ -201,7 +218,7 @@ figure(
 )
 figure(
     "unli/fig4",
-    ExplanationFigure("minitree", learns=True),
+    ExplanationFigure("minitree", place=without_word, learns=True),
     train="mnli:train",
     extras=("nlp",),
     part_settings=TREE,
@@ -216,7 +233,7 @@ item(
     by_code=BY_CODE,
     means=(OVER_ALL,),
 )
-figure("unli/fig6", ExplanationFigure("length"))
+figure("unli/fig6", ExplanationFigure("length", place=by_length))
 figure(
     "unli/fig7",
     ExplanationFigure(

@@ -87,7 +87,7 @@ class ExplanationFigure(Pipeline):
 
     def explained(self, bench: Workbench, model: Any, data: Any) -> StepResult:
         """What the explanation finds for one model and set of data."""
-        train = bench.train if self.learns else None
+        train = bench.name_of(bench.train) if self.learns else None
         found, folder = explain_in_folder(
             bench,
             model,

@@ -243,7 +243,9 @@ def _has_answers(bench: Workbench, data: Any) -> bool:
 
 def learned_from(bench: Workbench, data: Any, specs: Sequence[str]) -> str | None:
     """The data that transformations learn from, where some of them learn."""
-    return training_data_for(bench, data) if set(specs) & set(LEARNING) else None
+    if not set(specs) & set(LEARNING):
+        return None
+    return bench.name_of(training_data_for(bench, data))
 
 
 def span_scores(spec: Any) -> Iterator[tuple[str, Score]]:
