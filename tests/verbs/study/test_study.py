@@ -88,8 +88,10 @@ def test_a_finished_run_stands_for_its_model_and_data(tmp_path: Path) -> None:
         disorder.study("unli/table2", str(tmp_path / "run"))
     with pytest.raises(DisorderError, match="has no shuffle_ngrams"):
         disorder.study("ndsc/table6", str(tmp_path / "run"))
-    with pytest.raises(DisorderError, match="needs the model itself"):
-        disorder.study("unli/fig2", str(tmp_path / "run"), "builtin")
+    with pytest.raises(DisorderError, match="has q 5, the study 100; say q=5"):
+        disorder.study("unli/fig2", str(tmp_path / "run"))
+    with pytest.raises(DisorderError, match="needs the model itself: it trains"):
+        disorder.study("unli/table6", str(tmp_path / "run"), "builtin")
 
 
 def test_another_models_numbers_stand_beside_and_are_not_compared(as_mnli: Path) -> None:

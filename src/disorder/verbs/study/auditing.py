@@ -35,7 +35,7 @@ def audit_once(
     audit may be curtailed, where they are all that is needed.
     """
     if isinstance(model, GivenRun):
-        _check_given(model, transformations, q=q, fidelity=bench.fidelity)
+        check_given(model, transformations, q=q, fidelity=bench.fidelity)
         return model.run, model.folder
     folder = bench.folder / "runs" / hashed_folder_name(model, data)
     specs = [bench.spec_of(spec, train=train) for spec in transformations]
@@ -75,7 +75,7 @@ def _curtailed(bench: Workbench, scores: Sequence[str]) -> dict[str, Any]:
     return {"curtail": True, "score": list(scores)}
 
 
-def _check_given(
+def check_given(
     given: GivenRun, transformations: Sequence[str], *, q: int, fidelity: Fidelity
 ) -> None:
     """Raise unless a finished audit has what the item needs."""

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from disorder.verbs.explain import Explanations, explain, write_folder
+from disorder.verbs.study.auditing import check_given
 from disorder.verbs.study.naming import (
     GivenRun,
     hashed_folder_name,
@@ -43,6 +44,7 @@ def explain_in_folder(
     asked, examples = model, raw_data(data)
     reading = bench.predicting(model)
     if isinstance(model, GivenRun):
+        check_given(model, [transformation], q=q, fidelity=bench.fidelity)
         asked = StoredPredictions(model)
         examples = asked.dataset
         settings |= {name: model.run.settings[name] for name in ("q", "fidelity", "short")}
