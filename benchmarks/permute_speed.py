@@ -1,5 +1,5 @@
 """Distinct derangements per second, against a rejection loop, the released algorithm, and plain
-random orders.
+random orders; splitters and units; a text of 10,000 words by character.
 
 python benchmarks/permute_speed.py     (needs spaCy for the released algorithm; CPU time, medians of
 5)
@@ -16,13 +16,22 @@ import numpy as np
 from _measure import TOY
 
 from disorder.randomness import generator
+from disorder.transformations import parse
 from disorder.transformations.derange import derangements
+from disorder.transformations.words import split
+from disorder.types import Example, Task
 
 Q = 5 if TOY else 100
 LENGTHS = range(8, 12) if TOY else range(8, 41)
 ROUNDS = 1 if TOY else 5
 RELEASED = 4805
 SENTENCES = [" ".join(f"word{i}" for i in range(n)) for n in LENGTHS]
+TEXTS = [f"{text.capitalize()}, it's said. It was {i} o'clock!" for i, text in enumerate(SENTENCES)]
+SPLITTERS = ("simple", "icu", "characters", "sentences")
+UNITS = ("word", "char", "sentence")
+N_LONG = 200 if TOY else 10_000
+LONG = ("derange:unit=char", "shuffle_window:unit=char", "shuffle_letters", "replace_letters")
+TASK = Task("speed")
 
 
 def ours() -> None:
@@ -72,6 +81,40 @@ def seconds(work: Callable[[], None]) -> float:
     return statistics.median(times)
 
 
+def cut(splitter: str) -> None:
+    for text in TEXTS:
+        split(text, words=splitter)
+
+
+def deranged(unit: str) -> None:
+    transformation = parse(f"derange:unit={unit}")
+    for i, text in enumerate(TEXTS):
+        list(transformation.apply_all([Example(str(i), text, None, "")], task=TASK, q=Q, seed=0))
+
+
+def long_text(spec: str, n_words: int) -> float:
+    """CPU seconds for one variant of a long text."""
+    text = " ".join(f"word{i % 977}" for i in range(n_words))
+    transformation = parse(spec)
+    examples = [Example("long", text, None, "")]
+    return seconds(lambda: list(transformation.apply_all(examples, task=TASK, q=1, seed=0)))
+
+
+def print_units() -> None:
+    print("\n| splitter | texts/s |\n|---|---|")
+    for splitter in SPLITTERS:
+        print(f"| {splitter} | {len(TEXTS) / seconds(lambda s=splitter: cut(s)):,.0f} |")
+    print(f"\n| unit | texts/s of {Q} variants, cut and drawn |\n|---|---|")
+    for unit in UNITS:
+        print(f"| {unit} | {len(TEXTS) / seconds(lambda u=unit: deranged(u)):,.0f} |")
+    print(
+        f"\n| {N_LONG:,} words by character | s | s for half the words | ratio |\n|---|---|---|---|"
+    )
+    for spec in LONG:
+        whole, half = (long_text(spec, n) for n in (N_LONG, N_LONG // 2))
+        print(f"| {spec} | {whole:.3f} | {half:.3f} | {whole / max(half, 1e-9):.1f} |")
+
+
 def main() -> None:
     times = {work.__name__: seconds(work) for work in (ours, unconstrained, rejection, released)}
     n_rows = Q * len(LENGTHS)
@@ -81,6 +124,7 @@ def main() -> None:
     elsewhere = n_rows / times["ours"] / RELEASED
     print(f"ours ÷ the released generator's {RELEASED:,}/s, measured elsewhere: {elsewhere:.0f}")
     print(f"ours ÷ unconstrained: {times['ours'] / times['unconstrained']:.2f}")
+    print_units()
 
 
 if __name__ == "__main__":

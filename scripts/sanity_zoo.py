@@ -1,6 +1,6 @@
 """How often `disorder sanity` is wrong about datasets whose answers are known.
 
-python scripts/sanity_zoo.py [N_SEEDS]     (datasets of tests/verbs/sanity/made_data.py)
+python scripts/sanity_zoo.py [N_SEEDS [ROWS …]]     (datasets of tests/verbs/sanity/made_data.py)
 """
 
 from __future__ import annotations
@@ -35,10 +35,11 @@ def outcomes(name: str, n: int, n_seeds: int) -> Counter[str]:
 
 def main() -> None:
     n_seeds = int(sys.argv[1]) if len(sys.argv) > 1 else 10
+    sizes = [int(word) for word in sys.argv[2:]] or SIZES
     print("| dataset | rows | verdicts | right | undecided | false |")
     print("| --- | --- | --- | --- | --- | --- |")
     for name in ZOO:
-        for n in SIZES:
+        for n in sizes:
             counts = outcomes(name, n, n_seeds)
             total = counts.total()
             shares = " | ".join(f"{counts[k] / total:.3f}" for k in ("right", "undecided", "false"))

@@ -119,6 +119,77 @@ def tiny_bert(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+@pytest.fixture(scope="session")
+def tiny_masked(tiny_bert: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A masked language model of random weights, with the tokenizer of the classifier."""
+    torch = pytest.importorskip("torch", reason="needs torch")
+    transformers = pytest.importorskip("transformers", reason="needs transformers")
+    folder = tmp_path_factory.mktemp("tiny-masked")
+    transformers.AutoTokenizer.from_pretrained(tiny_bert).save_pretrained(folder)
+    torch.manual_seed(0)
+    config = transformers.AutoConfig.from_pretrained(tiny_bert)
+    transformers.BertForMaskedLM(config).save_pretrained(folder)
+    return folder
+
+
+@pytest.fixture(scope="session")
+def tiny_llama(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a small Llama of random weights and a byte-level BPE made from the built-in
+    data; it has no chat template.
+    """
+    torch = pytest.importorskip("torch", reason="needs torch")
+    transformers = pytest.importorskip("transformers", reason="needs transformers")
+    from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
+
+    from disorder.data import read_data
+
+    folder = tmp_path_factory.mktemp("tiny-llama")
+    core = Tokenizer(models.BPE())
+    core.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    core.decoder = decoders.ByteLevel()
+    trainer = trainers.BpeTrainer(
+        vocab_size=500,
+        special_tokens=["<s>", "</s>"],
+        initial_alphabet=pre_tokenizers.ByteLevel.alphabet(),
+        show_progress=False,
+    )
+    texts = [text for e in read_data("builtin").examples[:300] for text in e.texts if text]
+    core.train_from_iterator([*texts, "Answer: yes", "Answer: no", "Answer: maybe"], trainer)
+    transformers.PreTrainedTokenizerFast(
+        tokenizer_object=core, bos_token="<s>", eos_token="</s>"
+    ).save_pretrained(folder)
+    torch.manual_seed(0)
+    config = transformers.LlamaConfig(
+        vocab_size=core.get_vocab_size(),
+        hidden_size=32,
+        intermediate_size=64,
+        num_hidden_layers=2,
+        num_attention_heads=4,
+        num_key_value_heads=2,
+        max_position_embeddings=1024,
+        initializer_range=0.3,
+        bos_token_id=0,
+        eos_token_id=1,
+    )
+    transformers.LlamaForCausalLM(config).save_pretrained(folder)
+    return folder
+
+
+@pytest.fixture(scope="session")
+def tiny_chat(tiny_llama: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The same model with a chat template."""
+    import shutil
+
+    folder = tmp_path_factory.mktemp("tiny-chat") / "model"
+    shutil.copytree(tiny_llama, folder)
+    (folder / "chat_template.jinja").write_text(
+        "{{ bos_token }}{% for message in messages %}[{{ message.role }}] {{ message.content }}\n"
+        "{% endfor %}{% if add_generation_prompt %}[assistant] {% endif %}",
+        encoding="utf-8",
+    )
+    return folder
+
+
 @pytest.fixture
 def command(capsys: pytest.CaptureFixture[str]) -> Command:
     """Run a command; gives exit code, standard output and standard error."""

@@ -20,13 +20,14 @@ LAYERS = (
     {"verbs"},
     {"data", "transformations", "models", "metrics"},
     {"runs", "report", "engines"},
-    {"types", "errors", "registry", "specs", "randomness", "abstention", "memo", "hub"},
+    {"types", "errors", "registry", "specs", "randomness"}
+    | {"abstention", "memo", "hub", "languages"},
 )  # surfaces → verbs → parts → store → base
 # the only steps sideways, apart from verb to verb; a run shows itself in a notebook by its report
 BESIDE = {"__main__": {"cli"}, "cli": {"web"}, "report": {"runs"}, "runs": {"report"}}
 # models that need strings have them made from positions
 RENDERING = "disorder.transformations.rendering."
-SHARED_BY_VERBS = {"context", "model_loading", "outcomes", "selected_data"}
+SHARED_BY_VERBS = {"context", "model_loading", "outcomes", "prompting", "selected_data"}
 HEAVY = (
     "torch",
     "transformers",

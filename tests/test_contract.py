@@ -27,7 +27,9 @@ from disorder.registry import (
     parts,
     parts_of,
 )
+from disorder.specs import spec_name
 from disorder.transformations import Transformation, parse
+from disorder.transformations.positions.prompt_examples import written
 from disorder.transformations.rendering import render, variant_texts
 from disorder.transformations.words import split
 from disorder.types import Example, Outcomes, Score, Task, Variants
@@ -88,6 +90,16 @@ def specs() -> list[str]:
     """Every transformation; those that learn from other data get some."""
     needs = {name: entry.needs for name, entry in parts(TransformationPart).items()}
     return [f"{name}:train=made up" if "training data" in needs[name] else name for name in needs]
+
+
+def pair_for(spec: str, language: str) -> tuple[str, str]:
+    """Two texts that a transformation can perturb; the first holds examples of a prompt for those
+    that perturb these.
+    """
+    if parts(TransformationPart)[spec_name(spec)].perturbs == "words":
+        return PAIRS[language]
+    shots = [(f"{PAIRS[language][0]} {i}", f"answer {i}") for i in range(5)]
+    return written(shots), PAIRS[language][1]
 
 
 def variants_of(
@@ -157,7 +169,7 @@ class TestTransformation:
     def test_the_same_seed_gives_the_same_texts(
         self, name: str, fidelity: Any, language: str
     ) -> None:
-        pair = example(*PAIRS[language])
+        pair = example(*pair_for(name, language))
         before = asdict(pair)
         results = [
             variants_of(parse(name, fidelity=fidelity), pair, language=language) for _ in range(2)
@@ -173,7 +185,7 @@ class TestTransformation:
         self, name: str, fidelity: Any, language: str
     ) -> None:
         transformation = parse(name, fidelity=fidelity)
-        pair = example(*PAIRS[language])
+        pair = example(*pair_for(name, language))
         perturbed = [
             variants_of(transformation, pair, language=language, seed=seed) for seed in range(5)
         ]
@@ -183,7 +195,7 @@ class TestTransformation:
     @pytest.mark.parametrize("language", TASKS)
     def test_ids_matter_as_seeds_do(self, name: str, fidelity: Any, language: str) -> None:
         transformation = parse(name, fidelity=fidelity)
-        pairs = [example(*PAIRS[language], name=str(i)) for i in range(5)]
+        pairs = [example(*pair_for(name, language), name=str(i)) for i in range(5)]
         perturbed = [variants_of(transformation, pair, language=language) for pair in pairs]
         texts = {str([] if variants is None else variant_texts(variants)) for variants in perturbed}
         assert (len(texts) == 1) == is_fixed(transformation)
@@ -193,11 +205,12 @@ class TestTransformation:
         self, name: str, fidelity: Any, language: str
     ) -> None:
         transformation = parse(name, fidelity=fidelity)
-        variants = variants_of(transformation, example(*PAIRS[language]), language=language)
+        pair = pair_for(name, language)
+        variants = variants_of(transformation, example(*pair), language=language)
         if not transformation.keeps_words or variants is None:
             return
         for made in variant_texts(variants):
-            for old, new in zip(PAIRS[language], made, strict=True):
+            for old, new in zip(pair, made, strict=True):
                 assert letters(str(new)) == letters(old)
 
 
@@ -260,13 +273,14 @@ def random_outcomes(seed: int, *, n: int, q: int, numbers: bool = False) -> Outc
             rng.random((n, q, 1)),
             np.ones(n, dtype=bool),
         )
-    return outcomes(
-        rng.integers(3, size=n), rng.integers(3, size=n), rng.integers(3, size=(n, q)), sure=0.7
-    )
+    gold = rng.integers(3, size=n)
+    # more than a guess: some scores are of the skill that is left, and there must be some
+    original = np.where(rng.random(n) < 0.5, gold, rng.integers(3, size=n))
+    return outcomes(gold, original, rng.integers(3, size=(n, q)), sure=0.7)
 
 
 def numbers_of(metric: str) -> bool:
-    return bool(parts(MetricPart)[metric].on == "numbers")
+    return bool(parts(MetricPart)[metric].on != "labels")
 
 
 def score_of(metric: str, given: Outcomes) -> Score:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import doctest
 import importlib
+import importlib.util
 import pkgutil
 import re
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -17,6 +19,7 @@ from conftest import Command
 
 ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
+TUTORIALS = sorted((ROOT / "docs" / "tutorials").glob("*.md"))
 MODULES = [
     module.name
     for module in pkgutil.walk_packages(disorder.__path__, "disorder.")
@@ -112,3 +115,54 @@ def test_the_five_minute_transformation_works() -> None:
         [sys.executable, "-c", program], capture_output=True, text=True, check=False
     )
     assert done.returncode == 0, done.stderr
+
+
+def _script(name: str) -> Any:
+    """A file of scripts/ as a module."""
+    spec = importlib.util.spec_from_file_location(name, ROOT / "scripts" / f"{name}.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_the_reference_is_current(monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("yaml", reason="needs PyYAML")
+    monkeypatch.setenv("COLUMNS", "80")
+    stale = [
+        path.name
+        for path, text in _script("reference").pages().items()
+        if not path.exists() or path.read_text(encoding="utf-8") != text
+    ]
+    assert stale == [], "run: make reference"
+
+
+@pytest.mark.parametrize("page", TUTORIALS, ids=lambda page: page.stem)
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+def test_tutorials_run_and_print_what_they_say(page: Path) -> None:
+    needs = {"audit-your-classifier": "sklearn", "is-my-benchmark-any-good": "sklearn"}
+    needs["train-the-weakness-away"] = "torch"
+    if page.stem in needs:
+        pytest.importorskip(needs[page.stem], reason=f"needs {needs[page.stem]}")
+    tutorials = _script("tutorials")
+    before = page.read_text(encoding="utf-8")
+    assert tutorials.steady(tutorials.run_page(page)) == tutorials.steady(before)
+
+
+def test_no_line_of_a_page_is_endless() -> None:
+    long = [
+        f"{page.name}:{number}"
+        for page in PAGES
+        for number, line in enumerate(page.read_text(encoding="utf-8").splitlines(), start=1)
+        if len(line) >= 600
+    ]
+    assert long == []
+
+
+def test_every_page_is_in_the_navigation() -> None:
+    pytest.importorskip("yaml", reason="needs PyYAML")
+    named = {path for paths in _script("reference").sections().values() for path in paths}
+    folder = ROOT / "docs"
+    there = {path.relative_to(folder).as_posix() for path in folder.rglob("*.md")}
+    assert there == named

@@ -35,6 +35,31 @@ def test_the_notebook_displays_runs_pictures_and_progress(tmp_path: Path) -> Non
     assert "<iframe" in _data(run[-1])["text/html"]
 
 
+@pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::RuntimeWarning")
+def test_results_display_themselves(tmp_path: Path) -> None:
+    nbformat = pytest.importorskip("nbformat", reason="needs nbclient")
+    nbclient = pytest.importorskip("nbclient", reason="needs nbclient")
+    pytest.importorskip("sklearn", reason="needs scikit-learn")
+    notebook = nbformat.read(ROOT / "examples" / "results_display.ipynb", as_version=4)
+    nbclient.NotebookClient(
+        notebook, timeout=300, resources={"metadata": {"path": str(tmp_path)}}
+    ).execute()
+    _, comparison, explanations, sanity, picture = [
+        cell.outputs for cell in notebook.cells if cell.cell_type == "code"
+    ]
+    assert "Holm" in _data(comparison[-1])["text/html"]
+    assert "<svg" in _data(explanations[-1])["text/html"]
+    assert "duplicates" in _data(sanity[-1])["text/html"]
+    assert _data(picture[-1])["image/svg+xml"].startswith("<svg")
+    assert (tmp_path / "forest.pdf").read_bytes().startswith(b"%PDF")
+
+
+def test_every_notebook_is_run_by_a_test() -> None:
+    text = Path(__file__).read_text(encoding="utf-8")
+    for path in (ROOT / "examples").glob("*.ipynb"):
+        assert f'"{path.name}"' in text
+
+
 def _data(output: Any) -> dict[str, str]:
     return dict(output.get("data", {}))
 

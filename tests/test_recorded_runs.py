@@ -25,6 +25,7 @@ COLUMNS = ("transformation", "metric", "group", "value", "low", "high", "n", "sk
 OF_NLTK = ("classes", "full")  # their word classes are those of NLTK's data
 N_EXAMPLES = 10
 Q = 3
+NEWER = ("skill_kept",)  # metrics that came after the recording
 
 
 def recorded(name: str) -> Any:
@@ -36,9 +37,9 @@ def marked(name: str, *, needs_nltk: bool) -> Any:
 
 
 def is_recorded(record: dict[str, Any]) -> bool:
-    """Whether a score can have been recorded: that of a plugin that is installed now cannot."""
+    """Whether a score can have been recorded: that of a plugin, or of a newer metric, cannot."""
     metric = metric_named(record["metric"])
-    return metric is not None and metric.is_built_in
+    return metric is not None and metric.is_built_in and metric.name not in NEWER
 
 
 def rows(records: list[dict[str, Any]]) -> list[list[Any]]:

@@ -16,11 +16,13 @@ if TYPE_CHECKING:
     from disorder.registry import list_parts
     from disorder.runs import Run, read_run
     from disorder.verbs.audit import audit, resume
+    from disorder.verbs.board import board
     from disorder.verbs.compare import compare
     from disorder.verbs.explain import explain
     from disorder.verbs.gate import gate
     from disorder.verbs.model_loading import load_model
     from disorder.verbs.perturb import perturb
+    from disorder.verbs.plan import plan
     from disorder.verbs.sanity import sanity
     from disorder.verbs.study import study
     from disorder.verbs.train import designs, mitigations, train
@@ -29,6 +31,7 @@ __all__ = [
     "DisorderError",
     "Run",
     "audit",
+    "board",
     "compare",
     "designs",
     "explain",
@@ -37,6 +40,7 @@ __all__ = [
     "load_model",
     "mitigations",
     "perturb",
+    "plan",
     "read_data",
     "read_run",
     "resume",
@@ -50,6 +54,7 @@ _HOMES = {
     "DisorderError": "errors",
     "Run": "runs",
     "audit": "verbs.audit",
+    "board": "verbs.board",
     "compare": "verbs.compare",
     "designs": "verbs.train",
     "explain": "verbs.explain",
@@ -58,6 +63,7 @@ _HOMES = {
     "load_model": "verbs.model_loading",
     "mitigations": "verbs.train",
     "perturb": "verbs.perturb",
+    "plan": "verbs.plan",
     "read_data": "data",
     "read_run": "runs",
     "resume": "verbs.audit",

@@ -56,6 +56,12 @@ class BadModel(DisorderError):
     """A model that cannot be loaded, or does not fit the data."""
 
 
+class ModelStopped(DisorderError):
+    """A model that worked and then stopped, such as a server that went away: what it predicted is
+    kept, and the run can be resumed.
+    """
+
+
 class NothingToMeasure(DisorderError):
     """A score has no example to be measured on."""
 

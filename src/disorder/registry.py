@@ -31,6 +31,7 @@ HOMES = {
     "tagger": "disorder.transformations.tags",
     "metric": "disorder.metrics",
     "model": "disorder.models",
+    "prompt": "disorder.models.prompts",
     "data": "disorder.data",
     "network": "disorder.models.networks",
     "recipe": "disorder.verbs.train.recipes",
@@ -133,6 +134,10 @@ class TransformationPart(Part):
     tagger: Mapping[str, str]
     shows: tuple[str, ...]
     single: bool
+    units: bool
+    nested: tuple[str, ...]
+    drawn_as: str
+    perturbs: Literal["words", "shots"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -166,11 +171,13 @@ class MetricPart(Part):
     better: str
     unit: str
     of: Literal["texts", "variants", "permutations", "order"]
-    on: Literal["labels", "numbers"]
+    on: Literal["labels", "numbers", "any", "likelihoods"]
     shown: Literal["table", "page", "permutations", "file"]
     position: int
     parameter: str
     points: tuple[str, ...]
+    depends_on_q: bool
+    alone: str
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -181,6 +188,17 @@ class ModelPart(Part):
 
     form: str
     needs: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class PromptPart(Part):
+    """A prompt for language models; the decorator `prompt` says what the fields mean."""
+
+    kind = "prompt"
+
+    words: Mapping[str, str]
+    texts: Literal[0, 1, 2]
+    on: Literal["labels", "numbers"]
 
 
 @dataclass(frozen=True)
@@ -399,6 +417,10 @@ def transformation(
     tagger: Mapping[str, str] | None = None,
     shows: tuple[str, ...] = (),
     single: bool | None = None,
+    units: bool | None = None,
+    nested: tuple[str, ...] = (),
+    drawn_as: str = "",
+    perturbs: Literal["words", "shots"] = "words",
 ) -> Callable[[F], F]:
     """Register a way to perturb a text.
 
@@ -413,7 +435,11 @@ def transformation(
     `tagger` for each language where it matters; with "vocabulary" and "training data" the function
     takes a `Context` as its fourth argument. `shows` names settings that the canonical spec always
     spells out, because their default says too little. `single` says whether single texts can be
-    perturbed; usually they cannot where a transformation takes a pair.
+    perturbed; usually they cannot where a transformation takes a pair. `units` says whether other
+    units than words can be moved (unit=char|subword|sentence|line), usually those that change
+    nothing but order. `nested` names settings that do not change the draws: a larger share then
+    contains a smaller one. `drawn_as` names the transformation whose draws it shares, as a control.
+    `perturbs` is "shots" for those that are for the examples of a prompt (--break shots).
     """
     return _declare(
         TransformationPart,
@@ -433,6 +459,10 @@ def transformation(
         tagger=TAGGERS | dict(tagger or {}),
         shows=shows,
         single=scope == "sentence" if single is None else single,
+        units=keeps_words and scope == "sentence" and not needs if units is None else units,
+        nested=nested,
+        drawn_as=drawn_as,
+        perturbs=perturbs,
     )
 
 
@@ -454,12 +484,14 @@ def metric(
     unit: str = "share",
     paper: str = "",
     of: Literal["texts", "variants", "permutations", "order"] = "variants",
-    on: Literal["labels", "numbers"] = "labels",
+    on: Literal["labels", "numbers", "any", "likelihoods"] = "labels",
     shown: Literal["table", "page", "permutations", "file"] = "table",
     position: int = 100,
     name: str = "",
     parameter: str = "",
     points: tuple[str, ...] = (),
+    depends_on_q: bool = False,
+    alone: str = "",
 ) -> Callable[[F], F]:
     """Register a score: a function from `Outcomes` to its decomposition by example.
 
@@ -467,10 +499,13 @@ def metric(
     the docstring's first sentence), `better` in words which way is good, `unit` what its numbers
     are. `of` says what it measures: original and perturbed texts alike, any perturbed ones, those
     with several variants per example, or those that keep the words and change their order. `on`
-    says whether predictions are labels or numbers. `shown` is where it appears: in every table, on
-    pages only, among the scores of permutations, or in files only; `position` orders it there. A
-    metric with a `parameter` is written NAME@VALUE and gets the value as its second argument; it is
-    measured at `points` unless others are requested.
+    says whether predictions must be labels or numbers (any: either), or are log-probabilities of
+    the texts themselves. `shown` is where it appears: in every table, on pages only, among the
+    scores of permutations, or in files only; `position` orders it there. A metric with a
+    `parameter` is written NAME@VALUE and gets the value as its second argument; it is measured at
+    `points` unless others are requested. `depends_on_q` marks one whose expected value changes with
+    the number of permutations; `alone` says why a limit on it alone misleads, where it does: a gate
+    then names a better rule.
     """
 
     def enter(function: F) -> F:
@@ -489,6 +524,8 @@ def metric(
             position=position,
             parameter=parameter,
             points=points,
+            depends_on_q=depends_on_q,
+            alone=alone,
         )
         register(entry)
         return function
@@ -497,8 +534,30 @@ def metric(
 
 
 def model(*, form: str, needs: str = "") -> Callable[[F], F]:
-    """Register a loader of predictors; `form` shows the spec a user types."""
+    """Register a loader of predictors; `form` shows the spec a user types.
+
+    Its keyword-only parameters beside `task` are settings that only this kind of model takes. A
+    loader with a parameter `prompt` is one of language models and gets the
+    `disorder.models.prompting.Prompt` of the task.
+    """
     return _declare(ModelPart, name=_form_name(form), form=form, needs=needs)
+
+
+def prompt(
+    *,
+    words: Mapping[str, str] | None = None,
+    texts: Literal[0, 1, 2] = 0,
+    on: Literal["labels", "numbers"] = "labels",
+) -> Callable[[F], F]:
+    """Register a prompt for language models: a function that returns a Jinja template.
+
+    The template fills in `text_a`, `text_b` (None for single texts) and `options`, the words to
+    choose from; its block `instruction` stands once at the beginning, the rest once per text.
+    `words` maps labels to the words that stand for them; it is the prompt of every task whose
+    labels are among them, none: of any task. `texts` is how many texts it takes (0: any number).
+    `on` says whether labels are names, or numbers whose mean is predicted.
+    """
+    return _declare(PromptPart, words=words or {}, texts=texts, on=on)
 
 
 def data(

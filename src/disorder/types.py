@@ -22,7 +22,18 @@ Bools = NDArray[np.bool_]
 Floats = NDArray[np.float64]
 Texts = tuple[str, str | None]
 Fidelity = Literal["paper", "released"]
+DISORDER = (
+    "global_disorder",
+    "local_disorder",
+    "global_disorder_char",
+    "local_disorder_char",
+    "surviving_bigrams",
+    "kendall_tau",
+)  # the measures of how far a perturbed text is from its original order
 Progress = Callable[[str, int, int, str], None]  # stage, done, total, note
+# how the examples of a prompt are written as one text: part, mark, answer, mark
+BEFORE_ANSWER = "␟"
+AFTER_ANSWER = "␞"
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +62,9 @@ class Task:
     """The task of a dataset: its labels, and which text the papers perturb.
 
     `reject_label` is the right prediction for a meaningless text, `default_label` the one for a
-    pair of copies.
+    pair of copies. `language` is an ISO 639 code, `mul` for data in several, `und` where it is not
+    known. `is_likelihood` says that a model gives the log-probability of a text, and that no labels
+    are used.
     """
 
     name: str
@@ -60,10 +73,18 @@ class Task:
     reject_label: str | None = None
     default_label: str | None = None
     language: str = "en"
+    is_likelihood: bool = False
+
+    @property
+    def predicts(self) -> Literal["labels", "numbers", "likelihoods"]:
+        """What a model gives for a text."""
+        if self.is_likelihood:
+            return "likelihoods"
+        return "labels" if self.labels else "numbers"
 
     @property
     def is_regression(self) -> bool:
-        """Whether gold labels are numbers."""
+        """Whether predictions are numbers."""
         return not self.labels
 
     @property
@@ -74,23 +95,26 @@ class Task:
 
 @dataclass(frozen=True)
 class Dataset:
-    """Examples with their task, and how many rows were left out by reason."""
+    """Examples with their task, how many rows were left out by reason, and what reading noticed."""
 
     name: str
     task: Task
     examples: Sequence[Example]
     skipped: Mapping[str, int] = field(default_factory=dict)
     fingerprint: str = ""
+    notes: Sequence[str] = ()
 
 
 @dataclass(frozen=True, eq=False)
 class Sentence:
     """A text cut into words, keeping enough to rebuild it exactly.
 
-    Words are `text[starts[i]:ends[i]]`. `is_spaced` is False for scripts written without spaces.
-    What only some transformations need is filled in for those: the universal word class of each
-    word and whether it heads a noun phrase (`tags`, `is_head`), and how much the model's loss
-    depends on it (`importance`).
+    Words are `text[starts[i]:ends[i]]`; where the unit is another, they are characters, sentences
+    or lines. `is_spaced` is False for scripts written without spaces; `joint` is what stands
+    between two words that were no neighbours. `groups` says of characters which word they stand in
+    (−1: none). What only some transformations need is filled in for those: the universal word
+    class of each word and whether it heads a noun phrase (`tags`, `is_head`), and how much the
+    model's loss depends on it (`importance`).
     """
 
     text: str
@@ -101,6 +125,8 @@ class Sentence:
     tags: NDArray[np.str_] | None = None
     is_head: Bools | None = None
     importance: Floats | None = None
+    groups: Ints | None = None
+    joint: str = " "
 
     def __len__(self) -> int:
         return len(self.starts)
@@ -145,6 +171,8 @@ class Sentence:
             None if self.tags is None else self.tags[positions],
             None if self.is_head is None else self.is_head[positions],
             None if self.importance is None else self.importance[positions],
+            None if self.groups is None else self.groups[positions],
+            self.joint,
         )
 
 
@@ -172,12 +200,18 @@ class PositionRows:
 
     @classmethod
     def of_texts(
-        cls, sentence: Sentence, texts: Sequence[str], *, is_shared: bool = False
+        cls,
+        sentence: Sentence,
+        texts: Sequence[str],
+        *,
+        available: int | None = None,
+        is_shared: bool = False,
     ) -> PositionRows:
         """Variants that are texts of their own."""
         return cls(
             sentence,
             np.empty((len(texts), 0), dtype=np.int64),
+            available,
             is_shared=is_shared,
             written=tuple(texts),
         )

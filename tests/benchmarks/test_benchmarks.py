@@ -17,14 +17,17 @@ RATIOS = {
     "again.py": r"again is \d+ × faster",
     "audit_speed.py": r"\| e bare forward passes +\| +[\d.]+ \| +[\d.]+ \| +1\.00 \|",
     "family_speed.py": r"per row, largest ÷ smallest = [\d.]+",
+    "llm_speed.py": r"\| d1 curtailed, Ω_max +\| +[\d.]+ \| +[\d.]+ \| +[\d.]+ \|",
     "lime_speed.py": r"lime, loop +[\d.]+ s CPU +[\d.]+x   same top word: \d+ of 2",
     "overlap_speed.py": r"disorder +[\d,]+ permutations per second +[\d.]+ ×",
-    "permute_speed.py": r"ours ÷ unconstrained: [\d.]+",
+    "permute_speed.py": r"\| shuffle_letters \| [\d.]+ \| [\d.]+ \| [\d.]+ \|",
     "pipeline_speed.py": r"\| the pipeline object \| [\d.]+ \| [\d.]+ \|",
     "runtimes.py": r"\| torch, plain attention \| [\d.]+ \| [\d.]+ \|",
     "scale.py": r"largest ÷ smallest = [\d.]+",
+    "server_speed.py": r"ours, 8 connections +[\d.]+ s +[\d.]+ ×",
     "start.py": r"\| disorder --help \| [\d.]+ \| [\d.]+ \|",
     "throughput.py": r"\| `derange` \| [\d,]+ \| [\d,]+ \|",
+    "words_per_text.py": r"\| builtin \| en \| icu \| [\d.]+ \| [\d.]+ \| [\d.]+ \|",
     "view_speed.py": r"\| open a run \(fresh server\) \| [\d.]+ \| [\d.]+ \| 2 \|",
 }
 
@@ -47,11 +50,19 @@ def _benchmarks(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 @pytest.mark.usefixtures("_benchmarks")
 @pytest.mark.parametrize("name", RATIOS)
 def test_a_benchmark_prints_its_ratio(
-    name: str, tiny_bert: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    name: str,
+    tiny_bert: Path,
+    tiny_llama: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     monkeypatch.setattr(sys, "argv", [str(FOLDER / name), "--toy"])
     if name in OF_TRANSFORMERS:
         monkeypatch.setenv("MODEL", str(tiny_bert))
+        monkeypatch.setenv("DATA", "builtin")
+    if name == "llm_speed.py":
+        pytest.importorskip("lm_eval", reason="needs lm-eval (pip install --group peers)")
+        monkeypatch.setenv("MODEL", str(tiny_llama))
         monkeypatch.setenv("DATA", "builtin")
     runpy.run_path(str(FOLDER / name), run_name="__main__")
     printed = capsys.readouterr().out

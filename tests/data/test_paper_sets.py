@@ -80,7 +80,7 @@ def test_named_sets_are_found_in_a_folder_and_know_their_task(
 @pytest.mark.parametrize("name", [name for name, entry in parts(DataPart).items() if entry.splits])
 def test_what_the_papers_break_reject_and_default_to(name: str) -> None:
     task = known_tasks()[name]
-    breaks_second = {"mnli", "snli", "anli", "fever_nli", "ocnli", "rte"}
+    breaks_second = {"mnli", "snli", "anli", "fever_nli", "ocnli", "rte", "xnli"}
     assert task.breaks == ("b" if name in breaks_second else "a")
     for label in (task.reject_label, task.default_label):
         assert label is None or label in task.labels

@@ -159,8 +159,8 @@ class TestMistakes:
             ("d.csv", "text_a,text_a,label\na,b,x\n", "a column name stands twice"),
             (
                 "d.jsonl",
-                '{"text": "a", "label": "x"}\n',
-                "no column 'text_a'; it has 'text', 'label'. Say which one it is",
+                '{"words": "a", "label": "x"}\n',
+                "no column 'text_a'; it has 'words', 'label'. Say which one it is",
             ),
             ("d.jsonl", '{"text_a": "a"}\n', "no column 'label'"),
             ("d.jsonl", line(text_a=["a"]), "line 1: a text must be a string, got list"),

@@ -81,7 +81,7 @@ class TestWatched:
         with pytest.raises(DisorderError, match=told) as error:
             Metric.named(name).check_watched(NLI, "paper")
         assert "\n" not in str(error.value)
-        with pytest.raises(DisorderError, match=told):
+        with pytest.raises(DisorderError, match=told.replace("--stop-when", "stop_when")):
             audit("uniform", pairs(6), q=2, with_="derange", stop_when=f"width({name}) < 0.1")
 
     @pytest.mark.parametrize("name", [*MEANS, "omega@0.5"])

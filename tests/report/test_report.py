@@ -17,9 +17,8 @@ from disorder.report.page import page, visible, write_report
 from disorder.report.terminal import show
 from disorder.report.wording import command
 from disorder.runs import read_run
-from disorder.runs.run import Record, Run
+from disorder.runs.run import Run
 from disorder.verbs.audit.pipeline import audit
-from disorder.verbs.audit.verdict import behaviour, verdict
 
 HOSTILE = [
     "<script>alert(1)</script> is what the old man said to her",
@@ -101,60 +100,6 @@ def test_terminal_fits_eighty_columns_and_starts_with_the_verdict(run: Run) -> N
     assert text.strip().startswith(run.verdict.split("\n")[0][:30])
     assert max(map(len, text.splitlines())) <= 80
     assert "…" not in text
-
-
-@pytest.mark.parametrize(
-    ("low", "high", "name"),
-    [
-        (0.8, 1.0, "behaves like a bag of words"),
-        (0.79, 1.0, "relies on words more than on their order"),
-        (0.0, 0.2, "reads word order"),
-        (0.1, 0.45, "reads word order in part"),
-        (0.3, 0.7, "lies between a bag of words and a reader"),
-        (0.3, 0.9, "cannot be told yet from so few examples"),
-        (0.1, 0.7, "cannot be told yet from so few examples"),
-    ],
-)
-def test_behaviour_is_decided_on_the_interval(low: float, high: float, name: str) -> None:
-    assert behaviour(low, high) == name
-
-
-def made(p_c: tuple[float, float, float], accuracy: tuple[float, float, float]) -> Run:
-    run = Run(
-        model="m",
-        data="d",
-        task="nli",
-        labels=["a", "b"],
-        chance=0.5,
-        transformations=["derange"],
-        seed=0,
-        n_examples=9,
-        breaks_order=["derange"],
-        settings={"q": 100},
-        started="",
-        n_available=9,
-    )
-    for name, metric, (value, low, high) in (
-        ("original", "accuracy", accuracy),
-        ("derange", "accuracy", p_c),
-        ("derange", "p_c", p_c),
-    ):
-        run.scores.append(
-            Record(
-                transformation=name, metric=metric, value=value, low=low, high=high, n=9, skipped=0
-            )
-        )
-    return run
-
-
-def test_verdict_names_a_bag_of_words() -> None:
-    assert verdict(made((0.97, 0.95, 0.99), (0.9, 0.85, 0.95))).startswith(
-        "Behaves like a bag of words: 0.97"
-    )
-
-
-def test_no_verdict_on_a_model_that_guesses() -> None:
-    assert verdict(made((0.5, 0.45, 0.55), (0.5, 0.4, 0.6))).startswith("No verdict on reading")
 
 
 def test_command_repeats_the_run(run: Run, tmp_path: Path) -> None:

@@ -126,7 +126,8 @@ def check_spaces(dataset: Dataset, name: str, fidelity: Fidelity) -> None:
                 assert Counter(f"{a}{b}".lower().replace(" ", "")) == Counter(
                     old.lower().replace(" ", "")
                 )
-    assert n_perturbed > N_ROWS / 4, name
+    if not name.endswith("_letters"):  # hardly a word has two letters between its ends
+        assert n_perturbed > N_ROWS / 4, name
 
 
 def test_words_and_characters_are_moved_as_asked() -> None:
@@ -140,7 +141,7 @@ def test_words_and_characters_are_moved_as_asked() -> None:
             )
         ]
 
-    by_word, by_character = moved("derange:words=jieba"), moved("derange")
+    by_word, by_character = moved("derange"), moved("derange:words=simple")
     assert all(word in text for text in by_word for word in ("小明", "北京", "苹果"))
     assert any("苹果" not in text for text in by_character)
     for text in by_word + by_character:

@@ -223,7 +223,7 @@ class TestWithoutNltkData:
     ) -> None:
         monkeypatch.setitem(sys.modules, "spacy", None)
         with pytest.raises(MissingData, match=r"^word classes need a tagger: pip install "):
-            parse("drop_pos:tags=NOUN").tried()
+            parse("drop_pos:tags=NOUN").tried("en")
 
 
 @pytest.mark.shared

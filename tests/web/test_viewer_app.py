@@ -144,7 +144,51 @@ def test_the_list_is_sorted_by_the_chosen_column(app: Any) -> None:
 
     assert order("/?sort=model&order=asc")[0] == "alw"
     assert order("/?sort=model&order=asc") != order("/?sort=model&order=desc")
-    assert order("/?sort=kept&order=desc")[0] == "alw"
+    up, down = (order(f"/?sort=accuracy&order={way}") for way in ("asc", "desc"))
+    assert sorted(up) == sorted(down) == sorted(ids)
+    assert up == down[::-1]
+    assert set(order("/?sort=kept&order=desc")) == set(ids)  # without a value, but there
+
+
+def test_the_list_is_filtered(app: Any) -> None:
+    viewer, ids = app
+    page = request(viewer, "/?text=always%20data").text
+    assert f'href="/run/{ids["alw"]}"' in page
+    assert f'href="/run/{ids["uni"]}"' not in page
+    assert "1 of 3 shown" in page
+    assert "No run passes the filters" in request(viewer, "/?text=nothing-like-it").text
+    page = request(viewer, "/?conclusion=one+answer+for+every+text").text
+    assert f'href="/run/{ids["alw"]}"' in page
+    assert f'href="/run/{ids["uni"]}"' not in page
+
+
+def test_other_results_are_listed_and_open_with_links_that_work(tmp_path: Path) -> None:
+    folder = tmp_path / "runs"
+    disorder.audit("uniform", pairs(30), q=2, with_="derange", cache="off", out=folder / "run")
+    disorder.explain("uniform", pairs(30), by="omega_curve", q=2, out=folder / "run")
+    disorder.sanity(pairs(30), check="duplicates", out=folder / "sanity")
+    (folder / "other.html").write_text("<title>another page</title>", encoding="utf-8")
+    (folder / "link.html").symlink_to(tmp_path.parent)
+    viewer = AccessControl(viewer_app(folder))
+    listed = request(viewer, "/").text
+    found = re.findall(r'href="/page/([0-9a-f]{12})">(.+?)</a>', listed)
+    assert len(found) == 2
+    assert ">explanation<" in listed
+    assert ">sanity<" in listed
+    assert "another page" not in listed
+    for id, _ in found:
+        page = request(viewer, f"/page/{id}")
+        assert page.status == 200
+        assert "script-src" not in page.headers["content-security-policy"]
+        targets = re.findall(r'href="(/[^"]+)"', page.text)
+        assert not re.search(r'href="[^/#"h]', page.text), "no relative link"
+        for target in targets:
+            assert request(viewer, target).status == 200
+    (run,) = RunLibrary(folder).all()
+    report = request(viewer, f"/run/{run.id}/report").text
+    (explained,) = re.findall(r'href="(/page/[0-9a-f]{12})"', report)
+    assert "disorder explain" in request(viewer, explained).text
+    assert request(viewer, "/page/000000000000").status == 404
 
 
 def test_charts_and_styles_are_served_by_the_viewer(app: Any) -> None:

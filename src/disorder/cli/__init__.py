@@ -9,10 +9,12 @@ import os
 import sys
 
 import typer
+from typer.core import TyperGroup
 
 from disorder import __version__
 from disorder.cli import (
     audit,
+    board,
     compare,
     designs,
     explain,
@@ -20,6 +22,7 @@ from disorder.cli import (
     human,
     mitigations,
     perturb,
+    plan,
     report,
     sanity,
     study,
@@ -32,13 +35,13 @@ from disorder.errors import DisorderError, naming_options
 app = typer.Typer(
     name="disorder",
     help="Does your model read, or does it only count words?",
-    no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,  # plain help starts in half the time
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 app.command("audit")(audit.audit)
+app.command("plan")(plan.plan)
 app.command("perturb")(perturb.perturb)
 app.command("explain")(explain.explain)
 app.command("list")(list_verb.list_parts)
@@ -47,6 +50,7 @@ app.command("report")(report.report)
 app.command("compare")(compare.compare)
 app.command("gate")(gate.gate)
 app.command("view")(view.view)
+app.command("board")(board.board)
 app.add_typer(human.app, name="human")
 app.command("train")(train.train)
 app.command("designs")(designs.designs)
@@ -60,13 +64,23 @@ def _version(wanted: bool) -> None:
         raise typer.Exit
 
 
-@app.callback()
+@app.callback(invoke_without_command=True)
 def _options(
+    context: typer.Context,
     version: bool = typer.Option(
         False, "--version", callback=_version, is_eager=True, help="Print the version."
     ),
 ) -> None:
     """Does your model read, or does it only count words?"""
+    if context.invoked_subcommand is None:
+        from disorder.cli.welcome import welcome
+
+        group = context.command
+        assert isinstance(group, TyperGroup)
+        summaries = {
+            name: command.get_short_help_str(200) for name, command in group.commands.items()
+        }
+        sys.stdout.write(welcome(__version__, summaries))
 
 
 def main(arguments: list[str] | None = None) -> None:

@@ -6,6 +6,8 @@ import json
 import sys
 from typing import TYPE_CHECKING, Any
 
+import typer
+
 from disorder.cli import options as o
 
 if TYPE_CHECKING:
@@ -13,7 +15,7 @@ if TYPE_CHECKING:
 
 QUICK = 1000  # examples of the built-in data when no data is named
 # options that are no settings of an audit
-OUTSIDE = ("model", "data", "out", "resume", "profile", "as_json")
+OUTSIDE = ("model", "data", "out", "resume", "profile", "as_json", "dry_run")
 
 
 def audit(
@@ -36,6 +38,7 @@ def audit(
     labels: o.Labels = "",
     group_by: o.GroupBy = None,
     task: o.TaskName = None,
+    language: o.Language = "auto",
     data_dir: o.DataDir = None,
     batch_size: o.BatchSize = None,
     precision: o.Precision = "fp32",
@@ -44,9 +47,33 @@ def audit(
     address: o.Address = None,
     workers: o.Workers = None,
     cache: o.CacheFolder = None,
+    reads_below: o.ReadsBelow = 0.2,
+    bag_above: o.BagAbove = 0.8,
+    least_skill: o.LeastSkill = 0.1,
+    prompt: o.Prompt = None,
+    shots: o.Shots = 0,
+    shots_from: o.ShotsFrom = None,
+    label_words: o.LabelWords = "",
+    option_orders: o.OptionOrders = 1,
+    calibrate: o.Calibrate = None,
+    chat: o.Chat = "auto",
+    break_: o.Break = "text",
+    base_url: o.BaseUrl = None,
+    answers: o.Answers = None,
+    no_answer: o.NoAnswer = "skip",
+    max_connections: o.MaxConnections = None,
+    timeout: o.Timeout = None,
+    max_retries: o.MaxRetries = None,
+    price_in: o.PriceIn = None,
+    price_out: o.PriceOut = None,
+    max_questions: o.MaxQuestions = None,
+    max_tokens: o.MaxTokens = None,
+    max_cost: o.MaxCost = None,
+    fail_if: o.FailIf = None,
+    dry_run: o.DryRun = False,
     profile: o.Profile = False,
     as_json: o.Json = False,
-) -> None:
+) -> int:
     """Does MODEL read DATA, or only count its words?
 
     Perturbs the words in controlled ways, predicts again, and says with intervals how much of the
@@ -57,6 +84,8 @@ def audit(
     settings = {name: v for name, v in options.items() if name not in OUTSIDE and v is not None}
     if data is None and limit is None:
         settings["limit"] = QUICK
+    if dry_run:
+        return _previewed(model, data or "builtin", settings)
     folder = resume or out or str(o.new_folder(model, data or "builtin"))
     run = _audited(model, data or "builtin", folder, settings, is_resumed=resume is not None)
     if as_json:
@@ -67,6 +96,28 @@ def audit(
         from disorder.report.terminal import show
 
         show(run, Console(), folder=folder, profile=profile)
+    return _ruled(run, is_shown=not as_json) if run.gate else 0
+
+
+def _ruled(run: Run, *, is_shown: bool) -> int:
+    """Print the decision of --fail-if; exit code 1 where it failed."""
+    from disorder.report.gate import lines
+    from disorder.runs.decision import Decision
+
+    decision = Decision.model_validate(run.gate)
+    if is_shown:
+        for line in lines(decision):
+            typer.echo(line)
+    return 0 if decision.passed else 1
+
+
+def _previewed(model: str, data: str, settings: dict[str, Any]) -> int:
+    """Print what an audit would ask."""
+    from disorder.verbs.audit import preview
+
+    for line in preview(model, data, **settings).lines():
+        typer.echo(line)
+    return 0
 
 
 def _audited(

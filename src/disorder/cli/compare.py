@@ -32,16 +32,23 @@ def compare(
         str, typer.Option(help="base: each run with the base; all: each with each")
     ] = "base",
     seed: Annotated[int, typer.Option(help="Seed of the resampling")] = 0,
+    every_row: Annotated[
+        bool, typer.Option("--all", help="Show every row, not only those that matter most")
+    ] = False,
     html: Annotated[Path | None, typer.Option(help="Write a self-contained page here")] = None,
+    latex: Annotated[
+        bool, typer.Option("--latex", help="Print LaTeX tables (booktabs) and nothing else")
+    ] = False,
     as_json: Annotated[
         bool, typer.Option("--json", help="Print the comparison as JSON and nothing else")
     ] = False,
 ) -> None:
     """How do RUNs differ on the same examples?
 
-    Runs on the same data, seed and settings share every permutation: differences are paired
+    Says first which uses word order more and which is more accurate, then shows the scores behind
+    it. Runs on the same data, seed and settings share every permutation: differences are paired
     (McNemar, or a bootstrap and a sign-flip test over examples), with Holm's correction over all
-    that is shown.
+    that is compared.
     """
     from disorder.report.comparison import show_comparison
     from disorder.report.comparison_page import page
@@ -61,9 +68,14 @@ def compare(
     if as_json:
         sys.stdout.write(json.dumps(found.model_dump(), ensure_ascii=False) + "\n")
         return
+    if latex:
+        from disorder.report.latex import comparison_tables
+
+        sys.stdout.write("\n".join(map(str, comparison_tables(found))))
+        return
     from rich.console import Console
 
     console = Console()
-    show_comparison(found, console)
+    show_comparison(found, console, every_row=every_row)
     if html:
         console.print(f"\nPage: {html}", markup=False, highlight=False, soft_wrap=True)

@@ -40,6 +40,12 @@ CsvFile = Annotated[
     Path | None,
     typer.Option("--csv", help="Write the data behind the figure here; of several, one file each"),
 ]
+ExplainPrompt = Annotated[
+    str | None,
+    typer.Option(
+        "--prompt", help="How a language model is asked: a name (disorder list prompts) or a file"
+    ),
+]
 ExplainJson = Annotated[
     bool,
     typer.Option("--json", help="Print the findings as JSON on standard output and nothing else"),
@@ -62,10 +68,18 @@ def explain(
     columns: o.Columns = "",
     labels: o.Labels = "",
     task: o.TaskName = None,
+    language: o.Language = "auto",
     data_dir: o.DataDir = None,
     batch_size: o.BatchSize = None,
     precision: o.Precision = "fp32",
     cache: o.CacheFolder = None,
+    prompt: ExplainPrompt = None,
+    shots: o.Shots = 0,
+    shots_from: o.ShotsFrom = None,
+    label_words: o.LabelWords = "",
+    option_orders: o.OptionOrders = 1,
+    calibrate: o.Calibrate = None,
+    chat: o.Chat = "auto",
     as_json: ExplainJson = False,
 ) -> None:
     """What does MODEL rely on instead of order when it predicts DATA?
@@ -93,9 +107,17 @@ def explain(
             columns=o.mapping("--columns", columns),
             labels=o.mapping("--labels", labels),
             task=task,
+            language=language,
             data_dir=data_dir,
             batch_size=batch_size,
             cache=cache,
+            prompt=prompt,
+            shots=shots,
+            shots_from=shots_from,
+            label_words=label_words,
+            option_orders=option_orders,
+            calibrate=calibrate,
+            chat=chat,
             progress=bar,
             **choices,
         )

@@ -15,7 +15,7 @@ from disorder.cli.files import write
 def gate(
     run: Annotated[Path, typer.Argument(help="Run folder")],
     fail_if: Annotated[
-        list[str] | None, typer.Option(help='Rule, e.g. "omega_max > 0.95"; can be repeated')
+        list[str] | None, typer.Option(help='Rule, e.g. "skill_kept > 0.8"; can be repeated')
     ] = None,
     on: Annotated[
         str,
@@ -35,13 +35,13 @@ def gate(
 ) -> int:
     """Fail (exit code 1) if a score of RUN is beyond a limit.
 
-    A rule is [TRANSFORMATION:]SCORE[[GROUP]] < or > NUMBER: "omega_max > 0.95",
+    A rule is [TRANSFORMATION:]SCORE[[GROUP]] < or > NUMBER: "skill_kept > 0.8",
     "derange:wos[needs=order] < 0.3", "original:accuracy < 0.8", "*:agreement > 0.9" (under every
     transformation). It is decided on the interval, see --on. Exit code 2: a rule cannot be decided
     (bad rule, score not measured).
     """
     from disorder.report.badge import svg
-    from disorder.report.gate import junit_xml, lines, summary
+    from disorder.report.gate import junit_xml, lines, notes, summary
     from disorder.verbs.gate import gate as start
 
     decision = start(run, fail_if or (), on=on)
@@ -57,4 +57,6 @@ def gate(
     else:
         for line in lines(decision):
             typer.echo(line)
+        for line in notes(decision):
+            typer.echo(line, err=True)
     return 0 if decision.passed else 1

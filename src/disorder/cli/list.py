@@ -18,9 +18,11 @@ LISTS = {
     "transformations": "transformation",
     "metrics": "metric",
     "models": "model",
+    "prompts": "prompt",
     "data": "data",
     "words": "words",
     "taggers": "tagger",
+    "languages": "words",
     "recipes": "recipe",
     "networks": "network",
     "explanations": "explanation",
@@ -35,7 +37,13 @@ COMMON = (
     "All understand side=a|b|both|task|last, words=SPLITTER, q=N, those with word classes "
     "tagger=TAGGER; chains: A+B."
 )
-UNSET = {"lr": "by model", "epochs": "by model", "vectors": "learned", "r": "half of k"}
+UNSET = {
+    "words": "by language",
+    "lr": "by model",
+    "epochs": "by model",
+    "vectors": "learned",
+    "r": "half of k",
+}
 SIDES = {
     "both": "both texts",
     "task": "the text that the task names",
@@ -75,6 +83,9 @@ def _print_list(console: Console, name: str, *, examples: bool) -> None:
     if name == "suites":
         _print_suites(console)
         return
+    if name == "languages":
+        _print_languages(console)
+        return
     shows_example = _example_maker() if examples and name == "transformations" else None
     if shows_example:
         _print_entry(console, "", [f"examples are made from: {' | '.join(EXAMPLE)}"])
@@ -109,6 +120,7 @@ def _facts(entry: Part) -> Iterator[str]:
         MetricPart,
         ModelPart,
         NetworkPart,
+        PromptPart,
         RecipePart,
         SplitterPart,
         TaggerPart,
@@ -124,6 +136,9 @@ def _facts(entry: Part) -> Iterator[str]:
             yield _joined(title, f"better: {entry.better}", paper)
         case ModelPart():
             yield _joined(_needs(entry.needs))
+        case PromptPart():
+            labels = ", ".join(f"{label} ({word})" for label, word in entry.words.items())
+            yield _joined(f"labels: {labels}" if labels else "any labels")
         case DataPart():
             task = entry.task_for("")
             labels = (", ".join(task.labels) or "a number") if task else ""
@@ -151,12 +166,18 @@ def _transformation_facts(entry: TransformationPart, paper: str) -> Iterator[str
     yield _joined(
         f"keeps {entry.keeps}",
         f"destroys {entry.destroys}",
-        f"applies to {'single texts and pairs' if entry.single else 'pairs'}",
-        f"perturbs {SIDES.get(entry.side, entry.side)}",
+        f"applies to {_applies_to(entry)}",
+        f"perturbs {SIDES.get(entry.side, entry.side)}" if entry.perturbs == "words" else "",
         _needs(" and ".join(entry.needs)),
         paper,
     )
     yield _settings(entry)
+
+
+def _applies_to(entry: TransformationPart) -> str:
+    if entry.perturbs == "shots":
+        return "the examples of a prompt (--break shots)"
+    return "single texts and pairs" if entry.single else "pairs"
 
 
 def _joined(*facts: str) -> str:
@@ -230,6 +251,32 @@ def _shared_settings() -> Iterator[str]:
     for title, settings in (("All understand", LoopSettings()), ("Networks also", WordSettings())):
         pairs = [f"{name}={_default(name, value)}" for name, value in vars(settings).items()]
         yield f"{title}: {', '.join(pairs)}"
+
+
+def _print_languages(console: Console) -> None:
+    """Every language with its scripts, its splitter and its tagger, or what would add one."""
+    from rich.table import Table
+
+    from disorder.languages import NAMES, scripts_of_language
+    from disorder.registry import TransformationPart, parts
+    from disorder.transformations.tags import package_for, tagger_for
+    from disorder.transformations.words import default_splitter
+
+    table = Table("code", "language", "script", "words by", "word classes by", box=None)
+    for code, name in NAMES.items():
+        package = package_for(code)
+        tagger = tagger_for(code).tagger or (f"({package})" if package else "–")
+        scripts = ", ".join(scripts_of_language(code))
+        table.add_row(code, name, scripts, default_splitter(code), tagger)
+    console.print(table)
+    needy = [name for name, entry in parts(TransformationPart).items() if "tags" in entry.needs]
+    lines = [
+        "In brackets: what would add a tagger. Word classes are needed by "
+        f"{', '.join(needy)}; every other transformation works in every language.",
+        "A spaCy pipeline that is installed is found by itself; any other that tags universal "
+        "classes can be named: tagger=spacy:FOLDER. A plugin can add a tagger.",
+    ]
+    _print_entry(console, "", lines)
 
 
 def _print_suites(console: Console) -> None:

@@ -55,6 +55,10 @@ GroupBy = Annotated[list[str] | None, option("Split scores by this column; can b
 TaskName = Annotated[
     str | None, option("Treat the data as this known task (disorder list data)", "--task")
 ]
+Language = Annotated[
+    str,
+    option("Language of the texts: en, de, zh, th, … (disorder list languages); auto finds it out"),
+]
 DataDir = Annotated[str | None, option("Folder with the papers' datasets (else DISORDER_DATA)")]
 
 ScoreName = Annotated[
@@ -81,6 +85,69 @@ Workers = Annotated[
     int | None, option("Ray workers (default: one per GPU, else one per core)", min=1)
 ]
 CacheFolder = Annotated[str | None, option("Folder of the prediction cache, or off", "--cache")]
+ReadsBelow = Annotated[
+    float, option("Conclusion: a model that keeps at most this share of its skill reads word order")
+]
+BagAbove = Annotated[
+    float, option("Conclusion: one that keeps at least this share behaves like a bag of words")
+]
+LeastSkill = Annotated[
+    float, option("Conclusion: skill above chance that counts as none, of all there could be")
+]
+
+Prompt = Annotated[
+    list[str] | None,
+    option("How a language model is asked: a name (disorder list prompts) or a file; repeatable"),
+]
+Shots = Annotated[int, option("Examples with answers in the prompt", min=0)]
+ShotsFrom = Annotated[
+    str | None, option("Data that the examples come from (default: the training split of DATA)")
+]
+LabelWords = Annotated[str, option("Word for each label: entailment=yes,neutral=maybe")]
+OptionOrders = Annotated[
+    int, option("Orders in which the options are listed; predictions are their mean", min=1)
+]
+Calibrate = Annotated[
+    str | None, option("content-free: subtract what the model says of an empty text")
+]
+Chat = Annotated[str, option("Use the model's chat template: on, off, or auto where it has one")]
+Break = Annotated[
+    str,
+    option("What is perturbed: text, or of a prompt its instruction or its shots", "--break"),
+]
+
+BaseUrl = Annotated[
+    str | None,
+    option("Address of an OpenAI-compatible server, e.g. http://127.0.0.1:8080/v1", "--base-url"),
+]
+Answers = Annotated[
+    str | None,
+    option(
+        "How a server's answers are read: auto, decisions, prompt-logprobs, first-token, "
+        "constrained, parse"
+    ),
+]
+NoAnswer = Annotated[
+    str, option("Texts that a model does not answer: skip and count them, or abstain")
+]
+MaxConnections = Annotated[int | None, option("Requests at once (default: 8)", min=1)]
+Timeout = Annotated[float | None, option("Seconds for one request (default: 120)")]
+MaxRetries = Annotated[int | None, option("How often a failed request is sent again", min=0)]
+PriceIn = Annotated[float | None, option("Price of a million tokens sent")]
+PriceOut = Annotated[float | None, option("Price of a million tokens received")]
+MaxQuestions = Annotated[int | None, option("Stop before more questions are asked", min=1)]
+MaxTokens = Annotated[int | None, option("Stop before more tokens are spent", min=1)]
+MaxCost = Annotated[float | None, option("Stop before more money is spent (needs prices)")]
+FailIf = Annotated[
+    list[str] | None,
+    option(
+        'Rule as for disorder gate, e.g. "skill_kept > 0.8"; stops as soon as it is decided, exit '
+        "code 1 if it fails; can be repeated"
+    ),
+]
+DryRun = Annotated[
+    bool, option("Say what would be asked, with one prompt, and ask nothing", "--dry-run")
+]
 
 Profile = Annotated[bool, option("Say where the time went", "--profile")]
 Json = Annotated[bool, option("Print run.json on standard output and nothing else", "--json")]

@@ -1,4 +1,4 @@
-"""`disorder perturb`: writes perturbed texts to a file, to look at or to use elsewhere."""
+"""`disorder perturb`: writes perturbed texts, to look at or to use elsewhere."""
 
 from __future__ import annotations
 
@@ -13,22 +13,37 @@ from disorder.cli.options import (
     DataDir,
     Fidelity,
     Labels,
+    LabelWords,
+    Language,
     Seed,
     Short,
+    Shots,
+    ShotsFrom,
     SomeData,
     TaskName,
 )
+from disorder.errors import DisorderError
 
 if TYPE_CHECKING:
     from disorder import types
     from disorder.verbs.perturb import Tally
 
+RUN = {
+    "lm-eval": "lm_eval --model hf --model_args pretrained=MODEL --tasks {found} "
+    "--include_path {folder}",
+    "inspect": "inspect eval {folder}/{found} --model PROVIDER/MODEL",
+}  # how an exported task is run
+
 
 def perturb(
     data: SomeData,
     out: Annotated[
-        Path, typer.Option(help="File to write, one JSON object per line; - for standard output")
-    ],
+        Path | None,
+        typer.Option(
+            help="File to write, one JSON object per line (default: standard output); with --as a "
+            "folder"
+        ),
+    ] = None,
     with_: Annotated[
         list[str] | None,
         typer.Option(
@@ -48,18 +63,35 @@ def perturb(
     short: Short = "skip",
     columns: Columns = "",
     task: TaskName = None,
+    language: Language = "auto",
     data_dir: DataDir = None,
     model: Annotated[
         str | None,
         typer.Option(help="Model whose important words are looked for (drop_least and the like)"),
     ] = None,
     labels: Labels = "",
+    as_: Annotated[
+        str,
+        typer.Option(
+            "--as",
+            help="jsonl, or a folder with a task for another tool: lm-eval, inspect",
+        ),
+    ] = "jsonl",
+    prompt: Annotated[
+        str | None,
+        typer.Option(help="Prompt of the task: a name (disorder list prompts) or a file"),
+    ] = None,
+    shots: Shots = 0,
+    shots_from: ShotsFrom = None,
+    label_words: LabelWords = "",
 ) -> None:
-    """Write the perturbed texts of DATA to a file.
+    """Write the perturbed texts of DATA to a file or to the terminal, or as a task for lm-eval or
+    inspect.
 
     Each line holds id, transformation, variant, text_a, text_b, label, positions_a, positions_b.
     """
     from disorder.cli.progress import News
+    from disorder.errors import DisorderError
     from disorder.verbs.perturb import perturb as perturb_texts
 
     News.show()
@@ -74,19 +106,45 @@ def perturb(
         short=cast("Literal['skip', 'use']", short),
         columns=columns,
         task=task,
+        language=language,
         data_dir=data_dir,
         model=model,
         labels=labels,
     )
-    if str(out) == "-":
+    if as_ != "jsonl":
+        if out is None:
+            raise DisorderError(f"--as {as_} writes a folder: name it with --out")
+        found = texts.export(
+            out,
+            as_=cast("Literal['lm-eval', 'inspect']", as_),
+            prompt=prompt,
+            shots=shots,
+            shots_from=shots_from,
+            label_words=label_words,
+        )
+        _say(texts.tally, str(out))
+        typer.echo(f"run it: {RUN[as_].format(found=found, folder=out)}", err=True)
+        return
+    _check_jsonl(prompt=prompt, shots=shots, shots_from=shots_from, label_words=label_words)
+    if out is None or str(out) == "-":
         texts.write(sys.stdout)
+        _say(texts.tally, "standard output")
     else:
         texts.save(out)
-    _say(texts.tally, out)
+        _say(texts.tally, str(out))
 
 
-def _say(tally: Tally, out: Path) -> None:
+def _check_jsonl(**given: object) -> None:
+    """Raise on options of prompts where there is none."""
+    names = [f"--{name.replace('_', '-')}" for name, value in given.items() if value]
+    if names:
+        raise DisorderError(f"{', '.join(names)}: texts alone have no prompt; add --as lm-eval")
+
+
+def _say(tally: Tally, out: str) -> None:
     """What was written, removed and left out, on standard error."""
+    for note in tally.notes:
+        typer.echo(note, err=True)
     if not tally.used:
         typer.echo(f"0 examples used, 0 variants written to {out}", err=True)
     for spec, n_used in tally.used.items():

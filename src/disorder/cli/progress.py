@@ -38,6 +38,7 @@ class Bar:
         )
 
     def __enter__(self) -> Bar:
+        News.show()
         self._progress.start()
         return self
 

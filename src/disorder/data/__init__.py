@@ -9,26 +9,31 @@ from __future__ import annotations
 from disorder.data.reading import (
     at_hand,
     column_names,
+    declared_language,
+    detected_language,
     honest_name,
     joined_specs,
+    named_language,
     named_set_of,
     read_data,
     stream,
     train_spec,
 )
 from disorder.data.selection import drawing_key, groups, rare_labels, select, vocabulary
-from disorder.data.tasks import guess_task, known_tasks, language_of
+from disorder.data.tasks import guess_task, known_tasks
 
 __all__ = [
     "at_hand",
     "column_names",
+    "declared_language",
+    "detected_language",
     "drawing_key",
     "groups",
     "guess_task",
     "honest_name",
     "joined_specs",
     "known_tasks",
-    "language_of",
+    "named_language",
     "named_set_of",
     "rare_labels",
     "read_data",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import math
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -10,6 +11,7 @@ from hashlib import blake2b
 from typing import Any
 
 from disorder.data.answer_spans import answers_of, as_question
+from disorder.data.usual_columns import guessed_columns, in_words
 from disorder.errors import BadData
 from disorder.types import Example
 
@@ -20,6 +22,7 @@ NO_LABEL_REASON = "no gold label"
 EMPTY_REASON = "empty text"
 REPEATED_REASON = "repeated row"
 INVALID_REASON = "half a character (a lone surrogate)"
+logger = logging.getLogger(__name__)
 
 
 @dataclass
@@ -33,6 +36,7 @@ class ExampleReader:
     skipped: Counter[str] = field(default_factory=Counter)
     _seen: dict[str, tuple[bytes, str]] = field(default_factory=dict)
     _is_pair: bool | None = None
+    _has_said: bool = False
 
     def examples(self, rows: Iterable[SourceRow]) -> Iterator[Example]:
         """The usable rows, in the order they come."""
@@ -55,6 +59,7 @@ class ExampleReader:
         row = {key: value for key, value in raw.items() if key not in self.columns}
         row |= {target: raw[column] for column, target in self.columns.items()}
         row = as_question(row, f"{self.source}, {where}")
+        row |= {target: raw[column] for column, target in self._guessed(row).items()}
         for needed in ("text_a", "label"):
             if needed not in row:
                 raise BadData(
@@ -62,6 +67,16 @@ class ExampleReader:
                     f"Say which one it is: --columns NAME={needed}"
                 )
         return row
+
+    def _guessed(self, row: Mapping[str, Any]) -> dict[str, str]:
+        """Columns whose usual names say what they are; the first time, a message says so."""
+        if "text_a" in row and "label" in row:
+            return {}
+        guessed = guessed_columns(row, self.columns)
+        if guessed and not self._has_said:
+            self._has_said = True
+            logger.info("%s: %s", self.source, in_words(guessed))
+        return guessed
 
     def _example(self, row: Mapping[str, Any], where: str) -> Example | None:
         text_a = self._text(row["text_a"], where)

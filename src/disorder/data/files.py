@@ -5,8 +5,10 @@ from __future__ import annotations
 import csv as csv_module
 import gzip
 import json
+import logging
 import zlib
 from collections.abc import Iterable, Iterator
+from itertools import chain
 from pathlib import Path
 from typing import IO, Any
 
@@ -16,6 +18,8 @@ from disorder.registry import data
 
 MAX_FIELD = 2**31 - 1
 BOM = b"\xef\xbb\xbf"
+SEPARATORS = {";": "semicolons", "\t": "tabs"}
+logger = logging.getLogger(__name__)
 
 
 @data(form="FILE.jsonl")
@@ -37,7 +41,9 @@ def jsonl(path: Path) -> Iterator[SourceRow]:
 
 @data(form="FILE.csv")
 def csv(path: Path) -> Iterator[SourceRow]:
-    """Comma-separated values with a header (`.csv`, also `.gz`)."""
+    """Comma-separated values with a header (`.csv`, also `.gz`); semicolons or tabs where the
+    header has no comma.
+    """
     return _table(path, delimiter=",", quoting=csv_module.QUOTE_MINIMAL)
 
 
@@ -84,8 +90,10 @@ def reader_for(path: Path) -> Any:
 
 def _table(path: Path, *, delimiter: str, quoting: int) -> Iterator[SourceRow]:
     before = csv_module.field_size_limit(MAX_FIELD)
-    text = (line for _, line in _lines(path))
     try:
+        first, text = _peeked(line for _, line in _lines(path))
+        if delimiter == ",":
+            delimiter = _separator(path, first)
         rows = csv_module.reader(text, delimiter=delimiter, quoting=quoting, strict=True)  # type: ignore[arg-type]
         header = next(rows, None)
         if header is None:
@@ -99,6 +107,21 @@ def _table(path: Path, *, delimiter: str, quoting: int) -> Iterator[SourceRow]:
         raise BadData(f"{path}, line {rows.line_num}: {error}") from None
     finally:
         csv_module.field_size_limit(before)
+
+
+def _peeked(lines: Iterator[str]) -> tuple[str, Iterator[str]]:
+    """The first line, and all of them."""
+    first = next(lines, None)
+    return ("", lines) if first is None else (first, chain([first], lines))
+
+
+def _separator(path: Path, header: str) -> str:
+    """The comma; or what separates the columns of a file whose header has none, which is said."""
+    for character, name in SEPARATORS.items():
+        if "," not in header and character in header:
+            logger.info("%s: columns are separated by %s, not by commas", path, name)
+            return character
+    return ","
 
 
 def _record(path: Path, line: int, header: list[str], cells: list[str]) -> dict[str, str]:

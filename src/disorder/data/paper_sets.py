@@ -1,4 +1,4 @@
-"""The datasets of the four papers by name: their tasks, hub addresses and splits.
+"""The datasets of the four papers, and XNLI, by name: their tasks, hub addresses and splits.
 
 Labels stand in the order of the hub's class numbers. `breaks` is the text that Out of Order
 shuffles. A set is read from the data folder if it is there, else from the hub.
@@ -13,6 +13,10 @@ from disorder.data.hf import hf
 from disorder.registry import DataPart, Split, register
 from disorder.types import Task
 
+XNLI_LANGUAGES = (
+    *("en", "ar", "bg", "de", "el", "es", "fr", "hi"),
+    *("ru", "sw", "th", "tr", "ur", "vi", "zh"),
+)
 NLI_LABELS = ("entailment", "neutral", "contradiction")
 TWO_WAY = ("entailment", "not_entailment")
 DEV = Split("validation", ("dev",))
@@ -144,4 +148,23 @@ named_set(
     Task("squad2", ("answerable", "unanswerable"), "a", "unanswerable"),
     hub="rajpurkar/squad_v2",
     splits={"dev": DEV, "train": TRAIN},
+)
+
+
+def xnli(split: str = "en") -> Iterator[SourceRow]:
+    """XNLI (Conneau et al., 2018): the same inference in fifteen languages, by language."""
+    return hf(f"facebook/xnli/{split}:validation")
+
+
+register(
+    DataPart(
+        name="xnli",
+        function=xnli,
+        form=f"xnli:{'|'.join(XNLI_LANGUAGES)}",
+        needs="datasets",
+        task=lambda split: nli_task("xnli", language=split or "en"),
+        hub="facebook/xnli",
+        splits={code: Split("validation", (f"dev_{code}",)) for code in XNLI_LANGUAGES},
+        default_split="en",
+    )
 )

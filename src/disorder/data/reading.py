@@ -14,6 +14,7 @@ from disorder.data.examples import ExampleReader, SourceRow
 from disorder.data.files import READERS, reader_for
 from disorder.data.tasks import guess_task, known_tasks
 from disorder.errors import BadData, BadModel, MissingPackage, UnknownName, check_keywords
+from disorder.languages import AUTO, DetectedLanguage, detect, language_code, sampled
 from disorder.registry import DataPart, parts
 from disorder.specs import listed, parse_pairs, spec_name, split_spec
 from disorder.types import Dataset, Example, Task
@@ -28,6 +29,7 @@ class DataSource:
     name: str
     rows: Iterator[SourceRow]
     task: Task | None = None
+    language: str | None = None  # as the data set declares it; a task by name does not say it
     group_by: Sequence[str] = ()
 
 
@@ -38,15 +40,18 @@ def read_data(
     columns: Mapping[str, str] | str | None = None,
     data_dir: str | Path | None = None,
     task: str | None = None,
+    language: str = AUTO,
     group_by: str | Sequence[str] = (),
 ) -> Dataset:
     """Load a dataset: examples sorted by id, so that nothing depends on the order of the rows.
 
     `spec` is a data spec, a path, a list of dictionaries or a data frame. `columns` says which of
     its columns are text_a, text_b, label and id; `task` names what its labels mean where they do
-    not say it; `data_dir` is the folder with the papers' datasets; `group_by` names columns that
-    scores are split by.
+    not say it; `language` is the language of the texts ("de"), found out unless it is named;
+    `data_dir` is the folder with the papers' datasets; `group_by` names columns that scores are
+    split by.
     """
+    named = named_language(language)
     source, reader = _open(spec, columns, data_dir, task, group_by)
     title = spec if isinstance(spec, str) else source.name
     examples = sorted(reader.examples(source.rows), key=lambda example: example.id)
@@ -60,9 +65,37 @@ def read_data(
     )
     for example in examples:
         check_label(title, known, example)
+    found = detected_language(examples, named or source.language)
     return Dataset(
-        source.name, known, examples, dict(sorted(reader.skipped.items())), fingerprint(examples)
+        source.name,
+        replace(known, language=found.code),
+        examples,
+        dict(sorted(reader.skipped.items())),
+        fingerprint(examples),
+        [found.note] if found.note else [],
     )
+
+
+def named_language(language: str) -> str | None:
+    """The code of the language that the user names; None for "auto"."""
+    return None if language == AUTO else language_code(language)
+
+
+def detected_language(examples: Sequence[Example], known: str | None = None) -> DetectedLanguage:
+    """The language of some examples, unless it is known."""
+    if known is not None:
+        return DetectedLanguage(known)
+    return detect([" ".join(filter(None, example.texts)) for example in sampled(examples)])
+
+
+def declared_language(spec: object) -> str | None:
+    """The language that a data set declares; None for files and rows, which do not say it."""
+    if not isinstance(spec, str):
+        return None
+    name, address = split_spec(spec)
+    entry = parts(DataPart).get(name)
+    task = None if entry is None else entry.task_for(address)
+    return None if task is None else task.language
 
 
 def stream(
@@ -147,7 +180,10 @@ def _source(spec: Any, data_dir: str | Path | None) -> DataSource:
         entry = sources[name]
         if entry.splits:
             return _named(entry, address, data_dir)
-        return DataSource(str(spec), entry.function(address), entry.task_for(address), entry.groups)
+        task = entry.task_for(address)
+        return DataSource(
+            str(spec), entry.function(address), task, _language_of(task), entry.groups
+        )
     path = Path(spec)
     # os.path: pathlib raises on a name that is too long
     if path.suffix.lower() in {*READERS, ".gz"} or os.path.exists(path):
@@ -198,7 +234,9 @@ def _joined(spec: str, pieces: Sequence[str], data_dir: str | Path | None) -> Da
         for piece, source in zip(pieces, sources, strict=True)
         for where, row in source.rows
     )
-    return DataSource(spec, rows, first, sources[0].group_by)
+    languages = {source.language for source in sources}
+    language = languages.pop() if len(languages) == 1 else None
+    return DataSource(spec, rows, first, language, sources[0].group_by)
 
 
 def _with_prefix(piece: str, row: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -232,12 +270,18 @@ def _named(entry: DataPart, split: str, data_dir: str | Path | None) -> DataSour
     split = split or entry.default_split
     folder = _data_folder(data_dir)
     title = f"{entry.name}:{split}"
+    task = entry.task_for(split)
     path = _local(entry, split, folder)
     if path is not None:
-        return DataSource(title, reader_for(path)(path), entry.task_for(split), entry.groups)
+        return DataSource(title, reader_for(path)(path), task, _language_of(task), entry.groups)
     if folder and split not in entry.splits:
         raise UnknownName(f"split of {entry.name}", split, entry.splits)
-    return DataSource(title, _from_hub(entry, split, folder), entry.task_for(split), entry.groups)
+    rows = _from_hub(entry, split, folder)
+    return DataSource(title, rows, task, _language_of(task), entry.groups)
+
+
+def _language_of(task: Task | None) -> str | None:
+    return None if task is None else task.language
 
 
 def _data_folder(data_dir: str | Path | None) -> Path | None:

@@ -6,6 +6,8 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +15,7 @@ import numpy as np
 
 from disorder.data.reading import read_data
 from disorder.errors import DisorderError
+from disorder.languages import AUTO, UNSPACED_LANGUAGES, segments
 from disorder.randomness import digest
 from disorder.types import Bools, Dataset, Example
 
@@ -26,6 +29,7 @@ def select(
     columns: Mapping[str, str] | str | None = None,
     data_dir: str | Path | None = None,
     task: str | None = None,
+    language: str = AUTO,
     group_by: Sequence[str] = (),
     limit: int | None = None,
     seed: int = 0,
@@ -38,9 +42,17 @@ def select(
     """
     dataset = data
     if isinstance(data, Dataset):
-        _check_unread(columns=columns, task=task, group_by=group_by)
+        named = None if language == AUTO else language
+        _check_unread(columns=columns, task=task, language=named, group_by=group_by)
     else:
-        dataset = read_data(data, columns=columns, data_dir=data_dir, task=task, group_by=group_by)
+        dataset = read_data(
+            data,
+            columns=columns,
+            data_dir=data_dir,
+            task=task,
+            language=language,
+            group_by=group_by,
+        )
 
     def key(example: Example) -> bytes | str:
         return digest(seed, "order", example.id) if is_shuffled else example.id
@@ -62,10 +74,20 @@ def _check_unread(**given: object) -> None:
 
 
 def vocabulary(dataset: Dataset) -> list[str]:
-    """The words of the data in alphabetical order; characters, where no spaces set words apart."""
-    word = re.compile(r"[^\W\d_]" if dataset.task.language == "zh" else r"[^\W\d_]+")
+    """The words of letters in the data, in alphabetical order; Chinese ones by character."""
     texts = (text for example in dataset.examples for text in example.texts if text)
-    return sorted({found.lower() for text in texts for found in word.findall(text)})
+    words = partial(_words_of, language=dataset.task.language)
+    return sorted({found.lower() for text in texts for found in words(text)})
+
+
+def _words_of(text: str, *, language: str) -> list[str]:
+    if language == "zh":
+        return re.findall(r"[^\W\d_]", text)
+    if language not in UNSPACED_LANGUAGES:
+        return re.findall(r"[^\W\d_]+", text)
+    bounds = segments(text, "word")
+    pieces = (text[i:j] for i, j in pairwise(bounds))
+    return [piece for piece in pieces if piece[0].isalpha()]
 
 
 def rare_labels(dataset: Dataset) -> list[str]:

@@ -8,7 +8,6 @@ from typing import Literal
 
 from disorder.data.builtin import TASKS
 from disorder.registry import DataPart, parts
-from disorder.specs import split_spec
 from disorder.types import Task
 
 QUESTION_ANSWERING = "squad2"
@@ -21,16 +20,6 @@ def known_tasks() -> dict[str, Task]:
     of_other_data = [entry.task_for("") for entry in entries if not entry.splits]
     tasks = [*TASKS.values(), *of_named_sets, *of_other_data]
     return {task.name: task for task in tasks if task is not None}
-
-
-def language_of(data: object, task: str | None) -> str:
-    """The language that a data spec or a task is known to be in; English unless said."""
-    known = known_tasks().get(task or "")
-    if isinstance(data, str):
-        name, address = split_spec(data)
-        entry = parts(DataPart).get(name)
-        known = (entry.task_for(address) if entry else None) or known
-    return "en" if known is None else known.language
 
 
 def guess_task(

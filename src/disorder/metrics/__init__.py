@@ -14,7 +14,7 @@ from disorder.metrics.scoring import (
     metric_names,
     scores,
 )
-from disorder.metrics.statistics.anytime import Anytime, StopRule
+from disorder.metrics.statistics.anytime import Anytime, AnytimeRatio, StopRule
 from disorder.metrics.statistics.decomposition import (
     BinnedGap,
     Decomposition,
@@ -24,12 +24,14 @@ from disorder.metrics.statistics.decomposition import (
 )
 from disorder.metrics.statistics.intervals import average, mean, ratio, resampled, share, widened
 from disorder.metrics.statistics.paired import PairedDifference, difference_of, holm
+from disorder.metrics.statistics.skill_ratio import SkillRatio
 from disorder.metrics.wos import dev_r, is_simple, step_counts
 
 __all__ = [
     "CURTAILED",
     "ORIGINAL",
     "Anytime",
+    "AnytimeRatio",
     "BinnedGap",
     "Decomposition",
     "Mean",
@@ -37,6 +39,7 @@ __all__ = [
     "PairedDifference",
     "RankCorrelation",
     "Share",
+    "SkillRatio",
     "StopRule",
     "average",
     "decompose",

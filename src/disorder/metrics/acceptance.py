@@ -35,6 +35,8 @@ def flipped(outcomes: Outcomes) -> Bools:
     of="permutations",
     shown="permutations",
     position=140,
+    alone="a model that gives the most frequent label to every perturbed text keeps as much as "
+    "that label is frequent, without any skill",
 )
 def p_c(outcomes: Outcomes) -> Mean:
     """Share of permutations that get the gold label, of examples first predicted right."""
@@ -51,6 +53,8 @@ def p_c(outcomes: Outcomes) -> Mean:
     of="permutations",
     shown="permutations",
     position=150,
+    depends_on_q=True,
+    alone="more permutations flip more examples, and change which ones it is measured on",
 )
 def p_f(outcomes: Outcomes) -> Mean:
     """Share of permutations that get the gold label, of examples first predicted wrong and flipped

@@ -19,6 +19,8 @@ from disorder.types import Floats, Ints, Outcomes
     better="near chance",
     paper="WS",
     position=20,
+    alone="a model with one constant answer has 1, and one that falls back to a frequent label "
+    "as much as that label is frequent",
 )
 def agreement(outcomes: Outcomes) -> Mean:
     """Share of perturbed texts whose prediction is unchanged; for copies, the share given the

@@ -39,6 +39,7 @@ def entropy_c(outcomes: Outcomes) -> Mean:
     of="permutations",
     shown="permutations",
     position=170,
+    depends_on_q=True,
 )
 def entropy_f(outcomes: Outcomes) -> Mean:
     """Mean entropy over accepted permutations, of examples first predicted wrong and flipped."""

@@ -27,6 +27,9 @@ CURVE = tuple(f"0.{i}" for i in range(1, 10))
     of="permutations",
     shown="permutations",
     position=110,
+    depends_on_q=True,
+    alone="it grows with q to 1 for a model that reads and for one that guesses alike, while a bag "
+    "of words has it at its accuracy",
 )
 def omega_max(outcomes: Outcomes) -> Share:
     """Share of examples with at least one permutation that gets the gold label."""
@@ -41,6 +44,9 @@ def omega_max(outcomes: Outcomes) -> Share:
     of="permutations",
     shown="permutations",
     position=120,
+    depends_on_q=True,
+    alone="a model that gives one frequent label to every perturbed text has it at the share of "
+    "that label, and a bag of words at its accuracy",
 )
 def omega_rand(outcomes: Outcomes) -> Share:
     """Share of examples whose permutations get the gold label more often than by chance (released:
@@ -57,6 +63,8 @@ def omega_rand(outcomes: Outcomes) -> Share:
     of="permutations",
     shown="permutations",
     position=130,
+    depends_on_q=True,
+    alone="it falls with q, and a bag of words has it at its accuracy",
 )
 def omega_all(outcomes: Outcomes) -> Share:
     """Share of examples all of whose permutations get the gold label (the papers' Ω_1.0)."""
@@ -73,6 +81,8 @@ def omega_all(outcomes: Outcomes) -> Share:
     shown="file",
     parameter="x",
     points=CURVE,
+    depends_on_q=True,
+    alone="a bag of words has it at its accuracy, so that a better bag of words looks worse",
 )
 def omega_at(outcomes: Outcomes, x: str) -> Share:
     """Share of examples with more than a share x of permutations that get the gold label."""

@@ -19,6 +19,7 @@ from disorder.metrics.statistics.decomposition import (
     RankCorrelation,
     Share,
 )
+from disorder.metrics.statistics.skill_ratio import SkillRatio
 from disorder.registry import MetricPart, metric_named, parts
 from disorder.types import Fidelity, Floats, Outcomes, Score, Task
 
@@ -50,10 +51,10 @@ class Metric:
         """What each example contributes; raises `NothingToMeasure` with the reason."""
         extra = [self.value] if self.value else []
         found = self.part.function(outcomes, *extra)
-        if not isinstance(found, Share | Mean | RankCorrelation | BinnedGap):
+        if not isinstance(found, Share | Mean | RankCorrelation | BinnedGap | SkillRatio):
             raise DisorderError(
                 f"metric {self.name} returned {type(found).__name__}; a metric returns a Share, "
-                "Mean, RankCorrelation or BinnedGap"
+                "Mean, RankCorrelation, BinnedGap or SkillRatio"
             )
         if isinstance(found, Mean) and not found.is_within_bounds:
             raise DisorderError(f"metric {self.name}: contributions must lie between 0 and 1")
@@ -150,8 +151,8 @@ def _applying(
     only: Collection[str] | None,
 ) -> Iterator[Metric]:
     measured = _measured(outcomes, keeps_words)
-    on = "numbers" if outcomes.task.is_regression else "labels"
-    fitting = [p for p in parts(MetricPart).values() if p.of in measured and p.on == on]
+    on = outcomes.task.predicts
+    fitting = [p for p in parts(MetricPart).values() if p.of in measured and _fits(p, on)]
     for entry in fitting:
         if not entry.parameter and (only is None or entry.name in only):
             yield Metric(entry)
@@ -161,6 +162,11 @@ def _applying(
         elif entry.parameter and only is not None:
             chosen = [name for name in sorted(only) if name.startswith(f"{entry.name}@")]
             yield from (Metric.named(name) for name in chosen)
+
+
+def _fits(entry: MetricPart, on: str) -> bool:
+    """Whether a metric is for such predictions; likelihoods have metrics of their own."""
+    return entry.on == on or (entry.on == "any" and on != "likelihoods")
 
 
 def _measured(outcomes: Outcomes, keeps_words: bool) -> set[str]:

@@ -13,12 +13,14 @@ from dataclasses import replace
 import numpy as np
 
 from disorder.errors import NothingToMeasure
+from disorder.languages import UNSPACED_LANGUAGES, n_words
 from disorder.metrics.statistics.decomposition import Mean
 from disorder.randomness import digest
 from disorder.registry import metric
 from disorder.types import Bools, Fidelity, Ints, Outcomes, Task
 
-SENTENCE_END = re.compile(r"(\S*)[.!?…][\"'”’)\]]*\s+(?=\S)|[。！？](?=.)")
+# also Arabic, Urdu, the Indic danda, Ethiopic; Han and kana need no space after
+SENTENCE_END = re.compile(r"(\S*)[.!?…؟۔।॥።][\"'”’)\]]*\s+(?=\S)|[。！？｡](?=.)")
 ABBREVIATIONS = frozenset(
     (
         *("mr", "mrs", "ms", "dr", "st", "prof", "rev", "gen", "gov", "sen", "rep", "jr", "sr"),
@@ -67,10 +69,16 @@ def is_simple(text: str, *, task: Task, fidelity: Fidelity) -> bool:
     """
     is_released = fidelity == "released"
     tokens = text.split(" ") if is_released else text.split()
-    n_tokens = len(text) if task.language == "zh" else len(tokens)
-    if n_tokens <= N_TOKENS:
+    if _n_tokens(text, tokens, task.language) <= N_TOKENS:
         return False
     return (is_released and task.name != "cola") or is_one_sentence(text)
+
+
+def _n_tokens(text: str, tokens: list[str], language: str) -> int:
+    """How many words a text has; Chinese is counted by character."""
+    if language == "zh":
+        return len(text)
+    return n_words(text) if language in UNSPACED_LANGUAGES else len(tokens)
 
 
 def is_one_sentence(text: str) -> bool:

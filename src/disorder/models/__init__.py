@@ -8,7 +8,7 @@ from __future__ import annotations
 from disorder.models.importance.attention import attentions, n_heads, predict_without
 from disorder.models.importance.integrated_gradients import integrated_gradients
 from disorder.models.inputs.variants import some_variants
-from disorder.models.loading import LoadedModel, load
+from disorder.models.loading import LoadedModel, is_prompted, load
 from disorder.models.precision import choose_precision
 from disorder.models.protocols import Head
 
@@ -18,6 +18,7 @@ __all__ = [
     "attentions",
     "choose_precision",
     "integrated_gradients",
+    "is_prompted",
     "load",
     "n_heads",
     "predict_without",

@@ -16,7 +16,8 @@ from disorder.errors import BadModel, MissingPackage
 from disorder.hub import hub_access, why_not_loaded
 from disorder.models.devices import best_device
 from disorder.models.fingerprints import hub_fingerprint
-from disorder.models.hf_network import Feed, HFNetwork
+from disorder.models.fitting_batches import Feed
+from disorder.models.hf_network import HFNetwork
 from disorder.models.importance.gradients import (
     TARGETS,
     by_side,

@@ -5,7 +5,7 @@ What a model is used for (labels, answer spans) stands in `hf.py` and `question_
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Sequence
 from copy import deepcopy
 from functools import cached_property
 from typing import Any
@@ -13,18 +13,16 @@ from typing import Any
 import numpy as np
 
 from disorder.errors import BadModel, BadSetting
-from disorder.models.devices import free_memory, is_out_of_memory, thread_pool
+from disorder.models.devices import free_memory, thread_pool
+from disorder.models.fitting_batches import Feed, FittingBatches
 from disorder.models.importance.attention import encoder_attentions, encoder_heads, without_heads
 from disorder.models.inputs.batches import by_length, max_input_length, token_budget
 from disorder.models.inputs.pieces import Spans, is_fast, token_spans, whole_words
 from disorder.models.protocols import Head
 from disorder.types import Floats, Ints, Pair, Texts
 
-Run = Callable[[dict[str, Any]], Floats]
-Feed = dict[str, Any]
 
-
-class HFNetwork:
+class HFNetwork(FittingBatches):
     """What classifiers and question answering models share."""
 
     is_costly = True
@@ -51,7 +49,7 @@ class HFNetwork:
         self.notes: list[str] = []
         self.input_seconds = 0.0
         self.budget = token_budget(network.config, self.max_length, free_memory(network))
-        self._pool = thread_pool(network.device)
+        self.pool = thread_pool(network.device)
         self._unquantised: Any = None
 
     def __call__(self, texts: Sequence[Texts], /) -> Floats:
@@ -109,10 +107,6 @@ class HFNetwork:
         with without_heads(self.network, self.n_heads(), heads):
             return self(texts)
 
-    def each(self, run: Run, feeds: Sequence[Feed]) -> Iterator[Floats]:
-        """What `run` makes of every batch, side by side on a CPU."""
-        return self._pool.map(run, feeds) if self._pool else map(run, feeds)
-
     def batches(self, lengths: Sequence[int], *, share: float = 1.0) -> list[Ints]:
         """Inputs of equal length, as many as a share of the usual memory holds."""
         budget = int(share * self.budget)
@@ -137,30 +131,6 @@ class HFNetwork:
         """What is kept of the network's output: its logits."""
         logits: Floats = found.logits.float().cpu().numpy()
         return logits
-
-    def fitting(self, run: Run, feed: Feed) -> Floats:
-        """What `run` makes of one batch; one that does not fit in memory is halved, and so are
-        those to come.
-        """
-        try:
-            return run(feed)
-        except (RuntimeError, MemoryError) as error:
-            if not is_out_of_memory(error) or len(feed["input_ids"]) == 1:
-                raise
-        # not inside `except`, where the tensors of the batch that failed are still held
-        return self._in_halves(run, feed)
-
-    def _in_halves(self, run: Run, feed: Feed) -> Floats:
-        n, length = feed["input_ids"].shape
-        self.notes.append(f"a batch of {n} texts did not fit in memory; smaller ones are used")
-        if self.batch_size:
-            self.batch_size = min(self.batch_size, n // 2)
-        self.budget = min(self.budget, n * length // 2)
-        halves = [
-            {name: array[part] for name, array in feed.items()}
-            for part in (slice(n // 2), slice(n // 2, n))
-        ]
-        return np.concatenate([self.fitting(run, half) for half in halves])
 
     def encoding(self, pair: Pair) -> Any:
         """One input with where its tokens come from, cut off where predictions cut it off."""

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from disorder.abstention import ABSTAINED
+from disorder.abstention import ABSTAINED, no_answer_codes
 from disorder.errors import BadModel
 from disorder.memo import Memo
 from disorder.models.importance.by_word import MAX_KEPT, how, importance
@@ -19,11 +19,25 @@ from disorder.models.importance.by_word import key_of as pair_key
 from disorder.models.inputs.variants import ModelInputs, TextInputs, VariantInputs
 from disorder.models.outputs.calibration import Calibration, calibration_of
 from disorder.models.outputs.probabilities import checked
-from disorder.models.protocols import Batching, Costly, Notes, Pieces, Precision, Timed
+from disorder.models.prompting import PromptedModel
+from disorder.models.protocols import (
+    Batching,
+    Costly,
+    Counting,
+    Generates,
+    Notes,
+    Pieces,
+    Precision,
+    Streaming,
+    Timed,
+)
 from disorder.models.python import as_predictor
 from disorder.registry import ModelPart, part, parts
 from disorder.runs.prediction_cache import PredictionCache, key_of
 from disorder.types import Costs, Floats, Pair, Predictor, Task, Texts, Variants
+
+PROMPT = "prompt"  # what loaders of language models take beside the task
+CACHE = "cache_folder"  # what loaders take that remember something beside predictions
 
 
 def load(
@@ -35,12 +49,17 @@ def load(
     precision: str = "fp32",
     cache: Path | None = None,
     options: Mapping[str, Any] | None = None,
+    no_answer: str = "skip",
 ) -> LoadedModel:
     """A predictor whose columns are the task's labels, from a spec or from any Python object that
-    can predict. `options` are settings that only some loaders take, such as `base_url`.
+    can predict.
+
+    `options` are settings that only some loaders take, such as `base_url`; those of language models
+    (`is_prompted`) take `prompt`. `no_answer` says what becomes of texts that the model does not
+    answer: "skip", or "abstain".
     """
     title = model if isinstance(model, str) else name_of(model)
-    predictor = _predictor(model, task, options or {})
+    predictor = _predictor(model, task, options or {}, cache)
     if batch_size is not None and isinstance(predictor, Batching):
         predictor.batch_size = batch_size
     if precision != "fp32":
@@ -54,6 +73,7 @@ def load(
         precision,
         PredictionCache(cache) if cache is not None and _is_worth_caching(predictor) else None,
         calibration_of(model) if isinstance(model, str) and predictor.labels else None,
+        no_answer,
     )
 
 
@@ -70,14 +90,25 @@ def name_of(model: Any) -> str:
     return str(model.__name__ if is_named else type(model).__name__)
 
 
-def _predictor(model: Any, task: Task, options: Mapping[str, Any]) -> Predictor:
+def is_prompted(model: Any) -> bool:
+    """Whether a model is a language model, which is asked by a prompt."""
+    if not isinstance(model, str):
+        return False
+    entry = parts(ModelPart).get(model.partition(":")[0])
+    return entry is not None and PROMPT in _options_of(entry.function)
+
+
+def _predictor(model: Any, task: Task, options: Mapping[str, Any], cache: Path | None) -> Predictor:
     if not isinstance(model, str):
         _check_options(name_of(model), (), options)
         return as_predictor(model, task=task)
     name, _, address = model.partition(":")
     _check_spec(model, name)
     loader = part(ModelPart, name).function
-    _check_options(model, _options_of(loader), options)
+    taken = _options_of(loader)
+    _check_options(model, taken, options)
+    if CACHE in taken:
+        options = {**options, CACHE: cache}
     predictor: Predictor = loader(address, task=task, **options)
     return predictor
 
@@ -144,7 +175,9 @@ class LoadedModel:
     precision: str = "fp32"
     cache: PredictionCache | None = None
     calibration: Calibration | None = None
+    no_answer: str = "skip"
     counts: Costs = field(default_factory=Costs)
+    counted: Costs = field(default_factory=Costs)  # of the predictor's own counts
     weighed: Memo[tuple[object, ...], list[Floats]] = field(default_factory=lambda: Memo(MAX_KEPT))
 
     @property
@@ -155,21 +188,35 @@ class LoadedModel:
         return f"{self.predictor.fingerprint}/{self.calibration.temperature}"
 
     def __call__(self, texts: Sequence[Texts] | Sequence[str], /) -> Floats:
-        """Probabilities of the task's labels, one row per text or pair of texts."""
+        """Probabilities of the task's labels, one row per text or pair of texts; zeros where the
+        model gave no answer.
+        """
+        found = self.predict_texts(texts)
+        found[no_answer_codes(found) > 0] = 0.0 if self.labels else np.nan
+        return found
+
+    def predict_texts(self, texts: Sequence[Texts] | Sequence[str], /) -> Floats:
+        """The same, with the rows of `disorder.abstention.no_answer` as they are."""
         return self._predict(TextInputs(_as_pairs(texts)))
 
     def predict_variants(self, variants: Sequence[Variants], /) -> Floats:
         """Probabilities of the task's labels, one row per variant of every example in turn.
 
         A model that takes tokens gets the positions; texts are made for the others, and for the
-        keys of a cache.
+        keys of a cache. Rows of `no_answer` stay as they are.
         """
         return self._predict(VariantInputs(variants))
 
     def _predict(self, inputs: ModelInputs) -> Floats:
-        raw = self._computed(inputs) if self.cache is None else self._cached(inputs, self.cache)
+        if isinstance(self.predictor, Streaming):
+            raw = self._streamed(inputs, self.predictor)
+        else:
+            raw = self._computed(inputs) if self.cache is None else self._cached(inputs, self.cache)
         calibrated = raw if self.calibration is None else self.calibration(raw)
         aligned = calibrated if self.columns is None else calibrated @ self.columns
+        codes = no_answer_codes(raw)
+        if codes.any():
+            aligned[codes > 0] = raw[codes > 0, :1] if self.no_answer == "skip" else 0.0
         # What is kept on disk is single precision: round here, once, so that every path decides on
         # the same numbers.
         return aligned.astype(np.float32).astype(np.float64)
@@ -189,10 +236,54 @@ class LoadedModel:
             predictions[missing] = computed
         return predictions
 
+    def _streamed(self, inputs: ModelInputs, predictor: Streaming) -> Floats:
+        """Predictions that come one by one, each kept in the cache the moment it is there; equal
+        texts are predicted once.
+        """
+        texts = inputs.texts()
+        labels = self.predictor.labels
+        width = max(1, len(labels))
+        keys = [key_of(self.predictor.fingerprint, self.precision, text) for text in texts]
+        rows = np.full((len(texts), width + 1), np.nan)
+        if self.cache is not None:
+            rows = self.cache.get(keys, width + 1)
+        missing = np.isnan(rows[:, 0])
+        places = {keys[i]: i for i in np.flatnonzero(missing)[::-1].tolist()}
+        wanted = sorted(places.values())
+        began = time.perf_counter()
+        coming = predictor.as_they_come([texts[i] for i in wanted]) if wanted else iter(())
+        try:
+            for number, row in coming:
+                i = wanted[number]
+                checked(self.name, row[None, :width], 1, labels)
+                rows[i] = row.astype(np.float32)
+                if self.cache is not None:
+                    self.cache.put([keys[i]], rows[i : i + 1])
+        finally:
+            self.counts["forward"] += time.perf_counter() - began
+            self._take_counts()
+        for i in np.flatnonzero(missing).tolist():
+            rows[i] = rows[places[keys[i]]]
+        self.counts["predicted"] += len(wanted)
+        self.counts["cached"] += len(texts) - len(wanted)
+        has_mass = ~np.isnan(rows[:, width])
+        self.counts["label_mass"] += float(rows[has_mass, width].sum())
+        self.counts["label_mass_of"] += int(has_mass.sum())
+        return rows[:, :width]
+
+    def _take_counts(self) -> None:
+        """Add what the predictor itself counted since last time: questions and tokens, also those
+        of a probe before the first text.
+        """
+        if isinstance(self.predictor, Counting):
+            self.counts.add(self.predictor.counts.since(self.counted))
+            self.counted = Costs(self.predictor.counts)
+
     def _computed(self, inputs: ModelInputs) -> Floats:
         began = time.perf_counter()
         before = self._input_seconds
         found = inputs.predicted_by(self.predictor)
+        self._take_counts()
         predictions = checked(self.name, found, len(inputs), self.predictor.labels)
         assembling = self._input_seconds - before
         self.counts["assemble"] += assembling
@@ -260,6 +351,30 @@ class LoadedModel:
                 "it is accepted by no score"
             )
         return list(dict.fromkeys(found))
+
+    def generate(self, requests: Sequence[str], *, max_tokens: Sequence[int]) -> list[str]:
+        """The likeliest answer of a language model to each request."""
+        if not isinstance(self.predictor, Generates):
+            raise BadModel(f"{self.name} writes no text; it needs a language model (causal:…)")
+        return self.predictor.generate(requests, max_tokens=max_tokens)
+
+    def prompt_description(self, texts: Texts) -> dict[str, Any]:
+        """How a language model is asked, with its question about one text; empty for others."""
+        if not isinstance(self.predictor, PromptedModel):
+            return {}
+        return self.predictor.description(texts)
+
+    @property
+    def n_questions(self) -> int:
+        """Questions that one text takes: one, or one per order of a prompt's options."""
+        if isinstance(self.predictor, PromptedModel):
+            return len(self.predictor.prompt.listings)
+        return 1
+
+    @property
+    def is_remote(self) -> bool:
+        """Whether predictions come one by one from elsewhere, and each is worth keeping."""
+        return isinstance(self.predictor, Streaming)
 
     @property
     def abstains(self) -> bool:

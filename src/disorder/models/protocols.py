@@ -8,17 +8,19 @@ scikit-learn estimators) are described at the end.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from typing import Any, Protocol, runtime_checkable
 
-from disorder.types import Floats, Pair, Predictor, Texts, Variants
+from disorder.types import Costs, Floats, Pair, Predictor, Texts, Variants
 
 __all__ = [
     "Attention",
     "Batching",
     "ClassEstimator",
     "Costly",
+    "Counting",
     "Estimator",
+    "Generates",
     "Gradients",
     "Head",
     "Labelled",
@@ -27,6 +29,8 @@ __all__ = [
     "Precision",
     "Predictor",
     "ProbabilityEstimator",
+    "Scores",
+    "Streaming",
     "Timed",
     "Tokens",
 ]
@@ -90,6 +94,24 @@ class Attention(Protocol):
 
 
 @runtime_checkable
+class Scores(Protocol):
+    """Gives the log-probability of a text: a language model."""
+
+    def log_likelihoods(self, texts: Sequence[str], /) -> Floats:
+        """The log-probability of each text as a whole (its pseudo-log-likelihood for a masked
+        model).
+        """
+
+
+@runtime_checkable
+class Generates(Protocol):
+    """Writes an answer to a request: a language model."""
+
+    def generate(self, requests: Sequence[str], /, *, max_tokens: Sequence[int]) -> list[str]:
+        """The likeliest answer to each request, cut off after so many tokens."""
+
+
+@runtime_checkable
 class Precision(Protocol):
     """Runs in more than one number format."""
 
@@ -114,6 +136,13 @@ class Costly(Protocol):
 
 
 @runtime_checkable
+class Counting(Protocol):
+    """Counts what it does beside predicting, as sums that add up over workers."""
+
+    counts: Costs
+
+
+@runtime_checkable
 class Notes(Protocol):
     """Has something to tell the user about how it is run."""
 
@@ -125,6 +154,17 @@ class Timed(Protocol):
     """Counts the seconds that it spent on inputs, before the network ran."""
 
     input_seconds: float
+
+
+@runtime_checkable
+class Streaming(Protocol):
+    """Gives predictions one by one as they come, so that each is kept the moment it is there."""
+
+    def as_they_come(self, texts: Sequence[Texts], /) -> Iterator[tuple[int, Floats]]:
+        """Number of a text and its row, in any order; the row of a text without an answer is that
+        of `disorder.abstention.no_answer`. A last column is the share of the probability that the
+        labels got together, NaN where the model does not say.
+        """
 
 
 @runtime_checkable

@@ -7,14 +7,21 @@ from __future__ import annotations
 
 from html import escape
 
+from disorder.report.conclusions import NAMES
 from disorder.runs.decision import Decision
 
 # white text has a contrast of more than 4.5 : 1 on each
 GREEN = "#1a7f37"
 RED = "#b3261e"
 GREY = "#444c56"
-LETTER = 6.0  # width
 MARGIN = 7
+# widths of the letters in Verdana at 11 pixels; DejaVu Sans is as wide
+WIDTHS = {
+    **dict.fromkeys("ijl'.,:;|! ", 3.4),
+    **dict.fromkeys("frt()[]-", 4.7),
+    **dict.fromkeys("mwMW%", 10.0),
+}
+WIDTH = 7.0
 HEIGHT = 20
 LABEL = "word order"
 
@@ -28,7 +35,8 @@ def svg(decision: Decision) -> str:
     left = _width(LABEL)
     right = _width(message)
     size = f'width="{left + right}" height="{HEIGHT}"'
-    title = escape(f"{LABEL}: {message}")
+    said = "" if decision.conclusion is None else f" ({NAMES[decision.conclusion.kind]})"
+    title = escape(f"{LABEL}: {message}{said}")
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" {size} role="img" aria-label="{title}">\n'
         f"<title>{title}</title>\n"
@@ -42,11 +50,10 @@ def svg(decision: Decision) -> str:
 
 
 def _width(text: str) -> int:
-    return round(len(text) * LETTER) + 2 * MARGIN
+    return round(sum(WIDTHS.get(letter, WIDTH) for letter in text)) + 2 * MARGIN
 
 
 def _text(text: str, start: int, width: int) -> str:
-    """A text squeezed to its width, so that it fits whatever font there is."""
-    return (
-        f'<text x="{start + MARGIN}" y="14" textLength="{width - 2 * MARGIN}">{escape(text)}</text>'
-    )
+    """A text in the middle of its field, neither stretched nor squeezed."""
+    middle = start + width / 2
+    return f'<text x="{middle:g}" y="14" text-anchor="middle">{escape(text)}</text>'

@@ -274,13 +274,23 @@ def png(drawn: str) -> bytes:
     return image
 
 
+def pdf(drawn: str) -> bytes:
+    """An SVG as PDF, its letters as letters."""
+    import vl_convert
+
+    document: bytes = vl_convert.svg_to_pdf(drawn)
+    return document
+
+
 def styled(spec: dict[str, Any]) -> dict[str, Any]:
     """The picture with our usual size, letters and axes where it does not say otherwise."""
     letters = {"labelFontSize": 12, "titleFontSize": 12, "labelFont": FONT, "titleFont": FONT}
     config = {
         "font": FONT,
-        "axis": letters | {"grid": True},
-        "legend": letters,
+        # room for letters that are wider where a page is read than where it was drawn
+        "axis": letters | {"grid": True, "titlePadding": 12},
+        "legend": letters | {"columnPadding": 28},
+        "padding": {"left": 14, "right": 10, "top": 5, "bottom": 5},
         "view": {"stroke": None},
     }
     return {"width": WIDTH, "height": HEIGHT, "config": config, "background": "white"} | spec

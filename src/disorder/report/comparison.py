@@ -2,27 +2,66 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from disorder.report.metric_names import title_of
+from disorder.report.conclusions import loss
+from disorder.report.metric_names import place_of, title_of
 from disorder.report.number_text import MINUS
-from disorder.report.page import visible
-from disorder.runs.comparison import ALPHA, Comparison, Difference
+from disorder.report.visible_text import one_line, visible
+from disorder.runs.comparison import ALPHA, Comparison, ComparisonConclusion, Difference
 
+ORDER = {
+    "lower": "{other} uses word order more than {base}",
+    "higher": "{other} uses word order less than {base}",
+    "same": "{other} and {base} use word order alike",
+    "undecided": "Which of {other} and {base} uses word order more is undecided",
+}
+ACCURACY = {
+    "higher": "{title} is higher",
+    "lower": "{title} is lower",
+    "same": "{title} is the same",
+    "undecided": "no difference of {title} was found",
+}
 TESTS = {
     "mcnemar": "exact McNemar test, Newcombe's interval (method 10)",
     "sign-flip": "sign-flip test over examples, paired bootstrap interval",
     "bootstrap": "paired bootstrap over examples",
+    "fieller": "Fieller's intervals of both ratios, combined after Zou and Donner; p is that of "
+    "the widest interval that leaves 0 out",
 }
 
 
 def headline(comparison: Comparison) -> str:
-    """What was found, in one sentence."""
+    """What was found, in a sentence or two."""
+    if not comparison.conclusions:
+        return counted(comparison)
+    return "\n".join(map(sentence, comparison.conclusions))
+
+
+def sentence(found: ComparisonConclusion) -> str:
+    """One conclusion in words, about the other run."""
+    of = f" (only {one_line(found.group)})" if found.group != "all" else ""
+    skill = found.skill_kept
+    order = ORDER[found.order].format(other=one_line(found.other), base=one_line(found.base))
+    title = title_of(found.original.metric)
+    accuracy = ACCURACY[found.accuracy].format(title=title)
+    return (
+        f"{order}{of}: skill kept {_with_interval(skill)} {one_line(loss(found.transformation))}; "
+        f"{accuracy} ({_with_interval(found.original)})."
+    )
+
+
+def _with_interval(d: Difference) -> str:
+    return f"{signed(d.difference, 2)} [{signed(d.low, 2)}, {signed(d.high, 2)}]"
+
+
+def counted(comparison: Comparison) -> str:
+    """How many differences are significant."""
     n = len(comparison.differences)
     if not n:
         return "No score could be compared."
@@ -30,6 +69,16 @@ def headline(comparison: Comparison) -> str:
     count = str(significant) if significant else "None"
     verb = "are" if significant > 1 else "is"
     return f"{count} of {n} differences {verb} significant at {ALPHA} after Holm's correction."
+
+
+def rows_that_matter(comparison: Comparison, differences: Sequence[Difference]) -> list[Difference]:
+    """The main scores on original texts and under the transformation of the conclusion; all, where
+    the user named what to compare.
+    """
+    if comparison.has_chosen or not comparison.conclusions:
+        return list(differences)
+    places = ("original", comparison.main)
+    return [d for d in differences if d.transformation in places and place_of(d.metric) == "table"]
 
 
 def about(comparison: Comparison) -> str:
@@ -43,8 +92,14 @@ def about(comparison: Comparison) -> str:
 
 def footnotes(comparison: Comparison) -> list[str]:
     """How it was tested, and what could not be."""
+    lines = []
+    if comparison.conclusions:
+        lines.append(
+            "the conclusion: skill kept and accuracy on original texts, with Holm's correction for "
+            "these two; see docs/conclusions.md"
+        )
     used = dict.fromkeys(d.test for d in comparison.differences)
-    lines = [f"{name}: {TESTS[name]}" for name in used if name in TESTS]
+    lines += [f"{name}: {TESTS[name]}" for name in used if name in TESTS]
     if comparison.differences:
         n = len(comparison.differences)
         lines.append(f"p_holm: p after Holm's correction for all {n} tests; * below {ALPHA}")
@@ -75,15 +130,21 @@ def shown_p(p: float) -> str:
     return f"{p:.{digits}f}".replace("0.", ".", 1)
 
 
-def show_comparison(comparison: Comparison, console: Console) -> None:
-    """Print a comparison."""
-    console.print(Text(f"\n{headline(comparison)}", style="bold"))
+def show_comparison(comparison: Comparison, console: Console, *, every_row: bool = False) -> None:
+    """Print a comparison: the conclusion, then the rows that matter, or every row."""
+    console.print(Text(f"\n{visible(headline(comparison))}", style="bold"))
     console.print(Text(visible(about(comparison)), style="dim"))
     for base, other, group, differences in comparison.pairs:
         only = "" if group == "all" else f", only {group}"
         title = visible(f"{other} minus {base}{only}")
         console.print(Text(f"\n{title}", style="bold"))
-        console.print(_table(differences))
+        rows = list(differences) if every_row else rows_that_matter(comparison, differences)
+        console.print(_table(rows))
+        if len(rows) < len(differences):
+            hidden = len(differences) - len(rows)
+            console.print(Text(f"{hidden} more rows: --all shows them", style="dim"))
+    if comparison.conclusions:
+        console.print(Text(counted(comparison), style="dim"))
     for line in footnotes(comparison):
         console.print(Text(visible(line), style="dim"))
 

@@ -7,8 +7,10 @@ from typing import Any
 from disorder.report.charts import BLUE, dotted_line, interval_layers, svg
 from disorder.report.comparison import (
     about,
+    counted,
     footnotes,
     headline,
+    rows_that_matter,
     shown_p,
     signed,
     where,
@@ -25,9 +27,13 @@ def page(comparison: Comparison) -> str:
         "compare_page.html", signed=signed, shown_p=shown_p, where=where, title=title_of
     ).render(
         comparison=comparison,
-        headline=headline(comparison),
+        headline=headline(comparison).splitlines(),
+        counted=counted(comparison) if comparison.conclusions else "",
         about=about(comparison),
-        pairs=[(*pair, forest(pair[-1])) for pair in comparison.pairs],
+        pairs=[
+            (*pair, rows_that_matter(comparison, pair[-1]), forest(pair[-1]))
+            for pair in comparison.pairs
+        ],
         footnotes=footnotes(comparison),
         meanings=[(title_of(metric), meaning_of(metric)) for metric in metrics],
     )

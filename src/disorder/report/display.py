@@ -27,7 +27,7 @@ BY_TRANSFORMATION = {
 def run_picture(run: Run, name: str, transformation: str = "") -> Picture:
     """A picture of a run: `forest`, or one of a transformation, by default the main one."""
     if name == "forest":
-        return Picture(charts.forest(run, "spearman" if run.chance is None else "accuracy"))
+        return Picture(charts.forest(run, run.main_score))
     if name not in BY_TRANSFORMATION:
         raise UnknownName("picture", name, ["forest", *BY_TRANSFORMATION])
     chosen = transformation or main_transformation(run)

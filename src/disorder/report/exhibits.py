@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -14,6 +14,12 @@ from disorder.errors import DisorderError
 from disorder.report import charts
 
 Row = dict[str, Any]
+# ending → from an SVG to the content of a file
+FORMATS: dict[str, Callable[[str], bytes]] = {
+    ".svg": lambda drawn: drawn.encode(),
+    ".pdf": charts.pdf,
+    ".png": charts.png,
+}
 
 
 @dataclass(frozen=True)
@@ -38,18 +44,18 @@ class Figure:
 
 @dataclass(frozen=True)
 class Picture:
-    """An SVG that a notebook displays, and that can be saved as SVG or PNG."""
+    """An SVG that a notebook displays, and that can be saved as SVG, PDF or PNG."""
 
     svg: str = field(repr=False)
 
     def save(self, path: str | Path) -> Path:
-        """Write the picture, as SVG or PNG by the ending of `path`; returns the path."""
+        """Write the picture, as SVG, PDF or PNG by the ending of `path`; returns the path."""
         path = Path(path)
-        if path.suffix not in (".svg", ".png"):
-            raise DisorderError(f"{path}: end the name of a picture in .svg or .png")
-        content = charts.png(self.svg) if path.suffix == ".png" else self.svg.encode()
+        if path.suffix not in FORMATS:
+            raise DisorderError(f"{path}: end the name of a picture in {' or '.join(FORMATS)}")
         try:
-            path.write_bytes(content)
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(FORMATS[path.suffix](self.svg))
         except OSError as error:
             raise DisorderError(f"{path} cannot be written ({error.strerror or error})") from None
         return path

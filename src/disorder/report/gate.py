@@ -10,7 +10,8 @@ import re
 from collections.abc import Iterator
 from xml.etree import ElementTree
 
-from disorder.report.page import visible
+from disorder.report.conclusions import sentence
+from disorder.report.visible_text import one_line
 from disorder.runs.decision import Decision, Ruling
 
 # what Markdown may read as more than a character
@@ -27,6 +28,12 @@ def lines(decision: Decision) -> Iterator[str]:
         yield advice
 
 
+def notes(decision: Decision) -> Iterator[str]:
+    """One line for each rule that a better one should replace."""
+    for note in decision.notes:
+        yield f"note: {one_line(note)}"
+
+
 def _advice(decision: Decision) -> str:
     undecided = sum(not r.is_sure for r in decision.rulings)
     if not undecided:
@@ -36,11 +43,6 @@ def _advice(decision: Decision) -> str:
         f"{what} undecided: the interval includes the limit. More examples narrow it; "
         "--on says which rules fail until then."
     )
-
-
-def one_line(text: str) -> str:
-    """A text that can neither break a line nor disturb a terminal."""
-    return " ".join(visible(text).split())
 
 
 def junit_xml(decision: Decision) -> str:
@@ -90,7 +92,10 @@ def summary(decision: Decision) -> str:
     ]
     about = f"{code(decision.model)} on {code(decision.data)}, decided on {decision.on}."
     advice = [_advice(decision), ""] if _advice(decision) else []
-    return "\n".join([f"### disorder gate: {head}", "", about, "", *table, "", *advice])
+    notes = [line for note in decision.notes for line in (f"Note: {code(note)}", "")]
+    said = [] if decision.conclusion is None else [code(sentence(decision.conclusion)), ""]
+    head_lines = [f"### disorder gate: {head}", "", about, "", *said]
+    return "\n".join([*head_lines, *table, "", *advice, *notes])
 
 
 def _row(ruling: Ruling) -> str:

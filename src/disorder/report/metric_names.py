@@ -25,6 +25,16 @@ def title_of(metric: str) -> str:
     return entry.title.replace("_x", f"_{value}") if value else entry.title
 
 
+def named(metric: str) -> str:
+    """How tables head a metric, and in brackets the name that files, options and gates take.
+
+    >>> named("p_c"), named("accuracy")
+    ('P_c (p_c)', 'accuracy')
+    """
+    title = title_of(metric)
+    return title if title == metric else f"{title} ({metric})"
+
+
 def meaning_of(metric: str) -> str:
     """What a metric says, in one line, with its unit where that is no share."""
     entry = metric_named(metric)

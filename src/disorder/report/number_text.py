@@ -45,6 +45,15 @@ def in_points(score: Score) -> str:
     return f"{100 * score.value:.1f} points [{low:.1f}, {high:.1f}]".replace("-", MINUS)
 
 
+def fixed(value: float, digits: int = 3) -> str:
+    """A number with so many decimals, and a true minus.
+
+    >>> fixed(-0.25, 2), fixed(0.5)
+    ('−0.25', '0.500')
+    """
+    return f"{value:.{digits}f}".replace("-", MINUS)
+
+
 def cell_text(value: Any) -> str:
     """A value as a table on a page shows it."""
     if value is None:

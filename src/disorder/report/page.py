@@ -5,15 +5,24 @@ Texts and names are untrusted: they are escaped, and invisible characters are ma
 
 from __future__ import annotations
 
-import unicodedata
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from disorder.report import charts
 from disorder.report.metric_names import meaning_of, shown, title_of
-from disorder.report.terminal import about, by_transformation, permutation_rows
-from disorder.report.wording import TELLING_KINDS, command, left_out, main_transformation
+from disorder.report.number_text import fixed
+from disorder.report.terminal import about, by_transformation, caveat_lines, permutation_rows
+from disorder.report.visible_text import visible as visible
+from disorder.report.wording import (
+    TELLING_KINDS,
+    command,
+    gain_lines,
+    left_out,
+    main_spread,
+    main_transformation,
+    prompt_lines,
+)
 from disorder.runs.run import Run
 from disorder.runs.storage import write_atomically
 
@@ -51,6 +60,8 @@ def page(run: Run, *, has_explanations: bool = False) -> str:
         about=about(run),
         verdict=first,
         verdicts=rest,
+        caveats=caveat_lines(run),
+        answers=_answers(run, main),
         main=main,
         pictures=_pictures(run, main),
         tables=[(group, list(by_transformation(run, group))) for group in ["all", *run.groups]],
@@ -63,6 +74,9 @@ def page(run: Run, *, has_explanations: bool = False) -> str:
         kinds=TELLING_KINDS,
         telling=_telling(run, main),
         left_out=left_out(run),
+        prompt_lines=prompt_lines(run),
+        prompt_spread=main_spread(run),
+        gains=gain_lines(run),
         command=command(run),
         has_explanations=has_explanations,
     )
@@ -85,27 +99,12 @@ def environment(package: str, folder: str, **filters: Callable[..., str]) -> Env
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    found.filters |= {"visible": visible, **filters}
+    found.filters |= {"visible": visible, "number": fixed, **filters}
     return found
 
 
-def visible(text: object) -> str:
-    """Control characters and bidirectional marks as symbols one can see, so that a text cannot
-    disturb the page.
-    """
-    return "".join(_shown(char) for char in str(text))
-
-
-def _shown(char: str) -> str:
-    if char in "\n\t\u200d" or unicodedata.category(char) not in ("Cc", "Cf", "Cs", "Co"):
-        return char
-    if ord(char) < 0x20:
-        return chr(0x2400 + ord(char))
-    return f"⟨U+{ord(char):04X}⟩"
-
-
 def _pictures(run: Run, main: str) -> list[dict[str, str]]:
-    score = "spearman" if run.chance is None else "accuracy"
+    score = run.main_score
     title = title_of(score)
     title = title[0].upper() + title[1:]
     pictures = {CAPTIONS["forest"]: charts.forest(run, score)}
@@ -121,6 +120,13 @@ def _pictures(run: Run, main: str) -> list[dict[str, str]]:
         {"svg": svg, "caption": caption.format(score=title, main=main)}
         for caption, svg in pictures.items()
     ]
+
+
+def _answers(run: Run, main: str) -> dict[str, Any]:
+    """Which labels were given before and after the transformation of the conclusion."""
+    name = main if run.conclusion is None else run.conclusion.transformation
+    found = run.answers.get(name)
+    return {"transformation": name, **found} if found else {}
 
 
 def _telling(run: Run, main: str) -> list[tuple[str, list[dict[str, Any]]]]:

@@ -4,17 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from rich.box import SIMPLE_HEAD
 from rich.console import Console
-from rich.table import Table
+from rich.padding import Padding
 from rich.text import Text
 
-from disorder.report.metric_names import meaning_of, shown, title_of
-from disorder.report.wording import interval, left_out, main_transformation, spread
+from disorder.report.fitted_tables import Cell, NamedRow, ScoreTable, fitted
+from disorder.report.metric_names import meaning_of, named, shown, title_of
+from disorder.report.visible_text import visible
+from disorder.report.wording import (
+    gain_lines,
+    interval,
+    left_out,
+    main_transformation,
+    prompt_lines,
+    spread,
+)
 from disorder.runs.run import Record, Run
 
 SECONDS = ("draw", "assemble", "forward", "cache", "write")
 COUNTS = ("predicted", "saved", "cached", "resumed")
+SHOWN_LABELS = 4
 REFERENCES = (
     "models A, B, C: what they would score; A rejects every perturbed text, B guesses, "
     "C is a bag of words"
@@ -27,9 +36,11 @@ def show(run: Run, console: Console, *, folder: str | None = None, profile: bool
     first, *rest = run.verdict.split("\n")
     console.print()
     console.print(Text(first, style="bold"))
-    for line in rest:
-        console.print(Text(f"  {line}"))
+    for line in [*rest, *caveat_lines(run)]:
+        console.print(Padding(Text(visible(line)), (0, 0, 0, 2)))
     console.print(Text(f"\n{about(run)}", style="dim"))
+    for line in [*answer_lines(run), *baseline_lines(run)]:
+        console.print(Text(visible(line), style="dim"))
     _print_table(console, _scores(run, "all"))
     main = main_transformation(run)
     if main:
@@ -37,9 +48,12 @@ def show(run: Run, console: Console, *, folder: str | None = None, profile: bool
     for group in run.groups:
         _print_table(console, _scores(run, group))
     console.print()
+    for line in gain_lines(run):
+        console.print(Text(line))
     for line in _legend(run):
         console.print(Text(line, style="dim"))
-    for line in [*left_out(run), *_not_measured(run), *run.notes, *stopped_early(run)]:
+    notes = [*run.notes, *prompt_lines(run), *stopped_early(run)]
+    for line in [*left_out(run), *_not_measured(run), *notes]:
         console.print(Text(line))
     if profile:
         for line in spent(run):
@@ -56,10 +70,11 @@ def about(run: Run) -> str:
     return f"{run.model} on {run.data}: {run.n_examples:,}{of} examples{variants}, seed {run.seed}"
 
 
-def _print_table(console: Console, table: Table) -> None:
-    """A table after a blank line; its own edges would cost width."""
+def _print_table(console: Console, table: ScoreTable) -> None:
+    """A table after a blank line, in the width that there is."""
     console.print()
-    console.print(table)
+    for line in fitted(table, console.width):
+        console.print(line, soft_wrap=True)
 
 
 def _measured(run: Run) -> list[str]:
@@ -71,7 +86,7 @@ def _legend(run: Run) -> list[str]:
     """What stands in the tables, one line each."""
     lines = ["after a number its 95 % interval over examples"]
     metrics = shown(_measured(run), "table", "permutations")
-    lines += [f"{title_of(metric)}: {meaning_of(metric)}" for metric in metrics]
+    lines += [f"{named(metric)}: {meaning_of(metric)}" for metric in metrics]
     if run.references and main_transformation(run):
         lines.append(REFERENCES)
     if any(group.startswith("needs=") for group in run.groups):
@@ -114,33 +129,87 @@ def spent(run: Run) -> list[str]:
     return [f"time: {run.seconds:.2f} s: {', '.join(times)}", f"predictions: {', '.join(counts)}"]
 
 
-def _scores(run: Run, group: str) -> Table:
-    """One row per transformation."""
+def _scores(run: Run, group: str) -> ScoreTable:
+    """One row per transformation; n stands in the head where it is the same for all."""
     present = [record.metric for record in run.scores if record.group == group]
     columns = shown(present, "table")
-    table = Table(box=SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, 1, 0, 0))
-    table.add_column("all examples" if group == "all" else group, overflow="fold")
-    table.add_column("n", justify="right")
-    for metric in columns:
-        table.add_column(title_of(metric), justify="right", no_wrap=True)
-    for name, records in by_transformation(run, group):
-        n = records.get("accuracy", next(iter(records.values()))).n
-        cells = [spread(records[metric]) if metric in records else "" for metric in columns]
-        table.add_row(Text(name), f"{n:,}", *cells)
-    return table
+    found = list(by_transformation(run, group))
+    counts = [records.get("accuracy", next(iter(records.values()))).n for _, records in found]
+    head = "all examples" if group == "all" else group
+    rows = [
+        NamedRow(name, [_cell(records.get(metric)) for metric in columns])
+        for name, records in found
+    ]
+    titles = list(map(title_of, columns))
+    if len(set(counts)) == 1:
+        return ScoreTable(f"{head} ({counts[0]:,})", titles, rows)
+    numbered = [
+        NamedRow(row.name, [Cell(f"{n:,}"), *row.cells])
+        for row, n in zip(rows, counts, strict=True)
+    ]
+    return ScoreTable(head, ["n", *titles], numbered)
 
 
-def _permutations(run: Run, main: str) -> Table:
+def _cell(record: Record | None) -> Cell:
+    """A score with its interval; nothing where there is none."""
+    return Cell(*spread(record).split(" ", 1)) if record else Cell()
+
+
+def caveat_lines(run: Run) -> list[str]:
+    """What a reader of the conclusion should know; those of a group only where "all" lacks them."""
+    if run.conclusion is None:
+        return []
+    general = {caveat.kind for caveat in run.conclusion.caveats}
+    lines = [f"caveat: {caveat}" for caveat in run.conclusion.caveats]
+    for group, found in run.conclusions.items():
+        lines += [f"caveat, {group}: {c}" for c in found.caveats if c.kind not in general]
+    return lines
+
+
+def baseline_lines(run: Run) -> list[str]:
+    """How far words alone go on this data, beside the model."""
+    return [
+        f"{'balanced accuracy' if row.group == 'all' else row.group}: this model {row.model:.2f}, "
+        f"a bag of words trained on this data {row.value:.2f} [{row.low:.2f}, {row.high:.2f}], "
+        f"chance {row.chance:.2f}"
+        for row in run.word_baselines
+    ]
+
+
+def answer_lines(run: Run) -> list[str]:
+    """How often each label is given, before and after, in two lines."""
+    main = main_transformation(run)
+    found = run.answers.get(run.conclusion.transformation if run.conclusion else main)
+    if not found:
+        return []
+    order = sorted(
+        range(len(found["answers"])), key=lambda i: -found["before"][i] - found["after"][i]
+    )[:SHOWN_LABELS]
+    hidden = len(found["answers"]) - len(order)
+    ending = f", {hidden} more" if hidden else ""
+    lines = []
+    for name in ("before", "after"):
+        total = sum(found["gold"])
+        shares = [f"{found['answers'][i]} {found[name][i] / total:.2f}" for i in order]
+        lines.append(f"answers {name + ':':<7} {', '.join(shares)}{ending}")
+    gold = [f"{found['gold'][i] / total:.2f}" if i < len(found["gold"]) else "–" for i in order]
+    lines[0] += f" (gold {', '.join(gold)})"
+    return lines
+
+
+def _permutations(run: Run, main: str) -> ScoreTable:
     """The permutation scores of the main transformation, beside the papers' imaginary models."""
-    table = Table(box=SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, 1, 0, 0))
-    table.add_column(f"permutations ({main})")
-    table.add_column("this model", justify="right", no_wrap=True)
-    for name in run.references:
-        table.add_column(name, justify="right")
-    for metric, mine, others in permutation_rows(run, main):
-        cells = ["" if value is None else f"{value:.2f}" for value in others.values()]
-        table.add_row(title_of(metric), interval(mine) if mine else "none", *cells)
-    return table
+    rows = [
+        NamedRow(
+            title_of(metric),
+            [
+                Cell(*interval(mine).split(" ", 1)) if mine else Cell("none"),
+                *(Cell("" if value is None else f"{value:.2f}") for value in others.values()),
+            ],
+        )
+        for metric, mine, others in permutation_rows(run, main)
+    ]
+    return ScoreTable(f"permutations ({main})", ["this model", *run.references], rows)
 
 
 def by_transformation(run: Run, group: str) -> Iterator[tuple[str, dict[str, Record]]]:

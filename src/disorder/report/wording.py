@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
 from disorder.report.metric_names import place_of
+from disorder.report.number_text import MINUS
 from disorder.runs.run import Record, Run
 from disorder.runs.settings import Settings
 
@@ -18,15 +19,18 @@ TELLING_KINDS = {
 }
 
 
+SAID_BEFORE = ("q", "seed", "suite", "transformations")
+
+
 def interval(record: Record) -> str:
     """A value with its bounds."""
-    return f"{record.value:.3f} [{record.low:.2f}, {record.high:.2f}]"
+    return f"{record.value:.3f} [{record.low:.2f}, {record.high:.2f}]".replace("-", MINUS)
 
 
 def spread(record: Record) -> str:
     """A value with its bounds, as short as it can be said."""
     low, high = (_short(bound) for bound in (record.low, record.high))
-    return f"{record.value:.3f} {low}–{high}"
+    return f"{record.value:.3f} {low}–{high}".replace("-", MINUS)
 
 
 def _short(bound: float) -> str:
@@ -52,20 +56,71 @@ def left_out(run: Run) -> Sequence[str]:
         f"left out of {'the data' if name == 'data' else name}: {count:,} ({reason})"
         for name, reasons in run.skips.items()
         for reason, count in sorted(reasons.items(), key=lambda item: (-item[1], item[0]))
+    ] + _without_answers(run)
+
+
+def _without_answers(run: Run) -> list[str]:
+    """How many texts got no answer; scores are of the others."""
+    return [
+        f"no answer under {name}: {sum(reasons.values()):,} texts "
+        f"({', '.join(f'{reason}: {count:,}' for reason, count in reasons.items())})"
+        for name, reasons in run.no_answers.items()
     ]
+
+
+def prompt_lines(run: Run) -> list[str]:
+    """What one should know about how a language model answered, one line each."""
+    prompt = run.prompt
+    lines = []
+    if "label_mass" in prompt:
+        words = ", ".join(prompt["label_words"].values())
+        lines.append(
+            f"the label words ({words}) get {prompt['label_mass']:.3f} of the model's probability "
+            "on average; predictions are their shares of it"
+        )
+    if "order_changes" in prompt:
+        lines.append(
+            f"{prompt['option_orders']} orders of the options: {prompt['order_changes']:.3f} of "
+            "the predictions depend on the order; the option listed first gets "
+            f"{prompt['first_listed']:.3f} on average, the one listed last "
+            f"{prompt['last_listed']:.3f}"
+        )
+    return lines + [_spread_line(run, row) for row in main_spread(run)]
+
+
+def main_spread(run: Run) -> list[dict[str, Any]]:
+    """The spread over prompts of the scores that tables show, for all examples."""
+    return [
+        row
+        for row in run.prompt_spread
+        if row["group"] == "all" and place_of(row["metric"]) in ("table", "permutations")
+    ]
+
+
+def _spread_line(run: Run, row: dict[str, Any]) -> str:
+    return (
+        f"over {len(row['values'])} prompts: {row['transformation']} {row['metric']} "
+        f"{row['low']:.3f} to {row['high']:.3f}"
+    )
 
 
 def command(run: Run) -> str:
     """The command that repeats a run: every setting that differs from its default."""
-    words = ["disorder", "audit", run.model, run.data]
-    for spec in run.transformations:
+    settings = {**run.settings, "transformations": run.transformations, "seed": run.seed}
+    return shlex.join(["disorder", "audit", run.model, run.data, *options_of(settings)])
+
+
+def options_of(settings: Mapping[str, Any]) -> list[str]:
+    """The options that say what differs from the defaults; transformations, q and seed always."""
+    words = []
+    for spec in settings["transformations"]:
         words += ["--with", spec]
-    words += ["--q", str(run.settings["q"]), "--seed", str(run.seed)]
+    words += ["--q", str(settings["q"]), "--seed", str(settings["seed"])]
     usual = asdict(Settings())
-    for name, value in run.settings.items():
-        if name not in ("q", "suite") and _as_json(value) != _as_json(usual.get(name)):
+    for name, value in settings.items():
+        if name not in SAID_BEFORE and _as_json(value) != _as_json(usual.get(name)):
             words += _option(name, value)
-    return shlex.join(words)
+    return words
 
 
 def _as_json(value: Any) -> Any:
@@ -75,7 +130,7 @@ def _as_json(value: Any) -> Any:
 
 def _option(name: str, value: Any) -> list[str]:
     """One setting as it is typed."""
-    flag = f"--{name.replace('_', '-')}"
+    flag = f"--{name.strip('_').replace('_', '-')}"
     if isinstance(value, bool):
         return [flag]
     if isinstance(value, dict):
@@ -85,3 +140,13 @@ def _option(name: str, value: Any) -> list[str]:
     if isinstance(value, list | tuple):
         return [word for item in value for word in (flag, str(item))]
     return [flag, str(value)]
+
+
+def gain_lines(run: Run) -> list[str]:
+    """How much each perturbation keeps of what its control loses, one line each."""
+    return [
+        f"relative gain: {each['transformation']} keeps {each['value']:.2f} "
+        f"[{each['low']:.2f}, {each['high']:.2f}] of the accuracy that {each['control']} costs "
+        f"({each['n']:,} examples)"
+        for each in run.gains
+    ]

@@ -15,7 +15,13 @@ from disorder.runs.run import (
     write_examples,
     write_run,
 )
-from disorder.runs.samples import SampleParts, predictions_of, sample_table, storable
+from disorder.runs.samples import (
+    SampleParts,
+    no_answers_of,
+    predictions_of,
+    sample_table,
+    storable,
+)
 from disorder.runs.storage import place, write_atomically
 
 __all__ = [
@@ -25,6 +31,7 @@ __all__ = [
     "SampleParts",
     "make_folder",
     "new_run",
+    "no_answers_of",
     "place",
     "predictions_of",
     "read_examples",

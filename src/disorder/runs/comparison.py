@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from pydantic import BaseModel, Field
 
@@ -40,6 +40,24 @@ class Difference(BaseModel):
         return self.p_holm < ALPHA
 
 
+ComparisonKind = Literal["higher", "lower", "same", "undecided"]
+
+
+class ComparisonConclusion(BaseModel):
+    """What the comparison of two runs says: on the skill that is kept without word order, and on
+    accuracy, each of the other run against the base.
+    """
+
+    base: str
+    other: str
+    group: str
+    transformation: str
+    order: ComparisonKind
+    accuracy: ComparisonKind
+    skill_kept: Difference
+    original: Difference
+
+
 class Compared(BaseModel):
     """One of the runs."""
 
@@ -58,6 +76,9 @@ class Comparison(BaseModel):
     audit_seed: int
     seed: int
     runs: list[Compared]
+    main: str = ""  # the transformation that the conclusion is about
+    has_chosen: bool = False  # whether the user named scores or transformations
+    conclusions: list[ComparisonConclusion] = Field(default_factory=list)
     differences: list[Difference] = Field(default_factory=list)
     omitted: list[Omitted] = Field(default_factory=list)
     notes: list[str] = Field(default_factory=list)

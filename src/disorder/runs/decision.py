@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from pydantic import BaseModel
+from pydantic import BaseModel, Field
+
+from disorder.runs.conclusion import Conclusion
 
 SCHEMA_VERSION = 1
 
@@ -51,3 +53,5 @@ class Decision(BaseModel):
     on: str
     passed: bool
     rulings: list[Ruling]
+    conclusion: Conclusion | None = None  # that of the run
+    notes: list[str] = Field(default_factory=list)

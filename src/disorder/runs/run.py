@@ -22,6 +22,7 @@ from pydantic import BaseModel, Field, PrivateAttr, ValidationError
 from pydantic.dataclasses import dataclass
 
 from disorder.errors import BadData, DisorderError, UnknownName
+from disorder.runs.conclusion import Conclusion, WordBaseline
 from disorder.runs.frames import data_frame
 from disorder.runs.samples import SampleParts, storable
 from disorder.runs.storage import copy_folder, place, write_atomically
@@ -79,7 +80,10 @@ class Run(BaseModel):
     """A finished or unfinished audit: its settings, its scores, and where its folder lies.
 
     `run.scores` is a list of records, ready for a data frame; `run["derange", "p_c"]` is one of
-    them. `run.folder` is None where nothing was kept on disk.
+    them. `run.conclusion` is what they say on word order (None where nothing that keeps the words
+    was measured), `run.conclusions` the same by group, `run.verdict` both in words. `run.folder` is
+    None where nothing was kept on disk. `language_caveats` name tools that do not fit the language
+    of the data.
     """
 
     schema_version: int = SCHEMA_VERSION
@@ -92,6 +96,7 @@ class Run(BaseModel):
     reject_label: str | None = None
     default_label: str | None = None
     language: str = "en"
+    is_likelihood: bool = False
     chance: float | None
     majority: float = 0.0
     transformations: list[str]
@@ -106,16 +111,28 @@ class Run(BaseModel):
     n_predictions: int = 0
     profile: dict[str, float] = Field(default_factory=dict)
     notes: list[str] = Field(default_factory=list)
+    prompt: dict[str, Any] = Field(default_factory=dict)  # of a language model
+    prompt_spread: list[dict[str, Any]] = Field(default_factory=list)  # scores over several prompts
     stopped: dict[str, dict[str, Any]] = Field(default_factory=dict)
+    spent: dict[str, float] = Field(default_factory=dict)  # questions, tokens, money; all sessions
+    gate: dict[str, Any] = Field(default_factory=dict)  # the decision of --fail-if
     versions: dict[str, str] = Field(default_factory=dict)
     git: str | None = None
     hashes: dict[str, str] = Field(default_factory=dict)
     taggers: list[str] = Field(default_factory=list)
+    splitters: dict[str, str] = Field(default_factory=dict)
+    conclusion: Conclusion | None = None
+    conclusions: dict[str, Conclusion] = Field(default_factory=dict)
+    language_caveats: list[str] = Field(default_factory=list)
     verdict: str = ""
+    answers: dict[str, Any] = Field(default_factory=dict)
+    word_baselines: list[WordBaseline] = Field(default_factory=list)
+    gains: list[dict[str, Any]] = Field(default_factory=list)
     scores: list[Record] = Field(default_factory=list)
     references: dict[str, list[Record]] = Field(default_factory=dict)
     omitted: list[Omitted] = Field(default_factory=list)
     skips: dict[str, dict[str, int]] = Field(default_factory=dict)
+    no_answers: dict[str, dict[str, int]] = Field(default_factory=dict)  # texts, by reason
     dev_r: dict[str, dict[str, dict[str, int]]] = Field(default_factory=dict)
     figures: dict[str, Any] = Field(default_factory=dict)
     telling: list[dict[str, Any]] = Field(default_factory=list)
@@ -161,7 +178,21 @@ class Run(BaseModel):
             self.reject_label,
             self.default_label,
             self.language,
+            self.is_likelihood,
         )
+
+    def usual_words(self, transformation: str) -> str:
+        """The splitter that a transformation used in this run; `simple` in runs of older versions,
+        which did not store it.
+        """
+        return self.splitters.get(transformation, "simple")
+
+    @property
+    def main_score(self) -> str:
+        """The score that is drawn for every transformation."""
+        if self.is_likelihood:
+            return "order_rank"
+        return "spearman" if self.chance is None else "accuracy"
 
     @property
     def groups(self) -> list[str]:
@@ -272,6 +303,7 @@ def new_run(
         reject_label=task.reject_label,
         default_label=task.default_label,
         language=task.language,
+        is_likelihood=task.is_likelihood,
         chance=None if task.is_regression else task.chance,
         majority=labels.most_common(1)[0][1] / len(dataset.examples),
         transformations=list(transformations),

@@ -8,6 +8,7 @@ predicted again.
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import blake2b
@@ -18,10 +19,10 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from disorder.abstention import ABSTAINED, predicted_label
+from disorder.abstention import ABSTAINED, NO_ANSWERS, no_answer_codes, predicted_label
 from disorder.errors import BadData
 from disorder.runs.storage import add_line, is_on_disk, write_atomically
-from disorder.types import Example, Floats, PositionRows, Texts, Variants
+from disorder.types import DISORDER, Example, Floats, PositionRows, Texts, Variants
 
 JOURNAL = "journal.jsonl"
 NAMES = pa.dictionary(pa.int32(), pa.string())
@@ -38,6 +39,8 @@ SCHEMA = pa.schema(
         ("probabilities", pa.list_(pa.float32())),
         ("written_a", pa.string()),
         ("written_b", pa.string()),
+        ("no_answer", NAMES),  # why the model gave none; probabilities are NaN then
+        *((name, pa.float32()) for name in DISORDER),
     ]
 )
 
@@ -50,16 +53,19 @@ def sample_table(
     predictions: Sequence[Floats],
     *,
     texts: Sequence[Sequence[Texts]] | None = None,
+    disorder: Sequence[Mapping[str, Floats]] | None = None,
 ) -> pa.Table:
     """The variants of some examples with their predictions; None stands for original texts.
 
     `texts` are those of every variant, to be kept where they cannot be drawn again from the
-    original text and the seed.
+    original text and the seed; `disorder` is that of every variant.
     """
     counts = [len(part) for part in predictions]
     stacked = np.empty((0, max(1, len(labels))), np.float32)
     if predictions:
         stacked = np.concatenate(predictions).astype(np.float32)
+    codes = no_answer_codes(stacked)
+    stacked[codes > 0] = np.nan
     sides = [_side(group) for group in variants]
     columns = [
         _repeated([storable(e.id) for e in examples], counts),
@@ -72,8 +78,20 @@ def sample_table(
         _matrix(stacked),
         _texts(_kept_texts("a", variants, texts, counts)),
         _texts(_kept_texts("b", variants, texts, counts)),
+        _reasons(codes),
+        *(_measured(name, disorder, counts) for name in DISORDER),
     ]
     return pa.Table.from_arrays(columns, schema=SCHEMA)
+
+
+def _measured(
+    name: str, disorder: Sequence[Mapping[str, Floats]] | None, counts: Sequence[int]
+) -> pa.Array:
+    """One measure of every variant, as far as it was predicted."""
+    if not disorder:
+        return pa.nulls(sum(counts), pa.float32())
+    values = [each[name][:n] for each, n in zip(disorder, counts, strict=True)]
+    return pa.array(np.concatenate(values), pa.float32(), from_pandas=True)
 
 
 def predictions_of(table: pa.Table) -> tuple[list[str], Any, Any]:
@@ -82,6 +100,12 @@ def predictions_of(table: pa.Table) -> tuple[list[str], Any, Any]:
     examples = table["example"].cast(pa.string()).to_pylist()
     flat = table["probabilities"].combine_chunks().flatten().to_numpy()
     return examples, table["variant"].to_numpy(), flat.reshape(n, -1) if n else flat.reshape(0, 1)
+
+
+def no_answers_of(table: pa.Table) -> dict[str, int]:
+    """How many rows have no answer, by reason."""
+    reasons = table["no_answer"].drop_null().cast(pa.string()).to_pylist()
+    return dict(sorted(Counter(reasons).items()))
 
 
 def storable(text: str) -> str:
@@ -270,9 +294,16 @@ def _labels(labels: Sequence[str], predictions: Any) -> pa.Array:
     numbers = np.empty(0, np.int32)
     if len(predictions):
         numbers = predicted_label(predictions).astype(np.int32)
-    names = [*labels, ABSTAINED] if (numbers < 0).any() else list(labels)
-    indices = pa.array(np.where(numbers < 0, len(labels), numbers), pa.int32())
+    is_none = np.isnan(predictions[:, 0])
+    names = [*labels, ABSTAINED] if ((numbers < 0) & ~is_none).any() else list(labels)
+    indices = pa.array(np.where(numbers < 0, len(labels), numbers), pa.int32(), mask=is_none)
     return pa.DictionaryArray.from_arrays(indices, pa.array(names, pa.string()))
+
+
+def _reasons(codes: Any) -> pa.Array:
+    """Why there is no answer, by its code; null where there is one."""
+    numbers = pa.array(np.maximum(codes - 1, 0), pa.int32(), mask=codes == 0)
+    return pa.DictionaryArray.from_arrays(numbers, pa.array(NO_ANSWERS, pa.string()))
 
 
 def _matrix(predictions: Any) -> pa.Array:

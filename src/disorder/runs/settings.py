@@ -10,6 +10,19 @@ from disorder.errors import BadSetting
 from disorder.types import Fidelity
 
 PRECISIONS = ("fp32", "bf16", "int8", "auto")
+CALIBRATIONS = ("content-free",)
+CHATS = ("auto", "on", "off")
+BREAKS = ("text", "instruction", "shots")
+# what says how a language model is asked
+PROMPT_OPTIONS = (
+    "prompt",
+    "shots",
+    "shots_from",
+    "label_words",
+    "option_orders",
+    "calibrate",
+    "chat",
+)
 
 
 def _model_option() -> Any:
@@ -36,6 +49,7 @@ class Settings:
     labels: Mapping[str, str] = field(default_factory=dict)
     group_by: Sequence[str] = ()
     task: str | None = None
+    language: str = "auto"
     data_dir: str | None = None
     batch_size: int | None = None
     precision: str = "fp32"
@@ -44,12 +58,29 @@ class Settings:
     address: str | None = None
     workers: int | None = None
     cache: str | None = None
+    reads_below: float = 0.2
+    bag_above: float = 0.8
+    least_skill: float = 0.1
+    prompt: Sequence[str] = ()
+    shots: int = 0
+    shots_from: str | None = None
+    label_words: Mapping[str, str] = field(default_factory=dict)
+    option_orders: int = 1
+    calibrate: str | None = None
+    chat: str = "auto"
+    break_: str = "text"
     base_url: str | None = _model_option()
     answers: str | None = _model_option()
-    no_answer: str | None = _model_option()
     max_connections: int | None = _model_option()
     timeout: float | None = _model_option()
     max_retries: int | None = _model_option()
+    no_answer: str = "skip"
+    price_in: float | None = None
+    price_out: float | None = None
+    max_questions: int | None = None
+    max_tokens: int | None = None
+    max_cost: float | None = None
+    fail_if: Sequence[str] = ()
 
     @property
     def model_options(self) -> dict[str, Any]:
@@ -59,18 +90,66 @@ class Settings:
 
     def check(self) -> None:
         """Raise on a value that cannot work."""
-        for name in ("q", "limit", "batch_size", "workers"):
+        for name in ("q", "limit", "batch_size", "workers", "max_questions", "max_tokens"):
             value = getattr(self, name)
             if value is not None and value < 1:
                 raise BadSetting("audit", need="1 or more", **{name: value})
+        for name in ("price_in", "price_out", "max_cost"):
+            value = getattr(self, name)
+            if value is not None and not 0 <= value < float("inf"):
+                raise BadSetting("audit", need="0 or more", **{name: value})
         _one_of("fidelity", self.fidelity, ("paper", "released"))
         _one_of("short", self.short, ("skip", "use"))
+        _one_of("no_answer", self.no_answer, ("skip", "abstain"))
         _one_of("precision", self.precision, PRECISIONS)
         _one_of("engine", self.engine, ("local", "ray"))
         if not 0 < self.agree <= 1:
             raise BadSetting("audit", agree=self.agree, need="a share above 0, at most 1")
+        if not 0 < self.reads_below < self.bag_above <= 1:
+            raise BadSetting(
+                "audit",
+                reads_below=self.reads_below,
+                bag_above=self.bag_above,
+                need="shares between 0 and 1, the first the smaller",
+            )
+        if not 0 < self.least_skill < 1:
+            raise BadSetting("audit", least_skill=self.least_skill, need="a share between 0 and 1")
         if self.curtail and self.stop_when:
             raise BadSetting("audit", curtail=True, stop_when=self.stop_when, need="one of the two")
+        if self.stop_when and self.is_in_portions:
+            raise BadSetting(
+                "audit", stop_when=self.stop_when, need="no --fail-if and no --max-… beside it"
+            )
+        if self.shots < 0:
+            raise BadSetting("audit", shots=self.shots, need="0 or more")
+        if self.calibrate is not None:
+            _one_of("calibrate", self.calibrate, CALIBRATIONS)
+        _one_of("chat", self.chat, CHATS)
+        _one_of("break_", self.break_, BREAKS)
+        if len(set(self.prompt)) < len(self.prompt):
+            raise BadSetting("audit", prompt=list(self.prompt), need="each prompt once")
+
+    @property
+    def is_in_portions(self) -> bool:
+        """Whether examples are taken in portions, since the run may end before the last."""
+        limits = (self.max_questions, self.max_tokens, self.max_cost)
+        return bool(self.fail_if) or any(limit is not None for limit in limits)
+
+    @property
+    def may_stop(self) -> bool:
+        """Whether the run may end before the last example; they come in random order then."""
+        return bool(self.stop_when) or self.is_in_portions
+
+    @property
+    def prompt_options(self) -> list[str]:
+        """The options of prompts that have another value than usual."""
+        usual = Settings()
+        return [
+            "--" + name.replace("_", "-")
+            for name in PROMPT_OPTIONS
+            if (getattr(self, name) or None)
+            != (getattr(usual, name) or None)  # [] is as good as ()
+        ]
 
 
 def _one_of(name: str, value: str, options: Sequence[str]) -> None:

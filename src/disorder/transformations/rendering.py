@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -44,7 +45,7 @@ def render(
         return [sentence.text if not len(sentence) else ""] * len(positions)
     if spaced and sentence.is_spaced.all():
         words = [word.lower() for word in sentence.words] if lower else sentence.words
-        return [" ".join([words[i] for i in row]) for row in positions.tolist()]
+        return [sentence.joint.join([words[i] for i in row]) for row in positions.tolist()]
     forms = _word_forms(sentence)
     chosen = (positions + word_joints(sentence, positions)).tolist()
     texts = ["".join([forms.written[i] for i in row]) for row in chosen]
@@ -68,6 +69,35 @@ def without_each_word(sentence: Sentence) -> Iterator[str]:
         yield from render(sentence, others + (others >= left_out))
 
 
+def moved_span(rows: PositionRows, k: int, start: int, end: int) -> int | None:
+    """Where a piece of the original text begins in a variant; None where it was torn apart, left
+    out, or the text has words of its own.
+    """
+    sentence = rows.sentence
+    if rows.written is not None or rows.is_spaced_out or not 0 <= start < end:
+        return None
+    first = int(np.searchsorted(sentence.ends, start, side="right"))
+    last = int(np.searchsorted(sentence.starts, end, side="left")) - 1
+    if not first <= last < len(sentence) or start < sentence.starts[first]:
+        return None
+    row = rows.positions[0 if rows.is_shared else k]
+    places = np.flatnonzero(row == first)
+    run = np.arange(first, last + 1)
+    for place in places.tolist():
+        if np.array_equal(row[place : place + len(run)], run):
+            return _unit_starts(sentence, row)[place] + start - int(sentence.starts[first])
+    return None
+
+
+def _unit_starts(sentence: Sentence, row: Ints) -> list[int]:
+    """Where each unit of a rendered row begins."""
+    written = _word_forms(sentence).written
+    pieces = [written[i] for i in (row + word_joints(sentence, row[None, :])[0]).tolist()]
+    ends = accumulate(map(len, pieces))
+    sizes = (sentence.ends - sentence.starts)[row].tolist()
+    return [end - size for end, size in zip(ends, sizes, strict=True)]
+
+
 def with_words(sentence: Sentence, words: Sequence[str]) -> str:
     """The text with other words in the places of its own, the gaps between them as they were."""
     text = sentence.text
@@ -75,7 +105,7 @@ def with_words(sentence: Sentence, words: Sequence[str]) -> str:
     ends = sentence.ends.tolist()
     pieces = [_gap(text[: starts[0]], ""), words[0]]
     for i in range(1, len(words)):
-        apart = " " if sentence.is_spaced[i - 1] and sentence.is_spaced[i] else ""
+        apart = sentence.joint if sentence.is_spaced[i - 1] and sentence.is_spaced[i] else ""
         is_next = ends[i - 1] <= starts[i]
         gap = _gap(text[ends[i - 1] : starts[i]], apart) if is_next else apart
         is_new = list(words[i - 1 : i + 1]) != sentence.words[i - 1 : i + 1]
@@ -121,7 +151,7 @@ def _find_forms(sentence: Sentence) -> WordForms:
     gap_ends = [*sentence.starts.tolist(), len(sentence.text)]
     gaps = [sentence.text[i:j] for i, j in zip(gap_starts, gap_ends, strict=True)]
     after_gap = [gap + word for gap, word in zip(gaps[:n], words, strict=True)]
-    after_space = [" " + word for word in words]
+    after_space = [sentence.joint + word for word in words]
     has_no_gap = np.array([gap == "" for gap in gaps], dtype=bool)
     is_clitic = np.array([word[0] in "'’" for word in words], dtype=bool)
     place = np.arange(n)

@@ -27,7 +27,7 @@ VERBS = frozenset({"VERB", "AUX"})
     draws=10,
     suites=("ladder",),
     needs=("tags",),
-    tagger={"en": "spacy"},
+    tagger={"en": "at_hand"},
 )
 def shuffle_clauses(sentence: Sentence, rng: Generator, count: int) -> PositionRows:
     """Shuffle the words of each clause among themselves; punctuation stays.

@@ -23,7 +23,7 @@ from disorder.types import PositionRows, Sentence
     draws=10,
     suites=("ladder",),
     needs=("tags",),
-    tagger={"en": "spacy"},
+    tagger={"en": "at_hand"},
 )
 def trade_classes(
     sentence: Sentence, rng: Generator, count: int, *, tags: str = "all"

@@ -1,4 +1,4 @@
-"""Gate: rules such as `omega_max > 0.95` over the scores of a finished run, decided on intervals.
+"""Gate: rules such as `skill_kept > 0.8` over the scores of a finished run, decided on intervals.
 
 It answers, in CI, whether a model may ship.
 """
@@ -8,11 +8,12 @@ from __future__ import annotations
 import math
 import operator
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from disorder.errors import BadSetting, DisorderError, UnknownName, check_keywords
+from disorder.registry import metric_named
 from disorder.report.page import visible
 from disorder.runs import Record, Run, read_run
 from disorder.runs.decision import Decision, Ruling
@@ -25,9 +26,10 @@ RULE = r"\s*(?P<score>.*[^\s<>=!])\s*(?P<operator><=|>=|<|>)\s*(?P<limit>[^\s<>=
 SCORE = r"(?:(?P<spec>[^\[]+):)?\s*(?P<metric>[^\[:\s]+)\s*(?:\[(?P<group>.+)\])?"
 EVERY = "*"
 MAIN = "derange"
-EXAMPLE = 'disorder gate RUN --fail-if "omega_max > 0.95"'
+BETTER = "skill_kept > 0.8"  # a rule that means what it says
+EXAMPLE = f'disorder gate RUN --fail-if "{BETTER}"'
 FORM = (
-    'write it as "[TRANSFORMATION:]SCORE[[GROUP]] > NUMBER", e.g. "omega_max > 0.95" or '
+    f'write it as "[TRANSFORMATION:]SCORE[[GROUP]] > NUMBER", e.g. "{BETTER}" or '
     '"derange:wos[needs=order] < 0.3"'
 )
 
@@ -116,6 +118,23 @@ def gate(run: str | Path | Run, fail_if: str | Sequence[str], *, on: str = "sure
         on=on,
         passed=passed,
         rulings=rulings,
+        conclusion=found.conclusion,
+        notes=list(dict.fromkeys(note for rule in rules for note in _notes(found, rule))),
+    )
+
+
+def _notes(run: Run, rule: GateRule) -> Iterator[str]:
+    """Why a limit on this score alone misleads, with a rule that does not."""
+    entry = metric_named(rule.metric)
+    if entry is None or not entry.alone or rule.transformation == "original":
+        return
+    q = f" (here q = {run.settings['q']})" if entry.depends_on_q and "q" in run.settings else ""
+    where = "" if rule.transformation is None else f"{rule.transformation}:"
+    group = "" if rule.group == "all" else f"[{rule.group}]"
+    score, _, limit = BETTER.partition(" ")
+    yield (
+        f"{rule.metric}{q}: {entry.alone}. A limit on it alone does not tell a reader from a bag "
+        f'of words; --fail-if "{where}{score}{group} {limit}" does.'
     )
 
 

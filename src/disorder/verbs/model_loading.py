@@ -10,6 +10,7 @@ from typing import Any
 from disorder.data import known_tasks
 from disorder.errors import DoesNotApply, UnknownName, check_keywords
 from disorder.models import LoadedModel, choose_precision, load
+from disorder.models.prompting import Prompt
 from disorder.randomness import digest
 from disorder.runs.cache_folder import default_folder
 from disorder.runs.settings import Settings
@@ -53,8 +54,10 @@ def label_names(labels: Mapping[str, str] | str | None) -> dict[str, str]:
     return dict(labels or {})
 
 
-def load_with(model: Any, task: Task, settings: Settings, precision: str) -> LoadedModel:
-    """The model of a run in one precision, with its cache."""
+def load_with(
+    model: Any, task: Task, settings: Settings, prompt: Prompt | None, precision: str
+) -> LoadedModel:
+    """The model of a run in one precision, with its cache; a language model with its prompt."""
     return load(
         model,
         task=task,
@@ -62,23 +65,29 @@ def load_with(model: Any, task: Task, settings: Settings, precision: str) -> Loa
         batch_size=settings.batch_size,
         precision=precision,
         cache=_cache_folder(settings),
-        options=settings.model_options,
+        options=settings.model_options | ({} if prompt is None else {"prompt": prompt}),
+        no_answer=settings.no_answer,
     )
 
 
 def loaded_model(
-    model: Any, dataset: Dataset, plan: Sequence[Transformation], settings: Settings
+    model: Any,
+    dataset: Dataset,
+    plan: Sequence[Transformation],
+    settings: Settings,
+    prompt: Prompt | None = None,
 ) -> tuple[LoadedModel, list[str]]:
-    """The model in the chosen precision, and what the user should know about it."""
+    """The model in the chosen precision, and what the user should know about it; `prompt` is that
+    of a language model (`bound_prompt`).
+    """
     precision = settings.precision
     notes: list[str] = []
+    load_in = partial(load_with, model, dataset.task, settings, prompt)
     if precision == "auto":
         texts = _sampled(dataset, plan, settings)
-        precision, note = choose_precision(
-            partial(load_with, model, dataset.task, settings), texts, settings.agree
-        )
+        precision, note = choose_precision(load_in, texts, settings.agree)
         notes.append(note)
-    loaded = load_with(model, dataset.task, settings, precision)
+    loaded = load_in(precision)
     if any("importance" in transformation.needs for transformation in plan):
         notes.append(loaded.how_importance)
     return loaded, [*notes, *loaded.notes]

@@ -62,16 +62,20 @@ def original_outcomes(task: Task, gold: Floats | Ints, predictions: Floats) -> O
 
 
 def gold_of(task: Task, examples: Sequence[Example]) -> Floats | Ints:
-    """Gold labels as label numbers, or the gold numbers of a regression task."""
+    """Gold labels as label numbers, or the gold numbers of a regression task; zeros where labels
+    are not used.
+    """
+    if task.is_likelihood:
+        return np.zeros(len(examples))
     if task.is_regression:
         return np.array([float(example.label) for example in examples])
     return np.array([task.labels.index(example.label) for example in examples])
 
 
 def _n_variants(predictions: Floats) -> int:
-    """How many variants the example with most of them has."""
-    per_example = (~np.isnan(predictions[:, :, 0])).sum(axis=1)
-    return max(1, int(per_example.max(initial=1)))
+    """Up to which variant there are predictions; an example without an answer may lack any."""
+    there = np.flatnonzero((~np.isnan(predictions[:, :, 0])).any(axis=0))
+    return int(there[-1]) + 1 if len(there) else 1
 
 
 def _simple(

@@ -16,8 +16,9 @@ def selected_data(data: Any, settings: Settings) -> Dataset:
         columns=settings.columns,
         data_dir=settings.data_dir,
         task=settings.task,
+        language=settings.language,
         group_by=settings.group_by,
         limit=settings.limit,
         seed=settings.seed,
-        is_shuffled=bool(settings.stop_when),
+        is_shuffled=settings.may_stop,
     )

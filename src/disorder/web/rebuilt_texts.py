@@ -18,7 +18,7 @@ from disorder.registry import SplitterPart, parts
 from disorder.runs import Run
 from disorder.transformations import Transformation, parse, stored_texts
 from disorder.transformations.rendering import render, row_texts
-from disorder.transformations.words import split
+from disorder.transformations.words import DEFAULT, split
 from disorder.types import Example, PositionRows, Sentence, Task, Variants
 
 MAX_VARIANTS = 100_000  # variants of an example that are drawn again
@@ -45,10 +45,10 @@ def rebuild(
 ) -> tuple[list[RebuiltVersion], bool]:
     """The versions behind stored rows, and whether they are certainly what the model saw."""
     try:
-        transformation = parse(spec)
+        transformation = parse(spec, usual_words=run.usual_words(spec))
         _check_safe(transformation, run)
         task = _task(run, example, rows)
-        if transformation.asks_others:
+        if transformation.asks_others or run.settings.get("break_", "text") != "text":
             return [_from_stored(transformation, task, example, row) for row in rows], True
         variants = transformation.apply(
             example, task=task, q=run.settings["q"], seed=run.seed, short=run.settings["short"]
@@ -113,7 +113,7 @@ def _from_stored(
     """
     splitter = transformation.splitter_for(task)
     if splitter not in parts(SplitterPart):
-        splitter = "simple"
+        splitter = DEFAULT
     sentences = [split(text, words=splitter) for text in example.texts if text is not None]
     texts = stored_texts(example, row)[: len(sentences)]
     words: list[list[PlacedWord]] = []
@@ -152,7 +152,7 @@ def _from_positions(
     fit, or where it is not known how words were split.
     """
     texts = [text for text in example.texts if text is not None]
-    sentences = [split(text, words=splitter or "simple") for text in texts]
+    sentences = [split(text, words=splitter or DEFAULT) for text in texts]
     return [_rendered(sentences, row, is_known=splitter is not None) for row in rows]
 
 

@@ -14,7 +14,7 @@ from disorder.metrics import ORIGINAL
 from disorder.report import charts
 from disorder.report.metric_names import meaning_of, shown, title_of
 from disorder.report.page import CAPTIONS, visible
-from disorder.report.terminal import about, by_transformation
+from disorder.report.terminal import about, by_transformation, caveat_lines
 from disorder.report.wording import (
     command,
     left_out,
@@ -26,9 +26,7 @@ from disorder.web.run_progress import run_progress
 from disorder.web.sample_queries import ORDERS, PER_PAGE, ExampleFilters, QueryRow, SampleQueries
 
 CHARTS: dict[str, Callable[[Run, str], str]] = {
-    "forest": lambda run, main: charts.forest(
-        run, "spearman" if run.chance is None else "accuracy"
-    ),
+    "forest": lambda run, main: charts.forest(run, run.main_score),
     "omega": charts.omega_curve,
     "acceptance": charts.acceptance,
     "confidence": charts.confidence,
@@ -48,6 +46,7 @@ def run_page(
         "about": about(run),
         "verdict": verdict,
         "verdicts": verdicts,
+        "caveats": caveat_lines(run),
         "tables": score_tables(run),
         "title_of": title_of,
         "meanings": meanings(run),
@@ -159,7 +158,8 @@ def chart_captions(run: Run) -> dict[str, str]:
     main = main_transformation(run)
     measured = run.figures.get(main, {})
     names = [name for name in CHARTS if name == "forest" or name in measured]
-    score = "Spearman" if run.chance is None else "Accuracy"
+    title = title_of(run.main_score)
+    score = title[0].upper() + title[1:]
     return {name: CAPTIONS[name].format(score=score, main=main) for name in names}
 
 

@@ -1,5 +1,5 @@
-"""The pages of `disorder view`: runs, their examples, every perturbed version, and runs side by
-side.
+"""The pages of `disorder view`: runs, their examples, every perturbed version, runs side by side,
+and the pages of other results.
 """
 
 from __future__ import annotations
@@ -16,8 +16,9 @@ from disorder.report import page as report_page
 from disorder.web.compare_page import compare_page, paired_differences
 from disorder.web.example_page import example_page
 from disorder.web.page_rendering import render_page, serve_static
+from disorder.web.result_pages import ResultPages
 from disorder.web.run_library import DamagedRun, FoundRun, RunEntry, RunLibrary
-from disorder.web.run_list import COLUMNS, HEADLINES, listed_runs
+from disorder.web.run_list import COLUMNS, ListFilters, conclusions_of, listed_runs
 from disorder.web.run_page import draw_chart, run_page
 from disorder.web.run_progress import run_progress
 from disorder.web.sample_queries import SampleQueries
@@ -25,7 +26,8 @@ from disorder.web.server import new_app
 
 MAX_COMPARED = 8
 REPORT_POLICY = (
-    "default-src 'none'; style-src 'unsafe-inline'; img-src data:; frame-ancestors 'none'"
+    "default-src 'none'; style-src 'unsafe-inline'; img-src data:; frame-ancestors 'none'; "
+    "form-action 'none'; base-uri 'none'"
 )
 
 RunIds = Annotated[Sequence[str], Query()]
@@ -35,30 +37,47 @@ def viewer_app(root: Path) -> FastAPI:
     """The application over the run folders below `root`."""
     library = RunLibrary(root)
     queries = SampleQueries(library)
+    pages = ResultPages(library)
     app = new_app()
     app.state.root = library.root
     serve_static(app)
 
     @app.get("/")
-    def list_runs(sort: str = "started", order: str = "desc") -> Response:
+    def list_runs(
+        sort: str = "started", order: str = "desc", text: str = "", conclusion: str = ""
+    ) -> Response:
+        filters = ListFilters(text, conclusion)
+        entries = library.all()
         return render_page(
             "runs.html",
-            rows=listed_runs(library.all(), sort, is_descending=order == "desc"),
+            rows=listed_runs(entries, sort, is_descending=order == "desc", filters=filters),
+            n_all=len(entries),
+            results=pages.all(),
             columns=COLUMNS,
-            headlines=HEADLINES,
+            conclusions=conclusions_of(entries),
+            filters=filters,
             sort=sort,
             order=order,
             root=str(library.root),
             is_cut=library.is_cut,
         )
 
-    _add_run_pages(app, library, queries)
+    _add_run_pages(app, library, queries, pages)
     _add_compare_pages(app, library, queries)
     return app
 
 
-def _add_run_pages(app: FastAPI, library: RunLibrary, queries: SampleQueries) -> None:
-    """The pages of one run."""
+def _add_run_pages(
+    app: FastAPI, library: RunLibrary, queries: SampleQueries, pages: ResultPages
+) -> None:
+    """The pages of one run, and those on disk."""
+
+    @app.get("/page/{id}")
+    def page(id: str) -> Response:
+        found = pages.find(id)
+        if found is None:
+            raise HTTPException(404, "no such page")
+        return _report(pages.content(found))
 
     @app.get("/run/{id}")
     def run(id: str, request: Request) -> Response:
@@ -70,12 +89,12 @@ def _add_run_pages(app: FastAPI, library: RunLibrary, queries: SampleQueries) ->
 
     @app.get("/run/{id}/report")
     def report(id: str) -> Response:
-        page = report_page.page(_readable(library, id).run)
-        return Response(
-            page.encode("utf-8", "replace"),
-            media_type="text/html; charset=utf-8",
-            headers={"content-security-policy": REPORT_POLICY},
-        )
+        found = _readable(library, id)
+        explained = pages.beside(found.folder, "explain.html")
+        text = report_page.page(found.run, has_explanations=explained is not None)
+        if explained is not None:
+            text = text.replace('href="explain.html"', f'href="/page/{explained.id}"')
+        return _report(text)
 
     @app.get("/run/{id}/picture/{name}")
     def picture(id: str, name: str) -> Response:
@@ -118,6 +137,15 @@ def _add_compare_pages(app: FastAPI, library: RunLibrary, queries: SampleQueries
         chosen = several(run)
         values = paired_differences(library, chosen, transformation)
         return render_page("paired.html", chosen=chosen, is_part=is_part, **values)
+
+
+def _report(text: str) -> Response:
+    """A self-contained page, which needs no script."""
+    return Response(
+        text.encode("utf-8", "replace"),
+        media_type="text/html; charset=utf-8",
+        headers={"content-security-policy": REPORT_POLICY},
+    )
 
 
 def _entry(library: RunLibrary, id: str) -> RunEntry:

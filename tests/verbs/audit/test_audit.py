@@ -24,7 +24,7 @@ from disorder.errors import BadModel, BadSetting, DisorderError, UnknownName
 from disorder.models.uniform import Uniform
 from disorder.transformations.rendering import render
 from disorder.transformations.words import split
-from disorder.types import Dataset, Example
+from disorder.types import DISORDER, Dataset, Example
 from disorder.verbs.audit.pipeline import audit
 from disorder.verbs.perturb import perturb
 
@@ -40,6 +40,7 @@ SAMPLES = {
     "probabilities",
     "written_a",
     "written_b",
+    *DISORDER,
 }
 
 
@@ -228,7 +229,8 @@ class TestKnownModels:
         assert run.chance is None
         assert run["original", "spearman"].value == 1
         assert run["shuffle_ngrams", "spearman"].value == 1
-        assert {record.metric for record in run.scores} == {"spearman"}
+        assert run["shuffle_ngrams", "skill_kept"].value == 1
+        assert {record.metric for record in run.scores} == {"spearman", "skill_kept"}
 
     def test_groups_have_their_own_scores(self, jsonl: Write) -> None:
         rows = [{**row, "genre": "news" if i < 20 else "chat"} for i, row in enumerate(pairs(30))]
@@ -458,12 +460,12 @@ class TestReview:
         assert "reads" not in run.verdict.lower()
         assert run.verdict.startswith("Agreement is")
 
-    def test_a_constant_prediction_gives_no_verdict(self, jsonl: Write) -> None:
+    def test_a_constant_prediction_gives_no_verdict_on_reading(self, jsonl: Write) -> None:
         rows = [
             row | {"label": "neutral" if i else "entailment"} for i, row in enumerate(pairs(60))
         ]
         run = audit("always:neutral", str(jsonl(rows)), q=3, task="mnli", with_=["derange"])
-        assert run.verdict.startswith("No verdict on reading")
+        assert run.verdict.startswith("Undecided: balanced accuracy 0.50")
 
     def test_stopping_early_watches_the_score_that_is_reported(self) -> None:
         for fidelity in ("paper", "released"):

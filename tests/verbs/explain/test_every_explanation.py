@@ -24,6 +24,7 @@ LACKS = {
     "heads": "attentions|two texts",
     "gradients": "gradients",
     "similarity": "numbers",
+    "recover": "writes no text",
     "sides": "come alone",
     "minitree": "spac|nltk",
     "ladder": "spac|nltk",

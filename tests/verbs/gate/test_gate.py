@@ -18,10 +18,10 @@ from markdown_it import MarkdownIt
 import disorder
 from disorder.errors import DisorderError, UnknownName
 from disorder.report.badge import svg
-from disorder.report.gate import Decision, code, junit_xml, lines, summary
+from disorder.report.gate import Decision, code, junit_xml, lines, notes, summary
 from disorder.runs.run import Omitted, Record, Run, write_run
 from disorder.verbs.audit.pipeline import audit
-from disorder.verbs.gate import GateRule, gate
+from disorder.verbs.gate import BETTER, GateRule, gate
 
 HOSTILE = (
     "</code><img src=x onerror=alert(1)> | \x1b[31mred\x1b[0m\n\u202e[x](http://e.vil) "
@@ -237,7 +237,7 @@ class TestNeverAPassForWantOfAScore:
 
     def test_no_rules_at_all_and_other_mistakes(self) -> None:
         with pytest.raises(
-            DisorderError, match='no rule to decide: disorder gate RUN --fail-if "omega_max > 0'
+            DisorderError, match='no rule to decide: disorder gate RUN --fail-if "skill_kept > 0'
         ):
             gate(made(), [])
         with pytest.raises(DisorderError, match="sure or value or doubt"):
@@ -254,16 +254,18 @@ class TestNeverAPassForWantOfAScore:
 class TestCommand:
     def test_exit_codes_and_one_line_per_rule(self, tmp_path: Path, command: Command) -> None:
         write_run(tmp_path, made())
-        assert command("gate", tmp_path, "--fail-if", "omega_max > 0.99") == (
+        code, out, err = command("gate", tmp_path, "--fail-if", "omega_max > 0.99")
+        assert (code, out) == (
             0,
             "PASS             derange:omega_max is 0.960 [0.940, 0.980], n = 1,000; "
             "fails if > 0.99\n",
-            "",
         )
+        assert err.startswith("note: omega_max")
         code, out, err = command(
             "gate", tmp_path, "--fail-if", "wos < 0.3", "--fail-if", "omega_max > 0.95"
         )
-        assert (code, err) == (1, "")
+        assert code == 1
+        assert err.count("\n") == 1  # the note on omega_max
         assert out.splitlines()[:2] == [
             "FAIL             derange:wos is 0.250 [0.200, 0.290], n = 1,000; fails if < 0.3",
             "PASS (undecided) derange:omega_max is 0.960 [0.940, 0.980], n = 1,000; "
@@ -406,3 +408,55 @@ class TestShown:
         decision = gate(made(), ["wos < 0.3"])
         decision.model = decision.rulings[0].group = text
         ElementTree.fromstring(junit_xml(decision).encode())
+
+
+class TestRulesThatMeanWhatTheySay:
+    @pytest.fixture(scope="class")
+    @classmethod
+    def runs(cls) -> dict[str, Run]:
+        return {
+            name: audit(model, "builtin", with_="derange", q=10, limit=300, cache="off")
+            for name, model in (("reader", "builtin"), ("bag", "builtin:bow"))
+        }
+
+    def test_the_rule_that_is_taught_stops_the_bag_and_not_the_reader(
+        self, runs: dict[str, Run]
+    ) -> None:
+        for rule in (BETTER, "wos < 0.2"):
+            assert gate(runs["reader"], rule).passed
+            assert not gate(runs["bag"], rule).passed
+
+    def test_what_was_taught_before_gets_a_note(self, runs: dict[str, Run]) -> None:
+        old = "omega_max > 0.8"
+        assert not gate(runs["reader"], old).passed  # backwards
+        decision = gate(runs["bag"], old)
+        assert decision.passed
+        [note] = decision.notes
+        assert "omega_max (here q = 10): it grows with q" in note
+        assert f'--fail-if "{BETTER}"' in note
+        assert next(notes(decision)).startswith("note: omega_max")
+        assert "grows with q" in summary(decision)
+
+    @pytest.mark.parametrize(
+        ("rule", "has_note"),
+        [
+            (BETTER, False),
+            ("wos < 0.2", False),
+            ("original:accuracy < 0.5", False),
+            ("p_c > 0.9", True),
+            ("agreement > 0.9", True),
+            ("omega@0.5 > 0.5", True),
+            ("omega_rand > 0.5", True),
+        ],
+    )
+    def test_which_scores_get_one(self, runs: dict[str, Run], rule: str, has_note: bool) -> None:
+        assert bool(gate(runs["bag"], rule).notes) == has_note
+
+    def test_the_better_rule_is_about_the_same_texts(self, runs: dict[str, Run]) -> None:
+        [note] = gate(runs["bag"], "derange:p_c[needs=order] > 0.9").notes
+        assert '--fail-if "derange:skill_kept[needs=order] > 0.8"' in note
+
+    def test_without_skill_it_cannot_be_decided(self) -> None:
+        run = audit("uniform", "builtin", with_="derange", q=5, limit=300, cache="off")
+        with pytest.raises(DisorderError, match=r"skill_kept was not measured \(balanced accuracy"):
+            gate(run, BETTER)

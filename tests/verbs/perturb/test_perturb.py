@@ -14,6 +14,7 @@ import pytest
 import disorder
 from disorder.data import read_data
 from disorder.errors import DisorderError
+from disorder.types import DISORDER
 from disorder.verbs.perturb import PerturbedTexts, perturb
 
 ROWS = [
@@ -22,7 +23,7 @@ ROWS = [
     {"id": "3", "text_a": "unlabelled words stand here.", "text_b": "so they do.", "label": ""},
 ]
 KEYS = ["id", "transformation", "variant", "text_a", "text_b"]
-KEYS += ["label", "positions_a", "positions_b"]
+KEYS += ["label", "positions_a", "positions_b", *DISORDER]
 
 
 def test_it_is_a_public_function_with_documented_keywords() -> None:
@@ -107,8 +108,8 @@ def test_a_failure_leaves_what_was_there(tmp_path: Path) -> None:
         ({"with_": "sort", "q": 0}, "q=0 does not work; need 1 or more"),
         ({"with_": "sort", "limit": 0}, "limit=0 does not work"),
         ({"with_": "sort", "short": "drop"}, "need skip or use"),
-        ({"with_": "sort", "columns": "x"}, "--columns 'x': write it as"),
-        ({"with_": "drop_least", "model": "bow", "labels": "x"}, "--labels 'x': write it as"),
+        ({"with_": "sort", "columns": "x"}, "columns='x': write it as"),
+        ({"with_": "drop_least", "model": "bow", "labels": "x"}, "labels='x': write it as"),
     ],
 )
 def test_a_mistake_shows_before_anything_is_made(keywords: dict[str, Any], message: str) -> None:

@@ -14,7 +14,7 @@ from math import log, sqrt
 import numpy as np
 
 from disorder.errors import DisorderError
-from disorder.types import Floats
+from disorder.types import Floats, Ints
 
 GRID = np.linspace(0, 1, 1001)
 ALPHA = 0.05
@@ -65,6 +65,79 @@ class Anytime:
         """How wide the interval is."""
         low, high = self.interval
         return high - low
+
+
+RATIOS = np.round(np.linspace(-1, 3, 401), 2)
+
+
+@dataclass
+class AnytimeRatio:
+    """An interval for a ratio of skills that holds at every moment at once: (mean after − chance)
+    ÷ (mean before − chance), every label counting the same.
+
+    Examples of all labels, one of each, make a unit; the gambler bets against each candidate ratio
+    r that the mean of `after − r · before` over units is what r would make it. `before` alone is
+    watched too: without skill there is no ratio.
+    """
+
+    n_labels: int
+    alpha: float = ALPHA
+    ratios: Floats = field(default_factory=lambda: RATIOS.copy())
+    n_units: int = 0
+
+    def __post_init__(self) -> None:
+        self._waiting: list[list[tuple[float, float]]] = [[] for _ in range(self.n_labels)]
+        self._low = np.minimum(0.0, -self.ratios)  # bounds of after − r · before
+        self._span = np.maximum(1.0, 1 - self.ratios) - self._low
+        self._null = ((1 - self.ratios) / self.n_labels - self._low) / self._span
+        self._for = np.zeros(len(self.ratios))
+        self._against = np.zeros(len(self.ratios))
+        self._alive = np.ones(len(self.ratios), dtype=bool)
+        self._sum = np.full(len(self.ratios), 0.5)
+        self._squares = np.full(len(self.ratios), 0.25)
+        self._before = Anytime(self.alpha)
+
+    def update(self, label: Ints, after: Floats, before: Floats) -> None:
+        """Take in examples in the order they were drawn: their label numbers, and how far each is
+        right after and before, from 0 to 1.
+        """
+        for place, *both in zip(label.tolist(), after.tolist(), before.tolist(), strict=True):
+            self._waiting[place].append((both[0], both[1]))
+            if all(self._waiting):
+                unit = np.mean([queue.pop(0) for queue in self._waiting], axis=0)
+                self._bet(float(unit[0]), float(unit[1]))
+
+    def _bet(self, after: float, before: float) -> None:
+        x = (after - self.ratios * before - self._low) / self._span
+        bet = np.sqrt(2 * log(2 / self.alpha) / (self._squares * log(self.n_units + 2)))
+        with np.errstate(divide="ignore"):
+            most_for = CAP / self._null
+            most_against = CAP / (1 - self._null)
+        self._for += np.log1p(np.minimum(bet, most_for) * (x - self._null))
+        self._against += np.log1p(-np.minimum(bet, most_against) * (x - self._null))
+        alive = np.maximum(self._for, self._against) - log(2) < log(1 / self.alpha)
+        if (self._alive & alive).any():  # the true ratio may lie between two candidates
+            self._alive &= alive
+        self.n_units += 1
+        self._sum += x
+        self._squares += (x - self._sum / (self.n_units + 1)) ** 2
+        self._before.update(np.array([before]))
+
+    @property
+    def has_skill(self) -> bool:
+        """Whether the skill before is above chance at any rate."""
+        return self._before.interval[0] > 1 / self.n_labels
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """The ratios that are still possible, one step wider on each side; all of them as long as
+        there may be no skill.
+        """
+        alive = np.flatnonzero(self._alive)
+        if not self.has_skill:
+            return float(self.ratios[0]), float(self.ratios[-1])
+        first, last = max(0, alive[0] - 1), min(len(self.ratios) - 1, alive[-1] + 1)
+        return float(self.ratios[first]), float(self.ratios[last])
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,8 @@ Our own, because the core does without scipy and statsmodels; tests compare with
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from math import sqrt
+from math import pi, sqrt, tan
+from statistics import NormalDist
 from typing import Any
 
 import numpy as np
@@ -93,17 +94,27 @@ def widened(value: float, low: float, high: float, n: int, *, skipped: int = 0) 
     )
 
 
-def student(freedom: int) -> float:
+def student(freedom: int, z: float = Z) -> float:
     """The two-sided 95 % point of Student's t, to three digits: exact for 1 and 2, else by its
-    expansion around the normal.
+    expansion around the normal. Another `z` gives the point that the normal has at z.
     """
     if freedom < 3:
+        return _student_exactly(freedom, z)
+    first = (z**3 + z) / 4
+    second = (5 * z**5 + 16 * z**3 + 3 * z) / 96
+    third = (3 * z**7 + 19 * z**5 + 17 * z**3 - 15 * z) / 384
+    fourth = (79 * z**9 + 776 * z**7 + 1482 * z**5 - 1920 * z**3 - 945 * z) / 92160
+    return z + first / freedom + second / freedom**2 + third / freedom**3 + fourth / freedom**4
+
+
+def _student_exactly(freedom: int, z: float) -> float:
+    """With 1 or 2 degrees of freedom the distribution has a closed form."""
+    if z == Z:
         return {1: 12.706204736, 2: 4.302652730}[freedom]
-    first = (Z**3 + Z) / 4
-    second = (5 * Z**5 + 16 * Z**3 + 3 * Z) / 96
-    third = (3 * Z**7 + 19 * Z**5 + 17 * Z**3 - 15 * Z) / 384
-    fourth = (79 * Z**9 + 776 * Z**7 + 1482 * Z**5 - 1920 * Z**3 - 945 * Z) / 92160
-    return Z + first / freedom + second / freedom**2 + third / freedom**3 + fourth / freedom**4
+    above = max(NormalDist().cdf(-z), 1e-300)  # the share in the upper tail
+    if freedom == 1:
+        return 1 / tan(pi * above)
+    return (1 - 2 * above) / sqrt(2 * above * (1 - above))
 
 
 def resampled(statistic: Callable[[Ints], Floats], n: int) -> tuple[float, float]:

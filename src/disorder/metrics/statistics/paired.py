@@ -2,8 +2,8 @@
 
 Shares: the exact test of McNemar (1947) and Newcombe's (1998) interval, method 10. Means: examples
 are resampled jointly and both scores computed again; the test flips the sign of what each example
-adds to the difference. Holm (1979) over all. Our own, because the core does without statsmodels;
-tests compare with it.
+adds to the difference. Ratios of skills: Fieller's intervals, combined. Holm (1979) over all. Our
+own, because the core does without statsmodels; tests compare with it.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ from disorder.metrics.statistics.decomposition import (
 )
 from disorder.metrics.statistics.intervals import wilson
 from disorder.metrics.statistics.resampling import PAIRED
+from disorder.metrics.statistics.skill_ratio import RatioDifference, SkillRatio
 from disorder.randomness import generator
 from disorder.types import Bools, Floats
 
@@ -58,6 +59,8 @@ def difference_of(base: Decomposition, other: Decomposition, *, seed: int = 0) -
             return _by_bootstrap(base, other, np.concatenate(drawn), len(base.gold))
         case BinnedGap(), BinnedGap():
             return _of_gaps(base, other, seed)
+        case SkillRatio(), SkillRatio():
+            return _of_ratios(RatioDifference(base, other))
     raise TypeError(f"{type(base).__name__} and {type(other).__name__} cannot be compared")
 
 
@@ -212,6 +215,15 @@ def _by_bootstrap(
     return PairedDifference(
         difference, min(float(low), difference), max(float(high), difference), p, n, "bootstrap"
     )
+
+
+def _of_ratios(found: RatioDifference) -> PairedDifference:
+    for side in (found.base, found.other):
+        side.score()  # raises where there is no ratio
+    bounds = found.interval()
+    assert bounds is not None
+    low, high = bounds
+    return PairedDifference(found.value, low, high, found.p(), len(found.base), "fieller")
 
 
 def holm(p_values: Sequence[float]) -> list[float]:

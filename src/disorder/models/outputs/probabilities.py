@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from disorder.abstention import no_answer_codes
 from disorder.errors import BadModel
 from disorder.types import Floats
 
@@ -36,7 +37,9 @@ def checked(name: str, predictions: Any, n: int, labels: Sequence[str]) -> Float
         )
     if not np.isfinite(array).all():
         raise BadModel(f"{name}: predictions hold NaN or infinity")
-    if labels and (array.min(initial=0) < -1e-6 or (n and abs(array.sum(axis=1) - 1).max() > 1e-3)):
+    given = array[no_answer_codes(array) == 0] if labels else array
+    sums = given.sum(axis=1)
+    if labels and (given.min(initial=0) < -1e-6 or abs(sums - 1).max(initial=0) > 1e-3):
         raise BadModel(
             f"{name}: rows must be probabilities that sum to 1; apply a softmax to logits"
         )

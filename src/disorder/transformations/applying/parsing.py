@@ -1,8 +1,8 @@
 """Parsing: from a spec such as `drop_pos:tags=NOUN+reverse` to a transformation.
 
 A transformation is one registered part with its settings, or a chain of them joined by `+`. Every
-part also takes `side=`, `words=` and `q=` (and `tagger=` where it needs word classes), which are
-settled here and not in the parts.
+part also takes `side=`, `words=` and `q=` (and `tagger=` where it needs word classes, `unit=` where
+it moves words about), which are settled here and not in the parts.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from disorder.specs import parse_part, spec_name, split_chain
 from disorder.transformations.applying.transformation import (
     FROM_CONTEXT,
     PIECES,
+    UNITS,
     Step,
     Transformation,
 )
@@ -24,9 +25,9 @@ SINGLE_SIDES = ("a", "b")
 SIDES = (*SINGLE_SIDES, "both", "task", "last")
 
 
-def parse(spec: str, *, fidelity: Fidelity | None = None) -> Transformation:
+def parse(spec: str, *, fidelity: Fidelity | None = None, usual_words: str = "") -> Transformation:
     """The transformation that a spec names; `fidelity` is the one of every part whose spec does not
-    say.
+    say, `usual_words` the splitter where neither the spec nor a paper names one.
     """
     segments = split_chain(spec, parts(TransformationPart))
     steps = tuple(_step(segment, fidelity) for segment in segments)
@@ -37,13 +38,16 @@ def parse(spec: str, *, fidelity: Fidelity | None = None) -> Transformation:
                 after=before.part.name,
                 need="to come first: it is about the words of the original text",
             )
-    return Transformation(steps)
+    if len({step.moves for step in steps}) > 1:
+        units = ", ".join(step.moves for step in steps)
+        raise BadSetting(spec, units=units, need="steps that move the same unit")
+    return Transformation(steps, usual_words)
 
 
 def _step(segment: str, fidelity: Fidelity | None) -> Step:
     name, given = parse_part(segment, kind="transformation")
     found = part(TransformationPart, name)
-    shared = {key: given.pop(key, None) for key in ("side", "words", "q", "tagger")}
+    shared = {key: given.pop(key, None) for key in ("side", "words", "q", "tagger", "unit")}
     if shared["words"] and shared["words"] != PIECES:
         part(SplitterPart, shared["words"])
     if "fidelity" in found.settings and fidelity:
@@ -55,6 +59,7 @@ def _step(segment: str, fidelity: Fidelity | None) -> Step:
         words=shared["words"],
         q=_count(name, shared["q"]),
         tagger=_tagger(found, shared["tagger"]),
+        unit=_unit(found, shared["unit"], shared["words"]),
     )
 
 
@@ -75,6 +80,19 @@ def _tagger(found: TransformationPart, given: str | None) -> str | None:
             raise BadSetting(
                 found.name, tagger=given, need="no tagger: it does not look at word classes"
             )
+    return given
+
+
+def _unit(found: TransformationPart, given: str | None, words: str | None) -> str | None:
+    """The unit that is moved; None for words."""
+    if given is None or given == "word":
+        return None
+    if given not in UNITS:
+        raise BadSetting(found.name, unit=given, need=" or ".join(["word", *UNITS]))
+    if not found.units:
+        raise BadSetting(found.name, unit=given, need="no unit: it is about words")
+    if words:
+        raise BadSetting(found.name, unit=given, words=words, need="one of the two")
     return given
 
 

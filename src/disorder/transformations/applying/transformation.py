@@ -14,19 +14,27 @@ from typing import Any
 
 import numpy as np
 
-from disorder.errors import DisorderError, DoesNotApply
+from disorder.errors import BadSetting, DisorderError, DoesNotApply
+from disorder.languages import language_name
 from disorder.randomness import generator
 from disorder.registry import TransformationPart
 from disorder.specs import format_part
 from disorder.transformations.applying.chain import NONE_EXISTS, then
 from disorder.transformations.positions.single_rows import unchanged
-from disorder.transformations.tags import tagged
-from disorder.transformations.words import split
+from disorder.transformations.tags import named_or_usual, tagged
+from disorder.transformations.words import default_splitter, fits, is_for_another, split
 from disorder.transformations.words.sentence import sentence_of
 from disorder.types import Context, Example, Floats, Pair, PositionRows, Sentence, Task, Variants
 
 PIECES = "pieces"  # the words are the audited model's own tokens
-NEED_SPACES = ("spaces", "spacy", "nltk")  # splitters that find no words where there are no spaces
+UNITS = {
+    "char": "characters",
+    "subword": PIECES,
+    "sentence": "sentences",
+    "line": "lines",
+}  # what is moved → the splitter that finds it
+PROBE = ("one two three four five six.", "seven eight nine ten eleven twelve.")
+BREAKING_WORDS = ("char", "subword")  # units that leave no word whole
 FROM_CONTEXT = {"vocabulary", "training data"}  # needs that a function takes from its context
 
 
@@ -40,33 +48,57 @@ class Step:
     words: str | None
     q: int | None
     tagger: str | None = None
+    unit: str | None = None
 
     @cached_property
     def spec(self) -> str:
         """Its canonical name: settings that differ from the defaults, in alphabetical order."""
+        return self._written(self.part.name)
+
+    @cached_property
+    def drawn_as(self) -> str:
+        """The name that its draws are keyed by: settings that do not change them are left out."""
+        return self._written(self.part.drawn_as or self.part.name, without=self.part.nested)
+
+    def _written(self, name: str, *, without: Sequence[str] = ()) -> str:
         usual = self.part.settings
         shown = self.part.shows
         own = {
             name: value
             for name, value in self.settings.items()
-            if value != usual[name] or name in shown
+            if (value != usual[name] or name in shown) and name not in without
         }
         own |= {name: usual[name] for name in shown if name not in own}
-        shared = {"side": self.side, "words": self.words, "q": self.q, "tagger": self.tagger}
-        unshared = {"side": self.part.side, "words": None, "q": None, "tagger": None}
-        own |= {name: value for name, value in shared.items() if value != unshared[name]}
-        return format_part(self.part.name, own)
+        usual_side = None if self.side == self.part.side else self.side
+        shared = {
+            "side": usual_side,
+            "words": self.words,
+            "q": self.q,
+            "tagger": self.tagger,
+            "unit": self.unit,
+        }
+        own |= {name: value for name, value in shared.items() if value is not None}
+        return format_part(name, own)
 
     @property
     def splitter(self) -> str:
-        """The splitter the user named, or the paper's own, or the simple one."""
+        """The splitter the user named, or the one of the unit, or the paper's own; empty for that
+        of the language.
+        """
+        if self.unit:
+            return UNITS[self.unit]
         fidelity = self.settings.get("fidelity", "paper")
-        return self.words or self.part.words.get(fidelity, "simple")
+        return self.words or self.part.words.get(fidelity, "")
 
     @cached_property
     def needs(self) -> frozenset[str]:
         """What it must know besides the text."""
         return frozenset(self.part.needs)
+
+    @property
+    def moves(self) -> str:
+        """The unit that it is about: char, subword, sentence, line or word."""
+        return self.unit or ("char" if self.splitter == UNITS["char"] else "word")
 
     def count(self, q: int) -> int:
         """How many variants it draws in a run with q variants per example."""
@@ -85,13 +117,14 @@ class Step:
         if self.part.scope == "pair":
             if "side" in self.part.settings:
                 settings["side"] = self.side
-            perturbed: Variants = function(pair, generator(seed, self.spec, key), count, **settings)
+            rng = generator(seed, self.drawn_as, key)
+            perturbed: Variants = function(pair, rng, count, **settings)
             return replace(perturbed, label=pair.label)
         rows: dict[str, PositionRows] = {}
         for side in self.sides(pair, task):
             sentence = pair.a if side == "a" else pair.b
             rows[side] = function(
-                sentence, generator(seed, self.spec, key, side), count, **settings
+                sentence, generator(seed, self.drawn_as, key, side), count, **settings
             )
         second = None if pair.b is None else rows.get("b", unchanged(pair.b))
         return Variants(rows.get("a", unchanged(pair.a)), second, pair.label)
@@ -120,9 +153,14 @@ def _call_with_context(
 
 @dataclass(frozen=True)
 class Transformation:
-    """A chain of one or more steps."""
+    """A chain of one or more steps.
+
+    `usual_words` is the splitter for texts where neither user nor paper names one, if it shall not
+    be that of the language: a run that is read again has the one it began with.
+    """
 
     steps: tuple[Step, ...]
+    usual_words: str = ""
 
     @cached_property
     def spec(self) -> str:
@@ -150,7 +188,7 @@ class Transformation:
     @property
     def keeps_words(self) -> bool:
         """Whether it changes nothing but order, so that word-order sensitivity can be measured."""
-        return all(step.part.keeps_words for step in self.steps)
+        return all(step.part.keeps_words and step.unit not in BREAKING_WORDS for step in self.steps)
 
     @property
     def is_deterministic(self) -> bool:
@@ -161,27 +199,49 @@ class Transformation:
         """How texts are cut into words: as the user says, or as a step that needs to know more of
         them wants, or as the first step does.
         """
-        named = [step for step in self.steps if step.words]
+        named = [step for step in self.steps if step.words or step.unit]
         particular = [step for step in self.steps if step.needs & {"tags", "importance"}]
         name = (named or particular or self.steps)[0].splitter
-        if task.language == "zh" and not named and (name in NEED_SPACES or "tags" in self.needs):
-            return "jieba" if "tags" in self.needs else "simple"
-        return name
+        language = task.language
+        if name == PIECES:
+            return name
+        if named and is_for_another(name, language):
+            raise BadSetting(
+                named[0].part.name,
+                words=name,
+                need=f"a splitter for {language_name(language)}, such as words=icu "
+                "(disorder list words)",
+            )
+        if name and (named or fits(name, language)):
+            return name
+        if language == "zh" and "tags" in self.needs:
+            return default_splitter(language)
+        return self.usual_words or default_splitter(language)
 
     def tagger_for(self, task: Task) -> str:
-        """Which tagger finds the word classes: the one named, or the usual one of the language."""
+        """Which tagger finds the word classes: the one named, or the usual one of the language;
+        raises where that is not installed.
+        """
         step = next(step for step in self.steps if "tags" in step.needs)
-        return str(step.tagger or step.part.tagger.get(task.language, "spacy"))
+        return named_or_usual(step.tagger or "", task.language, step.part.tagger)
 
-    def tried(self, language: str = "en") -> Transformation:
+    def tried(self, language: str | None = None) -> Transformation:
         """Itself, after a try on one example: a bad setting or a missing package shows before any
         data is read.
+
+        Without a language (None: it is found out when data is read) no tagger is tried.
         """
-        probe = Example(
-            "probe", "one two three four five six.", "seven eight nine ten eleven twelve.", ""
-        )
+        if language is None and "tags" in self.needs:
+            first, second = map(_untagged, PROBE)
+            pair = Pair(first, second)
+            with suppress(DoesNotApply):
+                self._perturbed("probe", pair, Task("probe"), 1, 0, "use", _Trial())
+            return self
+        probe = Example("probe", *PROBE, "")
         with suppress(DoesNotApply):
-            self.apply(probe, task=Task("probe", language=language), q=1, seed=0, context=_Trial())
+            self.apply(
+                probe, task=Task("probe", language=language or "en"), q=1, seed=0, context=_Trial()
+            )
         return self
 
     def perturbed_sides(self, task: Task, *, is_pair: bool) -> tuple[str, ...]:
@@ -288,6 +348,12 @@ class Transformation:
                 f"{self.spec} needs a model to find which words matter, and none is given"
             )
         return context
+
+
+def _untagged(text: str) -> Sentence:
+    """A sentence without a tagger: every word is a noun."""
+    sentence = split(text)
+    return replace(sentence, tags=np.full(len(sentence), "NOUN"))
 
 
 def _weighed(pair: Pair, importance: Sequence[Floats]) -> Pair:

@@ -30,10 +30,7 @@ def orders_within(groups: Ints, kinds: Ints, count: int, rng: Generator) -> tupl
     """Up to `count` orders with different readings, none the old one, uniformly; and how many
     exist.
     """
-    members = [
-        np.flatnonzero(groups == group)
-        for group in np.unique(groups[_is_mixed(groups, kinds)]).tolist()
-    ]
+    members = _members(groups, np.unique(groups[_is_mixed(groups, kinds)]))
     n_readings = [_n_readings(kinds[places]) for places in members]
     available = prod(n_readings) - 1
     if available < max(factorial(LISTED), 4 * count):
@@ -44,6 +41,15 @@ def orders_within(groups: Ints, kinds: Ints, count: int, rng: Generator) -> tupl
         )
         return _listed(members, n_readings, kinds, ranks), available
     return _drawn(groups, kinds, count, rng), available
+
+
+def _members(groups: Ints, wanted: Ints) -> list[Ints]:
+    """The places of each of these groups, which are in ascending order."""
+    places = np.argsort(groups, kind="stable")
+    ordered = groups[places]
+    starts = np.searchsorted(ordered, wanted, side="left")
+    ends = np.searchsorted(ordered, wanted, side="right")
+    return [places[i:j] for i, j in zip(starts.tolist(), ends.tolist(), strict=True)]
 
 
 def _is_mixed(groups: Ints, kinds: Ints) -> Ints:

@@ -8,6 +8,13 @@ from dataclasses import replace
 from disorder.memo import Memo
 from disorder.registry import TaggerPart, part
 from disorder.specs import split_spec
+from disorder.transformations.tags.at_hand import tagger_at_hand
+from disorder.transformations.tags.choice import (
+    TaggerChoice,
+    named_or_usual,
+    package_for,
+    tagger_for,
+)
 from disorder.transformations.tags.english import installed_tagger
 from disorder.transformations.tags.nltk import DOWNLOAD
 from disorder.transformations.tags.spacy import installed_pipeline
@@ -16,11 +23,15 @@ from disorder.types import Sentence
 
 __all__ = [
     "UNIVERSAL",
+    "TaggerChoice",
     "Tags",
     "classes_named",
     "is_of",
+    "named_or_usual",
+    "package_for",
     "resolved",
     "tagged",
+    "tagger_for",
     "tagger_notes",
 ]
 
@@ -49,8 +60,10 @@ def tagged(sentences: Sequence[Sentence], *, tagger: str) -> list[Sentence]:
 
 def resolved(tagger: str) -> str:
     """The tagger that a name stands for on this machine: `english` is `nltk` or `spacy:PIPELINE`,
-    `spacy` the English pipeline that is installed.
+    `at_hand` the same with spaCy first, `spacy` the English pipeline that is installed.
     """
+    if tagger == "at_hand":
+        return tagger_at_hand()
     if tagger == "english":
         return installed_tagger()
     if tagger == "spacy":

@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 
 from disorder.errors import MissingData, MissingPackage, install_command
+from disorder.languages import without_surrogates
 from disorder.registry import tagger
 from disorder.transformations.tags.word_classes import Tags, tokens_at
-from disorder.transformations.words.sentence import without_surrogates
 from disorder.types import Ints, Sentence
 
 USUAL = "en_core_web_sm"
@@ -65,16 +65,27 @@ def _pipeline(model: str) -> Any:
         ) from None
 
 
+def installed_pipelines(language: str) -> list[str]:
+    """The pipelines for a language that are installed, by name."""
+    installed = _spacy().util.get_installed_models()
+    return sorted(str(name) for name in installed if name.startswith(f"{language}_"))
+
+
+def language_of(model: str) -> str:
+    """The language that a pipeline is made for; `xx` where it is made for many."""
+    code = str(_pipeline(model).lang)
+    return "no" if code == "nb" else code
+
+
 def installed_pipeline() -> str:
     """The usual English pipeline, or else the first English one that is installed."""
-    installed = _spacy().util.get_installed_models()
-    names = sorted(name for name in installed if name.startswith("en"))
+    names = installed_pipelines("en")
     if not names:
         raise MissingData(
             "tagger=spacy found no English pipeline; name one (tagger=spacy:FOLDER) or install "
             f"one: {install_command('nlp')}"
         )
-    return USUAL if USUAL in names else str(names[0])
+    return USUAL if USUAL in names else names[0]
 
 
 def _spacy() -> Any:

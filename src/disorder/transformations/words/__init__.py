@@ -3,15 +3,23 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import lru_cache
+from importlib.util import find_spec
 
+from disorder.languages import UNSPACED_LANGUAGES
 from disorder.memo import Memo
 from disorder.registry import SplitterPart, part
+from disorder.transformations.words.sentence import with_whole_characters
 from disorder.types import Sentence
+
+ANY = "any"
+SPACED = "any written with spaces"
+DEFAULT = "icu"
 
 _kept: Memo[tuple[str, str], Sentence] = Memo()
 
 
-def split(text: str, *, words: str = "simple") -> Sentence:
+def split(text: str, *, words: str = DEFAULT) -> Sentence:
     """Split `text` with the splitter registered as `words`; results of splitters that need another
     package, which are slower, are kept.
     """
@@ -19,5 +27,35 @@ def split(text: str, *, words: str = "simple") -> Sentence:
     if not splitter.needs:
         sentence: Sentence = splitter.function(text)
         return sentence
-    [kept] = _kept([(words, text)], lambda _: [splitter.function(text)])
+    [kept] = _kept([(words, text)], lambda _: [with_whole_characters(splitter.function(text))])
     return replace(kept)  # a copy: what is cached on a sentence must not outlive its user
+
+
+def default_splitter(language: str) -> str:
+    """The splitter for texts in a language where neither user nor paper names one: `jieba` for
+    Chinese where it is installed, else `icu`.
+    """
+    return "jieba" if language == "zh" and _has_jieba() else DEFAULT
+
+
+def fits(splitter: str, language: str) -> bool:
+    """Whether a splitter is made for texts in a language; one for a single language may be used
+    where the language is not known.
+    """
+    made_for = part(SplitterPart, splitter).language
+    if made_for == SPACED:
+        return language not in UNSPACED_LANGUAGES and language != "mul"
+    return made_for in (ANY, language) or language == "und"
+
+
+def is_for_another(splitter: str, language: str) -> bool:
+    """Whether a splitter is made for one language and the texts are in another; one that cuts at
+    spaces is for whoever has put spaces there.
+    """
+    is_for_one = part(SplitterPart, splitter).language not in (ANY, SPACED)
+    return is_for_one and not fits(splitter, language)
+
+
+@lru_cache(maxsize=1)
+def _has_jieba() -> bool:
+    return find_spec("rjieba") is not None

@@ -2,26 +2,25 @@
 
 from __future__ import annotations
 
-import re
 import unicodedata
 from collections.abc import Sequence
 from functools import lru_cache
 
 import numpy as np
 
-from disorder.types import Sentence
+from disorder.languages import is_one_of_unspaced, segments
+from disorder.types import Bools, Sentence
 
-SURROGATE = re.compile("[\ud800-\udfff]")
 # Kana; Han with its extensions and compatibility forms
-UNSPACED = ((0x3040, 0x30FF), (0x3400, 0x9FFF), (0xF900, 0xFAFF), (0x20000, 0x3FFFF))
+IDEOGRAPHS = ((0x3040, 0x30FF), (0x3400, 0x9FFF), (0xF900, 0xFAFF), (0x20000, 0x3FFFF))
 
 
 @lru_cache(maxsize=65536)
 def class_of(char: str) -> str:
     """The class of a character, as one letter.
 
-    s space, d digit, w letter, m mark or joiner, z letter of a script without spaces, a apostrophe,
-    h hyphen, n dot or comma, p other punctuation, e emoji and other symbols.
+    s space, d digit, w letter, m mark or joiner, z Han or kana, a apostrophe, h hyphen, n dot or
+    comma, p other punctuation, e emoji and other symbols.
     """
     if char.isspace():
         return "s"
@@ -37,13 +36,13 @@ def class_of(char: str) -> str:
         return "p"
     if category == "Nd":
         return "d"
-    return "z" if is_unspaced(char) else "w"
+    return "z" if is_ideograph(char) else "w"
 
 
-def is_unspaced(char: str) -> bool:
-    """Whether the character belongs to Han or kana, which are written without spaces."""
+def is_ideograph(char: str) -> bool:
+    """Whether the character is Han or kana."""
     code = ord(char)
-    return any(first <= code <= last for first, last in UNSPACED)
+    return any(first <= code <= last for first, last in IDEOGRAPHS)
 
 
 def is_punctuation(word: str) -> bool:
@@ -56,17 +55,35 @@ def sentence_of(text: str, spans: Sequence[tuple[int, int]]) -> Sentence:
     bounds = np.array(spans, dtype=np.int64).reshape(-1, 2)
     words = [text[i:j] for i, j in spans]
     punctuation = np.array([is_punctuation(word) for word in words], dtype=bool)
-    spaced = np.array([not is_unspaced(word[0]) for word in words], dtype=bool)
+    spaced = np.array([not is_one_of_unspaced(word[0]) for word in words], dtype=bool)
     if not spaced.all():
         spaced &= ~punctuation
     return Sentence(text, bounds[:, 0], bounds[:, 1], punctuation, spaced)
 
 
-def without_surrogates(text: str) -> str:
-    """The text with halves of surrogate pairs replaced, letter for letter; for tokenizers that take
-    valid Unicode only.
+def with_whole_characters(sentence: Sentence) -> Sentence:
+    """The sentence with words joined where a tokenizer cut inside a character, such as an emoji of
+    several code points.
     """
-    return SURROGATE.sub("\ufffd", text)
+    if sentence.text.isascii() or not len(sentence):
+        return sentence
+    bounds = np.array(segments(sentence.text, "character"))
+    begins = np.isin(sentence.starts, bounds)
+    begins[0] = True
+    if begins.all():
+        return sentence
+    first = np.flatnonzero(begins)
+    last = np.append(first[1:], len(sentence)) - 1
+    is_mark = np.logical_and.reduceat(sentence.is_punctuation, first)
+    starts, ends = sentence.starts[first], sentence.ends[last]
+    return Sentence(sentence.text, starts, ends, is_mark, sentence.is_spaced[first])
+
+
+def units_of(text: str, spans: Sequence[tuple[int, int]], *, is_spaced: Bools) -> Sentence:
+    """A `Sentence` whose units are longer than words: none is punctuation."""
+    bounds = np.array(spans, dtype=np.int64).reshape(-1, 2)
+    no_marks = np.zeros(len(bounds), dtype=bool)
+    return Sentence(text, bounds[:, 0], bounds[:, 1], no_marks, is_spaced)
 
 
 def spans_of(text: str, words: Sequence[str]) -> list[tuple[int, int]]:

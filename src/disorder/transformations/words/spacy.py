@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 
 from disorder.errors import MissingPackage
+from disorder.languages import without_surrogates
 from disorder.registry import words
-from disorder.transformations.words.sentence import sentence_of, without_surrogates
+from disorder.transformations.words.sentence import sentence_of
 from disorder.types import Sentence
 
 

@@ -3,7 +3,18 @@
 from __future__ import annotations
 
 from disorder.verbs.audit.auditing import BLOCK, CURTAILED_BLOCK
-from disorder.verbs.audit.pipeline import audit, resume
-from disorder.verbs.audit.verdict import kept
+from disorder.verbs.audit.budget import Prices
+from disorder.verbs.audit.piloting import Pilot, pilot
+from disorder.verbs.audit.pipeline import audit, preview, resume, settings_of
 
-__all__ = ["BLOCK", "CURTAILED_BLOCK", "audit", "kept", "resume"]
+__all__ = [
+    "BLOCK",
+    "CURTAILED_BLOCK",
+    "Pilot",
+    "Prices",
+    "audit",
+    "pilot",
+    "preview",
+    "resume",
+    "settings_of",
+]

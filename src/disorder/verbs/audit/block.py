@@ -9,17 +9,17 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
-from functools import cached_property
+from dataclasses import dataclass, field, replace
+from functools import cached_property, partial
 from itertools import chain, repeat
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
-from disorder.abstention import predicted_label
+from disorder.abstention import no_answer_codes, predicted_label
 from disorder.data import vocabulary
 from disorder.errors import DoesNotApply
 from disorder.metrics import ORIGINAL
@@ -27,11 +27,15 @@ from disorder.models import LoadedModel, some_variants
 from disorder.runs.samples import sample_table
 from disorder.runs.settings import Settings
 from disorder.transformations import Transformation, parse
+from disorder.transformations.positions.disorder import variant_disorder
+from disorder.transformations.positions.single_rows import unchanged
 from disorder.transformations.rendering import variant_texts
+from disorder.transformations.words import split
 from disorder.types import Bools, Costs, Dataset, Example, Floats, Ints, Task, Texts, Variants
 from disorder.verbs.context import RunContext
 
 ROUNDS = (1, 1, 1, 1, 2, 2, 4, 4, 8)  # variants predicted in a round; the last size is repeated
+PROMPT = "prompt"  # the key of draws that all examples share
 MODEL_COSTS = ("assemble", "forward", "cache")  # what a model counts by itself, in seconds
 
 
@@ -77,6 +81,8 @@ class BlockPredictor:
     decided_at: Sequence[Any] = ()  # thresholds of the requested scores; empty: predict everything
     words: Sequence[str] = ()  # of the data, for transformations that write words of their own
     data_dir: str | None = None
+    is_drawn_once: bool = False  # all examples have one first text, perturbed alike for all
+    splitters: Mapping[str, str] = field(default_factory=dict)  # by transformation, for any worker
     _parsed: dict[str, Transformation] = field(default_factory=dict)
 
     @classmethod
@@ -99,6 +105,8 @@ class BlockPredictor:
             decided_at,
             vocabulary(dataset) if needs_words else (),
             settings.data_dir,
+            settings.break_ != "text",
+            {each.spec: each.splitter_for(dataset.task) for each in plan},
         )
 
     @cached_property
@@ -120,7 +128,7 @@ class BlockPredictor:
     def _originals(self, block: Block, costs: Costs) -> pa.Table:
         """The predictions for the original texts."""
         examples = block.examples
-        predictions = self.model([example.texts for example in examples])
+        predictions = self.model.predict_texts([example.texts for example in examples])
         with _timing(costs, "write"):
             return sample_table(
                 ORIGINAL,
@@ -142,19 +150,20 @@ class BlockPredictor:
                 perturbed.variants,
                 predictions,
                 texts=self._kept_texts(block.transformation, perturbed.variants),
+                disorder=[variant_disorder(variants) for variants in perturbed.variants],
             )
         return table, perturbed.skips
 
     def _kept_texts(self, spec: str, variants: Sequence[Variants]) -> list[list[Texts]] | None:
         """The perturbed texts, where they cannot be drawn again from the text and the seed."""
-        if not self.transformation(spec).asks_others:
+        if not self.transformation(spec).asks_others and not self.is_drawn_once:
             return None
         return [variant_texts(each) for each in variants]
 
     def transformation(self, spec: str) -> Transformation:
         """The transformation of a spec, parsed once."""
         if spec not in self._parsed:
-            self._parsed[spec] = parse(spec)
+            self._parsed[spec] = parse(spec, usual_words=self.splitters.get(spec, ""))
         return self._parsed[spec]
 
     def perturbed(self, spec: str, example: Example) -> Variants:
@@ -173,9 +182,18 @@ class BlockPredictor:
     ) -> Iterator[Variants | DoesNotApply]:
         chosen = self.transformation(spec)
         context = self._context if chosen.asks_others else None
-        return chosen.apply_all(
-            examples, task=self.task, q=self.q, seed=self.seed, short=self.short, context=context
+        apply = partial(
+            chosen.apply_all,
+            task=self.task,
+            q=self.q,
+            seed=self.seed,
+            short=self.short,
+            context=context,
         )
+        if not self.is_drawn_once:
+            return apply(examples)
+        [drawn] = apply([replace(examples[0], id=PROMPT)])
+        return (_with_question(drawn, example) for example in examples)
 
     def _perturb(self, block: Block, costs: Costs) -> PerturbedBlock:
         began = time.perf_counter()
@@ -216,8 +234,12 @@ class BlockPredictor:
         totals = np.array([len(each) for each in variants])
         predicted = np.zeros(len(variants), dtype=np.int64)
         accepted = np.zeros(len(variants), dtype=np.int64)
+        lost = np.zeros(
+            len(variants), dtype=np.int64
+        )  # no answer: as if there were no such variant
         for size in _rounds(int(totals.max())):
-            undecided = np.flatnonzero(~self._is_decided(accepted, predicted, totals)).tolist()
+            decided = self._is_decided(accepted, predicted - lost, totals - lost)
+            undecided = np.flatnonzero(~decided & (predicted < totals)).tolist()
             if not undecided:
                 break
             ends = np.minimum(predicted + size, totals)
@@ -228,6 +250,7 @@ class BlockPredictor:
                 predictions[i].append(found)
                 predicted[i] += len(found)
                 accepted[i] += int((predicted_label(found) == gold[i]).sum())
+                lost[i] += int((no_answer_codes(found) > 0).sum())
         return [np.concatenate(parts) for parts in predictions]
 
     def _is_decided(self, accepted: Ints, predicted: Ints, totals: Ints) -> Bools:
@@ -239,6 +262,14 @@ class BlockPredictor:
                 needed = totals * threshold.numerator // threshold.denominator + 1
             decided &= (accepted >= needed) | (accepted + totals - predicted < needed)
         return decided
+
+
+def _with_question(drawn: Variants | DoesNotApply, example: Example) -> Variants | DoesNotApply:
+    """Perturbed prompts, with the question about an example as it is."""
+    if isinstance(drawn, DoesNotApply):
+        return drawn
+    question = unchanged(split(str(example.text_b)))
+    return Variants(drawn.a, question, example.label)
 
 
 def _rounds(total: int) -> Iterator[int]:

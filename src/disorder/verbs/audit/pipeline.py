@@ -5,20 +5,21 @@ This file settles what an audit does before anything is predicted; auditing.py d
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-from disorder.data import column_names, language_of, rare_labels
+from disorder.data import column_names, declared_language, named_language, rare_labels
 from disorder.engines import Engine, engine
 from disorder.errors import DisorderError, check_keywords
 from disorder.metrics import Metric, StopRule, limits
 from disorder.models import LoadedModel
+from disorder.models.prompting import Prompt
 from disorder.report.notebook_progress import shown_progress
 from disorder.report.page import write_report
-from disorder.runs import Run, new_run, place, read_run
+from disorder.runs import Run, new_run, place, read_run, write_run
 from disorder.runs.settings import Settings
 from disorder.runs.storage import TemporaryFolder
 from disorder.specs import listed, parse_list
@@ -27,8 +28,20 @@ from disorder.transformations.tags import resolved, tagger_notes
 from disorder.types import Dataset, Fidelity, Progress
 from disorder.verbs.audit.auditing import Audit
 from disorder.verbs.audit.block import BlockPredictor
+from disorder.verbs.audit.budget import Budget
+from disorder.verbs.audit.likelihoods import RANK, likelihood_task
+from disorder.verbs.audit.live_gate import LiveGate
 from disorder.verbs.audit.planning import LEFT_OUT, planned, requested_scores
+from disorder.verbs.audit.preview import Preview, previewed
+from disorder.verbs.audit.prompt_breaking import (
+    broken_prompt,
+    on_prompts,
+    shot_transformations,
+)
+from disorder.verbs.audit.prompt_spread import spread_over
+from disorder.verbs.gate import gate
 from disorder.verbs.model_loading import label_names, load_with, loaded_model
+from disorder.verbs.prompting import bound_prompt, label_words_of
 from disorder.verbs.selected_data import selected_data
 
 
@@ -53,6 +66,7 @@ def audit(
     labels: Mapping[str, str] | str | None = None,
     group_by: str | Sequence[str] = (),
     task: str | None = None,
+    language: str = "auto",
     data_dir: str | Path | None = None,
     batch_size: int | None = None,
     precision: str = "fp32",
@@ -61,6 +75,29 @@ def audit(
     address: str | None = None,
     workers: int | None = None,
     cache: str | Path | None = None,
+    reads_below: float = 0.2,
+    bag_above: float = 0.8,
+    least_skill: float = 0.1,
+    prompt: str | Sequence[str] = (),
+    shots: int = 0,
+    shots_from: str | Path | None = None,
+    label_words: Mapping[str, str] | str | None = None,
+    option_orders: int = 1,
+    calibrate: str | None = None,
+    chat: str = "auto",
+    break_: str = "text",
+    base_url: str | None = None,
+    answers: str | None = None,
+    no_answer: str = "skip",
+    max_connections: int | None = None,
+    timeout: float | None = None,
+    max_retries: int | None = None,
+    price_in: float | None = None,
+    price_out: float | None = None,
+    max_questions: int | None = None,
+    max_tokens: int | None = None,
+    max_cost: float | None = None,
+    fail_if: str | Sequence[str] = (),
     progress: Progress | None = None,
 ) -> Run:
     """Perturb the words of `data`, predict again with `model`, and measure what survives.
@@ -89,40 +126,92 @@ def audit(
     labels: what the model's labels mean: `{"LABEL_0": "entailment"}`.
     group_by: split scores by these columns.
     task: treat the data as this known task (`disorder list data`).
+    language: the language of the texts ("de"); "auto" finds it out.
     data_dir: folder with the papers' datasets (else DISORDER_DATA).
     batch_size: texts in a batch (default: by length).
     precision: "fp32", "bf16", "int8", or "auto": a faster one if its predictions agree.
     agree: share of sampled predictions that must agree for `precision="auto"`.
     engine: where the model runs: "local" or "ray"; `address` and `workers` are Ray's.
     cache: folder of the prediction cache, or "off".
+    reads_below, bag_above: the conclusion's limits of `skill_kept`: a model that keeps at most the
+        first share of its skill reads word order, one that keeps at least the second behaves like a
+        bag of words.
+    least_skill: skill above chance that counts as none, as a share of all there could be.
+    prompt: how a language model is asked: the name of a prompt (`disorder list prompts`) or a file
+        with a Jinja template; without it by the labels of the data. Several: the scores are those
+        of the first, with their range over all.
+    shots: examples with their answers in the prompt, as many of each label as can be, by seed.
+    shots_from: the data that examples come from (default: the training split that belongs to
+        `data`); never those that are audited.
+    label_words: the word that stands for each label: `{"entailment": "yes"}`.
+    option_orders: orders in which the options are listed; predictions are their mean.
+    calibrate: "content-free" subtracts what the model says of an empty text.
+    chat: use the model's chat template: "on", "off", or "auto" where it has one.
+    break_: what is perturbed: the "text", or of a prompt the "instruction" (its words) or the
+        "shots" (the order of its examples, and which answer belongs to which).
+    base_url: the address of an OpenAI-compatible server, for `openai:MODEL`.
+    answers: how a server's answers become predictions: "decisions", "prompt-logprobs",
+        "first-token", "constrained", "parse", or "auto", the first that it does right.
+    no_answer: texts that a model does not answer: "skip" and count them, or "abstain", which is
+        accepted by no score.
+    max_connections, timeout, max_retries: requests at once, seconds for one, and how often one that
+        failed is sent again.
+    price_in, price_out: what a million tokens cost, sent and received.
+    max_questions, max_tokens, max_cost: stop before more is spent; what was measured by then is a
+        random part of the data.
+    fail_if: rules as for `disorder.gate`; the audit stops as soon as they are decided, by intervals
+        that hold however often one looks. `run.gate` holds the decision.
     progress: called as progress(stage, done, total, note).
     """
-    chosen = Settings(
+    chosen = settings_of(
         suite=suite,
-        transformations=listed(with_),
+        with_=with_,
         q=q,
         seed=seed,
         limit=limit,
         fidelity=fidelity,
         short=short,
-        omega=_thresholds(omega),
-        score=listed(score),
+        omega=omega,
+        score=score,
         curtail=curtail,
         stop_when=stop_when,
-        columns=column_names(columns),
-        labels=label_names(labels),
-        group_by=listed(group_by),
+        columns=columns,
+        labels=labels,
+        group_by=group_by,
         task=task,
-        data_dir=None if data_dir is None else str(data_dir),
+        language=language,
+        data_dir=data_dir,
         batch_size=batch_size,
         precision=precision,
         agree=agree,
         engine=engine,
         address=address,
         workers=workers,
-        cache=None if cache is None else str(cache),
+        cache=cache,
+        reads_below=reads_below,
+        bag_above=bag_above,
+        least_skill=least_skill,
+        prompt=prompt,
+        shots=shots,
+        shots_from=shots_from,
+        label_words=label_words,
+        option_orders=option_orders,
+        calibrate=calibrate,
+        chat=chat,
+        break_=break_,
+        base_url=base_url,
+        answers=answers,
+        no_answer=no_answer,
+        max_connections=max_connections,
+        timeout=timeout,
+        max_retries=max_retries,
+        price_in=price_in,
+        price_out=price_out,
+        max_questions=max_questions,
+        max_tokens=max_tokens,
+        max_cost=max_cost,
+        fail_if=fail_if,
     )
-    chosen.check()
     if out is None:
         temporary = TemporaryFolder()
         run = _audited(model, data, chosen, temporary.path, progress)
@@ -158,10 +247,37 @@ def resume(
     return _reported(_audited(model, data, chosen, folder, progress, before))
 
 
+def preview(model: Any = "builtin", data: Any = "builtin", **settings: Any) -> Preview:
+    """What an audit with these settings would ask, with one prompt; asks nothing."""
+    chosen = settings_of(**settings)
+    dataset = selected_data(data, chosen)
+    plan, left_out = _plan(chosen, dataset.task.language, None)
+    prompt = bound_prompt(model, dataset, chosen)
+    if chosen.break_ != "text":
+        prompt, dataset = broken_prompt(prompt, dataset, chosen)
+    return previewed(model, dataset, plan, prompt, chosen, left_out)
+
+
 def _thresholds(omega: str | float | Sequence[str | float]) -> list[str]:
     """Thresholds as they are written in the names of scores."""
     given = [omega] if isinstance(omega, float) else omega
     return [str(x) for x in (parse_list(given) if isinstance(given, str) else given)]
+
+
+def settings_of(**given: Any) -> Settings:
+    """The settings of an audit, from its keywords as a user gives them."""
+    for name in ("score", "group_by", "prompt", "fail_if"):
+        given[name] = tuple(listed(given.get(name)))
+    for name in ("data_dir", "cache", "shots_from"):
+        given[name] = None if given.get(name) is None else str(given[name])
+    given["transformations"] = listed(given.pop("with_", ()))
+    given["omega"] = _thresholds(given.get("omega", ()))
+    given["columns"] = column_names(given.get("columns"))
+    given["labels"] = label_names(given.get("labels"))
+    given["label_words"] = label_words_of(given.get("label_words"))
+    chosen = Settings(**given)
+    chosen.check()
+    return chosen
 
 
 def _reported(run: Run) -> Run:
@@ -187,7 +303,29 @@ def _audited(
     progress: Progress | None,
     before: Run | None = None,
 ) -> Run:
-    return _prepared(model, data, chosen, folder, progress, before).go().lies_in(folder)
+    run = _prepared(model, data, chosen, folder, progress, before).go().lies_in(folder)
+    if chosen.fail_if:
+        run.gate = gate(run, chosen.fail_if).model_dump()
+        write_run(folder, run)
+    if len(chosen.prompt) > 1:
+        others = list(_under_other_prompts(model, data, chosen, folder, progress))
+        run.prompt_spread = spread_over([run, *others])
+        write_run(folder, run)
+    return run
+
+
+def _under_other_prompts(
+    model: Any, data: Any, chosen: Settings, folder: Path, progress: Progress | None
+) -> Iterator[Run]:
+    """The same audit with each prompt but the first, in folders of their own."""
+    for number, name in enumerate(chosen.prompt[1:], start=2):
+        own = folder / "prompts" / f"{number}-{Path(name).stem}"
+        before = read_run(own) if (own / "run.json").exists() else None
+        if before is not None and before.status == "done":
+            yield before
+        else:
+            settings = replace(chosen, prompt=[name])
+            yield _audited(model, data, settings, own, progress, before)
 
 
 def _prepared(
@@ -199,20 +337,37 @@ def _prepared(
     before: Run | None,
 ) -> Audit:
     """An audit that is ready to go, with all its settings checked."""
-    plan, left_out = _plan(data, chosen, before)
+    if chosen.break_ == "shots":  # a few examples have a few orders
+        chosen = replace(chosen, short="use")
+    plan, left_out = _plan(chosen, _known_language(data, chosen), before)
     requested = requested_scores(chosen)
     rule = StopRule.parse(chosen.stop_when) if chosen.stop_when else None
     if rule is not None:
         Metric.named(rule.metric)
     dataset = selected_data(data, chosen)
+    plan, left_out = _plan(chosen, dataset.task.language, before)
+    if RANK in requested:
+        dataset = replace(dataset, task=likelihood_task(dataset.task, requested, chosen))
     _check_task(dataset, chosen, rule)
     decided_at = limits(requested, dataset.task, chosen.fidelity) if chosen.curtail else []
-    loaded, notes = loaded_model(model, dataset, plan, chosen)
+    prompt = bound_prompt(model, dataset, chosen)
+    if chosen.break_ != "text":
+        prompt, dataset = broken_prompt(prompt, dataset, chosen)
+    loaded, notes = loaded_model(model, dataset, plan, chosen, prompt)
     chosen = replace(chosen, precision=loaded.precision)
     run = _new_run(loaded, data, dataset, plan, chosen)
     taggers = {t.tagger_for(dataset.task) for t in plan if "tags" in t.needs}
     run.taggers = sorted({resolved(tagger) for tagger in taggers})
-    run.notes = [*rare_labels(dataset), *left_out, *tagger_notes(taggers), *notes]
+    run.prompt = loaded.prompt_description(dataset.examples[0].texts)
+    run.language_caveats = list(dataset.notes)
+    run.splitters = {t.spec: t.splitter_for(dataset.task) for t in plan}
+    run.notes = [
+        *dataset.notes,
+        *rare_labels(dataset),
+        *left_out,
+        *tagger_notes(taggers),
+        *notes,
+    ]
     if before is not None:
         _continue(run, before)
     predictor = BlockPredictor.of(partial(_same, loaded), dataset, plan, chosen, decided_at)
@@ -224,20 +379,36 @@ def _prepared(
         run=run,
         folder=folder,
         progress=shown_progress(progress),
-        engine=_engine(predictor, model, dataset, chosen),
+        engine=_engine(predictor, model, dataset, chosen, prompt),
         requested=requested,
         rule=rule,
+        budget=Budget.of(chosen, {} if before is None else before.spent),
+        gate=LiveGate.of(chosen.fail_if, plan, dataset.task, chosen.fidelity),
     )
 
 
+def _known_language(data: Any, chosen: Settings) -> str | None:
+    """The language of the data as far as it is known before they are read."""
+    if isinstance(data, Dataset):
+        return data.task.language
+    return named_language(chosen.language) or declared_language(data)
+
+
 def _plan(
-    data: Any, chosen: Settings, before: Run | None
+    chosen: Settings, language: str | None, before: Run | None
 ) -> tuple[list[Transformation], list[str]]:
-    """The transformations, and notes on those that were left out; a resumed run keeps its own."""
+    """The transformations, and notes on those that were left out; a resumed run keeps its own, and
+    its splitters.
+    """
     if before is None:
-        return planned(chosen, language_of(data, chosen.task))
+        if chosen.break_ == "shots" and not chosen.transformations:
+            chosen = replace(chosen, transformations=shot_transformations())
+        plan, left_out = planned(chosen, language)
+        return plan if chosen.break_ == "text" else on_prompts(plan, chosen.break_), left_out
     left_out = [note for note in before.notes if note.startswith(LEFT_OUT)]
-    return [parse(spec) for spec in before.transformations], left_out
+    return [
+        parse(spec, usual_words=before.usual_words(spec)) for spec in before.transformations
+    ], left_out
 
 
 def _check_task(dataset: Dataset, chosen: Settings, rule: StopRule | None) -> None:
@@ -285,11 +456,17 @@ def _continue(run: Run, before: Run) -> None:
     run.n_predictions = before.n_predictions
 
 
-def _engine(predictor: BlockPredictor, model: Any, dataset: Dataset, chosen: Settings) -> Engine:
+def _engine(
+    predictor: BlockPredictor,
+    model: Any,
+    dataset: Dataset,
+    chosen: Settings,
+    prompt: Prompt | None,
+) -> Engine:
     """Where blocks are predicted; workers elsewhere load the model themselves."""
     worker = predictor
     if chosen.engine != "local":
-        load = partial(load_with, model, dataset.task, chosen, chosen.precision)
+        load = partial(load_with, model, dataset.task, chosen, prompt, chosen.precision)
         worker = replace(predictor, load=load)
     make = partial(_same, worker)
     return engine(chosen.engine, address=chosen.address, workers=chosen.workers, make=make)

@@ -12,9 +12,11 @@ LEFT_OUT = "left out:"  # how notes on missing transformations begin
 TOLERANT = ("full", "ladder")  # suites of all that can be done here
 
 
-def planned(settings: Settings, language: str = "en") -> tuple[list[Transformation], list[str]]:
+def planned(
+    settings: Settings, language: str | None = None
+) -> tuple[list[Transformation], list[str]]:
     """The transformations to apply, each once, and notes on those of a tolerant suite that cannot
-    be done here.
+    be done here, or not in this language (None where that is not known yet).
     """
     for x in settings.omega:
         threshold(x)

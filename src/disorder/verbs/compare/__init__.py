@@ -15,6 +15,7 @@ from disorder.runs import Run, read_run
 from disorder.runs.comparison import Comparison
 from disorder.specs import listed
 from disorder.transformations import parse
+from disorder.verbs.compare.concluding import conclusions_of, main_of
 from disorder.verbs.compare.differences import Comparing
 from disorder.verbs.compare.finished_run import FinishedRun
 
@@ -60,6 +61,9 @@ def compare(
     corrected = holm([difference.p for difference in found.differences])
     for difference, p in zip(found.differences, corrected, strict=True):
         difference.p_holm = float(f"{p:.6g}")
+    found.main = main_of([each.run for each in given], _chosen(given, transformations))
+    found.conclusions = list(conclusions_of(found))
+    found.has_chosen = bool(transformations or listed(metrics))
     return found
 
 

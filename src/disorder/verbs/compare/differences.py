@@ -178,14 +178,15 @@ class Comparing:
         try:
             mine = decompose(metric, first)
             theirs = decompose(metric, second)
+            values = mine.value, theirs.value
+            found = difference_of(mine, theirs, seed=self.seed)
         except NothingToMeasure as reason:
             self.omitted[spec, metric, group] = f"{reason}, among the examples that both runs share"
             return
         if not is_part:
-            _check(one, spec, metric, group, mine.value)
-            _check(two, spec, metric, group, theirs.value)
-        found = difference_of(mine, theirs, seed=self.seed)
-        numbers = (mine.value, theirs.value, found.difference, found.low, found.high)
+            _check(one, spec, metric, group, values[0])
+            _check(two, spec, metric, group, values[1])
+        numbers = (*values, found.difference, found.low, found.high)
         base_value, other_value, difference, low, high = (
             round(float(x), DIGITS) + 0.0 for x in numbers
         )

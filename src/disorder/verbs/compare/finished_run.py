@@ -89,7 +89,9 @@ class FinishedRun:
             ) from None
         n_used = self.run.stopped.get(spec, {}).get("n_examples", len(self.examples))
         # an engine may have predicted more by the time --stop-when was met
-        kept = self.turns[places] < n_used
+        kept = (self.turns[places] < n_used) & ~np.isnan(predictions[:, 0])
+        if spec != ORIGINAL:
+            kept &= ~np.isnan(self.original[places, 0])
         if not kept.any():
             return None
         positions = table.select(POSITIONS).filter(pa.array(kept))
@@ -113,15 +115,16 @@ class FinishedRun:
 
     @cached_property
     def original(self) -> Floats:
-        """The predictions for the original texts."""
-        samples = self.samples(ORIGINAL)
-        if samples is None or len(samples.places) != len(self.examples):
+        """The predictions for the original texts, NaN where there is no answer."""
+        numbers = {example.id: i for i, example in enumerate(self.examples)}
+        names, _, found = predictions_of(self._table(ORIGINAL))
+        if sorted(names) != sorted(numbers):
             raise BadData(
                 f"{self.folder}: its samples do not hold every original text; audit it again"
             )
-        predictions = np.empty_like(samples.predictions)
-        predictions[samples.places] = samples.predictions
-        return predictions
+        predictions = np.empty_like(found)
+        predictions[[numbers[name] for name in names]] = found
+        return np.asarray(predictions)
 
     def outcomes(self, spec: str, samples: RunSamples) -> Outcomes:
         """What the model predicted under a transformation."""
@@ -131,7 +134,9 @@ class FinishedRun:
         predictions[samples.places, samples.variants] = samples.predictions
         used = np.unique(samples.places)
         examples = [self.examples[i] for i in used.tolist()]
-        transformation = None if spec == ORIGINAL else parse(spec)
+        transformation = None
+        if spec != ORIGINAL:
+            transformation = parse(spec, usual_words=self.run.usual_words(spec))
         return build_outcomes(
             self.run.full_task,
             examples,

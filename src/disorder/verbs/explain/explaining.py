@@ -22,12 +22,13 @@ from disorder.errors import (
 from disorder.registry import ExplanationPart, part, parts
 from disorder.report.notebook_progress import shown_progress
 from disorder.runs.settings import Settings
-from disorder.specs import format_part, parse_part
+from disorder.specs import format_part, listed, parse_part
 from disorder.transformations import parse
 from disorder.types import Dataset, Fidelity, Progress
 from disorder.verbs.explain.result import Explanations, ExplanationSection
 from disorder.verbs.explain.subject import LIMIT, Subject
 from disorder.verbs.model_loading import loaded_model
+from disorder.verbs.prompting import bound_prompt, label_words_of
 from disorder.verbs.selected_data import selected_data
 
 # what one explanation lacks need not stop the others
@@ -50,10 +51,18 @@ def explain(
     columns: Mapping[str, str] | str | None = None,
     labels: Mapping[str, str] | None = None,
     task: str | None = None,
+    language: str = "auto",
     data_dir: str | Path | None = None,
     batch_size: int | None = None,
     precision: Literal["fp32", "bf16", "int8", "auto"] = "fp32",
     cache: str | Path | None = None,
+    prompt: str | None = None,
+    shots: int = 0,
+    shots_from: str | Path | None = None,
+    label_words: Mapping[str, str] | str | None = None,
+    option_orders: int = 1,
+    calibrate: str | None = None,
+    chat: str = "auto",
     progress: Progress | None = None,
 ) -> Explanations:
     """Show what `model` relies on instead of word order when it predicts `data`.
@@ -77,10 +86,13 @@ def explain(
         columns: Which columns are which: `{"premise": "text_a", "gold": "label"}`.
         labels: What the model's labels mean: `{"LABEL_0": "entailment"}`.
         task: Treat the data as this known task.
+        language: The language of the texts (`"de"`); `"auto"` finds it out.
         data_dir: Folder with the papers' datasets (else `DISORDER_DATA`).
         batch_size: Texts per batch (by length if None).
         precision: `"auto"` takes a faster one if its predictions agree.
         cache: Folder of the prediction cache, or `"off"`.
+        prompt, shots, shots_from, label_words, option_orders, calibrate, chat: How a language model
+            is asked, as for `disorder.audit`.
         progress: Called with stage, done, total and a note.
     """
     settings = Settings(
@@ -92,18 +104,28 @@ def explain(
         columns=column_names(columns),
         labels=dict(labels or {}),
         task=task,
+        language=language,
         data_dir=_text_or_none(data_dir),
         batch_size=batch_size,
         precision=precision,
         cache=_text_or_none(cache),
+        prompt=listed(prompt),
+        shots=shots,
+        shots_from=_text_or_none(shots_from),
+        label_words=label_words_of(label_words),
+        option_orders=option_orders,
+        calibrate=calibrate,
+        chat=chat,
     )
     settings.check()
     transformation = parse(with_, fidelity=settings.fidelity).tried()
     wanted = [parsed(spec) for spec in ([by] if isinstance(by, str) else by)]
     _check_once(wanted)
     dataset = selected_data(str(data) if isinstance(data, Path) else data, settings)
+    transformation.tried(dataset.task.language)
     wanted = wanted or usual(dataset)
-    loaded, notes = loaded_model(model, dataset, [transformation], settings)
+    bound = bound_prompt(model, dataset, settings)
+    loaded, notes = loaded_model(model, dataset, [transformation], settings, bound)
     subject = Subject(loaded, dataset, settings, transformation.spec, shown_progress(progress))
     found = Explanations(
         model=loaded.name,
@@ -115,7 +137,7 @@ def explain(
         transformation=transformation.spec,
         hashes={"data": dataset.fingerprint, "model": loaded.fingerprint},
         sections=[section(each, subject) for each in wanted],
-        notes=notes,
+        notes=[*dataset.notes, *notes],
     )
     if all(each.found is None for each in found.sections):
         raise DisorderError("; ".join(f"{each.name}: {each.reason}" for each in found.sections))

@@ -60,6 +60,7 @@ class TextPool:
     originals: Mapping[str, str] = field(default_factory=dict)
     variants: dict[str, dict[str, list[tuple[int, str]]]] = field(default_factory=dict)
     folder: Path | None = None
+    splitters: Mapping[str, str] = field(default_factory=dict)  # of the run, by transformation
     _parsed: dict[str, Transformation] = field(default_factory=dict)
     _written: dict[str, dict[str, list[SampleRow]]] = field(default_factory=dict)
 
@@ -114,7 +115,7 @@ class TextPool:
     def transformation(self, spec: str) -> Transformation:
         """The transformation of a spec, parsed once."""
         if spec not in self._parsed:
-            self._parsed[spec] = parse(spec)
+            self._parsed[spec] = parse(spec, usual_words=self.splitters.get(spec, ""))
         return self._parsed[spec]
 
     def drop_copies(self) -> None:
@@ -172,7 +173,7 @@ def pool_from_data(
     pool = TextPool(dataset.name, dataset.task, seed, examples, perturb_seed=seed)
     pool.groups[ORIGINAL, None] = list(examples)
     for spec in transformations:
-        pool.groups[parse(spec).tried().spec, None] = list(examples)
+        pool.groups[parse(spec).tried(dataset.task.language).spec, None] = list(examples)
     return pool
 
 
@@ -195,6 +196,7 @@ def pool_from_run(
         short=str(run.settings["short"]),
         perturb_seed=run.seed,
         folder=folder,
+        splitters={spec: run.usual_words(spec) for spec in run.transformations},
     )
     originals = read_predictions(folder, ORIGINAL)
     pool.originals = {name: predictions[0][1] for name, predictions in originals.items()}

@@ -54,6 +54,7 @@ def sanity(
     seed: int = 0,
     columns: Mapping[str, str] | str | None = None,
     task: str | None = None,
+    language: str = "auto",
     data_dir: str | Path | None = None,
     group_by: str | Sequence[str] = (),
     settings: Mapping[str, Any] | None = None,
@@ -85,6 +86,7 @@ def sanity(
         seed: Seed of every draw.
         columns: Which columns are which: `{"premise": "text_a", "gold": "label"}`.
         task: Treat the data as this known task.
+        language: The language of the texts (`"de"`); `"auto"` finds it out.
         data_dir: Folder with the papers' datasets (else `DISORDER_DATA`).
         group_by: One column or several that verdicts are split by.
         settings: Settings of the training, such as `{"epochs": 2}`; not for `"linear"`.
@@ -104,6 +106,7 @@ def sanity(
         role=role,
         seed=seed,
         task=task,
+        language=language,
         data_dir=None if data_dir is None else str(data_dir),
         device=device,
         check=listed(check),
@@ -242,7 +245,13 @@ def _result(
         sections=sections,
         original=_original_score(sections, trials),
         own_words=reading.own_words,
-        notes=[*reading.notes, *rows.notes, *_skill_notes(sections, trials), *_skip_notes(rows)],
+        notes=[
+            *data.notes,
+            *reading.notes,
+            *rows.notes,
+            *_skill_notes(sections, trials),
+            *_skip_notes(rows),
+        ],
         seconds=round(seconds, 1),
         command=request.command,
     )

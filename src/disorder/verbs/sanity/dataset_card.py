@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 
+from disorder.report.front_matter import yaml_value
 from disorder.report.markdown import as_text
 from disorder.report.number_text import score_row, with_interval
 from disorder.report.page import visible
@@ -22,11 +23,10 @@ def card(result: Sanity) -> str:
 
 
 def _front_matter(result: Sanity) -> Iterator[str]:
-    """Values are written as JSON, which is YAML too, so that no name can break it."""
     yield "---"
     yield "disorder_sanity:"
-    yield f"  data: {_value(result.data)}"
-    yield f"  model: {_value(result.model)}"
+    yield f"  data: {yaml_value(result.data)}"
+    yield f"  model: {yaml_value(result.model)}"
     yield f"  version: {json.dumps(result.version)}"
     yield f"  metric: {json.dumps(result.metric)}"
     yield f"  role: {json.dumps(result.settings['role'])}"
@@ -37,7 +37,7 @@ def _front_matter(result: Sanity) -> Iterator[str]:
         yield f"  original: {json.dumps(score_row(result.original))}"
     yield "  verdicts:" if result.verdicts else "  verdicts: []"
     for verdict in result.verdicts:
-        yield f"    - {_value(_entry(verdict))}"
+        yield f"    - {yaml_value(_entry(verdict))}"
     yield "---"
 
 
@@ -52,19 +52,6 @@ def _entry(verdict: Verdict) -> dict[str, object]:
     if verdict.original:
         entry["original"] = score_row(verdict.original)
     return entry
-
-
-def _value(value: object) -> str:
-    """JSON in which characters that YAML does not allow, or that are invisible, are escaped."""
-    text = json.dumps(value, ensure_ascii=False)
-    return "".join(
-        char if char.isprintable() and char != "\ufffe" else _escaped(char) for char in text
-    )
-
-
-def _escaped(char: str) -> str:
-    number = ord(char)
-    return f"\\u{number:04x}" if number < 0x10000 else f"\\U{number:08x}"
 
 
 def _section(result: Sanity) -> Iterator[str]:

@@ -34,6 +34,7 @@ class SanityRequest:
     seed: int = 0
     role: Role = "benchmark"
     task: str | None = None
+    language: str = "auto"
     data_dir: str | None = None
     device: str | None = None
     check: Sequence[str] = ()
@@ -65,6 +66,7 @@ class SanityRequest:
             seed=self.seed,
             columns=self.columns,
             task=self.task,
+            language=self.language,
             data_dir=self.data_dir,
             group_by=self.group_by,
         )

@@ -6,8 +6,9 @@ An item names data, models and a pipeline; pipelines use audit, train and explai
 from __future__ import annotations
 
 from disorder.verbs.study.availability import missing_for
-from disorder.verbs.study.folder import as_json
+from disorder.verbs.study.folder import as_json, read_study
 from disorder.verbs.study.item import StudyItem, find_item, study_item, study_items
+from disorder.verbs.study.latex_table import latex_table
 from disorder.verbs.study.means import MeanRow
 from disorder.verbs.study.pipeline import Pipeline, Reach
 from disorder.verbs.study.pipelines.audit_table import AuditTable
@@ -60,8 +61,10 @@ __all__ = [
     "check_item",
     "check_table",
     "find_item",
+    "latex_table",
     "missing_for",
     "read_studies",
+    "read_study",
     "study",
     "study_item",
     "study_items",

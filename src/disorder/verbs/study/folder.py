@@ -1,4 +1,4 @@
-"""Files of a study: study.json, study.csv, study.md and one page, beside the runs it made."""
+"""Files of a study: study.json, .csv, .md, .tex and one page, beside the runs it made."""
 
 from __future__ import annotations
 
@@ -11,9 +11,13 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from pydantic import ValidationError
+
+from disorder.errors import BadData, DisorderError
 from disorder.report.markdown import as_text
 from disorder.report.page import template, visible
 from disorder.runs import make_folder, write_atomically
+from disorder.verbs.study.latex_table import latex_table
 from disorder.verbs.study.result import Study
 from disorder.verbs.study.table_lines import (
     columns_of,
@@ -71,6 +75,22 @@ def remove_if_empty(folder: Path, *, was_there: bool) -> None:
             folder.rmdir()
 
 
+def read_study(folder: Path) -> Study:
+    """The finished study in a folder, without its pictures."""
+    path = folder / "study.json"
+    try:
+        study = Study.model_validate_json(path.read_bytes())
+    except OSError as error:
+        raise BadData(f"{path} cannot be read ({error.strerror or error})") from None
+    except ValidationError as error:
+        raise BadData(f"{path} is damaged: {str(error).splitlines()[0]}") from None
+    if study.status != "done":
+        raise DisorderError(
+            f"{folder} is not finished; resume it: {command_of(study)} --out {folder}"
+        )
+    return study
+
+
 def as_json(study: Study) -> dict[str, Any]:
     """The study as plain data."""
     return {
@@ -85,6 +105,7 @@ def write_study(folder: Path, study: Study) -> None:
     files = {
         "study.csv": as_csv(study),
         "study.md": as_markdown(study),
+        "study.tex": str(latex_table(study)),
         "report.html": page(study),
     }
     for name, text in files.items():

@@ -7,6 +7,7 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import Any
 
+from disorder.report.short_names import short_name as without_folders
 from disorder.runs import Run
 from disorder.verbs.train import folder_name
 
@@ -50,15 +51,8 @@ def recorded_name(given: Any) -> str:
 
 
 def short_name(given: Any) -> str:
-    """The name without the folders before its last part.
-
-    >>> short_name("hf:/home/anna/models/minilm"), short_name("mnli:matched")
-    ('hf:minilm', 'mnli:matched')
-    >>> short_name("data/pairs.jsonl")
-    'pairs.jsonl'
-    """
-    head, colon, rest = title_of(given).partition(":")
-    return f"{head}:{Path(rest).name}" if colon else Path(head).name
+    """The name of a model or data without the folders before its last part."""
+    return without_folders(title_of(given))
 
 
 def hashed_folder_name(*given: Any) -> str:

@@ -36,13 +36,19 @@ class TrainingRequest:
     device: str | None = None
     columns: Any = field(default_factory=dict)  # a mapping, or text as on the command line
     task: str | None = None
+    language: str = "auto"
     data_dir: str | None = None
     asks: str | None = None
 
     @property
     def reading(self) -> Settings:
         """How to read data: the settings that a data spec does not say."""
-        return Settings(columns=self.columns, task=self.task, data_dir=self.data_dir)
+        return Settings(
+            columns=self.columns,
+            task=self.task,
+            language=self.language,
+            data_dir=self.data_dir,
+        )
 
     @property
     def is_from_python(self) -> bool:
@@ -95,7 +101,8 @@ def check_request(request: TrainingRequest) -> CheckedRequest:
         need = "--model hf:ENCODER and a recipe for the task itself, as plain is"
         raise BadSetting("train", head="spans", need=need)
     check_vectors(settings.words.vectors)
-    part(SplitterPart, settings.words.words)
+    if settings.words.words is not None:
+        part(SplitterPart, settings.words.words)
     return checked
 
 

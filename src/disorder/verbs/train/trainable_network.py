@@ -9,12 +9,13 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from disorder.languages import UNSPACED_SCRIPTS, main_script, sampled
 from disorder.models.inputs.vocabulary import FIRST, Vocabulary, count_words
 from disorder.models.scratch import WordIds, build, encode, feed, read_folder
 from disorder.registry import NetworkPart, part
 from disorder.types import Texts
 from disorder.verbs.train.trainable import label_columns, torch_seed
-from disorder.verbs.train.training_settings import TrainingSettings, WordSettings
+from disorder.verbs.train.training_settings import TrainingSettings
 from disorder.verbs.train.word_vectors import WordVectors
 
 
@@ -47,8 +48,9 @@ class TrainableNetwork:
     ) -> TrainableNetwork:
         """A network with random weights that knows the words of these texts."""
         own = settings.words
+        splitter = own.words or _usual_splitter(texts)
         max_length = settings.loop.max_length
-        known = _frequent_words(texts, own)
+        known = _frequent_words(texts, splitter, own.min_count)
         vectors = None
         if own.vectors:
             vectors = WordVectors.read(own.vectors, wanted=set(known), more=own.more_words)
@@ -58,7 +60,7 @@ class TrainableNetwork:
             "model": name,
             "labels": list(labels),
             "is_pair": is_pair,
-            "words": own.words,
+            "words": splitter,
             "max_length": max_length,
             "width": vectors.width if vectors else own.width,
             "settings": {**part(NetworkPart, name).settings, **settings.network},
@@ -67,7 +69,7 @@ class TrainableNetwork:
         network = _seeded(config, len(known) + FIRST, seed)
         if vectors is not None:
             vectors.fill(network.words.table, known)
-        return cls(network, Vocabulary(known, own.words, max_length), config)
+        return cls(network, Vocabulary(known, splitter, max_length), config)
 
     @classmethod
     def load(
@@ -139,12 +141,19 @@ class TrainableNetwork:
         (folder / "config.json").write_text(config + "\n", encoding="utf-8")
 
 
-def _frequent_words(texts: Sequence[Texts], settings: WordSettings) -> list[str]:
+def _usual_splitter(texts: Sequence[Texts]) -> str:
+    """`simple`, which cuts Chinese by character; `icu` for other scripts without spaces."""
+    sample = " ".join(text for pair in sampled(texts) for text in pair if text is not None)
+    is_unspaced = main_script(sample) in UNSPACED_SCRIPTS - {"Han"}
+    return "icu" if is_unspaced else "simple"
+
+
+def _frequent_words(texts: Sequence[Texts], splitter: str, min_count: int) -> list[str]:
     """The words that occur often enough, the most frequent first."""
     given = (text for pair in texts for text in pair if text is not None)
-    counts = count_words(given, settings.words)
+    counts = count_words(given, splitter)
     ranked = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
-    return [word for word, n in ranked if n >= settings.min_count]
+    return [word for word, n in ranked if n >= min_count]
 
 
 def _seeded(config: dict[str, Any], n_words: int, seed: int) -> Any:

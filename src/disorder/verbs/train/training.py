@@ -64,6 +64,7 @@ def train(
     device: str | None = None,
     columns: Mapping[str, str] | str | None = None,
     task: str | None = None,
+    language: str = "auto",
     data_dir: str | Path | None = None,
     asks: str | None = None,
     progress: Progress | None = None,
@@ -84,6 +85,7 @@ def train(
         device: `cpu`, `cuda` or `mps`; without it, the best there is.
         columns: which columns are which, for instance `{"premise": "text_a"}`.
         task: treat the data as this known task.
+        language: the language of the texts (`de`); `auto` finds it out.
         data_dir: folder with the papers' datasets.
         asks: a trained model that says which words matter to a transformation; without it, `model`
             if that is trained on the task's labels.
@@ -101,6 +103,7 @@ def train(
         device=device,
         columns=columns or {},
         task=task,
+        language=language,
         data_dir=spelled(data_dir),
         asks=asks,
     )

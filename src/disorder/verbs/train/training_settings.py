@@ -54,9 +54,11 @@ class LoopSettings:
 class WordSettings:
     """The words of a network made from scratch: how texts are split, which words are known, and
     their vectors.
+
+    Without a splitter it is `simple`, or `icu` for languages without spaces other than Chinese.
     """
 
-    words: str = "simple"
+    words: str | None = None
     min_count: int = 2
     width: int = 100
     vectors: str | None = None

@@ -1,4 +1,4 @@
-// Scripts of the viewer: progress of a run, word paths that light up, Compare for two or more runs.
+// Scripts of the viewer: progress of a run, word paths and arcs, Compare for two or more runs.
 "use strict";
 
 const INTERVAL = 2000; // milliseconds between requests for the progress of a run
@@ -42,6 +42,32 @@ function highlight(chart) {
   chart.addEventListener("pointerleave", () => lit(undefined));
 }
 
+// An arc from a word that moved to the place it came from, while it is pointed at.
+function arcs(paragraph) {
+  const words = [...paragraph.querySelectorAll("[data-word]")];
+  const drawing = document.createElementNS("http://www.w3.org/2000/svg", "svg");
+  const path = document.createElementNS("http://www.w3.org/2000/svg", "path");
+  drawing.setAttribute("aria-hidden", "true");
+  drawing.append(path);
+  paragraph.append(drawing);
+  const top = (word) => {
+    const frame = paragraph.getBoundingClientRect();
+    const box = word.getBoundingClientRect();
+    return [box.left + box.width / 2 - frame.left, box.top - frame.top];
+  };
+  const draw = (word) => {
+    const source = word && words[Number(word.dataset.word) - 1];
+    words.forEach((one) => one.classList.toggle("lit", one === word));
+    if (!source || source === word) return path.removeAttribute("d");
+    const [x1, y1] = top(source);
+    const [x2, y2] = top(word);
+    const lift = Math.min(28, 8 + Math.abs(x2 - x1) / 8);
+    path.setAttribute("d", `M ${x1} ${y1} C ${x1} ${y1 - lift}, ${x2} ${y2 - lift}, ${x2} ${y2}`);
+  };
+  paragraph.addEventListener("pointerover", (event) => draw(event.target.closest("[data-word]")));
+  paragraph.addEventListener("pointerleave", () => draw(null));
+}
+
 async function fetchFragment(section) {
   const place = section.querySelector("[data-place]");
   const before = place.innerHTML;
@@ -71,5 +97,6 @@ function dropEmpty(form) {
 document.querySelectorAll("[data-progress]").forEach(follow);
 document.querySelectorAll("[data-fragment]").forEach(fetchFragment);
 document.querySelectorAll("svg.bump").forEach(highlight);
+document.querySelectorAll("p.words").forEach(arcs);
 document.querySelectorAll("[data-needs-two]").forEach(needsTwo);
 document.querySelectorAll("form.filters").forEach(dropEmpty);

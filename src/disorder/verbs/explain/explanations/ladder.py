@@ -13,17 +13,17 @@ import numpy as np
 from disorder.abstention import predicted_label
 from disorder.errors import BadSetting
 from disorder.metrics import mean, resampled
-from disorder.registry import TAGGERS, explanation
+from disorder.registry import explanation
 from disorder.report.exhibits import Figure, Row, Table
-from disorder.transformations.tags import tagged, tagger_notes
-from disorder.transformations.words import split
+from disorder.transformations.tags import named_or_usual, tagged, tagger_notes
+from disorder.transformations.words import default_splitter, split
 from disorder.types import Floats, Ints, Score, Sentence, Task
 from disorder.verbs.explain.chart_style import FILLS, GREY, VegaLite, domain, name, number, ruled
 from disorder.verbs.explain.ladder_rungs import First, Rung, rungs_of, share_right
 from disorder.verbs.explain.result import Explained, bounds, said, signed
 from disorder.verbs.explain.subject import Subject
 
-TAGGER = TAGGERS | {"en": "spacy"}  # as the ladder's transformations
+TAGGER = {"en": "at_hand"}  # as the ladder's transformations
 ORIGINAL = "original text"
 
 
@@ -83,13 +83,12 @@ def _right(subject: Subject, rungs: list[Rung], window: int, draws: int, tagger:
 
 def _tagger(given: str, task: Task) -> str:
     """The tagger asked for, or the usual one of the language."""
-    return given or TAGGER.get(task.language, "spacy")
+    return named_or_usual(given, task.language, TAGGER)
 
 
 def _tagged(subject: Subject, tagger: str) -> list[list[Sentence]]:
     """The texts of every example, cut into words with their classes."""
-    language = subject.task.language
-    words = "jieba" if language == "zh" else "simple"
+    words = default_splitter(subject.task.language)
     texts = [text for example in subject.examples for text in example.texts if text is not None]
     sentences = iter(
         tagged(

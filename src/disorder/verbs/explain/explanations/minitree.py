@@ -14,10 +14,10 @@ from disorder.data import read_data
 from disorder.errors import BadSetting, NothingToMeasure
 from disorder.metrics import mean
 from disorder.randomness import digest
-from disorder.registry import TAGGERS, explanation
+from disorder.registry import explanation
 from disorder.report.exhibits import Figure, Row
 from disorder.transformations import parse
-from disorder.transformations.tags import tagged
+from disorder.transformations.tags import named_or_usual, tagged
 from disorder.transformations.words import split
 from disorder.types import Example, Floats, Ints
 from disorder.verbs.explain.acceptance_bins import (
@@ -39,7 +39,7 @@ from disorder.verbs.explain.tag_signature import (
     signatures,
 )
 
-TAGGER = TAGGERS | {"en": "spacy"}  # the paper's
+TAGGER = {"en": "spacy"}  # the paper's
 MOST = 2.0  # ratios above are shown there
 
 
@@ -70,7 +70,7 @@ def minitree(
     if k < 1 or radius < 1 or n_train < 0 or not 0 < width <= 1:
         need = "1 or more, and a width up to 1"
         raise BadSetting("minitree", k=k, r=radius, n_train=n_train, width=width, need=need)
-    chosen = tagger or TAGGER.get(subject.task.language, "spacy")
+    chosen = named_or_usual(tagger, subject.task.language, TAGGER)
     examples, note = _training_examples(subject, train, n_train)
     trained = _signatures(subject, examples, chosen, radius)
     perturbed = subject.perturbed()

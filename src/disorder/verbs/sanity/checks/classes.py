@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from disorder.errors import NothingToMeasure
 from disorder.registry import check
 from disorder.report.exhibits import Figure, Row, Table
-from disorder.report.number_text import score_row
+from disorder.report.number_text import MINUS, score_row
 from disorder.transformations import parse
 from disorder.transformations.applying.suites import SINGLE
 from disorder.transformations.tags import tagger_notes
@@ -115,6 +115,6 @@ def _summary(verdicts: Sequence[Verdict], costs: Sequence[Score]) -> Verdict:
     values = [100 * cost.value for cost in costs]
     because = (
         f"{listed[0].upper()}{listed[1:]}. "
-        f"Costs run from {min(values):.1f} to {max(values):.1f} points"
+        f"Costs run from {min(values):.1f} to {max(values):.1f} points".replace("-", MINUS)
     )
     return Verdict("word classes", answer, because)

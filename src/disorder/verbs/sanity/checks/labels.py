@@ -78,7 +78,7 @@ def _skew_verdict(counts: Counter[str], rule: VerdictRule) -> Verdict:
         f"and a balanced accuracy of {chance:.3f}, which is chance"
     )
     if is_skewed:
-        because += ": compare accuracies with the first number, or use the second"
+        because += ": compare accuracies with the first, or use balanced accuracy"
     score = share(np.arange(total) < n)
     return Verdict("labels", "skewed" if is_skewed else "not skewed", because, score)
 

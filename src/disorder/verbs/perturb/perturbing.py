@@ -1,4 +1,4 @@
-"""Perturbed texts of some data, as data again: what `disorder perturb` writes."""
+"""Perturbed texts of some data, one record per text: what `disorder perturb` writes."""
 
 from __future__ import annotations
 
@@ -6,31 +6,42 @@ import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from heapq import nsmallest
-from itertools import islice
+from itertools import chain, islice
+from math import isnan
 from pathlib import Path
 from typing import IO, Any, Literal
 
 from disorder.data import (
     column_names,
+    declared_language,
+    detected_language,
     drawing_key,
-    language_of,
+    named_language,
     read_data,
     stream,
     vocabulary,
 )
 from disorder.errors import BadSetting, DisorderError, DoesNotApply, check_keywords
+from disorder.languages import AUTO
 from disorder.models import load
 from disorder.runs.cache_folder import default_folder
+from disorder.runs.settings import Settings
 from disorder.specs import listed
 from disorder.transformations import Transformation, parse
 from disorder.transformations import suite as suite_specs
-from disorder.transformations.rendering import variant_texts
+from disorder.transformations.positions.disorder import variant_disorder
+from disorder.transformations.rendering import moved_span, variant_texts
 from disorder.types import Dataset, Example, Fidelity, Task, Variants
 from disorder.verbs.context import RunContext
 from disorder.verbs.model_loading import label_names
+from disorder.verbs.perturb.inspect_ai import write_inspect
+from disorder.verbs.perturb.lm_eval import write_lm_eval
+from disorder.verbs.perturb.task_rows import TaskRows, file_name
+from disorder.verbs.prompting import label_words_of, prompt_of
 
+EXPORTS = {"lm-eval": write_lm_eval, "inspect": write_inspect}
 CHUNK = 512  # examples perturbed together, so that taggers and models get batches
 
 
@@ -47,6 +58,7 @@ def perturb(
     short: Literal["skip", "use"] = "skip",
     columns: Mapping[str, str] | str | None = None,
     task: str | None = None,
+    language: str = "auto",
     data_dir: str | Path | None = None,
     model: Any = None,
     labels: Mapping[str, str] | str | None = None,
@@ -55,7 +67,8 @@ def perturb(
 
     Each record is `{id, transformation, variant, text_a, text_b, label, positions_a,
     positions_b}`: `id` is that of the original example, `variant` counts from 0, and the positions
-    are those of the words in the original text (None for texts with words of their own). Saved
+    are those of the words in the original text (None for texts with words of their own). Measures
+    of disorder follow (`global_disorder`, `local_disorder`, …; None where they do not apply). Saved
     records can be read again as data.
 
     data: a spec ("builtin", "mnli:matched"), a path, a list of dictionaries, a data frame, or a
@@ -69,6 +82,7 @@ def perturb(
     short: "skip" examples that have fewer than q variants, or "use" what they have.
     columns: which columns are text_a, text_b, label and id, e.g. {"premise": "text_a"}.
     task: what the labels mean, where the data do not say it.
+    language: the language of the texts ("de"); "auto" finds it out.
     data_dir: the folder with the papers' datasets.
     model: a spec or a model, for transformations that need to know which words matter to it.
     labels: what the model calls the labels of the data, e.g. {"LABEL_0": "entailment"}.
@@ -80,18 +94,20 @@ def perturb(
             "or with --suite NAME (suite=)"
         )
     specs = listed(with_) if with_ else suite_specs(str(suite))
-    language = data.task.language if isinstance(data, Dataset) else language_of(data, task)
     source = _Source(
         data=data,
         columns=column_names(columns),
         task=task,
+        language=named_language(language) or declared_language(data),
         data_dir=None if data_dir is None else str(data_dir),
         model=model,
         labels=label_names(labels),
     )
-    source.open()  # so that a mistake shows now and not when the first record is read
+    # so that a mistake shows now and not when the first record is read
+    transformations = [parse(spec, fidelity=fidelity).tried(source.language) for spec in specs]
+    found = source.open().task.language
     return PerturbedTexts(
-        transformations=[parse(spec, fidelity=fidelity).tried(language) for spec in specs],
+        transformations=[each.tried(found) for each in transformations],
         q=q,
         seed=seed,
         limit=limit,
@@ -116,13 +132,15 @@ class Tally:
     """What was made and what was left out, by transformation.
 
     `written` counts variants and `used` the examples they are of; `removed` counts words per text,
-    "a" and "b"; `skips` counts examples by reason, those left out when data was read under "data".
+    "a" and "b"; `skips` counts examples by reason, those left out when data was read under "data";
+    `notes` are what was noticed of the data.
     """
 
     written: Counter[str] = field(default_factory=Counter)
     used: Counter[str] = field(default_factory=Counter)
     removed: dict[str, Counter[str]] = field(default_factory=dict)
     skips: dict[str, Counter[str]] = field(default_factory=dict)
+    notes: list[str] = field(default_factory=list)
 
     def add(self, spec: str, variants: Variants) -> None:
         """Count the variants of one example; words removed are those of its first variant."""
@@ -139,30 +157,55 @@ class Tally:
 
 
 @dataclass(frozen=True)
+class _Opened:
+    """The task of some data, the rows left out (counted while examples are read), the examples, and
+    what was noticed.
+    """
+
+    task: Task
+    skipped: Mapping[str, int]
+    examples: Iterator[Example]
+    notes: list[str]
+
+
+@dataclass(frozen=True)
 class _Source:
     """The examples to perturb, and the model that transformations may ask."""
 
     data: Any
     columns: Mapping[str, str]
     task: str | None
+    language: str | None
     data_dir: str | None
     model: Any
     labels: Mapping[str, str]
 
-    def open(self) -> tuple[Task | None, Mapping[str, int], Iterator[Example]]:
-        """The task, if known; the rows left out, counted while examples are read; the examples."""
+    def open(self) -> _Opened:
+        """The examples, of which the first ones are looked at for the language of all."""
         if isinstance(self.data, Dataset):
-            return self.data.task, self.data.skipped, iter(self.data.examples)
+            data = self.data
+            return _Opened(data.task, data.skipped, iter(data.examples), list(data.notes))
         task, reader, examples = stream(
             self.data, columns=self.columns, data_dir=self.data_dir, task=self.task
         )
-        return task, reader.skipped, examples
+        first = list(islice(examples, CHUNK))
+        found = detected_language(first, self.language)
+        is_single = not first or first[0].text_b is None
+        known = replace(task or Task("", breaks="a" if is_single else "b"), language=found.code)
+        notes = [found.note] if found.note else []
+        return _Opened(known, reader.skipped, chain(first, examples), notes)
 
     def dataset(self) -> Dataset:
         """All examples at once."""
         if isinstance(self.data, Dataset):
             return self.data
-        return read_data(self.data, columns=self.columns, data_dir=self.data_dir, task=self.task)
+        return read_data(
+            self.data,
+            columns=self.columns,
+            data_dir=self.data_dir,
+            task=self.task,
+            language=self.language or AUTO,
+        )
 
 
 @dataclass(eq=False, repr=False)
@@ -202,19 +245,20 @@ class PerturbedTexts:
 
     def __iter__(self) -> Iterator[dict[str, Any]]:
         self.tally = tally = Tally()
-        task, skipped, examples = self.source.open()
+        opened = self.source.open()
+        task = opened.task
+        tally.notes = opened.notes
         context = RunContext(data_dir=self.source.data_dir)
         if self.source.model is not None:
             # Its labels must meet those of the data: all rows are looked at first
             dataset = self.source.dataset()
             task = dataset.task
             context = self._context(dataset)
-        drawn = iter(_drawn(examples, self.limit, self.seed))
+        drawn = iter(_drawn(opened.examples, self.limit, self.seed))
         while chunk := list(islice(drawn, CHUNK)):
-            known = task or Task("", breaks="a" if chunk[0].text_b is None else "b")
             for transformation in self.transformations:
                 found = transformation.apply_all(
-                    chunk, task=known, q=self.q, seed=self.seed, short=self.short, context=context
+                    chunk, task=task, q=self.q, seed=self.seed, short=self.short, context=context
                 )
                 for example, variants in zip(chunk, found, strict=True):
                     if isinstance(variants, DoesNotApply):
@@ -222,7 +266,7 @@ class PerturbedTexts:
                     else:
                         tally.add(transformation.spec, variants)
                         yield from _records(example, transformation.spec, variants)
-        for reason, n in skipped.items():
+        for reason, n in opened.skipped.items():
             tally.skip("data", reason, n)
 
     def _context(self, dataset: Dataset) -> RunContext:
@@ -241,6 +285,47 @@ class PerturbedTexts:
             self.write(file)
         return path
 
+    @check_keywords()
+    def export(
+        self,
+        folder: str | Path,
+        *,
+        as_: Literal["lm-eval", "inspect"],
+        prompt: str | None = None,
+        shots: int = 0,
+        shots_from: str | Path | None = None,
+        label_words: Mapping[str, str] | str | None = None,
+    ) -> str:
+        """Write original and perturbed texts as tasks of another tool; gives what to run there.
+
+        folder: A new folder for the task.
+        as_: `"lm-eval"` for lm-evaluation-harness (the name of a group is returned), `"inspect"`
+            for inspect_ai (the name of a file).
+        prompt, shots, shots_from, label_words: As for `disorder.audit`.
+        """
+        if as_ not in EXPORTS:
+            raise BadSetting("perturb", as_=as_, need=" or ".join(EXPORTS))
+        settings = Settings(
+            seed=self.seed,
+            prompt=listed(prompt),
+            shots=shots,
+            shots_from=None if shots_from is None else str(shots_from),
+            label_words=label_words_of(label_words),
+            data_dir=self.source.data_dir,
+        )
+        settings.check()
+        whole = self.source.dataset()
+        if whole.task.is_regression:
+            raise DisorderError(f"--as {as_} is for labels; {whole.name} has numbers")
+        dataset = replace(whole, examples=list(_drawn(whole.examples, self.limit, self.seed)))
+        rows = TaskRows(
+            f"disorder_{file_name(dataset.name)}",
+            prompt_of(dataset, settings),
+            list(dataset.examples),
+            list(self),
+        )
+        return EXPORTS[as_](Path(folder), rows)
+
     def write(self, file: IO[str]) -> None:
         """Write the records to an open file, one JSON object per line."""
         for record in self:
@@ -257,6 +342,7 @@ def _drawn(examples: Iterable[Example], limit: int | None, seed: int) -> Iterabl
 
 def _records(example: Example, spec: str, variants: Variants) -> Iterator[dict[str, Any]]:
     found = zip(variant_texts(variants), variants.positions(), strict=True)
+    measured = variant_disorder(variants)
     for k, ((text_a, text_b), (positions_a, positions_b)) in enumerate(found):
         yield {
             "id": example.id,
@@ -267,7 +353,26 @@ def _records(example: Example, spec: str, variants: Variants) -> Iterator[dict[s
             "label": example.label,
             "positions_a": positions_a,
             "positions_b": positions_b,
+            **{name: _rounded(values[k]) for name, values in measured.items()},
+            **_moved_answers(example, variants, k),
         }
+
+
+def _moved_answers(example: Example, variants: Variants, k: int) -> dict[str, Any]:
+    """The gold answers of a question where they stand now; None where one was torn apart."""
+    if example.answers is None or variants.b is None:
+        return {}
+    rows = variants.b
+    answers = [
+        {"text": text, "answer_start": moved_span(rows, k, start, start + len(text))}
+        for text, start in example.answers
+    ]
+    return {"answers": answers}
+
+
+def _rounded(value: float) -> float | None:
+    """A measure as it is written; None where there is none."""
+    return None if isnan(value) else round(float(value), 6)
 
 
 @contextmanager

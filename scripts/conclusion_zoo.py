@@ -1,0 +1,364 @@
+"""A zoo of models whose answer is known: how often is the conclusion of an audit wrong?
+
+Each model is simulated by what it predicts for original and perturbed texts, and concluded on by
+the program's own code; likewise the coverage of the interval of `skill_kept`. Prints the tables of
+docs/conclusions.md, or writes them there:
+
+python scripts/conclusion_zoo.py --runs 400 --write docs/conclusions.md
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import product
+from pathlib import Path
+
+import numpy as np
+from numpy.random import Generator
+from numpy.typing import NDArray
+
+from disorder.errors import NothingToMeasure
+from disorder.metrics import decompose
+from disorder.runs.conclusion import Conclusion
+from disorder.runs.settings import Settings
+from disorder.types import Outcomes, Task
+from disorder.verbs.audit.concluding import ConclusionLimits, conclude
+
+Labels = NDArray[np.int64]
+Predict = Callable[["Rows"], tuple[Labels, Labels]]
+
+N_VARIANTS = 10
+SIZES = (30, 300, 3_000)
+NOISE = (0.0, 0.1)
+SHARES: dict[str, tuple[float, ...]] = {
+    "balanced": (1 / 3, 1 / 3, 1 / 3),
+    "88/10/2": (0.88, 0.10, 0.02),
+    "95/5": (0.95, 0.05),
+    "20 labels": (0.05,) * 20,
+    "one label": (1.0, 0.0, 0.0),
+}
+LIMITS = ConclusionLimits.of(Settings())
+N_TRUTH = 4_000  # examples of each label from which the true skill is found
+WORST = 0.05  # share of wrong conclusions that a cell may have
+
+
+@dataclass(frozen=True)
+class Rows:
+    """Examples to predict: their gold labels, and how frequent each label is in the data."""
+
+    gold: Labels
+    shares: tuple[float, ...]
+    rng: Generator
+
+    @property
+    def m(self) -> int:
+        return len(self.shares)
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return len(self.gold), N_VARIANTS
+
+    def cue(self, accuracy: float) -> Labels:
+        """The label that some feature of each text suggests: the gold one in this share."""
+        other = (self.gold + self.rng.integers(1, self.m, len(self.gold))) % self.m
+        return np.where(self.rng.random(len(self.gold)) < accuracy, self.gold, other)
+
+    def two_sided(self, accuracy: float, second: int) -> Labels:
+        """The first label or another one, by a feature that tells the first from all others."""
+        is_first = self.gold == 0
+        says_first = np.where(self.rng.random(len(self.gold)) < accuracy, is_first, ~is_first)
+        return np.where(says_first, 0, second)
+
+    def uniform(self) -> Labels:
+        return self.rng.integers(self.m, size=self.shape)
+
+    def by_prior(self) -> Labels:
+        return self.rng.choice(self.m, size=self.shape, p=self.shares)
+
+
+def still(answers: Labels) -> tuple[Labels, Labels]:
+    """A model whose answer no permutation changes."""
+    return answers, np.broadcast_to(answers[:, None], (len(answers), N_VARIANTS))
+
+
+def guesses(drawn: Labels, again: Labels) -> tuple[Labels, Labels]:
+    return drawn[:, 0], again
+
+
+def bigrams(rows: Rows) -> tuple[Labels, Labels]:
+    """A permutation leaves one bigram in twenty: then the cue is still seen."""
+    cue = rows.cue(0.85)
+    is_left = rows.rng.random(rows.shape) < 0.05
+    return cue, np.where(is_left, cue[:, None], rows.by_prior())
+
+
+def half(rows: Rows) -> tuple[Labels, Labels]:
+    """A reader on half of the rows, a bag of words on the others."""
+    reads = rows.rng.random(len(rows.gold)) < 0.5
+    cue = rows.cue(0.9)
+    return cue, np.where(reads[:, None], rows.uniform(), cue[:, None])
+
+
+def constant(label: int) -> Predict:
+    return lambda rows: still(np.full(len(rows.gold), label % rows.m))
+
+
+def reader(fallback: Callable[[Rows], Labels]) -> Predict:
+    return lambda rows: (rows.cue(0.95), np.asarray(fallback(rows)))
+
+
+def to_label(label: int) -> Callable[[Rows], Labels]:
+    return lambda rows: np.full(rows.shape, label % rows.m)
+
+
+ZOO: dict[str, Predict] = {
+    "constant, the frequent label": constant(0),
+    "constant, the rare label": constant(-1),
+    "uniform": lambda rows: guesses(rows.uniform(), rows.uniform()),
+    "prior": lambda rows: guesses(rows.by_prior(), rows.by_prior()),
+    "bag of words": lambda rows: still(rows.cue(0.8)),
+    "length only": lambda rows: still(rows.two_sided(0.7, 1)),
+    "overlap only": lambda rows: still(rows.two_sided(0.85, rows.m - 1)),
+    "second text only": lambda rows: still(rows.cue(0.6)),
+    "first word only": lambda rows: (rows.cue(0.6), rows.uniform()),
+    "bigrams": bigrams,
+    "reader, then the frequent label": reader(to_label(0)),
+    "reader, then the rare label": reader(to_label(-1)),
+    "reader, then uniform": reader(lambda rows: rows.uniform()),
+    "reader, then its prior": reader(lambda rows: rows.by_prior()),
+    "half reader, half bag of words": half,
+}
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A model with noise, on a mix of labels."""
+
+    model: str
+    noise: float
+    mix: str
+
+    def predict(self, gold: Labels, rng: Generator) -> tuple[Labels, Labels]:
+        """Answers before (examples) and after (examples × variants)."""
+        rows = Rows(gold, SHARES[self.mix], rng)
+        before, after = ZOO[self.model](rows)
+        return self._noisy(before, rng), self._noisy(after, rng)
+
+    def _noisy(self, answers: Labels, rng: Generator) -> Labels:
+        """Some answers are drawn at random, for each text apart."""
+        is_noise = rng.random(answers.shape) < self.noise
+        m = len(SHARES[self.mix])
+        return np.where(is_noise, rng.integers(m, size=answers.shape), answers)
+
+    def outcomes(self, n: int, rng: Generator) -> Outcomes:
+        """An audit of n examples."""
+        shares = SHARES[self.mix]
+        gold = rng.choice(len(shares), size=n, p=shares)
+        return outcomes_of(gold, *self.predict(gold, rng), len(shares))
+
+
+def outcomes_of(gold: Labels, before: Labels, after: Labels, m: int) -> Outcomes:
+    """Outcomes with the labels filled in, since probabilities would only cost time here."""
+    n = len(gold)
+    found = Outcomes(
+        transformation="derange",
+        task=Task("zoo", tuple(f"label {i}" for i in range(m))),
+        example=np.arange(n).astype(str),
+        gold=gold,
+        original=np.zeros((n, m)),
+        predictions=np.zeros((n, after.shape[1], 1)),
+        is_simple=np.ones(n, dtype=bool),
+    )
+    vars(found).update(original_label=before, label=after)
+    return found
+
+
+@dataclass(frozen=True)
+class Truth:
+    """What is known of a cell: how often each gold label is answered right, before and after."""
+
+    before: NDArray[np.float64]
+    after: NDArray[np.float64]
+
+    @classmethod
+    @lru_cache(maxsize=512)
+    def of(cls, cell: Cell) -> Truth:
+        rng = np.random.default_rng(1)
+        gold = np.repeat(np.arange(len(SHARES[cell.mix])), N_TRUTH)
+        before, after = cell.predict(gold, rng)
+        right = (before == gold).reshape(-1, N_TRUTH).mean(axis=1)
+        kept = (after == gold[:, None]).reshape(-1, N_TRUTH * N_VARIANTS).mean(axis=1)
+        return cls(right, kept)
+
+    def skills(self, gold: Labels) -> tuple[float, float]:
+        """Skill before and after, over the labels that the gold has."""
+        present = np.unique(gold)
+        chance = 1 / len(present)
+        return float(self.before[present].mean() - chance), float(
+            self.after[present].mean() - chance
+        )
+
+    def kinds(self, gold: Labels, *, is_constant: bool) -> set[str]:
+        """The conclusions that are right; `undecided` always is."""
+        if len(np.unique(gold)) == 1:
+            return {"one_gold_label"}
+        before, after = self.skills(gold)
+        if before < 0.01:  # what is left of a skill of 0 in a large sample
+            return {"undecided", "no_skill", *(["one_label"] if is_constant else [])}
+        kept = after / before
+        found = {"undecided", "mixed"}
+        if kept <= LIMITS.reads_below:
+            found = {"undecided", "reads_order"}
+        elif kept >= LIMITS.bag_above:
+            found = {"undecided", "bag_of_words"}
+        if before < LIMITS.least_skill * (1 - 1 / len(np.unique(gold))):
+            found.add("no_skill")  # so little counts as none
+        return found
+
+
+@dataclass
+class Tally:
+    """How often each conclusion was drawn in a cell, and how often it was wrong."""
+
+    kinds: Counter[str]
+    n_wrong: int = 0
+    n_runs: int = 0
+
+    @property
+    def wrong(self) -> float:
+        return self.n_wrong / self.n_runs
+
+    @property
+    def usual(self) -> str:
+        """The conclusions in the order of how often they were drawn."""
+        return ", ".join(
+            f"{kind} {count / self.n_runs:.2f}".replace("1.00", "1")
+            for kind, count in self.kinds.most_common(2)
+            if count / self.n_runs >= 0.005
+        )
+
+
+def tally(cell: Cell, n: int, runs: int, seed: int = 0) -> Tally:
+    """Audit a cell many times."""
+    truth = Truth.of(cell)
+    found = Tally(Counter())
+    rng = np.random.default_rng([seed, n])
+    is_constant = cell.model.startswith("constant")
+    for _ in range(runs):
+        outcomes = cell.outcomes(n, rng)
+        drawn: Conclusion = conclude(outcomes, LIMITS)
+        found.kinds[drawn.kind] += 1
+        found.n_runs += 1
+        found.n_wrong += drawn.kind not in truth.kinds(outcomes.gold, is_constant=is_constant)
+    return found
+
+
+def cells(models: Sequence[str] = tuple(ZOO), mixes: Sequence[str] = tuple(SHARES)) -> list[Cell]:
+    return [
+        Cell(model, noise, mix)
+        for model, noise, mix in product(models, NOISE, mixes)
+        if mix != "one label" or model == "bag of words"
+    ]
+
+
+def zoo_table(runs: int) -> Iterator[str]:
+    """One line per cell: what is concluded most often, and how often that is wrong."""
+    yield "| model | noise | labels | n = 30 | wrong | n = 300 | wrong | n = 3,000 | wrong |"
+    yield "| --- | ---: | --- | --- | ---: | --- | ---: | --- | ---: |"
+    largest = 0.0
+    for cell in cells():
+        tallies = [tally(cell, n, runs) for n in SIZES]
+        largest = max(largest, *(each.wrong for each in tallies))
+        shown = " | ".join(f"{each.usual} | {each.wrong:.3f}" for each in tallies)
+        yield f"| {cell.model} | {cell.noise:g} | {cell.mix} | {shown} |"
+    yield ""
+    yield (
+        f"{runs:,} simulated audits per cell and size, {N_VARIANTS} variants of each example; "
+        f"the largest share of wrong conclusions is {largest:.3f}."
+    )
+
+
+def coverage(cell: Cell, n: int, runs: int, seed: int = 0) -> tuple[float, float]:
+    """How often the interval of `skill_kept` holds the truth, of the audits that give one; and how
+    many do.
+    """
+    truth = Truth.of(cell)
+    rng = np.random.default_rng([seed, n, 1])
+    inside = given = 0
+    for _ in range(runs):
+        outcomes = cell.outcomes(n, rng)
+        if len(np.unique(outcomes.gold)) < 2:
+            continue
+        before, after = truth.skills(outcomes.gold)
+        try:
+            score = decompose("skill_kept", outcomes).score()
+        except NothingToMeasure:
+            continue
+        given += 1
+        inside += score.low <= after / before <= score.high
+    return inside / max(1, given), given / runs
+
+
+COVERED = (
+    "bag of words",
+    "second text only",
+    "first word only",
+    "bigrams",
+    "reader, then the frequent label",
+    "reader, then the rare label",
+    "reader, then uniform",
+    "half reader, half bag of words",
+)
+
+
+def coverage_table(runs: int) -> Iterator[str]:
+    """One line per model: coverage at each size."""
+    yield "| model | noise | labels | n = 30 | n = 300 | n = 3,000 |"
+    yield "| --- | ---: | --- | ---: | ---: | ---: |"
+    least = 1.0
+    for cell in cells(COVERED, [mix for mix in SHARES if mix != "one label"]):
+        found = [coverage(cell, n, runs) for n in SIZES]
+        least = min([least, *(share for share, given in found if given * runs >= ENOUGH)])
+        shown = " | ".join(
+            f"{share:.3f} ({given:.2f})" if given * runs >= ENOUGH else f"– ({given:.2f})"
+            for share, given in found
+        )
+        yield f"| {cell.model} | {cell.noise:g} | {cell.mix} | {shown} |"
+    yield ""
+    yield (
+        f"{runs:,} simulated audits per cell and size; in brackets the share of audits that give "
+        f"an interval at all, since the others have no skill to measure by; – where fewer than "
+        f"{ENOUGH} did. The least coverage is {least:.3f}."
+    )
+
+
+ENOUGH = 50  # audits with an interval, below which coverage is not shown
+TABLES = {"zoo": zoo_table, "coverage": coverage_table}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--runs", type=int, default=400)
+    parser.add_argument("--table", choices=TABLES, action="append")
+    parser.add_argument("--write", type=Path, help="a page with <!-- NAME --> … <!-- /NAME -->")
+    given = parser.parse_args()
+    for name in given.table or TABLES:
+        text = "\n".join(TABLES[name](given.runs))
+        if given.write is None:
+            print(f"{text}\n")
+            continue
+        page = given.write.read_text(encoding="utf-8")
+        head, _, rest = page.partition(f"<!-- {name} -->\n")
+        _, mark, tail = rest.partition(f"<!-- /{name} -->")
+        if not mark:
+            raise SystemExit(f"{given.write} has no <!-- {name} --> … <!-- /{name} -->")
+        written = f"{head}<!-- {name} -->\n\n{text}\n\n{mark}{tail}"
+        given.write.write_text(written, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,237 @@
+"""Writes docs/reference/ and docs/llms.txt from the program itself: commands, functions, parts.
+
+python scripts/reference.py [--check]
+
+Commands come from --help, functions from their docstrings, parts from the registry. Parts of
+installed plugins are left out.
+"""
+
+from __future__ import annotations
+
+import inspect
+import os
+import re
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).parents[1]
+FOLDER = ROOT / "docs" / "reference"
+MADE = "<!-- made by scripts/reference.py: do not edit -->"
+KINDS = {
+    "transformation": "Transformations",
+    "metric": "Metrics",
+    "model": "Models",
+    "data": "Data",
+    "words": "Word splitters",
+    "tagger": "Taggers",
+    "explanation": "Explanations",
+    "check": "Checks of a dataset",
+    "recipe": "Training recipes",
+    "network": "Networks",
+    "item": "Study items",
+}
+
+
+def pages() -> dict[Path, str]:
+    """Every file that is made, with its content."""
+    return {
+        FOLDER / "commands.md": _page("Commands", _commands()),
+        FOLDER / "python.md": _page("Python", _functions()),
+        FOLDER / "parts.md": _page("Parts", _parts()),
+        ROOT / "docs" / "llms.txt": _llms(),
+    }
+
+
+def _page(title: str, lines: Iterator[str]) -> str:
+    return "\n".join([MADE, "", f"# {title}", "", *lines]).rstrip() + "\n"
+
+
+def _commands() -> Iterator[str]:
+    """What --help prints, at eighty columns."""
+    import typer
+
+    from disorder.cli import app
+
+    yield "Every command with its options, as `disorder COMMAND --help` prints them."
+    yield ""
+    for name, command in _leaves(typer.main.get_command(app), ""):
+        context = typer.Context(command, info_name=f"disorder {name}", terminal_width=80)
+        text = command.get_help(context).strip()
+        yield f"## {name}"
+        yield ""
+        yield "```text"
+        yield "\n".join(line.rstrip() for line in text.splitlines())
+        yield "```"
+        yield ""
+
+
+def _leaves(group: Any, before: str) -> Iterator[tuple[str, Any]]:
+    for name, command in sorted(group.commands.items()):
+        full = f"{before}{name}"
+        if hasattr(command, "commands"):
+            yield from _leaves(command, f"{full} ")
+        else:
+            yield full, command
+
+
+def _functions() -> Iterator[str]:
+    """The public names: signature and docstring."""
+    import disorder
+
+    yield "Commands are functions with the same words as their options (`with_=` for --with)."
+    yield ""
+    for name in sorted(disorder.__all__, key=str.lower):
+        thing = getattr(disorder, name)
+        yield f"## {name}"
+        yield ""
+        yield "```python"
+        yield _signature(name, thing)
+        yield "```"
+        yield ""
+        yield from _docstring(inspect.getdoc(thing) or "")
+        yield ""
+
+
+def _signature(name: str, thing: Any) -> str:
+    if inspect.isclass(thing):
+        return f"class disorder.{name}"
+    signature = inspect.signature(thing)
+    pieces: list[str] = []
+    has_star = False
+    for parameter in signature.parameters.values():
+        if parameter.kind is parameter.VAR_POSITIONAL:
+            has_star = True
+        if parameter.kind is parameter.KEYWORD_ONLY and not has_star:
+            pieces.append("*")
+            has_star = True
+        pieces.append(str(parameter))
+    inside = "".join(f"\n    {piece}," for piece in pieces)
+    returns = (
+        ""
+        if signature.return_annotation is signature.empty
+        else f" -> {signature.return_annotation}"
+    )
+    return f"disorder.{name}({inside}\n){returns}".replace("'", "")
+
+
+def _docstring(text: str) -> Iterator[str]:
+    """A docstring as Markdown: `name: meaning` lines become a list."""
+    for line in text.split("\n"):
+        entry = re.match(r"^(?:    )?(\*?\w+): (.*)$", line)
+        if line.strip() == "Args:":
+            continue
+        if entry and not line.startswith("http"):
+            yield f"- `{entry[1]}`: {entry[2]}"
+        elif line.startswith("    "):
+            yield f"  {line.strip()}"
+        else:
+            yield line
+
+
+def _parts() -> Iterator[str]:
+    """All built-in parts by kind."""
+    from disorder.registry import HOMES, parts_of
+
+    yield "Everything that `disorder list` shows, from the declarations. A plugin's parts appear in"
+    yield "`disorder list` beside these."
+    yield ""
+    for kind in [*KINDS, *(kind for kind in HOMES if kind not in KINDS)]:
+        yield f"## {KINDS.get(kind, kind)}"
+        yield ""
+        for name, entry in parts_of(kind).items():
+            if entry.is_built_in:
+                yield f"**`{getattr(entry, 'form', name)}`** — {entry.summary}".replace(" — ", ": ")
+                facts = list(_facts(entry))
+                yield f"<br><small>{_escaped('; '.join(facts))}</small>" if facts else ""
+                yield ""
+
+
+def _facts(entry: Any) -> Iterator[str]:
+    for field in ("title", "keeps", "destroys", "better", "asks", "language", "needs", "paper"):
+        value = getattr(entry, field, "")
+        if isinstance(value, tuple):
+            value = " and ".join(value)
+        if value and value != entry.name:
+            yield f"{field.replace('title', 'shown as')} {value}"
+    if entry.settings:
+        told = ", ".join(f"{name}={value}" for name, value in entry.settings.items())
+        yield f"settings {told}"
+
+
+def _escaped(text: str) -> str:
+    return (
+        text.replace("&", "&amp;").replace("<", "&lt;").replace("*", "&#42;").replace("_", "&#95;")
+    )
+
+
+def _llms() -> str:
+    """An index of the documentation for language models (llmstxt.org)."""
+    lines = [
+        "# disorder",
+        "",
+        "> Does your model read, or does it only count words? disorder perturbs the word order of",
+        "> real inputs in controlled ways, lets a model predict again, and says with confidence",
+        "> intervals how much of its skill survives.",
+        "",
+    ]
+    for title, entries in sections().items():
+        lines += [f"## {title}", ""]
+        lines += [f"- [{_title(path)}]({path})" for path in entries]
+        lines.append("")
+    return "\n".join(lines)
+
+
+def sections() -> dict[str, list[str]]:
+    """The pages of the site by section, as mkdocs.yml has them."""
+    import yaml
+
+    class Loader(yaml.SafeLoader):
+        """Leaves what only MkDocs understands alone."""
+
+    Loader.add_multi_constructor("tag:yaml.org,2002:python/", lambda loader, suffix, node: suffix)
+    config = yaml.load((ROOT / "mkdocs.yml").read_text(encoding="utf-8"), Loader)
+    found: dict[str, list[str]] = {}
+    for entry in config["nav"]:
+        (title, inside), *_ = entry.items() if isinstance(entry, dict) else [("Start", entry)]
+        found[title] = list(_paths(inside))
+    return found
+
+
+def _paths(inside: Any) -> Iterator[str]:
+    if isinstance(inside, str):
+        yield inside
+    elif isinstance(inside, dict):
+        for value in inside.values():
+            yield from _paths(value)
+    else:
+        for each in inside:
+            yield from _paths(each)
+
+
+def _title(path: str) -> str:
+    made = FOLDER.name + "/"
+    if path.startswith(made):
+        return Path(path).stem.replace("-", " ").capitalize()
+    text = (ROOT / "docs" / path).read_text(encoding="utf-8")
+    found = re.search(r"^# (.+)$", text, flags=re.MULTILINE)
+    return found[1] if found else path
+
+
+def main(arguments: list[str]) -> None:
+    os.environ["COLUMNS"] = "80"
+    stale = []
+    for path, text in pages().items():
+        if not path.exists() or path.read_text(encoding="utf-8") != text:
+            stale.append(path.relative_to(ROOT).as_posix())
+            if "--check" not in arguments:
+                path.parent.mkdir(parents=True, exist_ok=True)
+                path.write_text(text, encoding="utf-8")
+    if "--check" in arguments and stale:
+        raise SystemExit(f"not current: {', '.join(stale)}; run make reference")
+    print(f"written: {', '.join(stale) or 'nothing, all is current'}")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

@@ -1,0 +1,74 @@
+"""`disorder plan`: how much does an audit need for the interval I want, and what does it cost?"""
+
+from __future__ import annotations
+
+import json
+import sys
+from typing import Annotated
+
+import typer
+
+from disorder.cli import options as o
+
+OUTSIDE = ("model", "data", "as_json")
+
+
+def plan(
+    model: o.Model = "builtin",
+    data: o.SomeData = "builtin",
+    width: Annotated[float, typer.Option(help="Width of the 95 % interval, low to high")] = 0.05,
+    score: Annotated[
+        str | None, typer.Option(help="The score that it is for (default: skill_kept)")
+    ] = None,
+    with_: Annotated[str, typer.Option("--with", help="Transformation")] = "derange",
+    q: Annotated[
+        int | None, typer.Option(help="Permutations of each example (default: the cheapest)", min=1)
+    ] = None,
+    pilot_examples: Annotated[int, typer.Option(help="Examples of the pilot", min=8)] = 40,
+    pilot_permutations: Annotated[
+        int, typer.Option(help="Permutations of each of them", min=2)
+    ] = 4,
+    seed: o.Seed = 0,
+    columns: o.Columns = "",
+    labels: o.Labels = "",
+    task: o.TaskName = None,
+    data_dir: o.DataDir = None,
+    batch_size: o.BatchSize = None,
+    cache: o.CacheFolder = None,
+    prompt: Annotated[
+        str | None, o.option("How a language model is asked: a name or a file")
+    ] = None,
+    shots: o.Shots = 0,
+    shots_from: o.ShotsFrom = None,
+    label_words: o.LabelWords = "",
+    option_orders: o.OptionOrders = 1,
+    calibrate: o.Calibrate = None,
+    chat: o.Chat = "auto",
+    base_url: o.BaseUrl = None,
+    answers: o.Answers = None,
+    no_answer: o.NoAnswer = "skip",
+    max_connections: o.MaxConnections = None,
+    timeout: o.Timeout = None,
+    max_retries: o.MaxRetries = None,
+    price_in: o.PriceIn = None,
+    price_out: o.PriceOut = None,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print the plan as JSON and nothing else")
+    ] = False,
+) -> None:
+    """How many examples, permutations, questions, tokens, minutes and how much money does an audit
+    of MODEL on DATA need for an interval of this width?
+
+    A small pilot is asked first (160 questions and 40 original texts, unless you say otherwise);
+    its answers are kept in the prediction cache.
+    """
+    given = {name: value for name, value in locals().items() if name not in OUTSIDE}
+    settings = {name: value for name, value in given.items() if value is not None}
+    from disorder.verbs.plan import plan as start
+
+    found = start(model, data, **settings)
+    if as_json:
+        sys.stdout.write(json.dumps(found.to_dict(), ensure_ascii=False) + "\n")
+    else:
+        for line in found.lines():
+            typer.echo(line)

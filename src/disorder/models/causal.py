@@ -1,0 +1,207 @@
+"""Causal language models of transformers behind a prompt: the likeliest label word is the
+prediction.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+
+from disorder.errors import BadModel, MissingPackage
+from disorder.hub import hub_access
+from disorder.memo import Memo
+from disorder.models.causal_network import CausalNetwork, Stem
+from disorder.models.devices import best_device
+from disorder.models.fingerprints import hub_fingerprint
+from disorder.models.inputs.seams import PromptTokens, common_length, prompt_tokens
+from disorder.models.likelihood import LikelihoodModel
+from disorder.models.prompting import Prompt, PromptedModel, Question, prompt_for
+from disorder.registry import model
+from disorder.types import Floats, Predictor, Task, Texts
+
+# texts that begin differently, to find where the part that all prompts share ends
+DIFFERENT: tuple[Texts, ...] = (("x", "x"), ("The cat", "The cat"), ("12 (!)", "12 (!)"))
+MAX_STEMS = 4
+
+
+@model(form="causal:NAME_OR_FOLDER", needs="transformers, torch")
+def causal(address: str, *, task: Task, prompt: Prompt | None = None) -> Predictor:
+    """A causal language model from the hub or a folder (safetensors, or one GGUF file), asked by a
+    prompt.
+    """
+    network, tokenizer = loaded_network("causal", address)
+    fingerprint = fingerprint_of("causal", address, network)
+    causal_network = CausalNetwork(network, tokenizer)
+    if task.is_likelihood:
+        return LikelihoodModel(causal_network, fingerprint, causal_network.notes)
+    return CausalModel(causal_network, prompt or prompt_for(task), fingerprint)
+
+
+def fingerprint_of(kind: str, address: str, network: Any) -> str:
+    """A hash of a folder, or the commit of a model on the hub; empty where neither is known."""
+    # set by transformers for models of the hub, under a private name
+    commit = getattr(network.config, "_commit_hash", None)
+    found = hub_fingerprint(address, commit)
+    return f"{kind}:{found}" if found else ""
+
+
+def loaded_network(kind: Literal["causal", "masked"], address: str) -> tuple[Any, Any]:
+    """A language model in single precision on the best device, and its tokenizer."""
+    try:
+        import torch
+        from transformers import AutoModelForCausalLM, AutoModelForMaskedLM, AutoTokenizer
+        from transformers.utils import logging
+    except ImportError as error:
+        raise MissingPackage(f"{kind}:{address}", "transformers", "hf") from error
+    logging.disable_progress_bar()
+    if address.startswith(("/", "./", "../", "~")) and not Path(address).is_dir():
+        raise BadModel(f"{kind}:{address}: no such folder")
+    maker = AutoModelForCausalLM if kind == "causal" else AutoModelForMaskedLM
+    more: dict[str, Any] = _gguf(address) or {"use_safetensors": True}
+    of_tokenizer = {name: value for name, value in more.items() if name == "gguf_file"}
+    try:
+        with hub_access(address):
+            tokenizer = AutoTokenizer.from_pretrained(
+                address, trust_remote_code=False, **of_tokenizer
+            )
+            network = maker.from_pretrained(
+                address, dtype=torch.float32, trust_remote_code=False, **more
+            )
+    except (ImportError, OSError, ValueError, KeyError) as error:
+        raise BadModel(f"{kind}:{address} cannot be loaded: {_first_line(error)}") from None
+    return network.to(best_device()), tokenizer
+
+
+def _gguf(address: str) -> dict[str, str]:
+    """How transformers is told of the one GGUF file of a folder without a configuration."""
+    folder = Path(address).expanduser()
+    if not folder.is_dir() or (folder / "config.json").exists():
+        return {}
+    files = sorted(path.name for path in folder.glob("*.gguf"))
+    if len(files) > 1:
+        raise BadModel(f"causal:{address} has {len(files)} GGUF files; put one into a folder")
+    return {"gguf_file": files[0]} if files else {}
+
+
+def _first_line(error: Exception) -> str:
+    return (str(error).strip().splitlines() or [type(error).__name__])[0]
+
+
+class CausalModel(PromptedModel):
+    """A causal language model that predicts the label whose word it finds likeliest."""
+
+    precisions = ("fp32", "bf16")
+
+    def __init__(self, network: CausalNetwork, prompt: Prompt, fingerprint: str) -> None:
+        super().__init__(prompt, fingerprint)
+        self.network = network
+        self.input_seconds = 0.0
+        self.is_chat = self._uses_chat()
+        self.notes = network.notes
+        self._stems: Memo[tuple[object, ...], Stem] = Memo(MAX_STEMS)
+
+    @property
+    def batch_size(self) -> int | None:
+        """Prompts in a batch; None: by length."""
+        return self.network.batch_size
+
+    @batch_size.setter
+    def batch_size(self, size: int | None) -> None:
+        self.network.batch_size = size
+
+    def use_precision(self, precision: str) -> None:
+        """Predict in this number format from now on."""
+        self.network.use_precision(precision)
+
+    def _uses_chat(self) -> bool:
+        """Whether prompts go through the tokenizer's chat template."""
+        has_one = bool(getattr(self.network.tokenizer, "chat_template", None))
+        if self.prompt.chat == "on" and not has_one:
+            raise BadModel("--chat on: this model has no chat template; leave the option out")
+        return has_one and self.prompt.chat != "off"
+
+    def rendered(self, question: Question) -> str:
+        """The prompt as the model gets it, with the marks of its chat template."""
+        if not self.is_chat:
+            return question.text
+        text: str = self.network.tokenizer.apply_chat_template(
+            question.messages, tokenize=False, add_generation_prompt=True
+        )
+        return text
+
+    def tokens(self, questions: Sequence[Question]) -> list[PromptTokens]:
+        """The tokens of questions with each of their options."""
+        before = "" if self.is_chat else " "
+        answers = [[before + option for option in question.options] for question in questions]
+        prompts = [self.rendered(question) for question in questions]
+        # a chat template writes the first token of a text itself
+        return prompt_tokens(self.network.tokenizer, prompts, answers, special=not self.is_chat)
+
+    def option_scores(self, questions: Sequence[Question], /) -> Floats:
+        """The log-probability of each option, one row per question; questions with one opening
+        share its keys and values.
+        """
+        scores = np.empty((len(questions), len(self.prompt.words)))
+        openings: dict[tuple[object, ...], list[int]] = {}
+        for i, question in enumerate(questions):
+            openings.setdefault((question.instruction, question.shots), []).append(i)
+        for places in openings.values():
+            scores[places] = self._under_one_opening([questions[i] for i in places])
+        return scores
+
+    def generate(self, requests: Sequence[str], /, *, max_tokens: Sequence[int]) -> list[str]:
+        """The likeliest answer to each request: one turn of a chat model, one line of another."""
+        texts = list(requests)
+        if self.is_chat:
+            turns = [[{"role": "user", "content": request}] for request in requests]
+            texts = [
+                self.network.tokenizer.apply_chat_template(
+                    turn, tokenize=False, add_generation_prompt=True
+                )
+                for turn in turns
+            ]
+        ids = self.network.tokenizer(texts, add_special_tokens=not self.is_chat)["input_ids"]
+        answers = self.network.continuations(ids, max_tokens)
+        if self.is_chat:
+            return [answer.strip() for answer in answers]
+        return [(answer.strip().splitlines() or [""])[0].strip() for answer in answers]
+
+    def _under_one_opening(self, questions: Sequence[Question]) -> Floats:
+        began = time.perf_counter()
+        tokens = self.tokens(questions)
+        self.input_seconds += time.perf_counter() - began
+        stem = self._stem(questions[0])
+        n = len(stem)
+        fits = np.array(
+            [len(each.shared) > n and each.shared[:n] == stem.ids for each in tokens], dtype=bool
+        )
+        scores = np.empty((len(questions), len(self.prompt.words)))
+        for chosen, shared in ((np.flatnonzero(fits), stem), (np.flatnonzero(~fits), Stem())):
+            if len(chosen):
+                some = [tokens[i] for i in chosen.tolist()]
+                scores[chosen] = self.network.answer_scores(some, shared)
+        return scores
+
+    def _stem(self, question: Question) -> Stem:
+        """The tokens that all questions with this opening begin with, run once and kept."""
+        if not self.network.shares_stem:
+            return Stem()
+        key = (question.instruction, question.shots, self.network.network.dtype)
+        [found] = self._stems([key], lambda _: [self._run_stem(question)])
+        return found
+
+    def _run_stem(self, question: Question) -> Stem:
+        probes = self._same_opening(question)
+        n_shared = common_length([each.shared for each in self.tokens(probes)])
+        return self.network.stem(self.tokens(probes[:1])[0].shared[:n_shared])
+
+    def _same_opening(self, question: Question) -> list[Question]:
+        """Questions about texts that begin differently, with this opening."""
+        texts = [(a, b if self.prompt.is_pair else None) for a, b in DIFFERENT]
+        items = [self.prompt.template.item(each, self.prompt.listings[0]) for each in texts]
+        return [replace(question, item=item) for item in items]

@@ -1,0 +1,210 @@
+"""Models behind an OpenAI-compatible server: vLLM, llama.cpp, Ollama, transformers serve, hosted
+ones.
+
+How an answer becomes probabilities is one of several ways (`disorder.models.servers`), chosen by a
+probe before the first question.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from disorder.abstention import no_answer
+from disorder.errors import BadModel, BadSetting, ModelStopped
+from disorder.models.prompting import Prompt, PromptedModel, Question, prompt_for
+from disorder.models.servers.addresses import Key, split_address
+from disorder.models.servers.answers import Answer, Way
+from disorder.models.servers.client import (
+    MAX_CONNECTIONS,
+    MAX_RETRIES,
+    TIMEOUT,
+    Client,
+    Rejected,
+)
+from disorder.models.servers.endpoint import Endpoint, Unusable
+from disorder.models.servers.event_loop import as_they_come, run
+from disorder.models.servers.probing import AUTO, Memory, Probed, probed, ways_named
+from disorder.registry import model
+from disorder.types import Floats, Predictor, Task, Texts
+
+AHEAD = 2  # texts that wait for each connection, so that none is ever idle
+
+
+@model(form="openai:MODEL[@URL]", needs="httpx2, a server")
+def openai(
+    address: str,
+    *,
+    task: Task,
+    prompt: Prompt | None = None,
+    base_url: str | None = None,
+    answers: str | None = None,
+    max_connections: int | None = None,
+    timeout: float | None = None,
+    max_retries: int | None = None,
+    cache_folder: Path | None = None,
+) -> Predictor:
+    """A model of an OpenAI-compatible server, at the address you name; OPENAI_API_KEY is sent to
+    it where it is set.
+    """
+    name, url = split_address(address, base_url)
+    client = Client(
+        url,
+        Key.from_environment(),
+        _positive("max_connections", max_connections, MAX_CONNECTIONS),
+        _positive("timeout", timeout, TIMEOUT),
+        MAX_RETRIES if max_retries is None else max_retries,
+    )
+    if client.max_retries < 0:
+        raise BadSetting("openai", max_retries=max_retries, need="0 or more")
+    asked = prompt or prompt_for(task)
+    return ServerModel(Endpoint(client, name), asked, answers or AUTO, Memory(cache_folder))
+
+
+def _positive(name: str, value: Any, usual: Any) -> Any:
+    if value is not None and value <= 0:
+        raise BadSetting("openai", need="a number above 0", **{name: value})
+    return usual if value is None else value
+
+
+class ServerModel(PromptedModel):
+    """A model that is asked over HTTP, many texts at once."""
+
+    def __init__(self, endpoint: Endpoint, prompt: Prompt, answers: str, memory: Memory) -> None:
+        ways_named(answers, prompt.chat)
+        self.endpoint = endpoint
+        self.answers = answers
+        self.memory = memory
+        self._probed: Probed | None = None
+        self._empty_scores: Floats | None = None
+        self.prompt = prompt
+        known = answers if answers != AUTO else memory.way(endpoint, prompt, answers)
+        self.way_name = known or self._probe(prompt).way.name
+        super().__init__(prompt, f"openai:{endpoint.client.url}|{endpoint.model}|{self.way_name}")
+        self.counts = endpoint.spent
+
+    def __call__(self, texts: Sequence[Texts], /) -> Floats:
+        """Probabilities, one row per text; `no_answer` rows where the model gave none."""
+        rows = np.empty((len(texts), max(1, len(self.labels))))
+        for i, row in self.as_they_come(texts):
+            rows[i] = row[:-1]
+        return rows
+
+    def as_they_come(self, texts: Sequence[Texts], /) -> Iterator[tuple[int, Floats]]:
+        """Number and row of each text as its answer comes; the last column is the share of the
+        probability that the options got, NaN where that is not known.
+        """
+        way = self._ready()
+        try:
+            client = self.endpoint.client
+            yield from as_they_come(
+                lambda text: self._row(way, text),
+                texts,
+                at_once=AHEAD * client.max_connections,
+                inside=client,
+            )
+        finally:
+            self.notes[:] = self._found_out()
+
+    def _found_out(self) -> Iterator[str]:
+        """What the user should know about this server, as far as it showed."""
+        n = int(self.counts["tokens_estimated"])
+        if n:
+            yield (
+                f"the server does not count tokens, or not right, for {n:,} of "
+                f"{int(self.counts['questions']):,} questions: estimated at four characters each"
+            )
+        client = self.endpoint.client
+        if client.fewest_connections < client.max_connections:
+            yield (
+                f"the server asked to slow down: connections went from {client.max_connections} to "
+                f"{client.fewest_connections}"
+            )
+
+    def _ready(self) -> Way:
+        """The way, probed on this server in this process."""
+        is_new = self._probed is None
+        found = self._probed or self._probe(self.prompt)
+        if found.way.name != self.way_name:
+            raise BadModel(
+                f"{self.endpoint.model} at {self.endpoint.client.url} answered by {self.way_name} "
+                f"before and offers {found.way.name} now; --answers {self.way_name} says why, or "
+                "start a new run"
+            )
+        if is_new and self.prompt.calibrates:
+            empty = self.prompt.questions([self.prompt.empty])
+            scoring = self._scores_of_empty(found.way, empty)
+            self._empty_scores = run(scoring, inside=self.endpoint.client)
+        return found.way
+
+    def _probe(self, prompt: Prompt) -> Probed:
+        probing = probed(self.endpoint, prompt, self.answers)
+        self._probed = run(probing, inside=self.endpoint.client)
+        self.memory.keep(self.endpoint, prompt, self.answers, self._probed.way.name)
+        return self._probed
+
+    def rendered(self, question: Question) -> str:
+        """The question as the server gets it, for people to read."""
+        if self.way_name == "prompt-logprobs" or self.prompt.chat == "off":
+            return question.text
+        return "\n\n".join(f"[{turn['role']}]\n{turn['content']}" for turn in question.messages)
+
+    def description(self, texts: Texts) -> dict[str, Any]:
+        """What run.json holds of the prompt and of how answers are read."""
+        refused = {} if self._probed is None else dict(self._probed.refused)
+        server = {
+            "server": self.endpoint.client.url,
+            "answers": self.way_name,
+            "gives_probabilities": self._way(self.way_name).gives_probabilities,
+            "refused": refused,
+        }
+        return super().description(texts) | server
+
+    def _way(self, name: str) -> Way:
+        return ways_named(name, self.prompt.chat)[0]
+
+    async def _row(self, way: Way, texts: Texts) -> Floats:
+        """The prediction for one text: all orders of its options, averaged."""
+        questions = self.prompt.questions([texts])
+        found = await asyncio.gather(*(self._answer(way, each) for each in questions))
+        width = max(1, len(self.labels))
+        why_not = next((answer.why_not for answer in found if answer.why_not), "")
+        if why_not:
+            return np.append(no_answer(why_not, width), np.nan)
+        scores = np.array([answer.scores for answer in found])
+        probabilities = self.prompt.by_order(scores, self._empty_scores)
+        self.count_orders(probabilities)
+        row = self.prompt.predictions(probabilities)[0]
+        return np.append(row, np.mean([answer.mass for answer in found]))
+
+    async def _scores_of_empty(self, way: Way, questions: Sequence[Question]) -> Floats:
+        """What the model says of a text without content, for --calibrate."""
+        if not way.gives_probabilities:
+            raise BadModel(f"--calibrate needs probabilities, and --answers {way.name} gives none")
+        found = await asyncio.gather(*(self._answer(way, each) for each in questions))
+        scores = np.array([answer.scores for answer in found])
+        if not np.isfinite(scores).all():
+            raise BadModel(
+                "--calibrate: the model gives an option no probability when the text is empty"
+            )
+        return scores
+
+    async def _answer(self, way: Way, question: Question) -> Answer:
+        n = len(question.options)
+        try:
+            return await way.ask(self.endpoint, question)
+        except Rejected as refusal:
+            if refusal.status in (400, 413, 422, 451):
+                return Answer.none("the server rejected the text", n)
+            raise BadModel(
+                f"{self.endpoint.client.url} refuses (HTTP {refusal.status}): {refusal}"
+            ) from None
+        except Unusable as error:
+            raise ModelStopped(
+                f"{self.endpoint.model} at {self.endpoint.client.url} stopped answering by "
+                f"{way.name}: {error}"
+            ) from None

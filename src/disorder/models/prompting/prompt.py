@@ -1,0 +1,166 @@
+"""A prompt bound to a task: what a language model is asked about a text, and what it may answer."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from hashlib import blake2b
+from typing import Any
+
+import numpy as np
+
+from disorder.models.outputs.probabilities import softmax
+from disorder.models.prompting.template import PromptTemplate
+from disorder.types import Floats, Texts
+
+BETWEEN = "\n\n"  # instruction, examples and text in a plain prompt
+BEFORE_ANSWER = " "
+Answered = tuple[tuple[str, str], ...]  # parts about one text each, with their answers
+
+
+@dataclass(frozen=True)
+class Shot:
+    """One example that is shown with its answer before the text."""
+
+    texts: Texts
+    label: str
+
+
+@dataclass(frozen=True)
+class Question:
+    """One prompt, ready for a model: the same for plain and for chat models.
+
+    `instruction` and `shots` (part and answer) are the same for all questions of a prompt and an
+    order of its options; `item` is the part of the text that is asked about, and stands last.
+    `listing` has the options in the order in which they are listed.
+    """
+
+    instruction: str
+    shots: Answered
+    item: str
+    options: tuple[str, ...]
+    listing: tuple[str, ...] = ()
+
+    @property
+    def text(self) -> str:
+        """The prompt as plain text; an answer follows after a space."""
+        return BETWEEN.join(part for part in (self.instruction, self.without_instruction) if part)
+
+    @property
+    def without_instruction(self) -> str:
+        """The plain text of examples and item, for servers that take the instruction apart."""
+        answered = [f"{item}{BEFORE_ANSWER}{answer}" for item, answer in self.shots]
+        return BETWEEN.join([*answered, self.item])
+
+    @property
+    def messages(self) -> list[dict[str, str]]:
+        """The prompt as messages; the instruction opens the first, since not every model has a
+        system role.
+        """
+        turns: list[dict[str, str]] = []
+        for item, answer in self.shots:
+            turns.append({"role": "user", "content": item})
+            turns.append({"role": "assistant", "content": answer})
+        turns.append({"role": "user", "content": self.item})
+        first = turns[0]["content"]
+        if self.instruction:
+            turns[0]["content"] = f"{self.instruction}{BETWEEN}{first}"
+        return turns
+
+
+@dataclass(frozen=True)
+class Prompt:
+    """A template with the labels of a task, the words that stand for them, examples, and the orders
+    in which the options are listed.
+
+    `numbers` holds what the options mean where the task predicts a number; `labels` is empty then.
+    `chat` says whether the chat template of a model is used: "on", "off", or "auto" where it has
+    one.
+    """
+
+    template: PromptTemplate
+    labels: tuple[str, ...]
+    words: tuple[str, ...]
+    is_pair: bool
+    numbers: tuple[float, ...] = ()
+    shots: tuple[Shot, ...] = ()
+    orders: tuple[tuple[int, ...], ...] = ()
+    calibrates: bool = False
+    chat: str = "auto"
+
+    @property
+    def name(self) -> str:
+        """How the user calls it."""
+        return self.template.name
+
+    @property
+    def empty(self) -> Texts:
+        """The text that has no content, for calibration."""
+        return "", "" if self.is_pair else None
+
+    @cached_property
+    def listings(self) -> tuple[tuple[str, ...], ...]:
+        """The options as they are listed, once per order."""
+        orders = self.orders or (tuple(range(len(self.words))),)
+        return tuple(tuple(self.words[i] for i in order) for order in orders)
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """A hash of all that can change a prediction."""
+        shots = [[*shot.texts, shot.label] for shot in self.shots]
+        content: list[Any] = [type(self).__name__, self.template.source, self.labels, self.words]
+        content += [self.numbers, shots, self.listings, self.calibrates, self.chat]
+        return blake2b(json.dumps(content).encode(), digest_size=16).hexdigest()
+
+    def questions(self, texts: Sequence[Texts]) -> list[Question]:
+        """The questions about some texts, all orders of the options of a text in turn."""
+        return [
+            Question(instruction, shots, self.template.item(each, listing), self.words, listing)
+            for each in texts
+            for listing, (instruction, shots) in zip(self.listings, self.openings, strict=True)
+        ]
+
+    @cached_property
+    def openings(self) -> list[tuple[str, Answered]]:
+        """Instruction and shots, once per order of the options."""
+        return [
+            (self.template.instruction(listing), self._shown(listing)) for listing in self.listings
+        ]
+
+    def _shown(self, listing: Sequence[str]) -> Answered:
+        return tuple(
+            (self.template.item(shot.texts, listing), self.word_of(shot.label))
+            for shot in self.shots
+        )
+
+    def word_of(self, label: str) -> str:
+        """The word that stands for a gold label; for a number that of the nearest option."""
+        if self.numbers:
+            nearest = int(np.abs(np.array(self.numbers) - float(label)).argmin())
+            return self.words[nearest]
+        return self.words[self.labels.index(label)]
+
+    def by_order(self, scores: Floats, empty: Floats | None = None) -> Floats:
+        """Probabilities of the options from their log-probabilities: text × order × option.
+
+        `scores` has one row per question, `empty` those of the empty text, which are subtracted.
+        A row of −∞ only (an abstention) gives zeros.
+        """
+        found = scores.reshape(-1, len(self.listings), len(self.words))
+        if empty is not None:
+            found = found - empty.reshape(1, len(self.listings), len(self.words))
+        rows = found.reshape(-1, len(self.words))
+        is_none = np.isneginf(rows).all(axis=1, keepdims=True)
+        probabilities = np.where(is_none, 0.0, softmax(np.where(is_none, 0.0, rows)))
+        return probabilities.reshape(found.shape)
+
+    def predictions(self, probabilities: Floats) -> Floats:
+        """Predictions from probabilities of the options in each order: their mean over orders, as
+        probabilities of the labels or as an expected number.
+        """
+        mean = np.asarray(probabilities.mean(axis=1))
+        if not self.numbers:
+            return mean
+        return np.asarray(mean @ np.array(self.numbers))[:, None]

@@ -1,0 +1,107 @@
+"""A language model behind a prompt, as a predictor: what all backends for language models share."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from disorder.abstention import ABSTAINED
+from disorder.models.prompting.prompt import Prompt, Question
+from disorder.types import Costs, Floats, Texts
+
+
+class PromptedModel:
+    """Predicts the label whose word is the likeliest answer to a prompt.
+
+    A backend gives `option_scores`; see `disorder.models.prompting`. `may_abstain` adds a column
+    for answers that are none of the options; `gives_mass` says that scores are log-probabilities of
+    all that the model could say, so that the share that the options get is worth knowing.
+    """
+
+    is_costly = True
+    may_abstain = False
+    gives_mass = True
+
+    def __init__(self, prompt: Prompt, fingerprint: str) -> None:
+        self.prompt = prompt
+        self.fingerprint = f"{fingerprint}/{prompt.fingerprint}" if fingerprint else ""
+        abstaining = (ABSTAINED,) if self.may_abstain and prompt.labels else ()
+        self.labels = prompt.labels + abstaining
+        self.notes: list[str] = []
+        self.counts = Costs()
+
+    def option_scores(self, questions: Sequence[Question], /) -> Floats:
+        """The log-probability of each option, one row per question."""
+        raise NotImplementedError
+
+    def rendered(self, question: Question) -> str:
+        """The question as the model gets it, for people to read."""
+        return question.text
+
+    def __call__(self, texts: Sequence[Texts], /) -> Floats:
+        """Probabilities, one row per text (one number per text where the options are numbers)."""
+        scores = self.option_scores(self.prompt.questions(texts))
+        probabilities = self.prompt.by_order(scores, self._empty)
+        self._count(scores, probabilities)
+        predictions = self.prompt.predictions(probabilities)
+        if len(self.labels) > len(self.prompt.labels):
+            return np.column_stack([predictions, 1 - predictions.sum(axis=1)])
+        return predictions
+
+    @cached_property
+    def _empty(self) -> Floats | None:
+        """What the model says of a text without content."""
+        if not self.prompt.calibrates:
+            return None
+        return self.option_scores(self.prompt.questions([self.prompt.empty]))
+
+    def _count(self, scores: Floats, probabilities: Floats) -> None:
+        """Count what the run tells of its questions, as sums that workers can add up."""
+        self.counts["questions"] += len(scores)
+        if self.gives_mass:
+            self.counts["label_mass"] += float(np.exp(scores).sum())
+        self.count_orders(probabilities)
+
+    def count_orders(self, probabilities: Floats) -> None:
+        """Count how far predictions depend on the order of the options: text × order × option."""
+        listings = self.prompt.listings
+        if len(listings) > 1:
+            labels = probabilities.argmax(axis=2)
+            self.counts["order_texts"] += len(probabilities)
+            self.counts["order_questions"] += len(probabilities) * len(listings)
+            self.counts["order_changes"] += int((labels != labels[:, :1]).any(axis=1).sum())
+            for k, listing in enumerate(listings):
+                first, last = (self.prompt.words.index(listing[i]) for i in (0, -1))
+                self.counts["first_listed"] += float(probabilities[:, k, first].sum())
+                self.counts["last_listed"] += float(probabilities[:, k, last].sum())
+
+    def description(self, texts: Texts) -> dict[str, Any]:
+        """What run.json holds of the prompt, with the question about one example."""
+        prompt = self.prompt
+        names = prompt.labels or tuple(f"{number:g}" for number in prompt.numbers)
+        return {
+            "name": prompt.name,
+            "label_words": dict(zip(names, prompt.words, strict=True)),
+            "shots": len(prompt.shots),
+            "option_orders": len(prompt.listings),
+            "calibrate": "content-free" if prompt.calibrates else None,
+            "rendered": self.rendered(prompt.questions([texts])[0]),
+        }
+
+
+def findings(counts: Costs) -> dict[str, float]:
+    """What the counts of a run say of its questions: mean label mass, bias of option order."""
+    found: dict[str, float] = {}
+    questions = counts.get("questions", 0.0)
+    n_known = counts.get("label_mass_of", questions)
+    if n_known and "label_mass" in counts:
+        found["label_mass"] = round(counts["label_mass"] / n_known, 4)
+    texts = counts.get("order_texts", 0.0)
+    if texts:
+        found["order_changes"] = round(counts["order_changes"] / texts, 4)
+        found["first_listed"] = round(counts["first_listed"] / counts["order_questions"], 4)
+        found["last_listed"] = round(counts["last_listed"] / counts["order_questions"], 4)
+    return found

@@ -1,0 +1,80 @@
+"""Addresses of servers: the one the user named, checked before anything is sent to it."""
+
+from __future__ import annotations
+
+import os
+from urllib.parse import urlsplit
+
+from disorder.errors import BadModel
+
+URL_VARIABLE = "OPENAI_BASE_URL"
+KEY_VARIABLE = "OPENAI_API_KEY"
+
+
+class Key:
+    """An API key that shows itself nowhere: not in a repr, not in an error, not in a pickle."""
+
+    def __init__(self, value: str) -> None:
+        self._value = value
+
+    @classmethod
+    def from_environment(cls) -> Key:
+        """The key in OPENAI_API_KEY; empty where there is none."""
+        return cls(os.environ.get(KEY_VARIABLE, "").strip())
+
+    def __bool__(self) -> bool:
+        return bool(self._value)
+
+    def __repr__(self) -> str:
+        return "Key(hidden)" if self._value else "Key()"
+
+    def __reduce__(self) -> tuple[object, ...]:
+        """A worker elsewhere reads its own environment."""
+        return Key.from_environment, ()
+
+    def header(self) -> dict[str, str]:
+        """The header that carries the key."""
+        return {"Authorization": f"Bearer {self._value}"} if self._value else {}
+
+    def hidden_in(self, text: str) -> str:
+        """A text with the key taken out."""
+        return text.replace(self._value, "[key]") if self._value else text
+
+
+def split_address(address: str, base_url: str | None) -> tuple[str, str]:
+    """The model's name and the server's URL, from `MODEL@URL`, --base-url or OPENAI_BASE_URL.
+
+    >>> split_address("smollm2@http://127.0.0.1:8080/v1/", None)
+    ('smollm2', 'http://127.0.0.1:8080/v1')
+    """
+    name, at, url = address.partition("@http")
+    url = f"http{url}" if at else ""
+    if url and base_url and url.rstrip("/") != base_url.rstrip("/"):
+        raise BadModel(f"openai:{address}: --base-url {base_url} names another server; give one")
+    found = url or base_url or os.environ.get(URL_VARIABLE, "")
+    if not name:
+        raise BadModel("openai: names no model; write openai:MODEL --base-url URL")
+    if not found:
+        raise BadModel(
+            f"openai:{name} needs the address of a server, for instance --base-url "
+            f"http://127.0.0.1:8080/v1 (or {URL_VARIABLE}); no host is called unless you name it"
+        )
+    return name, _checked(found)
+
+
+def _checked(url: str) -> str:
+    """The URL without its last slash; an error for one that cannot be used, or holds a secret."""
+    try:
+        parts = urlsplit(url)
+        host, _ = parts.hostname, parts.port
+    except ValueError:
+        raise BadModel("--base-url is no address; write it as http://HOST:PORT/v1") from None
+    if parts.scheme not in ("http", "https") or not host:
+        raise BadModel(f"--base-url {url}: write it as http://HOST:PORT/v1")
+    if parts.username or parts.password or parts.query or parts.fragment:
+        # runs keep the address, so that it must hold no secret; nor is it shown here
+        raise BadModel(
+            f"--base-url for {host}: leave out user names, keys and everything after '?'; the key "
+            f"is read from {KEY_VARIABLE}"
+        )
+    return url.rstrip("/")

@@ -1,0 +1,266 @@
+"""The HTTP client: one server, JSON in and out, retried until it answers or is given up.
+
+httpx2 keeps the connections. No redirect is followed and no proxy of the environment is used: the
+only host that is ever called is the one the user named.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import random
+import ssl
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+from http import HTTPStatus
+from typing import Any
+from urllib.parse import urlsplit
+
+from disorder.errors import BadModel, MissingPackage, ModelStopped
+from disorder.models.servers.addresses import KEY_VARIABLE, Key
+from disorder.models.servers.throttle import Throttle
+
+MAX_CONNECTIONS = 8
+MAX_RETRIES = 6
+TIMEOUT = 120.0  # seconds for one request, from connecting to the last byte
+MAX_BYTES = 8 * 1024**2  # of one answer
+FIRST_WAIT = 0.5  # seconds before the first retry without Retry-After; doubled each time
+LONGEST_WAIT = 60.0
+LONGEST_MESSAGE = 200  # characters of a server's own words that are shown
+BUSY = (HTTPStatus.TOO_MANY_REQUESTS, HTTPStatus.SERVICE_UNAVAILABLE)
+_jitter = random.SystemRandom()  # spreads retries; no result depends on it
+
+
+class Rejected(Exception):
+    """The server refuses this request, and would again: a status of 400 to 499, or 501."""
+
+    def __init__(self, status: int, message: str) -> None:
+        super().__init__(message)
+        self.status = status
+
+
+class ServerError(ModelStopped):
+    """The server is there, and fails at this request every time."""
+
+
+class _Failed(Exception):
+    """One attempt failed in a way that another may not; `status` is 0 where nothing came back."""
+
+    def __init__(
+        self, why: str, wait: float | None = None, *, status: int = 0, is_busy: bool = False
+    ) -> None:
+        super().__init__(why)
+        self.wait = wait
+        self.status = status
+        self.is_busy = is_busy
+
+
+@dataclass
+class Client:
+    """A server that is called with JSON; `key` is sent to it and shown to nobody."""
+
+    url: str
+    key: Key
+    max_connections: int = MAX_CONNECTIONS
+    timeout: float = TIMEOUT
+    max_retries: int = MAX_RETRIES
+    first_wait: float = FIRST_WAIT
+    n_retries: int = 0
+    fewest_connections: int = 0  # how far their number went down
+    _allowed: int = 0
+    _http: Any = field(default=None, repr=False)
+    _throttle: Throttle | None = field(default=None, repr=False)
+
+    def __post_init__(self) -> None:
+        self._allowed = self.fewest_connections = self.max_connections
+
+    async def post(self, path: str, body: dict[str, Any]) -> dict[str, Any]:
+        """The answer to a request; raises `Rejected`, or `ModelStopped` when all retries failed."""
+        return await self._request("POST", path, body)
+
+    async def get(self, path: str) -> dict[str, Any]:
+        """The answer to a request without a body."""
+        return await self._request("GET", path, None)
+
+    async def __aenter__(self) -> Client:
+        """Open the pool of connections; it belongs to the event loop that runs now."""
+        try:
+            import httpx2
+        except ImportError as error:
+            raise MissingPackage("openai:", "httpx2", "llm") from error
+        n = self.max_connections
+        self._throttle = Throttle(n, self._allowed)
+        self._http = httpx2.AsyncClient(
+            headers=self.key.header(),
+            timeout=self.timeout,
+            limits=httpx2.Limits(max_connections=n, max_keepalive_connections=n),
+            follow_redirects=False,
+            trust_env=False,
+            verify=ssl.create_default_context() if self.url.startswith("https") else False,
+        )
+        return self
+
+    async def __aexit__(self, *error: object) -> None:
+        """Close all connections, and remember how many the server could take."""
+        assert self._throttle is not None
+        self._allowed = self._throttle.allowed
+        self.fewest_connections = min(self.fewest_connections, self._throttle.fewest)
+        await self._http.aclose()
+
+    async def _request(self, method: str, path: str, body: dict[str, Any] | None) -> dict[str, Any]:
+        throttle = self._throttle
+        assert throttle is not None, "used outside of `async with`"
+        for attempt in range(self.max_retries + 1):
+            try:
+                async with throttle.place():
+                    answer = await self._attempt(method, path, body)
+                throttle.succeeded()
+                return answer
+            except _Failed as failure:
+                if attempt == self.max_retries:
+                    raise self._given_up(failure) from None
+                self.n_retries += 1
+                wait = self._wait(attempt, failure.wait)
+                if failure.is_busy:
+                    throttle.slow_down(wait)
+                await asyncio.sleep(wait)
+        raise AssertionError("the last attempt returns or raises")
+
+    def _wait(self, attempt: int, asked: float | None) -> float:
+        """Seconds until the next attempt: what the server asked for, else doubled each time; a
+        little more at random, so that requests that failed together do not come back together.
+        """
+        wait = min(LONGEST_WAIT, self.first_wait * 2**attempt) if asked is None else asked
+        return wait * (1 + 0.25 * _jitter.random())
+
+    def _given_up(self, failure: _Failed) -> ModelStopped:
+        tries = self.max_retries + 1
+        kind = ServerError if failure.status >= 500 and not failure.is_busy else ModelStopped
+        return kind(f"the server at {self.url} failed {tries} times in a row ({failure})")
+
+    @contextmanager
+    def retrying_once(self) -> Iterator[None]:
+        """Retry at most once, for requests that a server need not understand."""
+        usual = self.max_retries
+        self.max_retries = min(1, usual)
+        try:
+            yield
+        finally:
+            self.max_retries = usual
+
+    async def _attempt(self, method: str, path: str, body: dict[str, Any] | None) -> dict[str, Any]:
+        import httpx2
+
+        try:
+            async with asyncio.timeout(self.timeout):
+                status, headers, content = await self._exchange(method, path, body)
+        except TimeoutError:
+            raise _Failed(f"no answer within {self.timeout:g} s (--timeout)") from None
+        except httpx2.HTTPError as error:
+            raise _Failed(_kind(error)) from None
+        except httpx2.InvalidURL:
+            raise BadModel(f"--base-url {self.url} is no address") from None
+        if status in BUSY:
+            raise _Failed(f"HTTP {status}: too many requests", _retry_after(headers), is_busy=True)
+        if status >= 500 and status != HTTPStatus.NOT_IMPLEMENTED:
+            why = f"HTTP {status}: {self._words(content)}"
+            raise _Failed(why, _retry_after(headers), status=status)
+        if 300 <= status < 400:
+            target = urlsplit(str(headers.get("location", ""))).netloc or "another address"
+            raise BadModel(
+                f"{self.url} redirects to {target}; name it in --base-url if you trust it"
+            )
+        if status >= 400:
+            raise self._refusal(status, content)
+        return _parsed(content)
+
+    async def _exchange(
+        self, method: str, path: str, body: dict[str, Any] | None
+    ) -> tuple[int, Any, bytes]:
+        """Send a request and read its answer, up to a size that no honest answer has."""
+        async with self._http.stream(method, self._address(path), json=body) as response:
+            content = bytearray()
+            async for part in response.aiter_bytes():
+                content += part
+                if len(content) > MAX_BYTES:
+                    raise _Failed(f"an answer of more than {MAX_BYTES // 1024**2} MB")
+            return response.status_code, response.headers, bytes(content)
+
+    def _address(self, path: str) -> str:
+        """A path below the base URL; with a leading slash, of the host itself."""
+        if not path.startswith("/"):
+            return f"{self.url}/{path}"
+        parts = urlsplit(self.url)
+        return f"{parts.scheme}://{parts.netloc}{path}"
+
+    def _refusal(self, status: int, content: bytes) -> Exception:
+        words = self._words(content)
+        if status in (HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN):
+            has = "does not accept the key in" if self.key else "needs a key: set"
+            return BadModel(
+                f"the server at {self.url} {has} {KEY_VARIABLE} (HTTP {status}: {words})"
+            )
+        if status == HTTPStatus.PAYMENT_REQUIRED:
+            return ModelStopped(f"the server at {self.url} wants to be paid (HTTP 402: {words})")
+        return Rejected(status, words)
+
+    def _words(self, content: bytes) -> str:
+        """What a server says about an error, in one printable line without the key."""
+        text = content[:4096].decode("utf-8", "replace")
+        try:
+            found = json.loads(content)
+            error = found.get("error", found.get("detail", found.get("message", text)))
+            text = str(error.get("message", error) if isinstance(error, dict) else error)
+        except (ValueError, AttributeError):
+            text = text.strip()
+        printable = "".join(char if char.isprintable() else " " for char in text)
+        line = " ".join(self.key.hidden_in(printable).split())
+        return line[:LONGEST_MESSAGE] + "…" * (len(line) > LONGEST_MESSAGE) or "no reason given"
+
+
+def _kind(error: Exception) -> str:
+    """What went wrong on the way, in words; never the request, which holds the key."""
+    import httpx2
+
+    if isinstance(error, httpx2.ConnectError):
+        return "no connection"
+    if isinstance(error, httpx2.TimeoutException):
+        return "no answer in time (--timeout)"
+    if isinstance(error, httpx2.RemoteProtocolError | httpx2.ReadError):
+        return "the connection was closed in the middle of an answer"
+    return type(error).__name__
+
+
+def _parsed(content: bytes) -> dict[str, Any]:
+    try:
+        found = json.loads(content)
+    except (ValueError, RecursionError):
+        what = "HTML" if content.lstrip()[:1] == b"<" else "not JSON"
+        raise _Failed(f"the answer is {what}; is this the address of an API (…/v1)?") from None
+    if not isinstance(found, dict):
+        raise _Failed("the answer is JSON, but no object")
+    if isinstance(found.get("error"), dict | str) and "choices" not in found:
+        raise _Failed("HTTP 200 with an error in it")
+    return found
+
+
+def _retry_after(headers: Any) -> float | None:
+    """Seconds that the server asks to wait; None where it does not say."""
+    try:
+        if "retry-after-ms" in headers:
+            return _bounded(float(headers["retry-after-ms"]) / 1000)
+        given = headers.get("retry-after", "")
+        if not given:
+            return None
+        if given.replace(".", "", 1).isdigit():
+            return _bounded(float(given))
+        return _bounded((parsedate_to_datetime(given) - datetime.now(UTC)).total_seconds())
+    except (TypeError, ValueError):
+        return None
+
+
+def _bounded(seconds: float) -> float | None:
+    return min(max(0.0, seconds), 10 * LONGEST_WAIT) if seconds == seconds else None

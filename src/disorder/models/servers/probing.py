@@ -1,0 +1,135 @@
+"""The probe: before an audit, each way to answer is tried on a few questions, and one that a server
+ignores or does wrong is refused with one line.
+
+What a probe found is remembered beside the prediction cache, so that a repeated audit asks nothing;
+before the first new question the server is probed again.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from hashlib import blake2b
+from pathlib import Path
+
+from disorder.errors import BadModel, UnknownName
+from disorder.models.prompting import Prompt, Question
+from disorder.models.servers.answers import Unfit, Way
+from disorder.models.servers.client import Rejected, ServerError
+from disorder.models.servers.endpoint import Endpoint
+from disorder.models.servers.ways import ladder
+from disorder.runs.storage import write_atomically
+from disorder.types import Texts
+
+AUTO = "auto"
+FILE = "servers.json"
+PROBES: tuple[Texts, ...] = (
+    ("A man is playing a guitar on a stage.", "A person is making music."),
+    ("The children slept all night in their beds.", "The children were running in the street."),
+)
+
+
+@dataclass(frozen=True)
+class Probed:
+    """The way that was chosen, and why better ones were not."""
+
+    way: Way
+    refused: dict[str, str] = field(default_factory=dict)
+
+
+def ways_named(answers: str, chat: str) -> list[Way]:
+    """The ways that `--answers` and `--chat` allow, best first."""
+    known = {way.name: way for way in ladder(chat)}
+    if answers == AUTO:
+        return list(known.values())
+    if answers not in known:
+        raise UnknownName("way in --answers", answers, [AUTO, *known])
+    return [known[answers]]
+
+
+def probe_questions(prompt: Prompt) -> list[Question]:
+    """Two questions that differ in their texts only."""
+    instruction, shots = prompt.openings[0]
+    listing = prompt.listings[0]
+    texts: list[Texts] = [(a, b if prompt.is_pair else None) for a, b in PROBES]
+    items = [prompt.template.item(each, listing) for each in texts]
+    return [Question(instruction, shots, item, prompt.words, listing) for item in items]
+
+
+async def probed(endpoint: Endpoint, prompt: Prompt, answers: str) -> Probed:
+    """The best way that this server does right; raises where none is left."""
+    with endpoint.client.retrying_once():
+        await _check_model(endpoint)
+        return await _first_fit(endpoint, prompt, answers)
+
+
+async def _first_fit(endpoint: Endpoint, prompt: Prompt, answers: str) -> Probed:
+    questions = probe_questions(prompt)
+    refused: dict[str, str] = {}
+    for way in ways_named(answers, prompt.chat):
+        try:
+            if prompt.chat not in way.chats:
+                raise Unfit(f"not possible with --chat {prompt.chat}")
+            await way.probe(endpoint, questions)
+            return Probed(way, refused)
+        except (Unfit, ServerError) as reason:
+            refused[way.name] = str(reason)
+    reasons = "; ".join(f"{name}: {reason}" for name, reason in refused.items())
+    hint = "" if answers == AUTO else "; leave out --answers to use the best way there is"
+    raise BadModel(f"{endpoint.model} at {endpoint.client.url} cannot answer by {reasons}{hint}")
+
+
+async def _check_model(endpoint: Endpoint) -> None:
+    """Raise where the server lists its models and this is none of them."""
+    try:
+        reply = await endpoint.client.get("models")
+    except (Rejected, ServerError):
+        return  # not every server lists its models
+    entries = reply.get("data")
+    names = [
+        str(entry["id"])
+        for entry in (entries if isinstance(entries, list) else [])
+        if isinstance(entry, dict) and "id" in entry
+    ]
+    # servers of one model answer under any name
+    if len(names) > 1 and endpoint.model not in names:
+        raise UnknownName(f"model of {endpoint.client.url}", endpoint.model, names)
+
+
+@dataclass
+class Memory:
+    """Which way answered which prompt of which model last, kept beside the prediction cache."""
+
+    folder: Path | None
+
+    def way(self, endpoint: Endpoint, prompt: Prompt, answers: str) -> str:
+        """The name of the way; empty where there is none."""
+        found = self._read().get(_key(endpoint, prompt, answers), "")
+        return found if found in {way.name for way in ladder(prompt.chat)} else ""
+
+    def keep(self, endpoint: Endpoint, prompt: Prompt, answers: str, way: str) -> None:
+        """Remember a way; a folder that cannot be written to is left alone."""
+        if self.folder is None:
+            return
+        known = self._read() | {_key(endpoint, prompt, answers): way}
+        try:
+            self.folder.mkdir(parents=True, exist_ok=True)
+            content = json.dumps(known, indent=1, sort_keys=True)
+            write_atomically(self.folder / FILE, content.encode())
+        except OSError:
+            return
+
+    def _read(self) -> dict[str, str]:
+        if self.folder is None:
+            return {}
+        try:
+            found = json.loads((self.folder / FILE).read_text(encoding="utf-8"))
+        except (OSError, ValueError):
+            return {}
+        return found if isinstance(found, dict) else {}
+
+
+def _key(endpoint: Endpoint, prompt: Prompt, answers: str) -> str:
+    parts: Sequence[str] = (endpoint.client.url, endpoint.model, prompt.fingerprint, answers)
+    return blake2b("\0".join(parts).encode(), digest_size=16).hexdigest()

@@ -1,0 +1,63 @@
+"""The conclusion of a run as data: its kind, the number behind it, why, and what to mind.
+
+Sentences are made of it in report/conclusions.py; docs/conclusions.md says how it is drawn.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import BaseModel, Field
+
+ConclusionKind = Literal[
+    "reads_order",
+    "mixed",
+    "bag_of_words",
+    "undecided",
+    "no_skill",
+    "one_label",
+    "one_gold_label",
+]
+
+
+class Caveat(BaseModel):
+    """Something about the data or the run that a reader of the conclusion should know."""
+
+    kind: str
+    text: str
+
+    def __str__(self) -> str:
+        return self.text
+
+
+class Conclusion(BaseModel):
+    """What a run says about one group of examples under one transformation.
+
+    `value`, `low` and `high` are those of `skill_kept`, None where there is no skill to keep.
+    `more_examples` says about how many more would decide what is undecided.
+    """
+
+    kind: ConclusionKind
+    value: float | None = None
+    low: float | None = None
+    high: float | None = None
+    because: str
+    caveats: list[Caveat] = Field(default_factory=list)
+    group: str = "all"
+    transformation: str
+    n: int
+    more_examples: int | None = None
+
+
+class WordBaseline(BaseModel):
+    """Balanced accuracy on original texts of a bag of words trained on the same data by
+    cross-fitting, beside the model's own.
+    """
+
+    group: str = "all"
+    value: float
+    low: float
+    high: float
+    n: int
+    model: float
+    chance: float

@@ -1,0 +1,192 @@
+"""Caveats: what about the data or the run a reader of the conclusion should know."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import permutations
+
+import numpy as np
+
+from disorder.metrics import SkillRatio
+from disorder.runs.conclusion import Caveat
+from disorder.types import Floats, Outcomes
+
+SKEWED = 0.6  # share of one label from which accuracy alone says little
+FEW = 10  # examples of a label
+MANY_LEFT_OUT = 0.1  # share of the examples
+MUCH = 0.5  # of the model's skill: what words alone must reach for the data to be in doubt
+STOPPED = "not predicted (--stop-when)"
+# Labels look swapped where another order of them has this much more balanced accuracy, on the scale
+# from chance to perfect, and has skill at so many standard errors
+SWAPPED = 0.3
+CERTAIN = 4.0
+MOST_LABELS = 7  # whose orders are all tried
+
+
+def caveats_of(
+    outcomes: Outcomes,
+    *,
+    skips: Mapping[str, int],
+    renamed: Mapping[str, str] | None = None,
+    model_labels: Sequence[str] = (),
+    least_skill: float = 0.1,
+) -> Iterator[Caveat]:
+    """What to know about these examples; `skips` are those left out by reason, `model_labels` and
+    `renamed` the model's own labels and what --labels made of them.
+    """
+    yield from _left_out(outcomes, skips)
+    if outcomes.task.is_regression:
+        return
+    yield from _skew(outcomes)
+    yield from _few(outcomes)
+    better = better_order(outcomes, least_skill=least_skill)
+    if better is not None:
+        yield _swapped(outcomes, better, renamed or {}, model_labels or outcomes.task.labels)
+
+
+def _skew(outcomes: Outcomes) -> Iterator[Caveat]:
+    """One label has most of the examples."""
+    counts = np.bincount(outcomes.gold, minlength=len(outcomes.task.labels))
+    share = counts.max() / counts.sum()
+    present = int((counts > 0).sum())
+    if present > 1 and share >= min(SKEWED, max(2 / present, 1 / 3)):
+        name = outcomes.task.labels[int(counts.argmax())]
+        yield Caveat(
+            kind="label_skew",
+            text=f"{share:.2f} of the examples are {name}, so that one constant answer has an "
+            f"accuracy of {share:.2f}; the conclusion is drawn from balanced accuracy, in which "
+            "every label counts the same",
+        )
+
+
+def _few(outcomes: Outcomes) -> Iterator[Caveat]:
+    """A label has few examples, or none."""
+    labels = outcomes.task.labels
+    counts = np.bincount(outcomes.gold, minlength=len(labels))
+    if (counts > 0).sum() < 2:
+        return
+    few = [f"{labels[i]} ({counts[i]})" for i in np.flatnonzero((counts > 0) & (counts < FEW))]
+    none = [labels[i] for i in np.flatnonzero(counts == 0)]
+    if few:
+        yield Caveat(
+            kind="few_examples",
+            text=f"few examples of {_some(few)}: each label weighs the same, so that these decide "
+            "much of the result",
+        )
+    if none:
+        yield Caveat(
+            kind="absent_labels",
+            text=f"no example has the gold label {_some(none)}; chance is that of the "
+            f"{len(labels) - len(none)} labels that are there",
+        )
+
+
+def words_alone(beside: SkillRatio | None, data: str) -> Caveat:
+    """Where words alone go far on this data, keeping one's skill without their order is no fault.
+
+    `beside` has a bag of words trained on the data as "after", the model as "before"; None where
+    there is none. It is a quick one: where it fails, stronger models may not.
+    """
+    command = f"disorder sanity {shlex.quote(data)}"
+    if beside is None:
+        text = f"whether this data needs word order was not measured; to find out: {command}"
+        return Caveat(kind="may_not_need_order", text=text)
+    words, model = beside.plain(0), beside.plain(1)
+    figures = (
+        f"a bag of words trained on it by cross-fitting has a balanced accuracy of "
+        f"{words.value:.2f} [{words.low:.2f}, {words.high:.2f}], this model {model.value:.2f}, "
+        f"chance is {beside.chance:.2f}"
+    )
+    if words.low > beside.chance and beside.after >= MUCH * beside.before:
+        text = f"the data may not need word order: {figures}; to keep that skill is no fault"
+        return Caveat(kind="may_not_need_order", text=text)
+    text = f"the data may need word order: {figures}; to ask stronger models: {command}"
+    return Caveat(kind="may_need_order", text=text)
+
+
+def _some(names: Sequence[str], most: int = 4) -> str:
+    shown = ", ".join(names[:most])
+    return shown if len(names) <= most else f"{shown} and {len(names) - most} more"
+
+
+def _left_out(outcomes: Outcomes, skips: Mapping[str, int]) -> Iterator[Caveat]:
+    """Examples that the transformation could not use, which are the short ones."""
+    reasons = {reason: n for reason, n in skips.items() if reason != STOPPED}
+    n = len(outcomes) + outcomes.n_skipped
+    n_left_out = outcomes.n_skipped - skips.get(STOPPED, 0)
+    if not reasons or n_left_out / n < MANY_LEFT_OUT:
+        return
+    reason = max(reasons, key=lambda name: (reasons[name], name))
+    yield Caveat(
+        kind="left_out",
+        text=f"{n_left_out:,} of {n:,} examples are left out under {outcomes.transformation} "
+        f"({reason}): the conclusion is about the others, which are longer; --short use takes "
+        "the variants there are",
+    )
+
+
+def better_order(outcomes: Outcomes, *, least_skill: float) -> list[int] | None:
+    """What each answer would have to mean for the model to have skill, where it has none as it is:
+    a label number for each label; None where no other order of the labels is far better.
+    """
+    table = recalls(outcomes)
+    present = np.flatnonzero(table.sum(axis=1) > 0)
+    m = len(present)
+    if m < 2 or (outcomes.original_label < 0).any():
+        return None
+    as_it_is = float(table[present, present].mean())
+    if as_it_is > (1 + least_skill * (m - 1)) / m:
+        return None
+    meaning = _best_order(table)
+    found = float(np.mean([table[gold, meaning.index(gold)] for gold in present.tolist()]))
+    if found - as_it_is < SWAPPED * (1 - 1 / m):
+        return None
+    right = np.asarray(meaning)[outcomes.original_label] == outcomes.gold
+    ratio = SkillRatio.of_labels(outcomes.gold, right, right.astype(np.float64))
+    return None if ratio.interval(CERTAIN) is None else meaning
+
+
+def recalls(outcomes: Outcomes) -> Floats:
+    """Share of the examples of each gold label (rows) that get each answer (columns)."""
+    m = len(outcomes.task.labels)
+    answered = outcomes.original_label >= 0
+    cells = outcomes.gold[answered] * m + outcomes.original_label[answered]
+    counts = np.bincount(cells, minlength=m * m).reshape(m, m)
+    sizes = np.bincount(outcomes.gold, minlength=m)
+    return np.asarray(counts / np.maximum(sizes, 1)[:, None])
+
+
+def _best_order(table: Floats) -> list[int]:
+    """The gold label that each answer should mean, so that most examples are right."""
+    m = len(table)
+    if m <= MOST_LABELS:
+        columns = np.arange(m)
+        return list(
+            max(permutations(range(m)), key=lambda order: table[list(order), columns].sum())
+        )
+    meaning = [-1] * m
+    for cell in np.argsort(-table, axis=None, kind="stable"):  # best cells first
+        gold, answer = divmod(int(cell), m)
+        if meaning[answer] < 0 and gold not in meaning:
+            meaning[answer] = gold
+    return meaning
+
+
+def _swapped(
+    outcomes: Outcomes, meaning: Sequence[int], renamed: Mapping[str, str], given: Sequence[str]
+) -> Caveat:
+    labels = outcomes.task.labels
+    number = {label.lower(): i for i, label in enumerate(labels)}
+    right = np.asarray(meaning)[outcomes.original_label] == outcomes.gold
+    pairs = [
+        f"{own}={labels[meaning[number[target]]]}"
+        for own in given
+        if (target := renamed.get(own, own).lower()) in number
+    ]
+    return Caveat(
+        kind="labels_swapped",
+        text=f"the labels look swapped: accuracy is {outcomes.is_right.mean():.2f}, and would be "
+        f'{right.mean():.2f} with --labels "{",".join(pairs)}"; check what the model\'s columns '
+        "mean (data made to mislead models can look the same)",
+    )

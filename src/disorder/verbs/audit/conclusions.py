@@ -1,0 +1,146 @@
+"""The conclusions of an audit under way: drawn for each group under each transformation that keeps
+the words, settled at the end on one transformation.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from disorder.data import groups
+from disorder.errors import DoesNotApply
+from disorder.metrics import SkillRatio
+from disorder.runs import Run
+from disorder.runs.conclusion import Caveat, Conclusion, WordBaseline
+from disorder.runs.run import DIGITS
+from disorder.runs.settings import Settings
+from disorder.types import Bools, Dataset, Ints, Outcomes, Variants
+from disorder.verbs.audit.block import BlockPredictor
+from disorder.verbs.audit.caveats import caveats_of, words_alone
+from disorder.verbs.audit.concluding import ConclusionLimits, conclude
+from disorder.verbs.audit.word_baseline import word_baseline
+from disorder.verbs.outcomes import gold_of
+
+MAIN = "derange"
+KEEPS_SKILL = ("bag_of_words", "mixed")
+N_SAMPLED = 50  # examples on which transformations are told apart by what they break
+
+
+@dataclass
+class Conclusions:
+    """What can be concluded so far, by transformation and group."""
+
+    run: Run
+    dataset: Dataset
+    predictor: BlockPredictor
+    settings: Settings
+    drawn: dict[str, dict[str, Conclusion]] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        n = len(self.dataset.examples)
+        self.original_label: Ints = np.full(n, -1, dtype=np.int64)
+        self.answered: Bools = np.zeros(
+            n, dtype=bool
+        )  # examples whose original text has a prediction
+
+    def draw(self, outcomes: Outcomes, group: str) -> None:
+        """Conclude on a group of examples under a transformation that keeps their words."""
+        limits = ConclusionLimits.of(self.settings)
+        found = conclude(outcomes, limits, group=group)
+        found.caveats = [
+            *caveats_of(
+                outcomes,
+                skips=self.run.skips.get(outcomes.transformation, {}),
+                renamed=self.settings.labels,
+                model_labels=self.predictor.model.predictor.labels,
+                least_skill=limits.least_skill,
+            ),
+            *self._of_the_run(outcomes.transformation),
+        ]
+        self.drawn.setdefault(outcomes.transformation, {})[group] = found
+
+    def _of_the_run(self, spec: str) -> list[Caveat]:
+        """Caveats that hold for every group."""
+        found = [Caveat(kind="language", text=text) for text in self.run.language_caveats]
+        if spec in self.run.stopped:
+            text = (
+                "prediction stopped early (--stop-when, --fail-if), and this interval is that of a "
+                "fixed sample"
+            )
+            found.append(Caveat(kind="stopped_early", text=text))
+        return found
+
+    def settle(self) -> None:
+        """Enter the conclusions of one transformation into the run: `derange` where it was
+        measured, else the one that leaves fewest neighbouring words together.
+        """
+        if not self.drawn:
+            return
+        main = MAIN
+        if MAIN not in self.drawn:
+            main = max(self.drawn, key=self._broken)  # the first of equals, in the user's order
+        found = self.drawn[main]
+        if any(each.kind in KEEPS_SKILL for each in found.values()):
+            self._ask_the_data(found)
+        self.run.conclusion = found["all"]
+        self.run.conclusions = {name: each for name, each in found.items() if name != "all"}
+
+    def _ask_the_data(self, found: dict[str, Conclusion]) -> None:
+        """Whether words alone can answer: then a model that keeps its skill is not at fault."""
+        examples = self.dataset.examples
+        task = self.dataset.task
+        gold = gold_of(task, examples).astype(np.int64)  # of no use for numbers
+        baseline = None
+        if not task.is_regression:
+            baseline = word_baseline(self.dataset, gold, seed=self.settings.seed)
+        for group, chosen, _ in groups(examples, examples):
+            if found.get(group) is None or found[group].kind not in KEEPS_SKILL:
+                continue
+            beside = None
+            if baseline is not None:
+                is_right = self.original_label == gold
+                beside = baseline.beside(gold, is_right, chosen & self.answered)
+            if beside is not None:
+                self.run.word_baselines.append(_row(group, beside))
+            caveat = words_alone(beside, self.run.data)
+            if caveat.kind == "may_not_need_order" or found[group].kind == "bag_of_words":
+                found[group].caveats.insert(0, caveat)
+
+    def _broken(self, spec: str) -> float:
+        """The share of neighbouring words that a transformation sets apart, on some examples."""
+        if len(self.drawn) == 1 or self.predictor.transformation(spec).asks_others:
+            return 0.0
+        kept = np.zeros(2)
+        for example in self.dataset.examples[:N_SAMPLED]:
+            try:
+                kept += neighbours_kept(self.predictor.perturbed(spec, example))
+            except DoesNotApply:
+                continue
+        return 1 - kept[0] / kept[1] if kept[1] else 0.0
+
+
+def _row(group: str, beside: SkillRatio) -> WordBaseline:
+    """The bag of words beside the model, as run.json holds it."""
+    words, model = beside.plain(0), beside.plain(1)
+    value, low, high, own, chance = (
+        round(x, DIGITS) + 0.0
+        for x in (words.value, words.low, words.high, model.value, beside.chance)
+    )
+    return WordBaseline(
+        group=group, value=value, low=low, high=high, n=words.n, model=own, chance=chance
+    )
+
+
+def neighbours_kept(variants: Variants) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
+    """How many words of a text are still followed by the word that followed them, per variant, and
+    how many there are.
+    """
+    kept = 0.0
+    total = 0
+    for rows in variants.sides:
+        if rows.written is None and rows.positions.shape[1] > 1:
+            follows = np.diff(rows.positions, axis=1) == 1
+            kept += float(follows.sum(axis=1).mean())
+            total += follows.shape[1]
+    return np.array([kept, float(total)])

@@ -1,0 +1,120 @@
+"""A gate that is decided while the audit runs: rules such as `skill_kept > 0.8`, by intervals that
+hold however often one looks.
+
+Where a rule's score is a mean of one value per example, its confidence sequence is watched; for
+`skill_kept` that of the ratio. A rule on another score, or on a group, is decided at the end.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from disorder.errors import DisorderError
+from disorder.metrics import ORIGINAL, Anytime, AnytimeRatio, Metric
+from disorder.transformations import Transformation
+from disorder.types import Fidelity, Outcomes, Task
+from disorder.verbs.gate import GateRule
+
+MAIN = "derange"
+RATIO = "skill_kept"
+
+
+@dataclass
+class WatchedRule:
+    """One rule under way, on one transformation."""
+
+    rule: GateRule
+    spec: str
+    task: Task
+    fidelity: Fidelity
+    sequence: Anytime | AnytimeRatio
+    n_examples: int = 0
+    verdict: bool | None = None  # whether the rule is met; None as long as that is open
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """The score's interval so far."""
+        low, high = self.sequence.interval
+        if isinstance(self.sequence, AnytimeRatio):
+            return low, high
+        metric = Metric.named(self.rule.metric)
+        bounds = sorted(metric.in_units(self.task, self.fidelity, x) for x in (low, high))
+        return bounds[0], bounds[1]
+
+    def watch(self, outcomes: Outcomes) -> None:
+        """Take in the examples of a portion, and decide if that is possible now."""
+        self.n_examples += len(outcomes)
+        if isinstance(self.sequence, AnytimeRatio):
+            right = outcomes.is_right.astype(np.float64)
+            self.sequence.update(outcomes.gold, outcomes.acceptance, right)
+        else:
+            self.sequence.update(Metric.named(self.rule.metric).watched(outcomes))
+        if self.verdict is None:
+            low, high = map(self.rule.is_met, self.interval)
+            self.verdict = low if low == high else None
+
+
+@dataclass
+class LiveGate:
+    """All rules of a run; over as soon as one is met, or all are not."""
+
+    rules: Sequence[WatchedRule] = ()
+    later: Sequence[str] = field(default_factory=list)  # rules that are decided at the end
+
+    @classmethod
+    def of(
+        cls, texts: Sequence[str], plan: Sequence[Transformation], task: Task, fidelity: Fidelity
+    ) -> LiveGate:
+        """The rules that a user typed, for these transformations."""
+        watched = []
+        later = []
+        for text in texts:
+            rule = GateRule.parse(text)
+            spec = _watched_spec(rule, plan)
+            sequence = None if spec is None else _sequence(rule, task, fidelity)
+            if sequence is None or spec is None:
+                later.append(text)
+            else:
+                watched.append(WatchedRule(rule, spec, task, fidelity, sequence))
+        return cls(watched, later)
+
+    def watch(self, found: Mapping[str, Outcomes]) -> None:
+        """Take in what a portion gave under each transformation."""
+        for rule in self.rules:
+            if rule.spec in found:
+                rule.watch(found[rule.spec])
+
+    @property
+    def is_decided(self) -> bool:
+        """Whether the gate cannot change any more: a rule is met, or all rules are not."""
+        verdicts = [rule.verdict for rule in self.rules]
+        if any(verdicts):
+            return True
+        return bool(verdicts) and not self.later and all(v is not None for v in verdicts)
+
+
+def _watched_spec(rule: GateRule, plan: Sequence[Transformation]) -> str | None:
+    """The transformation that a rule is about; None where it is about groups or many."""
+    specs = [transformation.spec for transformation in plan]
+    if rule.group != "all" or rule.transformation == "*":
+        return None
+    if rule.transformation is None:
+        return MAIN if MAIN in specs else specs[0]
+    wanted = rule.transformation
+    return next((spec for spec in [*specs, ORIGINAL] if spec == wanted), None)
+
+
+def _sequence(rule: GateRule, task: Task, fidelity: Fidelity) -> Anytime | AnytimeRatio | None:
+    metric = Metric.named(rule.metric)  # an unknown score is an error before anything is asked
+    if task.is_regression:
+        return None
+    if metric.name == RATIO:
+        return AnytimeRatio(len(task.labels))
+    try:
+        metric.check_watched(task, fidelity)
+    except DisorderError:
+        return None
+    return Anytime()

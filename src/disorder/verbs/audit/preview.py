@@ -1,0 +1,84 @@
+"""A preview of an audit: how many questions it would ask, and one of them. Nothing is asked."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from disorder.models.prompting import Prompt
+from disorder.runs.settings import Settings
+from disorder.transformations import Transformation
+from disorder.types import Dataset
+from disorder.verbs.audit.budget import Prices
+
+CHARACTERS = 4  # in a token, about; a server counts its own
+SHOWN = 200  # examples whose prompts are measured
+
+
+@dataclass(frozen=True)
+class Preview:
+    """What an audit would ask: at most so many questions, since short texts have fewer variants."""
+
+    model: str
+    data: str
+    n_examples: int
+    variants: dict[str, int]
+    n_questions: int
+    tokens_in: int | None
+    cost: float | None
+    rendered: str
+    notes: Sequence[str]
+
+    def lines(self) -> list[str]:
+        """The preview in words."""
+        of_each = ", ".join(f"{spec}: {count}" for spec, count in self.variants.items())
+        found = [
+            f"{self.model} on {self.data}: {self.n_examples:,} examples",
+            f"variants of each: {of_each}",
+            f"at most {self.n_questions:,} questions, the original texts among them",
+        ]
+        if self.tokens_in is not None:
+            found.append(
+                f"about {self.tokens_in:,} tokens sent ({CHARACTERS} characters to a token)"
+                + ("" if self.cost is None else f", about {self.cost:.4g} for them")
+            )
+        found += self.notes
+        if self.rendered:
+            found += ["", "one of them:", "", self.rendered]
+        return [*found, "", "nothing was asked (--dry-run)"]
+
+
+def previewed(
+    model: Any,
+    dataset: Dataset,
+    plan: Sequence[Transformation],
+    prompt: Prompt | None,
+    settings: Settings,
+    notes: Sequence[str],
+) -> Preview:
+    """The preview of an audit whose data, transformations and prompt are settled."""
+    variants = {each.spec: each.count(settings.q) for each in plan}
+    per_text = 1 if prompt is None else len(prompt.listings)
+    n_questions = len(dataset.examples) * (1 + sum(variants.values())) * per_text
+    tokens = None
+    rendered = ""
+    if prompt is not None:
+        texts = [example.texts for example in dataset.examples[:SHOWN]]
+        questions = prompt.questions(texts)
+        rendered = questions[0].text
+        mean = sum(len(question.text) for question in questions) / len(questions)
+        tokens = round(n_questions * mean / CHARACTERS)
+    prices = Prices(settings.price_in, settings.price_out)
+    cost = prices.cost({"tokens_in": tokens}) if prices and tokens is not None else None
+    return Preview(
+        str(model),
+        dataset.name,
+        len(dataset.examples),
+        variants,
+        n_questions,
+        tokens,
+        cost,
+        rendered,
+        list(notes),
+    )

@@ -1,0 +1,159 @@
+"""A board: many runs on one page, models ranked on each dataset by the skill they keep.
+
+`disorder board RUNS… --out site/` writes index.html, which needs no server and no network, and a
+copy of each run's report beside it.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from disorder.errors import BadData, DisorderError, check_keywords
+from disorder.report.board_page import Board, BoardRow, page
+from disorder.report.page import page as report_page
+from disorder.report.wording import main_transformation
+from disorder.runs import Record, Run, make_folder, read_run, write_atomically
+
+REPORTS = "reports"
+
+
+@check_keywords()
+def board(
+    *runs: str | Path | Run, out: str | Path | None = None, title: str = "Word order board"
+) -> Board:
+    """Rank the models of many runs on each dataset by the skill they keep.
+
+    runs: finished runs, their folders, or folders that have run folders in them.
+    out: a folder for index.html and the reports; without it nothing is written.
+    title: what the page is called.
+    """
+    found = list(_runs(runs))
+    if not found:
+        raise DisorderError("no finished run is there: disorder board runs --out site")
+    names = _link_names(found)
+    rows = [_row(run, name if out else "") for run, name in zip(found, names, strict=True)]
+    made = Board(title=title, rows=ranked(rows))
+    if out is not None:
+        _write(Path(out), made, dict(zip(names, found, strict=True)))
+    return made
+
+
+def _runs(given: Sequence[str | Path | Run]) -> Iterator[Run]:
+    """The finished runs, each once, in the order they are named in."""
+    seen: set[Path] = set()
+    for each in given:
+        if isinstance(each, Run):
+            each.check_done()
+            yield each
+            continue
+        for folder in _folders(Path(each)):
+            where = folder.resolve()
+            if where not in seen:
+                seen.add(where)
+                run = read_run(folder)
+                if folder == Path(each):
+                    run.check_done()
+                if run.status == "done":
+                    yield run
+
+
+def _folders(given: Path) -> Iterator[Path]:
+    """The folder itself where it is a run, else the run folders below it."""
+    if (given / "run.json").is_file():
+        yield given
+        return
+    if not given.is_dir():
+        raise BadData(f"{given} is no folder")
+    for here, folders, files in os.walk(given):
+        folders[:] = sorted(name for name in folders if not name.startswith("."))
+        if "run.json" in files:
+            folders.clear()
+            yield Path(here)
+
+
+def _link_names(runs: Sequence[Run]) -> list[str]:
+    """A file name for each report, made of model and data."""
+    names: list[str] = []
+    for run in runs:
+        base = (
+            re.sub(r"[^a-z0-9]+", "-", f"{run.model}-{run.data}".lower()).strip("-")[:80] or "run"
+        )
+        name = base
+        number = 2
+        while name in names:
+            name = f"{base}-{number}"
+            number += 1
+        names.append(name)
+    return names
+
+
+def _row(run: Run, name: str) -> BoardRow:
+    found = run.conclusion
+    transformation = found.transformation if found else main_transformation(run)
+    return BoardRow(
+        model=run.model,
+        data=run.data,
+        kind=found.kind if found else "",
+        verdict=run.verdict.split("\n")[0],
+        kept=run.score(transformation, "skill_kept"),
+        accuracy=run.score("original", "accuracy") or run.score("original", "spearman"),
+        transformation=transformation,
+        n_examples=run.n_examples,
+        started=run.started,
+        link=f"{REPORTS}/{name}.html" if name else "",
+    )
+
+
+def ranked(rows: Iterable[BoardRow]) -> list[BoardRow]:
+    """The rows with their ranks among the newest runs on the same data, least skill kept first.
+
+    A rank is a range where intervals overlap: from one more than the models that surely keep less,
+    to all but those that surely keep more. Runs without skill have none.
+    """
+    found = list(rows)
+    newest: dict[tuple[str, str], BoardRow] = {}
+    for row in sorted(found, key=lambda row: row.started):
+        newest[row.model, row.data] = row
+    current = list(newest.values())
+    return sorted((_placed(row, current) for row in found), key=_order)
+
+
+def _placed(row: BoardRow, current: Sequence[BoardRow]) -> BoardRow:
+    is_newest = any(row is other for other in current)
+    rivals = [
+        other.kept for other in current if other.data == row.data and other.is_ranked and other.kept
+    ]
+    row = replace(row, is_newest=is_newest)
+    if not is_newest or not row.is_ranked or row.kept is None:
+        return row
+    first, last = _rank(row.kept, rivals)
+    return replace(row, first=first, last=last, n_ranked=len(rivals))
+
+
+def _rank(mine: Record, rivals: Sequence[Record]) -> tuple[int, int]:
+    less = sum(other.high < mine.low for other in rivals)
+    more = sum(other.low > mine.high for other in rivals)
+    return less + 1, len(rivals) - more
+
+
+def _order(row: BoardRow) -> tuple[bool, str, bool, float, str]:
+    """Newest runs first, by data; ranked ones by the skill kept."""
+    value = row.kept.value if row.kept and row.is_ranked else float("inf")
+    return (not row.is_newest, row.data, not row.is_ranked, value, row.model)
+
+
+def _write(folder: Path, made: Board, runs: dict[str, Run]) -> None:
+    """The page, and a copy of each report; one that is not there is drawn."""
+    make_folder(folder / REPORTS)
+    for name, run in runs.items():
+        path = None if run.folder is None else run.folder / "report.html"
+        if path is not None and path.is_file():
+            content = path.read_bytes()
+        else:
+            content = report_page(run).encode("utf-8", "backslashreplace")
+        write_atomically(folder / REPORTS / f"{name}.html", content)
+    write_atomically(folder / "index.html", page(made).encode("utf-8", "backslashreplace"))

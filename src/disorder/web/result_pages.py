@@ -1,0 +1,144 @@
+"""Pages beside the runs: explanations, sanity checks, studies and comparisons, as files on disk.
+
+A page is known by its title ("disorder sanity: …") and by an opaque id; no address names a path.
+Links from one page to another below the folder lead to their ids, others are taken out.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from hashlib import blake2b
+from html import unescape
+from pathlib import Path
+from threading import Lock
+from urllib.parse import unquote
+
+from disorder.web.run_library import WALK_EVERY, RunLibrary
+
+MAX_PAGES = 5_000
+MAX_BYTES = 64 * 1024**2
+HEAD = 4096  # bytes in which the title stands
+KINDS = {
+    "sanity": "sanity",
+    "explain": "explanation",
+    "study": "study",
+    "compare": "comparison",
+}  # word in the title → what it is
+TITLE = re.compile(r"<title>disorder(?: (\w+)(?: (\S+))?)?: (.*?)</title>", flags=re.DOTALL)
+LINK = re.compile(r'href="([^"#][^"]*)"')
+
+
+@dataclass(frozen=True)
+class ResultPage:
+    """A page on disk; the report of a run has no kind."""
+
+    id: str
+    path: Path
+    name: str
+    kind: str
+    title: str
+    changed: str
+    stamp: tuple[int, int]
+
+
+@dataclass
+class ResultPages:
+    """The pages below the folder of a library."""
+
+    library: RunLibrary
+    _known: dict[str, ResultPage] = field(default_factory=dict)
+    _walked: float = float("-inf")
+    _lock: Lock = field(default_factory=Lock)
+
+    def all(self) -> list[ResultPage]:
+        """Every page that is no report of a run, newest first."""
+        with self._lock:
+            if time.monotonic() - self._walked > WALK_EVERY:
+                pages = (self._read(path) for path in self._walk())
+                self._known = {page.id: page for page in pages if page is not None}
+                self._walked = time.monotonic()
+        found = [page for page in self._known.values() if page.kind]
+        return sorted(found, key=lambda page: page.changed, reverse=True)
+
+    def find(self, id: str) -> ResultPage | None:
+        """The page with this id."""
+        if id not in self._known:
+            self.all()
+        return self._known.get(id)
+
+    def content(self, page: ResultPage) -> str:
+        """The page as it is on disk, its links to other pages of this folder made to work."""
+        text = page.path.read_bytes().decode("utf-8", "replace")
+        return LINK.sub(lambda found: self._link(page, found[1]), text)
+
+    def beside(self, folder: Path, name: str) -> ResultPage | None:
+        """The page of that name in a folder."""
+        return self.find(self._id(folder / name))
+
+    def _link(self, page: ResultPage, target: str) -> str:
+        """Where a link leads here: another page, or nowhere."""
+        if re.match(r"[a-z]+:", target):
+            return f'href="{target}"'
+        path = page.path.parent / unquote(unescape(target)).partition("#")[0]
+        other = self.find(self._id(Path(os.path.normpath(path))))
+        return f'href="/page/{other.id}"' if other else 'data-dead=""'
+
+    def _walk(self) -> Iterator[Path]:
+        n_found = 0
+        for here, folders, files in os.walk(self.library.root):
+            folders[:] = sorted(name for name in folders if not name.startswith("."))
+            for name in sorted(files):
+                if name.endswith(".html"):
+                    n_found += 1
+                    if n_found > MAX_PAGES:
+                        return
+                    yield Path(here) / name
+
+    def _id(self, path: Path) -> str:
+        try:
+            relative = path.relative_to(self.library.root).as_posix()
+        except ValueError:
+            return ""
+        return blake2b(os.fsencode(f"page {relative}"), digest_size=6).hexdigest()
+
+    def _read(self, path: Path) -> ResultPage | None:
+        """A page of ours; None for any other file, and for links that leave the folder."""
+        id = self._id(path)
+        try:
+            status = path.stat()
+        except OSError:
+            return None
+        stamp = (status.st_mtime_ns, status.st_size)
+        known = self._known.get(id)
+        if known is not None and known.stamp == stamp:
+            return known
+        if not self.library.is_inside(path) or not path.is_file() or status.st_size > MAX_BYTES:
+            return None
+        changed = datetime.fromtimestamp(status.st_mtime, UTC).isoformat(timespec="seconds")
+        relative = path.parent.relative_to(self.library.root).as_posix()
+        is_usual = path.name in ("report.html", "explain.html")
+        name = relative if is_usual else f"{relative}/{path.name}"
+        kind, title = _described(path)
+        if kind is None:
+            return None
+        return ResultPage(id, path, name.removeprefix("./"), kind, title, changed, stamp)
+
+
+def _described(path: Path) -> tuple[str | None, str]:
+    """The kind and title of a page; no kind at all where it is none of ours."""
+    with path.open("rb") as file:
+        head = file.read(HEAD).decode("utf-8", "replace")
+    found = TITLE.search(head)
+    if found is None:
+        return None, ""
+    title = unescape(found[3])
+    if found[1] is None:
+        return "", title
+    if found[1] not in KINDS:
+        return None, ""
+    return KINDS[found[1]], f"{found[2]}: {title}" if found[2] else title

@@ -1,0 +1,253 @@
+"""The ways to get an answer: right on a server that does them right, else refused."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from conftest import NLI
+from disorder.abstention import no_answer_codes
+from disorder.errors import BadModel, DisorderError, ModelStopped, UnknownName
+from disorder.models.openai import ServerModel
+from disorder.models.prompting import Prompt, prompt_for
+from disorder.models.servers.addresses import Key
+from disorder.models.servers.client import Client
+from disorder.models.servers.endpoint import Endpoint
+from disorder.models.servers.event_loop import run
+from disorder.models.servers.probing import Memory, probed
+from disorder.models.servers.replies import named_options
+from fake_server import FakeServer, Fault
+from oracles import guess, item_of
+
+pytest.importorskip("httpx2", reason="needs httpx2")
+TEXTS = [(f"a small dog number {i} ran home", f"an animal {i} moved") for i in range(12)]
+
+
+def brain(text: str) -> Mapping[str, float]:
+    """Probabilities that depend on the text; a tenth goes to other words."""
+    if "Premise:" not in text:
+        return {"banana": 1.0}
+    return {word: 0.9 * p for word, p in guess(*item_of(text)).items()} | {"Well": 0.1}
+
+
+def expected(prompt: Prompt) -> Any:
+    rows = [guess(*pair) for pair in TEXTS]
+    found = np.array([[row[word] for word in prompt.words] for row in rows])
+    return found / found.sum(axis=1, keepdims=True)
+
+
+def model_of(server: FakeServer, answers: str = "auto", **more: Any) -> ServerModel:
+    client = Client(server.url, Key(""), timeout=5.0, max_retries=1, first_wait=0.01)
+    prompt = prompt_for(NLI, is_pair=True, **more)
+    return ServerModel(Endpoint(client, "fake"), prompt, answers, Memory(None))
+
+
+OFFERS: dict[str, tuple[str, ...]] = {
+    "decisions": ("decisions",),
+    "prompt-logprobs": ("prompt-logprobs",),
+    "first-token": ("first-token",),
+    "constrained": ("constrained",),
+    "parse": (),
+}
+
+
+@pytest.mark.parametrize("way", OFFERS)
+def test_each_way_gives_what_the_model_behind_it_says(way: str) -> None:
+    with FakeServer(brain=brain, offers=OFFERS[way]) as server:
+        model = model_of(server)
+        assert model.way_name == way
+        found = model(TEXTS)
+    wanted = expected(model.prompt)
+    if model.description(TEXTS[0])["gives_probabilities"]:
+        assert found == pytest.approx(wanted, abs=1e-4)
+    else:
+        assert (found.argmax(axis=1) == wanted.argmax(axis=1)).all()
+        assert (found.max(axis=1) == 1).all()
+
+
+def test_openai_decisions_are_spoken_too() -> None:
+    with FakeServer(brain=brain, offers=("openai-decisions",)) as server:
+        model = model_of(server)
+        assert model.way_name == "decisions"
+        assert model(TEXTS) == pytest.approx(expected(model.prompt), abs=1e-4)
+
+
+def test_the_best_way_is_taken_and_the_others_are_named() -> None:
+    with FakeServer(brain=brain, offers=("first-token", "constrained")) as server:
+        model = model_of(server)
+        description = model.description(TEXTS[0])
+    assert description["answers"] == "first-token"
+    assert set(description["refused"]) == {"decisions", "prompt-logprobs"}
+    assert "404" in description["refused"]["decisions"]
+
+
+@pytest.mark.parametrize(
+    ("way", "settings", "reason"),
+    [
+        ("decisions", {}, "no decision endpoint"),
+        ("prompt-logprobs", {"offers": ("plain-first-token",)}, "echo is ignored"),
+        ("prompt-logprobs", {"offers": ()}, "log-probabilities are not returned"),
+        (
+            "prompt-logprobs",
+            {"offers": ("prompt-logprobs",), "echo_error": -3.0},
+            "its values are wrong",
+        ),
+        ("first-token", {"offers": ()}, "top_logprobs are not returned"),
+        ("constrained", {"offers": ()}, "response_format is ignored"),
+        ("guess", {}, "unknown way in --answers 'guess'"),
+    ],
+)
+def test_a_way_that_is_ignored_or_wrong_is_refused_with_one_line(
+    way: str, settings: dict[str, Any], reason: str
+) -> None:
+    with (
+        FakeServer(brain=brain, **settings) as server,
+        pytest.raises(DisorderError, match=reason) as refused,
+    ):
+        model_of(server, way)(TEXTS)
+    assert "\n" not in str(refused.value)
+
+
+def test_an_ignored_echo_never_becomes_chance_scores() -> None:
+    """llama.cpp ignores `echo` with HTTP 200: every option would score alike."""
+    with FakeServer(brain=brain, offers=("plain-first-token", "first-token")) as server:
+        model = model_of(server)
+        assert model.way_name == "first-token"
+        assert "echo is ignored" in model._probed.refused["prompt-logprobs"]  # type: ignore[union-attr]
+
+
+def test_a_decision_endpoint_that_answers_alike_is_refused() -> None:
+    with (
+        FakeServer(offers=("decisions",)) as server,
+        pytest.raises(BadModel, match="every text gets the same probabilities"),
+    ):
+        model_of(server, "decisions")(TEXTS)
+
+
+def test_options_that_begin_alike_are_not_told_apart_by_the_first_token() -> None:
+    words = {"entailment": "certain", "neutral": "clear", "contradiction": "no"}
+    with (
+        FakeServer(brain=brain) as server,
+        pytest.raises(BadModel, match="'certain' and 'clear' begin with the same letter"),
+    ):
+        model_of(server, "first-token", label_words=words)(TEXTS)
+    with (
+        FakeServer(brain=brain, offers=("first-token", "tokenize")) as server,
+        pytest.raises(BadModel, match="begin with the same token"),
+    ):
+        model_of(server, "first-token", label_words=words)(TEXTS)
+
+
+def test_a_model_that_begins_with_something_else_is_refused() -> None:
+    with (
+        FakeServer(brain=lambda text: {"Sure": 0.995, "yes": 0.003}) as server,
+        pytest.raises(BadModel, match="begins its reply with something else"),
+    ):
+        model_of(server, "first-token")(TEXTS)
+
+
+def test_label_mass_is_kept_beside_each_answer() -> None:
+    with FakeServer(brain=brain) as server:
+        rows = dict(model_of(server).as_they_come(TEXTS))
+    assert {round(float(row[-1]), 3) for row in rows.values()} == {0.882}
+
+
+REPLIES: dict[str, tuple[dict[str, Any], str]] = {
+    "a refusal": ({"content": "I'm sorry, I cannot help with that."}, "the model refused"),
+    "a refusal by field": ({"content": None, "refusal": "no"}, "the model refused"),
+    "a filter": ({"content": "", "finish_reason": "content_filter"}, "the model refused"),
+    "no label": ({"content": "That depends."}, "no label in the reply"),
+    "nothing": ({"content": None}, "no label in the reply"),
+    "two labels": ({"content": "yes or no"}, "several labels in the reply"),
+    "a label inside a word": ({"content": "nobody knows"}, "no label in the reply"),
+    "cut off while thinking": (
+        {"content": "<think>is it yes?", "finish_reason": "length"},
+        "the reply ended while thinking",
+    ),
+    "thinking elsewhere": (
+        {"content": "", "reasoning_content": "is it yes", "finish_reason": "length"},
+        "the reply ended while thinking",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", REPLIES)
+def test_a_reply_without_a_label_is_no_answer_and_never_a_guess(name: str) -> None:
+    from disorder.abstention import NO_ANSWERS
+
+    reply, reason = REPLIES[name]
+    with FakeServer(offers=(), reply=lambda text: reply) as server:
+        found = model_of(server, "parse")(TEXTS[:2])
+    assert [NO_ANSWERS[code - 1] for code in no_answer_codes(found)] == [reason] * 2
+
+
+@pytest.mark.parametrize(
+    "reply",
+    ["No.", "Answer: no", "**no**", "<think>yes, no?</think>\nNo", "it is yes?</think> no"],
+)
+def test_a_reply_with_one_label_is_that_label(reply: str) -> None:
+    with FakeServer(offers=(), reply=lambda text: {"content": reply}) as server:
+        found = model_of(server, "parse")(TEXTS[:1])
+    assert found.tolist() == [[0.0, 0.0, 1.0]]
+
+
+def test_longer_options_hide_those_inside_them() -> None:
+    options = ("entailment", "not entailment")
+    assert named_options("It is not entailment", options) == [1]
+    assert named_options("entailment", options) == [0]
+
+
+def test_a_rejected_text_is_no_answer_and_a_lost_way_stops_the_run() -> None:
+    too_long = Fault(status=400, content=b'{"error": {"message": "context length exceeded"}}')
+    with FakeServer(brain=brain, faults=lambda n, path: too_long if n == 9 else None) as server:
+        model = model_of(server, "first-token")
+        found = model(TEXTS)
+        assert int((no_answer_codes(found) > 0).sum()) == 1
+        server.offers = ()
+        with pytest.raises(ModelStopped, match="stopped answering by first-token"):
+            model(TEXTS)
+
+
+def test_the_orders_of_the_options_are_averaged() -> None:
+    def first_listed(text: str) -> Mapping[str, float]:
+        first = text.split("one of: ")[1].split(",")[0].strip(" .")
+        return {word: 0.8 if word == first else 0.1 for word in ("yes", "maybe", "no")}
+
+    with FakeServer(brain=first_listed) as server:
+        model = model_of(server, "first-token", option_orders=3)
+        assert model(TEXTS[:2]) == pytest.approx(np.full((2, 3), 1 / 3), abs=1e-6)
+    assert model.counts["order_changes"] == 2
+
+
+@pytest.mark.parametrize(
+    "usage",
+    [None, {}, {"prompt_tokens": -5, "completion_tokens": "x"}, {"prompt_tokens": 10**9}, 7],
+)
+def test_wrong_token_counts_are_estimated_and_said(usage: Any) -> None:
+    with FakeServer(brain=brain, usage=lambda n: usage) as server:
+        model = model_of(server, "first-token")
+        model(TEXTS)
+    assert model.counts["tokens_estimated"] == model.counts["questions"] > 0
+    assert 0 < model.counts["tokens_in"] < 10_000
+    assert any("does not count" in note for note in model.notes)
+
+
+def test_plain_prompts_use_completions(tmp_path: Path) -> None:
+    with FakeServer(brain=brain, offers=("plain-first-token",)) as server:
+        model = model_of(server, chat="off")
+        assert model.way_name == "first-token"
+        assert model(TEXTS) == pytest.approx(expected(model.prompt), abs=1e-4)
+        with pytest.raises(BadModel, match="not possible with --chat off"):
+            model_of(server, "parse", chat="off")(TEXTS)
+
+
+def test_an_unknown_model_is_told_what_there_is() -> None:
+    with FakeServer(models=("smollm2", "qwen")) as server:
+        client = Client(server.url, Key(""), max_retries=0)
+        endpoint = Endpoint(client, "smolm2")
+        with pytest.raises(UnknownName, match="did you mean 'smollm2'"):
+            run(probed(endpoint, prompt_for(NLI, is_pair=True), "auto"), inside=client)

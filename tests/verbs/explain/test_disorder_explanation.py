@@ -1,0 +1,96 @@
+"""`explain --by disorder` tells a reader of local order from a reader of global order."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pytest
+
+from disorder import explain
+from disorder.errors import NothingToMeasure
+from disorder.verbs.explain.disorder_regression import joint_slopes
+
+N_WORDS = 12
+N_ROWS = 60
+# all different as words, and each says which place it had
+WORDS = [f"{letter}{letter}" for letter in "abcdefghijkl"]
+NUMBER = {word: i for i, word in enumerate(WORDS)}
+ROWS = [
+    {"id": f"{i:03d}", "text_a": f"t {i}", "text_b": " ".join(WORDS), "label": ("no", "yes")[i % 2]}
+    for i in range(N_ROWS)
+]
+
+
+def order_of(text: str) -> np.ndarray[Any, Any]:
+    return np.array([NUMBER[word] for word in text.split()])
+
+
+def local(text: str) -> float:
+    """The share of neighbours that were none."""
+    return float((np.diff(order_of(text)) != 1).mean())
+
+
+def travelled(text: str) -> float:
+    """How far words are from home."""
+    order = order_of(text)
+    return float(np.abs(order - np.arange(len(order))).sum() / (len(order) ** 2 // 2))
+
+
+def reader(measure: Any) -> Any:
+    """A model that says yes until the disorder passes a limit of the example's own."""
+
+    def predict(pairs: Sequence[tuple[str, str]]) -> list[str]:
+        limits = [(int(a.split()[1]) + 0.5) / N_ROWS for a, _ in pairs]
+        return [
+            "yes" if measure(b) < limit else "no"
+            for (_, b), limit in zip(pairs, limits, strict=True)
+        ]
+
+    predict.labels = ["no", "yes"]  # type: ignore[attr-defined]
+    return predict
+
+
+def finding(measure: Any) -> tuple[str, Any]:
+    found = explain(reader(measure), ROWS, by="disorder:draws=4", limit=None, language="en")
+    return found["disorder"].finding, found["disorder"].scores
+
+
+def test_a_reader_of_local_order_is_named() -> None:
+    line, scores = finding(local)
+    assert "follows local order more than global order" in line
+    assert scores["local"].low > 0.7
+    assert abs(scores["global"].value) < 0.15
+
+
+def test_a_reader_of_global_order_is_named() -> None:
+    line, scores = finding(travelled)
+    assert "follows global order more than local order" in line
+    assert scores["global"].low > 0.7
+    assert abs(scores["local"].value) < 0.15
+
+
+def test_a_model_without_order_changes_nothing() -> None:
+    line, _ = finding(lambda text: 0.0)
+    assert "no prediction changes, whatever the order" in line
+
+
+def test_slopes_are_those_of_least_squares() -> None:
+    rng = np.random.default_rng(0)
+    x, z = rng.random((2, 40, 12))
+    is_kept = rng.random((40, 12)) < 1 - 0.6 * x - 0.2 * z
+    found = joint_slopes(x, z, is_kept)
+    centred = [each - each.mean(axis=1, keepdims=True) for each in (x, z, 1.0 - is_kept)]
+    columns = np.stack([centred[0].ravel(), centred[1].ravel()], axis=1)
+    expected = np.linalg.lstsq(columns, centred[2].ravel(), rcond=None)[0]
+    assert found.local.value == pytest.approx(expected[0])
+    assert found.global_.value == pytest.approx(expected[1])
+    assert found.difference.value == pytest.approx(expected[0] - expected[1])
+    assert found.follows == "local"
+
+
+def test_measures_that_move_together_cannot_be_told_apart() -> None:
+    x = np.tile(np.linspace(0, 1, 8), (20, 1))
+    with pytest.raises(NothingToMeasure, match="cannot be told apart"):
+        joint_slopes(x, x, np.ones((20, 8), dtype=bool))
