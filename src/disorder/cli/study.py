@@ -173,10 +173,10 @@ def _check(name: str | None, studies: Path | None, *, as_json: bool) -> None:
     """What of the papers can be computed, and was: one line per item, as Markdown."""
     from dataclasses import asdict
 
-    from disorder.verbs.study import check_item, check_table, read_studies
+    from disorder.verbs.study import PAPERS, check_item, check_table, read_studies
 
     found = read_studies(studies) if studies else {}
-    checks = [check_item(item, found) for item in _wanted(name) if item.is_built_in]
+    checks = [check_item(item, found) for item in _wanted(name) if item.paper_name in PAPERS]
     if as_json:
         sys.stdout.write(json.dumps([asdict(check) for check in checks]) + "\n")
         return

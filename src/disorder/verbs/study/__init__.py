@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from disorder.verbs.study.availability import missing_for
 from disorder.verbs.study.folder import as_json, read_study
-from disorder.verbs.study.item import StudyItem, find_item, study_item, study_items
+from disorder.verbs.study.item import PAPERS, StudyItem, find_item, study_item, study_items
 from disorder.verbs.study.latex_table import latex_table
 from disorder.verbs.study.means import MeanRow
 from disorder.verbs.study.pipeline import Pipeline, Reach
@@ -32,6 +32,7 @@ from disorder.verbs.study.training_models import TrainingArm
 from disorder.verbs.study.workbench import Workbench
 
 __all__ = [
+    "PAPERS",
     "AuditTable",
     "CountTable",
     "DesignsTable",
