@@ -23,6 +23,7 @@ KINDS = {
     "transformation": "Transformations",
     "metric": "Metrics",
     "model": "Models",
+    "prompt": "Prompts for language models",
     "data": "Data",
     "words": "Word splitters",
     "tagger": "Taggers",

@@ -54,7 +54,10 @@ def make_runs(folder: Path) -> None:
             if "sentiment" in data and name in ("always-neutral",):
                 continue
             out = folder / "runs" / f"{name}-{data.replace(':', '-')}"
-            disorder("audit", model, data, "--limit", 300, "--q", 20, "--out", out, folder=folder)
+            words: list[object] = ["audit", model, data, "--limit", 200, "--q", 10, "--out", out]
+            if (name, data) != ("reader", "builtin"):  # the one that is shown has the whole suite
+                words += ["--with", "derange"]
+            disorder(*words, folder=folder)
     disorder(
         "explain", "builtin", "builtin", "--by", "omega_curve", "--by", "overlap", "--limit", 60,
         "--q", 5, "--out", folder / "runs" / "explained", folder=folder,

@@ -20,7 +20,7 @@ LAYERS = (
     {"verbs"},
     {"data", "transformations", "models", "metrics"},
     {"runs", "report", "engines"},
-    {"types", "errors", "registry", "specs", "randomness"}
+    {"types", "errors", "registry", "specs", "randomness", "untrusted_files", "visible_text"}
     | {"abstention", "memo", "hub", "languages"},
 )  # surfaces → verbs → parts → store → base
 # the only steps sideways, apart from verb to verb; a run shows itself in a notebook by its report

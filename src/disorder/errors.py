@@ -101,6 +101,12 @@ def _install_command(extra: str, origin: Mapping[str, Any]) -> str:
     return f'pip install "disorder[{extra}]"'
 
 
+class CannotWrite(DisorderError):
+    """There is no room or no right for a file; what is finished is kept, so that it can be resumed
+    once there is.
+    """
+
+
 class MissingData(DisorderError):
     """A part needs data or a model of an installed package that is not there."""
 

@@ -188,6 +188,7 @@ class ModelPart(Part):
 
     form: str
     needs: str = ""
+    only_reads: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -383,9 +384,10 @@ def _import_modules(home: str) -> None:
 def _load_plugin(name: str, load: Callable[[], object]) -> None:
     try:
         load()
-    except ImportError as error:
+    except (Exception, SystemExit) as error:  # others' code, which may raise anything
+        told = error if isinstance(error, ImportError) else f"{type(error).__name__}: {error}"
         raise DisorderError(
-            f"plugin {name!r} cannot be loaded ({error}); reinstall or uninstall it"
+            f"plugin {name!r} cannot be loaded ({told}); reinstall or uninstall it"
         ) from error
 
 
@@ -533,14 +535,16 @@ def metric(
     return enter
 
 
-def model(*, form: str, needs: str = "") -> Callable[[F], F]:
+def model(*, form: str, needs: str = "", only_reads: bool = False) -> Callable[[F], F]:
     """Register a loader of predictors; `form` shows the spec a user types.
 
     Its keyword-only parameters beside `task` are settings that only this kind of model takes. A
     loader with a parameter `prompt` is one of language models and gets the
-    `disorder.models.prompting.Prompt` of the task.
+    `disorder.models.prompting.Prompt` of the task. `only_reads` claims that loading reads weights
+    and settings, and neither runs code that the spec names nor reaches another machine: only such a
+    model is loaded because a run folder names it.
     """
-    return _declare(ModelPart, name=_form_name(form), form=form, needs=needs)
+    return _declare(ModelPart, name=_form_name(form), form=form, needs=needs, only_reads=only_reads)
 
 
 def prompt(

@@ -58,6 +58,10 @@ def test_open_a_run_filter_it_and_open_an_example(
     assert page.get_by_role("row").count() == 5
     assert "cannot be read" in page.get_by_role("row", name="damaged").inner_text()
     assert_accessible(page)
+    page.get_by_label("run, model or data contains").fill("builtin:bow")
+    page.get_by_role("button", name="Show").click()
+    assert page.get_by_role("row").count() == 2
+    page.get_by_role("link", name="Clear").click()
     page.get_by_role("link", name="reader", exact=True).click()
     assert_accessible(page)
     status = page.get_by_role("status")
@@ -70,7 +74,9 @@ def test_open_a_run_filter_it_and_open_an_example(
     golds = page.locator("#examples ~ .scroll tbody tr td:nth-child(2)").all_inner_texts()
     assert set(golds) == {"neutral"}
     page.get_by_role("link", name="open example").first.click()
-    assert page.locator("svg.bump line").count() > 20
+    assert page.locator(".words svg path[d]").count() == 0
+    page.locator(".words .moved").first.hover()
+    assert page.locator(".words svg path[d]").count() == 1, "an arc to where the word came from"
     assert page.locator(".version").count() == 20
     assert "24 versions get the gold label" in page.locator("#versions ~ p").first.inner_text()
     assert_accessible(page)

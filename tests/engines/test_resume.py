@@ -19,6 +19,7 @@ from disorder.runs import read_run
 from disorder.verbs.audit import BLOCK, audit, resume
 
 KILLS = 20
+MODEL = "python:slow_model:predict"
 LABELS = ("entailment", "neutral", "contradiction")
 SLOW = """
 import time
@@ -58,7 +59,7 @@ SPECS = ["derange:q=40", "shuffle_ngrams", "reverse"]
 def command(place: Path, out: str, *, is_resumed: bool) -> list[str]:
     start = [sys.executable, "-m", "disorder", "audit"]
     if is_resumed:
-        return [*start, "--resume", out]
+        return [*start, "--resume", out, MODEL]
     with_ = [word for spec in SPECS for word in ("--with", spec)]
     return [*start, "python:slow_model:predict", "data.jsonl", *with_, "--q", "40", "--out", out]
 
@@ -143,14 +144,14 @@ def test_a_resumed_run_predicts_no_finished_block_again(
     assert read_run(Path("run")).status == "failed"
     before = read_run(Path("run")).n_predictions
     assert before >= 400 + 2 * BLOCK - 200  # the original texts and two blocks were predicted
-    run = resume("run")
+    run = resume("run", model=MODEL)
     assert run.status == "done"
     n_texts = 400 * (1 + 40 + 10 + 1)
     assert run.n_predictions == n_texts  # none was predicted twice
     assert run.profile["predicted"] == n_texts - before
     assert run.profile["resumed"] == before
     assert {"draw", "forward", "write"} <= set(run.profile)
-    assert resume("run").scores == run.scores  # a finished run is simply read
+    assert resume("run", model=MODEL).scores == run.scores  # a finished run is simply read
 
 
 def test_a_damaged_part_is_predicted_again(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -167,7 +168,7 @@ def test_a_damaged_part_is_predicted_again(place: Path, monkeypatch: pytest.Monk
         part.write_bytes(damage(part.read_bytes()))
         state = json.loads(Path("run/run.json").read_text())
         Path("run/run.json").write_text(json.dumps({**state, "status": "started", "scores": []}))
-        again = resume("run")
+        again = resume("run", model=MODEL)
         assert again.scores == whole.scores
         assert samples_of(Path("run")) == before
         assert any("damaged" in note for note in again.notes)
@@ -182,7 +183,7 @@ def test_changed_data_is_not_mixed_into_a_run(place: Path, monkeypatch: pytest.M
     text = Path("data.jsonl").read_text()
     Path("data.jsonl").write_text(text.replace("small", "large", 1))
     with pytest.raises(DisorderError, match="the data changed since the run began"):
-        resume("run")
+        resume("run", model=MODEL)
 
 
 def test_another_tagger_is_not_mixed_into_a_run(
@@ -195,7 +196,7 @@ def test_another_tagger_is_not_mixed_into_a_run(
     state |= {"status": "started", "taggers": ["spacy:another_pipeline"]}
     Path("run/run.json").write_text(json.dumps(state))
     with pytest.raises(DisorderError, match="began with spacy:another_pipeline for word classes"):
-        resume("run")
+        resume("run", model=MODEL)
 
 
 @pytest.mark.skipif(
@@ -216,7 +217,7 @@ def test_a_full_disk_loses_nothing_that_was_finished(
     if mounted.returncode:
         pytest.skip("this machine does not let tests mount a disk")
     try:
-        with pytest.raises(DisorderError, match=r"cannot be written .*--resume"):
+        with pytest.raises(DisorderError, match=r"cannot be written .*what is finished is kept"):
             audit(
                 "python:slow_model:predict",
                 "data.jsonl",

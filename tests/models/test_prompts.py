@@ -194,6 +194,18 @@ def test_orders_are_averaged_and_the_bias_is_told() -> None:
     assert found["last_listed"] == pytest.approx(0.125)
 
 
+def test_a_word_that_begins_with_another_is_not_counted_twice() -> None:
+    words = {"entailment": "no", "neutral": "no idea", "contradiction": "never"}
+
+    class Sure(PromptedModel):
+        def option_scores(self, questions: Sequence[Question], /) -> Floats:
+            return np.log(np.array([[0.7, 0.6, 0.3]] * len(questions)))
+
+    model = Sure(prompt_for(NLI, is_pair=True, label_words=words), "sure")
+    model([PAIR])
+    assert findings(model.counts)["label_mass"] == pytest.approx(1.0)
+
+
 def test_one_order_shows_the_bias_and_calibration_takes_it_away() -> None:
     biased = Listener(prompt_for(NLI, is_pair=True), "listener")([PAIR])
     np.testing.assert_allclose(biased, [[0.75, 0.125, 0.125]])

@@ -125,7 +125,7 @@ def test_a_failed_write_leaves_the_old_file_and_no_other(
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(Path, "replace", full)
-    with pytest.raises(DisorderError, match=r"No space left on device.*--resume"):
+    with pytest.raises(DisorderError, match=r"No space left on device.*what is finished is kept"):
         write_atomically(path, b"new")
     assert [file.name for file in tmp_path.iterdir()] == ["run.json"]
     assert path.read_bytes() == b"old"

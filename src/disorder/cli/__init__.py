@@ -1,11 +1,10 @@
 """The command line: one thin file per verb.
 
-The user's mistake is one line and exit code 2; anything else is our bug.
+The user's mistake is one line and exit code 2; anything else is our bug, and exit code 3.
 """
 
 from __future__ import annotations
 
-import os
 import sys
 
 import typer
@@ -21,16 +20,20 @@ from disorder.cli import (
     gate,
     human,
     mitigations,
+    options,
     perturb,
     plan,
     report,
+    resuming,
     sanity,
     study,
     train,
     view,
 )
 from disorder.cli import list as list_verb
-from disorder.errors import DisorderError, naming_options
+from disorder.cli.output import degrade_streams, print_text, silence_output
+from disorder.errors import CannotWrite, DisorderError, naming_options
+from disorder.visible_text import one_line
 
 app = typer.Typer(
     name="disorder",
@@ -60,7 +63,7 @@ app.command("study")(study.study)
 
 def _version(wanted: bool) -> None:
     if wanted:
-        typer.echo(f"disorder {__version__}")
+        print_text(f"disorder {__version__}")
         raise typer.Exit
 
 
@@ -80,28 +83,78 @@ def _options(
         summaries = {
             name: command.get_short_help_str(200) for name, command in group.commands.items()
         }
-        sys.stdout.write(welcome(__version__, summaries))
+        print_text(welcome(__version__, summaries), end="")
+
+
+DONE = 0
+OURS = 3  # the exit code of a bug
+MISTAKE = 2
+INTERRUPTED = 130
+BUG = "this looks like a bug in disorder; please report it with the lines above"
 
 
 def main(arguments: list[str] | None = None) -> None:
-    """Run the command line and exit."""
+    """Run the command line and exit: 0 done, 1 a gate failed, 2 the user's mistake or unusable
+    input, 3 our bug, 130 interrupted.
+    """
+    degrade_streams()
+    resuming.start(arguments)
     try:
-        with naming_options():
-            code = app(arguments, standalone_mode=False)
-    except DisorderError as error:
-        _fail(str(error))
-    except typer.TyperException as error:
-        _fail(error.format_message())
+        code = _run(arguments)
+    finally:
+        options.remove_empty_folders()
+    sys.exit(code)
+
+
+def _run(arguments: list[str] | None) -> int:
+    """Run a command and give its exit code; no other place decides on one, but `gate` on 1."""
+    try:
+        code = _called(arguments)
+        sys.stdout.flush()
+        return code
+    except (DisorderError, typer.TyperException) as error:
+        told = error.format_message() if isinstance(error, typer.TyperException) else str(error)
+        return _fail(told, resuming.advice() if isinstance(error, CannotWrite) else "")
     except (KeyboardInterrupt, typer.Abort):
-        print("\nstopped", file=sys.stderr)  # noqa: T201
-        sys.exit(130)
-    except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        sys.exit(0)
-    sys.exit(code if isinstance(code, int) else 0)
+        print_text("\nstopped" + (f"; {how}" if (how := resuming.advice()) else ""), is_error=True)
+        return INTERRUPTED
+    except BrokenPipeError:  # nobody reads on, as in `disorder list | head`
+        silence_output()
+        return DONE
+    except MemoryError:
+        return _fail("not enough memory; use fewer examples (--limit) or a smaller --q")
+    except OSError as error:
+        if error.errno is None:
+            return _bug()
+        where = f"{error.filename}: " if error.filename is not None else ""
+        return _fail(f"{where}{error.strerror}", resuming.advice())
+    except Exception:
+        return _bug()
 
 
-def _fail(message: str) -> None:
-    line = " ".join(message.split())
-    print(f"disorder: {line}", file=sys.stderr)  # noqa: T201
-    sys.exit(2)
+def _called(arguments: list[str] | None) -> int:
+    """Call the command without typer's own `main`, which takes a closed pipe for exit code 1 and
+    says nothing on an interrupt.
+    """
+    command = typer.main.get_command(app)
+    given = sys.argv[1:] if arguments is None else arguments
+    try:
+        with naming_options(), command.make_context("disorder", [*given]) as context:
+            code = command.invoke(context)
+    except typer.Exit as stopped:
+        return int(stopped.exit_code)
+    return code if isinstance(code, int) else DONE
+
+
+def _bug() -> int:
+    import traceback
+
+    print_text(traceback.format_exc(), is_error=True)
+    print_text(f"disorder: {BUG}", is_error=True)
+    return OURS
+
+
+def _fail(message: str, advice: str = "") -> int:
+    told = f"{message}; {advice}" if advice else message
+    print_text(f"disorder: {one_line(told)}", is_error=True)
+    return MISTAKE

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
-import sys
 from typing import TYPE_CHECKING, Any
 
-import typer
-
 from disorder.cli import options as o
+from disorder.cli.output import console as new_console
+from disorder.cli.output import output_may_be_unread, print_json, print_text
+from disorder.cli.resuming import resumable, resume_command
 
 if TYPE_CHECKING:
     from disorder.runs import Run
@@ -16,10 +15,12 @@ if TYPE_CHECKING:
 QUICK = 1000  # examples of the built-in data when no data is named
 # options that are no settings of an audit
 OUTSIDE = ("model", "data", "out", "resume", "profile", "as_json", "dry_run")
+# options that a resumed run does not take from its folder
+ASKED_AGAIN = ("address", "base_url", "cache", "with_")
 
 
 def audit(
-    model: o.Model = "builtin",
+    model: o.ModelOrUsual = None,
     data: o.Data = None,
     suite: o.Suite = "order",
     with_: o.With = None,
@@ -84,18 +85,21 @@ def audit(
     settings = {name: v for name, v in options.items() if name not in OUTSIDE and v is not None}
     if data is None and limit is None:
         settings["limit"] = QUICK
+    named = model or "builtin"
     if dry_run:
-        return _previewed(model, data or "builtin", settings)
-    folder = resume or out or str(o.new_folder(model, data or "builtin"))
-    run = _audited(model, data or "builtin", folder, settings, is_resumed=resume is not None)
-    if as_json:
-        sys.stdout.write(json.dumps(run.model_dump(), ensure_ascii=False) + "\n")
+        return _previewed(named, data or "builtin", settings)
+    folder = resume or out or str(o.new_folder(named, data or "builtin"))
+    if resume is None:
+        run = _audited(named, data or "builtin", folder, settings)
     else:
-        from rich.console import Console
-
+        again = {name: options[name] for name in ASKED_AGAIN if options[name]}
+        run = _resumed(folder, model, data, again)
+    if as_json:
+        print_json(run.model_dump())
+    else:
         from disorder.report.terminal import show
 
-        show(run, Console(), folder=folder, profile=profile)
+        show(run, new_console(), folder=folder, profile=profile)
     return _ruled(run, is_shown=not as_json) if run.gate else 0
 
 
@@ -105,9 +109,9 @@ def _ruled(run: Run, *, is_shown: bool) -> int:
     from disorder.runs.decision import Decision
 
     decision = Decision.model_validate(run.gate)
-    if is_shown:
-        for line in lines(decision):
-            typer.echo(line)
+    with output_may_be_unread():
+        for line in lines(decision) if is_shown else ():
+            print_text(line)
     return 0 if decision.passed else 1
 
 
@@ -116,19 +120,35 @@ def _previewed(model: str, data: str, settings: dict[str, Any]) -> int:
     from disorder.verbs.audit import preview
 
     for line in preview(model, data, **settings).lines():
-        typer.echo(line)
+        print_text(line)
     return 0
 
 
-def _audited(
-    model: str, data: str, folder: str, settings: dict[str, Any], *, is_resumed: bool
-) -> Run:
+def _audited(model: str, data: str, folder: str, settings: dict[str, Any]) -> Run:
     from disorder.cli.progress import Bar, News
     from disorder.verbs.audit import audit as start
+
+    News.show()
+    with resumable(folder, "run.json", _resume_command(folder, model, settings)), Bar() as bar:
+        return start(model, data, out=folder, progress=bar, **settings)
+
+
+def _resumed(folder: str, model: str | None, data: str | None, again: dict[str, Any]) -> Run:
+    """The run in a folder, resumed; the model is what the user named again, if anything."""
+    from disorder.cli.progress import Bar, News
     from disorder.verbs.audit import resume
 
     News.show()
-    with Bar() as bar:
-        if is_resumed:
-            return resume(folder, progress=bar)
-        return start(model, data, out=folder, progress=bar, **settings)
+    with resumable(folder, "run.json", _resume_command(folder, model or "", again)), Bar() as bar:
+        return resume(folder, model=model, data=data, progress=bar, **again)
+
+
+def _resume_command(folder: str, model: str, given: dict[str, Any]) -> str:
+    """What to type to resume; what a folder may not say is said again."""
+    from disorder.verbs.model_loading import must_be_named
+
+    words = [model] if must_be_named(model) else []
+    for name in ("address", "base_url"):
+        if given.get(name):
+            words += [f"--{name.replace('_', '-')}", str(given[name])]
+    return resume_command("audit", folder, *words)

@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from disorder.cli import options as o
+from disorder.cli.output import print_text
 
 
 def board(
@@ -27,5 +28,5 @@ def board(
     made = make(*runs, out=out, title=title)
     n_models = len({row.model for row in made.rows})
     n_data = len({row.data for row in made.rows})
-    typer.echo(f"{len(made.rows)} runs of {n_models} models on {n_data} datasets")
-    typer.echo(f"Page: {out}/index.html")
+    print_text(f"{len(made.rows)} runs of {n_models} models on {n_data} datasets")
+    print_text(f"Page: {out}/index.html")

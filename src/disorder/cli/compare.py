@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import json
-import sys
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from disorder.cli.files import write
+from disorder.cli.output import console as new_console
+from disorder.cli.output import print_json, print_text
 
 
 def compare(
@@ -66,16 +66,14 @@ def compare(
     if html:
         write("--html", html, page(found))
     if as_json:
-        sys.stdout.write(json.dumps(found.model_dump(), ensure_ascii=False) + "\n")
+        print_json(found.model_dump())
         return
     if latex:
         from disorder.report.latex import comparison_tables
 
-        sys.stdout.write("\n".join(map(str, comparison_tables(found))))
+        print_text("\n".join(map(str, comparison_tables(found))), end="")
         return
-    from rich.console import Console
-
-    console = Console()
+    console = new_console()
     show_comparison(found, console, every_row=every_row)
     if html:
         console.print(f"\nPage: {html}", markup=False, highlight=False, soft_wrap=True)

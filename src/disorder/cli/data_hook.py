@@ -11,6 +11,7 @@ import sys
 from argparse import ArgumentParser
 from collections.abc import Iterator, Sequence
 
+from disorder.cli.output import print_text
 from disorder.errors import DisorderError
 from disorder.specs import parse_pairs
 
@@ -35,7 +36,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except DisorderError as error:
         sys.stderr.write(f"disorder: {error}\n")
         return 2
-    sys.stdout.write("".join(f"{line}\n" for line in found))
+    print_text("".join(f"{line}\n" for line in found), end="")
     return 1 if found else 0
 
 

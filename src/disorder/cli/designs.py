@@ -4,7 +4,7 @@ perturbed?
 
 from __future__ import annotations
 
-import sys
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -12,6 +12,9 @@ import typer
 
 from disorder.cli import options as o
 from disorder.cli.files import write
+from disorder.cli.output import console as new_console
+from disorder.cli.output import print_json
+from disorder.cli.resuming import resumable
 from disorder.cli.tables import (
     TableRows,
     markdown,
@@ -65,13 +68,11 @@ def designs(
     with a paired interval. The same command with the same --out resumes what was stopped. Leaves
     designs.json and designs.md.
     """
-    from rich.console import Console
-
     from disorder.cli.progress import EpochBar
     from disorder.verbs.train import designs as compare_designs
 
     folder = out or o.new_folder(model, data, "models")
-    with EpochBar() as bar:
+    with resumable(folder, "seed-0"), EpochBar() as bar:
         found = compare_designs(
             data,
             test,
@@ -91,9 +92,9 @@ def designs(
     note = f"{seeds_text(seeds)}. {MEANING}"
     _write(folder, found, note)
     if as_json:
-        sys.stdout.write(json_text(found))
+        print_json([asdict(each) for each in found])
         return
-    console = Console()
+    console = new_console()
     print_line(console, f"plain on original texts: accuracy {_accuracy(found[0])}")
     console.print(terminal(delta_rows(found)))
     console.print(note, style="dim", highlight=False, markup=False)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import shlex
 import sys
 from pathlib import Path
@@ -11,6 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from disorder.cli import options as o
+from disorder.cli.output import console as new_console
+from disorder.cli.output import print_json
 
 if TYPE_CHECKING:
     from disorder.verbs.explain import Explanations, ExplanationSection
@@ -131,7 +132,7 @@ def explain(
         verb.write_folder(folder, found, _command())
         written.append(folder / "explain.html")
     if as_json:
-        sys.stdout.write(json.dumps(verb.as_json(found), ensure_ascii=False) + "\n")
+        print_json(verb.as_json(found))
     else:
         _show(found, written)
 
@@ -141,10 +142,9 @@ def _command() -> str:
 
 
 def _show(found: Explanations, written: list[Path]) -> None:
-    from rich.console import Console
     from rich.text import Text
 
-    console = Console(soft_wrap=True)
+    console = new_console(soft_wrap=True)
     console.print(Text(f"\n{found.about}", style="dim"))
     for line in found.notes:
         console.print(Text(line))

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
-import sys
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from disorder.cli.files import write
+from disorder.cli.output import output_may_be_unread, print_json, print_text
 
 
 def gate(
@@ -52,11 +51,12 @@ def gate(
     ):
         if path is not None:
             write(option, path, text(decision))
-    if as_json:
-        sys.stdout.write(json.dumps(decision.model_dump(), ensure_ascii=False) + "\n")
-    else:
-        for line in lines(decision):
-            typer.echo(line)
-        for line in notes(decision):
-            typer.echo(line, err=True)
+    with output_may_be_unread():  # the exit code is the decision, also where nobody reads it
+        if as_json:
+            print_json(decision.model_dump())
+        else:
+            for line in lines(decision):
+                print_text(line)
+            for line in notes(decision):
+                print_text(line, is_error=True)
     return 0 if decision.passed else 1

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import json
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, cast
 
 import typer
 
 from disorder.cli.options import Columns, DataDir, Seed, mapping
+from disorder.cli.output import console as new_console
+from disorder.cli.output import print_json, print_text
 
 if TYPE_CHECKING:
     from disorder.verbs.human import MadeTask
@@ -23,7 +23,7 @@ app = typer.Typer(rich_markup_mode=None)
 def _help(context: typer.Context) -> None:
     """Can people do what the model does? Make a blind task, collect answers, score them."""
     if context.invoked_subcommand is None:
-        typer.echo(context.get_help())
+        print_text(context.get_help())
 
 
 Folder = Annotated[Path, typer.Argument(help="Task folder, as disorder human make writes it")]
@@ -95,13 +95,13 @@ def make(
 
 
 def _print_made(made: MadeTask) -> None:
-    typer.echo(f"{made.task.n_items:,} items written to {made.folder}")
+    print_text(f"{made.task.n_items:,} items written to {made.folder}")
     for name, counts in made.counts.items():
         listed = ", ".join(f"{value} {count:,}" for value, count in counts.items())
-        typer.echo(f"  {name + ':':<8} {listed}")
+        print_text(f"  {name + ':':<8} {listed}")
     for note in made.task.notes:
-        typer.echo(note)
-    typer.echo(
+        print_text(note)
+    print_text(
         f"Read and edit {made.folder}/instructions.md, then: disorder human serve {made.folder}"
     )
 
@@ -136,7 +136,7 @@ def export(
     n = human.export(folder, out, what=cast("Exported", what))
     rows = "answers, also those undone," if what == "history" else what
     target = "standard output" if str(out) == "-" else out
-    typer.echo(f"{n:,} {rows} written to {target}", err=True)
+    print_text(f"{n:,} {rows} written to {target}", is_error=True)
 
 
 @app.command("import")
@@ -155,7 +155,7 @@ def import_(
 
     n_new, n_known = human.import_answers(folder, file)
     known = f", {n_known:,} were there before" if n_known else ""
-    typer.echo(f"{n_new:,} answers imported{known}")
+    print_text(f"{n_new:,} answers imported{known}")
 
 
 @app.command()
@@ -170,8 +170,6 @@ def score(
 
     scores = human.score(folder)
     if as_json:
-        sys.stdout.write(json.dumps(scores.model_dump(), ensure_ascii=False) + "\n")
+        print_json(scores.model_dump())
     else:
-        from rich.console import Console
-
-        human.print_scores(scores, Console())
+        human.print_scores(scores, new_console())

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from disorder.cli.output import console as new_console
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
@@ -64,15 +66,13 @@ def list_parts(
     ] = False,
 ) -> None:
     """List transformations, metrics, models, data and all other parts, plugins included."""
-    from rich.console import Console
-
     from disorder.errors import UnknownName
 
     if kind is not None and kind not in LISTS:
         raise UnknownName("kind of part", kind, LISTS)
-    console = Console(highlight=False)
+    console = new_console(highlight=False)
     for name in [kind] if kind else LISTS:
-        console.print(f"[bold]{name}[/bold]")
+        console.print(name, style="bold")
         _print_list(console, name, examples=examples)
         console.print()
 

@@ -4,13 +4,16 @@ predict the original ones?
 
 from __future__ import annotations
 
-import sys
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from disorder.cli import options as o
 from disorder.cli.designs import ComparisonData, ComparisonJson, ComparisonSeeds, ComparisonTest
 from disorder.cli.files import write
+from disorder.cli.output import console as new_console
+from disorder.cli.output import print_json
+from disorder.cli.resuming import resumable
 from disorder.cli.tables import TableRows, markdown, print_line, seeds_text, terminal
 from disorder.cli.tables import as_json as json_text
 from disorder.cli.train import Device, ModelName, Set, TestLimit, TrainLimit, TrainOut, settings_of
@@ -84,14 +87,12 @@ def mitigations(
     them. The same command with the same --out resumes what was stopped. Leaves mitigations.json and
     mitigations.md.
     """
-    from rich.console import Console
-
     from disorder.cli.progress import EpochBar
     from disorder.verbs.train import USUAL
     from disorder.verbs.train import mitigations as compare_mitigations
 
     folder = out or o.new_folder(model, data, "models")
-    with EpochBar() as bar:
+    with resumable(folder, "seed-0"), EpochBar() as bar:
         found = compare_mitigations(
             data,
             test,
@@ -113,9 +114,9 @@ def mitigations(
     tables = tables_of(found)
     _write(folder, found, tables)
     if as_json:
-        sys.stdout.write(json_text(found))
+        print_json([asdict(each) for each in found])
         return
-    console = Console()
+    console = new_console()
     for title, rows in tables.items():
         console.print(terminal(rows, title))
     console.print(MEANING, style="dim", highlight=False, markup=False)

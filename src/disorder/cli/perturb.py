@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal, cast
 
@@ -22,6 +21,7 @@ from disorder.cli.options import (
     SomeData,
     TaskName,
 )
+from disorder.cli.output import print_json, print_text
 from disorder.errors import DisorderError
 
 if TYPE_CHECKING:
@@ -123,11 +123,12 @@ def perturb(
             label_words=label_words,
         )
         _say(texts.tally, str(out))
-        typer.echo(f"run it: {RUN[as_].format(found=found, folder=out)}", err=True)
+        print_text(f"run it: {RUN[as_].format(found=found, folder=out)}", is_error=True)
         return
     _check_jsonl(prompt=prompt, shots=shots, shots_from=shots_from, label_words=label_words)
     if out is None or str(out) == "-":
-        texts.write(sys.stdout)
+        for record in texts:
+            print_json(record)
         _say(texts.tally, "standard output")
     else:
         texts.save(out)
@@ -144,20 +145,21 @@ def _check_jsonl(**given: object) -> None:
 def _say(tally: Tally, out: str) -> None:
     """What was written, removed and left out, on standard error."""
     for note in tally.notes:
-        typer.echo(note, err=True)
+        print_text(note, is_error=True)
     if not tally.used:
-        typer.echo(f"0 examples used, 0 variants written to {out}", err=True)
+        print_text(f"0 examples used, 0 variants written to {out}", is_error=True)
     for spec, n_used in tally.used.items():
         name = f"{spec}: " if len(tally.used) > 1 else ""
         n_written = tally.written[spec]
-        typer.echo(
-            f"{name}{n_used:,} examples used, {n_written:,} variants written to {out}", err=True
+        print_text(
+            f"{name}{n_used:,} examples used, {n_written:,} variants written to {out}",
+            is_error=True,
         )
         removed = {side: n for side, n in tally.removed[spec].items() if n > 0}
         if removed:
             counts = " and ".join(f"{n:,} from text_{side}" for side, n in sorted(removed.items()))
-            typer.echo(f"{name}words removed: {counts}", err=True)
+            print_text(f"{name}words removed: {counts}", is_error=True)
     for spec, reasons in tally.skips.items():
         for reason, count in reasons.most_common():
             name = f"{spec}: " if len(tally.used) > 1 or spec == "data" else ""
-            typer.echo(f"{name}left out: {count:,} ({reason})", err=True)
+            print_text(f"{name}left out: {count:,} ({reason})", is_error=True)

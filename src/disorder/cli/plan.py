@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
-import sys
 from typing import Annotated
 
 import typer
 
 from disorder.cli import options as o
+from disorder.cli.output import print_json, print_text
 
 OUTSIDE = ("model", "data", "as_json")
 
@@ -68,7 +67,7 @@ def plan(
 
     found = start(model, data, **settings)
     if as_json:
-        sys.stdout.write(json.dumps(found.to_dict(), ensure_ascii=False) + "\n")
+        print_json(found.to_dict())
     else:
         for line in found.lines():
-            typer.echo(line)
+            print_text(line)

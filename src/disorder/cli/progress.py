@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import logging
-import sys
 import time
 from types import TracebackType
 
-from rich.console import Console
 from rich.progress import (
     BarColumn,
     MofNCompleteColumn,
@@ -17,6 +15,8 @@ from rich.progress import (
     TimeRemainingColumn,
 )
 
+from disorder.cli.output import console, print_text
+
 EVERY = 10.0  # seconds between plain lines
 
 
@@ -24,7 +24,7 @@ class Bar:
     """The `progress=` callback of an audit: shows how far it is."""
 
     def __init__(self) -> None:
-        self.console = Console(stderr=True)
+        self.console = console(stderr=True)
         self._tasks: dict[str, TaskID] = {}
         self._last = time.monotonic()
         self._progress = Progress(
@@ -80,7 +80,7 @@ class News(logging.Handler):
 
     def emit(self, record: logging.LogRecord) -> None:
         """One line, through the bar where there is one."""
-        sys.stderr.write(f"{record.getMessage()}\n")
+        print_text(record.getMessage(), is_error=True)
 
     @classmethod
     def show(cls) -> None:

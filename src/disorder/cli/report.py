@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from disorder.cli import options as o
+from disorder.cli.output import console as new_console
+from disorder.cli.output import print_text
 from disorder.errors import DisorderError
 
 if TYPE_CHECKING:
@@ -80,21 +81,19 @@ def report(
             group=group,
             has_intervals=intervals,
         )
-        sys.stdout.write(str(table))
+        print_text(str(table), end="")
     if methods:
         from disorder.report.citations import methods as for_methods
 
-        sys.stdout.write(("\n" if latex else "") + for_methods(found))
+        print_text(("\n" if latex else "") + for_methods(found), end="")
     if card:
         _print_card(folder, found)
     if not (latex or methods or figure or card):
-        from rich.console import Console
-
         from disorder.report.page import write_report
         from disorder.report.terminal import show
 
         write_report(folder, found)
-        show(found, Console(), folder=str(run))
+        show(found, new_console(), folder=str(run))
 
 
 def _print_card(folder: Path, run: Run) -> None:
@@ -102,15 +101,17 @@ def _print_card(folder: Path, run: Run) -> None:
     from disorder.report.model_card import eval_results, model_card
     from disorder.runs.storage import write_atomically
 
-    sys.stdout.write(model_card(run))
+    print_text(model_card(run), end="")
     results = eval_results(run)
     if results is None:
-        typer.echo(f"No .eval_results: {run.data} is no dataset of the Hugging Face hub", err=True)
+        print_text(
+            f"No .eval_results: {run.data} is no dataset of the Hugging Face hub", is_error=True
+        )
         return
     path = folder / ".eval_results" / "disorder.yaml"
     path.parent.mkdir(exist_ok=True)
     write_atomically(path, results.encode())
-    typer.echo(f"Results for the hub: {path}", err=True)
+    print_text(f"Results for the hub: {path}", is_error=True)
 
 
 def _study(folder: Path, *, latex: bool) -> None:
@@ -119,13 +120,11 @@ def _study(folder: Path, *, latex: bool) -> None:
 
     found = read_study(folder)
     if latex:
-        sys.stdout.write(str(latex_table(found)))
+        print_text(str(latex_table(found)), end="")
         return
-    from rich.console import Console
-
     from disorder.cli.study import show
 
-    show(found, Console(), folder)
+    show(found, new_console(), folder)
 
 
 def _draw(run: Run, path: Path) -> None:
@@ -133,4 +132,4 @@ def _draw(run: Run, path: Path) -> None:
     from disorder.report.display import run_picture
 
     run_picture(run, path.stem).save(path)
-    typer.echo(f"Picture: {path}", err=True)
+    print_text(f"Picture: {path}", is_error=True)

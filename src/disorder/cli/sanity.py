@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, cast
 
 from disorder.cli import options as o
+from disorder.cli.output import console as new_console
+from disorder.cli.output import print_json
 from disorder.cli.train import Device, Set, settings_of
 
 if TYPE_CHECKING:
@@ -121,10 +121,8 @@ def sanity(
             progress=bar,
         )
     if as_json:
-        sys.stdout.write(json.dumps(plain_data(result), ensure_ascii=False) + "\n")
+        print_json(plain_data(result))
         return
-    from rich.console import Console
-
     from disorder.verbs.sanity.terminal import show
 
-    show(result, Console(), folder=str(folder))
+    show(result, new_console(), folder=str(folder))

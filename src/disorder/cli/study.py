@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 import textwrap
 from pathlib import Path
@@ -11,6 +10,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from disorder.cli import options as o
+from disorder.cli.output import console as new_console
+from disorder.cli.output import print_json
+from disorder.cli.resuming import resumable
 from disorder.cli.train import Device, settings_of
 from disorder.errors import DisorderError
 
@@ -112,10 +114,8 @@ def study(
     A published number is compared with ours only where model and data are the same; others are
     shown beside it with their names.
     """
-    from rich.console import Console
-
     if list_all:
-        _list(Console(soft_wrap=True), name, data_dir, as_json=as_json)
+        _list(new_console(soft_wrap=True), name, data_dir, as_json=as_json)
         return
     if check:
         _check(name, studies, as_json=as_json)
@@ -155,9 +155,9 @@ def study(
     if as_json:
         from disorder.verbs.study import as_json as plain_data
 
-        sys.stdout.write(json.dumps(plain_data(found), ensure_ascii=False) + "\n")
+        print_json(plain_data(found))
         return
-    show(found, Console(), folder)
+    show(found, new_console(), folder)
 
 
 def _new_folder(name: str, given: Sequence[str]) -> Path | None:
@@ -178,7 +178,7 @@ def _check(name: str | None, studies: Path | None, *, as_json: bool) -> None:
     found = read_studies(studies) if studies else {}
     checks = [check_item(item, found) for item in _wanted(name) if item.paper_name in PAPERS]
     if as_json:
-        sys.stdout.write(json.dumps([asdict(check) for check in checks]) + "\n")
+        print_json([asdict(check) for check in checks])
         return
     sys.stdout.write(check_table(checks))
 
@@ -189,7 +189,10 @@ def _computed(name: str, given: Sequence[str], **settings: Any) -> Study:
 
     News.show()
     with Bar() as bar:
-        return compute(name, *given, progress=bar, **settings)
+        if settings["out"] is None:
+            return compute(name, *given, progress=bar, **settings)
+        with resumable(settings["out"], "study.json"):
+            return compute(name, *given, progress=bar, **settings)
 
 
 def show(found: Study, console: Console, folder: Path | None) -> None:
@@ -266,7 +269,7 @@ def _list(console: Console, name: str | None, data_dir: str | None, *, as_json: 
 
     rows = [_facts(item, missing_for(item, data_dir)) for item in _wanted(name)]
     if as_json:
-        sys.stdout.write(json.dumps(rows, ensure_ascii=False) + "\n")
+        print_json(rows)
         return
     margin = max(len(row["item"]) for row in rows) + 2
     for row in rows:

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import json
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from disorder.cli import options as o
+from disorder.cli.output import console as new_console
+from disorder.cli.output import print_json
+from disorder.cli.resuming import resumable, resume_command
 from disorder.errors import DisorderError
 
 if TYPE_CHECKING:
@@ -88,8 +89,6 @@ def train(
     The folder it leaves can be audited at once. `--on T` trains on perturbed texts; a killed
     training is resumed with `--resume DIR`. Several GPUs: accelerate launch -m disorder train ...
     """
-    from rich.console import Console
-
     from disorder.cli.progress import EpochBar
     from disorder.cli.training_summary import show_training
     from disorder.verbs.train import is_first_process
@@ -100,19 +99,20 @@ def train(
         raise DisorderError(
             f"--resume {resume} resumes with the settings it has; name nothing else with it"
         )
-    with EpochBar() as bar:
-        if resume is not None:
-            trained = resume_training(resume, progress=bar)
-        elif recipe is None or data is None:
-            raise DisorderError(
-                "train needs a recipe and data, for instance: "
-                "disorder train plain builtin:nli:train"
-            )
+    if resume is None and (recipe is None or data is None):
+        raise DisorderError(
+            "train needs a recipe and data, for instance: disorder train plain builtin:nli:train"
+        )
+    folder = resume or out or o.new_folder(model, data or "", "models")
+    command = resume_command("train", folder, *(["--asks", asks] if asks else []))
+    with resumable(folder, "training.json", command), EpochBar() as bar:
+        if recipe is None or data is None:
+            trained = resume_training(folder, asks=asks, progress=bar)
         else:
             trained = start_training(
                 recipe,
                 data,
-                out=out or o.new_folder(model, data, "models"),
+                out=folder,
                 model=model,
                 dev=dev,
                 on=on or (),
@@ -130,9 +130,9 @@ def train(
     if not is_first_process():
         return
     if as_json:
-        sys.stdout.write(json.dumps(trained.record, ensure_ascii=False) + "\n")
+        print_json(trained.record)
         return
-    console = Console()
+    console = new_console()
     show_training(trained, console)
     if audit is not None:
         _audit_before_and_after(trained, audit, console)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv as csv_module
 import gzip
+import io
 import json
 import logging
 import zlib
@@ -15,9 +16,12 @@ from typing import IO, Any
 from disorder.data.examples import SourceRow
 from disorder.errors import BadData
 from disorder.registry import data
+from disorder.untrusted_files import reason
 
 MAX_FIELD = 2**31 - 1
 BOM = b"\xef\xbb\xbf"
+MAX_RATIO = 200  # of a gzip file: texts pack 3 to 20 times
+LEAST_UNPACKED = 64 * 1024**2  # bytes that any gzip file may unpack to
 SEPARATORS = {";": "semicolons", "\t": "tabs"}
 logger = logging.getLogger(__name__)
 
@@ -59,17 +63,47 @@ def parquet(path: Path) -> Iterator[SourceRow]:
     import pyarrow
     import pyarrow.parquet
 
+    number = 0
     try:
         with pyarrow.parquet.ParquetFile(path) as file:
-            number = 0
             for batch in file.iter_batches(1024):
-                for row in batch.to_pylist():
+                for row in _plain_rows(batch):
                     number += 1
                     yield f"row {number}", row
-    except (pyarrow.ArrowException, OSError) as error:
-        raise BadData(
-            f"{path}: not a readable Parquet file ({str(error).splitlines()[0]})"
-        ) from None
+    except (pyarrow.ArrowException, OSError, OverflowError, ValueError) as error:
+        where = f" after row {number}" if number else ""
+        raise BadData(f"{path}: not a readable Parquet file{where} ({reason(error)})") from None
+
+
+def _plain_rows(batch: Any) -> Iterator[dict[str, Any]]:
+    """The rows of a batch; a value that Python cannot hold (an odd time, a text that is not UTF-8)
+    is an error only for those who use its column.
+    """
+    columns = {name: _plain_values(batch.column(i)) for i, name in enumerate(batch.schema.names)}
+    for i in range(batch.num_rows):
+        yield {name: values[i] for name, values in columns.items()}
+
+
+def _plain_values(column: Any) -> list[Any]:
+    try:
+        found: list[Any] = column.to_pylist()
+        return found
+    except (ValueError, OverflowError, TypeError, ArithmeticError):
+        return [_plain_value(value) for value in column]
+
+
+class Unreadable:
+    """A value of a Parquet file that is neither text nor number nor time."""
+
+    def __str__(self) -> str:
+        raise BadData("a value is not UTF-8, or a time beyond all calendars; repair the file")
+
+
+def _plain_value(value: Any) -> Any:
+    try:
+        return value.as_py()
+    except (ValueError, OverflowError, TypeError, ArithmeticError):
+        return Unreadable()
 
 
 READERS = {".jsonl": jsonl, ".ndjson": jsonl, ".csv": csv, ".tsv": tsv, ".parquet": parquet}
@@ -152,4 +186,33 @@ def _lines(path: Path) -> Iterable[tuple[int, str]]:
 
 
 def _open(path: Path) -> IO[bytes]:
-    return gzip.open(path, "rb") if path.suffix.lower() == ".gz" else path.open("rb")  # type: ignore[return-value]
+    if path.suffix.lower() != ".gz":
+        return path.open("rb")
+    packed = path.stat().st_size
+    return io.BufferedReader(_Unpacked(path, max(LEAST_UNPACKED, MAX_RATIO * packed)))
+
+
+class _Unpacked(io.RawIOBase):
+    """A gzip file that unpacks to a limited number of bytes: a small file must not fill memory."""
+
+    def __init__(self, path: Path, limit: int) -> None:
+        self._file = gzip.GzipFile(path, "rb")
+        self._left = limit
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        part = self._file.read1(len(buffer))
+        self._left -= len(part)
+        if self._left < 0:
+            raise BadData(
+                f"{self._file.name}: unpacks to more than {MAX_RATIO} times its size; "
+                "unpack it yourself if that is right"
+            )
+        buffer[: len(part)] = part
+        return len(part)
+
+    def close(self) -> None:
+        self._file.close()
+        super().close()

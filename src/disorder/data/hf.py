@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -45,10 +46,18 @@ def _load(address: str) -> Any:
     for name, config in _readings(path):
         try:
             with hub_access(name):
-                return datasets.load_dataset(name, config, split=split, streaming=True)
+                return datasets.load_dataset(
+                    name, config, split=split, streaming=True, **_no_remote_code(datasets)
+                )
         except (FileNotFoundError, ValueError, OSError, ConnectionError) as error:
             last = last or error
     raise BadData(f"hf:{address} cannot be loaded: {_first_line(last)}") from None
+
+
+def _no_remote_code(datasets: Any) -> dict[str, bool]:
+    """Old versions would run a dataset's own script once the user says yes; new ones have none."""
+    is_known = "trust_remote_code" in inspect.signature(datasets.load_dataset).parameters
+    return {"trust_remote_code": False} if is_known else {}
 
 
 def _readings(path: str) -> list[tuple[str, str | None]]:

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from disorder.errors import DisorderError, MissingPackage
+from disorder.untrusted_files import reason
 
 AHEAD = 2  # blocks that wait at each worker, so that none is ever idle
 RETRIES = 3  # deaths of a worker, and of workers on one block, before we give up
@@ -76,7 +77,12 @@ class RayEngine:
             raise
         except self.ray.exceptions.RayActorError as error:
             raise DisorderError(
-                f"--engine ray: a worker died {RETRIES + 1} times ({str(error).splitlines()[0]})"
+                f"--engine ray: a worker died {RETRIES + 1} times ({reason(error)})"
+            ) from None
+        except self.ray.exceptions.RayError as error:
+            raise DisorderError(
+                f"--engine ray: the cluster cannot be reached any more ({reason(error)}); what is "
+                "finished is kept: resume once it is back"
             ) from None
 
 

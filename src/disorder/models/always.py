@@ -12,7 +12,7 @@ from disorder.registry import model
 from disorder.types import Floats, Predictor, Task, Texts
 
 
-@model(form="always:LABEL")
+@model(form="always:LABEL", only_reads=True)
 def always(address: str, *, task: Task) -> Predictor:
     """Predicts LABEL for every text (the papers' Model A with the reject label)."""
     label = address or task.reject_label

@@ -28,7 +28,7 @@ N_FEATURES = 2**18
 WORD = re.compile(r"\w+(?:['’]\w+)?")
 
 
-@model(form="bow[:FOLDER]")
+@model(form="bow[:FOLDER]", only_reads=True)
 def bow(address: str, *, task: Task) -> Predictor:
     """A bag-of-words classifier that `disorder train --model bow` made; without a folder, the
     built-in one for the task.

@@ -13,7 +13,7 @@ from disorder.types import Predictor, Task
 MODELS = Path(__file__).parent / "builtin_models"
 
 
-@model(form="builtin[:bow]")
+@model(form="builtin[:bow]", only_reads=True)
 def builtin(address: str, *, task: Task) -> Predictor:
     """A small transformer that reads word order, for the built-in tasks; `builtin:bow` is a bag of
     words.

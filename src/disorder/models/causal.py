@@ -29,7 +29,7 @@ DIFFERENT: tuple[Texts, ...] = (("x", "x"), ("The cat", "The cat"), ("12 (!)", "
 MAX_STEMS = 4
 
 
-@model(form="causal:NAME_OR_FOLDER", needs="transformers, torch")
+@model(form="causal:NAME_OR_FOLDER", needs="transformers, torch", only_reads=True)
 def causal(address: str, *, task: Task, prompt: Prompt | None = None) -> Predictor:
     """A causal language model from the hub or a folder (safetensors, or one GGUF file), asked by a
     prompt.

@@ -8,15 +8,22 @@ data of an ONNX model, a template) counts.
 from __future__ import annotations
 
 import json
+import os
+import re
 from collections.abc import Iterator
 from hashlib import blake2b
 from pathlib import Path
 from typing import Any
 
+from disorder.errors import BadData
 from disorder.models.outputs.calibration import FILE as CALIBRATION
+from disorder.untrusted_files import read_json
 
 CHUNK = 1 << 22  # bytes read at a time
 UNREAD_SUFFIXES = (".md", ".log", ".html", ".png", ".svg")
+# where ONNX keeps the name of a file with weights: the key "location" and its value, as protobuf
+# writes a pair of strings (shorter than 128 bytes)
+LOCATION = re.compile(rb"\n\x08location\x12([\x01-\x7f])", re.DOTALL)
 # `LoadedModel` adds the calibration by itself; the others say how a model was trained
 UNREAD_FILES = (CALIBRATION, "training.json", "training_args.bin", "trainer_state.json")
 ADAPTER = "adapter_config.json"
@@ -25,15 +32,47 @@ ADAPTER = "adapter_config.json"
 def folder_fingerprint(folder: Path) -> str:
     """A hash of the names and contents of the files in a folder, wherever the folder lies."""
     hashed = blake2b(digest_size=16)
-    for path in sorted(_files(folder)):
-        hashed.update(f"{path.relative_to(folder).as_posix()}\0{path.stat().st_size}\0".encode())
-        with path.open("rb") as file:
-            while chunk := file.read(CHUNK):
-                hashed.update(chunk)
+    found = sorted({*_files(folder), *_external_data(folder)})
+    for path in found:
+        name = os.path.relpath(path, folder).replace(os.sep, "/")
+        hashed.update(f"{name}\0{path.stat().st_size}\0".encode("utf-8", "surrogateescape"))
+        _add_file(hashed, path)
     base = _adapted(folder)
     if base is not None:
         hashed.update(folder_fingerprint(base).encode())
     return hashed.hexdigest()
+
+
+def path_fingerprint(address: str) -> str:
+    """The hash of a folder or a file; empty where there is none of that name."""
+    path = Path(address).expanduser()
+    if not address or not path.exists():
+        return ""
+    if path.is_dir():
+        return folder_fingerprint(path)
+    hashed = blake2b(digest_size=16)
+    _add_file(hashed, path)
+    return hashed.hexdigest()
+
+
+def _add_file(hashed: Any, path: Path) -> None:
+    with path.open("rb") as file:
+        while chunk := file.read(CHUNK):
+            hashed.update(chunk)
+
+
+def _external_data(folder: Path) -> Iterator[Path]:
+    """Files that an ONNX model keeps weights in, whatever they are called and wherever they lie:
+    as a log, hidden, in a folder of checkpoints.
+    """
+    for model in folder.glob("*.onnx"):
+        content = model.read_bytes()
+        for found in LOCATION.finditer(content):
+            length = found[1][0]
+            name = content[found.end() : found.end() + length].decode("utf-8", "surrogateescape")
+            path = folder / name
+            if "\0" not in name and path.is_file():
+                yield path
 
 
 def array_fingerprint(labels: tuple[str, ...], array: Any) -> str:
@@ -52,16 +91,19 @@ def hub_fingerprint(address: str, commit: str | None) -> str:
     return f"{address}@{commit}" if commit else ""
 
 
-def _files(folder: Path) -> Iterator[Path]:
+def _files(folder: Path, inside: tuple[Path, ...] = ()) -> Iterator[Path]:
     """The files that a prediction can depend on, also in folders inside, but for checkpoints of a
     training and runs that were written there.
     """
+    here = folder.resolve()
+    if here in inside:  # a link back to a folder above
+        return
     for path in folder.iterdir():
         if path.name.startswith("."):
             continue
         if path.is_dir():
             if not path.name.startswith("checkpoint") and not (path / "run.json").exists():
-                yield from _files(path)
+                yield from _files(path, (*inside, here))
         elif path.suffix not in UNREAD_SUFFIXES and path.name not in UNREAD_FILES:
             yield path
 
@@ -72,7 +114,10 @@ def _adapted(folder: Path) -> Path | None:
     if not path.is_file():
         return None
     try:
-        base = json.loads(path.read_text(encoding="utf-8")).get("base_model_name_or_path") or ""
-    except ValueError:
+        config = read_json(path)
+    except BadData:
+        return None
+    base = config.get("base_model_name_or_path") if isinstance(config, dict) else None
+    if not isinstance(base, str) or "\0" in base:
         return None
     return Path(base) if base and Path(base).is_dir() and Path(base) != folder else None

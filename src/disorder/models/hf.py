@@ -36,7 +36,7 @@ from disorder.registry import model
 from disorder.types import Floats, Pair, Predictor, Task, Texts, Variants
 
 
-@model(form="hf:NAME_OR_FOLDER", needs="transformers, torch")
+@model(form="hf:NAME_OR_FOLDER", needs="transformers, torch", only_reads=True)
 def hf(address: str, *, task: Task) -> Predictor:
     """A transformers classifier, or question answering model, from the hub or a folder; labels come
     from its config.

@@ -8,8 +8,21 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from disorder.errors import BadModel
 from disorder.models.protocols import Precision, Scores
-from disorder.types import Floats, Texts
+from disorder.types import Floats, Predictor, Texts
+
+
+def likelihood_of(name: str, predictor: Predictor) -> Predictor:
+    """A predictor of likelihoods: the model itself, or one made of what it can score."""
+    if isinstance(predictor, LikelihoodModel):
+        return predictor
+    if isinstance(predictor, Scores):
+        return LikelihoodModel(predictor, predictor.fingerprint, [])
+    raise BadModel(
+        f"{name} does not give the likelihood of a text; --score order_rank needs a causal: or "
+        "masked: model"
+    )
 
 
 class LikelihoodModel:

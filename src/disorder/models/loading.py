@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import inspect
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -12,13 +13,14 @@ from typing import Any
 import numpy as np
 
 from disorder.abstention import ABSTAINED, no_answer_codes
-from disorder.errors import BadModel
+from disorder.errors import BadModel, DisorderError
 from disorder.memo import Memo
 from disorder.models.importance.by_word import MAX_KEPT, how, importance
 from disorder.models.importance.by_word import key_of as pair_key
 from disorder.models.inputs.variants import ModelInputs, TextInputs, VariantInputs
+from disorder.models.likelihood import likelihood_of
 from disorder.models.outputs.calibration import Calibration, calibration_of
-from disorder.models.outputs.probabilities import checked
+from disorder.models.outputs.probabilities import are_shares, checked
 from disorder.models.prompting import PromptedModel
 from disorder.models.protocols import (
     Batching,
@@ -35,6 +37,7 @@ from disorder.models.python import as_predictor
 from disorder.registry import ModelPart, part, parts
 from disorder.runs.prediction_cache import PredictionCache, key_of
 from disorder.types import Costs, Floats, Pair, Predictor, Task, Texts, Variants
+from disorder.untrusted_files import reason
 
 PROMPT = "prompt"  # what loaders of language models take beside the task
 CACHE = "cache_folder"  # what loaders take that remember something beside predictions
@@ -60,6 +63,8 @@ def load(
     """
     title = model if isinstance(model, str) else name_of(model)
     predictor = _predictor(model, task, options or {}, cache)
+    if task.is_likelihood:
+        predictor = likelihood_of(title, predictor)
     if batch_size is not None and isinstance(predictor, Batching):
         predictor.batch_size = batch_size
     if precision != "fp32":
@@ -109,8 +114,23 @@ def _predictor(model: Any, task: Task, options: Mapping[str, Any], cache: Path |
     _check_options(model, taken, options)
     if CACHE in taken:
         options = {**options, CACHE: cache}
-    predictor: Predictor = loader(address, task=task, **options)
+    with loading(model):
+        predictor: Predictor = loader(address, task=task, **options)
     return predictor
+
+
+@contextmanager
+def loading(spec: str) -> Iterator[None]:
+    """Inside this, whatever a library raises on a damaged folder, or a user's module on import, is
+    a `BadModel`: no list of types is complete, and the cause stays attached.
+    """
+    try:
+        yield
+    except (DisorderError, MemoryError):
+        raise
+    except Exception as error:
+        told = f"{type(error).__name__}: {reason(error)}"
+        raise BadModel(f"{spec} cannot be loaded ({told})") from error
 
 
 def _options_of(loader: Callable[..., Any]) -> list[str]:
@@ -227,6 +247,8 @@ class LoadedModel:
         began = time.perf_counter()
         keys = [key_of(fingerprint, self.precision, text) for text in inputs.texts()]
         predictions = cache.get(keys, max(1, len(self.predictor.labels)))
+        if self.predictor.labels:
+            predictions[~are_shares(predictions)] = np.nan  # no model predicted that
         missing = np.flatnonzero(np.isnan(predictions[:, 0]))
         self.counts["cached"] += len(inputs) - len(missing)
         self.counts["cache"] += time.perf_counter() - began
@@ -398,10 +420,11 @@ def _columns(
                 f"--labels names {label!r}, which is no label of {name}; "
                 f"it has {', '.join(given) or 'none'}"
             )
-    wanted = {label.lower(): i for i, label in enumerate(task.labels)}
+    wanted = _by_name(task.labels)
     matrix = np.zeros((len(given), len(task.labels)))
     for row, label in enumerate(given):
-        target = renamed.get(label, label).lower()
+        target = renamed.get(label, label)
+        target = target if target in wanted else target.lower()
         if target == ABSTAINED and target not in wanted:
             # no column: what a row lacks to 1 is the probability of abstaining (`predicted_label`)
             continue
@@ -414,6 +437,15 @@ def _columns(
     if missing:
         raise BadModel(f"{name} never predicts {missing[0]!r}; it has {', '.join(given)}")
     return matrix
+
+
+def _by_name(labels: Sequence[str]) -> dict[str, int]:
+    """The number of each label by its name, and by its name in small letters where that is clear:
+    `Yes` and `yes` are two labels, if the data has both.
+    """
+    small = [label.lower() for label in labels]
+    clear = {name: i for i, name in enumerate(small) if small.count(name) == 1}
+    return clear | {label: i for i, label in enumerate(labels)}
 
 
 def _mismatch(name: str, given: Sequence[str], task: Task) -> str:

@@ -21,7 +21,7 @@ from disorder.registry import model
 from disorder.types import Floats, Ints, Predictor, Task
 
 
-@model(form="masked:NAME_OR_FOLDER", needs="transformers, torch")
+@model(form="masked:NAME_OR_FOLDER", needs="transformers, torch", only_reads=True)
 def masked(address: str, *, task: Task) -> Predictor:
     """A masked language model (BERT and its kin) from the hub or a folder, for --score order_rank
     only.

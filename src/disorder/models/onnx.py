@@ -23,7 +23,7 @@ from disorder.types import Floats, Ints, Predictor, Task, Texts, Variants
 BUDGET = 1024  # tokens in a batch; several run side by side
 
 
-@model(form="onnx:FOLDER")
+@model(form="onnx:FOLDER", only_reads=True)
 def onnx(address: str, *, task: Task) -> Predictor:
     """A classifier exported to ONNX, in a folder with its tokenizer.json and config.json."""
     return Onnx(Path(address))

@@ -51,6 +51,8 @@ def openai(
     """A model of an OpenAI-compatible server, at the address you name; OPENAI_API_KEY is sent to
     it where it is set.
     """
+    if task.is_likelihood:
+        raise BadModel("openai: servers do not give the likelihood of a text; use causal:FOLDER")
     name, url = split_address(address, base_url)
     client = Client(
         url,
@@ -61,6 +63,10 @@ def openai(
     )
     if client.max_retries < 0:
         raise BadSetting("openai", max_retries=max_retries, need="0 or more")
+    if task.is_likelihood:
+        raise BadModel(
+            f"openai:{address}: servers do not give the likelihood of a text; use causal:"
+        )
     asked = prompt or prompt_for(task)
     return ServerModel(Endpoint(client, name), asked, answers or AUTO, Memory(cache_folder))
 

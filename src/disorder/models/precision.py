@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from disorder.abstention import predicted_label
 from disorder.errors import DisorderError
 from disorder.models.loading import LoadedModel
+from disorder.models.protocols import Precision
 from disorder.types import Floats, Texts
 
 CANDIDATES = ("bf16", "int8")
@@ -23,10 +24,11 @@ def choose_precision(
     a line that says so.
     """
     sample = list(texts)
-    expected, seconds = _timed(load("fp32"), sample)
+    exact = load("fp32")
+    expected, seconds = _timed(exact, sample)
     best = "fp32"
     note = "precision fp32: no faster one agrees"
-    for precision in CANDIDATES:
+    for precision in _offered(exact):
         try:
             predictions, took = _timed(load(precision), sample)
         except DisorderError as error:
@@ -40,6 +42,13 @@ def choose_precision(
                 f"agree with fp32 (bound {agree})"
             )
     return best, note
+
+
+def _offered(model: LoadedModel) -> tuple[str, ...]:
+    """The faster precisions that a model can run in; all, to be told why, if it has but one."""
+    if not isinstance(model.predictor, Precision):
+        return CANDIDATES
+    return tuple(each for each in CANDIDATES if each in model.predictor.precisions)
 
 
 def _timed(predictor: LoadedModel, sample: Sequence[Texts]) -> tuple[Floats, float]:

@@ -13,15 +13,16 @@ import importlib
 import inspect
 import os
 import sys
+import traceback
 from collections.abc import Callable, Sequence, Sized
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from hashlib import blake2b
 from typing import Any
 
 import numpy as np
 
-from disorder.errors import BadModel
+from disorder.errors import BadModel, DisorderError
 from disorder.models.outputs.probabilities import checked, from_label_scores
 from disorder.models.pipeline import from_pipeline, is_pipeline
 from disorder.models.protocols import (
@@ -32,6 +33,7 @@ from disorder.models.protocols import (
 )
 from disorder.registry import model
 from disorder.types import Floats, Predictor, Task, Texts
+from disorder.untrusted_files import reason
 
 
 @model(form="python:MODULE:FUNCTION")
@@ -45,13 +47,24 @@ def python(address: str, *, task: Task) -> Predictor:
     module, _, name = address.partition(":")
     if not module or not name:
         raise BadModel(f"python:{address}: write python:MODULE:FUNCTION")
+    if not all(word.isidentifier() for word in f"{module}.{name}".split(".")):
+        raise BadModel(
+            f"python:{address}: write python:MODULE:FUNCTION with the module as after import "
+            "(my_model for my_model.py in this folder), not a path"
+        )
     if os.getcwd() not in sys.path:
         sys.path.insert(0, os.getcwd())
     try:
         thing = getattr(importlib.import_module(module), name)
     except (ImportError, AttributeError) as error:
         raise BadModel(f"python:{address} cannot be loaded: {error}") from None
-    return as_predictor(thing, task=task)
+    except (SyntaxError, SystemExit) as error:
+        told = f"{type(error).__name__}: {error}"
+        raise BadModel(f"python:{address} cannot be loaded: {told}") from None
+    predictor = as_predictor(thing, task=task)
+    if isinstance(predictor, PythonModel):
+        return replace(predictor, spec=f"python:{address}")
+    return predictor
 
 
 def as_predictor(thing: Any, *, task: Task) -> Predictor:
@@ -111,6 +124,7 @@ class PythonModel:
     labels: tuple[str, ...]
     fingerprint: str
     estimator: str = ""  # the class of a scikit-learn estimator
+    spec: str = ""  # where it was named, not given
 
     def __call__(self, texts: Sequence[Texts], /) -> Floats:
         """Probabilities, whatever form the function predicts in."""
@@ -138,15 +152,27 @@ class PythonModel:
     def _called(self, texts: Sequence[Texts]) -> Any:
         given = [a if b is None else (a, b) for a, b in texts]
         is_pairs = bool(given) and not isinstance(given[0], str)
-        if not (self.estimator and is_pairs):
-            return self.function(given)
         try:
             return self.function(given)
-        except (AttributeError, TypeError) as error:
-            raise BadModel(
-                f"{self.estimator} gets pairs as (text_a, text_b) tuples and failed ({error}); "
-                'a vectorizer joins them with preprocessor=" ".join'
-            ) from error
+        except DisorderError:
+            raise
+        except Exception as error:  # the user's own code, which may raise anything
+            if self.estimator and is_pairs and isinstance(error, AttributeError | TypeError):
+                raise BadModel(
+                    f"{self.estimator} gets pairs as (text_a, text_b) tuples and failed ({error}); "
+                    'a vectorizer joins them with preprocessor=" ".join'
+                ) from error
+            if not self.spec:  # given as an object: its owner sees what it raised
+                raise
+            raise BadModel(f"{self.spec} {_failure(error, len(given))}") from error
+
+
+def _failure(error: Exception, n_texts: int) -> str:
+    """What a function of the user raised, and where."""
+    frames = traceback.extract_tb(error.__traceback__)
+    where = f" ({frames[-1].filename}, line {frames[-1].lineno})" if len(frames) > 1 else ""
+    told = f"{type(error).__name__}: {reason(error)}"
+    return f"raised {told}{where} when it got {n_texts} texts"
 
 
 def _names(labels: Any) -> tuple[str, ...]:

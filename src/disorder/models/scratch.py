@@ -26,31 +26,31 @@ BUDGET = 8192  # words in a batch
 WordIds = tuple[list[int], list[int] | None]
 
 
-@model(form="bilstm:FOLDER", needs="torch")
+@model(form="bilstm:FOLDER", needs="torch", only_reads=True)
 def bilstm(address: str, *, task: Task) -> Predictor:
     """A bidirectional LSTM that `disorder train --model bilstm` made."""
     return load("bilstm", Path(address))
 
 
-@model(form="infersent:FOLDER", needs="torch")
+@model(form="infersent:FOLDER", needs="torch", only_reads=True)
 def infersent(address: str, *, task: Task) -> Predictor:
     """InferSent as `disorder train --model infersent` made it."""
     return load("infersent", Path(address))
 
 
-@model(form="convnet:FOLDER", needs="torch")
+@model(form="convnet:FOLDER", needs="torch", only_reads=True)
 def convnet(address: str, *, task: Task) -> Predictor:
     """A convolutional network that `disorder train --model convnet` made."""
     return load("convnet", Path(address))
 
 
-@model(form="esim:FOLDER", needs="torch")
+@model(form="esim:FOLDER", needs="torch", only_reads=True)
 def esim(address: str, *, task: Task) -> Predictor:
     """ESIM as `disorder train --model esim` made it; for pairs."""
     return load("esim", Path(address))
 
 
-@model(form="transformer:FOLDER", needs="torch")
+@model(form="transformer:FOLDER", needs="torch", only_reads=True)
 def transformer(address: str, *, task: Task) -> Predictor:
     """A small Transformer that `disorder train --model transformer` made from scratch."""
     return load("transformer", Path(address))

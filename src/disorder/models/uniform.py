@@ -13,7 +13,7 @@ from disorder.registry import model
 from disorder.types import Floats, Predictor, Task, Texts
 
 
-@model(form="uniform[:SEED]")
+@model(form="uniform[:SEED]", only_reads=True)
 def uniform(address: str, *, task: Task) -> Predictor:
     """Guesses a label uniformly at random, by a hash of the text (the papers' Model B)."""
     if not task.labels:

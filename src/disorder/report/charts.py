@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import base64
 import json
 from collections.abc import Mapping
+from html import escape
 from typing import Any
 
+from disorder.report.chart_process import ChartFailed, drawn_by_child
 from disorder.report.metric_names import title_of
 from disorder.runs.run import Run
 
@@ -259,27 +262,34 @@ def dotted_line(encoding: dict[str, Any]) -> dict[str, Any]:
 
 
 def svg(spec: dict[str, Any]) -> str:
-    """A Vega-Lite picture as SVG, in the style of all our pictures."""
-    import vl_convert
-
-    drawn: str = vl_convert.vegalite_to_svg(json.dumps(styled(spec)))
+    """A Vega-Lite picture as SVG, in the style of all our pictures; where it cannot be drawn, a
+    picture that says why.
+    """
+    try:
+        drawn: str = drawn_by_child({"what": "svg", "spec": json.dumps(styled(spec))})["svg"]
+    except ChartFailed as error:
+        return _instead(str(error))
     return drawn
+
+
+def _instead(told: str) -> str:
+    """What stands where a chart is missing."""
+    words = escape(told[:1].upper() + told[1:])
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{WIDTH}" height="40" role="img" '
+        f'aria-label="{words}"><text x="0" y="24" font-family="{FONT}" font-size="12" '
+        f'fill="{GREY}">{words}</text></svg>'
+    )
 
 
 def png(drawn: str) -> bytes:
     """An SVG as PNG, sharp enough for print."""
-    import vl_convert
-
-    image: bytes = vl_convert.svg_to_png(drawn, scale=3)
-    return image
+    return base64.b64decode(drawn_by_child({"what": "png", "svg": drawn, "scale": 3})["png"])
 
 
 def pdf(drawn: str) -> bytes:
     """An SVG as PDF, its letters as letters."""
-    import vl_convert
-
-    document: bytes = vl_convert.svg_to_pdf(drawn)
-    return document
+    return base64.b64decode(drawn_by_child({"what": "pdf", "svg": drawn})["pdf"])
 
 
 def styled(spec: dict[str, Any]) -> dict[str, Any]:

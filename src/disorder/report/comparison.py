@@ -12,8 +12,8 @@ from rich.text import Text
 from disorder.report.conclusions import loss
 from disorder.report.metric_names import place_of, title_of
 from disorder.report.number_text import MINUS
-from disorder.report.visible_text import one_line, visible
 from disorder.runs.comparison import ALPHA, Comparison, ComparisonConclusion, Difference
+from disorder.visible_text import one_line, visible
 
 ORDER = {
     "lower": "{other} uses word order more than {base}",

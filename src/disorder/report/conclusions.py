@@ -30,16 +30,26 @@ NOTHING = {
 
 
 def verdict(run: Run) -> str:
-    """One sentence, then one for each group where scores were split."""
+    """One sentence, then what it rests on, then a line for each group where scores were split."""
     if run.conclusion is None:
         return _of_figures(run)
     groups = [f"{group}: {brief(found)}" for group, found in run.conclusions.items()]
-    return "\n".join([sentence(run.conclusion), *groups])
+    return "\n".join([*_sentences(run.conclusion), *groups])
 
 
 def sentence(found: Conclusion) -> str:
     """A conclusion in one or two full sentences."""
-    return f"{_capitalised(NAMES[found.kind])}: {_left(found)}."
+    return " ".join(_sentences(found))
+
+
+def _sentences(found: Conclusion) -> list[str]:
+    """The conclusion, and the numbers it rests on where they are not part of it."""
+    name = _capitalised(NAMES[found.kind])
+    if found.value is None:
+        ending = f", {NOTHING[found.kind]}" if found.kind in NOTHING else ""
+        return [f"{name}: {found.because}{ending}{_more(found)}."]
+    kept = f"{figures(found)} of its skill above chance is left {loss(found.transformation)}"
+    return [f"{name}: {kept}{_more(found)}.", f"{_capitalised(found.because)}."]
 
 
 def brief(found: Conclusion) -> str:
@@ -61,14 +71,6 @@ def brief(found: Conclusion) -> str:
     if found.value is None:
         return f"{NAMES[found.kind]}; {found.because}{_more(found)}"
     return f"{NAMES[found.kind]}; {figures(found)} of its skill is left{_more(found)}"
-
-
-def _left(found: Conclusion) -> str:
-    if found.value is None:
-        ending = NOTHING.get(found.kind)
-        return f"{found.because}{f', {ending}' if ending else ''}{_more(found)}"
-    kept = f"{figures(found)} of its skill above chance is left {loss(found.transformation)}"
-    return f"{kept}{_more(found)}. {_capitalised(found.because)}"
 
 
 def _more(found: Conclusion) -> str:

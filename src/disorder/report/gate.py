@@ -11,8 +11,8 @@ from collections.abc import Iterator
 from xml.etree import ElementTree
 
 from disorder.report.conclusions import sentence
-from disorder.report.visible_text import one_line
 from disorder.runs.decision import Decision, Ruling
+from disorder.visible_text import one_line
 
 # what Markdown may read as more than a character
 MARKDOWN = re.compile(r"[\\`*_{}\[\]()#+\-.!|~:/@$^=\"']")

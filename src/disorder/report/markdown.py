@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from disorder.report.visible_text import visible
+from disorder.visible_text import visible
 
 MARKUP = "|`*[]"
 

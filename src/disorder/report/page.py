@@ -13,7 +13,6 @@ from disorder.report import charts
 from disorder.report.metric_names import meaning_of, shown, title_of
 from disorder.report.number_text import fixed
 from disorder.report.terminal import about, by_transformation, caveat_lines, permutation_rows
-from disorder.report.visible_text import visible as visible
 from disorder.report.wording import (
     TELLING_KINDS,
     command,
@@ -25,6 +24,7 @@ from disorder.report.wording import (
 )
 from disorder.runs.run import Run
 from disorder.runs.storage import write_atomically
+from disorder.visible_text import visible as visible  # other modules take it from here
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -41,6 +41,12 @@ CAPTIONS = {
     "reliability": "How often predictions are correct, by their confidence, before and after "
     "{main}; larger points stand for more predictions. On the dotted line the model is calibrated; "
     "below it, it is overconfident.",
+}
+DRAWN = {
+    "omega": charts.omega_curve,
+    "acceptance": charts.acceptance,
+    "confidence": charts.confidence,
+    "reliability": charts.reliability,
 }
 
 
@@ -108,14 +114,8 @@ def _pictures(run: Run, main: str) -> list[dict[str, str]]:
     title = title_of(score)
     title = title[0].upper() + title[1:]
     pictures = {CAPTIONS["forest"]: charts.forest(run, score)}
-    if main in run.figures:
-        pictures |= {
-            CAPTIONS["omega"]: charts.omega_curve(run, main),
-            CAPTIONS["acceptance"]: charts.acceptance(run, main),
-            CAPTIONS["confidence"]: charts.confidence(run, main),
-        }
-        if "reliability" in run.figures[main]:  # runs of older versions have none
-            pictures[CAPTIONS["reliability"]] = charts.reliability(run, main)
+    tables = run.figures.get(main, {})  # runs of older versions have fewer
+    pictures |= {CAPTIONS[name]: draw(run, main) for name, draw in DRAWN.items() if name in tables}
     return [
         {"svg": svg, "caption": caption.format(score=title, main=main)}
         for caption, svg in pictures.items()

@@ -10,7 +10,6 @@ from rich.text import Text
 
 from disorder.report.fitted_tables import Cell, NamedRow, ScoreTable, fitted
 from disorder.report.metric_names import meaning_of, named, shown, title_of
-from disorder.report.visible_text import visible
 from disorder.report.wording import (
     gain_lines,
     interval,
@@ -20,6 +19,7 @@ from disorder.report.wording import (
     spread,
 )
 from disorder.runs.run import Record, Run
+from disorder.visible_text import visible
 
 SECONDS = ("draw", "assemble", "forward", "cache", "write")
 COUNTS = ("predicted", "saved", "cached", "resumed")
@@ -37,7 +37,7 @@ def show(run: Run, console: Console, *, folder: str | None = None, profile: bool
     console.print()
     console.print(Text(first, style="bold"))
     for line in [*rest, *caveat_lines(run)]:
-        console.print(Padding(Text(visible(line)), (0, 0, 0, 2)))
+        console.print(Padding(Text(visible(line)), (0, 0, 0, 2), expand=False))
     console.print(Text(f"\n{about(run)}", style="dim"))
     for line in [*answer_lines(run), *baseline_lines(run)]:
         console.print(Text(visible(line), style="dim"))

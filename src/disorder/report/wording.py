@@ -8,7 +8,7 @@ from dataclasses import asdict
 from typing import Any
 
 from disorder.report.metric_names import place_of
-from disorder.report.number_text import MINUS
+from disorder.report.number_text import MINUS, fixed
 from disorder.runs.run import Record, Run
 from disorder.runs.settings import Settings
 
@@ -24,21 +24,23 @@ SAID_BEFORE = ("q", "seed", "suite", "transformations")
 
 def interval(record: Record) -> str:
     """A value with its bounds."""
-    return f"{record.value:.3f} [{record.low:.2f}, {record.high:.2f}]".replace("-", MINUS)
+    text = f"{record.value:.3f} [{record.low:.2f}, {record.high:.2f}]"
+    return text.replace("-", MINUS)
 
 
 def spread(record: Record) -> str:
     """A value with its bounds, as short as it can be said."""
     low, high = (_short(bound) for bound in (record.low, record.high))
-    return f"{record.value:.3f} {low}–{high}".replace("-", MINUS)
+    dash = " to " if MINUS in low + high else "–"
+    return f"{fixed(record.value)} {low}{dash}{high}"
 
 
 def _short(bound: float) -> str:
     """Two decimals without what goes without saying: .07, 1, 1.05."""
-    text = f"{bound:.2f}"
+    text = f"{round(bound, 2) + 0.0:.2f}".replace("-", MINUS)
     if text in ("0.00", "1.00"):
         return text[0]
-    return text.replace("0.", ".", 1) if bound < 1 else text
+    return text.replace("0.", ".", 1) if abs(bound) < 1 else text
 
 
 def main_transformation(run: Run) -> str:
@@ -71,7 +73,7 @@ def _without_answers(run: Run) -> list[str]:
 def prompt_lines(run: Run) -> list[str]:
     """What one should know about how a language model answered, one line each."""
     prompt = run.prompt
-    lines = []
+    lines = _server_lines(run)
     if "label_mass" in prompt:
         words = ", ".join(prompt["label_words"].values())
         lines.append(
@@ -86,6 +88,29 @@ def prompt_lines(run: Run) -> list[str]:
             f"{prompt['last_listed']:.3f}"
         )
     return lines + [_spread_line(run, row) for row in main_spread(run)]
+
+
+def _server_lines(run: Run) -> list[str]:
+    """How the answers of a server were read, and what they cost."""
+    prompt = run.prompt
+    lines = []
+    if "answers" in prompt:
+        refused = "; ".join(f"{way}: {why}" for way, why in prompt["refused"].items())
+        better = f" (not possible here: {refused})" if refused else ""
+        lines.append(f"answers of {prompt['server']} are read by {prompt['answers']}{better}")
+        if not prompt["gives_probabilities"]:
+            lines.append(
+                "this way gives labels without probabilities: confidence, entropy and calibration "
+                "error say nothing here"
+            )
+    if run.spent:
+        cost = f", cost {run.spent['cost']:.4g}" if run.spent["cost"] else ""
+        tokens = ""
+        if run.spent["tokens"]:
+            sent, received = run.spent["tokens_in"], run.spent["tokens_out"]
+            tokens = f", {sent:,.0f} tokens sent, {received:,.0f} received"
+        lines.append(f"{run.spent['questions']:,.0f} questions{tokens}{cost}")
+    return lines
 
 
 def main_spread(run: Run) -> list[dict[str, Any]]:
@@ -115,7 +140,7 @@ def options_of(settings: Mapping[str, Any]) -> list[str]:
     words = []
     for spec in settings["transformations"]:
         words += ["--with", spec]
-    words += ["--q", str(settings["q"]), "--seed", str(settings["seed"])]
+    words += ["--q", str(settings.get("q", "")), "--seed", str(settings["seed"])]
     usual = asdict(Settings())
     for name, value in settings.items():
         if name not in SAID_BEFORE and _as_json(value) != _as_json(usual.get(name)):

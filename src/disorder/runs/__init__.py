@@ -17,6 +17,7 @@ from disorder.runs.run import (
 )
 from disorder.runs.samples import (
     SampleParts,
+    is_about,
     no_answers_of,
     predictions_of,
     sample_table,
@@ -29,6 +30,7 @@ __all__ = [
     "Record",
     "Run",
     "SampleParts",
+    "is_about",
     "make_folder",
     "new_run",
     "no_answers_of",

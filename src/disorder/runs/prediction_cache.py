@@ -50,10 +50,11 @@ class PredictionCache:
         places = {key: i for i, key in enumerate(keys)}
         for start in range(0, len(keys), CHUNK):
             for key, value, checksum in self._select(list(keys[start : start + CHUNK])):
-                if crc32(key + value) == checksum and len(value) == 4 * width:
-                    found[places[key]] = np.frombuffer(value, dtype="<f4")
-                else:
+                row = _prediction(key, value, checksum, width)
+                if row is None:
                     self.n_damaged += 1
+                else:
+                    found[places[key]] = row
         return found[[places[key] for key in keys]]
 
     def put(self, keys: Sequence[bytes], predictions: Floats) -> None:
@@ -156,6 +157,14 @@ class PredictionCache:
     def _give_up(self, error: sqlite3.DatabaseError) -> None:
         self.notes.append(f"the prediction cache is not used any more ({error})")
         self.close()
+
+
+def _prediction(key: bytes, value: bytes, checksum: int, width: int) -> Floats | None:
+    """A kept prediction; None where it is not what a model can have predicted."""
+    if not isinstance(value, bytes) or len(value) != 4 * width or crc32(key + value) != checksum:
+        return None
+    row = np.frombuffer(value, dtype="<f4").astype(np.float64)
+    return row if np.isfinite(row).all() else None
 
 
 def key_of(model: str, precision: str, texts: Texts) -> bytes:

@@ -18,21 +18,33 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import pyarrow as pa
 import pyarrow.parquet as pq
-from pydantic import BaseModel, Field, PrivateAttr, ValidationError
+from pydantic import BaseModel, Field, PrivateAttr
 from pydantic.dataclasses import dataclass
 
 from disorder.errors import BadData, DisorderError, UnknownName
 from disorder.runs.conclusion import Conclusion, WordBaseline
 from disorder.runs.frames import data_frame
+from disorder.runs.run_checks import binding, check_run
 from disorder.runs.samples import SampleParts, storable
 from disorder.runs.storage import copy_folder, place, write_atomically
 from disorder.types import Dataset, Example, Score, Task
+from disorder.untrusted_files import MAX_REASON, read_json, read_parquet, validated
+from disorder.visible_text import one_line, visible
 
 if TYPE_CHECKING:
     from disorder.report.exhibits import Picture
 
 SCHEMA_VERSION = 1
 PACKAGES = ("disorder", "numpy", "onnxruntime", "tokenizers")
+EXAMPLES = pa.schema(
+    [
+        ("id", pa.string()),
+        ("text_a", pa.string()),
+        ("text_b", pa.string()),
+        ("label", pa.string()),
+        ("groups", pa.map_(pa.string(), pa.string())),
+    ]
+)
 DIGITS = 6  # scores are rounded, so that the last bits of a sum do not show
 
 
@@ -155,8 +167,6 @@ class Run(BaseModel):
         """Raise where the audit failed or was stopped, with the command that resumes it."""
         if self.status == "done":
             return
-        from disorder.report.page import visible
-
         what = "failed" if self.status == "failed" else "is not finished"
         if self.error:
             what += f" ({visible(self.error)})"
@@ -242,7 +252,12 @@ class Run(BaseModel):
         """
         if self.folder is None:
             raise DisorderError("this run was not read from a folder, so that it has no samples")
-        return SampleParts.open(self.folder, to_write=False).table()
+        return SampleParts.open(self.folder, to_write=False, of=self.binding).table()
+
+    @property
+    def binding(self) -> str:
+        """A hash of all that decides the predictions; sample parts carry it."""
+        return binding(self)
 
     def save(self, folder: str | Path) -> Path:
         """Copy the run folder to `folder`, on disk or at an address; gives its path."""
@@ -343,17 +358,18 @@ def read_run(folder: str | Path) -> Run:
     where = place(folder)
     path = where / "run.json"
     try:
-        raw = json.loads(path.read_text(encoding="utf-8"))
-        if raw.get("schema_version") != SCHEMA_VERSION:
-            raise BadData(
-                f"{path}: schema version {raw.get('schema_version')}; this disorder reads "
-                f"{SCHEMA_VERSION}"
-            )
-        return Run.model_validate(raw).lies_in(where)
-    except (FileNotFoundError, NotADirectoryError):
+        raw = read_json(path)
+    except FileNotFoundError:
         raise BadData(f"{folder} is no run folder: it has no run.json") from None
-    except (ValueError, ValidationError, AttributeError, OSError) as error:
-        raise BadData(f"{path} is damaged: {str(error).splitlines()[0]}") from None
+    if not isinstance(raw, dict):
+        raise BadData(f"{path} is damaged: it holds no object")
+    found = raw.get("schema_version")
+    if found != SCHEMA_VERSION:
+        told = one_line(found)[:MAX_REASON]
+        raise BadData(f"{path}: schema version {told}; this disorder reads {SCHEMA_VERSION}")
+    run: Run = validated(Run, raw, str(path))
+    check_run(run, str(path))
+    return run.lies_in(where)
 
 
 def write_examples(folder: Path, examples: Sequence[Example]) -> None:
@@ -379,12 +395,13 @@ def write_examples(folder: Path, examples: Sequence[Example]) -> None:
 def read_examples(folder: Path) -> list[Example]:
     """The examples of a run, in the order in which they were used."""
     try:
-        # as bytes, since a path such as builtin:bow/examples.parquet would be taken for an address
-        content = (folder / "examples.parquet").read_bytes()
-        rows = pq.read_table(pa.BufferReader(content)).to_pylist()
-    except (OSError, pa.ArrowException) as error:
-        why = str(error).splitlines()[0]
-        raise BadData(f"{folder}/examples.parquet cannot be read ({why}); audit it again") from None
+        table = read_parquet(folder / "examples.parquet", schema=EXAMPLES)
+    except (FileNotFoundError, BadData) as error:
+        why = "it is missing" if isinstance(error, FileNotFoundError) else error
+        raise BadData(f"{folder}/examples.parquet: {why}; audit it again") from None
+    rows = table.to_pylist()
+    if any(row["id"] is None or row["text_a"] is None or row["label"] is None for row in rows):
+        raise BadData(f"{folder}/examples.parquet: an id, a text or a label is missing")
     return [
         Example(row["id"], row["text_a"], row["text_b"], row["label"], dict(row["groups"] or ()))
         for row in rows

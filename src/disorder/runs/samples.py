@@ -8,8 +8,9 @@ predicted again.
 from __future__ import annotations
 
 import json
+import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import blake2b
 from pathlib import Path
@@ -17,14 +18,17 @@ from typing import Any, Literal
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from disorder.abstention import ABSTAINED, NO_ANSWERS, no_answer_codes, predicted_label
 from disorder.errors import BadData
-from disorder.runs.storage import add_line, is_on_disk, write_atomically
+from disorder.runs.storage import add_line, cannot_write, is_on_disk, write_atomically
 from disorder.types import DISORDER, Example, Floats, PositionRows, Texts, Variants
+from disorder.untrusted_files import MAX_JSON, MAX_PARQUET, parse_json, parse_parquet, read_file
 
 JOURNAL = "journal.jsonl"
+PART = re.compile(r"\d{2,}-[^/\\\x00-\x1f]*\.parquet")
 NAMES = pa.dictionary(pa.int32(), pa.string())
 POSITIONS = pa.list_(pa.int32())
 SCHEMA = pa.schema(
@@ -99,6 +103,8 @@ def predictions_of(table: pa.Table) -> tuple[list[str], Any, Any]:
     n = table.num_rows
     examples = table["example"].cast(pa.string()).to_pylist()
     flat = table["probabilities"].combine_chunks().flatten().to_numpy()
+    if n and len(flat) % n:
+        raise BadData("the samples are damaged: rows have different numbers of probabilities")
     return examples, table["variant"].to_numpy(), flat.reshape(n, -1) if n else flat.reshape(0, 1)
 
 
@@ -106,6 +112,24 @@ def no_answers_of(table: pa.Table) -> dict[str, int]:
     """How many rows have no answer, by reason."""
     reasons = table["no_answer"].drop_null().cast(pa.string()).to_pylist()
     return dict(sorted(Counter(reasons).items()))
+
+
+def is_about(table: pa.Table, ids: Collection[str], n_variants: int, n_labels: int) -> bool:
+    """Whether a part can be what was predicted for these examples: no other example, variant or
+    number of labels, and nothing that is no number.
+    """
+    if not table.num_rows:
+        return True
+    if any(table[name].null_count for name in ("example", "variant", "probabilities")):
+        return False
+    widths = pc.unique(pc.list_value_length(table["probabilities"])).to_pylist()
+    if widths != [n_labels]:
+        return False
+    examples, variants, predictions = predictions_of(table)
+    is_in_range = variants.min() >= 0 and variants.max() < n_variants
+    has_answer = table["no_answer"].is_null().to_numpy()
+    is_finite = np.isfinite(predictions[has_answer]).all()
+    return bool(is_in_range and is_finite and set(examples) <= set(ids))
 
 
 def storable(text: str) -> str:
@@ -118,22 +142,43 @@ class SampleParts:
     """The parts of a run folder."""
 
     folder: Path
+    of: str = ""  # what the parts are bound to (`Run.binding`)
     known: dict[str, dict[str, Any]] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
 
     @classmethod
-    def open(cls, folder: Path, *, to_write: bool = True) -> SampleParts:
-        """The parts that a folder has so far; a line cut off by a crash is not one."""
+    def new(cls, folder: Path, *, of: str = "") -> SampleParts:
+        """No parts yet; what a folder holds of another run is not looked at."""
+        _make_folder(folder / "samples")
+        return cls(folder / "samples", of)
+
+    @classmethod
+    def open(cls, folder: Path, *, to_write: bool = True, of: str = "") -> SampleParts:
+        """The parts that a folder has so far; a line cut off by a crash is not one, and one of
+        another run (model, data or settings) never counts.
+        """
         if to_write:
-            (folder / "samples").mkdir(exist_ok=True)
+            _make_folder(folder / "samples")
         elif not (folder / "samples").is_dir():
             raise BadData(f"{folder} has no samples; they were removed, or it is no run folder")
-        parts = cls(folder / "samples")
+        parts = cls(folder / "samples", of)
         journal = parts.folder / JOURNAL
-        content = journal.read_bytes() if journal.exists() else b""
+        content = b""
+        if journal.exists():
+            content = read_file(journal, max_bytes=MAX_JSON)
         if to_write and content and not content.endswith(b"\n") and is_on_disk(journal):
             add_line(journal, b"\n", content)  # a line torn by a crash must not swallow the next
-        parts.known = {entry["part"]: entry for entry in _entries(content)}
+        entries = {entry["part"]: entry for entry in _entries(content)}  # the last one counts
+        parts.known = {
+            name: entry
+            for name, entry in entries.items()
+            if not of or _is_of(entry, of, to_write=to_write)
+        }
+        if entries and not parts.known and not to_write:
+            raise BadData(
+                f"{folder}: its samples are of another model, data or settings than run.json says; "
+                "audit it again"
+            )
         return parts
 
     def read(self, name: str) -> tuple[pa.Table, dict[str, int]] | None:
@@ -142,13 +187,13 @@ class SampleParts:
         if entry is None:
             return None
         try:
-            content = (self.folder / name).read_bytes()
-        except OSError:
-            content = b""
-        if _checksum(content) != entry["checksum"]:
-            self.notes.append(f"{name} is damaged; it is predicted again")
-            return None
-        return pq.read_table(pa.BufferReader(content), schema=SCHEMA), entry["skips"]
+            content = read_file(self.folder / name, max_bytes=MAX_PARQUET)
+            if _checksum(content) == entry["checksum"]:
+                return parse_parquet(content, name, schema=SCHEMA), entry["skips"]
+        except (FileNotFoundError, BadData):
+            pass
+        self.notes.append(f"{name} is damaged; it is predicted again")
+        return None
 
     def table(self) -> pa.Table:
         """All finished parts as one table; raises where one is missing or damaged."""
@@ -167,6 +212,7 @@ class SampleParts:
         content = sink.getvalue().to_pybytes()
         entry = {
             "part": name,
+            "of": self.of,
             "checksum": _checksum(content),
             "skips": dict(sorted(skips.items())),
             "rows": table.num_rows,
@@ -180,14 +226,37 @@ def _line(entry: Mapping[str, Any]) -> bytes:
     return (json.dumps(entry, ensure_ascii=False) + "\n").encode("utf-8", "backslashreplace")
 
 
+def _make_folder(folder: Path) -> None:
+    try:
+        folder.mkdir(exist_ok=True)
+    except OSError as error:
+        raise cannot_write(folder, error) from None
+
+
+def _is_of(entry: Mapping[str, Any], of: str, *, to_write: bool) -> bool:
+    """Whether a part was made for this run; older versions did not say, and theirs are read but
+    not resumed.
+    """
+    return bool(entry.get("of") == of or (not to_write and "of" not in entry))
+
+
 def _entries(content: bytes) -> Iterator[dict[str, Any]]:
     for line in content.split(b"\n"):
         try:
-            entry = json.loads(line)
-        except ValueError:
+            entry = parse_json(line, JOURNAL)
+        except BadData:
             continue
-        if isinstance(entry, dict) and {"part", "checksum", "skips"} <= set(entry):
+        if _is_entry(entry):
             yield entry
+
+
+def _is_entry(entry: Any) -> bool:
+    """Whether a line of the journal says what it has to; a part is a file of its own folder."""
+    if not isinstance(entry, dict) or not {"part", "checksum", "skips"} <= set(entry):
+        return False
+    part, skips = entry["part"], entry["skips"]
+    is_name = isinstance(part, str) and PART.fullmatch(part) is not None
+    return is_name and isinstance(skips, dict) and all(type(n) is int for n in skips.values())
 
 
 def _checksum(content: bytes) -> str:

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from typing import Any
 
-from disorder.errors import BadSetting
+from disorder.errors import BadSetting, DisorderError
 from disorder.types import Fidelity
+from disorder.visible_text import one_line
 
 PRECISIONS = ("fp32", "bf16", "int8", "auto")
+MAX_Q = 1_000_000
+# what a run reaches or writes beside its own folder: only the user says so, never a folder
+REACHES = ("address", "cache", "base_url")
 CALIBRATIONS = ("content-free",)
 CHATS = ("auto", "on", "off")
 BREAKS = ("text", "instruction", "shots")
@@ -82,6 +87,32 @@ class Settings:
     max_cost: float | None = None
     fail_if: Sequence[str] = ()
 
+    @classmethod
+    def recorded(cls, folder: object, settings: Mapping[str, Any], **given: Any) -> Settings:
+        """The settings in a run.json, for resuming it; those that reach elsewhere are `given` by
+        the user again, or the usual ones.
+        """
+        known = {entry.name for entry in fields(cls)}
+        unknown = [name for name in settings if name not in known]
+        if unknown:
+            raise DisorderError(
+                f"{folder} has a setting {one_line(unknown[0])!r}, which this version does not "
+                "know; resume it with the version that began it"
+            )
+        kept = {
+            name: value
+            for name, value in settings.items()
+            if name not in REACHES or (name == "cache" and value == "off")
+        }
+        for name in ("address", "base_url"):
+            if settings.get(name) and not given.get(name):
+                option = f"--{name.replace('_', '-')} {shlex.quote(one_line(settings[name]))}"
+                raise DisorderError(
+                    f"{folder} was begun with {option}; nothing is reached because a folder says "
+                    f"so: repeat it beside --resume {folder}"
+                )
+        return cls(**(kept | {name: value for name, value in given.items() if value is not None}))
+
     @property
     def model_options(self) -> dict[str, Any]:
         """The settings that were given for the model itself."""
@@ -94,6 +125,8 @@ class Settings:
             value = getattr(self, name)
             if value is not None and value < 1:
                 raise BadSetting("audit", need="1 or more", **{name: value})
+        if self.q > MAX_Q:
+            raise BadSetting("audit", need=f"at most {MAX_Q:,}", q=self.q)
         for name in ("price_in", "price_out", "max_cost"):
             value = getattr(self, name)
             if value is not None and not 0 <= value < float("inf"):

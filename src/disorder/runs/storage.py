@@ -6,16 +6,20 @@ gs://, …).
 
 from __future__ import annotations
 
+import errno
 import os
 import shutil
 import tempfile
 import weakref
+from itertools import count
 from pathlib import Path
 from typing import Any
 
-from disorder.errors import DisorderError, MissingPackage
+from disorder.errors import CannotWrite, DisorderError, MissingPackage
 
 LOCAL = "file://"
+
+_numbers = count()  # of temporary files: threads must not share one
 
 
 def place(address: str | Path) -> Path:
@@ -43,20 +47,64 @@ def is_on_disk(path: Path) -> bool:
 
 
 def write_atomically(path: Path, content: bytes) -> None:
-    """Write a file so that a reader sees the old one or the new one, never half of it.
+    """Write a file so that a reader sees the old one or the new one, never half of it, also after
+    a power loss.
 
-    On disk it is written beside its place and moved there; shared storage takes a file whole or not
-    at all.
+    On disk it is written beside its place, synced, moved there, and the folder is synced; shared
+    storage takes a file whole or not at all.
     """
-    beside = path.with_name(f".{path.name}.{os.getpid()}") if is_on_disk(path) else path
     try:
-        beside.write_bytes(content)
-        if beside is not path:
-            beside.replace(path)
+        if is_on_disk(path):
+            _replace(path, content)
+        else:
+            path.write_bytes(content)
     except OSError as error:
-        if beside is not path:
-            beside.unlink(missing_ok=True)
         raise cannot_write(path, error) from None
+
+
+def _replace(path: Path, content: bytes) -> None:
+    beside = path.with_name(f".{path.name[:200]}.{os.getpid()}-{next(_numbers)}")
+    try:
+        with beside.open("xb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        beside.replace(path)
+    except BaseException:
+        beside.unlink(missing_ok=True)
+        raise
+    sync_folder(path.parent)
+
+
+def sync_folder(folder: Path) -> None:
+    """Make the names in a folder last: a file that was moved there stays after a power loss."""
+    if os.name == "nt":  # folders cannot be opened there
+        return
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    except OSError as error:
+        if error.errno != errno.EINVAL:  # some file systems know no such thing
+            raise
+    finally:
+        os.close(descriptor)
+
+
+def sync_tree(folder: Path) -> None:
+    """Make all files of a folder last, where a library wrote them: before anything says that they
+    are complete.
+    """
+    try:
+        for here, _, names in os.walk(folder):
+            for name in names:
+                descriptor = os.open(os.path.join(here, name), os.O_RDONLY)
+                try:
+                    os.fsync(descriptor)
+                finally:
+                    os.close(descriptor)
+            sync_folder(Path(here))
+    except OSError as error:
+        raise cannot_write(folder, error) from None
 
 
 def add_line(path: Path, line: bytes, before: bytes) -> None:
@@ -69,22 +117,22 @@ def add_line(path: Path, line: bytes, before: bytes) -> None:
     try:
         with path.open("ab") as file:
             file.write(line)
+            file.flush()
+            os.fsync(file.fileno())
     except OSError as error:
         raise cannot_write(path, error) from None
 
 
-def cannot_write(path: Path, error: OSError) -> DisorderError:
+def cannot_write(path: Path, error: OSError) -> CannotWrite:
     """The line for a file that there is no room or no right for."""
     why = error.strerror or str(error)
-    return DisorderError(
-        f"{path} cannot be written ({why}); what is finished is kept: make room, then --resume"
-    )
+    return CannotWrite(f"{path} cannot be written ({why}); what is finished is kept")
 
 
 def copy_folder(source: Path, target: Path) -> None:
     """Copy all files of a folder, between disk and shared storage alike."""
     for path in sorted(source.rglob("*")):
-        if not path.is_file():
+        if not path.is_file() or path.name.startswith("."):  # a lock, half a file
             continue
         place_of_file = target / path.relative_to(source).as_posix()
         try:

@@ -17,6 +17,7 @@ from disorder.registry import metric_named
 from disorder.report.page import visible
 from disorder.runs import Record, Run, read_run
 from disorder.runs.decision import Decision, Ruling
+from disorder.runs.run_checks import check_records
 from disorder.specs import listed
 from disorder.transformations import parse
 
@@ -109,6 +110,7 @@ def gate(run: str | Path | Run, fail_if: str | Sequence[str], *, on: str = "sure
         raise DisorderError(f"no rule to decide: {EXAMPLE}")
     found = run if isinstance(run, Run) else read_run(run)
     found.check_done()
+    check_records(found.scores, str(found.folder or "this run"))
     rulings = [rule.ruling(record, on) for rule in rules for record in _records(found, rule)]
     passed = all(ruling.passed for ruling in rulings)
     return Decision(

@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 from disorder.data import known_tasks
-from disorder.errors import DoesNotApply, UnknownName, check_keywords
+from disorder.errors import BadModel, DoesNotApply, UnknownName, check_keywords
 from disorder.models import LoadedModel, choose_precision, load
 from disorder.models.prompting import Prompt
 from disorder.randomness import digest
+from disorder.registry import ModelPart, parts
 from disorder.runs.cache_folder import default_folder
+from disorder.runs.run import Run
 from disorder.runs.settings import Settings
 from disorder.specs import parse_pairs
 from disorder.transformations import Transformation, parse
 from disorder.transformations.rendering import variant_texts
 from disorder.types import Dataset, Task, Texts
+from disorder.visible_text import one_line
 
 N_SAMPLED = 200  # examples that a precision is tried on
 
@@ -45,6 +49,39 @@ def load_model(
     found = task.task if isinstance(task, Dataset) else task
     renamed = label_names(labels)
     return load(model, task=found, labels=renamed, batch_size=batch_size, precision=precision)
+
+
+def named_again(folder: object, spec: str, given: Any, command: str) -> Any:
+    """The model to load for a folder that names one: the given one, else the one that is named
+    there, unless loading it would run code or reach another machine.
+    """
+    if given is not None:
+        return given
+    if must_be_named(spec):
+        raise BadModel(
+            f"{folder} names the model {one_line(spec)}, which runs code or reaches a server; "
+            "nothing is run because a folder says so. If you trust it, name it: "
+            f"{command} {shlex.quote(one_line(spec))}"
+        )
+    return spec
+
+
+def resume_command(run: Run, folder: object) -> str:
+    """What to type to resume an audit, with all that its folder may not say by itself."""
+    words = ["disorder", "audit", "--resume", str(folder)]
+    words += [run.model] if must_be_named(run.model) else []
+    for name in ("address", "base_url"):
+        if run.settings.get(name):
+            words += [f"--{name.replace('_', '-')}", str(run.settings[name])]
+    return shlex.join(words)
+
+
+def must_be_named(spec: str) -> bool:
+    """Whether loading a model runs code or reaches another machine, so that only the user's own
+    word counts.
+    """
+    entry = parts(ModelPart).get(spec.partition(":")[0])
+    return bool(spec) and (entry is None or not entry.only_reads)
 
 
 def label_names(labels: Mapping[str, str] | str | None) -> dict[str, str]:

@@ -196,12 +196,20 @@ def log_line(scope: Message, denied: RequestDenied) -> str:
 def _check_origin(scope: Message, headers: dict[str, list[str]]) -> None:
     """Deny what a page of another site sends through the user's browser; links are allowed."""
     host = headers["host"][0].lower()
-    if any(urlsplit(origin.lower()).netloc != host for origin in headers.get("origin", [])):
+    if any(_origin_host(origin) != host for origin in headers.get("origin", [])):
         raise RequestDenied(403, "requests from other origins are denied")
     site = headers.get("sec-fetch-site", ["none"])[0]
     is_link = scope["method"] in READING and headers.get("sec-fetch-mode", [""])[0] == "navigate"
     if site not in ("same-origin", "none") and not is_link:
         raise RequestDenied(403, "requests from other sites are denied")
+
+
+def _origin_host(origin: str) -> str | None:
+    """The host and port of an Origin header; None for one that is no address."""
+    try:
+        return urlsplit(origin.lower()).netloc
+    except ValueError:
+        return None
 
 
 def _check_size(scope: Message, headers: dict[str, list[str]]) -> None:

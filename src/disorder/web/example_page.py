@@ -17,6 +17,9 @@ from disorder.web.sample_queries import QueryRow, SampleQueries
 from disorder.web.word_order_chart import MAX_VERSIONS, word_order_chart
 
 PER_PAGE = 20  # perturbed versions on a page
+WORDS = 400  # of each version that are shown at first
+MOST_WORDS = 4_000  # that are ever shown: a page of more is no use to anyone
+LETTERS = 8  # of a word, for texts that are not split into words
 SHOWN = {
     "all": "all versions",
     "accepted": "those that get the gold label",
@@ -32,6 +35,7 @@ def example_page(
     transformation: str,
     which: str,
     page: int,
+    words: int = WORDS,
 ) -> dict[str, Any]:
     """The values of the page of one example; `row` is its row of the examples."""
     run = found.run
@@ -69,7 +73,16 @@ def example_page(
         "pages": pages,
         "n_examples": run.n_examples,
         "n_charted": MAX_VERSIONS,
+        "n_words": (n_words := min(max(1, words), MOST_WORDS)),
+        "more_words": MOST_WORDS if n_words < MOST_WORDS else 0,
+        "is_cut": _is_cut(example, versions, n_words),
     }
+
+
+def _is_cut(example: Example, versions: Sequence[RebuiltVersion], n_words: int) -> bool:
+    """Whether a text on the page is longer than what is shown of it."""
+    own = any(len(text or "") > n_words * LETTERS for text in example.texts)
+    return own or any(len(words) > n_words for version in versions for words in version.words)
 
 
 def _chosen(wanted: str, main: str, choices: Sequence[str]) -> str:

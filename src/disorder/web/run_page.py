@@ -134,15 +134,24 @@ def n_pages(total: int, size: int) -> int:
 
 
 def score_tables(run: Run) -> list[dict[str, Any]]:
-    """One table of scores per group, with one row per transformation."""
-    tables = [_score_table(run, group) for group in ["all", *run.groups]]
+    """Two tables of scores per group, with one row per transformation: the main scores, and those
+    of permutations; together they would be too wide for a screen.
+    """
+    tables = [
+        _score_table(run, group, place)
+        for group in ["all", *run.groups]
+        for place in ("table", "permutations")
+    ]
     return [table for table in tables if table["rows"]]
 
 
-def _score_table(run: Run, group: str) -> dict[str, Any]:
-    rows = list(by_transformation(run, group))
-    measured = [metric for _, records in rows for metric in records]
-    return {"group": group, "rows": rows, "metrics": shown(measured, "table", "permutations")}
+def _score_table(run: Run, group: str, place: str) -> dict[str, Any]:
+    every = list(by_transformation(run, group))
+    metrics = shown([metric for _, records in every for metric in records], place)
+    rows = [(name, records) for name, records in every if any(m in records for m in metrics)]
+    about = "all examples" if group == "all" else f"only {group}"
+    title = f"{about}, permutations" if place == "permutations" else about
+    return {"group": group, "title": title[0].upper() + title[1:], "rows": rows, "metrics": metrics}
 
 
 def meanings(run: Run) -> dict[str, str]:

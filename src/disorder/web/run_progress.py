@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-import json
 import time
 from collections import Counter
 from pathlib import Path
 from typing import Any
 
+from disorder.errors import BadData
 from disorder.metrics import ORIGINAL
 from disorder.runs import Run
 from disorder.runs.samples import JOURNAL
+from disorder.untrusted_files import MAX_JSON, parse_json, read_file
 from disorder.web.run_library import FoundRun, RunLibrary
 
 QUIET = 300  # seconds without a new part after which a run may have been stopped
@@ -57,10 +58,10 @@ def expected_parts(run: Run) -> dict[str, int]:
 def _finished(journal: Path) -> set[str]:
     """The parts that the journal names; the line that is being written is not one yet."""
     names = set()
-    for line in journal.read_bytes().split(b"\n"):
+    for line in read_file(journal, max_bytes=MAX_JSON).split(b"\n"):
         try:
-            entry = json.loads(line)
-        except ValueError:
+            entry = parse_json(line, JOURNAL)
+        except BadData:
             continue
         if isinstance(entry, dict) and isinstance(entry.get("part"), str):
             names.add(entry["part"])

@@ -16,12 +16,15 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from disorder.errors import DisorderError, MissingPackage
+from disorder.visible_text import visible
 from disorder.web.access_control import ASGI, AccessControl, TokenCheck, is_loopback
+from disorder.web.slow_clients import QuietLog, guarded_protocol
 
 if TYPE_CHECKING:
     from fastapi import FastAPI
 
 PACKAGES = ("fastapi", "uvicorn")
+BACKLOG = 128  # connections that are accepted at a time: each takes an open file
 
 
 def require_web(part: str, *more: str) -> None:
@@ -100,6 +103,8 @@ def serve(
         proxy_headers=False,
         timeout_graceful_shutdown=2,
         ws="none",
+        http=guarded_protocol(),
+        backlog=BACKLOG,
     )
     try:
         with suppress(KeyboardInterrupt):  # raised or not, depending on when the signal arrives
@@ -119,7 +124,7 @@ def listen(host: str, port: int) -> socket.socket:
     try:
         listening.bind((bare, port))
         # before the address is printed: a browser that comes at once waits for the server
-        listening.listen()
+        listening.listen(BACKLOG)
     except (OSError, OverflowError) as error:
         listening.close()
         raise DisorderError(_listen_problem(host, port, error)) from None
@@ -147,7 +152,7 @@ def address(host: str, port: int, token: str | None = None, path: str = "/") -> 
 
 
 def _print_line(line: str) -> None:
-    sys.stdout.write(f"{line}\n")
+    sys.stdout.write(f"{visible(line)}\n")
     sys.stdout.flush()
 
 
@@ -159,3 +164,5 @@ def _log_to_terminal() -> None:
         format="%(asctime)s %(message)s",
         datefmt="%H:%M:%S",
     )
+    for handler in logging.getLogger().handlers:
+        handler.addFilter(QuietLog())

@@ -14,7 +14,7 @@ from fastapi.responses import JSONResponse, Response
 from disorder.errors import DisorderError
 from disorder.report import page as report_page
 from disorder.web.compare_page import compare_page, paired_differences
-from disorder.web.example_page import example_page
+from disorder.web.example_page import WORDS, example_page
 from disorder.web.page_rendering import render_page, serve_static
 from disorder.web.result_pages import ResultPages
 from disorder.web.run_library import DamagedRun, FoundRun, RunEntry, RunLibrary
@@ -106,14 +106,25 @@ def _add_run_pages(
 
     @app.get("/run/{id}/example/{number}")
     def example(
-        id: str, number: int, transformation: str = "", which: str = "all", page: int = 1
+        id: str,
+        number: int,
+        transformation: str = "",
+        which: str = "all",
+        page: int = 1,
+        words: int = WORDS,
     ) -> Response:
         found = _readable(library, id)
         row = queries.example(found, number)
         if row is None:
             raise HTTPException(404, "no such example")
         values = example_page(
-            queries, found, row, transformation=transformation, which=which, page=page
+            queries,
+            found,
+            row,
+            transformation=transformation,
+            which=which,
+            page=page,
+            words=words,
         )
         return render_page("example.html", **values)
 

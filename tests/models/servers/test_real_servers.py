@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import socket
 import subprocess
 import sys
@@ -14,7 +15,6 @@ import urllib.request
 from collections.abc import Iterator
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -99,12 +99,27 @@ def llama_server(smollm2: Path, tmp_path_factory: pytest.TempPathFactory) -> Ite
 
 
 @pytest.fixture(scope="session")
-def transformers_server(tiny_chat: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+def served_chat(tiny_chat: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The small chat model with a padding token, which the server needs."""
+    folder = tmp_path_factory.mktemp("served") / "model"
+    shutil.copytree(tiny_chat, folder)
+    path = folder / "tokenizer_config.json"
+    path.write_text(json.dumps(json.loads(path.read_text()) | {"pad_token": "</s>"}))
+    template = folder / "chat_template.jinja"
+    # an answer after a line break is the same tokens by itself and behind the prompt
+    template.write_text(template.read_text().replace("[assistant] ", "[assistant]\n"))
+    return folder
+
+
+@pytest.fixture(scope="session")
+def transformers_server(
+    served_chat: Path, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[str]:
     """The address of `transformers serve` with a small model of random weights."""
     pytest.importorskip("openai", reason="transformers serve needs openai")
     port = free_port()
     log = tmp_path_factory.mktemp("serve") / "log.txt"
-    command = [sys.executable, "-m", "transformers.cli.transformers", "serve", str(tiny_chat)]
+    command = [sys.executable, "-m", "transformers.cli.transformers", "serve", str(served_chat)]
     command += ["--device", "cpu", "--dtype", "float32", "--host", "127.0.0.1"]
     process = started([*command, "--port", str(port)], port, "/health", log)
     yield f"http://127.0.0.1:{port}/v1"
@@ -119,10 +134,10 @@ PAIRS = [
 ]
 
 
-def server_model(url: str, answers: str = "auto", **more: Any) -> ServerModel:
+def server_model(url: str, answers: str = "auto", *, name: object = "model") -> ServerModel:
     client = Client(url, Key(""), max_retries=1, timeout=PATIENCE)
-    prompt = prompt_for(NLI, is_pair=True, **more)
-    return ServerModel(Endpoint(client, "model"), prompt, answers, Memory(None))
+    prompt = prompt_for(NLI, is_pair=True)
+    return ServerModel(Endpoint(client, str(name)), prompt, answers, Memory(None))
 
 
 def test_llama_cpp_offers_first_tokens_schemas_and_replies(llama_server: str) -> None:
@@ -154,8 +169,10 @@ def test_a_whole_audit_of_llama_cpp(llama_server: str, run: Command, tmp_path: P
     assert (out / "report.html").exists()
 
 
-def test_transformers_serve_offers_decisions_and_drops_the_rest(transformers_server: str) -> None:
-    model = server_model(transformers_server)
+def test_transformers_serve_offers_decisions_and_drops_the_rest(
+    transformers_server: str, served_chat: Path
+) -> None:
+    model = server_model(transformers_server, name=served_chat)
     assert model.way_name == "decisions"
     found = model(PAIRS)
     assert found.sum(axis=1) == pytest.approx(np.ones(3), abs=1e-6)
@@ -165,19 +182,19 @@ def test_transformers_serve_offers_decisions_and_drops_the_rest(transformers_ser
         ("constrained", "HTTP 4|ignored"),
     ):
         with pytest.raises(BadModel, match=reason):
-            server_model(transformers_server, way)(PAIRS)
+            server_model(transformers_server, way, name=served_chat)(PAIRS)
 
 
 def test_decisions_are_those_of_the_same_model_here(
-    transformers_server: str, tiny_chat: Path
+    transformers_server: str, served_chat: Path
 ) -> None:
     """Both run in single precision: probabilities agree to 1e-4, whatever the hardware."""
     from disorder.models.causal import causal
     from disorder.models.prompting import PromptedModel
 
-    model = server_model(transformers_server, "decisions")
+    model = server_model(transformers_server, "decisions", name=served_chat)
     found = model(PAIRS)
-    local = causal(str(tiny_chat), task=NLI, prompt=model.prompt)
+    local = causal(str(served_chat), task=NLI, prompt=model.prompt)
     assert isinstance(local, PromptedModel)
     asked = []
     for question in model.prompt.questions(PAIRS):

@@ -339,3 +339,9 @@ def test_order_rank_is_what_the_likelihoods_say(
     assert "another order (derange)" in run.verdict
     assert (tmp_path / "run" / "report.html").exists()
     assert not [record for record in run.scores if record.metric != "order_rank"]
+
+
+@pytest.mark.parametrize("model", [len, "openai:x@http://127.0.0.1:1/v1"])
+def test_order_rank_needs_a_model_of_texts(model: Any) -> None:
+    with pytest.raises(DisorderError, match="likelihood of a text"):
+        disorder.audit(model, "builtin", limit=4, score="order_rank")

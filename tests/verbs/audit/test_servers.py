@@ -160,11 +160,13 @@ def test_a_server_that_dies_says_how_to_resume_and_is_paid_once(
         named = ("audit", "openai:fake", "builtin", "--base-url", server.url, *options)
         code, _, err = run(*named, "--max-connections", 2, "--out", tmp_path / "r")
         assert code == 2
-        assert err.rstrip().endswith(f"resume with: disorder audit --resume {tmp_path / 'r'}")
+        again = ("--resume", str(tmp_path / "r"), "openai:fake", "--base-url", server.url)
+        assert err.rstrip().endswith(f"resume with: disorder audit {' '.join(again)}")
+        assert run("audit", *again[:2])[0] == 2  # a folder alone sends nothing anywhere
         assert json.loads((tmp_path / "r" / "run.json").read_text())["status"] == "failed"
         server.faults = lambda number, path: None
         answered = [json.dumps(body) for _, body in server.questions[:91]]
-        code, _, _ = run("audit", "--resume", tmp_path / "r")
+        code, _, _ = run("audit", *again)
         assert code == 0
         later = [json.dumps(body) for _, body in server.questions[91:]]
         # only the probe, and what was under way when it died, is asked again
@@ -196,6 +198,7 @@ def test_a_killed_audit_resumes_and_pays_nothing_twice(
         before = [json.dumps(body) for _, body in server.questions]
         assert 200 <= len(before) < 600
         resumed = [sys.executable, "-m", "disorder", "audit", "--resume", str(out)]
+        resumed += ["openai:fake", "--base-url", server.url]
         subprocess.run(resumed, env=environment, check=True, capture_output=True, timeout=120)
         after = [json.dumps(body) for _, body in server.questions[len(before) :]]
     repeated = set(before) & set(after)

@@ -373,14 +373,14 @@ class TestCannotBeCompared:
     ) -> None:
         scores = json.loads((folders["bag"] / "run.json").read_text())["scores"]
         for record in scores:
-            record["value"] = record["value"] / 2
+            record["value"] = record["low"] = record["value"] / 2
         other = changed(folders["bag"], tmp_path / "other", scores=scores)
         with pytest.raises(BadData, match=r"run\.json says"):
             compare(folders["reader"], other)
 
     def test_other_permutations(self, folders: dict[str, Path], tmp_path: Path) -> None:
         other = Path(shutil.copytree(folders["bag"], tmp_path / "other"))
-        parts = SampleParts.open(other)
+        parts = SampleParts.open(other, of=read_run(other).binding)
         name = next(name for name in parts.known if name.startswith("01-"))
         read = parts.read(name)
         assert read is not None
@@ -453,9 +453,7 @@ class TestShown:
     def test_hostile_names_are_text(
         self, folders: dict[str, Path], tmp_path: Path, command: Command
     ) -> None:
-        other = changed(
-            folders["bag"], tmp_path / "other", model=HOSTILE, hashes={"model": HOSTILE}
-        )
+        other = changed(folders["bag"], tmp_path / "other", model=HOSTILE)
         code, out, err = command(
             "compare", folders["reader"], other, "--html", tmp_path / "page.html"
         )
@@ -475,10 +473,10 @@ class TestShown:
     def test_hostile_settings_in_a_refusal(
         self, folders: dict[str, Path], tmp_path: Path, command: Command
     ) -> None:
-        other = changed(folders["bag"], tmp_path / "other", settings={"q": HOSTILE})
+        other = changed(folders["bag"], tmp_path / "other", settings={"q": 8, "short": HOSTILE})
         code, _, err = command("compare", folders["reader"], other)
         assert code == 2
-        assert "q (8 and <img" in err
+        assert "short (skip and <img" in err
         assert "\x1b" not in err
 
     def test_hostile_names_in_the_page_of_many(self, found: Comparison) -> None:

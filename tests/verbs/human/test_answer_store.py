@@ -26,7 +26,8 @@ def test_an_answer_is_stored_once(tmp_path: Path) -> None:
     store = AnswerStore(tmp_path)
     assert store.answer("ann", "i1", 1, "neutral", 2.5)
     assert not store.answer("ann", "i1", 1, "neutral", 2.5)
-    assert not store.answer("ann", "i1", 1, "entailment", 0.1)  # a second click on another button
+    with pytest.raises(StaleAnswer):  # another answer to the same attempt: a second window
+        store.answer("ann", "i1", 1, "entailment", 0.1)
     assert counting(store) == {"i1": "neutral"}
     (stored,) = store.answers()
     assert (stored.seconds, stored.source, stored.undone) == (2.5, "page", None)

@@ -14,8 +14,10 @@ from pathlib import Path
 
 import numpy as np
 
-from disorder.errors import BadModel
+from disorder.errors import BadData, BadModel
+from disorder.runs.storage import write_atomically
 from disorder.types import Floats
+from disorder.untrusted_files import read_json, validated
 
 FILE = "calibration.json"
 TINY = 1e-300  # a probability of 0 has no logarithm
@@ -42,7 +44,7 @@ class Calibration:
 
     def write(self, folder: Path) -> None:
         """Write calibration.json."""
-        (folder / FILE).write_text(json.dumps(asdict(self)) + "\n", encoding="utf-8")
+        write_atomically(folder / FILE, (json.dumps(asdict(self)) + "\n").encode())
 
 
 def calibration_of(spec: str) -> Calibration | None:
@@ -51,10 +53,9 @@ def calibration_of(spec: str) -> Calibration | None:
     if ":" not in spec or not path.is_file():
         return None
     try:
-        found = Calibration(**json.loads(path.read_text(encoding="utf-8")))
-        sane = found.temperature > 0 and (found.threshold is None or 0 <= found.threshold <= 1)
-    except (ValueError, TypeError) as error:
-        raise BadModel(f"{path} is damaged: {error}") from None
-    if not sane:
+        found: Calibration = validated(Calibration, read_json(path), str(path))
+    except BadData as error:
+        raise BadModel(str(error)) from None
+    if found.temperature <= 0 or not (found.threshold is None or 0 <= found.threshold <= 1):
         raise BadModel(f"{path}: need a temperature above 0 and a threshold from 0 to 1")
     return found

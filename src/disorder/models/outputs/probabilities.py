@@ -9,7 +9,7 @@ import numpy as np
 
 from disorder.abstention import no_answer_codes
 from disorder.errors import BadModel
-from disorder.types import Floats
+from disorder.types import Bools, Floats
 
 
 def softmax(logits: Floats) -> Floats:
@@ -37,13 +37,17 @@ def checked(name: str, predictions: Any, n: int, labels: Sequence[str]) -> Float
         )
     if not np.isfinite(array).all():
         raise BadModel(f"{name}: predictions hold NaN or infinity")
-    given = array[no_answer_codes(array) == 0] if labels else array
-    sums = given.sum(axis=1)
-    if labels and (given.min(initial=0) < -1e-6 or abs(sums - 1).max(initial=0) > 1e-3):
+    if labels and not are_shares(array).all():
         raise BadModel(
             f"{name}: rows must be probabilities that sum to 1; apply a softmax to logits"
         )
     return array
+
+
+def are_shares(array: Floats) -> Bools:
+    """Which rows are probabilities that sum to 1, or stand for a text without an answer."""
+    is_share = (array >= -1e-6).all(axis=1) & (abs(array.sum(axis=1) - 1) <= 1e-3)
+    return np.asarray(is_share | (no_answer_codes(array) > 0))
 
 
 def from_label_scores(name: str, predictions: Sequence[Any], labels: Sequence[str]) -> Floats:

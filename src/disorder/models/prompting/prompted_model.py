@@ -52,6 +52,16 @@ class PromptedModel:
         return predictions
 
     @cached_property
+    def _apart(self) -> list[int]:
+        """The options that begin with no other: whoever says "no idea" has said "no"."""
+        words = self.prompt.words
+        return [
+            i
+            for i, word in enumerate(words)
+            if not any(word != other and word.startswith(other) for other in words)
+        ]
+
+    @cached_property
     def _empty(self) -> Floats | None:
         """What the model says of a text without content."""
         if not self.prompt.calibrates:
@@ -62,7 +72,7 @@ class PromptedModel:
         """Count what the run tells of its questions, as sums that workers can add up."""
         self.counts["questions"] += len(scores)
         if self.gives_mass:
-            self.counts["label_mass"] += float(np.exp(scores).sum())
+            self.counts["label_mass"] += float(np.exp(scores[:, self._apart]).sum())
         self.count_orders(probabilities)
 
     def count_orders(self, probabilities: Floats) -> None:

@@ -40,7 +40,8 @@ class Endpoint:
 
     async def complete(self, prompts: Sequence[str], **more: Any) -> Reply:
         """Continuations of some plain prompts, one choice each."""
-        body = {"prompt": list(prompts), "temperature": 0, **more}
+        prompt = list(prompts) if len(prompts) > 1 else prompts[0]  # not every server takes a list
+        body = {"prompt": prompt, "temperature": 0, **more}
         return await self._post("completions", body, sum(map(len, prompts)))
 
     async def decide(self, path: str, body: Mapping[str, Any], n_characters: int) -> Reply:

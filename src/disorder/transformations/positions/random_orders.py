@@ -7,6 +7,7 @@ the rest uniform.
 
 from __future__ import annotations
 
+from bisect import bisect_left, insort
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
@@ -153,24 +154,35 @@ def repaired_order(
 
     Things are words, or runs of words that begin with `firsts` and end with `lasts`.
     """
-
-    def bad_places() -> Ints:
-        return np.flatnonzero(old.hold(lasts[row[:-1]], firsts[row[1:]]))
-
-    row = row.copy()
-    bad = bad_places()
+    bad: list[int] = np.flatnonzero(old.hold(lasts[row[:-1]], firsts[row[1:]])).tolist()
+    known = set(old.pairs.tolist())
+    ends = (lasts * old.size).tolist()
+    starts = firsts.tolist()
+    order: list[int] = row.tolist()
     for _ in range(REPAIRS):
-        if not len(bad):
-            return row
-        i = int(bad[rng.integers(len(bad))]) + int(rng.integers(2))
-        j = int(rng.integers(len(row)))
-        row[[i, j]] = row[[j, i]]
-        after = bad_places()
-        if len(after) > len(bad):
-            row[[i, j]] = row[[j, i]]
-        else:
-            bad = after
+        if not bad:
+            return np.array(order, dtype=row.dtype)
+        i = bad[int(rng.integers(len(bad)))] + int(rng.integers(2))
+        j = int(rng.integers(len(order)))
+        # a swap changes the pairs around its two places only: no other is looked at again
+        near = {k for k in (i - 1, i, j - 1, j) if 0 <= k < len(order) - 1}
+        before = [k for k in near if _holds(bad, k)]
+        order[i], order[j] = order[j], order[i]
+        after = [k for k in near if ends[order[k]] + starts[order[k + 1]] in known]
+        if len(after) > len(before):
+            order[i], order[j] = order[j], order[i]
+            continue
+        for k in before:
+            bad.pop(bisect_left(bad, k))
+        for k in after:
+            insort(bad, k)
     return None
+
+
+def _holds(places: list[int], place: int) -> bool:
+    """Whether a sorted list holds a place."""
+    at = bisect_left(places, place)
+    return at < len(places) and places[at] == place
 
 
 def expand(runs: Ints, orders: Ints) -> Ints:

@@ -38,6 +38,7 @@ from disorder.runs import (
     Record,
     Run,
     SampleParts,
+    is_about,
     make_folder,
     no_answers_of,
     predictions_of,
@@ -70,9 +71,12 @@ from disorder.verbs.audit.prediction_array import compacted, empty_array
 from disorder.verbs.audit.prompt_breaking import prompt_verdict
 from disorder.verbs.audit.relative_gain import controls, gains
 from disorder.verbs.audit.telling_examples import telling
+from disorder.verbs.model_loading import resume_command
 from disorder.verbs.outcomes import build_outcomes, gold_of
 
 BLOCK = 4096  # texts in a block: what a crash can cost; fixed: files do not depend on batch size
+BLOCK_LETTERS = 1 << 26  # letters in a block: only texts of many thousand words reach it
+LONGEST_NAME = 100  # letters of a spec in the name of a part
 CURTAILED_BLOCK = 512  # examples in a block whose variants are predicted in rounds
 SERVER_BLOCK = 512  # texts in a block that a server is asked about, where every answer counts
 
@@ -111,6 +115,7 @@ class Audit:
     engine: Engine
     requested: list[str]
     rule: StopRule | None
+    is_resumed: bool = False
     budget: Budget = field(default_factory=Budget)
     gate: LiveGate = field(default_factory=LiveGate)
     costs: Costs = field(default_factory=Costs)
@@ -152,8 +157,8 @@ class Audit:
         """The error, with what is kept and what to type."""
         n = int(self.budget.spent(self.costs)["questions"])
         return ModelStopped(
-            f"{error}; what was answered is kept ({n:,} questions in all), resume with: disorder "
-            f"audit --resume {self.folder}"
+            f"{error}; what was answered is kept ({n:,} questions in all), resume with: "
+            f"{resume_command(self.run, self.folder)}"
         )
 
     @cached_property
@@ -167,7 +172,8 @@ class Audit:
         """Start the run folder."""
         make_folder(self.folder)
         write_run(self.folder, self.run)
-        self.parts = SampleParts.open(self.folder)
+        opened = SampleParts.open if self.is_resumed else SampleParts.new
+        self.parts = opened(self.folder, of=self.run.binding)
         sizes = (
             re.fullmatch(r"00-original-(\d+)\+(\d+)\.parquet", name) for name in self.parts.known
         )
@@ -617,16 +623,30 @@ class Audit:
     def _finished(self, block: Block) -> BlockResult:
         """A part from disk, read once; one that is damaged is predicted again."""
         finished = self.parts.read(block.part)
+        ids = {storable(example.id) for example in block.examples}
+        width = max(1, len(self.dataset.task.labels))
+        if finished is not None and not is_about(
+            finished[0], ids, self._count(block.transformation), width
+        ):
+            self.parts.notes.append(f"{block.part} is of other examples; it is predicted again")
+            finished = None
         if finished is None:
             again = self.predictor(block)  # here, not by the engine, which is at work
             self._keep(again)
             return again
         table, skips = finished
         self.costs["resumed"] += table.num_rows
-        return BlockResult(block.part, table, skips, {})
+        return BlockResult(block.part, table, skips, {}, self.run.hashes.get("model", ""))
 
     def _keep(self, result: BlockResult) -> None:
         began = time.perf_counter()
+        expected = self.run.hashes.get("model", "")
+        if result.model != expected:
+            raise DisorderError(
+                f"--engine {self.settings.engine}: a worker has another version of the model "
+                f"({result.model or 'unknown'}, not {expected or 'unknown'}); install the same "
+                "everywhere, then resume"
+            )
         self.parts.write(result.part, result.table, result.skips)
         self.costs.add(result.counts)
         self.costs["write"] += time.perf_counter() - began
@@ -635,11 +655,32 @@ class Audit:
         """The examples in parts of a fixed size."""
         is_curtailed = bool(self.predictor.decided_at) and count > 1
         size = CURTAILED_BLOCK if is_curtailed else max(1, self.block // count)
-        examples = self.dataset.examples
-        for index, start in enumerate(range(0, len(examples), size)):
-            yield Block(self._part(number, spec, index), spec, examples[start : start + size])
+        for index, examples in enumerate(_in_blocks(self.dataset.examples, size, count)):
+            yield Block(self._part(number, spec, index), spec, examples)
 
     @staticmethod
     def _part(number: int, spec: str, index: int, size: str = "") -> str:
-        name = "".join(char if char.isalnum() else "-" for char in spec)
+        name = "".join(char if char.isalnum() else "-" for char in spec[:LONGEST_NAME])
         return f"{number:02d}-{name}-{index:05d}{size}.parquet"
+
+    def _count(self, spec: str) -> int:
+        """How many variants of an example are drawn at most."""
+        found = next((each for each in self.plan if each.spec == spec), None)
+        return 1 if found is None else found.count(self.settings.q)
+
+
+def _in_blocks(examples: Sequence[Example], size: int, count: int) -> Iterator[Sequence[Example]]:
+    """The examples in blocks of `size`, fewer where their texts are so long that the variants
+    would not fit into memory together.
+    """
+    start = 0
+    letters = 0
+    for i, example in enumerate(examples):
+        own = count * sum(len(text or "") for text in example.texts)
+        if i > start and (i - start == size or letters + own > BLOCK_LETTERS):
+            yield examples[start:i]
+            start = i
+            letters = 0
+        letters += own
+    if start < len(examples):
+        yield examples[start:]

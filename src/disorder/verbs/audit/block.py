@@ -50,12 +50,15 @@ class Block:
 
 @dataclass
 class BlockResult:
-    """A block's samples, the examples it left out by reason, and what it cost."""
+    """A block's samples, the examples it left out by reason, what it cost, and the hash of the
+    model that predicted it.
+    """
 
     part: str
     table: pa.Table
     skips: dict[str, int]
     counts: dict[str, float]
+    model: str
 
 
 @dataclass
@@ -123,7 +126,8 @@ class BlockPredictor:
         else:
             table, skips = self._perturbations(block, costs)
         costs.add(self.model.counts.since(before))
-        return BlockResult(block.part, table, dict(sorted(skips.items())), dict(costs))
+        left_out = dict(sorted(skips.items()))
+        return BlockResult(block.part, table, left_out, dict(costs), self.model.fingerprint)
 
     def _originals(self, block: Block, costs: Costs) -> pa.Table:
         """The predictions for the original texts."""

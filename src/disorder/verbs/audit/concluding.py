@@ -123,6 +123,8 @@ def _of_ratio(ratio: SkillRatio, limits: ConclusionLimits) -> _Finding:
         because += f"; chance is {ratio.chance:.2f}"
     more = None
     if kind == "undecided":
+        included = [x for x in (limits.reads_below, limits.bag_above) if low <= x <= high]
+        because += f"; the interval includes {' and '.join(f'{x:g}' for x in included)}"
         more = _more_examples(len(ratio), _stretch(ratio.value, low, high, limits))
     return _Finding(kind, because, (ratio.value, low, high), more)
 

@@ -5,6 +5,8 @@ This file settles what an audit does before anything is predicted; auditing.py d
 
 from __future__ import annotations
 
+import logging
+import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
 from functools import partial
@@ -13,13 +15,14 @@ from typing import Any
 
 from disorder.data import column_names, declared_language, named_language, rare_labels
 from disorder.engines import Engine, engine
-from disorder.errors import DisorderError, check_keywords
+from disorder.errors import CannotWrite, DisorderError, check_keywords
 from disorder.metrics import Metric, StopRule, limits
 from disorder.models import LoadedModel
 from disorder.models.prompting import Prompt
 from disorder.report.notebook_progress import shown_progress
 from disorder.report.page import write_report
 from disorder.runs import Run, new_run, place, read_run, write_run
+from disorder.runs.folder_lock import FolderLock
 from disorder.runs.settings import Settings
 from disorder.runs.storage import TemporaryFolder
 from disorder.specs import listed, parse_list
@@ -40,9 +43,12 @@ from disorder.verbs.audit.prompt_breaking import (
 )
 from disorder.verbs.audit.prompt_spread import spread_over
 from disorder.verbs.gate import gate
-from disorder.verbs.model_loading import label_names, load_with, loaded_model
+from disorder.verbs.model_loading import label_names, load_with, loaded_model, named_again
 from disorder.verbs.prompting import bound_prompt, label_words_of
 from disorder.verbs.selected_data import selected_data
+from disorder.visible_text import one_line
+
+logger = logging.getLogger("disorder")
 
 
 @check_keywords()
@@ -216,8 +222,9 @@ def audit(
         temporary = TemporaryFolder()
         run = _audited(model, data, chosen, temporary.path, progress)
         return run.lies_in(temporary.path, kept_alive=temporary)
-    run = _audited(model, data, chosen, _free(place(out)), progress)
-    return _reported(run)
+    folder = place(out)
+    with FolderLock(folder):  # before anything is loaded: two audits never share a folder
+        return _reported(_audited(model, data, chosen, _free(folder), progress))
 
 
 @check_keywords()
@@ -226,25 +233,56 @@ def resume(
     *,
     model: Any = None,
     data: Any = None,
+    with_: str | Sequence[str] = (),
+    address: str | None = None,
+    base_url: str | None = None,
+    cache: str | Path | None = None,
     progress: Progress | None = None,
 ) -> Run:
     """Resume a run that was stopped; finished parts are kept, and the scores are those of a run in
     one go.
 
     `run` is its folder. `model` and `data` are what it was started with, where that was no spec.
+    Nothing is run or reached because the folder says so: a model that runs code (`python:…`) or
+    asks a server is named again, and so are `address`, `base_url`, and in `with_` transformations
+    that name a tagger's model.
     """
     given = run.folder if isinstance(run, Run) else run
     if given is None:
         raise DisorderError("this run has no folder to resume")
-    before = read_run(given)
+    read_run(given)  # says what is no run folder
     folder = place(given)
-    if before.status == "done":
-        write_report(folder, before)  # it may have been killed after the last score
-        return before
-    chosen = Settings(**before.settings, seed=before.seed, transformations=before.transformations)
-    model = before.model if model is None else model
-    data = before.data if data is None else data
-    return _reported(_audited(model, data, chosen, folder, progress, before))
+    with FolderLock(folder, option="--resume"):
+        before = read_run(folder)
+        if before.status == "done":
+            return _reported(before)  # it may have been killed after the last score
+        chosen = Settings.recorded(
+            folder,
+            before.settings,
+            seed=before.seed,
+            transformations=before.transformations,
+            address=address,
+            base_url=base_url,
+            cache=None if cache is None else str(cache),
+        )
+        _check_taggers(folder, before.transformations, listed(with_))
+        model = named_again(folder, before.model, model, f"disorder audit --resume {folder}")
+        data = before.data if data is None else data
+        return _reported(_audited(model, data, chosen, folder, progress, before))
+
+
+def _check_taggers(folder: Path, specs: Sequence[str], given: Sequence[str]) -> None:
+    """Raise where a folder names a tagger's model to load, and the user does not."""
+    named = {parse(spec).spec for spec in given}
+    for spec in specs:
+        transformation = parse(spec)
+        loads = any(":" in (step.tagger or "") for step in transformation.steps)
+        if loads and transformation.spec not in named:
+            raise DisorderError(
+                f"{folder} names the transformation {one_line(spec)}, which loads a tagger; "
+                "nothing is loaded because a folder says so. If you trust it, repeat it: "
+                f"disorder audit --resume {folder} --with {shlex.quote(one_line(spec))}"
+            )
 
 
 def preview(model: Any = "builtin", data: Any = "builtin", **settings: Any) -> Preview:
@@ -267,7 +305,7 @@ def _thresholds(omega: str | float | Sequence[str | float]) -> list[str]:
 def settings_of(**given: Any) -> Settings:
     """The settings of an audit, from its keywords as a user gives them."""
     for name in ("score", "group_by", "prompt", "fail_if"):
-        given[name] = tuple(listed(given.get(name)))
+        given[name] = listed(given.get(name))
     for name in ("data_dir", "cache", "shots_from"):
         given[name] = None if given.get(name) is None else str(given[name])
     given["transformations"] = listed(given.pop("with_", ()))
@@ -283,14 +321,22 @@ def settings_of(**given: Any) -> Settings:
 def _reported(run: Run) -> Run:
     """The run, with its page in its folder."""
     if run.folder is not None:
-        write_report(run.folder, run)
+        try:
+            write_report(run.folder, run)
+        except CannotWrite as error:  # run.json is written: the result is not lost
+            logger.warning("%s: disorder report %s writes the page", error, run.folder)
     return run
 
 
 def _free(folder: Path) -> Path:
+    """The folder, if it holds nothing of another run; only `resume` reads what is there."""
     if (folder / "run.json").exists():
         raise DisorderError(
             f"{folder} holds a run already; choose another --out, or resume it: --resume {folder}"
+        )
+    if (folder / "samples").exists():
+        raise DisorderError(
+            f"{folder} holds samples of a run that has no run.json; choose another --out"
         )
     return folder
 
@@ -382,6 +428,7 @@ def _prepared(
         engine=_engine(predictor, model, dataset, chosen, prompt),
         requested=requested,
         rule=rule,
+        is_resumed=before is not None,
         budget=Budget.of(chosen, {} if before is None else before.spent),
         gate=LiveGate.of(chosen.fail_if, plan, dataset.task, chosen.fidelity),
     )

@@ -57,11 +57,13 @@ class FinishedRun:
         if folder is None:
             raise DisorderError("this run has no folder, so that it cannot be compared")
         run.check_done()
+        if "q" not in run.settings:
+            raise BadData(f"{folder}/run.json is damaged: its settings have no q")
         if not (folder / "samples").is_dir():
             raise BadData(f"{folder} has no samples, which a comparison reads; audit it again")
         examples = read_examples(folder)
         turns = sorted(range(len(examples)), key=lambda i: examples[i].id)
-        parts = SampleParts.open(folder, to_write=False)
+        parts = SampleParts.open(folder, to_write=False, of=run.binding)
         return cls(folder, run, parts, [examples[i] for i in turns], np.array(turns))
 
     @property

@@ -71,10 +71,18 @@ class AnswerStore:
     def answer(
         self, annotator: str, item: str, attempt: int, answer: str, seconds: float | None
     ) -> bool:
-        """Store an answer durably; False when this attempt was stored before, whatever it said."""
+        """Store an answer durably; False when the same one was stored before.
+
+        Another answer to an attempt that has one comes from a second window: it is not stored, and
+        says so.
+        """
         with self._writing() as connection:
             known = _attempts(connection, annotator, item)
             if attempt in known:
+                if _given(connection, annotator, item, attempt) != answer:
+                    raise StaleAnswer(
+                        f"item {item} was answered otherwise in another window; reload the page"
+                    )
                 return False
             if attempt != len(known) + 1:
                 raise StaleAnswer(f"item {item} was answered in another window; reload the page")
@@ -175,6 +183,14 @@ def _attempts(connection: sqlite3.Connection, annotator: str, item: str) -> set[
         "SELECT attempt FROM answers WHERE annotator = ? AND item = ?", (annotator, item)
     )
     return {row[0] for row in found}
+
+
+def _given(connection: sqlite3.Connection, annotator: str, item: str, attempt: int) -> str:
+    found = connection.execute(
+        "SELECT answer FROM answers WHERE annotator = ? AND item = ? AND attempt = ?",
+        (annotator, item, attempt),
+    ).fetchone()
+    return str(found[0])
 
 
 def _insert(connection: sqlite3.Connection, given: HumanAnswer) -> None:

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from disorder.errors import BadData, DisorderError, UnknownName
+from disorder.untrusted_files import parse_json, read_file
 from disorder.verbs.human.answer_store import AnswerStore, HumanAnswer, StaleAnswer
 from disorder.verbs.human.task_folder import (
     MAX_NAME,
@@ -23,11 +24,13 @@ from disorder.verbs.human.task_folder import (
     read_items,
     read_task,
 )
+from disorder.visible_text import visible
 
 Exported = Literal["answers", "items", "history"]
 WHAT = ("answers", "items", "history")
 NEEDED = ("item", "annotator", "answer")
 NOTHING = "nothing was imported"
+MAX_IMPORT = 256 * 1024**2  # bytes
 PlacedRow = tuple[str, Mapping[str, Any]]  # its place in the file ("row 3"), and its columns
 
 
@@ -159,7 +162,11 @@ def _as_jsonl(rows: Iterable[Mapping[str, Any]]) -> str:
 
 def _write(out: Path, text: str) -> None:
     if str(out) == "-":
-        sys.stdout.write(text)
+        if sys.stdout.isatty():
+            sys.stdout.write(visible(text))
+        else:  # data for another program: UTF-8, whatever the terminal's letters are
+            sys.stdout.flush()
+            sys.stdout.buffer.write(text.encode("utf-8", "backslashreplace"))
         return
     try:
         out.parent.mkdir(parents=True, exist_ok=True)
@@ -195,8 +202,8 @@ def _read_jsonl(file: Path) -> Iterator[PlacedRow]:
             continue
         where = f"{file.name}, line {number}"
         try:
-            row = json.loads(line)
-        except ValueError as error:
+            row = parse_json(line, where)
+        except BadData as error:
             raise BadData(f"{where}: not JSON ({error}); {NOTHING}") from None
         if not isinstance(row, dict):
             raise BadData(f"{where}: expected an object with columns; {NOTHING}")
@@ -214,7 +221,7 @@ def _check_columns(where: str, names: Iterable[str]) -> None:
 
 def _text(file: Path) -> str:
     try:
-        return file.read_text(encoding="utf-8-sig")
-    except (OSError, UnicodeDecodeError) as error:
-        reason = getattr(error, "strerror", None) or error
-        raise BadData(f"{file} cannot be read ({reason})") from None
+        return read_file(file, max_bytes=MAX_IMPORT).decode("utf-8-sig")
+    except (FileNotFoundError, UnicodeDecodeError) as error:
+        why = error if isinstance(error, UnicodeDecodeError) else "No such file or directory"
+        raise BadData(f"{file} cannot be read ({why})") from None

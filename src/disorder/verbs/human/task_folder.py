@@ -15,6 +15,7 @@ from pydantic import BaseModel, Field, ValidationError
 
 from disorder.errors import BadData, DisorderError
 from disorder.randomness import generator
+from disorder.untrusted_files import read_file, read_json
 
 SCHEMA_VERSION = 1
 VALID = "valid"
@@ -25,6 +26,7 @@ KEY = "key.jsonl"
 INSTRUCTIONS = "instructions.md"
 ANNOTATORS = "annotators.json"
 ANSWERS = "answers.sqlite"
+MAX_LINES = 1024**3  # bytes of items or their key
 SECRET = (KEY, ANNOTATORS)
 RESERVED = ("all", "majority", "model")  # evaluators in the scores that are not annotators
 MAX_NAME = 60
@@ -189,17 +191,17 @@ def _as_lines(entries: Sequence[BaseModel]) -> str:
 
 def _read_json(path: Path, missing: str) -> Any:
     try:
-        return json.loads(path.read_text(encoding="utf-8"))
-    except (FileNotFoundError, NotADirectoryError):
+        return read_json(path)
+    except FileNotFoundError:
         raise BadData(missing) from None
-    except (OSError, ValueError) as error:
-        raise BadData(f"{path} is damaged: {str(error).splitlines()[0]}") from None
 
 
 def _read_lines(path: Path, kind: type[Entry]) -> list[Entry]:
     try:
-        text = path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
+        text = read_file(path, max_bytes=MAX_LINES).decode("utf-8")
+    except FileNotFoundError:
+        raise BadData(f"{path} is missing") from None
+    except UnicodeDecodeError as error:
         raise BadData(f"{path} cannot be read ({error})") from None
     return [
         _validated(kind, line, f"{path}, line {number}")

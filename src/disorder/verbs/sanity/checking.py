@@ -245,6 +245,7 @@ def _result(
         sections=sections,
         original=_original_score(sections, trials),
         own_words=reading.own_words,
+        language=data.task.language,
         notes=[
             *data.notes,
             *reading.notes,

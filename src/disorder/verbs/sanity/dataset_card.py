@@ -29,6 +29,7 @@ def _front_matter(result: Sanity) -> Iterator[str]:
     yield f"  model: {yaml_value(result.model)}"
     yield f"  version: {json.dumps(result.version)}"
     yield f"  metric: {json.dumps(result.metric)}"
+    yield f"  language: {json.dumps(result.language)}"
     yield f"  role: {json.dumps(result.settings['role'])}"
     yield f"  margin: {result.settings['margin']}"
     yield f"  seed: {result.settings['seed']}"

@@ -17,7 +17,7 @@ from functools import lru_cache
 import numpy as np
 
 from disorder.types import Bools, Example, Ints
-from disorder.verbs.sanity.features import WORD, Hashes, distinct, hashed
+from disorder.verbs.sanity.features import Hashes, distinct, hashed, words_of
 from disorder.verbs.sanity.near_duplicates import DEPTH, N_BANDS, band_neighbours, signatures
 
 FREQUENT = 0.2  # share of rows with one first text from which they do not belong together
@@ -150,7 +150,7 @@ def _similar_texts(examples: Sequence[Example]) -> Iterator[Link]:
 @lru_cache(maxsize=50_000)
 def word_set(text: str) -> Hashes:
     """The distinct words of a text, without punctuation, as sorted numbers."""
-    words = [word for word in WORD.findall(text.lower()) if word[0].isalnum()]
+    words = [word for word in words_of(text) if word[0].isalnum()]
     return np.asarray(distinct(hashed(words)))
 
 

@@ -11,19 +11,23 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from functools import lru_cache
+from itertools import pairwise
 from typing import Any
 from zlib import crc32
 
 import numpy as np
 from numpy.typing import NDArray
 
+from disorder.languages import segments
 from disorder.metrics.word_overlap import word_overlap
 from disorder.types import Bools, Ints, Texts
 
 Hashes = NDArray[np.uint64]
 RowFeatures = tuple[Ints, Hashes]  # row numbers, and a feature for each of them
 BITS = 18
-WORD = re.compile(r"[\u3400-\u9fff]|[^\W\u3400-\u9fff]+(?:['’]\w+)?|[^\w\s]")
+WORD = re.compile(r"\w+(?:['’]\w+)?|[^\w\s]")
+# scripts without spaces, or with vowels that are marks, which the pattern would cut
+BY_UNICODE = re.compile(r"[\u0590-\u1dff\u2e80-\ua4cf\ua800-\uabff\uf900-\ufaff]")
 # Fibonacci hashing: the high bits of a product with it are well mixed.
 GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 HALF = np.uint64(32)
@@ -48,7 +52,21 @@ def _number(word: str) -> int:
 @lru_cache(maxsize=50_000)
 def hashes(text: str) -> Hashes:
     """A number for each word of a text."""
-    return hashed(WORD.findall(text.lower()))
+    return hashed(words_of(text))
+
+
+def words_of(text: str) -> list[str]:
+    """The words and punctuation marks of a text, in lower case, whatever its language.
+
+    >>> words_of("It's here!"), words_of("我喜欢苹果。")
+    (["it's", 'here', '!'], ['我', '喜欢', '苹果', '。'])
+    """
+    lowered = text.lower()
+    if not BY_UNICODE.search(lowered):
+        return WORD.findall(lowered)
+    bounds = segments(lowered, "word")
+    pieces = (lowered[i:j].strip() for i, j in pairwise(bounds))
+    return [piece for piece in pieces if piece]
 
 
 def hashed(words: Sequence[str]) -> Hashes:

@@ -9,11 +9,13 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
+from disorder.errors import BadData
 from disorder.report.exhibits import Figure, Row, Table, as_csv
 from disorder.report.number_text import cell_text, with_interval
 from disorder.report.page import template
 from disorder.runs.run import make_folder
 from disorder.runs.storage import write_atomically
+from disorder.untrusted_files import read_json
 from disorder.verbs.sanity.dataset_card import card
 from disorder.verbs.sanity.result import Sanity, SanitySection, Verdict, record
 
@@ -59,9 +61,9 @@ def _write(path: Path, text: str) -> None:
 def _remove_earlier(folder: Path) -> None:
     """Remove the figures and tables of an earlier result, which its sanity.json names."""
     try:
-        checks = json.loads((folder / "sanity.json").read_text(encoding="utf-8"))["checks"]
+        checks = read_json(folder / "sanity.json")["checks"]
         names = [each["name"] for check in checks for each in (*check["figures"], *check["tables"])]
-    except (OSError, ValueError, KeyError, TypeError):
+    except (OSError, BadData, KeyError, TypeError):
         return
     for name in names:
         if re.fullmatch(r"\w+", str(name)):
@@ -80,6 +82,7 @@ def as_json(result: Sanity) -> dict[str, Any]:
         "model": result.model,
         "rows": dict(result.n_rows),
         "own_words": result.own_words,
+        "language": result.language,
         "labels": list(result.labels),
         "metric": result.metric,
         "chance": result.chance,

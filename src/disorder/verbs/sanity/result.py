@@ -111,7 +111,8 @@ class Sanity:
     """All that the checks of a dataset found; a notebook shows it as a page.
 
     `original` is the model's score on original texts, `own_words` the share of rows with a word
-    that no other row has (few in templated data), `command` what to type to run it again.
+    that no other row has (few in templated data), `language` the code of its language, `command`
+    what to type to run it again.
     """
 
     data: str
@@ -128,6 +129,7 @@ class Sanity:
     sections: Sequence[SanitySection]
     original: Score | None = None
     own_words: float | None = None
+    language: str = ""
     notes: Sequence[str] = field(default_factory=list)
     seconds: float = 0.0
     command: str = ""

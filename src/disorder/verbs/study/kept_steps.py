@@ -7,6 +7,7 @@ from pathlib import Path
 
 from disorder.errors import BadData, DisorderError
 from disorder.runs import make_folder, write_atomically
+from disorder.untrusted_files import read_json, validated
 from disorder.verbs.study.result import StepResult
 
 
@@ -30,10 +31,10 @@ def compute_once(
 
 def _read(path: Path) -> StepResult:
     try:
-        return StepResult.model_validate_json(path.read_bytes())
-    except ValueError as error:
-        reason = str(error).splitlines()[0]
-        raise BadData(f"{path} is damaged ({reason}); remove it and start again") from None
+        step: StepResult = validated(StepResult, read_json(path), str(path))
+    except BadData as error:
+        raise BadData(f"{error}; remove it and start again") from None
+    return step
 
 
 def check_made_of(path: Path, before: Mapping[str, str], now: Mapping[str, str]) -> None:

@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -13,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from disorder.errors import BadData
+from disorder.untrusted_files import read_json
 from disorder.verbs.study.item import StudyItem
 from disorder.verbs.study.matching import STATED
 from disorder.verbs.study.published_tables import PublishedRow
@@ -121,7 +121,7 @@ def read_studies(folder: Path) -> dict[str, dict[str, Any]]:
     found: dict[str, dict[str, Any]] = {}
     for path in sorted(folder.glob("*/study.json")):
         try:
-            study = json.loads(path.read_text(encoding="utf-8"))
+            study = read_json(path)
             if study["status"] == "done":
                 found[path.parent.name] = study
         except (OSError, ValueError, KeyError, TypeError) as error:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -12,9 +11,11 @@ from typing import Any
 from disorder.data import honest_name
 from disorder.errors import BadData, DisorderError, NothingToMeasure, check_keywords
 from disorder.report.notebook_progress import shown_progress
+from disorder.runs.folder_lock import FolderLock
 from disorder.specs import split_spec
 from disorder.transformations import parse
 from disorder.types import Fidelity, Progress
+from disorder.untrusted_files import read_json, reason
 from disorder.verbs.study.availability import check_packages, is_available, why_no_data
 from disorder.verbs.study.folder import has_results, make_folder_for, remove_if_empty, write_study
 from disorder.verbs.study.item import StudyItem, find_item
@@ -153,7 +154,8 @@ def study(
     )
     report = shown_progress(progress)
     if out is not None:
-        return request.run(Path(out), report)
+        with FolderLock(Path(out)):
+            return request.run(Path(out), report)
     with tempfile.TemporaryDirectory() as temporary:
         return request.run(Path(temporary), report)
 
@@ -409,11 +411,11 @@ def _check_same_request(folder: Path, now: Study) -> None:
     if not path.exists() or not has_results(folder):
         return
     try:
-        before = json.loads(path.read_text(encoding="utf-8"))
+        before = read_json(path)
         request = dict(before["request"])
         item = str(before["item"])
     except (ValueError, KeyError, TypeError) as error:
-        raise BadData(f"{path} is damaged: {str(error).splitlines()[0]}") from None
+        raise BadData(f"{path} is damaged: {reason(error)}") from None
     if item != now.item:
         raise DisorderError(f"{folder} holds {item}; choose another --out")
     differing = [

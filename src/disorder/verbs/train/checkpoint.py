@@ -8,6 +8,7 @@ Draws need no keeping: they depend on seed and step alone.
 from __future__ import annotations
 
 import json
+import re
 import shutil
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
@@ -15,6 +16,8 @@ from pathlib import Path
 from typing import Any
 
 from disorder.errors import BadData
+from disorder.runs.storage import cannot_write, sync_tree, write_atomically
+from disorder.untrusted_files import read_json, reason, validated
 
 NEWEST = "newest.json"
 
@@ -69,10 +72,12 @@ class Checkpoints:
     def write(self, state: TrainingState, tensors: Mapping[str, Mapping[str, Any]]) -> None:
         """Write one, then remove the one before."""
         name = f"{state.phase}-{state.epoch}-{state.step}"
-        self._write_folder(self.folder / name, state, tensors)
-        temporary = self.folder / f"{NEWEST}.new"
-        temporary.write_text(json.dumps(name), encoding="utf-8")
-        temporary.replace(self.folder / NEWEST)
+        try:
+            self._write_folder(self.folder / name, state, tensors)
+        except OSError as error:
+            raise cannot_write(self.folder / name, error) from None
+        sync_tree(self.folder / name)
+        write_atomically(self.folder / NEWEST, json.dumps(name).encode())
         for other in self.folder.iterdir():
             if other.is_dir() and other.name != name:
                 shutil.rmtree(other)
@@ -93,21 +98,30 @@ class Checkpoints:
 
     def read(self) -> Checkpoint | None:
         """The newest one; None where training was stopped before the first."""
+        from safetensors import SafetensorError
         from safetensors.torch import load_file
 
         if not (self.folder / NEWEST).exists():
             return None
         try:
-            folder = self.folder / json.loads((self.folder / NEWEST).read_text(encoding="utf-8"))
-            state = TrainingState(**json.loads((folder / "state.json").read_text(encoding="utf-8")))
+            folder = self.folder / _plain_name(read_json(self.folder / NEWEST))
+            path = folder / "state.json"
+            state: TrainingState = validated(TrainingState, read_json(path), str(path))
             paths = sorted(folder.glob("*.safetensors"))
             return Checkpoint(state, {path.stem: load_file(path) for path in paths})
-        except (OSError, ValueError, TypeError) as error:
+        except (OSError, ValueError, TypeError, SafetensorError, BadData) as error:
             raise BadData(
-                f"the checkpoint in {self.folder} is damaged ({error}); "
+                f"the checkpoint in {self.folder} is damaged ({reason(error)}); "
                 "train again without --resume"
             ) from None
 
     def clear(self) -> None:
         """Remove them all: training is done."""
         shutil.rmtree(self.folder, ignore_errors=True)
+
+
+def _plain_name(name: Any) -> str:
+    """The name of a folder beside, and of none elsewhere."""
+    if not isinstance(name, str) or not re.fullmatch(r"[0-9]+(-[0-9]+)*", name):
+        raise ValueError(f"{NEWEST} names no checkpoint")
+    return name

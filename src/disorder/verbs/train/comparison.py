@@ -14,11 +14,17 @@ from pathlib import Path
 from typing import Any
 
 from disorder.errors import BadData, BadSetting, DisorderError
+from disorder.runs.folder_lock import FolderLock
 from disorder.types import Dataset, Progress
 from disorder.verbs.selected_data import selected_data
 from disorder.verbs.train.folder import read_record
-from disorder.verbs.train.request import TrainingRequest, check_request, spelled
-from disorder.verbs.train.training import new_record, run_training
+from disorder.verbs.train.request import (
+    CheckedRequest,
+    TrainingRequest,
+    check_request,
+    spelled,
+)
+from disorder.verbs.train.training import changed_since, new_record, run_training
 from disorder.verbs.train.training_data import build_job
 
 
@@ -46,6 +52,14 @@ def train_once(
 ) -> str:
     """The spec of the model that this request trains, or has trained before in `out`."""
     checked = check_request(request)
+    with FolderLock(out):
+        return _trained(checked, source, out, progress)
+
+
+def _trained(
+    checked: CheckedRequest, source: TrainingSource, out: Path, progress: Progress | None
+) -> str:
+    request = checked.request
     if not (out / "training.json").exists():
         return run_training(checked, out, progress, data=source.read).spec
     record = read_record(out)
@@ -54,11 +68,14 @@ def train_once(
         raise DisorderError(f"{out} holds another training; choose another --out")
     if record["status"] != "done":
         return run_training(checked, out, progress, is_resumed=True, data=source.read).spec
-    if record["hashes"] != new_record(checked, build_job(checked, source.read))["hashes"]:
+    now = new_record(checked, build_job(checked, source.read))
+    if changed := changed_since(record, now):
+        told = [f"another {name}" if "model" in name else f"other {name}" for name in changed]
         raise DisorderError(
-            f"{out} holds a training on other data (it has changed since); choose another --out"
+            f"{out} holds a training on {' and '.join(told)} (it has changed since); choose "
+            "another --out"
         )
-    return str(record["spec"])
+    return f"{checked.start.name}:{out}"  # not what training.json says: that may name anything
 
 
 def _deciding(request: Mapping[str, Any]) -> dict[str, Any]:

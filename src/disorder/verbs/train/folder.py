@@ -6,36 +6,42 @@ import json
 import platform
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
-from disorder.errors import BadData, DisorderError
+from pydantic import BaseModel
+
+from disorder.errors import BadData
+from disorder.runs import make_folder, write_atomically
+from disorder.untrusted_files import read_json, validated
 
 PACKAGES = ("disorder", "torch", "transformers", "numpy", "safetensors")
 Record = dict[str, Any]
 
 
+class TrainingRecord(BaseModel):
+    """What must stand in a training.json for anything to rely on it."""
+
+    status: Literal["started", "done"]
+    request: dict[str, Any]
+    hashes: dict[str, str]
+
+
 def write_record(folder: Path, record: Record) -> None:
     """Write training.json in one step."""
     text = json.dumps(record, indent=1, ensure_ascii=False) + "\n"
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        temporary = folder / "training.json.new"
-        temporary.write_text(text, encoding="utf-8")
-        temporary.replace(folder / "training.json")
-    except OSError as error:
-        reason = error.strerror or error
-        raise DisorderError(f"--out {folder} cannot be written ({reason})") from None
+    make_folder(folder)
+    write_atomically(folder / "training.json", text.encode("utf-8", "backslashreplace"))
 
 
 def read_record(folder: Path) -> Record:
     """The training.json of a folder."""
+    path = folder / "training.json"
     try:
-        record: Record = json.loads((folder / "training.json").read_text(encoding="utf-8"))
-        return record
-    except (FileNotFoundError, NotADirectoryError):
+        record: Record = read_json(path)
+    except FileNotFoundError:
         raise BadData(f"{folder} holds no training: it has no training.json") from None
-    except (OSError, ValueError) as error:
-        raise BadData(f"{folder}/training.json is damaged: {error}") from None
+    validated(TrainingRecord, record, str(path))
+    return record
 
 
 def versions() -> dict[str, str]:
@@ -77,7 +83,7 @@ Does it read, or only count words? `disorder audit {record["spec"]} DATA`
 All facts of this training are in `training.json`. Weights are safetensors
 (a bag of words: an .npz array), never pickled.
 """
-    (folder / "README.md").write_text(text, encoding="utf-8")
+    write_atomically(folder / "README.md", text.encode("utf-8", "backslashreplace"))
 
 
 def _perturbed(record: Record) -> str:

@@ -6,14 +6,21 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from disorder.errors import BadData, DisorderError, check_keywords
+from disorder.models.fingerprints import path_fingerprint
+from disorder.models.loading import loading
 from disorder.report.notebook_progress import shown_progress
+from disorder.runs.folder_lock import FolderLock
+from disorder.runs.storage import sync_tree
 from disorder.specs import listed
 from disorder.types import Dataset, Progress, Score
+from disorder.untrusted_files import validated
+from disorder.verbs.model_loading import named_again
 from disorder.verbs.train.calibrating import write_calibration
 from disorder.verbs.train.checkpoint import Checkpoints
 from disorder.verbs.train.devices import OneDevice, choose_devices, is_first_process
@@ -31,6 +38,7 @@ from disorder.verbs.train.request import (
 from disorder.verbs.train.trainable import load_trainable
 from disorder.verbs.train.training_data import build_job
 from disorder.verbs.train.training_settings import SETTING_NAMES
+from disorder.visible_text import one_line
 
 CHECKPOINTS = "checkpoints"
 
@@ -109,28 +117,50 @@ def train(
     )
     checked = check_request(request)
     folder = Path(out)
-    if is_first_process() and (folder / "training.json").exists():
-        raise DisorderError(
-            f"{folder} holds a training already; choose another --out, or finish it with "
-            f"--resume {folder}"
-        )
-    return run_training(checked, folder, progress)
+    with _only_writer(folder):
+        if is_first_process() and (folder / "training.json").exists():
+            raise DisorderError(
+                f"{folder} holds a training already; choose another --out, or finish it with "
+                f"--resume {folder}"
+            )
+        return run_training(checked, folder, progress)
+
+
+def _only_writer(folder: Path, option: str = "--out") -> AbstractContextManager[object]:
+    """The lock of a folder; of several processes that train together, the first holds it."""
+    return FolderLock(folder, option=option) if is_first_process() else nullcontext()
 
 
 @check_keywords()
-def resume(out: str | Path, *, progress: Progress | None = None) -> TrainedModel:
+def resume(
+    out: str | Path, *, asks: str | None = None, progress: Progress | None = None
+) -> TrainedModel:
     """Resume a training that was stopped; on a CPU the weights are, bit for bit, those of a
     training that was not.
 
     Args:
         out: the folder of the training.
+        asks: the model that says which words matter, named again where loading it runs code
+            (`python:…`): nothing is run because a folder says so.
         progress: called with (stage, done, total, note) after every step.
     """
     folder = Path(out)
+    read_record(folder)  # says what holds no training
+    with _only_writer(folder, "--resume"):
+        return _resumed(folder, asks, progress)
+
+
+def _resumed(folder: Path, asks: str | None, progress: Progress | None) -> TrainedModel:
     record = read_record(folder)
     if record["status"] == "done":
-        raise DisorderError(f"{folder}: this training is done; its model is {record['spec']}")
-    request = TrainingRequest(**record["request"])
+        told = one_line(record.get("spec", folder))
+        raise DisorderError(f"{folder}: this training is done; its model is {told}")
+    request: TrainingRequest = validated(
+        TrainingRequest, record["request"], f"{folder}/training.json"
+    )
+    if request.asks is not None:
+        command = f"disorder train --resume {folder} --asks"
+        request = replace(request, asks=named_again(folder, request.asks, asks, command))
     if request.is_from_python:
         raise DisorderError(
             f"{folder}: its data was {FROM_PYTHON} and is not kept; only a training on a data spec "
@@ -154,9 +184,10 @@ def run_training(
     job = build_job(checked, data)
     devices = choose_devices(checked.request.device, checked.settings.loop.precision)
     record = new_record(checked, job)
-    if is_resumed and read_record(folder)["hashes"] != record["hashes"]:
+    if is_resumed and (changed := changed_since(read_record(folder), record)):
         raise BadData(
-            f"{folder}: the data has changed since this training began; it cannot be resumed"
+            f"{folder}: the {' and the '.join(changed)} has changed since this training began; it "
+            "cannot be resumed"
         )
     # a recipe may raise on its data: nothing is written before
     phases = checked.recipe.function(job, **checked.settings.recipe)
@@ -172,6 +203,7 @@ def run_training(
         seconds = time.perf_counter() - began
         record |= _results(loop, job, metric, score, spec, seconds)
         write_card(folder, record)
+        sync_tree(folder)  # before it says that it is done
         write_record(folder, record)
         loop.checkpoints.clear()
     devices.wait()
@@ -187,7 +219,7 @@ def _training_loop(
 ) -> TrainingLoop:
     first, last = phases[0], phases[-1]
     seed = checked.request.seed
-    with forked_torch_rng():
+    with loading(checked.request.model), forked_torch_rng():
         model = load_trainable(
             checked.start,
             checked.settings,
@@ -210,9 +242,30 @@ def new_record(checked: CheckedRequest, job: Job) -> Record:
         "n_dev": len(job.dev.examples),
         "dev_was_trained_on": checked.trains_on_dev,
         "skipped": dict(job.train.skipped),
-        "hashes": {"data": job.train.fingerprint, "dev": job.dev.fingerprint},
+        "hashes": {
+            "data": job.train.fingerprint,
+            "dev": job.dev.fingerprint,
+            **_hashes_of_files(checked),
+        },
         "versions": versions(),
     }
+
+
+def _hashes_of_files(checked: CheckedRequest) -> dict[str, str]:
+    """Hashes of what training starts from and asks: folders and files that may change."""
+    asks = checked.request.asks
+    addresses = {
+        "model": checked.start.address,
+        "model of --asks": asks.partition(":")[2] if asks else "",
+        "vectors": checked.settings.words.vectors or "",
+    }
+    return {name: found for name, path in addresses.items() if (found := path_fingerprint(path))}
+
+
+def changed_since(before: Record, now: Record) -> list[str]:
+    """What a training was begun with that is not the same any more; older records say less."""
+    hashes = before["hashes"]
+    return [name for name, found in now["hashes"].items() if hashes.get(name, found) != found]
 
 
 def _results(

@@ -35,17 +35,20 @@ class Decisions:
 
     async def probe(self, endpoint: Endpoint, questions: Sequence[Question]) -> None:
         """Whether there is such an endpoint, and whether its probabilities depend on the text."""
+        reasons = []
         for shape in SHAPES:
             self.shape = shape
             try:
                 found = [await self._probabilities(endpoint, question) for question in questions]
                 break
             except Rejected as refusal:
-                reason = f"/{shape}: HTTP {refusal.status}"
+                is_there = refusal.status not in (404, 405)
+                why = f"HTTP {refusal.status}" + (f": {refusal}" if is_there else "")
+                reasons.append((not is_there, f"/{shape}: {why}"))
             except Unusable as error:
                 raise Unfit(f"/{shape}: {error}") from None
         else:
-            raise Unfit(f"no decision endpoint ({reason})")
+            raise Unfit(f"no decision endpoint ({min(reasons)[1]})")
         again = await self._probabilities(endpoint, questions[0])
         if np.abs(again - found[0]).max() > 0.1:
             raise Unfit("the same question got other probabilities the second time")

@@ -18,7 +18,7 @@ from disorder.report.exhibits import Row, Table
 from disorder.report.number_text import rounded
 from disorder.types import Dataset, Example
 from disorder.verbs.sanity.check_input import CheckInput
-from disorder.verbs.sanity.features import WORD
+from disorder.verbs.sanity.features import words_of
 from disorder.verbs.sanity.near_duplicates import Match, near_matches, shingles
 from disorder.verbs.sanity.result import CheckResult, Verdict
 
@@ -154,7 +154,7 @@ def _normalised(example: Example) -> tuple[str, str]:
 
 
 def _only_words(text: str) -> str:
-    return " ".join(word for word in WORD.findall(text.casefold()) if word[0].isalnum()) or text
+    return " ".join(word for word in words_of(text.casefold()) if word[0].isalnum()) or text
 
 
 def _count_rows(what: str, repeats: Repeats) -> list[Row]:

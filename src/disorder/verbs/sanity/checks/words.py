@@ -23,7 +23,7 @@ from disorder.report.number_text import rounded
 from disorder.types import Bools, Example, Floats, Ints
 from disorder.verbs.sanity.check_input import CheckInput
 from disorder.verbs.sanity.equivalence import VerdictRule, joint_z
-from disorder.verbs.sanity.features import WORD
+from disorder.verbs.sanity.features import words_of
 from disorder.verbs.sanity.result import CheckResult, Verdict
 
 SMOOTHING = 10.0  # imagined rows with the word, whose labels are as frequent as in all the data
@@ -120,15 +120,15 @@ def _sides(given: CheckInput, labels: Sequence[str]) -> list[SideWords]:
 
 def _numbered(examples: Sequence[Example], side: str, numbers: dict[str, int]) -> tuple[Ints, Ints]:
     """Row and word number of each distinct word of each text; new words go into `numbers`."""
-    words_of: list[int] = []
+    word: list[int] = []
     lengths = []
     for example in examples:
         text = example.text_a if side == "text_a" else example.text_b
-        found = dict.fromkeys(WORD.findall((text or "").lower()))
-        words_of += [numbers.setdefault(word, len(numbers)) for word in found]
+        found = dict.fromkeys(words_of(text or ""))
+        word += [numbers.setdefault(each, len(numbers)) for each in found]
         lengths.append(len(found))
     row = np.repeat(np.arange(len(examples)), lengths)
-    return row, np.array(words_of, dtype=np.int64)
+    return row, np.array(word, dtype=np.int64)
 
 
 def _giveaways(

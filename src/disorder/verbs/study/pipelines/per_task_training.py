@@ -20,6 +20,7 @@ from disorder.registry import NetworkPart, parts
 from disorder.runs import Run
 from disorder.specs import split_spec
 from disorder.types import Score
+from disorder.untrusted_files import read_json
 from disorder.verbs.study.auditing import audit_once
 from disorder.verbs.study.availability import is_available
 from disorder.verbs.study.naming import raw_data, short_name, title_of
@@ -254,7 +255,7 @@ def span_scores(spec: Any) -> Iterator[tuple[str, Score]]:
     path = folder / "training.json"
     if not isinstance(spec, str) or not path.is_file():
         return
-    record = json.loads(path.read_text(encoding="utf-8"))
+    record = read_json(path)
     found = record.get("after", {}).get("spans", {}).get("scores", {})
     for column in SPAN_SCORES:
         if score := found.get(f"{column}, all"):

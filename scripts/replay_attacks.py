@@ -1,0 +1,440 @@
+"""Replay the attacks on an earlier version: a table of what happened before, and what happens now.
+
+    python scripts/replay_attacks.py                    what the code here does
+    python scripts/replay_attacks.py --before OLD/src   also what an older checkout does
+
+Each attack runs in processes of its own, on the built-in data, in a temporary folder. The exit code
+is 1 if one of them succeeds against the code here.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent.parent
+Outcome = tuple[str, bool]  # what was seen, and whether the attack failed
+ATTACKS: list[tuple[str, Callable[..., Outcome]]] = []
+
+
+@dataclass
+class Target:
+    """The code that is attacked, and a folder to do it in."""
+
+    source: Path
+    folder: Path
+
+    def environment(self, **more: str) -> dict[str, str]:
+        paths = os.pathsep.join([str(self.source), str(self.folder), str(HERE / "tests")])
+        own = {"PYTHONPATH": paths, "DISORDER_CACHE": str(self.folder / "cache")}
+        return {**os.environ, **own, **more}
+
+    def disorder(self, *words: object, typed: bytes = b"", **more: str) -> tuple[int, str]:
+        return self.run([sys.executable, "-m", "disorder", *map(str, words)], typed, **more)
+
+    def python(self, code: str, *words: object) -> tuple[int, str]:
+        return self.run([sys.executable, "-c", code, *map(str, words)])
+
+    def run(self, words: list[str], typed: bytes = b"", **more: str) -> tuple[int, str]:
+        try:
+            done = subprocess.run(
+                words,
+                cwd=self.folder,
+                env=self.environment(**more),
+                input=typed,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT,
+                timeout=180,
+                check=False,
+            )
+        except subprocess.TimeoutExpired:
+            return -1, "no end within 180 s"
+        return done.returncode, done.stdout.decode("utf-8", "replace")
+
+    def a_run(self, name: str = "run") -> Path:
+        """A finished run of the bag of words."""
+        folder = self.folder / name
+        if not folder.exists():
+            code, told = self.disorder(
+                "audit", "builtin:bow", "builtin", "--limit", 60, "--q", 5, "--out", name
+            )
+            assert code == 0, told
+        return folder
+
+    def changed(self, name: str, **more: object) -> Path:
+        """A copy of the run with other values in its run.json."""
+        folder = self.folder / name
+        shutil.copytree(self.a_run(), folder)
+        raw = json.loads((folder / "run.json").read_text()) | more
+        (folder / "run.json").write_text(json.dumps(raw))
+        return folder
+
+
+def attack(title: str) -> Callable[[Callable[[Target], Outcome]], Callable[[Target], Outcome]]:
+    def enter(function: Callable[[Target], Outcome]) -> Callable[[Target], Outcome]:
+        ATTACKS.append((title, function))
+        return function
+
+    return enter
+
+
+def said(code: int, told: str) -> str:
+    """How a command ended, in a few words."""
+    if "Traceback" in told:
+        last = [line for line in told.strip().splitlines() if line and line[0] != " "][-1]
+        if last.startswith("disorder: this looks like a bug"):
+            last = told.strip().splitlines()[-2]
+        return f"traceback ({last[:60]}), exit {code}"
+    if code < 0:
+        return f"died by signal {-code}"
+    lines = told.strip().splitlines() or [""]
+    return f"exit {code}: {lines[-1].removeprefix('disorder: ')[:90]}"
+
+
+def is_one_line(code: int, told: str) -> bool:
+    return code == 2 and "Traceback" not in told and "disorder: " in told.strip().splitlines()[-1]
+
+
+@attack("1 a fresh audit on the parts of an old run")
+def old_parts(target: Target) -> Outcome:
+    folder = target.folder / "old"
+    shutil.copytree(target.a_run(), folder)
+    (folder / "run.json").unlink()
+    words = ("audit", "uniform", "builtin", "--limit", 60, "--q", 5, "--out", "old", "--json")
+    code, told = target.disorder(*words)
+    if code:
+        return said(code, told), is_one_line(code, told)
+    run = json.loads(told[told.index("{") :])
+    resumed = int(run["profile"].get("resumed", 0))
+    return f"exit 0, {resumed} answers of another model believed", resumed == 0
+
+
+@attack("2 two audits on one folder at once")
+def two_writers(target: Target) -> Outcome:
+    (target.folder / "slow2.py").write_text(
+        "import time\nlabels = ('entailment', 'neutral', 'contradiction')\n"
+        "def predict(pairs):\n    time.sleep(2)\n    return ['neutral'] * len(pairs)\n"
+    )
+    words = [
+        "audit",
+        "python:slow2:predict",
+        "builtin",
+        "--limit",
+        "20",
+        "--q",
+        "2",
+        "--out",
+        "two",
+    ]
+    started = [
+        subprocess.Popen(
+            [sys.executable, "-m", "disorder", *words],
+            cwd=target.folder,
+            env=target.environment(),
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+        )
+        for _ in range(2)
+    ]
+    told = [process.communicate()[1].decode() for process in started]
+    codes = sorted(process.returncode for process in started)
+    line = next((text for text in told if "being written" in text), "")
+    seen = f"exit codes {codes[0]} and {codes[1]}"
+    return f"{seen}: {line.strip()[-70:]}" if line else seen, codes == [0, 2] and bool(line)
+
+
+STALE = """
+import sys, pathlib, numpy as np
+from models.test_fingerprint_contract import onnx_folder
+from conftest import NLI, pairs
+from disorder.models import load
+folder = pathlib.Path(sys.argv[1])
+onnx_folder(folder)
+texts = [(row["text_a"], row["text_b"]) for row in pairs(9)]
+load(f"onnx:{folder}", task=NLI, cache=folder / "c")(texts)
+path = folder / "weights.log"
+path.write_bytes((-np.frombuffer(path.read_bytes(), np.float32)).tobytes())
+model = load(f"onnx:{folder}", task=NLI, cache=folder / "c")
+model(texts)
+print(int(model.counts["cached"]))
+"""
+
+
+@attack("3 changed external weights of an ONNX model")
+def stale_cache(target: Target) -> Outcome:
+    code, told = target.python(STALE, target.folder / "onnx")
+    if code:
+        return said(code, told), False
+    stale = int(told.split()[-1])
+    return f"{stale} of 9 predictions from the cache of the old weights", stale == 0
+
+
+@attack("4 a gate over a score that is NaN, in a closed pipe")
+def gate(target: Target) -> Outcome:
+    raw = json.loads((target.a_run() / "run.json").read_text())
+    scores = [record | {"value": float("nan")} for record in raw["scores"]]
+    folder = target.changed("nan", scores=scores)
+    code, told = target.disorder("gate", folder, "--fail-if", "original:accuracy < 0.9")
+    words = [sys.executable, "-m", "disorder", "gate", "run", "--fail-if", "original:accuracy < 0"]
+    piped = subprocess.Popen(
+        words, cwd=target.folder, env=target.environment(), stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+    )  # fmt: skip
+    assert piped.stdout is not None
+    piped.stdout.close()
+    closed = piped.wait()
+    seen = f"NaN: {said(code, told)}; a passing gate in a closed pipe: exit {closed}"
+    return seen, is_one_line(code, told) and closed == 0
+
+
+@attack("5 --resume of a folder that names python:subprocess:getoutput")
+def resume_code(target: Target) -> Outcome:
+    (target.folder / "trap.py").write_text(
+        "import pathlib\npathlib.Path('trapped').touch()\ndef f(x):\n    return x\n"
+    )
+    folder = target.changed("evil", status="failed", model="python:trap:f")
+    code, told = target.disorder("audit", "--resume", folder)
+    is_run = (target.folder / "trapped").exists()
+    return f"code {'run' if is_run else 'not run'}; {said(code, told)}", not is_run
+
+
+@attack("6 a model folder with code of its own, answered with y")
+def remote_code(target: Target) -> Outcome:
+    folder = target.folder / "hf"
+    folder.mkdir()
+    (folder / "evil.py").write_text("import pathlib\npathlib.Path('hf-trapped').touch()\n")
+    auto = {"AutoConfig": "evil.C", "AutoModelForSequenceClassification": "evil.M"}
+    config = json.dumps({"model_type": "evil", "auto_map": auto})
+    (folder / "config.json").write_text(config)
+    (folder / "tokenizer_config.json").write_text(config)
+    code, told = target.disorder("audit", f"hf:{folder}", "builtin", typed=b"y\ny\ny\n")
+    is_run = (target.folder / "hf-trapped").exists()
+    return f"code {'run' if is_run else 'not run'}; {said(code, told)}", not is_run and code == 2
+
+
+@attack("7 escape sequences in the names of a run")
+def escapes(target: Target) -> Outcome:
+    name = "x\x1b]52;c;aGk=\x07\u202ey"
+    folder = target.changed("names", model=name, data=name, verdict=name, notes=[name])
+    _, told = target.disorder("report", folder)
+    n = sum(told.count(char) for char in "\x1b\x07\u202e")
+    return f"{n} raw control characters printed", n == 0
+
+
+VIEW = """
+import sys
+from pathlib import Path
+from starlette.testclient import TestClient
+from disorder.web.viewer_app import viewer_app
+app = viewer_app(Path(sys.argv[1]))
+client = TestClient(app, base_url="http://127.0.0.1", raise_server_exceptions=False)
+print(client.get("/").status_code)
+"""
+
+
+@attack("8 a run.json of 200,000 brackets")
+def brackets(target: Target) -> Outcome:
+    folder = target.folder / "many" / "deep"
+    folder.mkdir(parents=True)
+    (folder / "run.json").write_text("[" * 200_000)
+    code, told = target.disorder("report", folder)
+    _, shown = target.python(VIEW, target.folder / "many")
+    status = shown.split()[-1]
+    seen = f"list of the viewer: {status}; report: {said(code, told)}"
+    return seen, status == "200" and is_one_line(code, told)
+
+
+@attack("9 an audit under ulimit -v")
+def little_memory(target: Target) -> Outcome:
+    words = "-m disorder audit builtin:bow builtin --limit 60 --q 5 --out little"
+    code, _ = target.run(["bash", "-c", f"ulimit -v 3000000; {sys.executable} {words}"])
+    has_report = (target.folder / "little" / "report.html").exists()
+    seen = f"report {'written' if has_report else 'missing'}; exit {code}"
+    return seen, code == 0 and has_report
+
+
+@attack("10 --q 1000000000")
+def too_many(target: Target) -> Outcome:
+    code, told = target.disorder("audit", "builtin:bow", "builtin", "--q", 10**9, "--limit", 20)
+    return said(code, told), is_one_line(code, told)
+
+
+@attack("11 1,100 half-sent requests to the viewer")
+def half_sent(target: Target) -> Outcome:
+    process = subprocess.Popen(
+        [sys.executable, "-m", "disorder", "view", str(target.a_run().parent), "--port", "0"],
+        cwd=target.folder,
+        env=target.environment(PYTHONUNBUFFERED="1"),
+        stdout=subprocess.PIPE,
+        stderr=(target.folder / "log").open("wb"),
+    )
+    assert process.stdout is not None
+    port = int(process.stdout.readline().decode().split(":")[-1].strip("/\n "))
+    slow = []
+    try:
+        with suppress(OSError):
+            for _ in range(1_100):
+                one = socket.create_connection(("127.0.0.1", port), timeout=2)
+                slow.append(one)
+                one.sendall(b"GET / HTTP/1.1\r\nHost: 127.0.0.1\r\n")
+        time.sleep(1)
+        began = time.monotonic()
+        status = _ask(port)
+        seconds = time.monotonic() - began
+        time.sleep(4)
+    finally:
+        for one in slow:
+            one.close()
+        process.kill()
+        process.wait()
+    log = (target.folder / "log").stat().st_size
+    seen = f"{len(slow)} sent; an honest request: {status} after {seconds:.1f} s; log {log:,} bytes"
+    return seen, status == "200" and log < 100_000
+
+
+def _ask(port: int) -> str:
+    try:
+        with socket.create_connection(("127.0.0.1", port), timeout=5) as one:
+            one.sendall(b"GET / HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n")
+            return one.recv(20).decode().split()[1]
+    except (OSError, IndexError) as error:
+        return f"none ({type(error).__name__})"
+
+
+@attack("12 standard output in cp1252")
+def encoding(target: Target) -> Outcome:
+    code, told = target.disorder("report", target.a_run(), PYTHONIOENCODING="cp1252")
+    return said(code, told)[:60], code == 0
+
+
+THREADS = """
+import threading
+from disorder.registry import SplitterPart, part
+wrong = []
+start = threading.Barrier(16)
+def look():
+    start.wait()
+    try:
+        part(SplitterPart, "simple")
+    except Exception as error:
+        wrong.append(error)
+threads = [threading.Thread(target=look) for _ in range(16)]
+[thread.start() for thread in threads]
+[thread.join() for thread in threads]
+print(len(wrong))
+"""
+
+
+@attack("13 sixteen threads look up a part at once")
+def threads(target: Target) -> Outcome:
+    wrong = 0
+    for _ in range(5):
+        code, told = target.python(THREADS)
+        wrong += int(told.split()[-1]) if code == 0 else 16
+    return f"{wrong} of 80 threads were told that it is unknown", wrong == 0
+
+
+SHUFFLE = """
+import time
+from disorder.errors import DoesNotApply
+from disorder.transformations import parse
+from disorder.types import Example, Task
+words = " ".join(f"w{i}" if i % 2 else "the" for i in range(2500))
+began = time.process_time()
+example, task = Example("1", words, None, "x"), Task("t", ("x", "y"), "a")
+try:
+    parse("shuffle").apply(example, task=task, q=10, seed=0, short="use")
+except DoesNotApply:
+    pass
+print(time.process_time() - began)
+"""
+
+
+@attack("14 shuffle of 2,500 words, half of them equal")
+def long_text(target: Target) -> Outcome:
+    code, told = target.python(SHUFFLE)
+    if code:
+        return said(code, told), False
+    seconds = float(told.split()[-1])
+    return f"{seconds:.2f} s of CPU time", seconds < 3
+
+
+@attack("15 four inputs that were tracebacks")
+def tracebacks(target: Target) -> Outcome:
+    (target.folder / "bad.py").write_text("raise ValueError('on import')")
+    rows = [
+        {"id": str(i), "text_a": "a b c d e", "label": "Yes" if i % 2 else "yes"} for i in range(9)
+    ]
+    (target.folder / "case.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    (target.folder / "pipe").mkdir()
+    os.mkfifo(target.folder / "pipe" / "run.json")
+    long = "+".join(["reverse"] * 40)
+    commands = [
+        ("audit", "python:../x:f", "builtin", "--limit", 3),
+        ("audit", "python:bad:f", "builtin", "--limit", 3),
+        ("audit", "uniform", "case.jsonl", "--with", long, "--q", 2, "--out", "long"),
+        ("train", "--resume", target.changed("t") / "samples"),
+    ]
+    found = [target.disorder(*words) for words in commands]
+    n = sum("Traceback" in told for _, told in found)
+    return f"{n} tracebacks", n == 0
+
+
+SYNC = """
+import os, pathlib, sys
+n = 0
+sync = os.fsync
+def counted(descriptor):
+    global n
+    n += 1
+    sync(descriptor)
+os.fsync = counted
+from disorder.runs.storage import write_atomically
+write_atomically(pathlib.Path(sys.argv[1]), b"x")
+print(n)
+"""
+
+
+@attack("16 a power loss after an atomic write")
+def power_loss(target: Target) -> Outcome:
+    _, told = target.python(SYNC, target.folder / "file")
+    n = int(told.split()[-1])
+    return f"{n} calls of fsync (the file, its folder)", n == 2
+
+
+def tried(source: Path, function: Callable[[Target], Outcome]) -> Outcome:
+    with tempfile.TemporaryDirectory() as folder:
+        return function(Target(source, Path(folder)))
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--before", type=Path, help="the src folder of an older checkout")
+    parser.add_argument("--only", default="", help="attacks that begin with this number")
+    given = parser.parse_args()
+    print("| attack | before | now |")
+    print("| --- | --- | --- |")
+    n_bad = 0
+    for title, function in ATTACKS:
+        if not title.startswith(given.only):
+            continue
+        before = tried(given.before, function)[0] if given.before else ""
+        now, is_good = tried(HERE / "src", function)
+        n_bad += not is_good
+        print(f"| {title} | {before} | {now if is_good else f'**succeeds**: {now}'} |", flush=True)
+    sys.exit(1 if n_bad else 0)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,159 @@
+"""Output of commands: the one place that prints.
+
+Nothing untrusted reaches a terminal raw, a stream that is not UTF-8 gets plain letters, and a pipe
+that nobody reads is no failure.
+"""
+
+from __future__ import annotations
+
+import codecs
+import io
+import json
+import os
+import sys
+import unicodedata
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, TextIO
+
+from disorder.visible_text import visible, visible_json
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+PLAIN = "disorder-plain"  # name of the handler of characters that a stream cannot take
+PLAIN_LETTERS = {
+    "–": "-",
+    "−": "-",
+    "—": "-",
+    "…": "...",
+    "×": "x",
+    "÷": "/",
+    "≤": "<=",
+    "≥": ">=",
+    "→": "->",
+    "←": "<-",
+    "Ω": "Omega",
+    "Δ": "Delta",
+    "·": "-",
+    "’": "'",
+    "‘": "'",
+    "“": '"',
+    "”": '"',
+    "⟨": "<",
+    "⟩": ">",
+    "✅": "ok",
+    "❌": "failed",
+    "█": "#",
+    "─": "-",
+    "━": "-",
+    "\u00a0": " ",
+    "\u202f": " ",
+    "\u2009": " ",
+}
+
+
+def console(*, stderr: bool = False, **more: Any) -> Console:
+    """A console for tables and coloured lines."""
+    from disorder.report.safe_console import SafeConsole
+
+    if stderr:
+        return SafeConsole(file=Unhurried(sys.stderr), **more)
+    return SafeConsole(**more)
+
+
+def print_text(text: object = "", *, is_error: bool = False, end: str = "\n") -> None:
+    """One line, or several, on standard output or standard error."""
+    if is_error:
+        Unhurried(sys.stderr).write(f"{visible(text)}{end}")
+    else:
+        sys.stdout.write(f"{visible(text)}{end}")
+
+
+def print_json(value: Any, *, indent: int | None = None) -> None:
+    """One JSON value, which every stream can take and no terminal obeys."""
+    text = json.dumps(value, ensure_ascii=False, indent=indent)
+    try:
+        text.encode(sys.stdout.encoding or "utf-8")
+    except UnicodeEncodeError:
+        text = json.dumps(value, indent=indent)
+    sys.stdout.write(f"{visible_json(text)}\n")
+
+
+class Unhurried(io.TextIOBase):
+    """Standard error for progress and news: whether anybody reads them changes no result."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self.stream = stream
+
+    def write(self, text: str) -> int:
+        """Write, if that can be."""
+        try:
+            return self.stream.write(text)
+        except (OSError, ValueError):  # a closed pipe, a full disk, a closed stream
+            return len(text)
+
+    def flush(self) -> None:
+        """Flush, if that can be."""
+        try:
+            self.stream.flush()
+        except (OSError, ValueError):
+            return
+
+    def isatty(self) -> bool:
+        """Whether a person sees it."""
+        return self.stream.isatty()
+
+    def fileno(self) -> int:
+        """The file behind it."""
+        return self.stream.fileno()
+
+    @property
+    def encoding(self) -> str:  # type: ignore[override]
+        """How letters are written."""
+        return self.stream.encoding or "utf-8"
+
+
+@contextmanager
+def output_may_be_unread() -> Iterator[None]:
+    """Inside this a closed pipe is no failure: what matters was decided or written before."""
+    try:
+        yield
+        sys.stdout.flush()
+    except BrokenPipeError:
+        silence_output()
+
+
+def silence_output() -> None:
+    """Send what is still to be printed nowhere."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    try:
+        os.dup2(nowhere, sys.stdout.fileno())
+    except (OSError, ValueError):  # standard output is no file, as in a test
+        return
+    finally:
+        os.close(nowhere)
+
+
+def degrade_streams() -> None:
+    """Let a stream that is not UTF-8 get the nearest plain letters instead of failing."""
+    codecs.register_error(PLAIN, _plain_letters)
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors=PLAIN)
+
+
+def _plain_letters(error: UnicodeError) -> tuple[str, int]:
+    if not isinstance(error, UnicodeEncodeError):
+        raise error
+    given = error.object[error.start : error.end]
+    return "".join(map(_plain_letter, given)), error.end
+
+
+def _plain_letter(char: str) -> str:
+    if char in PLAIN_LETTERS:
+        return PLAIN_LETTERS[char]
+    simple = unicodedata.normalize("NFKD", char).encode("ascii", "ignore").decode()
+    if 0x2400 <= ord(char) < 0x2420:  # a control character that was made visible
+        simple = f"<U+{ord(char) - 0x2400:04X}>"
+    return simple or char.encode("ascii", "backslashreplace").decode()

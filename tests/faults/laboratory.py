@@ -1,0 +1,139 @@
+"""Tools of the laboratory: commands in a process of their own, small runs, counts of faults."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import disorder
+from disorder.errors import DisorderError
+
+SOURCE = Path(disorder.__file__).parent.parent
+IS_FULL = os.environ.get("DISORDER_FAULTS") == "full"
+LOG = os.environ.get("DISORDER_FAULTS_LOG")
+PATIENCE = 120.0  # seconds after which a command hangs
+
+
+def size(small: int, full: int) -> int:
+    """How much of a test is done: a little in `make test`, all of it in `make test-faults`."""
+    return full if IS_FULL else small
+
+
+@dataclass(frozen=True)
+class Done:
+    """What a command did."""
+
+    code: int
+    out: str
+    err: str
+
+    @property
+    def told(self) -> str:
+        return self.out + self.err
+
+    def is_one_line(self, *words: str) -> bool:
+        """Whether it ended as a user's mistake should: exit code 2, one line, no traceback."""
+        last = self.err.strip().splitlines()[-1:] or [""]
+        is_told = all(word in last[0] for word in words)
+        return self.code == 2 and last[0].startswith("disorder: ") and is_told and self.is_clean
+
+    @property
+    def is_clean(self) -> bool:
+        return "Traceback" not in self.told
+
+
+def environment(**more: str) -> dict[str, str]:
+    """The environment of a command, with our source first."""
+    paths = [str(SOURCE), *os.environ.get("PYTHONPATH", "").split(os.pathsep)]
+    kept = {name: value for name, value in os.environ.items() if name != "DISORDER_FAULTS_LOG"}
+    return {**kept, "PYTHONPATH": os.pathsep.join(filter(None, paths)), **more}
+
+
+def disorder_command(*words: object) -> list[str]:
+    return [sys.executable, "-m", "disorder", *map(str, words)]
+
+
+def run(
+    *words: object,
+    cwd: Path,
+    env: Mapping[str, str] | None = None,
+    typed: bytes | None = None,
+    encoding: str = "utf-8",
+) -> Done:
+    """Run a command to its end."""
+    done = subprocess.run(
+        disorder_command(*words),
+        cwd=cwd,
+        env=environment(**(env or {})),
+        input=typed,
+        stdin=None if typed is not None else subprocess.DEVNULL,
+        capture_output=True,
+        timeout=PATIENCE,
+        check=False,
+    )
+    return Done(
+        done.returncode,
+        done.stdout.decode(encoding, "replace"),
+        done.stderr.decode("utf-8", "replace"),
+    )
+
+
+def small_run(out: Path, **more: Any) -> Path:
+    """A finished run of the built-in bag of words, in milliseconds."""
+    from disorder.verbs.audit import audit
+
+    audit("builtin:bow", "builtin", limit=30, q=4, out=out, cache="off", **more)
+    return out
+
+
+def copied(run: Path, to: Path) -> Path:
+    shutil.copytree(run, to)
+    return to
+
+
+def changed(run: Path, to: Path, change: Any) -> Path:
+    """A copy of a run whose run.json was changed."""
+    copied(run, to)
+    raw = json.loads((to / "run.json").read_text())
+    found = change(raw)
+    (to / "run.json").write_text(json.dumps(raw if found is None else found))
+    return to
+
+
+def scores_of(folder: Path) -> str:
+    return json.dumps(json.loads((folder / "run.json").read_text())["scores"])
+
+
+def samples_of(folder: Path) -> dict[str, bytes]:
+    parts = sorted((folder / "samples").glob("*.parquet"))
+    return {path.name: path.read_bytes() for path in parts}
+
+
+def note(kind: str, injected: int, *, survived: int, lost: int = 0, what: str = "") -> None:
+    """Count faults for the table of docs/reliability.md."""
+    if LOG is None:
+        return
+    record = {"kind": kind, "injected": injected, "survived": survived, "lost": lost, "what": what}
+    with Path(LOG).open("a", encoding="utf-8") as file:
+        file.write(json.dumps(record) + "\n")
+
+
+def check_one_line(error: BaseException) -> None:
+    """A fault is told in one line; the command line does so itself for errors of the system."""
+    assert isinstance(error, DisorderError) or getattr(error, "errno", None) is not None
+    assert len(str(error).splitlines()) == 1
+
+
+def rows(n: int = 12, labels: Sequence[str] = ("no", "yes")) -> list[dict[str, str]]:
+    words = ["ant", "bee", "cat", "dog", "eel", "fox", "gnu", "hen"]
+    return [
+        {"id": f"e{i}", "text_a": " ".join([*words, f"w{i}"]), "label": labels[i % len(labels)]}
+        for i in range(n)
+    ]

@@ -1,0 +1,187 @@
+"""Nothing that a folder names is run, loaded or reached, unless the user names it too."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from disorder.errors import BadModel, DisorderError
+from disorder.registry import ModelPart, parts
+from disorder.verbs.audit import audit, resume
+from disorder.verbs.train import resume as resume_training
+from faults.laboratory import changed, run
+
+MARK = "was-here"
+EVIL = f"python:evil:{'predict'}"
+
+
+@pytest.fixture
+def trap(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A module in the working folder that leaves a mark when it is imported."""
+    (tmp_path / "evil.py").write_text(
+        f"import pathlib\npathlib.Path({MARK!r}).touch()\n"
+        "labels = ('entailment', 'neutral', 'contradiction')\n"
+        "def predict(texts):\n    return ['neutral'] * len(texts)\n"
+    )
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.mark.parametrize("model", [EVIL, "python:subprocess:getoutput", "unheard_of:x"])
+def test_resume_runs_nothing_that_the_folder_names(finished: Path, trap: Path, model: str) -> None:
+    folder = changed(finished, trap / "run", lambda raw: raw.update(status="failed", model=model))
+    done = run("audit", "--resume", folder, cwd=trap)
+    assert done.is_one_line("nothing is run because a folder says so", f"--resume {folder} {model}")
+    assert not (trap / MARK).exists()
+
+
+def test_named_again_it_is_resumed(trap: Path) -> None:
+    done = run("audit", EVIL, "builtin", "--limit", 9, "--q", 2, "--out", "run", cwd=trap)
+    assert done.code == 0, done.told
+    raw = json.loads((trap / "run" / "run.json").read_text())
+    (trap / "run" / "run.json").write_text(json.dumps(raw | {"status": "started"}))
+    (trap / MARK).unlink()
+    assert run("audit", "--resume", "run", EVIL, cwd=trap).code == 0
+    assert (trap / MARK).exists()
+
+
+@pytest.mark.parametrize(
+    ("name", "value"), [("address", "evil.example:6379"), ("base_url", "http://evil.example/v1")]
+)
+def test_resume_reaches_nothing_that_the_folder_names(
+    finished: Path, tmp_path: Path, name: str, value: str
+) -> None:
+    def change(raw: dict[str, Any]) -> None:
+        raw["status"] = "started"
+        raw["settings"] |= {"engine": "ray", name: value}
+
+    folder = changed(finished, tmp_path / "run", change)
+    with pytest.raises(DisorderError, match="nothing is reached because a folder says so"):
+        resume(folder)
+
+
+def test_resume_writes_no_cache_where_the_folder_says(finished: Path, tmp_path: Path) -> None:
+    def change(raw: dict[str, Any]) -> None:
+        raw["status"] = "started"
+        raw["settings"]["cache"] = str(tmp_path / "elsewhere")
+
+    resume(changed(finished, tmp_path / "run", change))
+    assert not (tmp_path / "elsewhere").exists()
+
+
+def test_resume_loads_no_tagger_that_the_folder_names(finished: Path, tmp_path: Path) -> None:
+    def change(raw: dict[str, Any]) -> None:
+        raw["status"] = "started"
+        raw["transformations"] = ["drop_pos:tagger=spacy:evil,tags=NOUN"]
+
+    folder = changed(finished, tmp_path / "run", change)
+    with pytest.raises(DisorderError, match="nothing is loaded because a folder says so"):
+        resume(folder)
+
+
+def test_a_training_runs_no_model_that_its_folder_names(trap: Path, tmp_path: Path) -> None:
+    pytest.importorskip("torch", reason="needs torch")
+    record = {
+        "status": "started",
+        "request": {
+            "recipe": "max_entropy",
+            "data": "builtin:nli:train",
+            "model": "bow",
+            "asks": EVIL,
+            "limit": 20,
+        },
+        "hashes": {},
+    }
+    folder = tmp_path / "training"
+    folder.mkdir()
+    (folder / "training.json").write_text(json.dumps(record))
+    with pytest.raises(BadModel, match="nothing is run because a folder says so"):
+        resume_training(folder)
+    assert not (trap / MARK).exists()
+
+
+def test_a_finished_training_is_loaded_by_what_it_is(tmp_path: Path) -> None:
+    """`designs` and `study` reuse trainings: the spec in training.json decides nothing."""
+    pytest.importorskip("torch", reason="needs torch")
+    from disorder.verbs.train import TrainingRequest, TrainingSource, train_once
+
+    request = TrainingRequest(model="bow", limit=30, settings={"epochs": "1"})
+    source = TrainingSource.of(request)
+    spec = train_once(request, source, out=tmp_path / "bow")
+    path = tmp_path / "bow" / "training.json"
+    record = json.loads(path.read_text()) | {"spec": EVIL}
+    path.write_text(json.dumps(record))
+    assert train_once(request, source, out=tmp_path / "bow") == spec
+
+
+def test_remote_code_is_never_run(tmp_path: Path) -> None:
+    """A model folder with code of its own asks on a terminal whether to run it: nobody is asked."""
+    pytest.importorskip("transformers", reason="needs transformers")
+    folder = tmp_path / "model"
+    folder.mkdir()
+    (folder / "evil.py").write_text(f"import pathlib\npathlib.Path({MARK!r}).touch()\n")
+    config = {
+        "model_type": "evil",
+        "auto_map": {
+            "AutoConfig": "evil.Config",
+            "AutoTokenizer": ["evil.Slow", "evil.Fast"],
+            "AutoModelForSequenceClassification": "evil.Model",
+        },
+    }
+    (folder / "config.json").write_text(json.dumps(config))
+    (folder / "tokenizer_config.json").write_text(json.dumps(config))
+    done = run("audit", f"hf:{folder}", "builtin", "--limit", 3, cwd=tmp_path, typed=b"y\ny\ny\n")
+    assert done.is_one_line("cannot be loaded")
+    assert not (tmp_path / MARK).exists()
+
+
+def test_every_loader_that_is_loaded_for_a_folder_says_that_it_only_reads() -> None:
+    """A new kind of model runs code or reaches a server until it says otherwise."""
+    unsafe = {name for name, entry in parts(ModelPart).items() if not entry.only_reads}
+    assert {"python"} <= unsafe
+    assert not unsafe & {"hf", "onnx", "bow", "bilstm", "builtin", "uniform", "always"}
+
+
+def test_datasets_never_run_a_script(monkeypatch: pytest.MonkeyPatch) -> None:
+    datasets = pytest.importorskip("datasets", reason="needs datasets")
+    from disorder.data import hf
+
+    def old(name: str, *, trust_remote_code: bool | None = None) -> bool | None:
+        return trust_remote_code
+
+    monkeypatch.setattr(datasets, "load_dataset", old)
+    assert hf._no_remote_code(datasets) == {"trust_remote_code": False}
+
+
+def test_a_plugin_may_raise_anything(monkeypatch: pytest.MonkeyPatch) -> None:
+    from disorder import registry
+
+    for error in (ValueError("bad"), SystemExit(3), ImportError("none"), KeyError("x")):
+
+        def load(error: BaseException = error) -> None:
+            raise error
+
+        with pytest.raises(DisorderError, match="plugin 'p' cannot be loaded"):
+            registry._load_plugin("p", load)
+
+
+@pytest.mark.parametrize("spec", ["python:../x:f", "python:/x/y:f", "python:a b:f", "python:x:"])
+def test_a_path_is_no_module(spec: str) -> None:
+    with pytest.raises(BadModel, match="write python:MODULE:FUNCTION"):
+        audit(spec, "builtin", limit=3)
+
+
+@pytest.mark.parametrize("body", ["raise ValueError('x')", "import sys; sys.exit(5)", "def ("])
+def test_a_module_that_fails_on_import_is_one_line(tmp_path: Path, body: str) -> None:
+    (tmp_path / "broken.py").write_text(body)
+    done = run("audit", "python:broken:f", "builtin", "--limit", 3, cwd=tmp_path)
+    assert done.is_one_line("python:broken:f cannot be loaded")
+
+
+def test_a_model_that_raises_is_told_as_its_own_fault(tmp_path: Path) -> None:
+    (tmp_path / "mine.py").write_text("def f(texts):\n    return texts[10**9]\n")
+    done = run("audit", "python:mine:f", "builtin", "--limit", 3, cwd=tmp_path)
+    assert done.is_one_line("python:mine:f raised IndexError", "mine.py, line 2")

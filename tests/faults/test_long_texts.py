@@ -1,0 +1,104 @@
+"""Long texts cost time and memory in proportion to their length, and pages of them are cut."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from disorder.transformations import parse
+from disorder.transformations.positions import random_orders as orders
+from disorder.types import Example, Ints, Task
+from disorder.verbs.audit import audit
+from disorder.verbs.audit.auditing import BLOCK_LETTERS, _in_blocks
+
+
+def slow_repair(row: Ints, firsts: Ints, lasts: Ints, old: orders.Bigrams, rng: Any) -> Ints | None:
+    """The repair as it was: every pair is looked at after every swap."""
+
+    def bad_places() -> Ints:
+        return np.flatnonzero(old.hold(lasts[row[:-1]], firsts[row[1:]]))
+
+    row = row.copy()
+    bad = bad_places()
+    for _ in range(orders.REPAIRS):
+        if not len(bad):
+            return row
+        i = int(bad[rng.integers(len(bad))]) + int(rng.integers(2))
+        j = int(rng.integers(len(row)))
+        row[[i, j]] = row[[j, i]]
+        after = bad_places()
+        if len(after) > len(bad):
+            row[[i, j]] = row[[j, i]]
+        else:
+            bad = after
+    return None
+
+
+@pytest.mark.parametrize(("n", "n_kinds"), [(9, 3), (12, 5), (40, 12), (120, 30), (300, 290)])
+def test_repairs_are_the_same_as_before(n: int, n_kinds: int) -> None:
+    """Perturbed texts of a seed do not change."""
+    for seed in range(12):
+        kinds = np.random.default_rng(seed).integers(n_kinds, size=n)
+        old = orders.Bigrams.of(kinds)
+        row = np.random.default_rng(seed + 100).permutation(n)
+        one, two = np.random.default_rng(7), np.random.default_rng(7)
+        expected = slow_repair(row, kinds, kinds, old, one)
+        found = orders.repaired_order(row, kinds, kinds, old, two)
+        assert (expected is None) == (found is None)
+        if expected is not None and found is not None:
+            assert found.tolist() == expected.tolist()
+            assert found.dtype == expected.dtype
+        assert one.integers(10**9) == two.integers(10**9)  # as many draws
+
+
+def test_shuffle_of_many_equal_words_takes_no_seconds() -> None:
+    words = [f"w{i}" if i % 2 else "the" for i in range(2_500)]
+    example = Example("1", " ".join(words), None, "x")
+    began = time.process_time()
+    try:
+        parse("shuffle").apply(example, task=Task("t", ("x", "y"), "a"), q=10, seed=0, short="use")
+    finally:
+        assert time.process_time() - began < 2
+
+
+def example_of(letters: int) -> Example:
+    return Example(str(letters), "a" * letters, None, "x")
+
+
+def test_usual_texts_stay_in_blocks_of_one_size() -> None:
+    examples = [example_of(400)] * 100
+    assert [len(block) for block in _in_blocks(examples, 40, 100)] == [40, 40, 20]
+
+
+def test_long_texts_get_blocks_of_their_own() -> None:
+    long = BLOCK_LETTERS // 100
+    examples = [example_of(letters) for letters in (10, long, long, 10, 10)]
+    assert [len(block) for block in _in_blocks(examples, 40, 100)] == [1, 1, 1, 2]
+    assert list(_in_blocks([], 40, 100)) == []
+
+
+def test_a_page_of_long_texts_is_cut(tmp_path: Path) -> None:
+    pytest.importorskip("duckdb", reason="needs duckdb")
+    from starlette.testclient import TestClient
+
+    from disorder.web.viewer_app import viewer_app
+
+    rows = [
+        {"id": f"e{i}", "text_a": " ".join(f"w{i}x{k}" for k in range(20_000)), "label": label}
+        for i, label in enumerate(["no", "yes"] * 2)
+    ]
+    audit("uniform", rows, q=20, with_="derange", out=tmp_path / "run", cache="off")
+    client = TestClient(viewer_app(tmp_path), base_url="http://127.0.0.1")
+    listed = client.get("/").text
+    id = listed.split('href="/run/')[1].split('"')[0].split("?")[0]
+    page = client.get(f"/run/{id}/example/0").text
+    assert len(page) < 3_000_000
+    assert "show more" in page
+    assert "19,600 more words" in page
+    more = client.get(f"/run/{id}/example/0?words=999999999").text
+    assert len(page) < len(more) < 25_000_000
+    assert "the run folder holds all of them" in more

@@ -1,0 +1,236 @@
+"""Servers under slow, half-sent and hostile requests: one honest user does not notice, no log
+grows, and no answer that was acknowledged is lost.
+"""
+
+from __future__ import annotations
+
+import http.client
+import logging
+import os
+import random
+import re
+import signal
+import socket
+import subprocess
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from urllib.parse import urlencode
+
+import pytest
+
+from disorder.verbs.human.answer_store import AnswerStore, StaleAnswer
+from disorder.web.slow_clients import LOG_LINES, QuietLog
+from faults.laboratory import disorder_command, environment, note, size
+
+pytest.importorskip("uvicorn", reason="needs uvicorn")
+pytest.importorskip("duckdb", reason="needs duckdb")
+
+
+@contextmanager
+def server(*words: object, log: Path) -> Iterator[tuple[subprocess.Popen[bytes], list[str]]]:
+    """A server in a process of its own, and the lines it printed until it listens."""
+    with log.open("wb") as file:
+        process = subprocess.Popen(
+            disorder_command(*words, "--port", 0),
+            env=environment(PYTHONUNBUFFERED="1"),
+            stdout=subprocess.PIPE,
+            stderr=file,
+        )
+    assert process.stdout is not None
+    try:
+        lines = []
+        while not lines or "Ctrl-C" not in lines[-1]:
+            line = process.stdout.readline().decode()
+            assert line, log.read_text()
+            lines.append(line.strip())
+        yield process, lines
+    finally:
+        process.send_signal(signal.SIGINT)
+        with suppress(subprocess.TimeoutExpired):
+            process.wait(10)
+        process.kill()
+        process.wait()
+        process.stdout.close()
+
+
+def port_of(lines: list[str]) -> int:
+    found = re.search(r"http://127\.0\.0\.1:(\d+)", "\n".join(lines))
+    assert found is not None, lines
+    return int(found[1])
+
+
+def get(port: int, path: str = "/", **headers: str) -> tuple[int, float]:
+    """The status of one request, and how long it took."""
+    began = time.monotonic()
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=10)
+    try:
+        connection.request("GET", path, headers=headers)
+        return connection.getresponse().status, time.monotonic() - began
+    finally:
+        connection.close()
+
+
+def test_slow_clients_keep_no_honest_user_waiting(finished: Path, tmp_path: Path) -> None:
+    """More half-sent requests than the server keeps connections, some dribbling on."""
+    n_slow = size(400, 1_200)
+    log = tmp_path / "log"
+    with server("view", finished.parent, log=log) as (process, lines):
+        port = port_of(lines)
+        assert get(port)[0] == 200
+        slow = []
+        for i in range(n_slow):
+            one = socket.create_connection(("127.0.0.1", port), timeout=5)
+            one.sendall(b"GET / HTTP/1.1\r\nHost: 127.0.0.1\r\nX-A: " + b"a" * (i % 50))
+            slow.append(one)
+        times = []
+        draw = random.Random(0)
+        for _ in range(size(20, 100)):
+            for one in draw.sample(slow, 20):
+                with suppress(OSError):
+                    one.sendall(b"b")
+            status, seconds = get(port)
+            assert status == 200
+            times.append(seconds)
+        for one in slow:
+            one.close()
+        times.sort()
+        p95 = times[int(0.95 * len(times))]
+        assert p95 < (1.0 if os.environ.get("DISORDER_FAULTS") == "full" else 5.0), times
+        assert process.poll() is None
+    assert log.stat().st_size < 20_000
+    note("slow connections", n_slow, survived=n_slow, what=f"p95 of an honest user {p95:.2f} s")
+
+
+def test_a_half_sent_request_is_closed_in_time(finished: Path, tmp_path: Path) -> None:
+    with server("view", finished.parent, log=tmp_path / "log") as (_, lines):
+        one = socket.create_connection(("127.0.0.1", port_of(lines)), timeout=30)
+        one.sendall(b"GET / HTTP/1.1\r\nHost: 127.0.0.1\r\n")
+        began = time.monotonic()
+        assert one.recv(100) == b""
+        assert 5 < time.monotonic() - began < 25
+        one.close()
+
+
+@pytest.mark.parametrize("origin", ["http://[", "http://[::1", "//", "null", "http://evil.example"])
+def test_an_odd_origin_is_denied(finished: Path, origin: str) -> None:
+    from starlette.testclient import TestClient
+
+    from disorder.web.access_control import AccessControl
+    from disorder.web.viewer_app import viewer_app
+
+    guarded = AccessControl(viewer_app(finished.parent))
+    client = TestClient(guarded, base_url="http://127.0.0.1:8765")
+    assert client.get("/").status_code == 200
+    assert client.get("/", headers={"origin": origin}).status_code == 403
+
+
+def test_the_log_says_how_much_it_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    quiet = QuietLog()
+    clock = [100.0]
+    monkeypatch.setattr("disorder.web.slow_clients.time.monotonic", lambda: clock[0])
+
+    def line() -> logging.LogRecord:
+        return logging.LogRecord("x", logging.WARNING, "", 0, "denied %s", ("you",), None)
+
+    assert sum(quiet.filter(line()) for _ in range(1_000)) == LOG_LINES
+    clock[0] += 60
+    record = line()
+    assert quiet.filter(record)
+    assert record.getMessage() == "denied you (and 980 lines before it left out)"
+
+
+class TestTwoTabs:
+    def test_another_answer_to_an_attempt_is_said_not_to_be_kept(self, tmp_path: Path) -> None:
+        store = AnswerStore(tmp_path)
+        assert store.answer("a", "i1", 1, "yes", 1.0)
+        assert not store.answer("a", "i1", 1, "yes", 1.0)  # sent again: it is there
+        with pytest.raises(StaleAnswer, match="answered otherwise in another window"):
+            store.answer("a", "i1", 1, "no", 1.0)
+        assert [answer.answer for answer in store.answers("a")] == ["yes"]
+
+
+def test_no_acknowledged_answer_is_lost_to_a_kill(tmp_path: Path) -> None:
+    """The annotation server is killed at random moments; what it said it had kept is there."""
+    from disorder.verbs import human
+
+    human.make("builtin", tmp_path / "task", n=60, annotators=["ann"])
+    draw = random.Random(3)
+    kept: dict[str, str] = {}
+    kills = size(2, 25)
+    for number in range(kills):
+        with server("human", "serve", tmp_path / "task", log=tmp_path / f"log{number}") as (
+            process,
+            lines,
+        ):
+            port = port_of(lines)
+            token = re.search(r"token=([\w-]+)", "\n".join(lines))
+            assert token is not None
+            end = time.monotonic() + draw.uniform(0.3, 1.2)
+            with suppress(OSError, http.client.HTTPException):
+                while time.monotonic() < end:
+                    if not _answer_next(port, token[1], kept):
+                        break
+                    if len(kept) % 7 == 3 and draw.random() < 0.3:
+                        process.kill()
+            process.kill()
+            process.wait()
+    stored = {
+        answer.item: answer.answer for answer in AnswerStore(tmp_path / "task").answers("ann")
+    }
+    lost = [item for item, answer in kept.items() if stored.get(item) != answer]
+    assert lost == []
+    assert kept
+    note("kills: human serve", kills, survived=kills, lost=len(lost), what=f"{len(kept)} answers")
+
+
+def _answer_next(port: int, token: str, kept: dict[str, str]) -> bool:
+    """Answer the item that is shown; it counts as kept once the server says so."""
+    headers = {"Authorization": f"Bearer {token}"}
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=5)
+    try:
+        connection.request("GET", "/item", headers=headers)
+        page = connection.getresponse().read().decode()
+        found = re.search(r'name="item" value="([^"]+)"', page)
+        attempt = re.search(r'name="attempt" value="(\d+)"', page)
+        label = re.search(r'name="answer" value="([^"]+)"', page)
+        if found is None or attempt is None or label is None:
+            return False
+        form = {
+            "annotator": "ann",
+            "item": found[1],
+            "attempt": attempt[1],
+            "answer": label[1],
+            "seconds": "1",
+        }
+        headers["Content-Type"] = "application/x-www-form-urlencoded"
+        connection.request("POST", "/answer", urlencode(form), headers)
+        answer = connection.getresponse()
+        answer.read()
+        if answer.status == 303:
+            kept[found[1]] = label[1]
+        return True
+    finally:
+        connection.close()
+
+
+def test_a_chart_that_cannot_be_drawn_leaves_the_viewer_running(
+    finished: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from starlette.testclient import TestClient
+
+    from disorder.report import chart_process, charts
+    from disorder.web import run_page
+    from disorder.web.viewer_app import viewer_app
+
+    monkeypatch.setattr(chart_process, "CHILD", "import os; os.abort()")
+    monkeypatch.setattr(charts, "drawn_by_child", chart_process.ChartProcess())
+    run_page.draw_chart.cache_clear()
+    client = TestClient(viewer_app(finished.parent), base_url="http://127.0.0.1")
+    id = client.get("/").text.split('href="/run/')[1].split('"')[0].split("?")[0]
+    answer = client.get(f"/run/{id}/picture/forest")
+    assert answer.status_code == 200
+    assert "could not be drawn" in answer.text
+    run_page.draw_chart.cache_clear()
+    assert client.get("/").status_code == 200
