@@ -37,7 +37,15 @@ def audit_once(
     if (folder / "run.json").exists():
         now = bench.made_of(model=model, data=data, limit=limit)
         check_made_of(folder, read_run(folder).hashes, now)
-        return resume(folder, model=model, data=raw_data(data), progress=progress), folder
+        run = resume(
+            folder,
+            model=model,
+            data=raw_data(data),
+            with_=transformations,
+            cache=bench.settings.cache,
+            progress=progress,
+        )
+        return run, folder
     run = audit(
         model,
         raw_data(data),
