@@ -162,10 +162,10 @@ from disorder.models import load
 folder = pathlib.Path(sys.argv[1])
 onnx_folder(folder)
 texts = [(row["text_a"], row["text_b"]) for row in pairs(9)]
-load(f"onnx:{folder}", task=NLI, cache=folder / "c")(texts)
+load(f"onnx:{folder}", task=NLI, cache=folder.parent / "c")(texts)
 path = folder / "weights.log"
 path.write_bytes((-np.frombuffer(path.read_bytes(), np.float32)).tobytes())
-model = load(f"onnx:{folder}", task=NLI, cache=folder / "c")
+model = load(f"onnx:{folder}", task=NLI, cache=folder.parent / "c")
 model(texts)
 print(int(model.counts["cached"]))
 """

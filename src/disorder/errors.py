@@ -122,7 +122,10 @@ _options_are_meant: ContextVar[bool] = ContextVar("options are meant", default=F
 KEYWORDS = {"set": "settings"}
 COMMAND = re.compile(r"\bdisorder [a-z]+ ")  # a command to type stays as it is
 RESUMED = re.compile(r"--resume (\S+)")
-OPTION = re.compile(r"--([a-z]+(?:-[a-z]+)*)(?: (?=[\w'\"/.~{])(?!(?:or|nor|and|to|is|for)\b))?")
+# not inside a name of a folder, which may have two dashes
+OPTION = re.compile(
+    r"(?<![\w-])--([a-z]+(?:-[a-z]+)*)(?: (?=[\w'\"/.~{])(?!(?:or|nor|and|to|is|for)\b))?"
+)
 
 
 @contextmanager
@@ -140,6 +143,8 @@ def with_keywords(message: str) -> str:
 
     >>> with_keywords("--limit 0: need 1 or more; choose another --out")
     'limit=0: need 1 or more; choose another out'
+    >>> with_keywords("runs/mine--mnli is no run")
+    'runs/mine--mnli is no run'
     """
     command = COMMAND.search(message)
     end = command.start() if command else len(message)

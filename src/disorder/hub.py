@@ -40,6 +40,24 @@ def hub_access(name: str) -> Iterator[None]:
         logger.setLevel(before)
 
 
+def why_not_loaded(address: str, error: Exception) -> str:
+    """Why a model cannot be loaded, in one line; of pickled weights, how to convert them."""
+    reason = (str(error).splitlines() or [""])[0]
+    folder = Path(address).expanduser()
+    is_pickled = "safetensors" in reason
+    if folder.is_dir():
+        is_pickled = any(folder.glob("*.bin")) and not any(folder.glob("*.safetensors"))
+    if not is_pickled:
+        return f"hf:{address} cannot be loaded: {reason}"
+    return (
+        f"hf:{address}: its weights are pickled, which can run code, and are never loaded. Where "
+        'you trust them, convert them once: python -c "from transformers import AutoTokenizer, '
+        "AutoModelForSequenceClassification as Model; "
+        f"[kind.from_pretrained('{address}').save_pretrained('FOLDER') for kind in "
+        '(AutoTokenizer, Model)]", then name hf:FOLDER'
+    )
+
+
 def _is_reachable(endpoint: str) -> bool:
     """Whether the host answers at all; behind a proxy only the client itself can find out."""
     if os.environ.get("HF_HUB_OFFLINE") or getproxies():

@@ -204,10 +204,14 @@ class PromptPart(Part):
 
 @dataclass(frozen=True)
 class Split:
-    """A split of a named dataset: its name on the hub, and its file stems in the data folder."""
+    """A split of a named dataset: its name on the hub, and its file stems in the data folder.
+
+    One that `joins` other splits of the set has neither: it is all of them together.
+    """
 
     hub: str
     files: tuple[str, ...]
+    joins: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)

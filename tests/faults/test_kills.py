@@ -6,6 +6,7 @@ the work and not over imports.
 
 from __future__ import annotations
 
+import faulthandler
 import json
 import os
 import random
@@ -115,6 +116,7 @@ def forked(words: list[str], log: Path) -> int:
         os.dup2(descriptor, 2)
         sys.stdout = os.fdopen(1, "w", closefd=False)
         sys.stderr = os.fdopen(2, "w", closefd=False)
+        faulthandler.dump_traceback_later(0.8 * HANGS, file=sys.stderr)  # where it hangs
         from disorder.cli import main
 
         main(words)

@@ -205,7 +205,7 @@ class TestWhatDoesNotWork:
         ("spec", "line"),
         [
             ("pbsmt", "e.g. pbsmt:train=mnli:train"),
-            ("pbsmt:train=x,limit=0", "1 or more"),
+            ("pbsmt:train=x,limit=-1", "1 or more"),
             ("pbsmt:train=x,longest=900", "1 to 200"),
         ],
     )

@@ -43,7 +43,9 @@ SomeData = Annotated[
     str, typer.Argument(help="Data spec: builtin, FILE.jsonl, mnli:matched, hf:NAME:SPLIT")
 ]
 
-Suite = Annotated[str, option("Set of transformations: order, salad, classes, ladder, full")]
+Suite = Annotated[
+    str, option("Set of transformations: order, salad, classes, ladder, characters, full")
+]
 With = Annotated[
     list[str] | None, option("Transformation instead of a suite; can be repeated", "--with")
 ]

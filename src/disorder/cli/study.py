@@ -13,7 +13,7 @@ from disorder.cli import options as o
 from disorder.cli.output import console as new_console
 from disorder.cli.output import print_json
 from disorder.cli.resuming import resumable
-from disorder.cli.train import Device, Set, settings_of
+from disorder.cli.train import Device, settings_of
 from disorder.errors import DisorderError
 
 if TYPE_CHECKING:
@@ -47,8 +47,25 @@ StudyLimit = Annotated[
 ]
 TestLimit = Annotated[int | None, o.option("For items that train: test on this many examples")]
 Train = Annotated[
-    str | None, o.option("Training data, for items that train (default: the paper's)")
+    list[str] | None,
+    o.option("Training data, for items that train; repeat it to put sets together", "--train"),
 ]
+StudySet = Annotated[
+    list[str] | None,
+    o.option(
+        "A setting, of trainings (epochs=3) or of a part (swap_nouns.tagger=nltk); can be repeated",
+        "--set",
+    ),
+]
+StudyShort = Annotated[
+    str | None,
+    o.option("Examples with fewer than q distinct variants: skip or use (default: the item's)"),
+]
+CheckAll = Annotated[
+    bool,
+    o.option("Count the printed cells of every item: reachable, and computed in --studies"),
+]
+Studies = Annotated[Path | None, o.option("Folder of finished studies, for --check")]
 Whose = Annotated[
     str | None, o.option("paper: as described; released: as the authors' code does", "--fidelity")
 ]
@@ -65,6 +82,8 @@ def study(
     name: Name = None,
     given: Given = None,
     list_all: ListAll = False,
+    check: CheckAll = False,
+    studies: Studies = None,
     as_: As = None,
     q: StudyQ = None,
     seed: o.Seed = 0,
@@ -72,13 +91,18 @@ def study(
     limit: StudyLimit = None,
     test_limit: TestLimit = None,
     fidelity: Whose = None,
-    set_: Set = None,
+    set_: StudySet = None,
     train: Train = None,
     labels: o.Labels = "",
     columns: o.Columns = "",
     task: o.TaskName = None,
     data_dir: o.DataDir = None,
     batch_size: o.BatchSize = None,
+    precision: o.Precision = "fp32",
+    curtail: o.Curtail = False,
+    short: StudyShort = None,
+    engine: o.Engine = "local",
+    workers: o.Workers = None,
     device: Device = None,
     cache: o.CacheFolder = None,
     out: StudyOut = None,
@@ -93,12 +117,15 @@ def study(
     if list_all:
         _list(new_console(soft_wrap=True), name, data_dir, as_json=as_json)
         return
+    if check:
+        _check(name, studies, as_json=as_json)
+        return
     if name is None:
         raise DisorderError(
             "name an item: disorder study unli/table2 hf:FOLDER mnli:matched "
             "(all: disorder study --list)"
         )
-    folder = out or _new_folder(name)
+    folder = out or _new_folder(name, given or ())
     found = _computed(
         name,
         given or (),
@@ -110,12 +137,17 @@ def study(
         test_limit=test_limit,
         fidelity=fidelity,
         set_=settings_of(set_),
-        train=train,
+        train=train or (),
         labels=o.mapping("--labels", labels),
         columns=o.mapping("--columns", columns),
         task=task,
         data_dir=data_dir,
         batch_size=batch_size,
+        precision=precision,
+        curtail=curtail,
+        short=short,
+        engine=engine,
+        workers=workers,
         device=device,
         cache=cache,
         out=folder,
@@ -128,11 +160,27 @@ def study(
     show(found, new_console(), folder)
 
 
-def _new_folder(name: str) -> Path | None:
+def _new_folder(name: str, given: Sequence[str]) -> Path | None:
     """A new folder for an item that is computed; none for one that only says what to type."""
     from disorder.verbs.study import find_item
 
-    return None if find_item(name).commands else o.new_folder("study", name.replace("/", "-"))
+    if find_item(name).commands and not given:
+        return None
+    return o.new_folder("study", name.replace("/", "-"))
+
+
+def _check(name: str | None, studies: Path | None, *, as_json: bool) -> None:
+    """What of the papers can be computed, and was: one line per item, as Markdown."""
+    from dataclasses import asdict
+
+    from disorder.verbs.study import PAPERS, check_item, check_table, read_studies
+
+    found = read_studies(studies) if studies else {}
+    checks = [check_item(item, found) for item in _wanted(name) if item.paper_name in PAPERS]
+    if as_json:
+        print_json([asdict(check) for check in checks])
+        return
+    sys.stdout.write(check_table(checks))
 
 
 def _computed(name: str, given: Sequence[str], **settings: Any) -> Study:
@@ -217,20 +265,27 @@ def _empty_table(title: str) -> Table:
 
 def _list(console: Console, name: str | None, data_dir: str | None, *, as_json: bool) -> None:
     """All items, or those of one paper, with what each needs and whether it can be computed now."""
-    from disorder.verbs.study import missing_for, study_items
+    from disorder.verbs.study import missing_for
 
-    known = study_items().values()
-    wanted = [item for item in known if name is None or item.name.startswith(name)]
-    if not wanted:
-        papers = dict.fromkeys(item.paper_name for item in known)
-        raise DisorderError(f"no item begins with {name!r}; papers: {', '.join(papers)}")
-    rows = [_facts(item, missing_for(item, data_dir)) for item in wanted]
+    rows = [_facts(item, missing_for(item, data_dir)) for item in _wanted(name)]
     if as_json:
         print_json(rows)
         return
     margin = max(len(row["item"]) for row in rows) + 2
     for row in rows:
         _print_item(console, row, margin)
+
+
+def _wanted(name: str | None) -> list[StudyItem]:
+    """All items, or those whose names begin so."""
+    from disorder.verbs.study import study_items
+
+    known = study_items().values()
+    wanted = [item for item in known if name is None or item.name.startswith(name)]
+    if not wanted:
+        papers = dict.fromkeys(item.paper_name for item in known)
+        raise DisorderError(f"no item begins with {name!r}; papers: {', '.join(papers)}")
+    return wanted
 
 
 def _print_item(console: Console, row: dict[str, Any], margin: int) -> None:
@@ -276,7 +331,7 @@ def _facts(item: StudyItem, lacking: list[str]) -> dict[str, Any]:
         "item": item.name,
         "title": item.title,
         "kind": pipeline.kind,
-        "does": pipeline.does,
+        "does": pipeline.does + (f", q = {pipeline.q}" if (pipeline.q or 1) > 1 else ""),
         "takes": item.takes,
         "needs": "; ".join(need for need in needs if need),
         "lacking": lacking,

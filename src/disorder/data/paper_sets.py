@@ -21,6 +21,15 @@ NLI_LABELS = ("entailment", "neutral", "contradiction")
 TWO_WAY = ("entailment", "not_entailment")
 DEV = Split("validation", ("dev",))
 TRAIN = Split("train", ("train", "train_part"))
+ROUNDS = (1, 2, 3)
+ANLI_SPLITS = {
+    **{f"r{i}": Split(f"dev_r{i}", (f"r{i}_dev", f"r{i}")) for i in ROUNDS},
+    **{f"r{i}_test": Split(f"test_r{i}", (f"r{i}_test",)) for i in ROUNDS},
+    **{f"r{i}_train": Split(f"train_r{i}", (f"r{i}_train",)) for i in ROUNDS},
+    "dev": Split("", (), joins=("r1", "r2", "r3")),
+    "test": Split("", (), joins=("r1_test", "r2_test", "r3_test")),
+    "train": Split("", (), joins=("r1_train", "r2_train", "r3_train")),
+}
 
 
 def nli_task(name: str, *, language: str = "en") -> Task:
@@ -77,14 +86,14 @@ named_set(
     "Adversarial NLI (Nie et al., 2020): three rounds of inference written against models.",
     nli_task("anli"),
     hub="facebook/anli",
-    splits={f"r{i}": Split(f"dev_r{i}", (f"r{i}_dev", f"r{i}")) for i in (1, 2, 3)},
+    splits=ANLI_SPLITS,
     default="r1",
 )
 named_set(
     "FEVER as inference (Nie et al., 2019): claims against evidence.",
     nli_task("fever_nli"),
     hub="pietrolesci/nli_fever",
-    splits={"dev": Split("dev", ("dev", "semaug_validation"))},
+    splits={"dev": Split("dev", ("dev", "semaug_validation")), "train": TRAIN},
 )
 named_set(
     "OCNLI (Hu et al., 2020): inference in Chinese.",

@@ -171,6 +171,9 @@ def _source(spec: Any, data_dir: str | Path | None) -> DataSource:
         return DataSource("data", _rows_of(spec))
     if data_dir is not None and not Path(data_dir).is_dir():
         raise BadData(f"--data-dir {data_dir}: no such folder")
+    pieces = joined_specs(str(spec))
+    if len(pieces) > 1:
+        return _joined(str(spec), pieces, data_dir)
     name, address = split_spec(str(spec))
     sources = {key: entry for key, entry in parts(DataPart).items() if not _is_file_form(key)}
     if name in sources and (address or name != "hf"):
@@ -188,6 +191,58 @@ def _source(spec: Any, data_dir: str | Path | None) -> DataSource:
     raise UnknownName(
         "data", str(spec), [*sources, "FILE.jsonl", "FILE.csv", "hf:NAME/CONFIG:SPLIT"]
     )
+
+
+def joined_specs(spec: str) -> list[str]:
+    """The sets that a spec puts together: `mnli:train+snli:train` names two; a file may have a `+`
+    in its name.
+
+    A split that is several others (`anli:dev`) is their list too.
+    """
+    pieces = [spec] if os.path.exists(spec) else spec.split("+")
+    if len(pieces) > 1 and not all(map(_is_source, pieces)):
+        pieces = [spec]
+    return [every for piece in pieces for every in _splits_of(piece)]
+
+
+def _is_source(spec: str) -> bool:
+    name = spec_name(spec)
+    return (name in parts(DataPart) and not _is_file_form(name)) or os.path.exists(spec)
+
+
+def _splits_of(spec: str) -> list[str]:
+    entry = named_set_of(spec)
+    name, address = split_spec(spec)
+    known = entry.splits.get(address or entry.default_split) if entry is not None else None
+    return [f"{name}:{split}" for split in known.joins] if known and known.joins else [spec]
+
+
+def _joined(spec: str, pieces: Sequence[str], data_dir: str | Path | None) -> DataSource:
+    """Several sets as one: ids begin with the name of their set, labels must be the same."""
+    sources = [_source(piece, data_dir) for piece in pieces]
+    tasks = [source.task for source in sources if source.task is not None]
+    first = tasks[0] if tasks else None
+    for piece, source in zip(pieces, sources, strict=True):
+        if first is not None and source.task is not None and source.task.labels != first.labels:
+            raise BadData(
+                f"{spec}: {piece} has the labels {', '.join(source.task.labels) or 'of numbers'}, "
+                f"{pieces[0]} has {', '.join(first.labels) or 'numbers'}; only data of one kind "
+                "can be put together"
+            )
+    rows = (
+        (f"{piece}, {where}", _with_prefix(piece, row))
+        for piece, source in zip(pieces, sources, strict=True)
+        for where, row in source.rows
+    )
+    languages = {source.language for source in sources}
+    language = languages.pop() if len(languages) == 1 else None
+    return DataSource(spec, rows, first, language, sources[0].group_by)
+
+
+def _with_prefix(piece: str, row: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The row under an id of its own; rows without one get their own by their texts."""
+    has_id = isinstance(row, Mapping) and row.get("id") is not None
+    return {**row, "id": f"{piece}/{row['id']}"} if has_id else row
 
 
 def _is_file_form(name: str) -> bool:
@@ -267,13 +322,16 @@ def train_spec(spec: Any, data_dir: str | Path | None = None) -> str | None:
         return None
     folder = _data_folder(data_dir)
     is_local = _local(entry, address or entry.default_split, folder) is not None
-    if is_local and _local(entry, "train", folder) is None:
+    if is_local and not at_hand(f"{name}:train", data_dir=data_dir):
         return None
     return f"{name}:train"
 
 
 def at_hand(spec: str, *, data_dir: str | Path | None = None) -> bool:
     """Whether data can be read without the hub: it is built in, a file, or in the data folder."""
+    pieces = joined_specs(spec)
+    if len(pieces) > 1:
+        return all(at_hand(piece, data_dir=data_dir) for piece in pieces)
     if named_set_of(spec) is not None:
         return _file_of(spec, data_dir) is not None
     return spec_name(spec) == "builtin" or os.path.exists(spec)
@@ -283,6 +341,10 @@ def honest_name(spec: str, *, data_dir: str | Path | None = None) -> str:
     """The spec; where the local file is not the paper's own (a part of it, say), a spec that names
     that file.
     """
+    pieces = joined_specs(spec)
+    if len(pieces) > 1:
+        named = [honest_name(piece, data_dir=data_dir) for piece in pieces]
+        return spec if named == pieces else "+".join(named)
     entry = named_set_of(spec)
     path = _file_of(spec, data_dir)
     if entry is None or path is None:

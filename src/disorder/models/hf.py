@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from disorder.errors import BadModel, MissingPackage
-from disorder.hub import hub_access
+from disorder.hub import hub_access, why_not_loaded
 from disorder.models.devices import best_device
 from disorder.models.fingerprints import hub_fingerprint
 from disorder.models.fitting_batches import Feed
@@ -68,9 +68,7 @@ def hf(address: str, *, task: Task) -> Predictor:
                 address, dtype=torch.float32, use_safetensors=True, trust_remote_code=False
             )
     except (OSError, ValueError, KeyError) as error:
-        raise BadModel(
-            f"hf:{address} cannot be loaded: {(str(error).splitlines() or [''])[0]}"
-        ) from None
+        raise BadModel(why_not_loaded(address, error)) from None
     # set by transformers for models of the hub, under a private name
     commit = getattr(network.config, "_commit_hash", None)
     fingerprint = hub_fingerprint(address, commit)

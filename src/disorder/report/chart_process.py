@@ -92,6 +92,7 @@ class ChartProcess:
         is_ours = self._owner == os.getpid()  # a forked process has none of its own
         if self._child is not None and is_ours and self._child.poll() is None:
             return self._child
+        self.end()  # one that died leaves its pipes
         try:
             self._child = subprocess.Popen(
                 [sys.executable, "-I", "-c", CHILD, str(MEMORY)],

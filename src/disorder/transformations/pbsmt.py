@@ -43,8 +43,8 @@ def pbsmt(
     """Replace the second text by a translation of the first, learned from pairs of the same label
     in train=DATA.
 
-    At most `limit` pairs per label are learned from, none of more than `longest` words per text;
-    `seed` says which.
+    At most `limit` pairs per label are learned from (0: all, as in the paper), none of more than
+    `longest` words per text; `seed` says which.
     """
     selection = _checked(PairSelection(train, limit, longest, seed))
     if context is None:
@@ -77,8 +77,8 @@ def _checked(selection: PairSelection) -> PairSelection:
             train=selection.train,
             need="the data to learn from, e.g. pbsmt:train=mnli:train",
         )
-    if selection.limit < 1:
-        raise BadSetting("pbsmt", limit=selection.limit, need="1 or more pairs per label")
+    if selection.limit < 0:
+        raise BadSetting("pbsmt", limit=selection.limit, need="1 or more pairs per label; 0: all")
     if not 1 <= selection.longest <= LONGEST_TEXT:
         raise BadSetting(
             "pbsmt", longest=selection.longest, need=f"1 to {LONGEST_TEXT} words per text"

@@ -1,7 +1,7 @@
 """Plan: how many examples and permutations an audit needs for the interval one wants, and what they
 cost, from a small pilot.
 
-The width of an interval over n examples with q permutations each goes as √((A + B/q) ÷ n): A is the
+The width of an interval over n examples with q permutations each is 3.92 √((A + B/q) ÷ n): A is the
 variance between examples, B that within them. Both are fitted to the pilot, at 1, 2, … of its
 permutations; then q is what makes n (1 + q) smallest.
 """
@@ -27,7 +27,9 @@ from disorder.verbs.audit import Pilot, Prices, pilot, settings_of
 WIDTH = 0.05
 EXAMPLES = 40  # of a pilot
 PERMUTATIONS = 4  # of each of them
-MOST_PERMUTATIONS = 100
+MOST_PERMUTATIONS = 20  # a pilot with a few does not say what a hundred would
+WIDTHS = 2 * 1.959964  # standard errors in a 95 % interval
+FEWEST_EXAMPLES = 50  # that an interval can rest on
 USUAL = ("skill_kept", "p_c")  # the first of these that is there
 
 
@@ -71,7 +73,7 @@ class Plan:
         found = [
             f"{self.score} to within {self.width:g} (the whole interval), {self.model} on "
             f"{self.data}:",
-            f"  {self.examples:,} examples, {self.permutations} permutations of each: "
+            f"  {self.examples:,} examples, {_counted(self.permutations, 'permutation')} of each: "
             f"{self.questions:,} questions",
             *self._costs(),
             f"  from a pilot of {self.pilot_examples} examples with {self.pilot_permutations} "
@@ -189,9 +191,10 @@ def _planned(
     between, within = variances(name, tried.outcomes)
     permutations = q or cheapest_q(between, within)
     spread = between + within / permutations
-    n_wanted = math.ceil(spread / width**2)
+    n_wanted = math.ceil(spread * (WIDTHS / width) ** 2)
     usable = len(tried.outcomes) / tried.n_examples
-    examples = min(tried.n_available, max(2, math.ceil(n_wanted / usable)))
+    n_wanted = max(n_wanted, FEWEST_EXAMPLES)
+    examples = min(tried.n_available, math.ceil(n_wanted / usable))
     questions = examples * (1 + permutations) * tried.n_questions
     spent = tried.spent
     asked = spent.get("questions") or spent.get("predicted", 0.0)
@@ -216,7 +219,7 @@ def _planned(
         seconds=tried.seconds / asked * questions if asked else None,
         cost=prices.cost(tokens) if prices and counts_tokens else None,
         available=tried.n_available,
-        expected_width=math.sqrt(spread / (examples * usable)),
+        expected_width=WIDTHS * math.sqrt(spread / (examples * usable)),
         between=between,
         within=within,
         pilot_examples=len(tried.outcomes),
@@ -229,8 +232,8 @@ def _planned(
 
 
 def variances(name: str, outcomes: Outcomes) -> tuple[float, float]:
-    """A and B of width² · n = A + B/q, by least squares over the pilot's first 1, 2, … permutations
-    (all choices of neighbouring ones, averaged); neither is below 0.
+    """A and B of variance · n = A + B/q, by least squares over the pilot's first 1, 2, …
+    permutations (all choices of neighbouring ones, averaged); neither is below 0.
     """
     most = outcomes.predictions.shape[1]
     points = [(1 / k, _mean_square(name, outcomes, k)) for k in range(1, most + 1)]
@@ -250,7 +253,7 @@ def variances(name: str, outcomes: Outcomes) -> tuple[float, float]:
 
 
 def _mean_square(name: str, outcomes: Outcomes, k: int) -> float | None:
-    """The squared width of the score's interval at k permutations, times the number of examples."""
+    """The variance of the score at k permutations, from its interval, times the examples."""
     found = []
     for start in range(outcomes.predictions.shape[1] - k + 1):
         part = replace(outcomes, predictions=outcomes.predictions[:, start : start + k])
@@ -259,7 +262,7 @@ def _mean_square(name: str, outcomes: Outcomes, k: int) -> float | None:
             score = Metric.named(name).score(part.take(kept))
         except NothingToMeasure:
             continue
-        found.append((score.high - score.low) ** 2 * int(kept.sum()))
+        found.append(((score.high - score.low) / WIDTHS) ** 2 * int(kept.sum()))
     return float(np.mean(found)) if found else None
 
 
@@ -267,7 +270,7 @@ def cheapest_q(between: float, within: float) -> int:
     """The number of permutations that makes n (1 + q) smallest: √(B/A), at least 1.
 
     >>> cheapest_q(0.1, 0.9), cheapest_q(0.5, 0.1), cheapest_q(0.0, 1.0)
-    (3, 1, 100)
+    (3, 1, 20)
     """
     if between <= 0:
         return MOST_PERMUTATIONS if within > 0 else 1
@@ -281,6 +284,10 @@ def _command(model: Any, data: Any, settings: Settings) -> str:
         return ""
     words = ["disorder", "audit", model, str(data), *options_of(asdict(settings))]
     return shlex.join(words)
+
+
+def _counted(n: int, what: str) -> str:
+    return f"{n:,} {what}{'s' * (n != 1)}"
 
 
 def _duration(seconds: float) -> str:

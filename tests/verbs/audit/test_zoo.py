@@ -8,6 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 SCRIPT = Path(__file__).parents[3] / "scripts" / "conclusion_zoo.py"
@@ -18,6 +19,17 @@ ALLOWED = 4  # of 20 wrong: more happens 3 times in 1,000 where 5 % are
 @pytest.fixture(scope="module")
 def zoo() -> dict[str, Any]:
     return runpy.run_path(str(SCRIPT))
+
+
+def test_what_is_known_of_the_models_is_what_they_do(zoo: dict[str, Any]) -> None:
+    rng = np.random.default_rng(0)
+    for cell in zoo["cells"](mixes=["balanced", "88/10/2", "95/5"]):
+        truth = zoo["Truth"].of(cell)
+        gold = np.repeat(np.arange(len(truth.before)), 2_000)
+        before, after = cell.predict(gold, rng)
+        for found, known in ((before[:, None], truth.before), (after, truth.after)):
+            right = (found == gold[:, None]).mean(axis=1).reshape(-1, 2_000).mean(axis=1)
+            assert right == pytest.approx(known, abs=0.05), cell
 
 
 def test_no_conclusion_is_wrong_too_often(zoo: dict[str, Any]) -> None:

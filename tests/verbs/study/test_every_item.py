@@ -65,6 +65,8 @@ def made(item: StudyItem, rows: Path, **more: Any) -> Study:
     given: dict[str, Any] = {"data": [str(rows)], "q": 3} | more
     if item.pipeline.needs_model:
         given |= {"models": ["bow" if item.pipeline.trains else "builtin:bow"]}
+    if item.pipeline.needs_training_data:
+        given |= {"train": str(rows)}
     if item.pipeline.trains:
         pytest.importorskip("torch", reason="needs torch")
         given |= {"train": str(rows), "set_": {"epochs": "1"}}
@@ -82,6 +84,7 @@ def test_it_runs_and_its_columns_are_those_of_the_published_table(
 ) -> None:
     found = made(item, rows)
     check_result(found)
+    check_reach(item, found)
     if item in TABLES:
         check_columns(item, found)
 
@@ -95,6 +98,21 @@ def check_result(found: Study) -> None:
         assert cell.column in found.columns
         assert cell.low is None or cell.high is None or cell.low <= cell.value <= cell.high
     assert all(picture.svg.startswith("<svg") for picture in found.pictures)
+
+
+def check_reach(item: StudyItem, found: Study) -> None:
+    """What a pipeline says it can fill is what it fills: every cell of a printed column, and every
+    such column.
+    """
+    reach = item.pipeline.reach
+    declared = {column for each in reach for column in each.columns}
+    for cell in found.cells:
+        if cell.column in declared and cell.column in item.own_table.columns:
+            about = {k: v for k, v in cell.row.items() if k not in ("model", "data")}
+            assert any(each.holds(cell.column, about) for each in reach), (cell.column, about)
+    filled = {cell.column for cell in found.cells}
+    printed = {column for row in item.own_table.rows for column in row.cells}
+    assert printed & declared <= filled | {"p_f"}
 
 
 def check_columns(item: StudyItem, found: Study) -> None:
@@ -120,6 +138,7 @@ def test_an_item_that_is_not_computed_says_what_to_type(item: StudyItem) -> None
 def test_its_models_are_rows_of_the_published_table(item: StudyItem) -> None:
     named = set(item.models.values())
     known = {*item.published_table.values("model"), *([item.subject] if item.subject else [])}
+    known |= {name for mean in item.means if mean.key == "model" for name in mean.members}
     assert not known or named <= known
 
 
@@ -233,7 +252,7 @@ def test_several_seeds_are_a_mean_in_an_interval(rows: Path) -> None:
     assert cell.value == pytest.approx(sum(cell.by_seed) / 2, abs=1e-6)
     assert cell.low is not None
     assert cell.high is not None
-    assert 0 <= cell.low < cell.value < cell.high <= 1
+    assert 0 <= cell.low < cell.value <= cell.high <= 1
 
 
 def test_the_models_of_table_5_do_not_abstain(rows: Path, tmp_path: Path) -> None:

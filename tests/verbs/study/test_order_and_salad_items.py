@@ -162,7 +162,7 @@ def test_mitigations_get_seed_fidelity_and_the_papers_settings(
         )
         list(study_items()["ws/table12"].pipeline(bench))
     assert (given["seed"], given["seeds"], given["fidelity"]) == (7, 2, "released")
-    assert given["settings"] == {"epochs": "1", "lr": "2e-5"}, (
+    assert given["settings"] == {"epoch": "last", "epochs": "1", "lr": "2e-5"}, (
         "the paper's, except for what was given"
     )
 
@@ -241,10 +241,10 @@ def test_means_are_of_transformations_not_of_texts() -> None:
 
 def test_the_mean_of_agreements_is_the_mean_of_the_cells_above_it() -> None:
     found = disorder.study("ws/table6", "builtin", "builtin", q=2, limit=30)
-    single = [
-        cell.value for cell in found.cells if not cell.row["transformation"].startswith("mean")
-    ]
-    assert len(single) == 8
+    rows = {cell.row["transformation"]: cell.value for cell in found.cells}
+    assert rows["chance"] == pytest.approx(1 / 3, abs=1e-6)
+    single = [value for name, value in rows.items() if not name.startswith(("mean", "chance"))]
+    assert len(single) in (8, 9), "PBSMT needs a package of its own"
     assert found.cell("agreement", transformation="mean of all").value == pytest.approx(
         np.mean(single), abs=1e-6
     )
@@ -310,7 +310,7 @@ def test_files_need_training_data_to_be_named(jsonl: Any) -> None:
     path = jsonl(
         [{"text_a": f"a b c d e {i}", "text_b": None, "label": "xy"[i % 2]} for i in range(20)]
     )
-    with pytest.raises(DisorderError, match="--train"):
+    with pytest.raises(DisorderError, match="is not known: say train=DATA"):
         disorder.study("ooo/tableA6", "bow", str(path))
 
 
@@ -363,7 +363,11 @@ def test_items_that_look_at_heads_run_with_a_tiny_model(
         name, f"hf:{tiny_bert}", str(its_own), limit=60, q=1, labels=labels, task="mnli"
     )
     assert found.pictures
-    assert bool(found.cells) == (name != "ooo/fig4")
+    assert found.cells
+    if name == "ooo/table3":
+        samples = {cell.row["sample"] for cell in found.cells}
+        assert samples >= {"positives where heads match", "random positives", "all of dev-r"}
+        assert all(cell.value == 1 for cell in found.cells if cell.row["heads_out"] == "none")
 
 
 def test_numbers_are_drawn_as_distributions(jsonl: Any) -> None:
@@ -406,7 +410,7 @@ def test_polarity_is_looked_up_in_every_list_at_hand(tmp_path: Path) -> None:
 
 def test_a_mitigation_is_tested_on_all_transformations(reviews: Path, tmp_path: Path) -> None:
     pytest.importorskip("torch", reason="needs torch")
-    pipeline = MitigationTable(("plain",), transfer="invalid_class", on=("sort", "reverse"))
+    pipeline = MitigationTable({"plain": "plain"}, transfer="invalid_class", on=("sort", "reverse"))
     bench = Workbench(
         tmp_path,
         ["bow"],

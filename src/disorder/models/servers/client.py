@@ -139,7 +139,8 @@ class Client:
     def _given_up(self, failure: _Failed) -> ModelStopped:
         tries = self.max_retries + 1
         kind = ServerError if failure.status >= 500 and not failure.is_busy else ModelStopped
-        return kind(f"the server at {self.url} failed {tries} times in a row ({failure})")
+        times = "once" if tries == 1 else f"{tries} times in a row"
+        return kind(f"the server at {self.url} failed {times} ({failure})")
 
     @contextmanager
     def retrying_once(self) -> Iterator[None]:

@@ -14,9 +14,11 @@ from disorder.errors import BadSetting, MissingData, MissingPackage
 from disorder.registry import tagger
 from disorder.transformations.tags.word_classes import Tags, tokens_at
 from disorder.transformations.words import split
+from disorder.transformations.words.nltk_sentences import tokens_of
 from disorder.types import Sentence
 
 DATA = ("averaged_perceptron_tagger_eng", "universal_tagset")
+SENTENCES = "sentences"  # the tokens are those of word_tokenize
 DOWNLOAD = f"python -m nltk.downloader {' '.join(DATA)}"
 FINER = {
     "NNP": "PROPN",
@@ -34,10 +36,11 @@ NEWER = {"CONJ": "CCONJ", "PRT": "PART", ".": "PUNCT"}
 @tagger(language="en", needs="nltk and its data")
 def nltk(sentences: Sequence[Sentence], *, model: str = "") -> list[Tags]:
     """NLTK's perceptron tagger, trained on the Penn Treebank, mapped to universal classes."""
-    if model:
-        raise BadSetting("tagger", tagger=f"nltk:{model}", need="nltk alone: it has one model")
+    if model not in ("", SENTENCES):
+        need = "nltk, or nltk:sentences (tokens found sentence by sentence)"
+        raise BadSetting("tagger", tagger=f"nltk:{model}", need=need)
     tag, classes = _tagger()
-    return [_tags(sentence, tag, classes) for sentence in sentences]
+    return [_tags(sentence, tag, classes, by_sentence=bool(model)) for sentence in sentences]
 
 
 def has_data() -> bool:
@@ -52,12 +55,15 @@ def has_data() -> bool:
     return True
 
 
-def _tags(sentence: Sentence, tag: Any, classes: dict[str, str]) -> Tags:
+def _tags(sentence: Sentence, tag: Any, classes: dict[str, str], *, by_sentence: bool) -> Tags:
     """Classes of NLTK's own tokens; a word split otherwise (don't) has that of the token it begins
     in.
+
+    With `by_sentence` the tokens are those of word_tokenize, in all that the tagger sees.
     """
-    tokens = split(sentence.text, words="nltk")
-    names = np.array([classes[found] for _, found in tag(tokens.words)] or ["X"], dtype="U5")
+    tokens = split(sentence.text, words="nltk_sentences" if by_sentence else "nltk")
+    seen = tokens_of(sentence.text) if by_sentence else tokens.words
+    names = np.array([classes[found] for _, found in tag(seen)] or ["X"], dtype="U5")
     return Tags(names[tokens_at(tokens.starts, sentence.starts)])
 
 

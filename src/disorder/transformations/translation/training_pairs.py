@@ -19,8 +19,8 @@ PairKind = tuple[str, bool]  # a label, and whether its examples are pairs
 class PairSelection:
     """What translators learn from.
 
-    `train` is a data spec, `limit` the most pairs per label, `longest` the most words per text;
-    `seed` says which pairs are drawn.
+    `train` is a data spec, `limit` the most pairs per label (0: all), `longest` the most words per
+    text; `seed` says which pairs are drawn.
     """
 
     train: str
@@ -39,7 +39,7 @@ def choose(examples: Iterator[Example], selection: PairSelection) -> dict[PairKi
 
 
 def _usable(drawn: list[tuple[bytes, Example]], selection: PairSelection) -> Iterator[WordPair]:
-    n_left = selection.limit
+    n_left = selection.limit or float("inf")
     for _, example in sorted(drawn, key=lambda item: item[0]):
         source, target = sides(example.text_a, example.text_b)
         if source and target and max(len(source), len(target)) <= selection.longest:

@@ -17,10 +17,10 @@ from disorder.registry import words
 from disorder.transformations.words.sentence import sentence_of
 from disorder.types import Sentence
 
-INNER = re.compile(r"(?<=\S)[-‐'’](?=\w)")
+INNER = re.compile(r"[-‐'’](?=\w)")
 # the last dot, and the apostrophe, belong to the word
 ABBREVIATION = re.compile(r"(?<![\w.])(?:[^\W\d_]\.){2,}(?!\w)")
-CLITIC = re.compile(r"(?<!\S)['’](?:s|re|ve|ll|d|m|t)\b", re.IGNORECASE)
+CLITIC = re.compile(r"['’](?:s|re|ve|ll|d|m|t)\b", re.IGNORECASE)
 
 
 @words(language="any")
@@ -34,7 +34,12 @@ def icu(text: str) -> Sentence:
     inside = _inside(text)
     if inside:
         bounds = [place for place in bounds if place not in inside]
-    return sentence_of(text, [(i, j) for i, j in pairwise(bounds) if not text[i:j].isspace()])
+    spans = [
+        (i, j)
+        for i, j in pairwise(bounds)
+        if not text[i].isspace() or not text[i:j].isspace()  # a mark may follow a space
+    ]
+    return sentence_of(text, spans)
 
 
 def _inside(text: str) -> set[int]:
@@ -42,10 +47,13 @@ def _inside(text: str) -> set[int]:
     places: set[int] = set()
     for found in INNER.finditer(text):
         at = found.start()
-        if _is_letter(text[at - 1]) and _is_letter(text[at + 1]):
+        before = text[at - 1 : at]
+        if before and _is_letter(before) and _is_letter(text[at + 1]):
             places |= {at, at + 1}
-    for pattern in (ABBREVIATION, CLITIC):
-        for found in pattern.finditer(text):
+        elif (not before or before.isspace()) and (clitic := CLITIC.match(text, at)):
+            places.update(range(at + 1, clitic.end()))
+    if text.count(".") > 1:
+        for found in ABBREVIATION.finditer(text):
             places.update(range(found.start() + 1, found.end()))
     return places
 

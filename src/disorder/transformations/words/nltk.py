@@ -19,12 +19,13 @@ def nltk(text: str) -> Sentence:
     splitter, no download).
     """
     return sentence_of(
-        text, [span for span in _tokenizer().span_tokenize(text) if span[1] > span[0]]
+        text, [span for span in word_tokenizer().span_tokenize(text) if span[1] > span[0]]
     )
 
 
 @lru_cache(maxsize=1)
-def _tokenizer() -> Any:
+def word_tokenizer() -> Any:
+    """NLTK's word tokenizer."""
     try:
         from nltk.tokenize.destructive import NLTKWordTokenizer
     except ImportError as error:

@@ -47,6 +47,8 @@ def is_ideograph(char: str) -> bool:
 
 def is_punctuation(word: str) -> bool:
     """Whether a word is made of punctuation alone."""
+    if word[:1].isalnum():
+        return False
     return bool(word) and all(unicodedata.category(char).startswith("P") for char in word)
 
 
@@ -55,6 +57,10 @@ def sentence_of(text: str, spans: Sequence[tuple[int, int]]) -> Sentence:
     bounds = np.array(spans, dtype=np.int64).reshape(-1, 2)
     words = [text[i:j] for i, j in spans]
     punctuation = np.array([is_punctuation(word) for word in words], dtype=bool)
+    if text.isascii():
+        return Sentence(
+            text, bounds[:, 0], bounds[:, 1], punctuation, np.ones(len(words), dtype=bool)
+        )
     spaced = np.array([not is_one_of_unspaced(word[0]) for word in words], dtype=bool)
     if not spaced.all():
         spaced &= ~punctuation

@@ -10,7 +10,6 @@ from disorder.runs.settings import Settings
 from disorder.types import Task
 
 RANK = "order_rank"
-READS = 0.95  # order rank from which on order clearly matters to a model
 
 
 def likelihood_task(task: Task, requested: Sequence[str], settings: Settings) -> Task:
@@ -34,10 +33,8 @@ def rank_verdict(run: Run) -> str:
         return "No verdict: no transformation keeps the words and changes their order."
     record = run[ranked[0], RANK]
     figures = f"{record.value:.2f} [{record.low:.2f}, {record.high:.2f}]"
-    if record.low >= READS:
+    if record.low > 0.5:
         claim = "Word order matters to its likelihoods"
-    elif record.low > 0.5:
-        claim = "Word order matters to its likelihoods in part"
     elif record.high < 0.5:
         claim = "It prefers the wrong order"
     else:

@@ -116,7 +116,7 @@ def audit(
         `run.labels`.
     data: a spec (`mnli:matched`, `data.jsonl`), a list of dictionaries, or a data frame.
     with_: transformations instead of a suite: `"derange"`, or a list of specs.
-    suite: a named set of transformations: order, salad, classes, ladder, full.
+    suite: a named set of transformations: order, salad, classes, ladder, characters, full.
     q: permutations of each example (shuffle and shuffle_ngrams draw 10 at most, or :q=N).
     seed: seed of every draw.
     limit: use this many examples, drawn at random by seed.

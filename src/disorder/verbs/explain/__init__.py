@@ -17,6 +17,7 @@ from disorder.verbs.explain.folder import (
     write_folder,
 )
 from disorder.verbs.explain.head_ablation import RANDOM, WITHOUT
+from disorder.verbs.explain.head_exhibits import LIMITS
 from disorder.verbs.explain.result import (
     Explained,
     Explanations,
@@ -29,6 +30,7 @@ from disorder.verbs.explain.subject import LIMIT, PerturbedExamples, Subject
 
 __all__ = [
     "LIMIT",
+    "LIMITS",
     "RANDOM",
     "WITHOUT",
     "Explained",

@@ -101,6 +101,15 @@ def by_layer(winners: Counter[Head], n_layers: int) -> Table:
     return Table("heads_layers", "Matching heads by layer.", rows)
 
 
+def by_head(winners: Counter[Head]) -> Table:
+    """In how many examples each head won."""
+    rows: list[Row] = [
+        {"layer": layer, "head": head, "examples": n}
+        for (layer, head), n in sorted(winners.items())
+    ]
+    return Table("heads_winners", "Matching heads one by one.", rows)
+
+
 def by_distance(examples: Sequence[MatchedExample]) -> Table:
     """Table A1: how many examples have a summed edit distance of at most so much."""
     shuffled = np.array([each.shuffled.distance for each in examples])

@@ -15,7 +15,7 @@ import numpy as np
 from disorder.errors import UnknownName
 from disorder.report.exhibits import Figure, Row
 from disorder.transformations.tags import UNIVERSAL
-from disorder.types import Bools, Fidelity, Floats, Ints, PositionRows, Sentence
+from disorder.types import Bools, Fidelity, Floats, Ints, PositionRows, Score, Sentence
 from disorder.verbs.explain.chart_style import colours, name, number, offset
 
 TEXTS = ("training data", "permuted text")
@@ -135,9 +135,9 @@ class TaggedRows:
 
 def signature_figure(
     texts: Sequence[TaggedRows], trained: Signatures, word: str, *, k: int, radius: int
-) -> Figure:
+) -> tuple[Figure, str, Score]:
     """One word's signature: what stands around it in training data, and in permutations of one
-    text.
+    text; with the word, and the share of its k most frequent classes that both have.
     """
     text, place = _text_with(texts, trained, word)
     chosen = text.sentence.words[place]
@@ -169,7 +169,9 @@ def signature_figure(
         "which are compared, are in full colour."
     )
     spec = {"mark": {"type": "bar"}, "encoding": encoding}
-    return Figure("minitree_signature", caption, rows, spec)
+    shared = int((top(psi[TEXTS[0]], k) & top(psi[TEXTS[1]], k)).sum()) / k
+    score = Score(shared, shared, shared, len(positions))
+    return Figure("minitree_signature", caption, rows, spec), chosen.lower(), score
 
 
 def _text_with(

@@ -40,6 +40,7 @@ WHICH = {
 ORIGINAL = "original"
 SHUFFLED = "shuffled"
 N_DRAWN = 3  # examples in the drawing
+ALL = 0  # as the number of examples
 
 
 @dataclass(frozen=True, eq=False)
@@ -102,9 +103,12 @@ def importance(
     among: Among,
     lexicon: str,
 ) -> Explained:
-    """Weigh the words of up to `n` examples, original and under the first of `q` shuffles."""
-    if n < 2 or q < 1:
-        raise BadSetting(title, n=n, q=q, need="two examples or more, and one shuffle or more")
+    """Weigh the words of up to `n` examples (0: all), original and under the first of `q`
+    shuffles.
+    """
+    if (n < 2 and n != ALL) or q < 1:
+        need = "two examples or more (0: all), and one shuffle or more"
+        raise BadSetting(title, n=n, q=q, need=need)
     known = read_lexicon(lexicon, subject.settings.data_dir) if lexicon else {}
     perturbed = subject.perturbed(q=q)
     survives = perturbed.survivors(q)
@@ -142,7 +146,7 @@ def _drawn(
         few = "only one example is" if places else "no example is"
         raise NothingToMeasure(f"{few} {WHICH[among]}; among=right or among=all takes more")
     places.sort(key=lambda i: digest(subject.settings.seed, "importance", perturbed.examples[i].id))
-    return np.array(sorted(places[:n]))
+    return np.array(sorted(places[:n] if n else places))
 
 
 def _weighed_examples(

@@ -8,11 +8,16 @@ workers say which texts are sentences). The pages are in `disorder.web.annotatio
 from __future__ import annotations
 
 from disorder.verbs.human.import_export import export, import_answers
+from disorder.verbs.human.ratings import ALL, MAJORITY, MODEL, PERTURBED
 from disorder.verbs.human.score_tables import print_scores
 from disorder.verbs.human.scoring import HumanOmitted, HumanRecord, HumanScores, score
 from disorder.verbs.human.task_making import MadeTask, make
 
 __all__ = [
+    "ALL",
+    "MAJORITY",
+    "MODEL",
+    "PERTURBED",
     "HumanOmitted",
     "HumanRecord",
     "HumanScores",

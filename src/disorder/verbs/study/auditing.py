@@ -7,13 +7,12 @@ from pathlib import Path
 from typing import Any, Literal
 
 from disorder.errors import DisorderError
-from disorder.metrics import ORIGINAL
 from disorder.runs import Run, read_run
-from disorder.transformations import parse
 from disorder.types import Fidelity
 from disorder.verbs.audit import audit, resume
 from disorder.verbs.study.kept_steps import check_made_of
 from disorder.verbs.study.naming import GivenRun, hashed_folder_name, raw_data, short_name
+from disorder.verbs.study.part_settings import spec_in_run
 from disorder.verbs.study.workbench import Workbench
 from disorder.verbs.train import with_prefix
 
@@ -27,34 +26,64 @@ def audit_once(
     q: int,
     limit: int | None = None,
     short: Literal["skip", "use"] = "skip",
+    train: str | None = None,
+    curtails: Sequence[str] = (),
 ) -> tuple[Run, Path]:
-    """The audit and its folder; one that was started is resumed, a given run is taken as it is."""
+    """The audit and its folder; one that was started is resumed, a given run is taken as it is.
+
+    `train` is what transformations learn from that need to. `curtails` are the scores to which an
+    audit may be curtailed, where they are all that is needed.
+    """
     if isinstance(model, GivenRun):
-        _check_given(model, transformations, q=q, fidelity=bench.fidelity)
+        check_given(model, transformations, q=q, fidelity=bench.fidelity)
         return model.run, model.folder
     folder = bench.folder / "runs" / hashed_folder_name(model, data)
+    specs = [bench.spec_of(spec, train=train) for spec in transformations]
     progress = with_prefix(bench.progress, f"{short_name(model)} {short_name(data)}")
     if (folder / "run.json").exists():
         now = bench.made_of(model=model, data=data, limit=limit)
         check_made_of(folder, read_run(folder).hashes, now)
-        return resume(folder, model=model, data=raw_data(data), progress=progress), folder
+        run = resume(
+            folder,
+            model=model,
+            data=raw_data(data),
+            with_=transformations,
+            cache=bench.settings.cache,
+            progress=progress,
+        )
+        return run, folder
     run = audit(
         model,
         raw_data(data),
-        with_=transformations,
+        with_=specs,
         q=q,
         limit=limit,
-        short=short,
+        short=bench.settings.short or short,
         seed=bench.settings.seed,
         fidelity=bench.fidelity,
         out=folder,
         progress=progress,
-        **bench.settings.predicting,
+        engine=bench.settings.engine,
+        workers=bench.settings.workers,
+        **_curtailed(bench, curtails),
+        **bench.predicting(model),
     )
     return run, folder
 
 
-def _check_given(
+def _curtailed(bench: Workbench, scores: Sequence[str]) -> dict[str, Any]:
+    """What stops an audit early, where the user asks for it and the item needs nothing more."""
+    if not bench.settings.curtail:
+        return {}
+    if not scores:
+        raise DisorderError(
+            "--curtail: this item needs every prediction (it stops early only where Ω scores and "
+            "accuracy are all that is measured)"
+        )
+    return {"curtail": True, "score": list(scores)}
+
+
+def check_given(
     given: GivenRun, transformations: Sequence[str], *, q: int, fidelity: Fidelity
 ) -> None:
     """Raise unless a finished audit has what the item needs."""
@@ -62,8 +91,7 @@ def _check_given(
     run = given.run
     if run.status != "done":
         raise DisorderError(f"{folder} is not finished; resume: disorder audit --resume {folder}")
-    wanted = canonical_specs(transformations, fidelity)
-    missing = [spec for spec in wanted if spec not in (ORIGINAL, *run.transformations)]
+    missing = [spec for spec in transformations if spec_in_run(run, spec) is None]
     if missing:
         raise DisorderError(
             f"{folder} has no {', '.join(missing)}; audit again with --with {missing[0]}"
@@ -72,11 +100,3 @@ def _check_given(
         has = run.settings[name]
         if has != value:
             raise DisorderError(f"{folder} has {name} {has}, the study {value}; say --{name} {has}")
-
-
-def canonical_specs(transformations: Sequence[str], fidelity: Fidelity) -> list[str]:
-    """Specs as runs spell them; `original` stays."""
-    return [
-        spec if spec == ORIGINAL else parse(spec, fidelity=fidelity).spec
-        for spec in transformations
-    ]

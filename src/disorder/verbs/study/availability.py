@@ -7,11 +7,12 @@ import socket
 from functools import cache
 from importlib.util import find_spec
 
-from disorder.data import at_hand, named_set_of
+from disorder.data import at_hand, joined_specs, named_set_of
 from disorder.errors import MissingPackage, install_command
 from disorder.registry import DataPart, parts
 from disorder.specs import spec_name, split_spec
 from disorder.verbs.study.item import StudyItem
+from disorder.verbs.study.preflight import item_settings, lacking_parts
 
 PACKAGES = {
     "hf": ("transformers", "torch"),
@@ -38,6 +39,8 @@ def missing_for(item: StudyItem, data_dir: str | None = None) -> list[str]:
     reasons = [
         f"not now: {install_command(extra)}" for extra in item.extras if not _is_installed(extra)
     ]
+    if item.pipeline.kind in ("people", "drawing"):
+        return reasons
     missing = [spec for spec in item.data if not is_available(spec, data_dir)]
     if missing and len(missing) == len(item.data):
         reasons.append(f"name DATA (theirs: {why_no_data(data_dir)})")
@@ -49,11 +52,15 @@ def missing_for(item: StudyItem, data_dir: str | None = None) -> list[str]:
         why = why_no_models(item) if item.models else ""
         if not item.models or why:
             reasons.append(f"name a MODEL{f' (theirs: {why})' if why else ''}")
-    return reasons
+    lacking = lacking_parts(item, item_settings(item))
+    return [*reasons, *(f"without {spec}: {reason}" for spec, reason in lacking.items())]
 
 
 def is_available(spec: str, data_dir: str | None) -> bool:
     """Whether data lies in the data folder, comes from a plugin, or can be fetched from the hub."""
+    pieces = joined_specs(spec)
+    if len(pieces) > 1:
+        return all(is_available(piece, data_dir) for piece in pieces)
     return at_hand(spec, data_dir=data_dir) or _has_own_source(spec) or hub_is_reachable()
 
 

@@ -8,38 +8,62 @@ from pathlib import Path
 from typing import Any
 
 from disorder.verbs.explain import Explanations, explain, write_folder
-from disorder.verbs.study.naming import hashed_folder_name, raw_data, short_name
+from disorder.verbs.study.auditing import check_given
+from disorder.verbs.study.naming import (
+    GivenRun,
+    hashed_folder_name,
+    raw_data,
+    short_name,
+    title_of,
+)
+from disorder.verbs.study.replaying import StoredPredictions
 from disorder.verbs.study.result import StudyPicture
 from disorder.verbs.study.workbench import Workbench
 from disorder.verbs.train import with_prefix
 
 
 def explain_in_folder(
-    bench: Workbench, model: Any, data: Any, by: Sequence[str], *, q: int, transformation: str
+    bench: Workbench,
+    model: Any,
+    data: Any,
+    by: Sequence[str],
+    *,
+    q: int,
+    transformation: str,
+    names: Sequence[str] = (),
 ) -> tuple[Explanations, Path]:
-    """The explanations and their folder."""
-    folder = bench.folder / "explained" / hashed_folder_name(model, data)
+    """The explanations and their folder; `names` tell it from others of the same model and data."""
+    folder = bench.folder / "explained" / hashed_folder_name(model, data, *names)
     settings: dict[str, Any] = {
         "q": q,
         "seed": bench.settings.seed,
         "fidelity": bench.fidelity,
+        "short": bench.settings.short or "skip",
+        "limit": bench.settings.limit,  # None: all examples, not the limit that explain has
     }
-    if bench.settings.limit is not None:  # else the limit that explain has by itself
-        settings["limit"] = bench.settings.limit
+    asked, examples = model, raw_data(data)
+    reading = bench.predicting(model)
+    if isinstance(model, GivenRun):
+        check_given(model, [transformation], q=q, fidelity=bench.fidelity)
+        asked = StoredPredictions(model)
+        examples = asked.dataset
+        settings |= {name: model.run.settings[name] for name in ("q", "fidelity", "short")}
+        settings |= {"seed": model.run.seed, "limit": None}
+        reading = {}
     found = explain(
-        model,
-        raw_data(data),
+        asked,
+        examples,
         by=by,
         with_=transformation,
         progress=with_prefix(bench.progress, f"{short_name(model)} {short_name(data)}"),
         **settings,
-        **bench.settings.predicting,
+        **reading,
     )
-    command = ["disorder", "explain", found.model, found.data]
+    command = ["disorder", "explain", title_of(model), title_of(data)]
     for spec in by:
         command += ["--by", spec]
     for name, value in {"with": transformation, **settings}.items():
-        command += [f"--{name}", str(value)]
+        command += [f"--{name}", str(found.n_examples if value is None else value)]
     write_folder(folder, found, shlex.join(command))
     return found, folder
 

@@ -7,6 +7,7 @@ import io
 import json
 import shlex
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -45,6 +46,33 @@ def write_record(folder: Path, study: Study) -> None:
     """Write study.json, without pictures."""
     text = json.dumps(as_json(study), indent=1, ensure_ascii=False, allow_nan=False) + "\n"
     write_atomically(folder / "study.json", text.encode("utf-8", "backslashreplace"))
+
+
+USUAL = {"precision": "fp32", "seeds": 1}  # not worth saying in a command
+KEPT = ("runs", "models", "explained", "steps")  # folders of what a study made
+
+
+def has_results(folder: Path) -> bool:
+    """Whether a study has made anything there that another one could mistake for its own."""
+    return any((folder / name).exists() for name in KEPT) or (folder / "report.html").exists()
+
+
+def make_folder_for(folder: Path, study: Study) -> bool:
+    """Make the folder of a study and write its record; says whether the folder was there."""
+    was_there = folder.exists()
+    make_folder(folder)
+    write_record(folder, study)
+    return was_there
+
+
+def remove_if_empty(folder: Path, *, was_there: bool) -> None:
+    """Take away the folder of a study that failed before it made anything."""
+    if has_results(folder):
+        return
+    (folder / "study.json").unlink(missing_ok=True)
+    if not was_there:
+        with suppress(OSError):  # something else lies there
+            folder.rmdir()
 
 
 def read_study(folder: Path) -> Study:
@@ -173,13 +201,19 @@ def command_of(study: Study) -> str:
         if model in names:
             words += ["--as", names[model]]
     for name, value in request.items():
-        if name not in ("models", "data", "names") and value not in (None, {}, [], ""):
+        if USUAL.get(name) == value:
+            continue
+        if name not in ("models", "data", "names") and value not in (None, {}, [], (), "", False):
             words += _option(name, value)
     return shlex.join(words)
 
 
 def _option(name: str, value: Any) -> list[str]:
     flag = f"--{name.replace('_', '-')}"
+    if isinstance(value, bool):
+        return [flag]
+    if isinstance(value, list | tuple):
+        return [word for each in value for word in (flag, str(each))]
     if name == "set":
         return [word for key, each in value.items() for word in (flag, f"{key}={each}")]
     if isinstance(value, dict):

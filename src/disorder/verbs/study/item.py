@@ -9,12 +9,14 @@ from __future__ import annotations
 import difflib
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from disorder.errors import DisorderError
 from disorder.registry import Part, parts, register
 from disorder.types import Fidelity
+from disorder.verbs.study.means import MeanRow
+from disorder.verbs.study.part_settings import PartSettings
 from disorder.verbs.study.pipeline import Pipeline
 from disorder.verbs.study.published_tables import PublishedTable, published_tables
 
@@ -43,6 +45,10 @@ class StudyItem(Part):
     fidelity: Fidelity = "paper"
     by_code: Mapping[str, str] = field(default_factory=dict)
     commands: Sequence[str] = ()
+    means: Sequence[MeanRow] = ()
+    part_settings: PartSettings = field(default_factory=dict)
+    out_of_reach: Mapping[str, str] = field(default_factory=dict)
+    labels: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
 
     @property
     def pipeline(self) -> Pipeline:
@@ -61,8 +67,24 @@ class StudyItem(Part):
 
     @property
     def published_table(self) -> PublishedTable:
-        """The printed numbers that stand beside ours."""
-        return self._table(self.beside) if self.beside else self.own_table
+        """The printed numbers that stand beside ours: those of the item, and of another one where
+        it names one (whose columns come first).
+        """
+        own = self.own_table
+        if not self.beside:
+            return own
+        other = self._table(self.beside)
+        more = {name: own.unit_of(name) for name in own.columns if name not in other.columns}
+        rows = [
+            replace(row, cells={name: row.cells[name] for name in row.cells if name in more})
+            for row in own.rows
+        ]
+        return replace(
+            other,
+            columns=[*other.columns, *more],
+            units={**{name: other.unit_of(name) for name in other.columns}, **more},
+            rows=[*other.rows, *(row for row in rows if row.cells)],
+        )
 
     def _table(self, name: str) -> PublishedTable:
         return published_tables(self.published).get(name, PublishedTable())
@@ -101,6 +123,10 @@ def study_item(
     fidelity: Fidelity = "paper",
     by_code: Mapping[str, str] | None = None,
     commands: Sequence[str] = (),
+    means: Sequence[MeanRow] = (),
+    part_settings: PartSettings | None = None,
+    out_of_reach: Mapping[str, str] | None = None,
+    labels: Mapping[str, Mapping[str, str]] | None = None,
 ) -> StudyItem:
     """Register a table or figure of a paper.
 
@@ -112,7 +138,11 @@ def study_item(
     about, where rows do not say it; `not_comparable` says why no printed row is about the same as
     ours. `fidelity` is whose definitions are used unless the user says otherwise; `by_code` says
     which printed numbers follow the released code (a column, or `key=value` of a row → what the
-    code does). `commands` are what to type for an item that is not computed.
+    code does). `commands` are what to type for an item that is not computed. `means` are rows that
+    average others, `part_settings` settings of its transformations and explanations by part, and
+    `out_of_reach` says why printed cells cannot be filled (a column, `key=value` of a row, or
+    `all` → the reason). `labels` says what the labels of the paper's own models mean, by spec,
+    where their configuration calls them LABEL_0.
     """
     item = StudyItem(
         name=name,
@@ -131,6 +161,10 @@ def study_item(
         fidelity=fidelity,
         by_code=by_code or {},
         commands=commands,
+        means=means,
+        part_settings=part_settings or {},
+        out_of_reach=out_of_reach or {},
+        labels=labels or {},
     )
     register(item)
     return item

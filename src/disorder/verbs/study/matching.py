@@ -6,14 +6,16 @@ another model is shown with its name and never compared.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from disorder.verbs.study.published_tables import PublishedRow, PublishedTable
 from disorder.verbs.study.result import DIGITS, PublishedNumber, StudyCell
 
 # scores that depend on how many permutations are drawn
-BY_DRAWS = ("omega_max", "omega_rand", "omega_all", "p_f", "entropy_f")
+BY_DRAWS = ("omega", "p_f", "entropy_f")
+# what a printed row says about the number itself: no row of ours says it
+STATED = ("model", "source", "bound")
 
 
 @dataclass(frozen=True)
@@ -25,7 +27,8 @@ class TableMatcher:
     where rows name none. `q` and `paper_q` are how many permutations we and the paper drew.
     `not_comparable` says why no row is about the same, `partial_counts` why no count is. `by_code`
     says which printed numbers follow the released code where ours do not, by column or by
-    `key=value` of a row: the difference is shown, and not judged.
+    `key=value` of a row: the difference is shown, and not judged. `by_draws` are columns that
+    depend on q, beside the scores that are known to.
     """
 
     table: PublishedTable
@@ -37,6 +40,7 @@ class TableMatcher:
     not_comparable: str = ""
     partial_counts: str = ""
     by_code: Mapping[str, str] = field(default_factory=dict)
+    by_draws: Collection[str] = ()
 
     def match(self, cells: Iterable[StudyCell]) -> list[StudyCell]:
         """The cells with what the paper printed for their rows."""
@@ -64,7 +68,7 @@ class TableMatcher:
             return theirs.model_copy(update={"why_not": reason})
         difference = round(cell.value - value, DIGITS) + 0.0
         theirs = theirs.model_copy(update={"difference": difference})
-        if reason := self._why_not_judged(cell):
+        if reason := self._why_not_judged(cell, row):
             return theirs.model_copy(update={"why_not": reason})
         slack = self.table.half_step(cell.column, printed)
         low, high = cell.bounds
@@ -78,8 +82,12 @@ class TableMatcher:
             or self._other_draws(column)
         )
 
-    def _why_not_judged(self, cell: StudyCell) -> str:
-        """Why the printed number was made by other definitions than ours."""
+    def _why_not_judged(self, cell: StudyCell, row: PublishedRow) -> str:
+        """Why the printed number was made by other definitions than ours, or is no number but a
+        bound.
+        """
+        if bound := row.about.get("bound"):
+            return f"the text states a bound, {bound} that"
         names = (cell.column, *(f"{key}={value}" for key, value in cell.row.items()))
         return next((self.by_code[name] for name in names if name in self.by_code), "")
 
@@ -89,7 +97,7 @@ class TableMatcher:
     def _other_draws(self, column: str) -> str:
         if self.q is None or self.paper_q is None or self.q == self.paper_q:
             return ""
-        if not column.startswith(BY_DRAWS):
+        if not column.startswith(BY_DRAWS) and column not in self.by_draws:
             return ""
         return f"{self.q} permutations here, {self.paper_q} in the paper"
 
@@ -98,4 +106,5 @@ class TableMatcher:
         names_data = "data" in row.about or not self.data
         if not names_data and cell.row.get("data", self.data[0]) not in self.data:
             return False
-        return all(cell.row.get(key) == value for key, value in row.about.items() if key != "model")
+        about = {key: value for key, value in row.about.items() if key not in STATED}
+        return all(cell.row.get(key) == value for key, value in about.items())

@@ -6,27 +6,51 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from types import MappingProxyType
 
 from disorder.verbs.study.result import StepResult
 from disorder.verbs.study.workbench import Workbench
 
 
+@dataclass(frozen=True)
+class Reach:
+    """Cells that a pipeline can fill: the columns, and what their rows say beside model and data.
+
+    `rows` has the values of each key, None where they depend on the model or the data.
+    """
+
+    columns: Collection[str]
+    rows: Mapping[str, Collection[str] | None] = field(default_factory=dict)
+
+    def holds(self, column: str, about: Mapping[str, str]) -> bool:
+        """Whether a row that says all this can have a number in the column."""
+        if column not in self.columns or not set(about) <= set(self.rows):
+            return False
+        return all(
+            values is None or about.get(key) in (None, *values) for key, values in self.rows.items()
+        )
+
+
 class Pipeline(ABC):
     """What every pipeline says about itself; subclasses are frozen dataclasses.
 
     `kind` names the kind of item in a word or two. `needs_model` and `trains` say whether a model
-    is needed and whether it is trained; `needs_training_data` whether all models learn from one set
+    is needed and whether it is trained, `takes_runs` whether a finished audit can stand for a model
+    and its data; `needs_training_data` whether all models learn from one set
     of training data, which the item or the user has to name. `units` says how columns without
-    published numbers are shown, where they are not shares.
+    published numbers are shown, where they are not shares. `by_draws` are the columns whose numbers
+    depend on how many permutations are drawn, beside the scores that are known to.
     """
 
     kind: str
     needs_model: bool = True
     trains: bool = False
+    takes_runs: bool = False
     needs_training_data: bool = False
     units: Mapping[str, str] = MappingProxyType({})
+    by_draws: Collection[str] = ()
 
     @property
     def q(self) -> int | None:
@@ -34,9 +58,32 @@ class Pipeline(ABC):
         return None
 
     @property
+    def perturbs(self) -> Sequence[str]:
+        """The transformations that it needs, as specs; what they lack is known before it begins."""
+        return ()
+
+    @property
+    @abstractmethod
+    def reach(self) -> Sequence[Reach]:
+        """The cells that it can fill."""
+
+    @property
     @abstractmethod
     def does(self) -> str:
-        """What it does, in one line."""
+        """What it does, in one line, without numbers that a user may change."""
+
+    @property
+    def explains(self) -> Sequence[str]:
+        """The explanations that it runs, as specs."""
+        return ()
+
+    def n_steps(self, bench: Workbench) -> int:
+        """How many steps it takes."""
+        return len(list(bench.pairs()))
+
+    def without(self, specs: Collection[str]) -> Pipeline:
+        """The same without these transformations, where it can do without them."""
+        return self
 
     @abstractmethod
     def __call__(self, bench: Workbench) -> Iterator[StepResult]:

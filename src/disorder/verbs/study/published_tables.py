@@ -17,6 +17,7 @@ from disorder.errors import BadData
 SCALES = {"share": 1.0, "count": 1.0, "percent": 0.01, "points": 0.01}
 PRINTED = re.compile(r"[-−–+]?\d[\d,]*(?:\.\d+)?|[-−–+]?\.\d+")
 FIELDS = ("title", "page", "unit", "units", "columns", "note", "erratum")
+TEXT_FIELDS = ("text_a", "text_b", "data")
 
 
 @dataclass(frozen=True)
@@ -28,8 +29,19 @@ class PublishedRow:
 
 
 @dataclass(frozen=True)
+class PrintedText:
+    """A text or pair that the paper prints, of which data, and what its row is about."""
+
+    text_a: str
+    text_b: str | None
+    data: str
+    about: Mapping[str, str]
+
+
+@dataclass(frozen=True)
 class PublishedTable:
-    """One table or figure as published; of a figure, the numbers that the text states.
+    """One table or figure as published; of a figure, the numbers that the text states, and the
+    texts that it prints.
 
     `erratum` says what is inconsistent in it.
     """
@@ -40,6 +52,7 @@ class PublishedTable:
     units: Mapping[str, str] = field(default_factory=dict)
     columns: Sequence[str] = ()
     rows: Sequence[PublishedRow] = ()
+    texts: Sequence[PrintedText] = ()
     note: str = ""
     erratum: str = ""
 
@@ -81,7 +94,17 @@ def _table(given: Mapping[str, Any]) -> PublishedTable:
         PublishedRow({k: str(v) for k, v in row.items() if k != "cells"}, dict(row["cells"]))
         for row in given.get("rows", ())
     ]
-    return PublishedTable(**{name: given[name] for name in FIELDS if name in given}, rows=rows)
+    texts = [
+        PrintedText(
+            text["text_a"],
+            text.get("text_b"),
+            text.get("data", ""),
+            {k: str(v) for k, v in text.items() if k not in TEXT_FIELDS},
+        )
+        for text in given.get("texts", ())
+    ]
+    fields = {name: given[name] for name in FIELDS if name in given}
+    return PublishedTable(**fields, rows=rows, texts=texts)
 
 
 def number(text: str) -> float | None:

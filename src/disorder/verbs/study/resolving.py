@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
-from disorder.data import named_set_of
+from disorder.data import joined_specs, named_set_of
 from disorder.data.files import READERS
 from disorder.errors import DisorderError, UnknownName
 from disorder.registry import DataPart, ModelPart, NetworkPart, parts
@@ -19,6 +19,8 @@ from disorder.types import Dataset
 from disorder.verbs.study.availability import is_available, why_no_data, why_no_models
 from disorder.verbs.study.item import StudyItem
 from disorder.verbs.study.naming import GivenRun, NamedRows, title_of
+
+HUMAN_TASK = "task.json"  # in a folder that people answer
 
 
 def as_list(given: Any) -> list[Any]:
@@ -67,6 +69,8 @@ def _kind(given: Any) -> Literal["model", "data", "either"]:
         is_data = isinstance(given, list | Dataset | NamedRows) or hasattr(given, "to_dict")
         return "data" if is_data else "model"
     name, address = split_spec(given)
+    if (Path(given) / HUMAN_TASK).is_file() or len(joined_specs(given)) > 1:
+        return "data"
     if name == "hf":
         return "data" if ":" in address and not Path(address).exists() else "model"
     if name == "builtin":
@@ -89,9 +93,9 @@ def models_for(item: StudyItem, given: Sequence[Any]) -> list[Any]:
     pipeline = item.pipeline
     if not pipeline.trains:
         _check_trained(item, given)
-    if pipeline.kind != "audits" and any(isinstance(model, GivenRun) for model in given):
+    if not pipeline.takes_runs and any(isinstance(model, GivenRun) for model in given):
         raise DisorderError(
-            f"{item.name} needs the model itself; only items of audits can use a finished run"
+            f"{item.name} needs the model itself: it trains, or predicts what no audit does"
         )
     if given or not pipeline.needs_model:
         return list(given)
@@ -122,7 +126,8 @@ def data_for(
 
     Finished runs bring their own data.
     """
-    if given or (models and all(isinstance(model, GivenRun) for model in models)):
+    has_own = models and all(isinstance(model, GivenRun) for model in models)
+    if given or has_own or item.pipeline.kind == "people":
         return _named(given), []
     missing = [spec for spec in item.data if not is_available(spec, data_dir)]
     found = [spec for spec in item.data if spec not in missing]
@@ -148,18 +153,35 @@ def _named(data: Sequence[Any]) -> list[Any]:
 
 def published_names(item: StudyItem, models: Sequence[Any], names: Sequence[str]) -> dict[str, str]:
     """Which published model each of ours stands for."""
+    means = {mean.name: mean for mean in item.means if mean.key == "model"}
     known = item.published_table.values("model")
     if not known and item.subject:
         known = [item.subject]
+    members = [name for mean in means.values() for name in mean.members]
+    known = list(dict.fromkeys([*(name for name in known if name not in means), *members]))
     if len(names) > len(models):
         counted = "1 model" if len(models) == 1 else f"{len(models)} models"
         raise DisorderError(f"--as was given {len(names)} times for {counted}")
     for name in names:
+        if name in means:
+            several = ", ".join(means[name].members)
+            raise DisorderError(
+                f"--as {name!r}: no single model stands for it; name {len(means[name].members)} "
+                f"models, each --as one of {several}, and their mean is that row"
+            )
         if name not in known:
             options = known or ["(its numbers are about no model)"]
             raise UnknownName(f"model of {item.name}", name, options)
     given = {title_of(model): name for model, name in zip(models, names, strict=False)}
     return {**item.models, **given}
+
+
+def check_folders(models: Sequence[Any]) -> None:
+    """Raise where the folder of a model is not there, before anything is computed."""
+    for model in models:
+        address = split_spec(model)[1] if isinstance(model, str) else ""
+        if address.startswith(("/", "./", "../", "~")) and not Path(address).expanduser().exists():
+            raise DisorderError(f"{model}: no such folder")
 
 
 def check_distinct(models: Sequence[Any], data: Sequence[Any]) -> None:

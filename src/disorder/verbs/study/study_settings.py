@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from disorder.errors import BadSetting
 from disorder.types import Fidelity
+from disorder.verbs.study.part_settings import sorted_settings
 
 Positive = Annotated[int, Field(ge=1)]
 NEEDS = {
@@ -19,8 +20,13 @@ NEEDS = {
     "test_limit": "1 or more",
     "batch_size": "1 or more",
     "seed": "a whole number",
+    "precision": "fp32, bf16, int8 or auto",
+    "short": "skip or use",
+    "workers": "1 or more",
 }
-NOT_RECORDED = {"data_dir", "cache", "device", "batch_size"}  # they do not change the numbers
+# they do not change the numbers
+NOT_RECORDED = {"data_dir", "cache", "device", "batch_size", "engine", "workers", "curtail"}
+PREDICTING = {"labels", "columns", "task", "data_dir", "batch_size", "precision", "cache"}
 
 
 class StudySettings(BaseModel):
@@ -35,12 +41,17 @@ class StudySettings(BaseModel):
     test_limit: Positive | None = None
     fidelity: Fidelity | None = None
     set: Mapping[str, str] = Field(default_factory=dict)
-    train: str | None = None
+    train: tuple[str, ...] = ()
     labels: Mapping[str, str] = Field(default_factory=dict)
     columns: Mapping[str, str] = Field(default_factory=dict)
     task: str | None = None
     data_dir: str | None = None
     batch_size: Positive | None = None
+    precision: Literal["fp32", "bf16", "int8", "auto"] = "fp32"
+    curtail: bool = False
+    short: Literal["skip", "use"] | None = None
+    engine: str = "local"
+    workers: Positive | None = None
     device: str | None = None
     cache: str | None = None
 
@@ -57,14 +68,27 @@ class StudySettings(BaseModel):
     @property
     def recorded(self) -> dict[str, Any]:
         """What decides the numbers, as study.json keeps it."""
-        return self.model_dump(exclude=NOT_RECORDED)
+        return self.model_dump(mode="json", exclude=NOT_RECORDED)
 
     @property
     def predicting(self) -> dict[str, Any]:
         """How to read data and predict, as audits and explanations take it."""
-        return self.model_dump(
-            include={"labels", "columns", "task", "data_dir", "batch_size", "cache"}
-        )
+        return self.model_dump(include=PREDICTING)
+
+    @property
+    def training_set(self) -> str | None:
+        """The training data that was named, all sets together; None where none was."""
+        return "+".join(self.train) or None
+
+    @property
+    def of_training(self) -> dict[str, str]:
+        """The settings of trainings."""
+        return sorted_settings(self.set)[0]
+
+    @property
+    def of_parts(self) -> dict[str, dict[str, str]]:
+        """The settings of transformations and explanations, by part."""
+        return sorted_settings(self.set)[1]
 
     @property
     def seeds_to_train(self) -> range:

@@ -11,29 +11,40 @@ from typing import Any
 from disorder.data import honest_name
 from disorder.errors import BadData, DisorderError, NothingToMeasure, check_keywords
 from disorder.report.notebook_progress import shown_progress
-from disorder.runs import make_folder
 from disorder.runs.folder_lock import FolderLock
+from disorder.specs import split_spec
+from disorder.transformations import parse
 from disorder.types import Fidelity, Progress
 from disorder.untrusted_files import read_json, reason
-from disorder.verbs.study.availability import check_packages
-from disorder.verbs.study.folder import write_record, write_study
+from disorder.verbs.study.availability import check_packages, is_available, why_no_data
+from disorder.verbs.study.folder import has_results, make_folder_for, remove_if_empty, write_study
 from disorder.verbs.study.item import StudyItem, find_item
 from disorder.verbs.study.matching import TableMatcher
-from disorder.verbs.study.naming import recorded_name, title_of
+from disorder.verbs.study.naming import GivenRun, recorded_name, short_name, title_of
+from disorder.verbs.study.part_settings import (
+    PartSettings,
+    check_parts,
+    settings_notes,
+    with_settings,
+)
 from disorder.verbs.study.pictures import forests
+from disorder.verbs.study.pipelines.per_task_training import PerTaskTraining, is_trained
+from disorder.verbs.study.preflight import item_settings, parts_used, usable_pipeline
 from disorder.verbs.study.resolving import (
     as_given_run,
     as_list,
     check_distinct,
+    check_folders,
     data_for,
     models_for,
     published_names,
     split_models_and_data,
 )
-from disorder.verbs.study.result import StepResult, Study
+from disorder.verbs.study.result import StepResult, Study, StudyCell
+from disorder.verbs.study.study_progress import StudyProgress
 from disorder.verbs.study.study_settings import StudySettings
 from disorder.verbs.study.table_lines import title
-from disorder.verbs.study.workbench import Workbench
+from disorder.verbs.study.workbench import LEARNING, Workbench
 
 MAY_DIFFER = ("models", "data", "names")  # between a study and its continuation
 
@@ -45,7 +56,7 @@ def study(
     models: Any = (),
     data: Any = (),
     as_: str | Sequence[str] = (),
-    train: str | Path | None = None,
+    train: str | Path | Sequence[str | Path] | None = None,
     q: int | None = None,
     seed: int = 0,
     seeds: int = 1,
@@ -58,6 +69,11 @@ def study(
     task: str | None = None,
     data_dir: str | Path | None = None,
     batch_size: int | None = None,
+    precision: str = "fp32",
+    curtail: bool = False,
+    short: str | None = None,
+    engine: str = "local",
+    workers: int | None = None,
     device: str | None = None,
     cache: str | Path | None = None,
     out: str | Path | None = None,
@@ -76,7 +92,8 @@ def study(
         models: One model or a list, where it should be clear which is which.
         data: One set of data or a list of them.
         as_: The published model that each model stands for, in order.
-        train: Training data, for items that train (default: the paper's).
+        train: Training data, for items that train (default: the paper's); several sets are put
+            together.
         q: Permutations per example (default: the paper's).
         seed: Seed of every draw.
         seeds: Trainings per model, for items that train.
@@ -84,12 +101,19 @@ def study(
         test_limit: Examples to test on, for items that train.
         fidelity: `"paper"`: as described; `"released"`: as the authors' code does (default: the
             item's).
-        set_: Settings of trainings: `{"epochs": 3}`.
+        set_: Settings of trainings, `{"epochs": 3}`, and of transformations and explanations,
+            `{"swap_nouns.tagger": "nltk", "lime.n": 100}`.
         labels: What the model's labels mean: `{"LABEL_0": "entailment"}`.
         columns: Which columns are which: `{"premise": "text_a", "gold": "label"}`.
         task: Treat the data as this known task.
         data_dir: Folder with the papers' datasets (else `DISORDER_DATA`).
         batch_size: Texts per batch (by length if None).
+        precision: `"fp32"`, `"bf16"`, `"int8"`, or `"auto"`: a faster one if predictions agree.
+        curtail: Stop predicting for an example once its scores are decided, where that is exact.
+        short: Examples with fewer than q distinct variants: `"skip"` them, or `"use"` those there
+            are (default: the item's).
+        engine: Where audits run: `"local"` or `"ray"`.
+        workers: Of the engine.
         device: `"cpu"`, `"cuda"` or `"mps"`, for items that train.
         cache: Folder of the prediction cache, or `"off"`.
         out: Folder to keep everything in; a study that was stopped is resumed there.
@@ -104,12 +128,17 @@ def study(
         test_limit=test_limit,
         fidelity=fidelity or item.fidelity,
         set=dict(set_ or {}),
-        train=_text(train),
+        train=tuple(map(str, as_list(train))) if train else (),
         labels=dict(labels or {}),
         columns=dict(columns or {}),
         task=task,
         data_dir=_text(data_dir),
         batch_size=batch_size,
+        precision=precision,
+        curtail=curtail,
+        short=short,
+        engine=engine,
+        workers=workers,
         device=device,
         cache=_text(cache),
     )
@@ -153,25 +182,64 @@ class StudyRequest:
         """Compute the item in a folder."""
         item = self.item
         check_packages(item)
+        check_parts(self.settings.of_parts, parts_used(item))
         models = models_for(item, self.models)
         names = published_names(item, models, self.names)
         data, notes = data_for(item, self.data, self.settings.data_dir, models)
         check_distinct(models, data)
+        check_folders(models)
+        self._check_training_data(models)
+        bench = Workbench(
+            folder,
+            models,
+            data,
+            self.settings,
+            progress,
+            self._train,
+            self._part_settings,
+            item.labels,
+        )
+        pipeline, lacking = usable_pipeline(item, bench)
         found = self._new_study(models, data, names)
-        found.notes = [*notes, *self._training_note()]
+        found.notes = [*notes, *lacking, *self._training_note(models)]
+        found.notes += settings_notes(parts_used(item), self._part_settings)
         _check_same_request(folder, found)
-        make_folder(folder)
-        write_record(folder, found)
-        bench = Workbench(folder, models, data, self.settings, progress, self._train)
-        steps = list(item.pipeline(bench))
-        self._check_found_something(steps)
-        self._fill(found, steps, names)
+        made = make_folder_for(folder, found)
+        try:
+            bench.progress = StudyProgress(progress, pipeline.n_steps(bench))
+            steps = list(bench.progress.counted(pipeline(bench)))
+            self._check_found_something(steps)
+        except BaseException:
+            remove_if_empty(folder, was_there=made)
+            raise
+        self._fill(found, steps, names, models)
         write_study(folder, found)
         return found
 
     @property
     def _train(self) -> str | None:
-        return self.settings.train or self.item.train
+        return self.settings.training_set or self.item.train
+
+    @property
+    def _part_settings(self) -> dict[str, dict[str, str]]:
+        """The item's settings of its parts, and the user's over them; --q is for all draws."""
+        given = self.settings.of_parts
+        own = item_settings(self.item)
+        if self.settings.q is not None:
+            own = {
+                name: {**each, "q": str(self.settings.q)} if "q" in each else each
+                for name, each in own.items()
+            }
+        return {name: {**own.get(name, {}), **given.get(name, {})} for name in {**own, **given}}
+
+    def _check_training_data(self, models: Sequence[Any]) -> None:
+        """Raise where the training data is missing, before anything is trained."""
+        train = None if self._tests_as_given(models) else self._train
+        if train and not is_available(train, self.settings.data_dir):
+            raise DisorderError(
+                f"{self.item.name} learns from {train}: {why_no_data(self.settings.data_dir)}; "
+                "or say --train DATA"
+            )
 
     def _new_study(
         self, models: Sequence[Any], data: Sequence[Any], names: Mapping[str, str]
@@ -192,7 +260,7 @@ class StudyRequest:
             item=self.item.name,
             title=self.item.title,
             kind=self.item.pipeline.kind,
-            does=self.item.pipeline.does,
+            does=f"{self.item.pipeline.does}; here: {self._size(models, data)}",
             request=request,
             columns=list(table.columns),
             units={name: table.unit_of(name) for name in table.columns},
@@ -201,19 +269,65 @@ class StudyRequest:
             commands=list(self.item.commands),
         )
 
-    def _training_note(self) -> list[str]:
-        """Which data was trained on, where the item names any."""
-        if not self.item.pipeline.trains or self._train is None:
+    def _size(self, models: Sequence[Any], data: Sequence[Any]) -> str:
+        """Models, data, permutations and examples as they were, beside what the paper used."""
+        q = self._q
+        sets = [each.run.data for each in models if isinstance(each, GivenRun)] or data
+        words = [", ".join(dict.fromkeys(map(short_name, each))) for each in (models, sets)]
+        words = [" on ".join(filter(None, words))] if any(words) else []
+        if q is not None and max(q) > 1:
+            ours, theirs = q
+            words.append(f"q = {ours}" + (f" (the paper: {theirs})" if ours != theirs else ""))
+        limit = self._limit(models)
+        words.append(f"{limit:,} examples of each set at most" if limit else "all examples")
+        return ", ".join(words)
+
+    @property
+    def _q(self) -> tuple[int, int] | None:
+        """How many permutations are drawn here and in the paper; some transformations draw a fixed
+        number.
+        """
+        pipeline = self.item.pipeline
+        if pipeline.q is None:
+            return None
+        named = [spec for spec in pipeline.perturbs if split_spec(spec)[0] not in LEARNING]
+
+        def count(q: int, settings: PartSettings) -> int:
+            drawn = (parse(with_settings(spec, settings)).count(q) for spec in named)
+            return max(drawn, default=q)
+
+        ours = count(self.settings.q or pipeline.q, self._part_settings)
+        return ours, count(pipeline.q, item_settings(self.item))
+
+    def _limit(self, models: Sequence[Any]) -> int | None:
+        """How many examples are tested at most; finished runs bring their own limit."""
+        of_runs = [each.run.settings.get("limit") for each in models if isinstance(each, GivenRun)]
+        if of_runs:
+            return max((int(limit) for limit in of_runs if limit), default=None)
+        limit = self.settings.limit
+        if self.item.pipeline.trains and not self._tests_as_given(models):
+            return self.settings.test_limit
+        return self.settings.test_limit or limit
+
+    def _tests_as_given(self, models: Sequence[Any]) -> bool:
+        """Whether models are tested as they are, although the item can train."""
+        pipeline = self.item.pipeline
+        is_free = isinstance(pipeline, PerTaskTraining) and not pipeline.arms
+        return is_free and all(map(is_trained, models))
+
+    def _training_note(self, models: Sequence[Any]) -> list[str]:
+        """Which data was trained on, where the item or the user names any."""
+        if not self.item.pipeline.trains or self._train is None or self._tests_as_given(models):
             return []
         limit = self.settings.limit
         some = f"{limit:,} examples of " if limit else ""
         return [f"trained on {some}{honest_name(self._train, data_dir=self.settings.data_dir)}"]
 
-    def _why_partial(self) -> str:
+    def _why_partial(self, models: Sequence[Any]) -> str:
         """Why counts are not those of the paper's data, where they are not."""
-        if limit := self.settings.test_limit or self.settings.limit:
+        if limit := self._limit(models) or self.settings.limit:
             return f"counted over {limit:,} examples"
-        if self._train is None:
+        if self._train is None or self._tests_as_given(models):
             return ""
         name = honest_name(self._train, data_dir=self.settings.data_dir)
         return "" if name == self.item.train else "counted over other training data"
@@ -226,11 +340,24 @@ class StudyRequest:
             because = f" ({reasons})" if reasons else ""
             raise NothingToMeasure(f"{self.item.name}: nothing was found{because}")
 
-    def _fill(self, found: Study, steps: Sequence[StepResult], names: Mapping[str, str]) -> None:
+    def _fill(
+        self,
+        found: Study,
+        steps: Sequence[StepResult],
+        names: Mapping[str, str],
+        models: Sequence[Any],
+    ) -> None:
         """Enter what the steps found, with the printed numbers beside it."""
-        matcher = self._matcher(names)
+        cells = [cell for step in steps for cell in step.cells]
+        more: list[StudyCell] = []
+        for mean in self.item.means:
+            averaged, notes = mean.cells(cells, names)
+            more += averaged
+            found.notes += notes
+        of_means = {mean.name: mean.name for mean in self.item.means if mean.key == "model"}
+        matcher = self._matcher({**names, **of_means}, models)
+        found.cells += matcher.match([*cells, *more])
         for step in steps:
-            found.cells += matcher.match(step.cells)
             found.links += step.links
             found.notes += step.notes
             found.pictures += step.pictures
@@ -242,18 +369,19 @@ class StudyRequest:
         found.notes = list(dict.fromkeys(found.notes))
         found.status = "done"
 
-    def _matcher(self, names: Mapping[str, str]) -> TableMatcher:
+    def _matcher(self, names: Mapping[str, str], models: Sequence[Any]) -> TableMatcher:
         item = self.item
-        paper_q = item.pipeline.q
+        q, paper_q = self._q or (None, None)
         return TableMatcher(
             item.published_table,
             names=names,
             subject=item.subject,
-            q=None if paper_q is None else self.settings.q or paper_q,
+            q=q,
             paper_q=paper_q,
             data=item.data,
             not_comparable=item.not_comparable,
-            partial_counts=self._why_partial(),
+            partial_counts=self._why_partial(models),
+            by_draws=item.pipeline.by_draws,
             by_code=item.by_code if self.settings.fidelity == "paper" else {},
         )
 
@@ -280,7 +408,7 @@ def remarks_of(item: StudyItem) -> list[str]:
 def _check_same_request(folder: Path, now: Study) -> None:
     """Raise where the folder holds a study with other settings; models and data may differ."""
     path = folder / "study.json"
-    if not path.exists():
+    if not path.exists() or not has_results(folder):
         return
     try:
         before = read_json(path)

@@ -8,12 +8,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from disorder.errors import DisorderError
-from disorder.transformations import parse
-from disorder.verbs.study.auditing import canonical_specs
+from disorder.metrics import ORIGINAL
 from disorder.verbs.study.naming import hashed_folder_name, raw_data, short_name
+from disorder.verbs.study.part_settings import canonical
 from disorder.verbs.study.workbench import Workbench
 from disorder.verbs.train import (
     Design,
@@ -25,6 +26,10 @@ from disorder.verbs.train import (
     train_once,
     with_prefix,
 )
+
+# as the papers do: no epoch is picked, and nothing is kept apart of the training data
+LAST_EPOCH = {"epoch": "last"}
+ALL_ROWS = {**LAST_EPOCH, "held_out": "false"}
 
 
 @dataclass(frozen=True)
@@ -41,6 +46,11 @@ class TrainingArm:
     never_abstains: bool = False
 
 
+def perturbed_by(arms: Mapping[str, TrainingArm]) -> list[str]:
+    """The transformations whose texts some arm trains on."""
+    return list(dict.fromkeys(spec for arm in arms.values() for spec in arm.on if spec != ORIGINAL))
+
+
 def train_model(
     bench: Workbench,
     model: str,
@@ -49,10 +59,12 @@ def train_model(
     *,
     seed: int,
     usual: Mapping[str, str],
+    dev: Any = None,
 ) -> str:
     """The spec of a model trained in one way on the bench's training data.
 
-    `name` tells this way from others of the same model; `usual` are the paper's settings.
+    `name` tells this way from others of the same model; `usual` are the paper's settings. `dev` is
+    data to score answers on, where those are trained.
     """
     out = bench.folder / "models" / hashed_folder_name(model, name, f"seed-{seed}")
     asked = TrainingRequest(data=bench.train, **_request(bench, model, usual))
@@ -60,8 +72,9 @@ def train_model(
         asked,
         recipe=arm.recipe,
         settings={**asked.settings, **arm.settings},
-        on=canonical_specs(arm.on, bench.fidelity),
+        on=[canonical(bench.spec_of(spec, train=bench.train), bench.fidelity) for spec in arm.on],
         seed=seed,
+        dev=dev,
     )
     spec = train_once(
         request,
@@ -82,7 +95,7 @@ def run_designs(
     found = designs(
         bench.train,
         raw_data(test),
-        [parse(spec, fidelity=bench.fidelity).spec for spec in on],
+        [canonical(bench.spec_of(spec), bench.fidelity) for spec in on],
         out=out,
         progress=with_prefix(bench.progress, short_name(model)),
         seed=bench.settings.seed,
@@ -117,16 +130,26 @@ def run_mitigations(
         seed=bench.settings.seed,
         seeds=bench.settings.seeds,
         test_limit=bench.settings.test_limit,
-        **_request(bench, model, usual),
+        **_request(bench, model, usual, LAST_EPOCH),  # thresholds are fitted on what is held out
     )
 
 
-def _request(bench: Workbench, model: str, usual: Mapping[str, str]) -> dict[str, Any]:
-    """What every training gets; the paper's settings are for the encoders that it fine-tunes."""
+def _request(
+    bench: Workbench,
+    model: str,
+    usual: Mapping[str, str],
+    fixed: Mapping[str, str] = MappingProxyType(ALL_ROWS),
+) -> dict[str, Any]:
+    """What every training gets; the paper's settings are for the encoders that it fine-tunes.
+
+    With `--set epoch=best` a tenth of the rows is held out and chooses the epoch.
+    """
+    if bench.settings.of_training.get("epoch") == "best":
+        fixed = {}
     papers = usual if model.startswith("hf:") else {}
     return {
         "model": model,
-        "settings": {**papers, **bench.settings.set},
+        "settings": {**fixed, **papers, **bench.settings.of_training},
         "limit": bench.settings.limit,
         "device": bench.settings.device,
         "columns": bench.settings.columns,

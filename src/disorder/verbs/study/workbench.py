@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import logging
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -26,10 +26,12 @@ from disorder.verbs.study.naming import (
     short_name,
     title_of,
 )
+from disorder.verbs.study.part_settings import PartSettings, with_settings
 from disorder.verbs.study.result import StepResult, StudyLink
 from disorder.verbs.study.study_settings import StudySettings
 
 logger = logging.getLogger("disorder")
+LEARNING = ("pbsmt", "minitree")  # parts that learn from training data
 
 
 @dataclass
@@ -42,12 +44,33 @@ class Workbench:
     settings: StudySettings
     progress: Progress
     train: str | None = None
+    part_settings: PartSettings = field(default_factory=dict)  # of transformations, explanations
+    labels: Mapping[str, Mapping[str, str]] = field(default_factory=dict)  # of the paper's models
     sources: dict[str, Any] = field(default_factory=dict)  # training data that was read
 
     @property
     def fidelity(self) -> Fidelity:
         """Whose definitions count."""
         return self.settings.fidelity or "paper"
+
+    def spec_of(self, named: str, *, train: str | None = None) -> str:
+        """A transformation or explanation with the settings it has in this study.
+
+        Where a part learns from other data, `train` is what it learns from unless the user says.
+        """
+        given = dict(self.part_settings)
+        if train and named in LEARNING:
+            given[named] = {"train": train, **given.get(named, {})}
+        return with_settings(named, given)
+
+    def labels_of(self, model: Any) -> Mapping[str, str]:
+        """What a model's labels mean: as the user says, else as is known of the paper's models."""
+        known = self.labels.get(model, {}) if isinstance(model, str) else {}
+        return self.settings.labels or known
+
+    def predicting(self, model: Any) -> dict[str, Any]:
+        """How to read data and predict with a model, as audits and explanations take it."""
+        return {**self.settings.predicting, "labels": dict(self.labels_of(model))}
 
     def q(self, usual: int | None) -> int:
         """How many permutations to draw, where the paper draws `usual`."""
@@ -88,7 +111,7 @@ class Workbench:
         if train is not None:
             found["training data"] = self.read(train, limit=None).fingerprint
         if model is not None:
-            loaded = load(model, task=dataset.task, labels=self.settings.labels)
+            loaded = load(model, task=dataset.task, labels=self.labels_of(model))
             found["model"] = loaded.fingerprint
         return found
 

@@ -72,7 +72,7 @@ seed {request["seed"]}, settings: {settings or "the defaults"}.
 Predicts: {", ".join(record["labels"]) or "a number"}.
 
 Dev {metric}: {score["value"]:.3f} (95 % interval {score["low"]:.3f} to {score["high"]:.3f},
-{score["n"]:,} examples, {_dev_source(record)}; the same examples chose the epoch).
+{score["n"]:,} examples, {_dev_source(record)}).
 
 | phase | epoch | training loss | dev {metric} |
 | --- | --- | --- | --- |
@@ -94,5 +94,12 @@ def _perturbed(record: Record) -> str:
 
 
 def _dev_source(record: Record) -> str:
+    """Where the dev examples come from, and what they were used for beside this score."""
+    if record.get("dev_was_trained_on"):
+        return "a tenth of the training data, which was trained on too: no estimate for new texts"
     dev = record["request"]["dev"]
-    return f"`{dev}`" if dev else "held out of the training data"
+    source = f"`{dev}`" if dev else "held out of the training data"
+    is_last = record["request"]["settings"].get("epoch") == "last"
+    return (
+        f"{source}; {'the last epoch stayed' if is_last else 'the same examples chose the epoch'}"
+    )

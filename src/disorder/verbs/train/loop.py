@@ -89,6 +89,11 @@ class PhaseTraining:
         """The training inputs, encoded when they are first needed: a phase may train nothing."""
         return encode_inputs(self.model, self.phase)
 
+    @property
+    def keeps_last(self) -> bool:
+        """Whether the last epoch stays, whatever the dev scores."""
+        return self.phase.keeps_last or self.settings.epoch == "last"
+
     @cached_property
     def evaluate(self) -> Evaluate:
         """What evaluates the network on the dev data."""
@@ -101,12 +106,12 @@ class PhaseTraining:
         return self.n_epochs * -(-n_batches // self.batches_per_step)
 
     def run(self) -> None:
-        """Train epoch by epoch, and end with the best epoch in the network."""
+        """Train epoch by epoch, and end with the best epoch in the network, or with the last."""
         while self.state.epoch < self.n_epochs and not self.is_out_of_patience():
             self.train_epoch()
             self.evaluate_epoch()
             self.save()
-        if self.best_weights and not self.phase.keeps_last:
+        if self.best_weights and not self.keeps_last:
             self.model.network.load_state_dict(self.best_weights)
         if self.phase.after is not None:
             self.state.after |= self.phase.after(self.model)
@@ -199,7 +204,7 @@ class PhaseTraining:
 
     def is_out_of_patience(self) -> bool:
         """Whether early stopping ends the phase."""
-        if self.phase.keeps_last or not self.settings.patience:
+        if self.keeps_last or not self.settings.patience:
             return False
         return self.state.waited >= self.settings.patience
 

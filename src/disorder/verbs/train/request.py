@@ -77,6 +77,12 @@ class CheckedRequest:
     on: Sequence[str]
 
     @property
+    def trains_on_dev(self) -> bool:
+        """Whether no row is kept apart: no epoch is chosen and nothing is calibrated."""
+        is_all = not self.settings.loop.held_out and self.request.dev is None
+        return is_all and not (self.recipe.of_trained or self.recipe.perturbs)
+
+    @property
     def can_find_spans(self) -> bool:
         """Whether recipe and model can be trained to find answers in a passage."""
         return self.recipe.spans and self.start.name == "hf"

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from disorder.errors import BadModel
-from disorder.hub import hub_access
+from disorder.hub import hub_access, why_not_loaded
 from disorder.models.outputs.answer_spans import is_question_answering
 from disorder.types import Bools, Texts
 from disorder.verbs.train.trainable import SPANS, label_columns, torch_seed
@@ -174,8 +174,7 @@ def _load(address: str, labels: tuple[str, ...]) -> tuple[Any, Any, bool]:
             config = AutoConfig.from_pretrained(address, trust_remote_code=False)
             finds_spans = is_question_answering(config)
     except (OSError, ValueError, KeyError) as error:
-        reason = (str(error).splitlines() or [""])[0]
-        raise BadModel(f"hf:{address} cannot be loaded: {reason}") from None
+        raise BadModel(why_not_loaded(address, error)) from None
     return network, tokenizer, finds_spans
 
 

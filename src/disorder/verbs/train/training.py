@@ -240,6 +240,7 @@ def new_record(checked: CheckedRequest, job: Job) -> Record:
         "on": list(checked.on),
         "n_train": len(job.train.examples),
         "n_dev": len(job.dev.examples),
+        "dev_was_trained_on": checked.trains_on_dev,
         "skipped": dict(job.train.skipped),
         "hashes": {
             "data": job.train.fingerprint,

@@ -49,7 +49,8 @@ def _train_and_dev(checked: CheckedRequest, data: Dataset | None) -> tuple[Datas
     given = request.data if data is None else data
     train = selected_data(given, replace(reading, limit=request.limit))
     if request.dev is None:
-        return held_out(train, request.seed)
+        rest, dev = held_out(train, request.seed)
+        return (train if checked.trains_on_dev else rest), dev
     dev = selected_data(request.dev, reading)
     is_other = dev.task.is_regression != train.task.is_regression
     if is_other or set(dev.task.labels) - set(train.task.labels):

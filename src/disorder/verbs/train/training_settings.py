@@ -13,7 +13,12 @@ from disorder.registry import Part, RecipePart
 
 @dataclass(frozen=True, kw_only=True)
 class LoopSettings:
-    """The training loop. Without lr or epochs, the model's own are used."""
+    """The training loop. Without lr or epochs, the model's own are used.
+
+    `epoch` is the one whose weights stay: the best on the dev data, or the last of a fixed number,
+    as in the papers. Then nothing need be `held_out` of the training data where no dev data is
+    named, unless the recipe calibrates.
+    """
 
     lr: float | None = None
     epochs: int | None = None
@@ -24,6 +29,8 @@ class LoopSettings:
     clip: float = 1.0
     accumulate: int = 1
     patience: int = 3
+    epoch: Literal["best", "last"] = "best"
+    held_out: bool = True
     precision: Literal["auto", "fp32", "bf16"] = "auto"
     head: Literal["auto", "labels", "spans"] = "auto"
     save_every: int = 500
@@ -35,6 +42,10 @@ class LoopSettings:
             _need(self, name, lambda value: 0 < value < inf, "a number above 0")
         _need(self, "warmup", lambda value: 0 <= value < 1, "a share of the steps, below 1")
         _need(self, "weight_decay", lambda value: 0 <= value < inf, "0 or more")
+        if self.epoch == "best" and not self.held_out:
+            raise BadSetting(
+                "train", held_out=False, need="epoch=last: held-out rows choose the best"
+            )
         never = "a number of epochs; 0 never stops early"
         _need(self, "patience", lambda value: value >= 0, never)
 

@@ -8,12 +8,12 @@ the model predicts without the heads so found (App. A).
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
 from disorder.errors import BadModel, BadSetting, NothingToMeasure, UnknownName
-from disorder.metrics import share
+from disorder.metrics import dev_r, share
 from disorder.models import Head, n_heads
 from disorder.randomness import digest
 from disorder.registry import explanation
@@ -25,6 +25,7 @@ from disorder.verbs.explain.head_exhibits import (
     MatchedExample,
     all_ties,
     by_distance,
+    by_head,
     by_layer,
     histogram,
     tied_example,
@@ -78,14 +79,19 @@ def heads(
         try:
             zeroed = random_heads(subject, sorted(winners), draws, of=random)
             figure, more = _ablated(
-                subject, perturbed, examples, sorted(winners), is_positive, zeroed
+                subject, perturbed, examples, sorted(winners), is_positive, q, zeroed
             )
             figures.append(figure)
             scores |= more
             finding += "; " + _said_ablation(figure, scores)
         except BadModel as error:
             notes.append(str(error))
-    tables = [by_distance(examples), by_layer(winners, layers), all_ties(examples)]
+    tables = [
+        by_distance(examples),
+        by_layer(winners, layers),
+        by_head(winners),
+        all_ties(examples),
+    ]
     return Explained(finding, figures, tables, scores, notes, skips)
 
 
@@ -135,10 +141,12 @@ def _ablated(
     matched: Sequence[MatchedExample],
     winners: list[Head],
     is_positive: Bools,
+    q: int,
     zeroed: list[list[Head]],
 ) -> tuple[Figure, dict[str, Score]]:
-    """Accuracy without the winners on the examples that showed them, on a balanced sample, and on
-    all predicted right.
+    """Accuracy without the winners: on the examples that showed them, on a balanced sample, on all
+    predicted right, and on the samples of Table 3, drawn from what survives all shuffles and from
+    dev-r.
     """
     right = np.flatnonzero(perturbed.outcomes.is_right)
     rank = {int(place): i for i, place in enumerate(right)}
@@ -150,8 +158,32 @@ def _ablated(
     if size:
         sets["balanced"] = np.array([rank[i] for group in groups for i in group[:size]])
     sets["all"] = np.arange(len(right))
+    sets |= _paper_samples(subject, perturbed, rank, is_positive, q, len(sets["positives"]))
     examples = [perturbed.examples[i] for i in right.tolist()]
     return ablation(subject, examples, perturbed.outcomes.gold[right], winners, sets, zeroed)
+
+
+def _paper_samples(
+    subject: Subject,
+    perturbed: PerturbedExamples,
+    rank: Mapping[int, int],
+    is_positive: Bools,
+    q: int,
+    n: int,
+) -> dict[str, Ints]:
+    """Random positives that survive all shuffles, as many negatives with them, and dev-r (simple,
+    right, balanced), as places among what was predicted right.
+    """
+    survives = perturbed.survivors(q)
+    drawn = {
+        claim: _by_seed(subject, perturbed, np.flatnonzero(survives & (is_positive == claim)))[:n]
+        for claim in (True, False)
+    }
+    found = {"random": drawn[True], "both": [*drawn[True], *drawn[False]]}
+    if not drawn[False]:
+        del found["both"]
+    found["dev-r"] = np.flatnonzero(dev_r(perturbed.outcomes)[-1][1]).tolist()
+    return {name: np.array([rank[i] for i in places]) for name, places in found.items() if places}
 
 
 def _by_seed(subject: Subject, perturbed: PerturbedExamples, places: Ints) -> list[int]:

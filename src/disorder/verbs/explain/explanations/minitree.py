@@ -62,12 +62,12 @@ def minitree(
     """Show acceptance by how much of each word's usual company of word classes is left, relative to
     the original text.
 
-    `train` is the data that tells what is usual (a data spec, `n_train` examples of it; else the
-    data that is explained), `r` the radius (half of `k`), `k` how many classes are compared, `word`
-    the one whose signature is drawn.
+    `train` is the data that tells what is usual (a data spec, `n_train` examples of it, 0 for all;
+    else the data that is explained), `r` the radius (half of `k`), `k` how many classes are
+    compared, `word` the one whose signature is drawn.
     """
     radius = k // 2 if r is None else r
-    if k < 1 or radius < 1 or n_train < 1 or not 0 < width <= 1:
+    if k < 1 or radius < 1 or n_train < 0 or not 0 < width <= 1:
         need = "1 or more, and a width up to 1"
         raise BadSetting("minitree", k=k, r=radius, n_train=n_train, width=width, need=need)
     chosen = named_or_usual(tagger, subject.task.language, TAGGER)
@@ -93,15 +93,14 @@ def minitree(
     if not points:
         raise NothingToMeasure("no range of the ratio holds five examples")
     slope = slope_within(values, is_accepted)
-    figures = [
-        _figure(subject, perturbed, [row for row, _ in points]),
-        signature_figure(
-            [text for each in texts for text in each], trained, word, k=k, radius=radius
-        ),
-    ]
+    signature, drawn, of_word = signature_figure(
+        [text for each in texts for text in each], trained, word, k=k, radius=radius
+    )
+    figures = [_figure(subject, perturbed, [row for row, _ in points]), signature]
     scores = {
         "score of original texts": mean(np.array([float(np.mean(each)) for each in original])),
         "score of permutations": mean(_means(permuted)),
+        f"score of the word {drawn}": of_word,
     }
     if slope is not None:
         scores["slope_within"] = slope
@@ -124,7 +123,8 @@ def _training_examples(subject: Subject, train: str, n_train: int) -> tuple[Sequ
         )
     every = read_data(train, data_dir=subject.settings.data_dir).examples
     seed = subject.settings.seed
-    drawn = sorted(every, key=lambda example: digest(seed, "minitree", example.id))[:n_train]
+    drawn = sorted(every, key=lambda example: digest(seed, "minitree", example.id))
+    drawn = drawn[: n_train or None]
     return drawn, f"what is usual comes from {len(drawn):,} of {len(every):,} examples of {train}"
 
 

@@ -11,7 +11,7 @@ import numpy as np
 from disorder.errors import BadSetting, NothingToMeasure
 from disorder.registry import explanation
 from disorder.report.exhibits import Figure
-from disorder.types import Bools, Floats, PositionRows
+from disorder.types import Bools, Floats, PositionRows, Score
 from disorder.verbs.explain.acceptance_bins import (
     BinnedAcceptance,
     accepted,
@@ -64,9 +64,11 @@ def overlap(subject: Subject, *, width: float = 0.15, clumped: bool = True) -> E
     scores = {f"bleu2_{row['from']:.2f}-{row['to']:.2f}": score for row, score in points[2]}
     if slope is not None:
         scores["slope_within_bleu2"] = slope
-    highest = " and ".join(
-        f"{np.nanmax(values[:, :, i]):.2f} (BLEU-{n})" for i, n in enumerate(ORDERS) if n > 2
-    )
+    most = {n: float(np.nanmax(values[:, :, i])) for i, n in enumerate(ORDERS) if n > 2}
+    scores |= {
+        f"most_bleu{n}": Score(value, value, value, len(values)) for n, value in most.items()
+    }
+    highest = " and ".join(f"{value:.2f} (BLEU-{n})" for n, value in most.items())
     finding = (
         f"{said_ends(points[2], 'BLEU-2', 2)}{said_within(slope, 'BLEU-2')}; the most that {what} "
         f"leaves is {highest}"

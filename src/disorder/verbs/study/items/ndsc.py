@@ -14,7 +14,8 @@ from disorder.verbs.study.pipelines.accuracy_scatter import (
 from disorder.verbs.study.pipelines.audit_table import AuditTable
 from disorder.verbs.study.pipelines.count_table import CountTable, removed_words
 from disorder.verbs.study.pipelines.designs_table import DesignsTable
-from disorder.verbs.study.pipelines.not_computed import Illustration
+from disorder.verbs.study.pipelines.example_texts import ExampleTexts
+from disorder.verbs.study.pipelines.illustration import Illustration
 from disorder.verbs.study.pipelines.training_table import TrainingTable
 from disorder.verbs.study.training_models import TrainingArm
 
@@ -22,14 +23,20 @@ item = partial(study_item, paper="NDSC", published=Path(__file__).with_suffix(".
 
 BERT = {"hf:google-bert/bert-base-uncased": "BERT-base"}
 ROBERTA = {"hf:ynie/roberta-large-snli_mnli_fever_anli_R1_R2_R3-nli": "RoBERTa-large"}
-ANLI = ("anli:r1", "anli:r2", "anli:r3")
+ANLI = ("anli:r1_test", "anli:r2_test", "anli:r3_test")
+ALL_NLI = "mnli:train+snli:train+fever_nli:train+anli:train"
 MNLI = ("mnli:matched",)
 DROPPED = tuple(f"drop_pos:tags={tag}" for tag in SINGLE)
-SHUFFLED = tuple(f"shuffle_ngrams:n={n}" for n in (1, 2, 3))
+SHUFFLED = tuple(f"shuffle_ngrams:n={n}{side}" for side in (",side=both", "") for n in (1, 2, 3))
 FINE_TUNING = {"epochs": "10", "batch_size": "100"}
 LARGE = {"epochs": "2", "batch_size": "16"}
 NEEDS = ("nlp", "train")
-DEV = "the paper's are ANLI's test sets, ours its development sets"
+AS_NLTK = {"words": "nltk_sentences", "tagger": "nltk:sentences"}  # word_tokenize, then pos_tag
+AS_THEIRS = {"drop_pos": AS_NLTK, "keep_pos": AS_NLTK}
+COUNTS = ("premises", "hypotheses", "total")
+TEXTATTACK = "hf:textattack/bert-base-uncased-MNLI"
+# its configuration says LABEL_0 to LABEL_2; github.com/QData/TextAttack/issues/684 has the order
+TEXTATTACK_LABELS = {"LABEL_0": "contradiction", "LABEL_1": "entailment", "LABEL_2": "neutral"}
 WITHOUT_NOUNS = "disorder perturb mnli:matched --with drop_pos:tags=NOUN --out nouns.jsonl"
 REMOVED = "the words that each transformation removes"
 ACCURACY = AuditTable({"accuracy": "original/accuracy"}, q=1)
@@ -49,6 +56,7 @@ item(
     train="mnli:train",
     extras=NEEDS,
     takes="days",
+    part_settings=AS_THEIRS,
 )
 item(
     "ndsc/table3",
@@ -63,6 +71,7 @@ item(
     train="mnli:train",
     extras=NEEDS,
     takes="days",
+    part_settings=AS_THEIRS,
 )
 item(
     "ndsc/table4",
@@ -76,7 +85,7 @@ item(
     models=ROBERTA,
     data=ANLI,
     extras=("nlp",),
-    not_comparable=DEV,
+    part_settings=AS_THEIRS,
 )
 item(
     "ndsc/table5",
@@ -88,16 +97,16 @@ item(
     ),
     models={"hf:FacebookAI/roberta-large": "RoBERTa-large"},
     data=ANLI,
+    train=ALL_NLI,
     extras=NEEDS,
     takes="days",
-    not_comparable=DEV,
+    part_settings=AS_THEIRS,
 )
 item(
     "ndsc/table6",
     AuditTable({"accuracy": "accuracy"}, ("original", *SHUFFLED), by_transformation=True, q=1),
     models=ROBERTA,
     data=ANLI,
-    not_comparable=DEV,
 )
 item(
     "ndsc/fig1",
@@ -107,6 +116,7 @@ item(
     train="mnli:train",
     extras=NEEDS,
     takes="days",
+    part_settings=AS_THEIRS,
     subject="BERT-base",
 )
 item(
@@ -114,30 +124,33 @@ item(
     AccuracyAgainstOverlap(
         AuditTable({"accuracy": "accuracy"}, ("original", *CLASSES), by_transformation=True, q=1)
     ),
-    models={"hf:textattack/bert-base-uncased-MNLI": "BERT-base"},
+    models={TEXTATTACK: "BERT-base"},
     data=MNLI,
     extras=("nlp",),
+    labels={TEXTATTACK: TEXTATTACK_LABELS},
+    part_settings=AS_THEIRS,
 )
 item(
     "ndsc/appendix1",
-    Illustration(),
-    takes="",
-    shows="Pairs without nouns that BERT still predicts correctly",
-    commands=(
-        WITHOUT_NOUNS,
-        "disorder audit MODEL mnli:matched --with drop_pos:tags=NOUN    # see its telling examples",
-    ),
+    ExampleTexts("drop_pos:tags=NOUN", q=1),
+    models={TEXTATTACK: "BERT-base"},
+    data=MNLI,
+    extras=("nlp",),
+    labels={TEXTATTACK: TEXTATTACK_LABELS},
+    part_settings=AS_THEIRS,
+    shows="Pairs without nouns that the model still predicts correctly",
 )
 item(
     "ndsc/appendix2",
-    CountTable(removed_words, tuple(CLASSES), REMOVED),
+    CountTable(removed_words, COUNTS, tuple(CLASSES), REMOVED),
     data=(*MNLI, "mnli:train"),
     extras=("nlp",),
+    part_settings=AS_THEIRS,
 )
 item(
     "ndsc/appendix3",
-    CountTable(removed_words, DROPPED, REMOVED),
+    CountTable(removed_words, COUNTS, DROPPED, REMOVED),
     data=ANLI,
     extras=("nlp",),
-    not_comparable=DEV,
+    part_settings=AS_THEIRS,
 )

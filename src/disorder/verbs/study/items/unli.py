@@ -6,10 +6,14 @@ from functools import partial
 from pathlib import Path
 
 from disorder.verbs.study.item import study_item
+from disorder.verbs.study.means import MeanRow
+from disorder.verbs.study.pipeline import Reach
 from disorder.verbs.study.pipelines.audit_table import AuditTable
 from disorder.verbs.study.pipelines.count_table import CountTable, usable_examples
+from disorder.verbs.study.pipelines.example_texts import ExampleTexts
 from disorder.verbs.study.pipelines.explanation_figure import CellPlace, ExplanationFigure
-from disorder.verbs.study.pipelines.not_computed import HumanStudy, Illustration
+from disorder.verbs.study.pipelines.human_table import HumanTable
+from disorder.verbs.study.pipelines.illustration import Illustration
 from disorder.verbs.study.pipelines.training_table import TrainingTable
 from disorder.verbs.study.training_models import TrainingArm
 
@@ -51,7 +55,15 @@ PEOPLE = (
     "disorder human make runs/mine --out task --n 200 --annotators x,y",
     "disorder human serve task",
     "disorder human score task",
+    "disorder study unli/table4 task",
 )
+
+
+OVER_ALL = MeanRow("data", "mean", SETS)
+TRANSFORMERS = MeanRow("model", "Transformers", tuple(MODELS.values()))
+IN_DOMAIN = MeanRow("data", "MNLI and SNLI", SETS[:4])
+ANY_MODEL = "a statement about every model; the row of each shows whether it holds"
+TREE = {"minitree": {"n_train": "0"}}  # all training data, as in the paper
 
 
 def by_overlap(name: str) -> CellPlace | None:
@@ -71,6 +83,36 @@ def at_thresholds(name: str) -> CellPlace:
     return {}, {"omega@0": "omega_max"}.get(name, name)
 
 
+def highest_overlap(name: str) -> CellPlace:
+    """The highest BLEU of plain permutations, as what the text states about them."""
+    if name.startswith("most_"):
+        return {"transformation": "derange"}, name.removeprefix("most_")
+    return {}, name
+
+
+def by_word(name: str) -> CellPlace:
+    """The score of one word, with the settings of Figure 7."""
+    word = name.removeprefix("score of the word ")
+    return ({"word": word, "k": "4", "r": "2"}, "minitree") if word != name else ({}, name)
+
+
+def without_word(name: str) -> CellPlace | None:
+    """All scores but that of the one word that is drawn."""
+    return None if name.startswith("score of the word ") else ({}, name)
+
+
+def by_length(name: str) -> CellPlace:
+    """The first prediction and the length of examples, as what the row is about.
+
+    >>> by_length("first predicted right, 10–17 words")
+    ({'first predicted': 'right', 'words': '10–17'}, 'acceptance')
+    """
+    first, comma, words = name.removeprefix("first predicted ").partition(", ")
+    if not comma:
+        return {}, name
+    return {"first predicted": first, "words": words.removesuffix(" words")}, "acceptance"
+
+
 def by_side(name: str) -> CellPlace:
     """Which texts were perturbed, as what the row is about."""
     score, _, perturbed = name.partition(", ")
@@ -81,16 +123,19 @@ figure = partial(item, models=MODELS, data=SETS, by_code=BY_CODE)
 
 item(
     "unli/table1",
-    Illustration(),
-    takes="",
-    shows="Two MNLI pairs whose permutations get the prediction of the pair from RoBERTa",
-    commands=(
-        "disorder audit MODEL mnli:matched --with derange"
-        "    # see the telling examples of its report",
-    ),
+    ExampleTexts("derange", q=10),
+    models=dict(list(MODELS.items())[:1]),
+    data=SETS[:1],
+    shows="MNLI pairs whose permutations get the prediction of the pair",
 )
 item(
-    "unli/table2", AuditTable(ACCEPTANCE), models=MODELS, data=SETS, takes="hours", by_code=BY_CODE
+    "unli/table2",
+    AuditTable(ACCEPTANCE),
+    models=MODELS,
+    data=SETS,
+    takes="hours",
+    by_code=BY_CODE,
+    means=(OVER_ALL,),
 )
 item(
     "unli/table3",
@@ -100,7 +145,14 @@ item(
     takes="an hour",
     by_code=BY_CODE,
 )
-item("unli/table4", HumanStudy(), takes="hours of people", commands=PEOPLE)
+item(
+    "unli/table4",
+    HumanTable("annotators"),
+    data=SETS[:1],
+    takes="hours of people",
+    commands=PEOPLE,
+    not_comparable="other people answered",
+)
 item(
     "unli/table5",
     TrainingTable(
@@ -134,6 +186,7 @@ item(
     "unli/table7",
     CountTable(
         usable_examples,
+        ("examples", "used"),
         ("derange",),
         "the examples with 100 distinct permutations of both texts",
         by_transformation=False,
@@ -154,8 +207,22 @@ item(
     ),
 )
 figure("unli/fig2", ExplanationFigure("entropy"))
-figure("unli/fig3", ExplanationFigure("overlap:clumped=false", place=by_overlap))
-figure("unli/fig4", ExplanationFigure("minitree"), extras=("nlp",))
+figure(
+    "unli/fig3",
+    ExplanationFigure(
+        "overlap:clumped=false",
+        place=by_overlap,
+        reaches=[Reach(("acceptance",), {"bleu2": None})],
+    ),
+    means=(TRANSFORMERS,),
+)
+figure(
+    "unli/fig4",
+    ExplanationFigure("minitree", place=without_word, learns=True),
+    train="mnli:train",
+    extras=("nlp",),
+    part_settings=TREE,
+)
 item(
     "unli/fig5",
     AuditTable(ACCEPTANCE),
@@ -164,9 +231,39 @@ item(
     takes="hours",
     beside="table2",
     by_code=BY_CODE,
+    means=(OVER_ALL,),
 )
-figure("unli/fig6", ExplanationFigure("length"))
-figure("unli/fig7", ExplanationFigure("minitree:k=4,r=2"), extras=("nlp",))
-figure("unli/fig8", ExplanationFigure("omega_curve", place=at_thresholds), beside="table2")
+figure("unli/fig6", ExplanationFigure("length", place=by_length))
+figure(
+    "unli/fig7",
+    ExplanationFigure(
+        "minitree:k=4,r=2",
+        place=by_word,
+        learns=True,
+        reaches=[Reach(("minitree",), {"word": None, "k": ("4",), "r": ("2",)})],
+    ),
+    train="mnli:train",
+    extras=("nlp",),
+    part_settings=TREE,
+    not_comparable="the paper does not say in which example its word stands",
+)
+figure(
+    "unli/fig8",
+    ExplanationFigure(
+        "omega_curve",
+        place=at_thresholds,
+        reaches=[Reach(("omega_max", "omega_all", "omega@0.5", "omega@0.9", "accuracy"))],
+    ),
+    beside="table2",
+    means=(OVER_ALL, IN_DOMAIN),
+    out_of_reach={"model=any": ANY_MODEL},
+)
 figure("unli/fig9", ExplanationFigure("sides", place=by_side))
-figure("unli/fig10", ExplanationFigure("overlap"))
+figure(
+    "unli/fig10",
+    ExplanationFigure(
+        "overlap",
+        place=highest_overlap,
+        reaches=[Reach(("bleu3", "bleu4"), {"transformation": ("derange",)})],
+    ),
+)

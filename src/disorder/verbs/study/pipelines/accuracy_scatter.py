@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
 from types import MappingProxyType
 from typing import Any
@@ -16,8 +16,9 @@ from disorder.metrics.word_overlap import word_overlap
 from disorder.report.charts import BLUE, svg
 from disorder.transformations import parse
 from disorder.transformations.rendering import variant_texts
+from disorder.transformations.words import split
 from disorder.types import Dataset, Score
-from disorder.verbs.study.pipeline import Pipeline
+from disorder.verbs.study.pipeline import Pipeline, Reach
 from disorder.verbs.study.pipelines.audit_table import AuditTable
 from disorder.verbs.study.pipelines.count_table import removed_words, tally_of
 from disorder.verbs.study.pipelines.designs_table import DesignsTable
@@ -47,6 +48,21 @@ class LossAgainstRemovedWords(Pipeline):
             "set the change of accuracy against the words removed from the training data"
         )
 
+    @property
+    def perturbs(self) -> Sequence[str]:
+        """The transformations of the designs."""
+        return self.designs.perturbs
+
+    def without(self, specs: Collection[str]) -> LossAgainstRemovedWords:
+        """The same without these transformations."""
+        return replace(self, designs=self.designs.without(specs))
+
+    @property
+    def reach(self) -> Sequence[Reach]:
+        """Words removed and what is lost, for each transformation."""
+        columns = ("premises", "hypotheses", "accuracy", "delta")
+        return [Reach(columns, {"transformation": self.designs.on})]
+
     def __call__(self, bench: Workbench) -> Iterator[StepResult]:
         """The designs, then the counts, then the picture."""
         results = list(self.designs(bench))
@@ -70,7 +86,7 @@ class LossAgainstRemovedWords(Pipeline):
         dataset = bench.read(bench.train, limit=bench.settings.limit)
         result = StepResult()
         for spec in self.designs.on:
-            canonical = parse(spec, fidelity=bench.fidelity).spec
+            canonical = parse(bench.spec_of(spec), fidelity=bench.fidelity).spec
             tally = tally_of(bench, dataset, canonical, q=1)
             counts = removed_words(dataset, tally, canonical)
             for name in ("premises", "hypotheses"):
@@ -88,11 +104,27 @@ class AccuracyAgainstOverlap(Pipeline):
     audits: AuditTable
 
     kind = "audits"
+    takes_runs = True
 
     @property
     def does(self) -> str:
         """What it does, in one line."""
         return f"{self.audits.does}; set accuracy against the words that both texts share"
+
+    @property
+    def perturbs(self) -> Sequence[str]:
+        """The transformations of the audits."""
+        return self.audits.perturbs
+
+    def without(self, specs: Collection[str]) -> AccuracyAgainstOverlap:
+        """The same without these transformations."""
+        return replace(self, audits=self.audits.without(specs))
+
+    @property
+    def reach(self) -> Sequence[Reach]:
+        """The audits' columns and the words shared, for each transformation."""
+        columns = (*self.audits.columns, "overlap")
+        return [Reach(columns, {"transformation": tuple(self.audits.transformations)})]
 
     def __call__(self, bench: Workbench) -> Iterator[StepResult]:
         """The audits, each with the words that its texts share."""
@@ -113,7 +145,8 @@ class AccuracyAgainstOverlap(Pipeline):
         result = StepResult()
         for spec in self.audits.transformations:
             row = {"data": bench.name_of(data), "transformation": spec}
-            canonical = parse(spec, fidelity=bench.fidelity).spec if spec != ORIGINAL else spec
+            named = bench.spec_of(spec)
+            canonical = parse(named, fidelity=bench.fidelity).spec if spec != ORIGINAL else spec
             score = mean_overlap(dataset, canonical, bench.settings.seed)
             result.cells.append(StudyCell.of(row, "overlap", score))
         return result
@@ -136,13 +169,20 @@ def mean_overlap(dataset: Dataset, spec: str, seed: int) -> Score:
         )
         texts = [variant_texts(each)[0] for each in made if not isinstance(each, DoesNotApply)]
     shares = [
-        word_overlap(_words(first), _words(second or ""), distinct=False) for first, second in texts
+        word_overlap(overlap_words(first), overlap_words(second or ""), distinct=False)
+        for first, second in texts
     ]
     return mean(np.array([share for share in shares if share is not None]))
 
 
-def _words(text: str) -> list[str]:
-    return [word.casefold() for word in text.split()]
+def overlap_words(text: str) -> list[str]:
+    """The words of a text in small letters; punctuation is none.
+
+    >>> overlap_words("Yes, it is.")
+    ['yes', 'it', 'is']
+    """
+    sentence = split(text)
+    return [sentence.words[i].casefold() for i in sentence.movable.tolist()]
 
 
 def scatter(cells: Sequence[StudyCell], across: str, up: str, unit: str) -> StudyPicture:

@@ -5,18 +5,17 @@ columns are scores.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
 
 from disorder.metrics import ORIGINAL
 from disorder.runs import Run
-from disorder.transformations import parse
 from disorder.types import Score
 from disorder.verbs.compare import FinishedRun
 from disorder.verbs.study.auditing import audit_once
 from disorder.verbs.study.naming import short_name, title_of
-from disorder.verbs.study.pipeline import Pipeline
+from disorder.verbs.study.part_settings import spec_in_run
+from disorder.verbs.study.pipeline import Pipeline, Reach
 from disorder.verbs.study.result import StepResult, StudyCell
 from disorder.verbs.study.workbench import Workbench
 from disorder.verbs.train import accuracy_difference
@@ -40,18 +39,46 @@ class AuditTable(Pipeline):
     q: int | None = 100
 
     kind = "audits"
+    takes_runs = True
 
     @property
     def does(self) -> str:
         """What it does, in one line."""
         shown = ", ".join(self.transformations[:4])
         rest = ", …" if len(self.transformations) > 4 else ""
-        return f"audit each model on each set of data under {shown}{rest} (q = {self.q})"
+        return f"audit each model on each set of data under {shown}{rest}"
+
+    @property
+    def perturbs(self) -> Sequence[str]:
+        """The transformations whose rows and scores it has."""
+        return [spec for spec in self.transformations if spec != ORIGINAL]
+
+    @property
+    def reach(self) -> Sequence[Reach]:
+        """Its columns, for each transformation where those have rows."""
+        rows: dict[str, Sequence[str]] = {key: (value,) for key, value in self.more.items()}
+        if self.by_transformation:
+            rows["transformation"] = tuple(self.transformations)
+        return [Reach(tuple(self.columns), rows)]
+
+    @property
+    def curtails(self) -> Sequence[str]:
+        """Its scores, where all of them are known as soon as Ω is decided; else nothing."""
+        is_exact = (
+            all(name.startswith(("omega", "original/")) for name in self.columns.values())
+            and not self.by_transformation
+        )
+        return [name.rpartition("/")[2] for name in self.columns.values()] if is_exact else ()
 
     @property
     def metrics(self) -> Collection[str]:
         """The scores that its columns need, as runs name them."""
         return self.columns.values()
+
+    def without(self, specs: Collection[str]) -> AuditTable:
+        """The same without these transformations."""
+        left = [spec for spec in self.transformations if spec not in specs]
+        return replace(self, transformations=left)
 
     def __call__(self, bench: Workbench) -> Iterator[StepResult]:
         """One step per run."""
@@ -63,6 +90,7 @@ class AuditTable(Pipeline):
                 self.transformations,
                 q=bench.q(self.q),
                 limit=bench.settings.limit,
+                curtails=self.curtails,
             )
             about = {"model": title_of(model), "data": bench.name_of(data)}
             what = f"{short_name(model)} on {short_name(data)}"
@@ -87,8 +115,9 @@ class AuditTable(Pipeline):
 def score_of(run: Run, folder: Path, spec: str, source: str) -> Score | None:
     """The score that a column needs, as the run has it; None where it has none."""
     where, _, metric = source.rpartition("/")
-    fidelity: Any = run.settings["fidelity"]
-    canonical = ORIGINAL if spec == ORIGINAL else parse(spec, fidelity=fidelity).spec
+    canonical = spec_in_run(run, spec)
+    if canonical is None:
+        return None
     if metric == DELTA:
         return None if spec == ORIGINAL else _delta(folder, canonical)
     record = run.score(where or canonical, metric)

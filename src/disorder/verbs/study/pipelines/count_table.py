@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import islice
 from typing import Any
@@ -13,7 +13,7 @@ from disorder.transformations import parse
 from disorder.types import Dataset
 from disorder.verbs.perturb import CHUNK, Tally
 from disorder.verbs.study.naming import short_name
-from disorder.verbs.study.pipeline import Pipeline
+from disorder.verbs.study.pipeline import Pipeline, Reach
 from disorder.verbs.study.result import StepResult, StudyCell
 from disorder.verbs.study.workbench import Workbench
 
@@ -26,6 +26,7 @@ class CountTable(Pipeline):
     """Perturb every example and count; with `by_transformation` one row per transformation."""
 
     count: CountFunction
+    columns: Sequence[str]
     transformations: Sequence[str]
     counts_what: str
     by_transformation: bool = True
@@ -33,11 +34,32 @@ class CountTable(Pipeline):
 
     kind = "counts"
     needs_model = False
+    by_draws = ("used",)
 
     @property
     def does(self) -> str:
         """What it does, in one line."""
         return f"count {self.counts_what}"
+
+    @property
+    def perturbs(self) -> Sequence[str]:
+        """The transformations whose texts it counts."""
+        return self.transformations
+
+    @property
+    def reach(self) -> Sequence[Reach]:
+        """What it counts, for each transformation where those have rows."""
+        rows = {"transformation": self.transformations} if self.by_transformation else {}
+        return [Reach(self.columns, rows)]
+
+    def n_steps(self, bench: Workbench) -> int:
+        """One per set of data."""
+        return len(bench.data)
+
+    def without(self, specs: Collection[str]) -> CountTable:
+        """The same without these transformations."""
+        left = [spec for spec in self.transformations if spec not in specs]
+        return replace(self, transformations=left)
 
     def __call__(self, bench: Workbench) -> Iterator[StepResult]:
         """One step per set of data."""
@@ -49,18 +71,24 @@ class CountTable(Pipeline):
         dataset = bench.read(data, limit=bench.settings.limit)
         result = StepResult()
         for spec in self.transformations:
-            tally = tally_of(bench, dataset, spec, q=bench.q(self.q))
+            full = bench.spec_of(spec)
+            tally = tally_of(bench, dataset, full, q=bench.q(self.q), name=spec)
             row = {"data": bench.name_of(data)}
             if self.by_transformation:
                 row["transformation"] = spec
-            for column, n in self.count(dataset, tally, spec).items():
+            for column, n in self.count(dataset, tally, full).items():
                 cell = StudyCell(row=row, column=column, value=n, n=len(dataset.examples))
                 result.cells.append(cell)
         return result
 
 
-def tally_of(bench: Workbench, dataset: Dataset, spec: str, *, q: int) -> Tally:
-    """Perturb every example; count variants, removed words, and examples left out by reason."""
+def tally_of(
+    bench: Workbench, dataset: Dataset, spec: str, *, q: int, name: str | None = None
+) -> Tally:
+    """Perturb every example; count variants, removed words, and examples left out by reason.
+
+    `name` is what the transformation is called in messages.
+    """
     transformation = parse(spec, fidelity=bench.fidelity).tried(dataset.task.language)
     tally = Tally()
     examples = iter(dataset.examples)
@@ -75,7 +103,7 @@ def tally_of(bench: Workbench, dataset: Dataset, spec: str, *, q: int) -> Tally:
             else:
                 tally.add(spec, variants)
         done += len(chunk)
-        stage = f"{short_name(dataset.name)} {spec}"
+        stage = f"{short_name(dataset.name)} {name or spec}"
         bench.progress(stage, done, len(dataset.examples), "")
     return tally
 

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import partial
 from types import MappingProxyType
 from typing import Any
 
 from disorder.metrics import ORIGINAL
-from disorder.transformations import parse
 from disorder.types import Score
 from disorder.verbs.study.naming import short_name, title_of
-from disorder.verbs.study.pipeline import Pipeline
+from disorder.verbs.study.part_settings import canonical
+from disorder.verbs.study.pipeline import Pipeline, Reach
 from disorder.verbs.study.pipelines.seeds import EXAMPLES_ALONE
 from disorder.verbs.study.result import StepResult, StudyCell
 from disorder.verbs.study.training_models import run_designs
@@ -41,6 +41,20 @@ class DesignsTable(Pipeline):
             "test on original and on perturbed texts"
         )
 
+    @property
+    def perturbs(self) -> Sequence[str]:
+        """The transformations of training and test data."""
+        return self.on
+
+    @property
+    def reach(self) -> Sequence[Reach]:
+        """Accuracy and its change, for each transformation and design."""
+        return [Reach(("accuracy", "delta"), {"transformation": self.on, "design": self.only})]
+
+    def without(self, specs: Collection[str]) -> DesignsTable:
+        """The same without these transformations."""
+        return replace(self, on=[spec for spec in self.on if spec not in specs])
+
     def __call__(self, bench: Workbench) -> Iterator[StepResult]:
         """One step per model and set of test data."""
         for model, data in bench.pairs():
@@ -51,7 +65,7 @@ class DesignsTable(Pipeline):
 
     def _designs(self, bench: Workbench, model: Any, data: Any) -> StepResult:
         found, folder = run_designs(bench, model, data, self.on, self.settings)
-        declared = {parse(spec, fidelity=bench.fidelity).spec: spec for spec in self.on}
+        declared = {canonical(bench.spec_of(spec), bench.fidelity): spec for spec in self.on}
         baseline = _described(found[0].accuracy)
         note = f"{short_name(model)}, trained and tested on original texts: {baseline}"
         result = StepResult(notes=[note])

@@ -5,7 +5,7 @@ How much of a correct prediction is left when words move?
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -13,11 +13,12 @@ from pathlib import Path
 from disorder.errors import NothingToMeasure
 from disorder.metrics import ORIGINAL, dev_r, measure
 from disorder.runs import Run
-from disorder.transformations import parse
 from disorder.types import Outcomes
 from disorder.verbs.compare import FinishedRun
+from disorder.verbs.study.part_settings import spec_in_run
+from disorder.verbs.study.pipeline import Reach
 from disorder.verbs.study.pipelines.audit_table import score_of
-from disorder.verbs.study.result import StudyCell
+from disorder.verbs.study.result import DIGITS, StudyCell
 
 SHUFFLES = ("shuffle_ngrams:n=1", "shuffle_ngrams:n=2", "shuffle_ngrams:n=3")
 MOVES = ("swap_nouns", *SHUFFLES)
@@ -30,10 +31,12 @@ class DevRScores:
 
     Numbers are neither correct nor in classes: their dev-r is what is simple. With
     `by_transformation` there is one row per transformation and one for the original texts of dev-r.
+    With `whole` there is the accuracy on the whole development set too.
     """
 
     transformations: Sequence[str] = MOVES
     by_transformation: bool = True
+    whole: bool = False
     q: int | None = 10
 
     metrics = ("wos", "spearman")
@@ -41,14 +44,38 @@ class DevRScores:
     @property
     def does(self) -> str:
         """What it does, in one line."""
-        return f"test under {', '.join(self.transformations)} on dev-r, up to q = {self.q}"
+        return f"test under {', '.join(self.transformations)} on dev-r"
+
+    @property
+    def perturbs(self) -> Sequence[str]:
+        """How texts are perturbed."""
+        return self.transformations
+
+    @property
+    def reach(self) -> Sequence[Reach]:
+        """The scores, for each transformation where those have rows."""
+        columns = ("accuracy", "confidence", "spearman", "chance", "wos")
+        rows = {"transformation": (ORIGINAL, *self.transformations)}
+        found = [Reach(columns, rows if self.by_transformation else {})]
+        return [*found, Reach(("dev_accuracy",))] if self.whole else found
+
+    def without(self, specs: Collection[str]) -> DevRScores:
+        """The same without these transformations."""
+        left = [spec for spec in self.transformations if spec not in specs]
+        return replace(self, transformations=left)
 
     def cells(self, run: Run, folder: Path, about: Mapping[str, str]) -> Iterator[StudyCell]:
         """The scores, original texts first."""
+        if self.whole and (accuracy := score_of(run, folder, ORIGINAL, "accuracy")):
+            yield StudyCell.of(about, "dev_accuracy", accuracy)
         found = [*self._sensitivity(run, folder, about), *self._others(folder, about)]
         if not self.by_transformation:
             yield from found
             return
+        labels = run.full_task.labels
+        if labels and found:
+            row = {**about, "transformation": ORIGINAL}
+            yield StudyCell(row=row, column="chance", value=round(1 / len(labels), DIGITS))
         order = (ORIGINAL, *self.transformations)
         yield from sorted(found, key=lambda cell: order.index(cell.row["transformation"]))
 
@@ -100,6 +127,20 @@ class DevRCounts:
     metrics = ()
     does = "count the examples that are simple, predicted correctly, and left in balanced classes"
 
+    @property
+    def perturbs(self) -> Sequence[str]:
+        """How texts are perturbed: only what a shuffle applies to counts."""
+        return self.transformations
+
+    @property
+    def reach(self) -> Sequence[Reach]:
+        """The counts of each label; numbers have none."""
+        return [Reach(("dev", *STEPS.values(), "total"), {"label": None})]
+
+    def without(self, specs: Collection[str]) -> DevRCounts:
+        """The same: it cannot do without its shuffle."""
+        return self
+
     def cells(self, run: Run, folder: Path, about: Mapping[str, str]) -> Iterator[StudyCell]:
         """Counts, without intervals."""
         finished = FinishedRun.open(folder)
@@ -127,7 +168,7 @@ def outcomes_of(folder: Path, specs: Sequence[str]) -> Iterator[tuple[str, Outco
     finished = FinishedRun.open(folder)
     scored = {record.transformation for record in finished.run.scores}
     for spec in specs:
-        canonical = parse(spec, fidelity=finished.fidelity).spec
+        canonical = spec_in_run(finished.run, spec)
         samples = finished.samples(canonical) if canonical in scored else None
-        if samples is not None:
+        if samples is not None and canonical is not None:
             yield spec, finished.outcomes(canonical, samples)

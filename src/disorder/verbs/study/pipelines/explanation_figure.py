@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
+from disorder.errors import DisorderError
 from disorder.verbs.explain import Explained
 from disorder.verbs.study.explaining import explain_in_folder, pictures_of
-from disorder.verbs.study.naming import short_name, title_of
-from disorder.verbs.study.pipeline import Pipeline
+from disorder.verbs.study.naming import GivenRun, short_name, title_of
+from disorder.verbs.study.pipeline import Pipeline, Reach
 from disorder.verbs.study.result import StepResult, StudyCell
 from disorder.verbs.study.workbench import Workbench
 
@@ -25,34 +27,74 @@ def own_column(name: str) -> CellPlace:
 
 @dataclass(frozen=True)
 class ExplanationFigure(Pipeline):
-    """Explain every model on every set of data; `place` says which row and column a score fills."""
+    """Explain every model on every set of data; `place` says which row and column a score fills.
+
+    `reaches` are the cells that its scores can fill, where the paper states numbers about them.
+    With `learns` the explanation learns from training data, which the item or the user names.
+    """
 
     by: str
     transformation: str = "derange"
     place: Callable[[str], CellPlace | None] = own_column
     q: int | None = 100
+    reaches: Sequence[Reach] = ()
+    learns: bool = False
 
     kind = "explanation"
+    takes_runs = True
+    by_draws = ("stable",)
 
     @property
     def does(self) -> str:
         """What it does, in one line."""
         return (
             f"explain each model on each set of data by {self.by}, "
-            f"texts perturbed by {self.transformation}, q = {self.q}"
+            f"texts perturbed by {self.transformation}"
         )
+
+    @property
+    def needs_training_data(self) -> bool:  # type: ignore[override]
+        """Whether the explanation learns from training data."""
+        return self.learns
+
+    @property
+    def perturbs(self) -> Sequence[str]:
+        """How texts are perturbed."""
+        return (self.transformation,)
+
+    @property
+    def explains(self) -> Sequence[str]:
+        """The explanations that it runs."""
+        return (self.by,)
+
+    @property
+    def reach(self) -> Sequence[Reach]:
+        """The cells that the scores can fill."""
+        return self.reaches
 
     def __call__(self, bench: Workbench) -> Iterator[StepResult]:
         """One step per model and set of data."""
+        if self.learns and bench.train is None:
+            raise DisorderError("what is usual is learned from training data: say --train DATA")
         for model, data in bench.pairs():
             compute = partial(self.explained, bench, model, data)
-            made_of = bench.made_of(model=model, data=data)
+            limit = bench.settings.limit
+            if isinstance(model, GivenRun):
+                made_of = {"run": json.dumps(model.run.hashes, sort_keys=True)}
+            else:
+                made_of = bench.made_of(model=model, data=data, limit=limit)
             yield bench.once(compute, model, data, made_of=made_of)
 
     def explained(self, bench: Workbench, model: Any, data: Any) -> StepResult:
         """What the explanation finds for one model and set of data."""
+        train = bench.name_of(bench.train) if self.learns else None
         found, folder = explain_in_folder(
-            bench, model, data, [self.by], q=bench.q(self.q), transformation=self.transformation
+            bench,
+            model,
+            data,
+            [bench.spec_of(self.by, train=train)],
+            q=bench.q(self.q),
+            transformation=bench.spec_of(self.transformation),
         )
         about = {"model": title_of(model), "data": bench.name_of(data)}
         what = f"{short_name(model)} on {short_name(data)}"

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from types import MappingProxyType
 from typing import Any
 
 from disorder.metrics import ORIGINAL
-from disorder.transformations import parse, suite
 from disorder.types import Score
 from disorder.verbs.study.naming import title_of
-from disorder.verbs.study.pipeline import Pipeline
+from disorder.verbs.study.part_settings import canonical
+from disorder.verbs.study.pipeline import Pipeline, Reach
 from disorder.verbs.study.pipelines.per_task_training import training_data_for
+from disorder.verbs.study.pipelines.salad_scores import SALAD
 from disorder.verbs.study.pipelines.seeds import EXAMPLES_ALONE
 from disorder.verbs.study.result import DIGITS, StepResult, StudyCell
 from disorder.verbs.study.training_models import run_mitigations
@@ -25,13 +26,14 @@ from disorder.verbs.train import ALL, Finding
 class MitigationTable(Pipeline):
     """Teach every model to abstain on perturbed texts, for every set of data.
 
+    `recipes` are what is trained, by the name that its rows have.
     With `transfer`, that recipe is trained on each transformation alone and tested on all.
     `settings` are the paper's, for hf: models.
     """
 
-    recipes: Sequence[str] = ("plain", "threshold", "entropic", "invalid_class")
+    recipes: Mapping[str, str]
     transfer: str | None = None
-    on: Sequence[str] = ()
+    on: Sequence[str] = SALAD
     settings: Mapping[str, str] = field(default_factory=dict)
 
     kind = "mitigations"
@@ -47,9 +49,30 @@ class MitigationTable(Pipeline):
                 "count the texts perturbed by the others on which it abstains"
             )
         return (
-            f"train each model by {', '.join(self.recipes)}; "
-            "test on original and perturbed texts (PBSMT is left out)"
+            f"train each model by {', '.join(self.recipes)}; test on original and perturbed texts"
         )
+
+    @property
+    def perturbs(self) -> Sequence[str]:
+        """How texts are perturbed."""
+        return self.on
+
+    @property
+    def reach(self) -> Sequence[Reach]:
+        """Accuracy and what is caught, by recipe; with `transfer` also by what it learned and what
+        it is tested on.
+        """
+        if not self.transfer:
+            return [Reach(("accuracy", "caught"), {"recipe": tuple(self.recipes)})]
+        rows = {"recipe": (self.transfer,), "trained_on": self.on}
+        return [
+            Reach(("accuracy",), rows),
+            Reach(("caught",), {**rows, "transformation": self.on}),
+        ]
+
+    def without(self, specs: Collection[str]) -> MitigationTable:
+        """The same without these transformations."""
+        return replace(self, on=[spec for spec in self.on if spec not in specs])
 
     def __call__(self, bench: Workbench) -> Iterator[StepResult]:
         """One step per model and set of data."""
@@ -61,18 +84,20 @@ class MitigationTable(Pipeline):
             yield bench.once(compute, model, data, made_of=made_of)
 
     def _mitigated(self, bench: Workbench, model: Any, data: Any) -> StepResult:
+        train = training_data_for(bench, data)
+        declared = {
+            canonical(bench.spec_of(spec, train=train), bench.fidelity): spec for spec in self.on
+        }
         found = run_mitigations(
             bench,
             model,
-            training_data_for(bench, data),
+            train,
             data,
             usual=self.settings,
-            recipes=self.recipes,
-            on=self.on,
+            recipes=list(self.recipes.values()),
+            on=list(declared),
             transfer=self.transfer,
         )
-        specs = self.on or suite("salad")
-        declared = {parse(spec, fidelity=bench.fidelity).spec: spec for spec in specs}
         about = {"model": title_of(model), "data": bench.name_of(data)}
         result = StepResult(notes=[EXAMPLES_ALONE] if bench.settings.seeds > 1 else [])
         for finding in found:
@@ -91,7 +116,8 @@ class MitigationTable(Pipeline):
         column = self._column(finding)
         if column is None:
             return
-        row = {**about, "recipe": finding.mitigation}
+        names = {spec: name for name, spec in self.recipes.items()}
+        row = {**about, "recipe": names.get(finding.mitigation, finding.mitigation)}
         if finding.trained_on:
             row["trained_on"] = finding.trained_on
         if column == "caught" and self.transfer:

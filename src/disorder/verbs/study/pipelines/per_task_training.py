@@ -7,6 +7,7 @@ data whose labels it has.
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -18,18 +19,22 @@ from disorder.hub import hub_access
 from disorder.registry import NetworkPart, parts
 from disorder.runs import Run
 from disorder.specs import split_spec
+from disorder.types import Score
+from disorder.untrusted_files import read_json
 from disorder.verbs.study.auditing import audit_once
 from disorder.verbs.study.availability import is_available
-from disorder.verbs.study.naming import short_name, title_of
-from disorder.verbs.study.pipeline import Pipeline
+from disorder.verbs.study.naming import raw_data, short_name, title_of
+from disorder.verbs.study.pipeline import Pipeline, Reach
 from disorder.verbs.study.pipelines.audit_table import missing_scores
-from disorder.verbs.study.pipelines.seeds import over_seeds
+from disorder.verbs.study.pipelines.seeds import BEST, Change, best_and_mean, mean_of, over_seeds
 from disorder.verbs.study.result import StepResult, StudyCell
-from disorder.verbs.study.training_models import TrainingArm, train_model
-from disorder.verbs.study.workbench import Workbench
+from disorder.verbs.study.training_models import TrainingArm, perturbed_by, train_model
+from disorder.verbs.study.workbench import LEARNING, Workbench
 
 CLASSIFIER = "ForSequenceClassification"
 PLAIN = TrainingArm()
+FIVE = 5  # trainings of which Out of Order gives the best and the mean
+SPAN_SCORES = ("f1", "exact")
 
 
 class Measurement(Protocol):
@@ -51,6 +56,17 @@ class Measurement(Protocol):
     def does(self) -> str:
         """What it does, in one line."""
 
+    @property
+    def perturbs(self) -> Sequence[str]:
+        """The transformations whose lack is known before anything is trained."""
+
+    @property
+    def reach(self) -> Sequence[Reach]:
+        """The cells that runs can fill."""
+
+    def without(self, specs: Collection[str]) -> Measurement:
+        """The same without these transformations."""
+
     def cells(self, run: Run, folder: Path, about: Mapping[str, str]) -> Iterator[StudyCell]:
         """The cells that a run fills."""
 
@@ -61,7 +77,9 @@ class PerTaskTraining(Pipeline):
 
     The name of the way stands under `key` in the rows. Without arms, a model that is trained
     already is not trained again: then `limit` is how many examples it is tested on. `settings` are
-    the paper's, for hf: models.
+    the paper's, for hf: models. `changes` are columns that say what a way changes against the first
+    one. With `runs` the other ways have a row for the best of several trainings and one for their
+    mean.
     """
 
     measures: Measurement
@@ -70,6 +88,8 @@ class PerTaskTraining(Pipeline):
     settings: Mapping[str, str] = field(default_factory=dict)
     units: Mapping[str, str] = field(default_factory=dict)
     kind: str = "trainings"
+    changes: Sequence[Change] = ()
+    runs: bool = False
 
     trains = True
 
@@ -86,12 +106,43 @@ class PerTaskTraining(Pipeline):
             ways = f" in {len(self.arms)} ways ({', '.join(self.arms)})"
         return f"train each model for each set of data{ways}; then {self.measures.does}"
 
+    @property
+    def perturbs(self) -> Sequence[str]:
+        """The transformations of training data and of the tests."""
+        return list(dict.fromkeys([*perturbed_by(self.arms), *self.measures.perturbs]))
+
+    @property
+    def reach(self) -> Sequence[Reach]:
+        """The cells of the tests, for each way to train, and what each changes."""
+        by_way: dict[str, Sequence[str]] = {self.key: tuple(self.arms)} if self.arms else {}
+        if self.runs:
+            by_way["of"] = (BEST, mean_of(FIVE))
+        changes = [change.fills for change in self.changes]
+        return [
+            Reach((*each.columns, *SPAN_SCORES, *changes), {**each.rows, **by_way})
+            for each in self.measures.reach
+        ]
+
+    @property
+    def takes_runs(self) -> bool:  # type: ignore[override]
+        """Whether models that are trained already are tested as they are."""
+        return not self.arms
+
+    def n_steps(self, bench: Workbench) -> int:
+        """One per model, set of data and way."""
+        return len(list(bench.pairs())) * max(1, len(self.arms))
+
+    def without(self, specs: Collection[str]) -> PerTaskTraining:
+        """The same without these transformations in the tests."""
+        return replace(self, measures=self.measures.without(specs))
+
     def __call__(self, bench: Workbench) -> Iterator[StepResult]:
         """One step per model, data and way; what does not fit is left out of a larger table."""
         for model, data in bench.pairs():
             if self.arms or not is_trained(model):
                 train = bench.train or f"the training part of {short_name(data)}"
                 bench.announce_training(model, train, data)
+            baseline: list[StudyCell] = []
             for name, arm in (self.arms or {"": PLAIN}).items():
                 about = {"model": title_of(model), "data": bench.name_of(data)}
                 if name:
@@ -103,7 +154,21 @@ class PerTaskTraining(Pipeline):
                         raise
                     what = f"{short_name(model)} on {short_name(data)}"
                     result = StepResult(notes=[f"{what}: left out ({reason})"])
+                if name == next(iter(self.arms), ""):
+                    baseline = result.cells = over_seeds(result.cells)
+                else:
+                    self._compare(result, baseline)
                 yield result
+
+    def _compare(self, result: StepResult, baseline: Sequence[StudyCell]) -> None:
+        """Several trainings as rows, and what they change against the first way to train."""
+        if self.runs and not any(
+            count > 1 for count in Counter(map(_place, result.cells)).values()
+        ):
+            result.notes.append(f"best and mean of several trainings: say --seeds {FIVE}")
+        result.cells = best_and_mean(result.cells) if self.runs else over_seeds(result.cells)
+        for change in self.changes:
+            result.cells += change.cells(result.cells, baseline, without=(self.key, "of"))
 
     def _measured(
         self,
@@ -115,21 +180,29 @@ class PerTaskTraining(Pipeline):
     ) -> StepResult:
         result = StepResult()
         what = f"{short_name(model)} on {short_name(data)}"
+        measures = self.measures
+        train = None
+        try:
+            train = learned_from(bench, data, measures.perturbs)
+        except DisorderError as reason:  # no training part is known: the rest is measured
+            measures = measures.without(LEARNING)
+            result.notes.append(f"{what}: left out {', '.join(LEARNING[:1])} ({reason})")
         for seed, spec, limit in self._models(bench, model, data, arm):
+            result.cells += [StudyCell.of(about, *each) for each in span_scores(spec)]
             run, folder = audit_once(
                 bench,
                 spec,
                 data,
-                self.measures.transformations,
+                measures.transformations,
                 q=bench.q(self.q),
                 limit=limit,
                 short="use",
+                train=train,
             )
-            result.cells += self.measures.cells(run, folder, about)
+            result.cells += measures.cells(run, folder, about)
             result.links.append(bench.link(_title(model, data, arm, seed), folder / "report.html"))
-            result.notes += missing_scores(run, about, self.measures.metrics)
+            result.notes += missing_scores(run, about, measures.metrics)
             result.notes += _skips(run, what)
-        result.cells = over_seeds(result.cells)
         return result
 
     def _models(
@@ -158,7 +231,35 @@ def train_for_task(
     train = training_data_for(bench, data)
     settings = [f"{name}={value}" for name, value in arm.settings.items()]
     way = " ".join([train, arm.recipe, *settings, *arm.on])
-    return train_model(replace(bench, train=train), model, way, arm, seed=seed, usual=usual)
+    dev = raw_data(data) if _has_answers(bench, data) else None
+    return train_model(
+        replace(bench, train=train), model, way, arm, seed=seed, usual=usual, dev=dev
+    )
+
+
+def _has_answers(bench: Workbench, data: Any) -> bool:
+    """Whether answers in a passage are trained: then they are scored on the test data."""
+    return bench.read(data, limit=1).examples[0].answers is not None
+
+
+def learned_from(bench: Workbench, data: Any, specs: Sequence[str]) -> str | None:
+    """The data that transformations learn from, where some of them learn."""
+    if not set(specs) & set(LEARNING):
+        return None
+    return bench.name_of(training_data_for(bench, data))
+
+
+def span_scores(spec: Any) -> Iterator[tuple[str, Score]]:
+    """F1 and exact match of a model that was trained to find answers, on its dev data."""
+    folder = Path(split_spec(spec)[1]) if isinstance(spec, str) else Path()
+    path = folder / "training.json"
+    if not isinstance(spec, str) or not path.is_file():
+        return
+    record = read_json(path)
+    found = record.get("after", {}).get("spans", {}).get("scores", {})
+    for column in SPAN_SCORES:
+        if score := found.get(f"{column}, all"):
+            yield column, Score(**score)
 
 
 def training_data_for(bench: Workbench, data: Any) -> str:
@@ -203,6 +304,10 @@ def _architectures(address: str) -> list[str]:
         return list(config.architectures or ())
     except (OSError, ValueError):
         return []  # loading it will say what is wrong
+
+
+def _place(cell: StudyCell) -> tuple[Any, ...]:
+    return (*cell.row.items(), cell.column)
 
 
 def _title(model: Any, data: Any, arm: TrainingArm, seed: int) -> str:

@@ -2,24 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
 
-from disorder.metrics import resampled
+from disorder.metrics import ORIGINAL, resampled
 from disorder.metrics.agreement import unchanged
 from disorder.metrics.confidence import top_probability
 from disorder.runs import Run
 from disorder.types import Floats, Ints, Outcomes, Score
+from disorder.verbs.study.pipeline import Reach
 from disorder.verbs.study.pipelines.audit_table import score_of
 from disorder.verbs.study.pipelines.dev_r_scores import outcomes_of
-from disorder.verbs.study.result import StudyCell
+from disorder.verbs.study.result import DIGITS, StudyCell
 
 LEXICAL = ("sort", "reverse", "shuffle", "copy_sort")
 GRADIENT = ("replace_least", "repeat_most", "drop_least", "copy_one")
-SALAD = (*LEXICAL, *GRADIENT)
+PBSMT = ("pbsmt",)
+SALAD = (*LEXICAL, *GRADIENT, *PBSMT)
 MEANS = {"mean of lexical": LEXICAL, "mean of gradient": GRADIENT, "mean of all": SALAD}
 VALUES = {"agreement": unchanged, "confidence": top_probability}
 
@@ -28,16 +30,18 @@ VALUES = {"agreement": unchanged, "confidence": top_probability}
 class SaladScores:
     """One metric under Word Salad's transformations: a row per transformation, and their means.
 
-    `single` says whether transformations have rows of their own, `means` which means there are;
-    where `is_named` is false the rows do not say which mean it is. PBSMT, which learns from other
-    data first, is left out.
+    `single` says which transformations have rows of their own, `means` which means there are;
+    where `is_named` is false the rows do not say which mean it is. PBSMT learns from the training
+    part of the data first. With `chance`, what guessing gives has a row too.
     """
 
     metric: str = "agreement"
-    single: bool = True
+    single: Sequence[str] = SALAD
     means: Sequence[str] = tuple(MEANS)
     is_named: bool = True
     transformations: Sequence[str] = SALAD
+    chance: bool = False
+    original: bool = False
     q: int | None = 5
 
     @property
@@ -48,15 +52,36 @@ class SaladScores:
     @property
     def does(self) -> str:
         """What it does, in one line."""
-        names = ", ".join(self.transformations)
-        return (
-            f"measure {self.metric} under {names} (PBSMT is left out), "
-            f"q = {self.q} where texts are drawn"
-        )
+        return f"measure {self.metric} under {', '.join(self.transformations)}"
+
+    @property
+    def perturbs(self) -> Sequence[str]:
+        """How texts are perturbed."""
+        return self.transformations
+
+    @property
+    def reach(self) -> Sequence[Reach]:
+        """The metric, for each transformation and mean that has a row."""
+        if not self.is_named:
+            return [Reach((self.metric,))]
+        single = self._single
+        more = [*(["chance"] if self.chance else []), *([ORIGINAL] if self.original else [])]
+        return [Reach((self.metric,), {"transformation": (*single, *self.means, *more)})]
+
+    @property
+    def _single(self) -> list[str]:
+        return [spec for spec in self.transformations if spec in self.single]
+
+    def without(self, specs: Collection[str]) -> SaladScores:
+        """The same without these transformations."""
+        left = [spec for spec in self.transformations if spec not in specs]
+        return replace(self, transformations=left)
 
     def cells(self, run: Run, folder: Path, about: Mapping[str, str]) -> Iterator[StudyCell]:
         """Scores per transformation, then the means of those that apply."""
-        for spec in self.transformations if self.single else ():
+        if self.original and (score := score_of(run, folder, ORIGINAL, self.metric)):
+            yield StudyCell.of({**about, "transformation": ORIGINAL}, self.metric, score)
+        for spec in self._single:
             score = score_of(run, folder, spec, self.metric)
             if score is not None:
                 yield StudyCell.of({**about, "transformation": spec}, self.metric, score)
@@ -66,6 +91,10 @@ class SaladScores:
             if some:
                 row = {**about, "transformation": name} if self.is_named else about
                 yield StudyCell.of(row, self.metric, mean_over_transformations(some, self.metric))
+        if self.chance and run.full_task.labels:
+            row = {**about, "transformation": "chance"}
+            value = round(1 / len(run.full_task.labels), DIGITS)
+            yield StudyCell(row=row, column=self.metric, value=value)
 
 
 def mean_over_transformations(several: Sequence[Outcomes], metric: str) -> Score:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from typing import Any
+import math
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
 
 import numpy as np
 
@@ -19,14 +21,103 @@ RANGES = {
     "spearman": (-1.0, 1.0),
     "wos": (0.0, float("inf")),
 }  # other scores lie between 0 and 1
+BEST = "best run"
+TINY = 1e-9
 
 
 def over_seeds(cells: Iterable[StudyCell]) -> list[StudyCell]:
     """One cell for all seeds of a row and column."""
+    return [_mean_cell(group) if len(group) > 1 else group[0] for group in _groups(cells)]
+
+
+def _groups(cells: Iterable[StudyCell]) -> Iterable[list[StudyCell]]:
+    """The cells of each row and column."""
     groups: dict[tuple[Any, ...], list[StudyCell]] = {}
     for cell in cells:
         groups.setdefault((*cell.row.items(), cell.column), []).append(cell)
-    return [_mean_cell(group) if len(group) > 1 else group[0] for group in groups.values()]
+    return groups.values()
+
+
+def best_and_mean(cells: Iterable[StudyCell]) -> list[StudyCell]:
+    """The best of several trainings and their mean, as rows of their own; one training is neither,
+    and stays as it is.
+    """
+    found: list[StudyCell] = []
+    for group in _groups(cells):
+        if len(group) == 1:
+            found += group
+            continue
+        best = max(group, key=lambda cell: cell.value)
+        several = {BEST: best, mean_of(len(group)): _mean_cell(group)}
+        found += [
+            cell.model_copy(update={"row": {**cell.row, "of": name}})
+            for name, cell in several.items()
+        ]
+    return found
+
+
+def mean_of(n: int) -> str:
+    """What the mean of n trainings is called."""
+    return f"mean of {n} runs"
+
+
+@dataclass(frozen=True)
+class Change:
+    """A column that says how a way to train changes another column, against the first way.
+
+    A `gain` is the difference; a `ratio` is what the paper prints as a change of sensitivity.
+    """
+
+    of: str
+    fills: str
+    kind: Literal["gain", "ratio"] = "gain"
+
+    def cells(
+        self, ours: Iterable[StudyCell], baseline: Iterable[StudyCell], *, without: Collection[str]
+    ) -> list[StudyCell]:
+        """The change of every cell that has one in the baseline, rows matched `without` some
+        keys.
+        """
+        before = {_rest(cell, without): cell for cell in baseline if cell.column == self.of}
+        found = []
+        for cell in ours:
+            other = before.get(_rest(cell, without))
+            if (
+                cell.column == self.of
+                and other is not None
+                and (other.value or self.kind == "gain")
+            ):
+                found.append(self._cell(cell, other))
+        return found
+
+    def _cell(self, cell: StudyCell, other: StudyCell) -> StudyCell:
+        """Both intervals are taken to be independent, which makes the change's no narrower than it
+        is.
+        """
+        if self.kind == "gain":
+            value = cell.value - other.value
+            half = math.hypot(_half(cell), _half(other))
+        else:
+            value = cell.value / other.value
+            relative = math.hypot(_half(cell) / max(cell.value, TINY), _half(other) / other.value)
+            half = abs(value) * relative
+        return StudyCell(
+            row=cell.row,
+            column=self.fills,
+            value=round(value, DIGITS),
+            low=round(value - half, DIGITS),
+            high=round(value + half, DIGITS),
+            n=cell.n,
+        )
+
+
+def _rest(cell: StudyCell, without: Collection[str]) -> tuple[tuple[str, str], ...]:
+    return tuple(sorted((key, value) for key, value in cell.row.items() if key not in without))
+
+
+def _half(cell: StudyCell) -> float:
+    low, high = cell.bounds
+    return (high - low) / 2
 
 
 def _mean_cell(group: Sequence[StudyCell]) -> StudyCell:

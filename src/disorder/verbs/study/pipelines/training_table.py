@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from disorder.errors import DisorderError
 from disorder.verbs.study.auditing import audit_once
 from disorder.verbs.study.naming import short_name, title_of
-from disorder.verbs.study.pipeline import Pipeline
+from disorder.verbs.study.pipeline import Pipeline, Reach
 from disorder.verbs.study.pipelines.audit_table import AuditTable, missing_scores
 from disorder.verbs.study.pipelines.seeds import over_seeds
 from disorder.verbs.study.result import StepResult
-from disorder.verbs.study.training_models import TrainingArm, train_model
+from disorder.verbs.study.training_models import TrainingArm, perturbed_by, train_model
 from disorder.verbs.study.workbench import Workbench
 
 
@@ -46,6 +46,23 @@ class TrainingTable(Pipeline):
         ways = f"{len(self.arms)} ways ({', '.join(self.arms)})"
         return f"train each model in {ways}; then {self.audits.does}"
 
+    @property
+    def perturbs(self) -> Sequence[str]:
+        """The transformations of training data and of the audits."""
+        return [*perturbed_by(self.arms), *self.audits.perturbs]
+
+    @property
+    def reach(self) -> Sequence[Reach]:
+        """The audits' cells, for each way to train."""
+        return [
+            Reach(each.columns, {**each.rows, self.key: tuple(self.arms)})
+            for each in self.audits.reach
+        ]
+
+    def n_steps(self, bench: Workbench) -> int:
+        """One per model, way and set of data."""
+        return len(bench.models) * len(self.arms) * len(bench.data)
+
     def __call__(self, bench: Workbench) -> Iterator[StepResult]:
         """One step per model, way and set of data."""
         if bench.train is None:
@@ -75,6 +92,7 @@ class TrainingTable(Pipeline):
                 self.audits.transformations,
                 q=bench.q(self.q),
                 limit=bench.settings.test_limit,
+                curtails=self.audits.curtails,
             )
             result.cells += self.audits.cells(run, folder, about)
             title = f"{short_name(model)}, {name}, seed {seed}, on {short_name(data)}"

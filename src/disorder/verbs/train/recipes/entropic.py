@@ -12,7 +12,13 @@ from typing import Any
 
 from disorder.metrics import ORIGINAL
 from disorder.registry import recipe
-from disorder.verbs.train.calibrating import MAY_ABSTAIN, calibrate_after, in_turn, observe_after
+from disorder.verbs.train.calibrating import (
+    MAY_ABSTAIN,
+    ThresholdRule,
+    calibrate_after,
+    in_turn,
+    observe_after,
+)
 from disorder.verbs.train.losses import gold_loss, kl_from_uniform, mean_by_kind
 from disorder.verbs.train.recipe_plan import Job, Phase
 
@@ -20,7 +26,13 @@ EPOCHS = 3
 
 
 @recipe(paper="WS", positive=("lam",), shares=("may_abstain",), of_trained=True, perturbs=True)
-def entropic(job: Job, *, lam: float = 1.0, may_abstain: float = MAY_ABSTAIN) -> list[Phase]:
+def entropic(
+    job: Job,
+    *,
+    lam: float = 1.0,
+    may_abstain: float = MAY_ABSTAIN,
+    rule: ThresholdRule = "few",
+) -> list[Phase]:
     """Three epochs more for a fine-tuned model, with λ times KL(uniform‖p) on perturbed texts."""
     specs = job.perturbed_by()
 
@@ -40,6 +52,6 @@ def entropic(job: Job, *, lam: float = 1.0, may_abstain: float = MAY_ABSTAIN) ->
         loss,
         epochs=EPOCHS,
         keeps_last=True,
-        after=in_turn(observe_after(job, specs), calibrate_after(job, specs, may_abstain)),
+        after=in_turn(observe_after(job, specs), calibrate_after(job, specs, may_abstain, rule)),
     )
     return [*phases, mitigation]

@@ -6,14 +6,29 @@ from __future__ import annotations
 
 from disorder.metrics import ORIGINAL
 from disorder.registry import recipe
-from disorder.verbs.train.calibrating import MAY_ABSTAIN, calibrate_after, in_turn, observe_after
+from disorder.verbs.train.calibrating import (
+    MAY_ABSTAIN,
+    ThresholdRule,
+    calibrate_after,
+    in_turn,
+    observe_after,
+)
 from disorder.verbs.train.recipe_plan import Job, Phase
 
 
 @recipe(paper="WS", shares=("may_abstain",), of_trained=True, perturbs=True)
-def threshold(job: Job, *, learn: bool = True, may_abstain: float = MAY_ABSTAIN) -> list[Phase]:
+def threshold(
+    job: Job,
+    *,
+    learn: bool = True,
+    may_abstain: float = MAY_ABSTAIN,
+    rule: ThresholdRule = "few",
+) -> list[Phase]:
     """Plain training (none with learn=false), then a temperature and a threshold that abstains on
     few original texts.
+
+    rule=grid searches the threshold that is best for original and perturbed texts together, as in
+    the paper.
     """
     specs = job.perturbed_by()
     phase = Phase(
@@ -23,6 +38,6 @@ def threshold(job: Job, *, learn: bool = True, may_abstain: float = MAY_ABSTAIN)
         job.labels,
         job.loss,
         epochs=job.epochs(learn),
-        after=in_turn(observe_after(job, specs), calibrate_after(job, specs, may_abstain)),
+        after=in_turn(observe_after(job, specs), calibrate_after(job, specs, may_abstain, rule)),
     )
     return [phase]

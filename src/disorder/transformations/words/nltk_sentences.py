@@ -1,0 +1,65 @@
+"""Words as NLTK's `word_tokenize` finds them: sentences first, by Punkt, then the words of each.
+
+NLI Data Sanity Check (Talman et al., 2021) split its texts so.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Any
+
+from disorder.errors import MissingData, MissingPackage
+from disorder.registry import words
+from disorder.transformations.words.nltk import word_tokenizer
+from disorder.transformations.words.sentence import sentence_of
+from disorder.types import Sentence
+
+
+@words(language="en", needs="nltk and its data")
+def nltk_sentences(text: str) -> Sentence:
+    """Tokens as NLTK's word_tokenize finds them: sentences first (Punkt), then the words of each,
+    so that every sentence's full stop is a token.
+    """
+    spans = []
+    for start, end in _sentence_splitter().span_tokenize(text):
+        for first, last in word_tokenizer().span_tokenize(text[start:end]):
+            if last > first:
+                spans.append((start + first, start + last))
+    return sentence_of(text, spans)
+
+
+def tokens_of(text: str) -> list[str]:
+    """The same tokens as `word_tokenize` writes them, quotation marks as `` and '': a tagger that
+    never saw a plain one takes it for a noun.
+
+    They are as many as the words of `nltk_sentences`.
+    """
+    return [
+        token
+        for sentence in _sentence_splitter().tokenize(text)
+        for token in word_tokenizer().tokenize(sentence)
+    ]
+
+
+def has_sentences() -> bool:
+    """Whether NLTK and the data of its sentence splitter are installed."""
+    try:
+        _sentence_splitter()
+    except (MissingPackage, MissingData):
+        return False
+    return True
+
+
+@lru_cache(maxsize=1)
+def _sentence_splitter() -> Any:
+    try:
+        from nltk.tokenize.punkt import PunktTokenizer
+    except ImportError as error:
+        raise MissingPackage("words=nltk_sentences", "nltk", "nlp") from error
+    try:
+        return PunktTokenizer("english")
+    except LookupError:
+        raise MissingData(
+            "words=nltk_sentences needs NLTK's data: python -m nltk.downloader punkt_tab "
+            "(or set NLTK_DATA)"
+        ) from None
