@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from rich.console import Console
-from rich.padding import Padding
 from rich.text import Text
 
 from disorder.report.fitted_tables import Cell, NamedRow, ScoreTable, fitted
@@ -37,7 +36,7 @@ def show(run: Run, console: Console, *, folder: str | None = None, profile: bool
     console.print()
     console.print(Text(first, style="bold"))
     for line in [*rest, *caveat_lines(run)]:
-        console.print(Padding(Text(visible(line)), (0, 0, 0, 2), expand=False))
+        _print_indented(console, visible(line))
     console.print(Text(f"\n{about(run)}", style="dim"))
     for line in [*answer_lines(run), *baseline_lines(run)]:
         console.print(Text(visible(line), style="dim"))
@@ -68,6 +67,12 @@ def about(run: Run) -> str:
     draws = sorted({count for count in run.variants.values() if count > 1}, reverse=True)
     variants = f", {' or '.join(map(str, draws))} variants of each" if draws else ""
     return f"{run.model} on {run.data}: {run.n_examples:,}{of} examples{variants}, seed {run.seed}"
+
+
+def _print_indented(console: Console, text: str) -> None:
+    """A text wrapped two letters from the edge, without spaces at the ends of lines."""
+    for line in Text(text).wrap(console, console.width - 2):
+        console.print(Text(f"  {line.plain.rstrip()}"), soft_wrap=True)
 
 
 def _print_table(console: Console, table: ScoreTable) -> None:
