@@ -13,6 +13,7 @@ import pytest
 from conftest import pairs
 from disorder import __version__
 from disorder.data import select
+from disorder.types import DISORDER
 from disorder.verbs.audit.pipeline import audit
 
 Write = Callable[..., Path]
@@ -25,6 +26,7 @@ KEYS = [
     "label",
     "positions_a",
     "positions_b",
+    *DISORDER,
 ]
 
 

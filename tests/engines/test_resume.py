@@ -196,7 +196,7 @@ def test_another_tagger_is_not_mixed_into_a_run(
     state |= {"status": "started", "taggers": ["spacy:another_pipeline"]}
     Path("run/run.json").write_text(json.dumps(state))
     with pytest.raises(DisorderError, match="began with spacy:another_pipeline for word classes"):
-        resume("run", model=MODEL)
+        resume("run")
 
 
 @pytest.mark.skipif(
@@ -227,7 +227,7 @@ def test_a_full_disk_loses_nothing_that_was_finished(
             )
         n_kept = len(samples_of(small / "run"))
         subprocess.run(["mount", "-o", "remount,size=64m", str(small)], check=True)
-        run = resume(small / "run")
+        run = resume(small / "run", model="python:slow_model:predict")
         assert n_kept > 1
         assert run.profile["resumed"] > 0
         assert (

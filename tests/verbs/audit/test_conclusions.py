@@ -23,7 +23,7 @@ from disorder.report.terminal import show
 from disorder.runs import Run, read_run
 from disorder.runs.conclusion import Caveat, Conclusion
 from disorder.runs.settings import Settings
-from disorder.types import Task
+from disorder.types import Dataset, Task
 from disorder.verbs.audit import audit
 from disorder.verbs.audit.answers import answers
 from disorder.verbs.audit.caveats import better_order, caveats_of, words_alone
@@ -411,7 +411,8 @@ class TestCaveats:
         from disorder.verbs.audit.conclusions import Conclusions
 
         run = SomeRun.model_construct(language_caveats=["the splitter is for English"], stopped={})
-        found = Conclusions(run, None, None, Settings())._of_the_run("derange")  # type: ignore[arg-type]
+        data = Dataset("empty", NLI, [])
+        found = Conclusions(run, data, None, Settings())._of_the_run("derange")  # type: ignore[arg-type]
         assert [(c.kind, str(c)) for c in found] == [("language", "the splitter is for English")]
 
 

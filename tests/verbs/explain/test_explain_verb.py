@@ -266,7 +266,7 @@ def test_a_figure_displays_and_can_be_saved(explained: Explanations, tmp_path: P
     assert picture.svg in picture._repr_html_()
     assert picture.save(tmp_path / "a.png").read_bytes().startswith(b"\x89PNG")
     assert picture.save(str(tmp_path / "a.svg")).read_text() == picture.svg
-    with pytest.raises(DisorderError, match=r"in \.svg or \.png"):
+    with pytest.raises(DisorderError, match=r"in \.svg or \.pdf or \.png"):
         picture.save(tmp_path / "a.gif")
     with pytest.raises(UnknownName, match="did you mean 'omega_curve'"):
         explained.plot("omega_curv")

@@ -232,8 +232,7 @@ class Audit:
             examples, original[used], original[used, None], n_skipped=int((~used).sum())
         )
         self._record(outcomes, examples)
-        self.conclusions.answered = used
-        self.conclusions.original_label[used] = outcomes.original_label
+        self.conclusions.take_originals(self.dataset, used, outcomes.original_label)
         return original
 
     def _those(self, used: Bools) -> list[Example]:

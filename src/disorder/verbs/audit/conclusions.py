@@ -38,11 +38,16 @@ class Conclusions:
     drawn: dict[str, dict[str, Conclusion]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        n = len(self.dataset.examples)
-        self.original_label: Ints = np.full(n, -1, dtype=np.int64)
-        self.answered: Bools = np.zeros(
-            n, dtype=bool
-        )  # examples whose original text has a prediction
+        self.take_originals(self.dataset, np.empty(0, dtype=bool), np.empty(0, dtype=np.int64))
+
+    def take_originals(self, dataset: Dataset, answered: Bools, labels: Ints) -> None:
+        """The examples that were asked, which have a prediction for the original text, and which
+        label it is for those that have.
+        """
+        self.dataset = dataset
+        self.answered = answered
+        self.original_label: Ints = np.full(len(answered), -1, dtype=np.int64)
+        self.original_label[answered] = labels
 
     def draw(self, outcomes: Outcomes, group: str) -> None:
         """Conclude on a group of examples under a transformation that keeps their words."""
