@@ -18,6 +18,7 @@ from disorder.errors import BadData, BadModel
 from disorder.runs.storage import write_atomically
 from disorder.types import Floats
 from disorder.untrusted_files import read_json, validated
+from disorder.visible_text import one_line
 
 FILE = "calibration.json"
 TINY = 1e-300  # a probability of 0 has no logarithm
@@ -53,7 +54,11 @@ def calibration_of(spec: str) -> Calibration | None:
     if ":" not in spec or not path.is_file():
         return None
     try:
-        found: Calibration = validated(Calibration, read_json(path), str(path))
+        raw = read_json(path)
+        unknown = set(raw) - {"temperature", "threshold"} if isinstance(raw, dict) else ()
+        if unknown:
+            raise BadData(f"{path} is damaged: {one_line(min(unknown))!r} means nothing there")
+        found: Calibration = validated(Calibration, raw, str(path))
     except BadData as error:
         raise BadModel(str(error)) from None
     if found.temperature <= 0 or not (found.threshold is None or 0 <= found.threshold <= 1):
