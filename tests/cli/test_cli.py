@@ -77,7 +77,6 @@ class TestMistakes:
                 ["perturb", "DATA", "--with", "derange", "--out", "/proc/no/file"],
                 "/proc/no/file cannot be written",
             ),
-            (["perturb", "DATA", "--with", "derange"], "--out"),
             (
                 ["perturb", "DATA", "--with", "derange", "--out", "o", "--columns", "x"],
                 "--columns 'x': write it as",
@@ -150,7 +149,7 @@ class TestPerturb:
             tmp_path / "new" / "o.jsonl",
         )
         assert (code, out) == (0, "")
-        assert err.startswith("4 examples used, 12 variants written to ")
+        assert "4 examples used, 12 variants written to " in err
         records = [
             json.loads(line)
             for line in (tmp_path / "new" / "o.jsonl").read_text(encoding="utf-8").splitlines()
@@ -167,7 +166,7 @@ class TestPerturb:
             "perturb", path, "--with", "reverse", "--limit", 5, "--seed", 3, "--out", "-"
         )
         drawn = {e.id for e in select(str(path), limit=5, seed=3).examples}
-        assert err.startswith("5 examples used")
+        assert "\n5 examples used" in f"\n{err}"
         assert {json.loads(line)["id"] for line in out.splitlines()} == drawn
 
     def test_standard_output_holds_nothing_else(self, run: Run, jsonl: Write) -> None:

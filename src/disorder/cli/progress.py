@@ -76,11 +76,20 @@ class EpochBar(Bar):
 
 
 class News(logging.Handler):
-    """Shows what a part says while it does something long, such as training a translator."""
+    """Shows what a part says while it does something long, such as training a translator; what was
+    said of a file is not said again when it is read again.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._said: set[str] = set()
 
     def emit(self, record: logging.LogRecord) -> None:
         """One line, through the bar where there is one."""
-        print_text(record.getMessage(), is_error=True)
+        message = record.getMessage()
+        if message not in self._said:
+            self._said.add(message)
+            print_text(message, is_error=True)
 
     @classmethod
     def show(cls) -> None:

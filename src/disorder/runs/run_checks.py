@@ -109,7 +109,8 @@ def check_run(run: Run, where: str) -> None:
 def check_settings(settings: Mapping[str, Any], where: str) -> None:
     """Raise on a setting that has no such type; settings of a newer version are let be."""
     known = {field.name for field in fields(Settings)}
-    given = {name: value for name, value in settings.items() if name in known}
+    # None is what a version may have written for a setting that was not given
+    given = {name: value for name, value in settings.items() if name in known and value is not None}
     validated(Settings, given, f"{where} (settings)")
 
 

@@ -40,6 +40,7 @@ SAMPLES = {
     "probabilities",
     "written_a",
     "written_b",
+    "no_answer",
     *DISORDER,
 }
 

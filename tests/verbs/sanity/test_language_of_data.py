@@ -9,7 +9,7 @@ import pytest
 
 import disorder
 from disorder.transformations.tags import tagger_for
-from disorder.verbs.sanity.features import words_of
+from disorder.verbs.sanity.features import hashes, words_of
 
 GERMAN = [
     f"{who} {verb} {when} {where} und {not_}kommt danach wieder zurück."
@@ -89,3 +89,15 @@ def test_words_without_spaces_are_words(texts: list[str], mark: str, language: s
 )
 def test_words_of_any_script(text: str, words: list[str]) -> None:
     assert words_of(text) == words
+
+
+def test_a_bag_of_chinese_characters_makes_no_use_of_order() -> None:
+    texts = [(CHINESE[0], None), ("苹果喜欢老师今天。", None)]
+    one, other = (sorted(hashes(text).tolist()) for text, _ in texts)
+    assert one == other
+
+
+def test_order_of_thai_is_left_out_with_the_reason() -> None:
+    pytest.importorskip("sklearn", reason="needs scikit-learn")
+    with pytest.raises(disorder.DisorderError, match=r"Thai.*without spaces"):
+        disorder.sanity(rows(THAI, "ชอบ"), check="order")

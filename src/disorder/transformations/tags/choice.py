@@ -117,7 +117,7 @@ def package_for(language: str) -> str:
     none is known.
     """
     if language in ("en", "zh"):
-        return "disorder[nlp]"
+        return "the extra nlp"
     if language not in PIPELINES:
         return ""
     return f"{OWN_CODES.get(language, language)}_{PIPELINES[language]}"

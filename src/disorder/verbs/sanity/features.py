@@ -27,6 +27,7 @@ RowFeatures = tuple[Ints, Hashes]  # row numbers, and a feature for each of them
 BITS = 18
 WORD = re.compile(r"\w+(?:['’]\w+)?|[^\w\s]")
 # scripts without spaces, or with vowels that are marks, which the pattern would cut
+HAN = re.compile(r"[\u3400-\u9fff]")
 BY_UNICODE = re.compile(r"[\u0590-\u1dff\u2e80-\ua4cf\ua800-\uabff\uf900-\ufaff]")
 # Fibonacci hashing: the high bits of a product with it are well mixed.
 GOLDEN = np.uint64(0x9E3779B97F4A7C15)
@@ -51,8 +52,11 @@ def _number(word: str) -> int:
 
 @lru_cache(maxsize=50_000)
 def hashes(text: str) -> Hashes:
-    """A number for each word of a text."""
-    return hashed(words_of(text))
+    """A number for each word of a text; of Chinese texts for each character.
+
+    The words of a shuffled Chinese text are cut elsewhere: to a bag of words order would matter.
+    """
+    return hashed(words_of(HAN.sub(r" \g<0> ", text)))
 
 
 def words_of(text: str) -> list[str]:

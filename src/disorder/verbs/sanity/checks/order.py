@@ -9,6 +9,7 @@ from __future__ import annotations
 from functools import partial
 
 from disorder.errors import NothingToMeasure
+from disorder.languages import UNSPACED_LANGUAGES, language_name
 from disorder.registry import check
 from disorder.report.number_text import with_interval
 from disorder.types import Ints
@@ -19,12 +20,18 @@ from disorder.verbs.sanity.result import CheckResult, Verdict
 from disorder.verbs.sanity.trials import Trial, Trials
 
 SIZES = (1, 2, 3)
+CHINESE = "zh"  # the default model sees its characters, which stay the same
 
 
 @check(asks="Does the data need word order?", paper="OOO Table 2, NDSC", position=10)
 def order(given: CheckInput) -> CheckResult:
     """Shuffle both texts in training and test, and measure the cost for all rows and each group."""
     trials = given.trials
+    if given.task.language in UNSPACED_LANGUAGES - {CHINESE} and trials.model.name == "linear":
+        raise NothingToMeasure(
+            f"shuffled texts in {language_name(given.task.language)}, written without spaces, are "
+            "not cut into the same words again; use a --model with a tokenizer of its own"
+        )
     found, reasons = trials.try_each([shuffle_spec(n) for n in SIZES])
     if not found or found[0].spec != shuffle_spec(1):
         raise NothingToMeasure(reasons[0])
