@@ -366,7 +366,7 @@ class TestPythonInterface:
         assert "<html" not in html
         folder = found.save(tmp_path / "saved")
         names = {path.name for path in folder.iterdir()}
-        assert names == {"study.json", "study.csv", "study.md", "report.html"}
+        assert names == {"study.json", "study.csv", "study.md", "study.tex", "report.html"}
         assert "href" not in (folder / "report.html").read_text(encoding="utf-8").split("<body")[-1]
 
     def test_one_without_numbers_shows_itself_too(self) -> None:

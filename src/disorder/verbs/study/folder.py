@@ -48,7 +48,7 @@ def write_record(folder: Path, study: Study) -> None:
     write_atomically(folder / "study.json", text.encode("utf-8", "backslashreplace"))
 
 
-USUAL = {"precision": "fp32", "seeds": 1}  # not worth saying in a command
+USUAL = {"precision": "fp32", "seeds": 1, "language": "auto"}  # not worth saying in a command
 KEPT = ("runs", "models", "explained", "steps")  # folders of what a study made
 
 

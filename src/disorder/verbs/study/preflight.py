@@ -81,7 +81,9 @@ def usable_pipeline(item: StudyItem, bench: Workbench) -> tuple[Pipeline, list[s
     Raises where nothing would be left.
     """
     settings: Any = bench.part_settings
-    lacking = lacking_parts(item, settings, _language(bench))
+    needs_language = any("tags" in parse(spec).needs for spec in item.pipeline.perturbs)
+    language = _language(bench) if needs_language else "en"
+    lacking = lacking_parts(item, settings, language)
     if not lacking:
         return item.pipeline, []
     pipeline = item.pipeline.without(lacking)
@@ -93,10 +95,9 @@ def usable_pipeline(item: StudyItem, bench: Workbench) -> tuple[Pipeline, list[s
 
 
 def _language(bench: Workbench) -> str:
-    """The language of the data, where its name tells it."""
+    """The language of the data: as its name tells it, else as its texts do."""
     for data in bench.data:
         entry = named_set_of(data)
         task = entry.task_for(split_spec(data)[1]) if entry is not None else None
-        if task is not None:
-            return task.language
+        return task.language if task is not None else bench.read(data, limit=None).task.language
     return "en"

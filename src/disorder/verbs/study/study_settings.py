@@ -26,7 +26,16 @@ NEEDS = {
 }
 # they do not change the numbers
 NOT_RECORDED = {"data_dir", "cache", "device", "batch_size", "engine", "workers", "curtail"}
-PREDICTING = {"labels", "columns", "task", "data_dir", "batch_size", "precision", "cache"}
+PREDICTING = {
+    "labels",
+    "columns",
+    "task",
+    "language",
+    "data_dir",
+    "batch_size",
+    "precision",
+    "cache",
+}
 
 
 class StudySettings(BaseModel):
@@ -45,6 +54,7 @@ class StudySettings(BaseModel):
     labels: Mapping[str, str] = Field(default_factory=dict)
     columns: Mapping[str, str] = Field(default_factory=dict)
     task: str | None = None
+    language: str = "auto"
     data_dir: str | None = None
     batch_size: Positive | None = None
     precision: Literal["fp32", "bf16", "int8", "auto"] = "fp32"

@@ -67,6 +67,7 @@ def study(
     labels: Mapping[str, str] | None = None,
     columns: Mapping[str, str] | None = None,
     task: str | None = None,
+    language: str = "auto",
     data_dir: str | Path | None = None,
     batch_size: int | None = None,
     precision: str = "fp32",
@@ -106,6 +107,7 @@ def study(
         labels: What the model's labels mean: `{"LABEL_0": "entailment"}`.
         columns: Which columns are which: `{"premise": "text_a", "gold": "label"}`.
         task: Treat the data as this known task.
+        language: The language of the texts (`"de"`); `"auto"` finds it out.
         data_dir: Folder with the papers' datasets (else `DISORDER_DATA`).
         batch_size: Texts per batch (by length if None).
         precision: `"fp32"`, `"bf16"`, `"int8"`, or `"auto"`: a faster one if predictions agree.
@@ -132,6 +134,7 @@ def study(
         labels=dict(labels or {}),
         columns=dict(columns or {}),
         task=task,
+        language=language,
         data_dir=_text(data_dir),
         batch_size=batch_size,
         precision=precision,

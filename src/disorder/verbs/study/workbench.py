@@ -89,6 +89,7 @@ class Workbench:
             seed=self.settings.seed,
             columns=self.settings.columns,
             task=self.settings.task,
+            language=self.settings.language,
             data_dir=self.settings.data_dir,
         )
         return selected_data(raw_data(data), settings)
