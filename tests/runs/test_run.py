@@ -74,7 +74,7 @@ class TestScores:
 
     def test_the_task_is_the_one_of_the_data(self, run: Run) -> None:
         task = run.full_task
-        assert (task.name, list(task.labels), task.language) == (run.task, run.labels, "en")
+        assert (task.name, list(task.labels), task.language) == (run.task, run.labels, run.language)
 
 
 class TestFolder:

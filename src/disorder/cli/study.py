@@ -11,7 +11,7 @@ import typer
 
 from disorder.cli import options as o
 from disorder.cli.output import console as new_console
-from disorder.cli.output import print_json
+from disorder.cli.output import print_json, print_text
 from disorder.cli.resuming import resumable
 from disorder.cli.train import Device, settings_of
 from disorder.errors import DisorderError
@@ -182,7 +182,7 @@ def _check(name: str | None, studies: Path | None, *, as_json: bool) -> None:
     if as_json:
         print_json([asdict(check) for check in checks])
         return
-    sys.stdout.write(check_table(checks))
+    print_text(check_table(checks), end="")
 
 
 def _computed(name: str, given: Sequence[str], **settings: Any) -> Study:

@@ -81,9 +81,9 @@ def test_a_model_that_reads_one_kind_of_order_shows_it(
 
     answer.labels = LABELS  # type: ignore[attr-defined]
     rows = [row | {"label": LABELS[max(0, i - 38)]} for i, row in enumerate(pairs(40))]
-    scores = explain(answer, str(jsonl(rows)), by="ladder:draws=40,window=5", seed=1)[
-        "ladder"
-    ].scores
+    scores = explain(
+        answer, str(jsonl(rows)), by="ladder:draws=40,window=5", seed=1, language="en"
+    )["ladder"].scores
     others = [scores[name].value for name in SHARES[1:] if name != share]
     assert scores[share].value > 0.2
     assert all(scores[share].value > other for other in others)
@@ -138,7 +138,9 @@ def test_abstaining_is_not_right(jsonl: Write) -> None:
         return [[0.3, 0.0, 0.0, 0.7]] * len(texts)
 
     abstains.labels = (*LABELS, "invalid")  # type: ignore[attr-defined]
-    scores = explain(abstains, str(jsonl(pairs(12))), by="ladder:draws=2")["ladder"].scores
+    scores = explain(abstains, str(jsonl(pairs(12))), by="ladder:draws=2", language="en")[
+        "ladder"
+    ].scores
     assert scores["accuracy, original text"].value == scores["accuracy, words only"].value == 0
 
 

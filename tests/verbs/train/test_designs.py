@@ -151,11 +151,15 @@ def test_a_mistake_fails_before_test_data_is_read(
             ["sort"],
             out=tmp_path / "d",
             model="bow",
-            settings={"epoch": "1"},
+            settings={"epohcs": "1"},
         )
     with pytest.raises(UnknownName, match="did you mean 'epochs'"):
         mitigations(
-            "builtin:nli:train", "builtin", out=tmp_path / "d", model="bow", settings={"epoch": "1"}
+            "builtin:nli:train",
+            "builtin",
+            out=tmp_path / "d",
+            model="bow",
+            settings={"epohcs": "1"},
         )
 
 

@@ -283,7 +283,7 @@ def test_training_on_the_words_that_matter_needs_a_model(
     plain: TrainedModel, reviews: Dataset, tmp_path: Path
 ) -> None:
     some = replace(reviews, examples=reviews.examples[:60])
-    with pytest.raises(DisorderError, match="--asks"):
+    with pytest.raises(DisorderError, match="asks=FORM:FOLDER"):
         train("plain", some, model="bow", on=["drop_least"], out=tmp_path / "n")
     assert not (tmp_path / "n").exists(), "nothing is left in the way of the next try"
     done = train(

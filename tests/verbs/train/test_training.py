@@ -135,7 +135,7 @@ def test_numbers_can_be_learned(tmp_path: Path) -> None:
         ({"settings": {"epochs": "0"}}, BadSetting, "epochs"),
         ({"settings": {"warmup": "1.5"}}, BadSetting, "warmup"),
         ({"settings": {"patience": "-1"}}, BadSetting, "patience"),
-        ({"settings": {"epoch": "3"}}, UnknownName, "did you mean 'epochs'"),
+        ({"settings": {"epohcs": "3"}}, UnknownName, "did you mean 'epochs'"),
         ({"settings": {"precision": "int8"}}, BadSetting, "precision"),
         ({"settings": {"vectors": "none.txt"}}, BadData, "no such file"),
         ({"settings": {"words": "nobody"}}, UnknownName, "nobody"),
