@@ -2,6 +2,7 @@
 # make test          set everything up and run every check that needs nothing but this folder
 # make test-shared   the tests that need ../shared: the papers' data, NLTK's data, a trained model
 # make test-browser  the pages in a real Chromium
+# make test-laboratory  every verb killed, every write failed in turn, at small size
 # make test-faults   the fault laboratory in full: kills, failing writes, hostile input (half an hour)
 # make test-inspect  exported tasks in inspect_ai, which has an environment of its own
 # make test-extras   the core and every extra alone, each in an environment of its own
@@ -15,7 +16,7 @@ SOURCES := $(shell find src examples -type f -not -name '*.pyc' -not -path '*/__
 PYTEST := $(BIN)/python -m pytest
 PARALLEL := -n 2 --dist worksteal
 
-.PHONY: demo test test-shared test-browser test-faults test-inspect test-extras test-dist \
+.PHONY: demo test test-shared test-browser test-laboratory test-faults test-inspect test-extras test-dist \
 	chromium lint clean \
 	docs reference tutorials screenshots dist
 
@@ -58,9 +59,12 @@ dist: | $(VENV)/bin/python
 
 test-dist:
 	scripts/test_dist.sh
+test-laboratory: $(VENV)/installed-all
+	$(PYTEST) $(PARALLEL) -m laboratory
+
 test-faults: $(VENV)/installed-all
 	rm -f faults.jsonl
-	DISORDER_FAULTS=full DISORDER_FAULTS_LOG=$(CURDIR)/faults.jsonl $(PYTEST) tests/faults tests/models/test_fingerprint_contract.py
+	DISORDER_FAULTS=full DISORDER_FAULTS_LOG=$(CURDIR)/faults.jsonl $(PYTEST) -m 'laboratory or not shared and not browser' tests/faults tests/models/test_fingerprint_contract.py
 	$(BIN)/python scripts/fault_figures.py faults.jsonl
 	$(BIN)/python scripts/replay_attacks.py
 	$(BIN)/python scripts/check_dependencies.py

@@ -136,9 +136,8 @@ def measure(folder: Path, rounds: int) -> None:
     for _ in range(rounds):
         with Viewer(folder) as viewer:
             with urllib.request.urlopen(viewer.url) as answer:
-                ids = dict(
-                    re.findall(r'href="/run/([0-9a-f]{12})"><bdi>([^<]*)', answer.read().decode())
-                )
+                link = r'href="/run/([0-9a-f]{12})"[^>]*><bdi>([^<]*)'
+                ids = dict(re.findall(link, answer.read().decode()))
             first, second = sorted(ids, key=lambda id: ids[id])
             times.setdefault("open a run (fresh server)", []).append(
                 timed(f"{viewer.url}/run/{first}")

@@ -24,7 +24,10 @@ import pytest
 
 from faults.laboratory import note, samples_of, scores_of, size
 
-pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+pytestmark = [
+    pytest.mark.laboratory,
+    pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork"),
+]
 HANGS = 600.0  # seconds: a loaded machine is slow, not hung
 Result = Any
 

@@ -17,6 +17,8 @@ from disorder.runs import read_run, storage
 from disorder.verbs.audit import audit, auditing, resume
 from faults.laboratory import check_one_line, note, samples_of, scores_of, size
 
+pytestmark = pytest.mark.laboratory
+
 ERRORS = (errno.ENOSPC, errno.EIO, errno.EROFS, errno.EDQUOT)
 SETTINGS: dict[str, Any] = {"limit": 24, "q": 4, "cache": "off", "with_": ["derange", "reverse"]}
 

@@ -34,7 +34,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             for line in _found(path, given.check or list(CHECKS), columns)
         ]
     except DisorderError as error:
-        sys.stderr.write(f"disorder: {error}\n")
+        print_text(f"disorder: {error}", is_error=True)
         return 2
     print_text("".join(f"{line}\n" for line in found), end="")
     return 1 if found else 0
