@@ -36,6 +36,7 @@ SET = {
     "mnli:matched": "MNLI(?: m dev| Matched)?",
     "mnli:mismatched": "MNLI (?:mm dev|Mismatched)",
     "anli": "ANLI",
+    "anli:dev": "ANLI",
     "mean": "Mean",
     "snli:dev": "SNLI(?: [Dd]ev)?",
     "snli:test": "SNLI [Tt]est",
@@ -158,7 +159,7 @@ LAYOUTS: dict[str, Layout] = {
         lambda row: (
             "ANLI"
             if row["transformation"] == "original"
-            else f"ANLI-SHUFFLE-n{row['transformation'][-1]}"
+            else f"ANLI-SHUFFLE-n{row['transformation'].split('n=')[1][0]}"
         ),
     ),
     "ndsc/appendix2": CLASSES,
