@@ -197,12 +197,17 @@ def predict(pairs):
 """
 
 
+def _hears_interrupts() -> None:
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
 @pytest.mark.skipif(os.name == "nt", reason="signals")
 def test_an_interrupt_says_how_to_resume_and_that_works(tmp_path: Path) -> None:
     (tmp_path / "slow.py").write_text(SLOW)
     words = ("audit", "python:slow:predict", "builtin", "--limit", 9, "--q", 2, "--out", "a b")
     process = subprocess.Popen(
         disorder_command(*words),
+        preexec_fn=_hears_interrupts,  # a shell's background jobs are started deaf
         cwd=tmp_path,
         env=environment(),
         stdout=subprocess.PIPE,

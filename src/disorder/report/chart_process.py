@@ -141,10 +141,11 @@ class ChartProcess:
     def end(self) -> None:
         """End the child."""
         child, self._child = self._child, None
-        if child is None or self._owner != os.getpid():
+        if child is None:
             return
-        child.kill()
-        child.wait()
+        if self._owner == os.getpid():  # a forked process has copies of the pipes only
+            child.kill()
+            child.wait()
         for pipe in (child.stdin, child.stdout):
             if pipe is not None:
                 try:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, Field, FiniteFloat, NonNegativeInt, model_validator
 
 ConclusionKind = Literal[
     "reads_order",
@@ -18,6 +18,37 @@ ConclusionKind = Literal[
     "one_label",
     "one_gold_label",
 ]
+
+
+class AnswerTable(BaseModel):
+    """How many examples get each answer, before and after a transformation, by gold label."""
+
+    labels: list[str]
+    answers: list[str]
+    gold: list[NonNegativeInt]
+    before: list[FiniteFloat]
+    after: list[FiniteFloat]
+    confusion: dict[Literal["before", "after"], list[list[FiniteFloat]]] | None = None
+
+    @model_validator(mode="after")
+    def has_one_shape(self) -> AnswerTable:
+        """One row per label, one column per answer, and at least one example."""
+        rows, columns = len(self.labels), len(self.answers)
+        tables = (
+            []
+            if self.confusion is None
+            else [self.confusion.get("before"), self.confusion.get("after")]
+        )
+        if any(
+            table is None or len(table) != rows or any(len(row) != columns for row in table)
+            for table in tables
+        ):
+            raise ValueError("a confusion matrix of another shape than its labels")
+        if len(self.gold) != rows or not len(self.before) == len(self.after) == columns:
+            raise ValueError("answers of another number than their labels")
+        if not sum(self.gold):
+            raise ValueError("answers to no example")
+        return self
 
 
 class Caveat(BaseModel):

@@ -18,11 +18,11 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import pyarrow as pa
 import pyarrow.parquet as pq
-from pydantic import BaseModel, Field, PrivateAttr
+from pydantic import BaseModel, Field, PrivateAttr, field_validator
 from pydantic.dataclasses import dataclass
 
 from disorder.errors import BadData, DisorderError, UnknownName
-from disorder.runs.conclusion import Conclusion, WordBaseline
+from disorder.runs.conclusion import AnswerTable, Conclusion, WordBaseline
 from disorder.runs.frames import data_frame
 from disorder.runs.run_checks import binding, check_run
 from disorder.runs.samples import SampleParts, storable
@@ -151,6 +151,13 @@ class Run(BaseModel):
     error: str = ""
     _folder: Path | None = PrivateAttr(default=None)
     _kept_alive: object = PrivateAttr(default=None)  # a temporary folder lives as long as its run
+
+    @field_validator("answers")
+    @classmethod
+    def _are_tables(cls, answers: dict[str, Any]) -> dict[str, Any]:
+        for table in answers.values():
+            AnswerTable.model_validate(table)
+        return answers
 
     @property
     def folder(self) -> Path | None:
