@@ -71,7 +71,7 @@ def test_five_hundred_runs_sort_and_filter(
     row = page.locator("#board tbody tr:visible")
     assert "hf:lab/model-042" in row.inner_text()
     page.get_by_role("button", name="Clear").click()
-    page.wait_for_function("document.querySelector('#count').textContent.startsWith('500')")
+    page.locator("#count", has_text="500 of 500").wait_for()
     assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
     assert "owned" not in page.title()
     assert [url for url in seen.requests if not url.startswith("file:")] == []
