@@ -57,7 +57,7 @@ def table(out: Path) -> None:
     done = {name: run for name, run in runs.items() if run.status == "done"}
     print(
         "| data | n | label mass | accuracy | accuracy, deranged | skill kept | conclusion | "
-        "order rank | unchanged: instruction deranged | shots reordered | answers dealt anew |"
+        "order rank | unchanged: instruction deranged | shots reordered | answers dealt again |"
     )
     print("|---" * 11 + "|")
     for name in datasets():
