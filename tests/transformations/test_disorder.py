@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from conftest import NLI, example
 from disorder.transformations import parse
 from disorder.transformations.positions.disorder import (
-    disorder_of,
     FEW,
+    disorder_of,
     inversions,
     kendall,
     variant_disorder,
