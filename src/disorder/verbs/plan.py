@@ -22,7 +22,8 @@ from disorder.metrics import Metric, metric_names
 from disorder.report.wording import options_of
 from disorder.runs.settings import Settings
 from disorder.types import Outcomes, Score
-from disorder.verbs.audit import Pilot, Prices, pilot, settings_of
+from disorder.verbs.audit import Pilot, Prices, pilot
+from disorder.verbs.keyword_settings import settings_of
 
 WIDTH = 0.05
 EXAMPLES = 40  # of a pilot
