@@ -1,4 +1,4 @@
-"""The verb `explain`: read data, load the model, run the explanations asked for one by one.
+"""The verb `explain`: read data, load the model, run the chosen explanations one by one.
 
 What one explanation cannot show is a line in the result; the others still run.
 """

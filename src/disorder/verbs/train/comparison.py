@@ -63,8 +63,8 @@ def _trained(
     if not (out / "training.json").exists():
         return run_training(checked, out, progress, data=source.read).spec
     record = read_record(out)
-    asked = json.loads(json.dumps(request.recorded()))
-    if _deciding(record["request"]) != _deciding(asked):
+    requested = json.loads(json.dumps(request.recorded()))
+    if _deciding(record["request"]) != _deciding(requested):
         raise DisorderError(f"{out} holds another training; choose another --out")
     if record["status"] != "done":
         return run_training(checked, out, progress, is_resumed=True, data=source.read).spec
