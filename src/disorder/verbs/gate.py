@@ -151,7 +151,7 @@ def _notes(run: Run, rule: GateRule) -> Iterator[str]:
     where = "" if rule.transformation is None else f"{rule.transformation}:"
     group = "" if rule.group == "all" else f"[{rule.group}]"
     score, _, limit = BETTER.partition(" ")
-    if all(spec in run.breaks_order for spec in _transformations(run, rule)):
+    if all(spec in (MAIN, *run.breaks_order) for spec in _transformations(run, rule)):
         note += (
             " A limit on it alone does not tell a reader from a bag of words; "
             f'--fail-if "{where}{score}{group} {limit}" does.'

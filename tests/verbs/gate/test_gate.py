@@ -17,6 +17,7 @@ from markdown_it import MarkdownIt
 
 import disorder
 from disorder.errors import DisorderError, UnknownName
+from disorder.registry import MetricPart, parts
 from disorder.report.badge import svg
 from disorder.report.gate import Decision, code, junit_xml, lines, notes, summary
 from disorder.runs.run import Omitted, Record, Run, write_run
@@ -269,7 +270,7 @@ class TestCommand:
         assert out.splitlines()[:2] == [
             "FAIL             derange:wos is 0.250 [0.200, 0.290], n = 1,000; fails if < 0.3",
             "PASS (undecided) derange:omega_max is 0.960 [0.940, 0.980], n = 1,000; "
-            "fails if > 0.95",
+            "fails if > 0.95; about 3,000 more examples would decide it",
         ]
         assert "1 rule is undecided: the interval includes the limit" in out
         code, out, err = command(
@@ -314,6 +315,7 @@ class TestCommand:
             "n": 1000,
             "passed": False,
             "is_sure": True,
+            "more_examples": None,
         }
         assert told["rulings"] == [ruling]
 
@@ -447,10 +449,32 @@ class TestRulesThatMeanWhatTheySay:
             ("agreement > 0.9", True),
             ("omega@0.5 > 0.5", True),
             ("omega_rand > 0.5", True),
+            ("omega_all > 0.5", True),
+            ("derange:accuracy > 0.5", True),
         ],
     )
     def test_which_scores_get_one(self, runs: dict[str, Run], rule: str, has_note: bool) -> None:
         assert bool(gate(runs["bag"], rule).notes) == has_note
+
+    def test_every_score_that_depends_on_q_has_one(self) -> None:
+        for entry in parts(MetricPart).values():
+            if entry.depends_on_q:
+                assert entry.alone, entry.name
+
+    def test_no_better_rule_on_word_order_where_words_were_dropped(self) -> None:
+        scores = [record("drop_text", "agreement", 0.5, 0.4, 0.6)]
+        run = made(transformations=["drop_text"], scores=scores, omitted=[], skips={})
+        [note] = gate(run, "agreement > 0.9").notes
+        assert note.startswith("agreement: a model with one constant answer has 1")
+        assert "bag of words" not in note
+
+    @pytest.mark.parametrize(
+        ("rule", "more"),
+        [("omega_max > 0.95", 3000), ("omega_max > 0.96", None), ("omega_max > 0.5", None)],
+    )
+    def test_how_many_more_examples_would_decide(self, rule: str, more: int | None) -> None:
+        [ruling] = gate(made(), rule).rulings
+        assert ruling.more_examples == more
 
     def test_the_better_rule_is_about_the_same_texts(self, runs: dict[str, Run]) -> None:
         [note] = gate(runs["bag"], "derange:p_c[needs=order] > 0.9").notes

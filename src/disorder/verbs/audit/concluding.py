@@ -24,7 +24,7 @@ FEWEST_OTHERS = 5
 FEWEST_NUMBERS = 4  # of which a rank correlation has an interval
 NEAREST = 0.02  # a value this near to a limit will hardly be decided by more examples
 MOST = 1_000.0  # times as many examples: more is no help to name
-STEPS = 20  # of a bisection
+STEPS = 12  # of a bisection
 
 
 @dataclass(frozen=True)
