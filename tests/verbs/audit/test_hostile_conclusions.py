@@ -22,6 +22,7 @@ from disorder.verbs.audit import audit
 from disorder.verbs.audit.caveats import caveats_of, of_behaviour, words_alone
 from disorder.verbs.audit.concluding import ConclusionLimits, conclude
 from disorder.verbs.audit.conclusions import sanity_command
+from disorder.verbs.audit.prompt_breaking import prompt_verdict
 
 Row = dict[str, str]
 LIMITS = ConclusionLimits.of(Settings())
@@ -242,3 +243,20 @@ def test_no_conclusion_with_curtail_says_why() -> None:
     rows = sentences(12)
     run = audited("always:yes", rows, with_="derange", curtail=True)
     assert run.verdict.startswith("No conclusion, since --curtail does not predict every variant.")
+
+
+class TestPerturbedPrompts:
+    def verdict(self, before: list[float]) -> str:
+        record = SimpleNamespace(value=0.99, low=0.97, high=1.0, transformation="derange")
+        run = SimpleNamespace(
+            settings={"break_": "instruction"},
+            transformations=["derange"],
+            score=lambda spec, metric: record,
+            answers={"derange": {"answers": ["yes", "no"], "before": before}},
+        )
+        return prompt_verdict(run)  # type: ignore[arg-type]
+
+    def test_one_answer_to_every_text_shows_no_need_of_anything(self) -> None:
+        assert self.verdict([40, 20]).startswith("The model hardly needs the word order")
+        told = self.verdict([60, 0])
+        assert told.startswith("No verdict: the model answers yes to every text")
