@@ -4,6 +4,7 @@ keep their skill and are no bag of words, numbers.
 
 from __future__ import annotations
 
+import io
 from collections.abc import Callable, Sequence
 from itertools import pairwise
 from types import SimpleNamespace
@@ -11,9 +12,12 @@ from typing import Any
 
 import numpy as np
 import pytest
+from rich.console import Console
 
 from conftest import outcomes
 from disorder.report.conclusions import sentence
+from disorder.report.page import page
+from disorder.report.terminal import show
 from disorder.runs import Run
 from disorder.runs.conclusion import Conclusion, WordBaseline
 from disorder.runs.settings import Settings
@@ -186,6 +190,15 @@ class TestNumbers:
         found = conclude(self.made(range(20), [2.5] * 20), LIMITS)
         assert found.kind == "one_label"
         assert "the model answers 2.5 to all 20 original texts" in sentence(found)
+
+    def test_an_audit_of_a_constant_model_says_so(self) -> None:
+        rows = [row | {"label": str(i / 7)} for i, row in enumerate(sentences(12))]
+        run = audited(lambda texts: [2.5] * len(texts), rows, with_="derange")
+        assert run.verdict.startswith("One answer for every text: the model answers 2.5 to all 12")
+        console = Console(width=80, file=io.StringIO(), record=True)
+        show(run, console)
+        assert "One answer for every text" in console.export_text()
+        assert "One answer for every text" in page(run)
 
     def test_one_gold_number(self) -> None:
         found = conclude(self.made([3] * 20, range(20)), LIMITS)
