@@ -19,7 +19,7 @@ import disorder
 from disorder.report.conclusions import figures
 from disorder.runs.conclusion import Conclusion
 
-COMMON = "--with derange --q 20 --short use"
+COMMON = "--with derange --q 10 --short use"
 TRAINED = {
     "sst2-bow": "sst2:train --model bow --limit 6000 --set epochs=3",
     "sst2-convnet": "sst2:train --model convnet --limit 12000 --set epochs=3",
