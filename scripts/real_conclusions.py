@@ -85,13 +85,13 @@ AUDITS = {
     "paws-bow": Known(
         "bag of words, QQP",
         f"bow:qqp-bow {PAWS}",
-        "pairs of PAWS share their words by design: a bag of words trained on QQP can only answer "
-        "*paraphrase* (Zhang et al., 2019)",
+        "the texts of a pair share nearly all words, whatever the label, by design (Zhang et al., "
+        "2019): a bag of words is at chance",
     ),
     "paws-convnet": Known(
         "ConvNet, QQP",
         f"convnet:qqp-convnet {PAWS}",
-        "the same paper: models trained on QQP alone are near chance on PAWS",
+        "the same paper: models trained on QQP without PAWS do badly on it",
     ),
     "de-bow": Known(
         "bag of words, German",

@@ -5,6 +5,7 @@ run's names are.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
@@ -17,7 +18,7 @@ from markdown_it import MarkdownIt
 
 import disorder
 from disorder.errors import DisorderError, UnknownName
-from disorder.registry import MetricPart, parts
+from disorder.registry import MetricPart, metric_named, parts
 from disorder.report.badge import svg
 from disorder.report.gate import Decision, code, junit_xml, lines, notes, summary
 from disorder.runs import Omitted, Record, Run, write_run
@@ -427,6 +428,13 @@ class TestRulesThatMeanWhatTheySay:
         for rule in (BETTER, "wos < 0.2"):
             assert gate(runs["reader"], rule).passed
             assert not gate(runs["bag"], rule).passed
+
+    @pytest.mark.parametrize("name", ["README.md", "docs/gate.md"])
+    def test_the_pages_teach_rules_that_need_no_note(self, name: str) -> None:
+        text = (Path(__file__).parents[3] / name).read_text(encoding="utf-8")
+        taught = {GateRule.parse(rule).metric for rule in re.findall(r'--fail-if "([^"]+)"', text)}
+        assert "skill_kept" in taught
+        assert [each for each in taught if (part := metric_named(each)) and part.alone] == []
 
     def test_what_was_taught_before_gets_a_note(self, runs: dict[str, Run]) -> None:
         old = "omega_max > 0.8"

@@ -185,7 +185,10 @@ def _verdict(
 ) -> Verdict:
     margin = rule.in_points
     if not rows:
-        because = f"None of {n_tests:,} words and labels is above its label's frequency by {margin}"
+        because = (
+            f"None of {n_tests:,} words and labels is shown to be above its label's frequency by "
+            f"{margin}"
+        )
         return Verdict("label words", "none found", because)
     top = rows[0]
     interval = f"{top['share']:.3f} [{top['share_low']:.3f}, {top['share_high']:.3f}]"
