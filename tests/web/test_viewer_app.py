@@ -75,12 +75,16 @@ def test_every_page_is_served_and_shows_hostile_text_as_text(app: Any) -> None:
         f"/run/{hostile}",
         f"/run/{hostile}/report",
         f"/compare?run={ids['uni']}&run={ids['alw']}",
+        "/conclusions",
     ]
     targets += [f"/run/{hostile}/example/{i}" for i in range(6)]
     for target in targets:
         response = request(viewer, target)
         assert response.status == 200, response.text
         assert not EVIL.search(response.text.replace("\n", "")), target
+    for target in ("/", f"/run/{hostile}"):
+        assert 'href="/conclusions"' in request(viewer, target).text
+    assert "reads word order" in request(viewer, "/conclusions").text
     page = request(viewer, f"/run/{hostile}").text
     assert "&lt;img src=x onerror=alert(1)&gt;" in page
     assert "⟨U+202E⟩" in page

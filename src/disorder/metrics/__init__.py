@@ -22,7 +22,15 @@ from disorder.metrics.statistics.decomposition import (
     RankCorrelation,
     Share,
 )
-from disorder.metrics.statistics.intervals import average, mean, ratio, resampled, share, widened
+from disorder.metrics.statistics.intervals import (
+    average,
+    mean,
+    ratio,
+    resampled,
+    share,
+    two_digits,
+    widened,
+)
 from disorder.metrics.statistics.paired import PairedDifference, difference_of, holm
 from disorder.metrics.statistics.skill_ratio import SkillRatio
 from disorder.metrics.wos import dev_r, is_simple, step_counts
@@ -58,5 +66,6 @@ __all__ = [
     "share",
     "step_counts",
     "threshold",
+    "two_digits",
     "widened",
 ]

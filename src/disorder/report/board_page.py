@@ -10,7 +10,7 @@ from typing import Any
 
 from disorder.report.conclusions import NAMES
 from disorder.report.display import framed
-from disorder.report.page import template
+from disorder.report.page import conclusion_rules, template
 from disorder.runs.frames import data_frame
 from disorder.runs.run import Record
 
@@ -99,6 +99,7 @@ def page(board: Board, *, is_still: bool = False) -> str:
         conclusions=list(dict.fromkeys(row.conclusion for row in board.rows)),
         script="" if is_still else script,
         digest=digest,
+        rules=conclusion_rules({}),
     )
     return rendered
 

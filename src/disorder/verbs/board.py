@@ -109,7 +109,8 @@ def _row(run: Run, name: str) -> BoardRow:
 
 
 def ranked(rows: Iterable[BoardRow]) -> list[BoardRow]:
-    """The rows with their ranks among the newest runs on the same data, least skill kept first.
+    """The rows with their ranks among the newest runs on the same data under the same
+    transformation, least skill kept first.
 
     A rank is a range where intervals overlap: from one more than the models that surely keep less,
     to all but those that surely keep more. Runs without skill have none.
@@ -125,7 +126,11 @@ def ranked(rows: Iterable[BoardRow]) -> list[BoardRow]:
 def _placed(row: BoardRow, current: Sequence[BoardRow]) -> BoardRow:
     is_newest = any(row is other for other in current)
     rivals = [
-        other.kept for other in current if other.data == row.data and other.is_ranked and other.kept
+        other.kept
+        for other in current
+        if (other.data, other.transformation) == (row.data, row.transformation)
+        and other.is_ranked
+        and other.kept
     ]
     row = replace(row, is_newest=is_newest)
     if not is_newest or not row.is_ranked or row.kept is None:

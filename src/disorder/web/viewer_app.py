@@ -87,6 +87,10 @@ def _add_run_pages(
         form = dict(request.query_params)
         return render_page("run.html", **run_page(library, queries, entry, form))
 
+    @app.get("/conclusions")
+    def conclusions() -> Response:
+        return render_page("conclusions.html", rules=report_page.conclusion_rules({}))
+
     @app.get("/run/{id}/report")
     def report(id: str) -> Response:
         found = _readable(library, id)
