@@ -90,51 +90,64 @@ def explain(
     heads, minimal pairs) are shown when named. Names and settings: disorder list explanations.
     """
     from disorder.cli.progress import Bar
+    from disorder.runs.folder_lock import only_writer
     from disorder.verbs import explain as verb
 
     if figure:
         verb.check_format(figure)
     # names that the verb itself checks
     choices: dict[str, Any] = {"fidelity": fidelity, "short": short, "precision": precision}
-    with Bar() as bar:
-        found = verb.explain(
-            model,
-            data or "builtin",
-            by=by or (),
-            with_=with_,
-            q=q,
-            seed=seed,
-            limit=limit,
-            columns=o.mapping("--columns", columns),
-            labels=o.mapping("--labels", labels),
-            task=task,
-            language=language,
-            data_dir=data_dir,
-            batch_size=batch_size,
-            cache=cache,
-            prompt=prompt,
-            shots=shots,
-            shots_from=shots_from,
-            label_words=label_words,
-            option_orders=option_orders,
-            calibrate=calibrate,
-            chat=chat,
-            progress=bar,
-            **choices,
-        )
+    is_folder_wanted = out is not None or not (figure or csv or as_json)
+    folder = (out or o.new_folder(model, data or "builtin")) if is_folder_wanted else None
+    with only_writer(folder):
+        with Bar() as bar:
+            found = verb.explain(
+                model,
+                data or "builtin",
+                by=by or (),
+                with_=with_,
+                q=q,
+                seed=seed,
+                limit=limit,
+                columns=o.mapping("--columns", columns),
+                labels=o.mapping("--labels", labels),
+                task=task,
+                language=language,
+                data_dir=data_dir,
+                batch_size=batch_size,
+                cache=cache,
+                prompt=prompt,
+                shots=shots,
+                shots_from=shots_from,
+                label_words=label_words,
+                option_orders=option_orders,
+                calibrate=calibrate,
+                chat=chat,
+                progress=bar,
+                **choices,
+            )
+        written = _write(found, figure, csv, folder)
+    if as_json:
+        print_json(verb.as_json(found))
+    else:
+        _show(found, written)
+
+
+def _write(
+    found: Explanations, figure: Path | None, csv: Path | None, folder: Path | None
+) -> list[Path]:
+    """Write what was asked for; gives the paths to show."""
+    from disorder.verbs import explain as verb
+
     written = []
     if figure:
         written += verb.write_figures(figure, found)
     if csv:
         written += verb.write_csvs(csv, found)
-    if out or not (written or as_json):
-        folder = out or o.new_folder(model, data or "builtin")
+    if folder:
         verb.write_folder(folder, found, _command())
         written.append(folder / "explain.html")
-    if as_json:
-        print_json(verb.as_json(found))
-    else:
-        _show(found, written)
+    return written
 
 
 def _command() -> str:

@@ -7,6 +7,7 @@ behind. Shared storage (s3://, …) has no such lock: there, one writer is not e
 from __future__ import annotations
 
 import os
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from types import TracebackType
 
@@ -57,6 +58,11 @@ class FolderLock:
         trace: TracebackType | None,
     ) -> None:
         self.release()
+
+
+def only_writer(folder: Path | None) -> AbstractContextManager[object]:
+    """The lock of a folder; nothing is locked where nothing is written."""
+    return nullcontext() if folder is None else FolderLock(folder)
 
 
 def _make(folder: Path, option: str) -> list[Path]:

@@ -17,6 +17,7 @@ from disorder.report.board_page import Board, BoardRow, page
 from disorder.report.page import page as report_page
 from disorder.report.wording import main_transformation
 from disorder.runs import Record, Run, make_folder, read_run, write_atomically
+from disorder.runs.folder_lock import only_writer
 
 REPORTS = "reports"
 
@@ -31,6 +32,11 @@ def board(
     out: a folder for index.html and the reports; without it nothing is written.
     title: what the page is called.
     """
+    with only_writer(None if out is None else Path(out)):
+        return _board(runs, None if out is None else Path(out), title)
+
+
+def _board(runs: Sequence[str | Path | Run], out: Path | None, title: str) -> Board:
     found = list(_runs(runs))
     if not found:
         raise DisorderError("no finished run is there: disorder board runs --out site")
@@ -38,7 +44,7 @@ def board(
     rows = [_row(run, name if out else "") for run, name in zip(found, names, strict=True)]
     made = Board(title=title, rows=ranked(rows))
     if out is not None:
-        _write(Path(out), made, dict(zip(names, found, strict=True)))
+        _write(out, made, dict(zip(names, found, strict=True)))
     return made
 
 

@@ -16,8 +16,9 @@ from pathlib import Path
 from typing import Any
 
 from disorder.errors import BadData
-from disorder.runs.storage import cannot_write, sync_tree, write_atomically
+from disorder.runs.storage import sync_tree, write_atomically
 from disorder.untrusted_files import read_json, reason, validated
+from disorder.verbs.train.folder import saving_weights
 
 NEWEST = "newest.json"
 
@@ -72,10 +73,8 @@ class Checkpoints:
     def write(self, state: TrainingState, tensors: Mapping[str, Mapping[str, Any]]) -> None:
         """Write one, then remove the one before."""
         name = f"{state.phase}-{state.epoch}-{state.step}"
-        try:
+        with saving_weights(self.folder / name):
             self._write_folder(self.folder / name, state, tensors)
-        except OSError as error:
-            raise cannot_write(self.folder / name, error) from None
         sync_tree(self.folder / name)
         write_atomically(self.folder / NEWEST, json.dumps(name).encode())
         for other in self.folder.iterdir():
