@@ -21,6 +21,7 @@ from disorder.untrusted_files import read_json, reason, validated
 from disorder.verbs.train.folder import saving_weights
 
 NEWEST = "newest.json"
+NAME = re.compile(r"[0-9]+(-[0-9]+)*")  # of a checkpoint
 
 
 @dataclass
@@ -78,7 +79,7 @@ class Checkpoints:
         sync_tree(self.folder / name)
         write_atomically(self.folder / NEWEST, json.dumps(name).encode())
         for other in self.folder.iterdir():
-            if other.is_dir() and other.name != name:
+            if NAME.fullmatch(other.name) and other.name != name:
                 shutil.rmtree(other)
 
     def _write_folder(
@@ -121,6 +122,6 @@ class Checkpoints:
 
 def _plain_name(name: Any) -> str:
     """The name of a folder beside, and of none elsewhere."""
-    if not isinstance(name, str) or not re.fullmatch(r"[0-9]+(-[0-9]+)*", name):
+    if not isinstance(name, str) or not NAME.fullmatch(name):
         raise ValueError(f"{NEWEST} names no checkpoint")
     return name
