@@ -116,8 +116,9 @@ VERBS = {
         files_of("items.jsonl", "key.jsonl", "instructions.md"),
     ),
     "compare": Verb(
-        ["compare", "RUN", "RUN", "--html", "OUT.html"],
+        ["compare", "RUN", "OUT", "--html", "OUT.html"],
         lambda folder: (folder.with_suffix(".html").read_bytes(), printed(folder)),
+        is_on_a_copy=True,
     ),
     "report": Verb(["report", "OUT"], files_of("report.html", "run.json"), is_on_a_copy=True),
     "gate": Verb(
