@@ -12,6 +12,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import pty
 import re
 import resource
 import shutil
@@ -63,6 +64,23 @@ class Target:
         except subprocess.TimeoutExpired:
             return -1, "no end within 180 s"
         return done.returncode, done.stdout.decode("utf-8", "replace")
+
+    def on_a_terminal(self, words: list[str], typed: bytes) -> tuple[int, str]:
+        """Run a command that believes that a person sits before it, and type."""
+        ours, theirs = pty.openpty()
+        process = subprocess.Popen(
+            words, cwd=self.folder, env=self.environment(), stdin=theirs, stdout=theirs,
+            stderr=theirs,
+        )  # fmt: skip
+        os.close(theirs)
+        os.write(ours, typed)
+        told = b""
+        with suppress(OSError):  # the other end is closed
+            while part := os.read(ours, 65536):
+                told += part
+        os.close(ours)
+        plain = re.sub(r"\x1b\[[?\d;]*[A-Za-z]", "", told.decode("utf-8", "replace"))
+        return process.wait(), plain.replace("\r", "")
 
     def a_run(self, name: str = "run") -> Path:
         """A finished run of the bag of words."""
@@ -221,7 +239,8 @@ def remote_code(target: Target) -> Outcome:
     (folder / "config.json").write_text(json.dumps({"model_type": "evil", "auto_map": auto}))
     (folder / "tokenizer_config.json").write_text('{"tokenizer_class": "BertTokenizer"}')
     (folder / "vocab.txt").write_text("[PAD]\n[UNK]\n[CLS]\n[SEP]\n[MASK]\na\n")
-    code, told = target.disorder("audit", f"hf:{folder}", "builtin", typed=b"y\ny\ny\n")
+    words = [sys.executable, "-m", "disorder", "audit", f"hf:{folder}", "builtin"]
+    code, told = target.on_a_terminal(words, b"y\ny\ny\n")
     is_run = (target.folder / "hf-trapped").exists()
     return f"code {'run' if is_run else 'not run'}; {said(code, told)}", not is_run and code == 2
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 import json
 import re
 import shutil
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -17,6 +17,7 @@ from faults.laboratory import samples_of, scores_of
 Result = Any
 Read = Callable[[Path], Result]
 LOG = "log"  # beside OUT: what the command printed
+DATA = "data.jsonl"  # beside RUN: a few pairs
 
 
 @dataclass(frozen=True)
@@ -39,7 +40,14 @@ class Verb:
         """The command to type: the first one, or the one that resumes."""
         is_begun = self.again is not None and (out / self.marker).exists()
         words = self.again if is_begun and self.again is not None else self.words
-        return [word.replace("OUT", str(out)).replace("RUN", str(run)) for word in words]
+        places = {"OUT": out, "RUN": run, "DATA": run.parent / DATA}
+        return [_replaced(word, places) for word in words]
+
+
+def _replaced(word: str, places: Mapping[str, Path]) -> str:
+    for name, path in places.items():
+        word = word.replace(name, str(path))
+    return word
 
 
 def json_of(name: str, *left_out: str) -> Read:
@@ -66,30 +74,30 @@ def printed(folder: Path) -> str:
 
 
 TRAIN = ["--model", "bow", "--limit", "40", "--set", "epochs=2"]
-TWO = ["builtin:nli:train", "builtin", *TRAIN, "--on", "reverse", "--test-limit", "30"]
+TWO = ["DATA", "DATA", *TRAIN, "--on", "reverse", "--test-limit", "30"]
 VERBS = {
     "audit": Verb(
-        ["audit", "builtin:bow", "builtin", "--limit", "60", "--q", "8", "--with", "derange",
+        ["audit", "builtin:bow", "DATA", "--limit", "60", "--q", "8", "--with", "derange",
          "--with", "reverse", "--with", "shuffle_ngrams:n=2", "--cache", "off", "--out", "OUT"],
         lambda folder: (scores_of(folder), samples_of(folder)),
         ["audit", "--resume", "OUT"],
         "run.json",
     ),
     "perturb": Verb(
-        ["perturb", "builtin", "--with", "derange", "--limit", "200", "--q", "8", "--out", "OUT/x"],
+        ["perturb", "DATA", "--with", "derange", "--q", "8", "--out", "OUT/x"],
         files_of("x"),
     ),
     "explain": Verb(
-        ["explain", "builtin:bow", "builtin", "--by", "length", "--limit", "40", "--q", "5",
+        ["explain", "builtin:bow", "DATA", "--by", "length", "--limit", "40", "--q", "5",
          "--cache", "off", "--out", "OUT"],
         json_of("explain.json"),
     ),
     "sanity": Verb(
-        ["sanity", "builtin", "--check", "duplicates", "--limit", "120", "--out", "OUT"],
+        ["sanity", "DATA", "--check", "duplicates", "--out", "OUT"],
         json_of("sanity.json", "command"),
     ),
     "train": Verb(
-        ["train", "plain", "builtin:nli:train", *TRAIN, "--set", "save_every=1", "--out", "OUT"],
+        ["train", "plain", "DATA", *TRAIN, "--set", "save_every=1", "--out", "OUT"],
         files_of("weights.npz"),
         ["train", "--resume", "OUT"],
         "training.json",
@@ -107,12 +115,12 @@ VERBS = {
         needs_torch=True,
     ),
     "study": Verb(
-        ["study", "unli/table2", "builtin:bow", "builtin", "--limit", "40", "--q", "5",
+        ["study", "unli/table2", "builtin:bow", "DATA", "--limit", "40", "--q", "5",
          "--cache", "off", "--out", "OUT"],
         lambda folder: json_of("study.json")(folder)["cells"],
     ),
     "human make": Verb(
-        ["human", "make", "builtin", "--n", "40", "--out", "OUT"],
+        ["human", "make", "DATA", "--n", "20", "--out", "OUT"],
         files_of("items.jsonl", "key.jsonl", "instructions.md"),
     ),
     "compare": Verb(
@@ -127,7 +135,7 @@ VERBS = {
     ),
     "board": Verb(["board", "RUN", "--out", "OUT"], files_of("index.html")),
     "plan": Verb(
-        ["plan", "builtin:bow", "builtin", "--width", "0.2", "--cache", "off", "--json"],
+        ["plan", "builtin:bow", "DATA", "--width", "0.2", "--cache", "off", "--json"],
         lambda folder: re.sub(r'"(seconds|minutes)[^,}]*', "", printed(folder)),
     ),
 }  # fmt: skip
