@@ -16,7 +16,7 @@ import pytest
 
 from disorder.errors import CannotWrite, DisorderError
 from disorder.runs import storage
-from disorder.verbs.audit import auditing
+from disorder.verbs.audit import division
 from faults.disk import ERRORS, KINDS, Disk, Kind, failing
 from faults.laboratory import note, size
 from faults.verbs import LOG, VERBS, Verb
@@ -30,7 +30,7 @@ USUAL = (3, 40)
 @pytest.fixture
 def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A folder on the failing disk; charts are not drawn, and blocks are small."""
-    monkeypatch.setattr(auditing, "BLOCK", 96)  # several parts
+    monkeypatch.setattr(division, "BLOCK", 96)  # several parts
     monkeypatch.setattr("disorder.report.charts.svg", lambda spec: "<svg/>")
     monkeypatch.setenv("DISORDER_CACHE", str(tmp_path / "cache"))
     (tmp_path / "disk").mkdir()
