@@ -85,6 +85,25 @@ def test_resume_loads_no_tagger_that_the_folder_names(finished: Path, tmp_path: 
         resume(folder)
 
 
+def test_resume_reads_no_prompt_that_the_folder_names(
+    finished: Path, tmp_path: Path, command: Any
+) -> None:
+    (tmp_path / "secret.txt").write_text("my-key {{ text_a }}")
+    prompt = str(tmp_path / "secret.txt")
+
+    def change(raw: dict[str, Any]) -> None:
+        raw["status"] = "started"
+        raw["settings"]["prompt"] = [prompt]
+
+    folder = changed(finished, tmp_path / "run", change)
+    code, _, err = command("audit", "--resume", folder)
+    assert code == 2
+    assert "no file is read because a folder says so" in err
+    assert f"--resume {folder} --prompt {prompt}" in err
+    _, _, err = command("audit", "--resume", folder, "--prompt", prompt)
+    assert "this model takes no prompt" in err  # it was let through, to a model that has no use
+
+
 def test_a_training_runs_no_model_that_its_folder_names(trap: Path, tmp_path: Path) -> None:
     pytest.importorskip("torch", reason="needs torch")
     record = {
