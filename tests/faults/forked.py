@@ -2,7 +2,8 @@
 
 The kernel ends a process by its timer of CPU time (SIGPROF, which nothing catches), so the moments
 are spread over the work however busy the machine is. A process hangs when it sleeps for five
-seconds without using the CPU: one that waits for a core does not.
+seconds and neither it nor a child uses the CPU: one that waits for a core, or for the disk, does
+not.
 """
 
 from __future__ import annotations
@@ -35,23 +36,43 @@ class Hung(AssertionError):
     """A process that sleeps and does nothing."""
 
 
-def forked(words: list[str], log: Path, *, dies_after: float | None = None) -> Ended:
-    """Run a command to its end in a forked process."""
+def forked(
+    words: list[str],
+    log: Path,
+    *,
+    err: Path | None = None,
+    cwd: Path | None = None,
+    dies_after: float | None = None,
+) -> Ended:
+    """Run a command to its end in a forked process; what it prints goes to `log`, or standard error
+    to `err`.
+    """
     pid = os.fork()
     if not pid:
-        _be_a_command(words, log, dies_after)
+        _be_a_command(words, [log, err or log], cwd, dies_after)
     return waited(pid)
 
 
-def _be_a_command(words: list[str], log: Path, dies_after: float | None) -> None:
+def print_to(logs: list[Path]) -> None:
+    """Let standard output and standard error of this process go to files."""
+    for number, log in enumerate(logs, start=1):
+        os.dup2(os.open(log, os.O_WRONLY | os.O_CREAT | os.O_APPEND), number)
+    sys.stdout = os.fdopen(1, "w", closefd=False)
+    sys.stderr = os.fdopen(2, "w", closefd=False)
+
+
+def _be_a_command(
+    words: list[str], logs: list[Path], cwd: Path | None, dies_after: float | None
+) -> None:
     code = 70
     try:
         warnings.simplefilter("ignore")
-        descriptor = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
-        os.dup2(descriptor, 1)
-        os.dup2(descriptor, 2)
-        sys.stdout = os.fdopen(1, "w", closefd=False)
-        sys.stderr = os.fdopen(2, "w", closefd=False)
+        for log in logs:
+            log.unlink(missing_ok=True)
+        print_to(logs)
+        if cwd is not None:
+            os.chdir(cwd)
+            sys.path.insert(0, str(cwd))  # as `python -m disorder` does
         resource.setrlimit(resource.RLIMIT_CPU, (MOST_CPU, MOST_CPU))
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
         if dies_after is not None:
@@ -94,15 +115,19 @@ def waited(pid: int) -> Ended:
 
 
 def _activity(pid: int) -> tuple[bool, float]:
-    """Whether all threads of a process sleep, and the CPU time that they used."""
-    states = []
+    """Whether all threads of a process and of its children sleep, and the CPU time they used."""
+    states = set()
     used = 0.0
-    for path in Path(f"/proc/{pid}/task").glob("*/stat"):
+    for task in Path(f"/proc/{pid}/task").glob("*"):
         with suppress(OSError):
-            fields = path.read_text().rpartition(")")[2].split()
-            states.append(fields[0])
+            fields = (task / "stat").read_text().rpartition(")")[2].split()
+            states.add(fields[0])
             used += float(fields[11]) + float(fields[12])
-    return bool(states) and set(states) == {"S"}, used
+            for child in (task / "children").read_text().split():
+                is_asleep, more = _activity(int(child))
+                states.add("S" if is_asleep else "R")
+                used += more
+    return states == {"S"}, used
 
 
 def preload(words: list[str], log: Path) -> None:
@@ -111,9 +136,7 @@ def preload(words: list[str], log: Path) -> None:
     pid = os.fork()
     if not pid:
         try:
-            descriptor = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
-            os.dup2(descriptor, 1)
-            os.dup2(descriptor, 2)
+            print_to([log, log])
             from disorder.cli import main
 
             with suppress(SystemExit):

@@ -23,7 +23,11 @@ from faults.verbs import LOG, VERBS, Verb
 
 WRITING = [name for name in VERBS if name != "plan"]  # that one writes to its cache alone
 # how often a write of each verb fails: in the small laboratory, in full
-FAULTS = {"audit": (12, 160), "train": (6, 80), "study": (3, 60), "designs": (2, 32)}
+FAULTS = {
+    **dict.fromkeys(("audit", "perturb", "sanity", "gate"), (6, 60)),
+    "study": (3, 30),
+    **dict.fromkeys(("designs", "mitigations"), (2, 20)),
+}
 USUAL = (3, 40)
 
 
