@@ -20,7 +20,7 @@ def board(
 ) -> None:
     """Rank the models of RUNS on each dataset by the skill they keep: one page, no server needed.
 
-    The page sorts and filters itself, links to a copy of each report, and loads nothing from
+    The page sorts and filters itself, links to a report of each run, and loads nothing from
     elsewhere.
     """
     from disorder.verbs.board import board as make

@@ -95,6 +95,7 @@ def explain(
     given = dict(locals())
     settings: dict[str, Any] = {name: v for name, v in given.items() if name not in OUTSIDE}
     from disorder.cli.progress import Bar
+    from disorder.runs.folder_lock import only_writer
     from disorder.verbs import explain as verb
 
     if figure:
@@ -102,21 +103,33 @@ def explain(
     settings["by"] = by or ()
     settings["columns"] = o.mapping("--columns", columns)
     settings["labels"] = o.mapping("--labels", labels)
-    with Bar() as bar:
-        found = verb.explain(model, data or "builtin", progress=bar, **settings)
+    is_folder_wanted = out is not None or not (figure or csv or as_json)
+    folder = (out or o.new_folder(model, data or "builtin")) if is_folder_wanted else None
+    with only_writer(folder):
+        with Bar() as bar:
+            found = verb.explain(model, data or "builtin", progress=bar, **settings)
+        written = _write(found, figure, csv, folder)
+    if as_json:
+        print_json(verb.as_json(found))
+    else:
+        _show(found, written)
+
+
+def _write(
+    found: Explanations, figure: Path | None, csv: Path | None, folder: Path | None
+) -> list[Path]:
+    """Write what was asked for; gives the paths to show."""
+    from disorder.verbs import explain as verb
+
     written = []
     if figure:
         written += verb.write_figures(figure, found)
     if csv:
         written += verb.write_csvs(csv, found)
-    if out or not (written or as_json):
-        folder = out or o.new_folder(model, data or "builtin")
+    if folder:
         verb.write_folder(folder, found, _command())
         written.append(folder / "explain.html")
-    if as_json:
-        print_json(verb.as_json(found))
-    else:
-        _show(found, written)
+    return written
 
 
 def _command() -> str:

@@ -1,7 +1,7 @@
 """A board: many runs on one page, models ranked on each dataset by the skill they keep.
 
-`disorder board RUNS… --out site/` writes index.html, which needs no server and no network, and a
-copy of each run's report beside it.
+`disorder board RUNS… --out site/` writes index.html, which needs no server and no network, and the
+report of each run beside it.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from disorder.report.board_page import Board, BoardRow, page
 from disorder.report.page import page as report_page
 from disorder.report.wording import main_transformation
 from disorder.runs import Record, Run, make_folder, read_run, write_atomically
+from disorder.runs.folder_lock import FolderLock
 
 REPORTS = "reports"
 
@@ -31,6 +32,13 @@ def board(
     out: a folder for index.html and the reports; without it nothing is written.
     title: what the page is called.
     """
+    if out is None:
+        return _board(runs, None, title)
+    with FolderLock(Path(out), may_have_links=True):  # a site of the user's own
+        return _board(runs, Path(out), title)
+
+
+def _board(runs: Sequence[str | Path | Run], out: Path | None, title: str) -> Board:
     found = list(_runs(runs))
     if not found:
         raise DisorderError("no finished run is there: disorder board runs --out site")
@@ -38,7 +46,7 @@ def board(
     rows = [_row(run, name if out else "") for run, name in zip(found, names, strict=True)]
     made = Board(title=title, rows=ranked(rows))
     if out is not None:
-        _write(Path(out), made, dict(zip(names, found, strict=True)))
+        _write(out, made, dict(zip(names, found, strict=True)))
     return made
 
 
@@ -152,13 +160,11 @@ def _order(row: BoardRow) -> tuple[bool, str, bool, float, str]:
 
 
 def _write(folder: Path, made: Board, runs: dict[str, Run]) -> None:
-    """The page, and a copy of each report; one that is not there is drawn."""
+    """The page, and the report of each run: drawn from its numbers, since the page in its folder
+    may be anybody's and goes to readers of this one.
+    """
     make_folder(folder / REPORTS)
     for name, run in runs.items():
-        path = None if run.folder is None else run.folder / "report.html"
-        if path is not None and path.is_file():
-            content = path.read_bytes()
-        else:
-            content = report_page(run).encode("utf-8", "backslashreplace")
+        content = report_page(run).encode("utf-8", "backslashreplace")
         write_atomically(folder / REPORTS / f"{name}.html", content)
     write_atomically(folder / "index.html", page(made).encode("utf-8", "backslashreplace"))

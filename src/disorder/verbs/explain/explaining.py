@@ -20,9 +20,12 @@ from disorder.errors import (
 )
 from disorder.registry import ExplanationPart, part, parts
 from disorder.report.notebook_progress import shown_progress
+from disorder.runs.folder_lock import only_writer
+from disorder.runs.settings import Settings
 from disorder.specs import format_part, parse_part
-from disorder.transformations import parse
+from disorder.transformations import Transformation, parse
 from disorder.types import Dataset, Fidelity, Progress
+from disorder.verbs.explain.folder import command_of, write_folder
 from disorder.verbs.explain.result import Explanations, ExplanationSection
 from disorder.verbs.explain.subject import LIMIT, Subject
 from disorder.verbs.keyword_settings import settings_of
@@ -100,12 +103,29 @@ def explain(
     transformation = parse(with_, fidelity=settings.fidelity).tried()
     wanted = [parsed(spec) for spec in ([by] if isinstance(by, str) else by)]
     _check_once(wanted)
+    folder = None if out is None else Path(out)
+    with only_writer(folder):
+        found = _explained(model, data, wanted, transformation, settings, shown_progress(progress))
+        if folder is not None:
+            write_folder(folder, found, command_of(found))
+    return found
+
+
+def _explained(
+    model: Any,
+    data: Any,
+    wanted: Sequence[BoundExplanation],
+    transformation: Transformation,
+    settings: Settings,
+    progress: Progress,
+) -> Explanations:
+    """Read the data, load the model, and run the explanations."""
     dataset = selected_data(str(data) if isinstance(data, Path) else data, settings)
     transformation.tried(dataset.task.language)
     wanted = wanted or usual(dataset)
     bound = bound_prompt(model, dataset, settings)
     loaded, notes = loaded_model(model, dataset, [transformation], settings, bound)
-    subject = Subject(loaded, dataset, settings, transformation.spec, shown_progress(progress))
+    subject = Subject(loaded, dataset, settings, transformation.spec, progress)
     found = Explanations(
         model=loaded.name,
         data=str(data) if isinstance(data, str | Path) else dataset.name,
@@ -120,8 +140,6 @@ def explain(
     )
     if all(each.found is None for each in found.sections):
         raise DisorderError("; ".join(f"{each.name}: {each.reason}" for each in found.sections))
-    if out is not None:
-        found.save(out)
     return found
 
 

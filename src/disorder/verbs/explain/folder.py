@@ -15,7 +15,7 @@ from disorder.report.page import template, write_report
 from disorder.runs.run import Run
 from disorder.runs.run_folder import make_folder, read_run
 from disorder.runs.settings import Settings
-from disorder.runs.storage import write_atomically
+from disorder.runs.storage import remove_files, write_atomically
 from disorder.verbs.explain.result import Explanations, ExplanationSection, bounds
 from disorder.verbs.explain.subject import LIMIT
 
@@ -36,9 +36,13 @@ REPEATED = (
 
 
 def write_folder(folder: str | Path, result: Explanations, command: str) -> None:
-    """Write explain.html, explain.json, and every figure as SVG with its CSV."""
+    """Write explain.html, explain.json, and every figure as SVG with its CSV.
+
+    Those of an earlier result go first: stopped half-way, no old page stands beside new figures.
+    """
     folder = Path(folder)
     make_folder(folder)
+    remove_files(folder, ("explain.html", "explain.json"))
     for figure in result.figures:
         _write(folder / f"{figure.name}.svg", figure.svg.encode())
         _write(folder / f"{figure.name}.csv", as_csv(figure.rows))

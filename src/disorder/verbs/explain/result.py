@@ -10,6 +10,7 @@ from typing import Any
 
 from disorder.errors import NothingToMeasure, UnknownName
 from disorder.report.exhibits import Figure, Picture, Row, Table
+from disorder.runs.folder_lock import FolderLock
 from disorder.types import Score
 
 
@@ -116,7 +117,8 @@ class Explanations:
         """Write the page, every figure and the data behind it into a folder; returns the folder."""
         from disorder.verbs.explain.folder import command_of, write_folder  # it renders this class
 
-        write_folder(Path(folder), self, command_of(self))
+        with FolderLock(Path(folder)):
+            write_folder(Path(folder), self, command_of(self))
         return Path(folder)
 
     def __getitem__(self, name: str) -> Explained:

@@ -19,13 +19,14 @@ import numpy as np
 from disorder.errors import MissingData, MissingPackage, NothingToMeasure, check_keywords
 from disorder.registry import CheckPart, parts
 from disorder.report.notebook_progress import shown_progress
+from disorder.runs.folder_lock import only_writer
 from disorder.specs import listed, parse_pairs
 from disorder.types import Progress, Score
 from disorder.verbs.sanity.challenge_role import Reading, Role, share_with_own_word
 from disorder.verbs.sanity.check_input import CheckInput
 from disorder.verbs.sanity.equivalence import TOO_LITTLE
 from disorder.verbs.sanity.families import Families
-from disorder.verbs.sanity.folder import reserved_folder
+from disorder.verbs.sanity.folder import check_folder, write_folder
 from disorder.verbs.sanity.linear import default_model
 from disorder.verbs.sanity.request import DEFAULT_MODEL, SanityRequest, as_spec
 from disorder.verbs.sanity.result import Sanity, SanitySection
@@ -116,10 +117,11 @@ def sanity(
     )
     request.validate()
     folder = None if out is None else Path(out)
-    with reserved_folder(folder):
+    with only_writer(folder):
+        check_folder(folder)
         result = _run_checks(request, shown_progress(progress))
         if folder is not None:
-            result.save(folder)
+            write_folder(folder, result)
     return result
 
 

@@ -285,8 +285,12 @@ def remarks_of(item: StudyItem) -> list[str]:
 def _check_same_request(folder: Path, now: Study) -> None:
     """Raise where the folder holds a study with other settings; models and data may differ."""
     path = folder / "study.json"
-    if not path.exists() or not has_results(folder):
+    if not has_results(folder):
         return
+    if not path.exists():
+        raise DisorderError(
+            f"{folder} holds results of a study that has no study.json; choose another --out"
+        )
     try:
         before = read_json(path)
         request = dict(before["request"])

@@ -8,7 +8,7 @@ predictions on an example together.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -21,6 +21,7 @@ from disorder.errors import BadData, DisorderError, check_keywords
 from disorder.metrics import ORIGINAL
 from disorder.metrics.statistics.intervals import mean, resampled, share
 from disorder.models import LoadedModel, load
+from disorder.runs.folder_lock import FolderLock
 from disorder.specs import listed
 from disorder.transformations import parse
 from disorder.types import Bools, Dataset, Floats, Ints, Progress, Score, Texts
@@ -108,12 +109,24 @@ def designs(
     drawn = seed_range("designs", seed, seeds)
     request = comparison_request(given)
     check_request(request)
+    with FolderLock(Path(out)):
+        return _compared(request, test, test_limit, specs, drawn, Path(out), progress)
+
+
+def _compared(
+    request: TrainingRequest,
+    test: Any,
+    test_limit: int | None,
+    specs: Sequence[str],
+    drawn: Iterable[int],
+    out: Path,
+    progress: Progress | None,
+) -> list[Design]:
+    """Read the data, train and test all models, and compare them."""
     test_data = read_test_data("designs", test, test_limit, request)
     source = TrainingSource.of(request)
     per_seed = [
-        _one_seed(
-            replace(request, seed=s), source, test_data, specs, Path(out) / f"seed-{s}", progress
-        )
+        _one_seed(replace(request, seed=s), source, test_data, specs, out / f"seed-{s}", progress)
         for s in drawn
     ]
     plain = np.array([found[PLAIN] for found in per_seed])

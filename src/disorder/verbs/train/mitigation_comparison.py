@@ -21,6 +21,7 @@ from disorder.errors import BadData, check_keywords
 from disorder.metrics import ORIGINAL
 from disorder.models import load
 from disorder.registry import RecipePart, part
+from disorder.runs.folder_lock import FolderLock
 from disorder.specs import listed, parse_part
 from disorder.transformations import parse
 from disorder.types import Dataset, Fidelity, Floats, Ints, Progress, Texts
@@ -159,17 +160,19 @@ def mitigations(
     for mitigation in [*chosen, *transferred]:
         own = mitigation.all_settings(request.settings)
         check_request(replace(request, recipe=mitigation.recipe.name, settings=own))
-    test_data = read_test_data("mitigations", test, test_limit, request)
-    specs = specs or _salad(test_data, fidelity)
-    chosen += [replace(each, on=spec) for each in transferred for spec in specs]
-    source = TrainingSource.of(request)
-    per_seed = [
-        _SeedTrainings(
-            replace(request, seed=s), source, specs, Path(out) / f"seed-{s}", progress
-        ).measure(chosen, test_data)
-        for s in drawn
-    ]
-    return findings(per_seed)
+    folder = Path(out)
+    with FolderLock(folder):
+        test_data = read_test_data("mitigations", test, test_limit, request)
+        specs = specs or _salad(test_data, fidelity)
+        chosen += [replace(each, on=spec) for each in transferred for spec in specs]
+        source = TrainingSource.of(request)
+        per_seed = [
+            _SeedTrainings(
+                replace(request, seed=s), source, specs, folder / f"seed-{s}", progress
+            ).measure(chosen, test_data)
+            for s in drawn
+        ]
+        return findings(per_seed)
 
 
 def _salad(test: Dataset, fidelity: Fidelity) -> list[str]:
