@@ -22,8 +22,8 @@ os.environ.setdefault("DISORDER_DATA", str(SHARED / "data"))
 os.environ["HF_HUB_OFFLINE"] = os.environ["HF_DATASETS_OFFLINE"] = "1"
 MODEL = os.environ.get("MODEL", "")
 DATA = os.environ.get("DATA", "mnli:matched")
-N_PAIRS = 3 if TOY else 30
-Q = 3 if TOY else 50
+N_PAIRS = 3 if TOY else int(os.environ.get("N_PAIRS", 30))
+Q = 3 if TOY else int(os.environ.get("Q", 50))
 SHOTS = 2 if TOY else 4
 BATCHES = (1, 4) if TOY else (1, 4, 16, 32)  # tried for lm-eval and the loop
 TRIED = 4 if TOY else 32  # prompts that a batch size is tried on

@@ -14,9 +14,10 @@ from conftest import NLI
 from disorder.errors import BadModel
 from disorder.models import load
 from disorder.models.causal import CausalModel
-from disorder.models.causal_network import CausalNetwork, Stem
+from disorder.models.causal_network import CausalNetwork
 from disorder.models.inputs.seams import common_length, prompt_tokens
 from disorder.models.prompting import Prompt, Shot, prompt_for
+from disorder.models.stems import Stem
 from disorder.types import Texts
 
 torch = pytest.importorskip("torch", reason="needs torch")
@@ -93,6 +94,62 @@ def test_the_shared_part_is_nearly_all_of_the_opening(tiny_llama: Path) -> None:
     opening = question.text[: question.text.rindex("Premise: ") + len("Premise:")]
     n_opening = len(model.network.tokenizer(opening)["input_ids"])
     assert len(model._stem(question)) >= n_opening
+
+
+PREMISE = "the old man saw the dog and the dog saw the old man in the street ."
+SAME_PREMISE: list[Texts] = [
+    (PREMISE, hypothesis)
+    for hypothesis in ("the dog saw a cat .", "cat a saw dog the .", "it rains .", "the the the .")
+]
+
+
+@pytest.fixture
+def n_run(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """How many tokens each pass of a network takes from now on."""
+    true, seen = CausalNetwork._run, []
+
+    def counting(self: CausalNetwork, inputs: Any, n_kept: int, **more: Any) -> Any:
+        seen.append(inputs.numel())
+        return true(self, inputs, n_kept, **more)
+
+    monkeypatch.setattr(CausalNetwork, "_run", counting)
+    return seen
+
+
+@pytest.mark.parametrize("kind", ["tiny_llama", "tiny_chat"])
+def test_a_premise_that_pairs_share_is_run_once(
+    kind: str, n_run: list[int], request: pytest.FixtureRequest
+) -> None:
+    model = model_of(request.getfixturevalue(kind))
+    questions = model.prompt.questions(SAME_PREMISE)
+    model.option_scores(model.prompt.questions([("x", "y")]))  # runs the stem
+    n_run.clear()
+    found = model.option_scores(questions)
+    n_premise = len(model.network.tokenizer(PREMISE)["input_ids"])
+    n_own = [len(each.shared) - len(model._stem(questions[0])) for each in model.tokens(questions)]
+    assert sum(n_run) < sum(n_own) - 2 * n_premise
+    np.testing.assert_allclose(found, plain_scores(model, SAME_PREMISE), atol=1e-4)
+
+
+def test_a_premise_that_comes_again_is_kept(tiny_llama: Path, n_run: list[int]) -> None:
+    """As under curtailment, where each round has one variant of every example."""
+    model = model_of(tiny_llama)
+    passes = []
+    for texts in SAME_PREMISE:
+        n_run.clear()
+        found = model.option_scores(model.prompt.questions([texts]))
+        np.testing.assert_allclose(found, plain_scores(model, [texts]), atol=1e-4)
+        passes.append(sum(n_run))
+    assert max(passes[2:]) < passes[1] / 2, "the third and fourth run no premise"
+
+
+def test_leads_beyond_what_is_kept_are_run_in_portions(
+    tiny_llama: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    texts = [(f"{word} {PREMISE}", b) for word in ("ant", "bee", "cat") for _, b in SAME_PREMISE]
+    expected = model_of(tiny_llama)(texts)
+    monkeypatch.setattr("disorder.models.causal.PORTION", 40)
+    np.testing.assert_allclose(model_of(tiny_llama)(texts), expected, atol=1e-6)
 
 
 def test_a_network_that_cannot_share_is_run_from_the_first_token(
