@@ -84,9 +84,10 @@ def usable_pipeline(item: StudyItem, bench: Workbench) -> tuple[Pipeline, list[s
     needs_language = any("tags" in parse(spec).needs for spec in item.pipeline.perturbs)
     language = _language(bench) if needs_language else "en"
     lacking = lacking_parts(item, settings, language)
+    tuned = item.pipeline.tuned(settings)
     if not lacking:
-        return item.pipeline, []
-    pipeline = item.pipeline.without(lacking)
+        return tuned, []
+    pipeline = tuned.without(lacking)
     left = [spec for spec in (*pipeline.perturbs, *pipeline.explains) if spec not in lacking]
     if not left or set(pipeline.perturbs) & set(lacking) or set(pipeline.explains) & set(lacking):
         spec, reason = next(iter(lacking.items()))

@@ -185,7 +185,8 @@ class StudyRequest:
         """Compute the item in a folder."""
         item = self.item
         check_packages(item)
-        check_parts(self.settings.of_parts, parts_used(item))
+        own = item.pipeline.own_settings
+        check_parts(self.settings.of_parts, parts_used(item), own)
         models = models_for(item, self.models)
         names = published_names(item, models, self.names)
         data, notes = data_for(item, self.data, self.settings.data_dir, models)
@@ -205,7 +206,7 @@ class StudyRequest:
         pipeline, lacking = usable_pipeline(item, bench)
         found = self._new_study(models, data, names)
         found.notes = [*notes, *lacking, *self._training_note(models)]
-        found.notes += settings_notes(parts_used(item), self._part_settings)
+        found.notes += settings_notes(parts_used(item), self._part_settings, own)
         _check_same_request(folder, found)
         made = make_folder_for(folder, found)
         try:
