@@ -13,6 +13,7 @@ from disorder.verbs.train.mitigation_comparison import USUAL, mitigations
 from disorder.verbs.train.mitigation_scores import ALL, Finding
 from disorder.verbs.train.recipe_plan import AfterPhase, Job, Loss, Phase
 from disorder.verbs.train.request import TrainingRequest
+from disorder.verbs.train.setting_grid import chosen_lines
 from disorder.verbs.train.trainable import TrainableModel, starting_model
 from disorder.verbs.train.training import TrainedModel, resume, train
 from disorder.verbs.train.training_settings import LoopSettings, WordSettings
@@ -34,6 +35,7 @@ __all__ = [
     "TrainingSource",
     "WordSettings",
     "accuracy_difference",
+    "chosen_lines",
     "designs",
     "folder_name",
     "is_first_process",
