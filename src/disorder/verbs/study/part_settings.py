@@ -86,13 +86,17 @@ def spec_in_run(run: Run, spec: str) -> str | None:
     if spec == ORIGINAL:
         return spec
     fidelity: Any = run.settings["fidelity"]
-    wanted = canonical(spec, fidelity)
-    if wanted in run.transformations:
+    return spec_among(run.transformations, canonical(spec, fidelity))
+
+
+def spec_among(known: Collection[str], wanted: str) -> str | None:
+    """The one of these specs that is wanted: the same, or the same with more settings."""
+    if wanted in known:
         return wanted
-    found = [each for each in run.transformations if _has_all_of(each, wanted)]
+    found = [each for each in known if each != ORIGINAL and _has_all_of(each, wanted)]
     if len(found) > 1:
         raise DisorderError(
-            f"{spec} may be {' or '.join(found)} in this run; audit with one of them"
+            f"{wanted} may be {' or '.join(sorted(found))} there; only one of them may be"
         )
     return found[0] if found else None
 

@@ -39,9 +39,9 @@ class Pipeline(ABC):
 
     `kind` names the kind of item in a word or two. `needs_model` and `trains` say whether a model
     is needed and whether it is trained, `takes_runs` whether a finished audit can stand for a model
-    and its data; `needs_training_data` whether all models learn from one set
-    of training data, which the item or the user has to name. `units` says how columns without
-    published numbers are shown, where they are not shares. `by_draws` are the columns whose numbers
+    and its data, `takes_designs` whether finished designs can; `needs_training_data` whether all
+    models learn from one set of training data, which the item or the user has to name. `units` says
+    how columns without published numbers are shown, where they are not shares. `by_draws` are the columns whose numbers
     depend on how many permutations are drawn, beside the scores that are known to. `own_settings`
     names what a user may set beside its parts: `--set dev_r.sentences=punkt`.
     """
@@ -50,6 +50,7 @@ class Pipeline(ABC):
     needs_model: bool = True
     trains: bool = False
     takes_runs: bool = False
+    takes_designs: bool = False
     needs_training_data: bool = False
     units: Mapping[str, str] = MappingProxyType({})
     by_draws: Collection[str] = ()

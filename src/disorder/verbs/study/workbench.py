@@ -20,7 +20,7 @@ from disorder.types import Dataset, Fidelity, Progress
 from disorder.verbs.selected_data import selected_data
 from disorder.verbs.study.kept_steps import compute_once
 from disorder.verbs.study.naming import (
-    GivenRun,
+    Given,
     hashed_folder_name,
     raw_data,
     short_name,
@@ -95,9 +95,9 @@ class Workbench:
         return selected_data(raw_data(data), settings)
 
     def pairs(self) -> Iterator[tuple[Any, Any]]:
-        """Every model with every set of data; a finished run with its own."""
+        """Every model with every set of data; a finished run or designs with their own."""
         for model in self.models:
-            sets = [model.run.data] if isinstance(model, GivenRun) else self.data
+            sets = [model.data] if isinstance(model, Given) else self.data
             for data in sets:
                 yield model, data
 

@@ -6,8 +6,9 @@
 from __future__ import annotations
 
 from disorder.verbs.train.comparison import TrainingSource, folder_name, train_once, with_prefix
-from disorder.verbs.train.corruption_designs import Design, accuracy_difference, designs
+from disorder.verbs.train.corruption_designs import accuracy_difference, designs
 from disorder.verbs.train.devices import is_first_process
+from disorder.verbs.train.finished_designs import Design, FinishedDesigns
 from disorder.verbs.train.inputs import Inputs
 from disorder.verbs.train.mitigation_comparison import USUAL, mitigations
 from disorder.verbs.train.mitigation_scores import ALL, Finding
@@ -24,6 +25,7 @@ __all__ = [
     "AfterPhase",
     "Design",
     "Finding",
+    "FinishedDesigns",
     "Inputs",
     "Job",
     "LoopSettings",
