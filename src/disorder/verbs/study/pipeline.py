@@ -41,9 +41,10 @@ class Pipeline(ABC):
     is needed and whether it is trained, `takes_runs` whether a finished audit can stand for a model
     and its data, `takes_designs` whether finished designs can; `needs_training_data` whether all
     models learn from one set of training data, which the item or the user has to name. `units` says
-    how columns without published numbers are shown, where they are not shares. `by_draws` are the columns whose numbers
-    depend on how many permutations are drawn, beside the scores that are known to. `own_settings`
-    names what a user may set beside its parts: `--set dev_r.sentences=punkt`.
+    how columns without published numbers are shown, where they are not shares. `by_draws` are the
+    columns whose numbers depend on how many permutations are drawn, beside the scores that are
+    known to. `own_settings` names what a user may set beside its parts: `--set
+    dev_r.sentences=punkt`.
     """
 
     kind: str
