@@ -262,6 +262,46 @@ def test_settings_of_parts_are_passed_and_said(as_data: Any) -> None:
     assert with_settings("original", given) == "original"
 
 
+def test_scale_is_the_audits_own(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """What makes an audit fast or large reaches it as the user said it."""
+    given: dict[str, Any] = {}
+
+    def stops(*models: Any, **settings: Any) -> None:
+        given.update(settings)
+        raise DisorderError("seen enough")
+
+    monkeypatch.setattr("disorder.verbs.study.auditing.audit", stops)
+    said: dict[str, Any] = {
+        "precision": "bf16",
+        "batch_size": 7,
+        "engine": "ray",
+        "workers": 3,
+        "short": "use",
+        "cache": "off",
+    }
+    with pytest.raises(DisorderError, match="seen enough"):
+        disorder.study("unli/table2", "builtin:bow", "builtin", **said)
+    assert {name: given[name] for name in said} == said
+    assert "curtail" not in given
+    with pytest.raises(DisorderError, match="seen enough"):
+        disorder.study("unli/fig5", "builtin:bow", "builtin", out=tmp_path / "study")
+    assert not (tmp_path / "study").exists()
+
+
+def test_a_papers_splitter_that_is_missing_is_said(
+    as_data: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(preflight, "has_sentences", lambda: False)
+    item = study_items()["ndsc/table4"]
+    [drop, keep] = preflight.notes_on_settings(item, {})
+    assert drop.startswith("drop_pos without words=nltk_sentences, tagger=nltk:sentences")
+    assert keep.startswith("keep_pos without")
+    named = {name: {"words": "icu", "tagger": "spacy"} for name in ("drop_pos", "keep_pos")}
+    assert preflight.notes_on_settings(item, named) == []
+    monkeypatch.setattr(preflight, "has_sentences", lambda: True)
+    assert preflight.notes_on_settings(item, {}) == []
+
+
 def test_progress_says_which_step_of_how_many_and_the_time_left() -> None:
     told: list[tuple[str, str]] = []
     now = iter([0.0, 30.0])

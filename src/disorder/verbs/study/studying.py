@@ -35,7 +35,12 @@ from disorder.verbs.study.part_settings import (
 )
 from disorder.verbs.study.pictures import forests
 from disorder.verbs.study.pipelines.per_task_training import PerTaskTraining, is_trained
-from disorder.verbs.study.preflight import item_settings, parts_used, usable_pipeline
+from disorder.verbs.study.preflight import (
+    item_settings,
+    notes_on_settings,
+    parts_used,
+    usable_pipeline,
+)
 from disorder.verbs.study.resolving import (
     as_given_run,
     as_list,
@@ -213,6 +218,7 @@ class StudyRequest:
         found = self._new_study(models, data, names)
         found.notes = [*notes, *lacking, *self._training_note(models)]
         found.notes += settings_notes(parts_used(item), self._part_settings, own)
+        found.notes += notes_on_settings(item, self.settings.of_parts)
         _check_same_request(folder, found)
         made = make_folder_for(folder, found)
         try:
