@@ -50,7 +50,7 @@ DecoderName = Literal["quick", "moses"]
 
 
 @dataclass(frozen=True)
-class Search:
+class DecoderSearch:
     """How far the decoder searches: hypotheses kept in a stack, translations tried of a phrase, and
     words that it may jump over.
     """
@@ -61,9 +61,9 @@ class Search:
 
 
 # Moses's defaults: stack 100, ttable-limit 20, distortion-limit 6 (statmt.org/moses)
-SEARCHES: dict[DecoderName, Search] = {
-    "quick": Search(n_hypotheses=10, n_options=10, n_skipped=0),
-    "moses": Search(n_hypotheses=100, n_options=N_OPTIONS, n_skipped=6),
+SEARCHES: dict[DecoderName, DecoderSearch] = {
+    "quick": DecoderSearch(n_hypotheses=10, n_options=10, n_skipped=0),
+    "moses": DecoderSearch(n_hypotheses=100, n_options=N_OPTIONS, n_skipped=6),
 }
 
 

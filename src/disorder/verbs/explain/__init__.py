@@ -27,7 +27,7 @@ from disorder.verbs.explain.result import (
     signed,
 )
 from disorder.verbs.explain.subject import LIMIT, PerturbedExamples, Subject
-from disorder.verbs.explain.text_versions import WeighedVersion, text_versions, versions_figure
+from disorder.verbs.explain.weighed_versions import WeighedVersion, text_versions, versions_figure
 
 __all__ = [
     "LIMIT",

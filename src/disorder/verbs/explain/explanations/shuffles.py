@@ -20,7 +20,7 @@ from disorder.transformations.rendering import variant_texts
 from disorder.types import Bools, Texts
 from disorder.verbs.explain.result import Explained, said
 from disorder.verbs.explain.subject import PerturbedExamples, Subject
-from disorder.verbs.explain.text_versions import SAMPLES, text_versions, versions_figure
+from disorder.verbs.explain.weighed_versions import SAMPLES, text_versions, versions_figure
 
 STAYS = "prediction stays"
 CHANGES = "prediction changes"
