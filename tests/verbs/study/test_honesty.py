@@ -16,7 +16,14 @@ import disorder
 from conftest import pairs
 from disorder.data import at_hand, honest_name, read_data
 from disorder.errors import DisorderError, MissingData
-from disorder.verbs.study import MeanRow, StudyCell, preflight, study_items
+from disorder.verbs.study import (
+    MeanRow,
+    StudyCell,
+    StudySettings,
+    Workbench,
+    preflight,
+    study_items,
+)
 from disorder.verbs.study.part_settings import with_settings
 from disorder.verbs.study.pipelines.accuracy_scatter import overlap_words
 from disorder.verbs.study.pipelines.seeds import Change, best_and_mean
@@ -338,6 +345,14 @@ def test_curtailing_is_for_items_it_leaves_exact(as_data: Any) -> None:
 def test_mini_trees_come_from_training_data_never_from_what_is_explained(as_data: Any) -> None:
     with pytest.raises(DisorderError, match="learns from mnli:train"):
         disorder.study("unli/fig4", "builtin:bow", str(as_data("mnli/dev_matched", 30)), q=2)
+
+
+@pytest.mark.parametrize("by", ["minitree", "minitree:k=4,r=2"])
+def test_what_learns_is_told_from_what_however_it_is_set(by: str, tmp_path: Path) -> None:
+    bench = Workbench(tmp_path, [], [], StudySettings(), lambda *_: None)
+    assert "train=mnli:train" in bench.spec_of(by, train="mnli:train")
+    bench.part_settings = {"minitree": {"train": "mine.jsonl"}}
+    assert "train=mine.jsonl" in bench.spec_of(by, train="mnli:train")
 
 
 def test_printed_texts_are_predicted_word_for_word(tmp_path: Path) -> None:

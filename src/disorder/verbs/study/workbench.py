@@ -16,6 +16,7 @@ from typing import Any
 from disorder.data import honest_name
 from disorder.models import load
 from disorder.runs.settings import Settings
+from disorder.specs import split_spec
 from disorder.types import Dataset, Fidelity, Progress
 from disorder.verbs.selected_data import selected_data
 from disorder.verbs.study.kept_steps import compute_once
@@ -59,8 +60,9 @@ class Workbench:
         Where a part learns from other data, `train` is what it learns from unless the user says.
         """
         given = dict(self.part_settings)
-        if train and named in LEARNING:
-            given[named] = {"train": train, **given.get(named, {})}
+        name = split_spec(named)[0]
+        if train and name in LEARNING:
+            given[name] = {"train": train, **given.get(name, {})}
         return with_settings(named, given)
 
     def labels_of(self, model: Any) -> Mapping[str, str]:
