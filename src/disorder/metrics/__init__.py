@@ -33,7 +33,7 @@ from disorder.metrics.statistics.intervals import (
 )
 from disorder.metrics.statistics.paired import PairedDifference, difference_of, holm
 from disorder.metrics.statistics.skill_ratio import SkillRatio
-from disorder.metrics.wos import dev_r, is_simple, step_counts
+from disorder.metrics.wos import dev_r, is_one_sentence, is_simple, step_counts
 
 __all__ = [
     "CURTAILED",
@@ -54,6 +54,7 @@ __all__ = [
     "dev_r",
     "difference_of",
     "holm",
+    "is_one_sentence",
     "is_simple",
     "limits",
     "mean",

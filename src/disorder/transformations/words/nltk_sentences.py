@@ -41,6 +41,11 @@ def tokens_of(text: str) -> list[str]:
     ]
 
 
+def is_one_punkt_sentence(text: str) -> bool:
+    """Whether NLTK's splitter finds no more than one sentence in a text."""
+    return len(list(_sentence_splitter().span_tokenize(text.strip()))) <= 1
+
+
 def has_sentences() -> bool:
     """Whether NLTK and the data of its sentence splitter are installed."""
     try:
@@ -55,11 +60,11 @@ def _sentence_splitter() -> Any:
     try:
         from nltk.tokenize.punkt import PunktTokenizer
     except ImportError as error:
-        raise MissingPackage("words=nltk_sentences", "nltk", "nlp") from error
+        raise MissingPackage("NLTK's sentence splitter", "nltk", "nlp") from error
     try:
         return PunktTokenizer("english")
     except LookupError:
         raise MissingData(
-            "words=nltk_sentences needs NLTK's data: python -m nltk.downloader punkt_tab "
+            "NLTK's sentence splitter needs its data: python -m nltk.downloader punkt_tab "
             "(or set NLTK_DATA)"
         ) from None

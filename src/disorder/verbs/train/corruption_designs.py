@@ -9,7 +9,7 @@ predictions on an example together.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -35,27 +35,13 @@ from disorder.verbs.train.comparison import (
     train_once,
     with_prefix,
 )
+from disorder.verbs.train.finished_designs import Design, DesignsRequest, write_designs
 from disorder.verbs.train.perturbed_copies import perturbed_copies
 from disorder.verbs.train.request import TrainingRequest, check_request
 from disorder.verbs.train.training_settings import SETTING_NAMES
 
 DesignKey = tuple[str, str, str]  # design, trained on, tested on
 PLAIN: DesignKey = ("plain", ORIGINAL, ORIGINAL)
-
-
-@dataclass(frozen=True)
-class Design:
-    """One design: what models were trained and tested on, the mean accuracy over seeds, and Δ; and
-    both by seed.
-    """
-
-    name: str
-    trained_on: str
-    tested_on: str
-    accuracy: Score
-    delta: Score | None  # None for plain on plain
-    accuracy_by_seed: tuple[float, ...]
-    delta_by_seed: tuple[float, ...] | None
 
 
 @check_keywords(inside={"settings": SETTING_NAMES})
@@ -88,7 +74,8 @@ def designs(
         data: training data: a spec (`mnli:train`), a file, or rows.
         test: test data, never trained on.
         on: transformations to perturb texts by.
-        out: folder of the models; those that are there already are reused.
+        out: folder of the models, of designs.json and of what was asked for (request.json); models
+            that are there already are reused.
         model: what is trained, as for `train`.
         seeds: trainings of each model, with seeds `seed`, `seed` + 1, …
         seed: the first seed.
@@ -130,9 +117,25 @@ def _compared(
         for s in drawn
     ]
     plain = np.array([found[PLAIN] for found in per_seed])
-    return [
-        design_of(key, np.array([found[key] for found in per_seed]), plain) for key in per_seed[0]
+    found = [
+        design_of(key, np.array([each[key] for each in per_seed]), plain) for key in per_seed[0]
     ]
+    about = DesignsRequest(
+        model=model,
+        train=_spec(data, source.read),
+        test=_spec(test, test_data),
+        limit=limit,
+        test_limit=test_limit,
+        seeds=tuple(drawn),
+        settings={name: str(value) for name, value in (settings or {}).items()},
+    )
+    write_designs(Path(out), about, found)
+    return found
+
+
+def _spec(given: Any, read: Dataset) -> str:
+    """How data was named; rows have the name they were given when read."""
+    return str(given) if isinstance(given, str | Path) else read.name
 
 
 def _one_seed(
