@@ -121,15 +121,15 @@ def _compared(
         design_of(key, np.array([each[key] for each in per_seed]), plain) for key in per_seed[0]
     ]
     about = DesignsRequest(
-        model=model,
-        train=_spec(data, source.read),
+        model=request.model,
+        train=_spec(request.data, source.read),
         test=_spec(test, test_data),
-        limit=limit,
+        limit=request.limit,
         test_limit=test_limit,
         seeds=tuple(drawn),
-        settings={name: str(value) for name, value in (settings or {}).items()},
+        settings={name: str(value) for name, value in request.settings.items()},
     )
-    write_designs(Path(out), about, found)
+    write_designs(out, about, found)
     return found
 
 
