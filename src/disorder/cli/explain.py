@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import shlex
-import sys
+from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -12,6 +11,7 @@ import typer
 from disorder.cli import options as o
 from disorder.cli.output import console as new_console
 from disorder.cli.output import print_json
+from disorder.cli.resuming import resumable
 
 if TYPE_CHECKING:
     from disorder.verbs.explain import Explanations, ExplanationSection
@@ -90,13 +90,19 @@ def explain(
     heads, minimal pairs) are shown when named. Names and settings: disorder list explanations.
     """
     from disorder.cli.progress import Bar
+    from disorder.runs.unfinished import UNFINISHED
     from disorder.verbs import explain as verb
 
     if figure:
         verb.check_format(figure)
     # names that the verb itself checks
     choices: dict[str, Any] = {"fidelity": fidelity, "short": short, "precision": precision}
-    with Bar() as bar:
+    folder = out
+    if out is None and not (figure or csv or as_json):
+        folder = o.new_folder(model, data or "builtin")
+    with ExitStack() as stack:
+        if folder is not None:
+            stack.enter_context(resumable(folder, UNFINISHED))
         found = verb.explain(
             model,
             data or "builtin",
@@ -119,7 +125,8 @@ def explain(
             option_orders=option_orders,
             calibrate=calibrate,
             chat=chat,
-            progress=bar,
+            out=folder,
+            progress=stack.enter_context(Bar()),
             **choices,
         )
     written = []
@@ -127,18 +134,12 @@ def explain(
         written += verb.write_figures(figure, found)
     if csv:
         written += verb.write_csvs(csv, found)
-    if out or not (written or as_json):
-        folder = out or o.new_folder(model, data or "builtin")
-        verb.write_folder(folder, found, _command())
+    if folder is not None:
         written.append(folder / "explain.html")
     if as_json:
         print_json(verb.as_json(found))
     else:
         _show(found, written)
-
-
-def _command() -> str:
-    return shlex.join(["disorder", *sys.argv[1:]])
 
 
 def _show(found: Explanations, written: list[Path]) -> None:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, Literal
 
@@ -22,10 +23,12 @@ from disorder.errors import (
 from disorder.registry import ExplanationPart, part, parts
 from disorder.report.notebook_progress import shown_progress
 from disorder.runs.settings import Settings
+from disorder.runs.unfinished import Unfinished
 from disorder.specs import format_part, listed, parse_part
+from disorder.steps import Steps
 from disorder.transformations import parse
 from disorder.types import Dataset, Fidelity, Progress
-from disorder.verbs.explain.result import Explanations, ExplanationSection
+from disorder.verbs.explain.result import Explained, Explanations, ExplanationSection
 from disorder.verbs.explain.subject import LIMIT, Subject
 from disorder.verbs.model_loading import loaded_model
 from disorder.verbs.prompting import bound_prompt, label_words_of
@@ -126,7 +129,8 @@ def explain(
     wanted = wanted or usual(dataset)
     bound = bound_prompt(model, dataset, settings)
     loaded, notes = loaded_model(model, dataset, [transformation], settings, bound)
-    subject = Subject(loaded, dataset, settings, transformation.spec, shown_progress(progress))
+    steps = Steps(shown_progress(progress), [each.spec for each in wanted])
+    subject = Subject(loaded, dataset, settings, transformation.spec, steps)
     found = Explanations(
         model=loaded.name,
         data=str(data) if isinstance(data, str | Path) else dataset.name,
@@ -136,14 +140,27 @@ def explain(
         settings=asdict(settings),
         transformation=transformation.spec,
         hashes={"data": dataset.fingerprint, "model": loaded.fingerprint},
-        sections=[section(each, subject) for each in wanted],
         notes=[*dataset.notes, *notes],
     )
+    folder = None if out is None or not loaded.fingerprint else Path(out)
+    unfinished = Unfinished(folder, _made_of(found))
+    for each in wanted:
+        steps(each.spec, 0, 1, "")
+        found.sections.append(section(each, subject, unfinished))
+        steps(each.spec, 1, 1, "")
+    steps.finish()
     if all(each.found is None for each in found.sections):
         raise DisorderError("; ".join(f"{each.name}: {each.reason}" for each in found.sections))
     if out is not None:
         found.save(out)
+    unfinished.remove()
     return found
+
+
+def _made_of(found: Explanations) -> dict[str, Any]:
+    """All that a section depends on."""
+    names = ("model", "data", "settings", "transformation", "hashes", "version")
+    return {name: getattr(found, name) for name in names}
 
 
 def _text_or_none(path: str | Path | None) -> str | None:
@@ -192,13 +209,16 @@ def usual(dataset: Dataset) -> list[BoundExplanation]:
     ]
 
 
-def section(wanted: BoundExplanation, subject: Subject) -> ExplanationSection:
+def section(
+    wanted: BoundExplanation, subject: Subject, unfinished: Unfinished
+) -> ExplanationSection:
     """Run one explanation; what it cannot show becomes its reason."""
     found = None
     reason = ""
     try:
         _check_fits(wanted.part, subject.dataset)
-        found = wanted.part.function(subject, **wanted.settings)
+        compute = partial(wanted.part.function, subject, **wanted.settings)
+        found = unfinished.record(wanted.spec, Explained, compute)
     except CANNOT as error:
         reason = str(error)
     return ExplanationSection(

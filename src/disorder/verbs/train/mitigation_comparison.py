@@ -21,7 +21,9 @@ from disorder.errors import BadData, check_keywords
 from disorder.metrics import ORIGINAL
 from disorder.models import load
 from disorder.registry import RecipePart, part
+from disorder.report.notebook_progress import shown_progress
 from disorder.specs import listed, parse_part
+from disorder.steps import Steps
 from disorder.transformations import parse
 from disorder.types import Dataset, Fidelity, Floats, Ints, Progress, Texts
 from disorder.verbs.context import RunContext
@@ -31,6 +33,7 @@ from disorder.verbs.train.comparison import (
     read_test_data,
     seed_range,
     train_once,
+    training_name,
     with_prefix,
 )
 from disorder.verbs.train.mitigation_scores import (
@@ -68,6 +71,9 @@ class Mitigation:
         recipe = part(RecipePart, name)
         recipe.bind(settings)
         return cls(spec, recipe, settings)
+
+    def __str__(self) -> str:
+        return f"{self.name} {self.on}".strip()
 
     @property
     def starts_trained(self) -> bool:
@@ -171,12 +177,15 @@ def mitigations(
     specs = specs or _salad(test_data, fidelity)
     chosen += [replace(each, on=spec) for each in transferred for spec in specs]
     source = TrainingSource.of(request)
+    names = [training_name(s, each) for s in drawn for each in ["plain", *map(str, chosen)]]
+    steps = Steps(shown_progress(progress), list(dict.fromkeys(names)))
     per_seed = [
         _SeedTrainings(
-            replace(request, seed=s), source, specs, Path(out) / f"seed-{s}", progress
+            replace(request, seed=s), source, specs, Path(out) / f"seed-{s}", steps
         ).measure(chosen, test_data)
         for s in drawn
     ]
+    steps.finish()
     return findings(per_seed)
 
 
@@ -193,7 +202,7 @@ class _SeedTrainings:
     source: TrainingSource
     specs: Sequence[str]
     folder: Path
-    progress: Progress | None
+    steps: Steps
 
     def measure(self, chosen: Sequence[Mitigation], test: Dataset) -> dict[FindingKey, Floats]:
         """All mitigations, tested on the same texts; the plain model says which words matter."""
@@ -212,9 +221,10 @@ class _SeedTrainings:
 
     def train(self, mitigation: Mitigation, request: TrainingRequest) -> str:
         """The spec of the trained model."""
-        name = f"seed {request.seed}, {mitigation.name} {mitigation.on}".strip()
+        name = training_name(request.seed, str(mitigation))
+        self.steps.begin(name)
         out = self.folder / folder_name(mitigation.name, mitigation.on)
-        return train_once(request, self.source, out=out, progress=with_prefix(self.progress, name))
+        return train_once(request, self.source, out=out, progress=with_prefix(self.steps, name))
 
     def test_texts(self, test: Dataset, plain: str) -> TextsByKind:
         """Original texts, and those under each transformation that applies."""
