@@ -23,6 +23,7 @@ LISTED = 7  # 7! = 5,040 rows are listed; from 8 on, orders are drawn
 MAX_ROUNDS = 64  # bulk draws before a rule counts as too tight for these words
 REPAIRS = 2_000  # swaps tried to fix one order
 BULK = 2_000_000  # numbers in one bulk draw
+TABULATED = 256  # different words whose pairs are looked up in a table
 
 _SPREAD = np.random.Generator(np.random.Philox(0)).integers(1, 2**40, size=512)
 
@@ -143,7 +144,12 @@ class Bigrams:
 
     def hold(self, before: Ints, after: Ints) -> Bools:
         """Which of these pairs are among them."""
-        return np.isin(before * self.size + after, self.pairs)
+        wanted = before * self.size + after
+        if self.size > TABULATED:
+            return np.isin(wanted, self.pairs)
+        table = np.zeros(self.size * self.size, dtype=bool)
+        table[self.pairs] = True
+        return np.asarray(table[wanted])
 
 
 def repaired_order(
