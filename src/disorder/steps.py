@@ -51,6 +51,8 @@ class Steps:
             self.report(stage, done, total, note)
         if self.is_divided == (stage == OVERALL):
             self.share = done / total if total else 0.0
+        if self.names[-1:] == [stage] and done >= total:
+            self.at = len(self.names)
         self._tell()
 
     def begin(self, name: str) -> None:

@@ -16,6 +16,9 @@ from disorder.cli.resuming import resumable
 if TYPE_CHECKING:
     from disorder.verbs.explain import Explanations, ExplanationSection
 
+# options that are no settings of an explanation
+OUTSIDE = ("model", "data", "out", "figure", "csv", "as_json")
+
 ExplainBy = Annotated[
     list[str] | None,
     typer.Option("--by", help="Explanation, e.g. lime or minitree:r=1,k=2; can be repeated"),
@@ -89,46 +92,26 @@ def explain(
     shows. Without --by: those that need no more model calls than an audit; the others (words,
     heads, minimal pairs) are shown when named. Names and settings: disorder list explanations.
     """
+    given = dict(locals())
+    settings: dict[str, Any] = {name: v for name, v in given.items() if name not in OUTSIDE}
     from disorder.cli.progress import Bar
     from disorder.runs.unfinished import UNFINISHED
     from disorder.verbs import explain as verb
 
     if figure:
         verb.check_format(figure)
-    # names that the verb itself checks
-    choices: dict[str, Any] = {"fidelity": fidelity, "short": short, "precision": precision}
+    settings["by"] = by or ()
+    settings["columns"] = o.mapping("--columns", columns)
+    settings["labels"] = o.mapping("--labels", labels)
     folder = out
     if out is None and not (figure or csv or as_json):
         folder = o.new_folder(model, data or "builtin")
+    settings["out"] = folder
     with ExitStack() as stack:
         if folder is not None:
             stack.enter_context(resumable(folder, UNFINISHED))
-        found = verb.explain(
-            model,
-            data or "builtin",
-            by=by or (),
-            with_=with_,
-            q=q,
-            seed=seed,
-            limit=limit,
-            columns=o.mapping("--columns", columns),
-            labels=o.mapping("--labels", labels),
-            task=task,
-            language=language,
-            data_dir=data_dir,
-            batch_size=batch_size,
-            cache=cache,
-            prompt=prompt,
-            shots=shots,
-            shots_from=shots_from,
-            label_words=label_words,
-            option_orders=option_orders,
-            calibrate=calibrate,
-            chat=chat,
-            out=folder,
-            progress=stack.enter_context(Bar()),
-            **choices,
-        )
+        bar = stack.enter_context(Bar())
+        found = verb.explain(model, data or "builtin", progress=bar, **settings)
     written = []
     if figure:
         written += verb.write_figures(figure, found)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 import time
-from types import TracebackType
 
 from rich.markup import escape
 from rich.progress import (
@@ -57,12 +56,7 @@ class Bar:
         self._progress.start()
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._progress.stop()
 
     def __call__(self, stage: str, done: int, total: int, note: str) -> None:
