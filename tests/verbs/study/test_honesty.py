@@ -27,7 +27,6 @@ from disorder.verbs.study import (
 from disorder.verbs.study.part_settings import with_settings
 from disorder.verbs.study.pipelines.accuracy_scatter import overlap_words
 from disorder.verbs.study.pipelines.seeds import Change, best_and_mean
-from disorder.verbs.study.study_progress import StudyProgress
 
 Command = Callable[..., tuple[int, str, str]]
 
@@ -308,21 +307,6 @@ def test_a_papers_splitter_that_is_missing_is_said(
     assert preflight.notes_on_settings(item, named) == []
     monkeypatch.setattr(preflight, "has_sentences", lambda: True)
     assert preflight.notes_on_settings(item, {}) == []
-
-
-def test_progress_says_which_step_of_how_many_and_the_time_left() -> None:
-    told: list[tuple[str, str]] = []
-    now = iter([0.0, 30.0])
-    bar = StudyProgress(
-        lambda stage, done, total, note: told.append((stage, note)), 3, clock=lambda: next(now)
-    )
-    bar("bow: derange", 1, 2, "P_c 0.9")
-    bar.n_done = 1
-    bar("bow: derange", 1, 2, "")
-    assert told == [
-        ("step 1 of 3, bow: derange", "P_c 0.9"),
-        ("step 2 of 3, bow: derange", "about 1 min left"),
-    ]
 
 
 def test_an_audit_stands_in_for_an_explanation(tmp_path: Path) -> None:

@@ -13,12 +13,13 @@ from typing import Any
 from disorder.data import declared_language, named_language, rare_labels
 from disorder.engines import Engine, engine
 from disorder.errors import DisorderError
-from disorder.metrics import Metric, StopRule, limits
+from disorder.metrics import ORIGINAL, Metric, StopRule, limits
 from disorder.models import LoadedModel
 from disorder.models.prompting import Prompt
 from disorder.report.notebook_progress import shown_progress
 from disorder.runs import Run, new_run
 from disorder.runs.settings import Settings
+from disorder.steps import Steps
 from disorder.transformations import Transformation
 from disorder.transformations.tags import resolved, tagger_notes
 from disorder.types import Dataset, Progress
@@ -81,7 +82,7 @@ def prepared(
         settings=chosen,
         run=run,
         folder=folder,
-        progress=shown_progress(progress),
+        progress=Steps(shown_progress(progress), _work(plan, chosen.q)),
         engine=_engine(predictor, model, dataset, chosen, prompt),
         requested=requested,
         rule=rule,
@@ -89,6 +90,11 @@ def prepared(
         budget=Budget.of(chosen, {} if before is None else before.spent),
         gate=LiveGate.of(chosen.fail_if, plan, dataset.task, chosen.fidelity),
     )
+
+
+def _work(plan: Sequence[Transformation], q: int) -> dict[str, float]:
+    """How many texts of each example are predicted, by the stage of it."""
+    return {ORIGINAL: 1.0, **{each.spec: float(each.count(q)) for each in plan}}
 
 
 def _known_language(data: Any, chosen: Settings) -> str | None:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, Literal
 
@@ -22,11 +23,13 @@ from disorder.registry import ExplanationPart, part, parts
 from disorder.report.notebook_progress import shown_progress
 from disorder.runs.folder_lock import only_writer
 from disorder.runs.settings import Settings
+from disorder.runs.unfinished import Unfinished
 from disorder.specs import format_part, parse_part
+from disorder.steps import Steps
 from disorder.transformations import Transformation, parse
 from disorder.types import Dataset, Fidelity, Progress
 from disorder.verbs.explain.folder import command_of, write_folder
-from disorder.verbs.explain.result import Explanations, ExplanationSection
+from disorder.verbs.explain.result import Explained, Explanations, ExplanationSection
 from disorder.verbs.explain.subject import LIMIT, Subject
 from disorder.verbs.keyword_settings import settings_of
 from disorder.verbs.model_loading import loaded_model
@@ -105,10 +108,9 @@ def explain(
     _check_once(wanted)
     folder = None if out is None else Path(out)
     with only_writer(folder):
-        found = _explained(model, data, wanted, transformation, settings, shown_progress(progress))
-        if folder is not None:
-            write_folder(folder, found, command_of(found))
-    return found
+        return _explained(
+            model, data, wanted, transformation, settings, folder, shown_progress(progress)
+        )
 
 
 def _explained(
@@ -117,15 +119,17 @@ def _explained(
     wanted: Sequence[BoundExplanation],
     transformation: Transformation,
     settings: Settings,
+    folder: Path | None,
     progress: Progress,
 ) -> Explanations:
-    """Read the data, load the model, and run the explanations."""
+    """Read the data, load the model, run the explanations, and write them into a folder."""
     dataset = selected_data(str(data) if isinstance(data, Path) else data, settings)
     transformation.tried(dataset.task.language)
     wanted = wanted or usual(dataset)
     bound = bound_prompt(model, dataset, settings)
     loaded, notes = loaded_model(model, dataset, [transformation], settings, bound)
-    subject = Subject(loaded, dataset, settings, transformation.spec, progress)
+    steps = Steps(progress, [each.spec for each in wanted])
+    subject = Subject(loaded, dataset, settings, transformation.spec, steps)
     found = Explanations(
         model=loaded.name,
         data=str(data) if isinstance(data, str | Path) else dataset.name,
@@ -135,12 +139,26 @@ def _explained(
         settings=asdict(settings),
         transformation=transformation.spec,
         hashes={"data": dataset.fingerprint, "model": loaded.fingerprint},
-        sections=[section(each, subject) for each in wanted],
         notes=[*dataset.notes, *notes],
     )
+    unfinished = Unfinished(folder if loaded.fingerprint else None, _made_of(found))
+    for each in wanted:
+        steps(each.spec, 0, 1, "")
+        found.sections.append(section(each, subject, unfinished))
+        steps(each.spec, 1, 1, "")
+    steps.finish()
     if all(each.found is None for each in found.sections):
         raise DisorderError("; ".join(f"{each.name}: {each.reason}" for each in found.sections))
+    if folder is not None:
+        write_folder(folder, found, command_of(found))
+    unfinished.remove()
     return found
+
+
+def _made_of(found: Explanations) -> dict[str, Any]:
+    """All that a section depends on."""
+    names = ("model", "data", "settings", "transformation", "hashes", "version")
+    return {name: getattr(found, name) for name in names}
 
 
 @dataclass(frozen=True)
@@ -185,13 +203,16 @@ def usual(dataset: Dataset) -> list[BoundExplanation]:
     ]
 
 
-def section(wanted: BoundExplanation, subject: Subject) -> ExplanationSection:
+def section(
+    wanted: BoundExplanation, subject: Subject, unfinished: Unfinished
+) -> ExplanationSection:
     """Run one explanation; what it cannot show becomes its reason."""
     found = None
     reason = ""
     try:
         _check_fits(wanted.part, subject.dataset)
-        found = wanted.part.function(subject, **wanted.settings)
+        compute = partial(wanted.part.function, subject, **wanted.settings)
+        found = unfinished.record(wanted.spec, Explained, compute)
     except CANNOT as error:
         reason = str(error)
     return ExplanationSection(

@@ -32,6 +32,14 @@ REPEATED = (
     "batch_size",
     "precision",
     "cache",
+    "language",
+    "prompt",
+    "shots",
+    "shots_from",
+    "label_words",
+    "option_orders",
+    "calibrate",
+    "chat",
 )  # settings in the command that repeats a result, where they differ from the default
 
 
@@ -194,6 +202,8 @@ def command_of(result: Explanations) -> str:
 
 def _typed(value: Any) -> str:
     """A setting as it is typed after its option."""
+    if isinstance(value, list | tuple):
+        return " ".join(map(str, value))  # there is one prompt at most
     if isinstance(value, Mapping):
         return ",".join(f"{key}={to}" for key, to in value.items())
     return str(value)

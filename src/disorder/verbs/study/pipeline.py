@@ -10,6 +10,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
 
+from disorder.verbs.study.naming import short_name
 from disorder.verbs.study.part_settings import PartSettings
 from disorder.verbs.study.result import StepResult
 from disorder.verbs.study.workbench import Workbench
@@ -82,9 +83,9 @@ class Pipeline(ABC):
         """The explanations that it runs, as specs."""
         return ()
 
-    def n_steps(self, bench: Workbench) -> int:
-        """How many steps it takes."""
-        return len(list(bench.pairs()))
+    def step_names(self, bench: Workbench) -> Sequence[str]:
+        """What each step is called, as progress shows it."""
+        return [f"{short_name(model)} on {short_name(data)}" for model, data in bench.pairs()]
 
     def without(self, specs: Collection[str]) -> Pipeline:
         """The same without these transformations, where it can do without them."""

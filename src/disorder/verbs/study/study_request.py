@@ -12,6 +12,7 @@ from typing import Any
 from disorder.data import honest_name
 from disorder.errors import BadData, DisorderError, NothingToMeasure
 from disorder.specs import split_spec
+from disorder.steps import Steps
 from disorder.transformations import parse
 from disorder.types import Progress
 from disorder.untrusted_files import read_json, reason
@@ -48,7 +49,6 @@ from disorder.verbs.study.resolving import (
     published_names,
 )
 from disorder.verbs.study.result import StepResult, Study, StudyCell
-from disorder.verbs.study.study_progress import StudyProgress
 from disorder.verbs.study.study_settings import StudySettings
 from disorder.verbs.study.table_lines import title
 from disorder.verbs.study.workbench import LEARNING, Workbench
@@ -96,8 +96,8 @@ class StudyRequest:
         _check_same_request(folder, found)
         made = make_folder_for(folder, found)
         try:
-            bench.progress = StudyProgress(progress, pipeline.n_steps(bench))
-            steps = list(bench.progress.counted(pipeline(bench)))
+            bench.progress = counting = Steps(progress, pipeline.step_names(bench))
+            steps = list(counting.counted(pipeline(bench)))
             self._check_found_something(steps)
         except BaseException:
             remove_if_empty(folder, was_there=made)

@@ -21,8 +21,10 @@ from disorder.errors import BadData, DisorderError, check_keywords
 from disorder.metrics import ORIGINAL
 from disorder.metrics.statistics.intervals import mean, resampled, share
 from disorder.models import LoadedModel, load
+from disorder.report.notebook_progress import shown_progress
 from disorder.runs.folder_lock import FolderLock
 from disorder.specs import listed
+from disorder.steps import Steps
 from disorder.transformations import parse
 from disorder.types import Bools, Dataset, Floats, Ints, Progress, Score, Texts
 from disorder.verbs.context import RunContext
@@ -33,6 +35,7 @@ from disorder.verbs.train.comparison import (
     read_test_data,
     seed_range,
     train_once,
+    training_name,
     with_prefix,
 )
 from disorder.verbs.train.finished_designs import Design, DesignsRequest, write_designs
@@ -112,10 +115,13 @@ def _compared(
     """Read the data, train and test all models, and compare them."""
     test_data = read_test_data("designs", test, test_limit, request)
     source = TrainingSource.of(request)
+    names = [training_name(s, spec) for s in drawn for spec in (ORIGINAL, *specs)]
+    steps = Steps(shown_progress(progress), names)
     per_seed = [
-        _one_seed(replace(request, seed=s), source, test_data, specs, out / f"seed-{s}", progress)
+        _one_seed(replace(request, seed=s), source, test_data, specs, out / f"seed-{s}", steps)
         for s in drawn
     ]
+    steps.finish()
     plain = np.array([found[PLAIN] for found in per_seed])
     found = [
         design_of(key, np.array([each[key] for each in per_seed]), plain) for key in per_seed[0]
@@ -144,7 +150,7 @@ def _one_seed(
     test: Dataset,
     specs: Sequence[str],
     folder: Path,
-    progress: Progress | None,
+    steps: Steps,
 ) -> dict[DesignKey, Floats]:
     """All models of one seed, tested on the same texts: which test examples each design gets right.
 
@@ -152,7 +158,9 @@ def _one_seed(
     """
 
     def trained(name: str, own: TrainingRequest) -> str:
-        told = with_prefix(progress, f"seed {request.seed}, {name}")
+        called = training_name(request.seed, name)
+        steps.begin(called)
+        told = with_prefix(steps, called)
         return train_once(own, source, out=folder / folder_name(name), progress=told)
 
     plain_spec = trained(ORIGINAL, request)

@@ -22,9 +22,11 @@ from disorder.errors import BadData, check_keywords
 from disorder.metrics import ORIGINAL
 from disorder.models import load
 from disorder.registry import RecipePart, part
+from disorder.report.notebook_progress import shown_progress
 from disorder.runs import write_atomically
 from disorder.runs.folder_lock import FolderLock
 from disorder.specs import format_part, listed, parse_part
+from disorder.steps import Steps
 from disorder.transformations import parse
 from disorder.types import Dataset, Fidelity, Floats, Ints, Progress, Texts
 from disorder.untrusted_files import read_json
@@ -36,6 +38,7 @@ from disorder.verbs.train.comparison import (
     read_test_data,
     seed_range,
     train_once,
+    training_name,
     with_prefix,
 )
 from disorder.verbs.train.mitigation_scores import (
@@ -78,6 +81,14 @@ class Mitigation:
             recipe.bind(each)
         choices = [cls(format_part(name, each), recipe, each) for each in grid]
         return cls(spec, recipe, settings, choices=choices if len(grid) > 1 else ())
+
+    def __str__(self) -> str:
+        return f"{self.name} {self.on}".strip()
+
+    @property
+    def alternatives(self) -> list[Mitigation]:
+        """The recipes that are trained: itself, or those to choose from."""
+        return [replace(each, on=self.on) for each in self.choices] or [self]
 
     @property
     def starts_trained(self) -> bool:
@@ -166,7 +177,7 @@ def mitigations(
     specs = [parse(spec, fidelity=fidelity).tried().spec for spec in listed(on)]
     drawn = seed_range("mitigations", seed, seeds)
     request = comparison_request(given)
-    for mitigation in [each for one in (*chosen, *transferred) for each in one.choices or [one]]:
+    for mitigation in [each for one in (*chosen, *transferred) for each in one.alternatives]:
         own = mitigation.all_settings(request.settings)
         check_request(replace(request, recipe=mitigation.recipe.name, settings=own))
     folder = Path(out)
@@ -175,12 +186,16 @@ def mitigations(
         specs = specs or _salad(test_data, fidelity)
         chosen += [replace(each, on=spec) for each in transferred for spec in specs]
         source = TrainingSource.of(request)
+        trained = ["plain", *(str(each) for one in chosen for each in one.alternatives)]
+        names = [training_name(s, each) for s in drawn for each in trained]
+        steps = Steps(shown_progress(progress), list(dict.fromkeys(names)))
         per_seed = [
             _SeedTrainings(
-                replace(request, seed=s), source, specs, folder / f"seed-{s}", progress
+                replace(request, seed=s), source, specs, folder / f"seed-{s}", steps
             ).measure(chosen, test_data)
             for s in drawn
         ]
+        steps.finish()
         return findings(per_seed)
 
 
@@ -197,7 +212,7 @@ class _SeedTrainings:
     source: TrainingSource
     specs: Sequence[str]
     folder: Path
-    progress: Progress | None
+    steps: Steps
 
     def measure(self, chosen: Sequence[Mitigation], test: Dataset) -> dict[FindingKey, Floats]:
         """All mitigations, tested on the same texts; the plain model says which words matter."""
@@ -216,12 +231,11 @@ class _SeedTrainings:
 
     def chosen(self, mitigation: Mitigation, plain: str) -> str:
         """The spec of the trained model; of several, of the one that is best on held-out data."""
-        several = [replace(each, on=mitigation.on) for each in mitigation.choices]
         trained = {
             each.name: (self.train(each, each.request(self.request, plain, self.specs)), each)
-            for each in several or [mitigation]
+            for each in mitigation.alternatives
         }
-        if not several:
+        if not mitigation.choices:
             return trained[mitigation.name][0]
         scores = {name: held_out_score(self.place(each)) for name, (_, each) in trained.items()}
         best = best_of(scores)
@@ -232,7 +246,7 @@ class _SeedTrainings:
         """Keep what was chosen, and by which scores, beside the models."""
         path = self.folder / "chosen.json"
         kept = read_json(path) if path.exists() else {}
-        kept[f"{mitigation.name} {mitigation.on}".strip()] = found
+        kept[str(mitigation)] = found
         write_atomically(path, json.dumps(kept, indent=1).encode())
 
     def place(self, mitigation: Mitigation) -> Path:
@@ -241,9 +255,10 @@ class _SeedTrainings:
 
     def train(self, mitigation: Mitigation, request: TrainingRequest) -> str:
         """The spec of the trained model."""
-        name = f"seed {request.seed}, {mitigation.name} {mitigation.on}".strip()
+        name = training_name(request.seed, str(mitigation))
+        self.steps.begin(name)
         out = self.place(mitigation)
-        return train_once(request, self.source, out=out, progress=with_prefix(self.progress, name))
+        return train_once(request, self.source, out=out, progress=with_prefix(self.steps, name))
 
     def test_texts(self, test: Dataset, plain: str) -> TextsByKind:
         """Original texts, and those under each transformation that applies."""

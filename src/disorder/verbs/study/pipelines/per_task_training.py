@@ -141,9 +141,13 @@ class PerTaskTraining(Pipeline):
         """Whether models that are trained already are tested as they are."""
         return not self.arms
 
-    def n_steps(self, bench: Workbench) -> int:
+    def step_names(self, bench: Workbench) -> Sequence[str]:
         """One per model, set of data and way."""
-        return len(list(bench.pairs())) * max(1, len(self.arms))
+        return [
+            " ".join(filter(None, (name, arm)))
+            for name in super().step_names(bench)
+            for arm in self.arms or ("",)
+        ]
 
     def without(self, specs: Collection[str]) -> PerTaskTraining:
         """The same without these transformations in the tests."""
