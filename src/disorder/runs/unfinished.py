@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from disorder.errors import BadData
-from disorder.runs.run import make_folder
+from disorder.runs.run_folder import make_folder
 from disorder.runs.storage import write_atomically
 from disorder.untrusted_files import read_file, read_json, validated
 
@@ -64,7 +64,7 @@ class Unfinished:
         found = compute()
         assert is_dataclass(found)
         try:
-            text = json.dumps(asdict(found), allow_nan=False, default=_plain)  # type: ignore[call-overload]
+            text = json.dumps(asdict(found), allow_nan=False, default=_plain)  # type: ignore[arg-type]
         except ValueError:
             return found
         self._write(path, text.encode("utf-8", "backslashreplace"))

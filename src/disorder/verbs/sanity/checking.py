@@ -28,7 +28,7 @@ from disorder.verbs.sanity.challenge_role import Reading, Role, share_with_own_w
 from disorder.verbs.sanity.check_input import CheckInput
 from disorder.verbs.sanity.equivalence import TOO_LITTLE
 from disorder.verbs.sanity.families import Families
-from disorder.verbs.sanity.folder import check_folder
+from disorder.verbs.sanity.folder import check_folder, write_folder
 from disorder.verbs.sanity.linear import default_model
 from disorder.verbs.sanity.request import DEFAULT_MODEL, SanityRequest, as_spec
 from disorder.verbs.sanity.result import Sanity, SanitySection
@@ -161,7 +161,7 @@ def _run_checks(request: SanityRequest, progress: Progress, folder: Path | None)
         raise NothingToMeasure(_nothing_checked(sections))
     result = _result(request, rows, trials, sections, reading, time.perf_counter() - began)
     if folder is not None:
-        result.save(folder)
+        write_folder(folder, result)
     unfinished.remove()
     return result
 
