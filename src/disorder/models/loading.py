@@ -32,11 +32,12 @@ from disorder.models.protocols import (
     Precision,
     Streaming,
     Timed,
+    TokenUnits,
 )
 from disorder.models.python import as_predictor
 from disorder.registry import ModelPart, part, parts
 from disorder.runs.prediction_cache import PredictionCache, key_of
-from disorder.types import Costs, Floats, Pair, Predictor, Task, Texts, Variants
+from disorder.types import Costs, Floats, Pair, Predictor, Task, Texts, TokenUnit, Variants
 from disorder.untrusted_files import reason
 
 PROMPT = "prompt"  # what loaders of language models take beside the task
@@ -211,7 +212,10 @@ class LoadedModel:
         """Probabilities of the task's labels, one row per text or pair of texts; zeros where the
         model gave no answer.
         """
-        found = self.predict_texts(texts)
+        return self.answered(self.predict_texts(texts))
+
+    def answered(self, found: Floats) -> Floats:
+        """Predictions with zeros in the rows of `no_answer` (not a number for a regression)."""
         found[no_answer_codes(found) > 0] = 0.0 if self.labels else np.nan
         return found
 
@@ -245,7 +249,7 @@ class LoadedModel:
         """Predictions from the cache, and from the model where there are none."""
         fingerprint = self.predictor.fingerprint
         began = time.perf_counter()
-        keys = [key_of(fingerprint, self.precision, text) for text in inputs.texts()]
+        keys = [key_of(fingerprint, self.precision, each) for each in inputs.cache_keys()]
         predictions = cache.get(keys, max(1, len(self.predictor.labels)))
         if self.predictor.labels:
             predictions[~are_shares(predictions)] = np.nan  # no model predicted that
@@ -322,9 +326,18 @@ class LoadedModel:
         if not isinstance(self.predictor, Pieces):
             raise BadModel(
                 f"{self.name} does not show its tokens; "
-                "fidelity=released and words=pieces need an hf: model"
+                "fidelity=released, words=pieces and unit=subword need an hf: model"
             )
         return self.predictor.pieces(text)
+
+    def token_units(self, texts: Texts) -> list[list[TokenUnit]]:
+        """The model's own tokens of each text of an example, as units that can be moved."""
+        if not isinstance(self.predictor, TokenUnits):
+            raise BadModel(
+                f"{self.name} takes texts, not token numbers; unit=token is for hf:, onnx: and "
+                "causal: models"
+            )
+        return self.predictor.token_units(texts)
 
     def vocabulary(self) -> Sequence[str]:
         """The whole words that the model has a token for; empty when it does not say."""

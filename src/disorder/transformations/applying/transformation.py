@@ -23,18 +23,32 @@ from disorder.transformations.applying.chain import NONE_EXISTS, then
 from disorder.transformations.positions.single_rows import unchanged
 from disorder.transformations.tags import named_or_usual, tagged
 from disorder.transformations.words import default_splitter, fits, is_for_another, split
-from disorder.transformations.words.sentence import sentence_of
-from disorder.types import Context, Example, Floats, Pair, PositionRows, Sentence, Task, Variants
+from disorder.transformations.words.sentence import sentence_of, token_sentence
+from disorder.types import (
+    Context,
+    Example,
+    Floats,
+    Pair,
+    PositionRows,
+    Sentence,
+    Task,
+    Texts,
+    TokenUnit,
+    Variants,
+)
 
 PIECES = "pieces"  # the words are the audited model's own tokens
+TOKENS = "tokens"  # the units are token numbers, which reach the model without becoming a text
 UNITS = {
     "char": "characters",
     "subword": PIECES,
+    "token": TOKENS,
     "sentence": "sentences",
     "line": "lines",
 }  # what is moved → the splitter that finds it
 PROBE = ("one two three four five six.", "seven eight nine ten eleven twelve.")
-BREAKING_WORDS = ("char", "subword")  # units that leave no word whole
+OF_MODEL = (PIECES, TOKENS)
+BREAKING_WORDS = ("char", "subword", "token")  # units that leave no word whole
 FROM_CONTEXT = {"vocabulary", "training data"}  # needs that a function takes from its context
 
 
@@ -97,7 +111,7 @@ class Step:
 
     @property
     def moves(self) -> str:
-        """The unit that it is about: char, subword, sentence, line or word."""
+        """The unit that it is about: char, subword, token, sentence, line or word."""
         return self.unit or ("char" if self.splitter == UNITS["char"] else "word")
 
     def count(self, q: int) -> int:
@@ -170,7 +184,7 @@ class Transformation:
     @cached_property
     def needs(self) -> frozenset[str]:
         """What it must know besides the text."""
-        cut = {PIECES} if any(step.splitter == PIECES for step in self.steps) else set()
+        cut = {step.splitter for step in self.steps} & set(OF_MODEL)
         return frozenset().union(cut, *(step.needs for step in self.steps))
 
     @property
@@ -203,7 +217,7 @@ class Transformation:
         particular = [step for step in self.steps if step.needs & {"tags", "importance"}]
         name = (named or particular or self.steps)[0].splitter
         language = task.language
-        if name == PIECES:
+        if name in OF_MODEL:
             return name
         if named and is_for_another(name, language):
             raise BadSetting(
@@ -287,6 +301,8 @@ class Transformation:
         """
         for example, pair in zip(examples, self._pairs(examples, task, context), strict=True):
             try:
+                if isinstance(pair, DoesNotApply):
+                    raise pair
                 yield self._perturbed(example.id, pair, task, q, seed, short, context)
             except DoesNotApply as reason:
                 yield reason
@@ -302,7 +318,10 @@ class Transformation:
         context: Context | None,
     ) -> Variants:
         count = self.count(q)
-        cut = partial(self._cut, task=task, context=context)
+
+        def cut(text: str) -> Sentence:
+            return self._cut(text, self.splitter_for(task), context)
+
         variants = self.steps[0].apply(pair, task, self.steps[0].count(q), seed, key, context)
         for number, step in enumerate(self.steps[1:], start=1):
             wanted = count if len(variants) == 1 else 1
@@ -315,17 +334,21 @@ class Transformation:
             variants = then(variants, apply, cut)
         return _enough(variants, count, short)
 
-    def _cut(self, text: str, *, task: Task, context: Context | None) -> Sentence:
-        name = self.splitter_for(task)
-        if name != PIECES:
-            return split(text, words=name)
+    def _cut(self, text: str, words: str, context: Context | None) -> Sentence:
+        if words != PIECES:
+            return split(text, words=words)
         return sentence_of(text, self._given(context).pieces(text))
 
     def _pairs(
         self, examples: Sequence[Example], task: Task, context: Context | None
-    ) -> list[Pair]:
-        """The examples cut into words, with word classes and importance where a step needs them."""
-        cut = partial(self._cut, task=task, context=context)
+    ) -> Sequence[Pair | DoesNotApply]:
+        """The examples cut into words, with word classes and importance where a step needs them;
+        the reason where a model does not show its tokens of one.
+        """
+        words = self.splitter_for(task)
+        if words == TOKENS:
+            return [self._token_pair(example, context) for example in examples]
+        cut = partial(self._cut, words=words, context=context)
         pairs = [
             Pair(cut(e.text_a), None if e.text_b is None else cut(e.text_b), e.label)
             for e in examples
@@ -342,10 +365,20 @@ class Transformation:
             pairs = [_weighed(pair, found) for pair, found in zip(pairs, weights, strict=True)]
         return pairs
 
+    def _token_pair(self, example: Example, context: Context | None) -> Pair | DoesNotApply:
+        texts = [text for text in example.texts if text is not None]
+        try:
+            units = self._given(context).token_units(example.texts)
+        except DoesNotApply as reason:
+            return reason
+        a, *b = map(token_sentence, texts, units)
+        return Pair(a, b[0] if b else None, example.label)
+
     def _given(self, context: Context | None) -> Context:
         if context is None:
             raise DisorderError(
-                f"{self.spec} needs a model to find which words matter, and none is given"
+                f"{self.spec} needs a model, for its tokens or for which words matter, and none is "
+                "given"
             )
         return context
 
@@ -380,6 +413,13 @@ def _enough(variants: Variants, count: int, short: str) -> Variants:
 
 class _Trial:
     """The context of a transformation that is only tried."""
+
+    def token_units(self, texts: Texts) -> list[list[TokenUnit]]:
+        return [
+            [(*span, (i,)) for i, span in enumerate(self.pieces(text))]
+            for text in texts
+            if text is not None
+        ]
 
     def pieces(self, text: str) -> list[tuple[int, int]]:
         sentence = split(text)
