@@ -20,6 +20,10 @@ ExplainBy = Annotated[
     list[str] | None,
     typer.Option("--by", help="Explanation, e.g. lime or minitree:r=1,k=2; can be repeated"),
 ]
+ExplainBeside = Annotated[
+    list[str] | None,
+    typer.Option("--beside", help="Another model to show in the same pictures; can be repeated"),
+]
 ExplainWith = Annotated[
     str,
     typer.Option(
@@ -57,6 +61,7 @@ def explain(
     model: o.Model = "builtin",
     data: o.Data = None,
     by: ExplainBy = None,
+    beside: ExplainBeside = None,
     with_: ExplainWith = "derange",
     q: o.Q = 100,
     seed: o.Seed = 0,
@@ -101,6 +106,7 @@ def explain(
             model,
             data or "builtin",
             by=by or (),
+            beside=beside or (),
             with_=with_,
             q=q,
             seed=seed,

@@ -23,6 +23,7 @@ from disorder.transformations.applying.chain import NONE_EXISTS, then
 from disorder.transformations.positions.single_rows import unchanged
 from disorder.transformations.tags import named_or_usual, tagged
 from disorder.transformations.words import default_splitter, fits, is_for_another, split
+from disorder.transformations.words.punkt import LANGUAGES
 from disorder.transformations.words.sentence import sentence_of, token_sentence
 from disorder.types import (
     Context,
@@ -48,6 +49,7 @@ UNITS = {
 }  # what is moved → the splitter that finds it
 PROBE = ("one two three four five six.", "seven eight nine ten eleven twelve.")
 OF_MODEL = (PIECES, TOKENS)
+PUNKT = "punkt"  # the other way to find sentences
 BREAKING_WORDS = ("char", "subword", "token")  # units that leave no word whole
 FROM_CONTEXT = {"vocabulary", "training data"}  # needs that a function takes from its context
 
@@ -63,6 +65,7 @@ class Step:
     q: int | None
     tagger: str | None = None
     unit: str | None = None
+    sentences: str | None = None
 
     @cached_property
     def spec(self) -> str:
@@ -90,6 +93,7 @@ class Step:
             "q": self.q,
             "tagger": self.tagger,
             "unit": self.unit,
+            "sentences": self.sentences,
         }
         own |= {name: value for name, value in shared.items() if value is not None}
         return format_part(name, own)
@@ -100,7 +104,7 @@ class Step:
         of the language.
         """
         if self.unit:
-            return UNITS[self.unit]
+            return self.sentences or UNITS[self.unit]
         fidelity = self.settings.get("fidelity", "paper")
         return self.words or self.part.words.get(fidelity, "")
 
@@ -219,6 +223,11 @@ class Transformation:
         language = task.language
         if name in OF_MODEL:
             return name
+        if name == PUNKT:
+            if language not in LANGUAGES:
+                known = f"sentences=icu for {language_name(language)}: Punkt does not know it"
+                raise BadSetting(named[0].part.name, sentences=name, need=known)
+            return f"{name}:{language}"
         if named and is_for_another(name, language):
             raise BadSetting(
                 named[0].part.name,
@@ -332,7 +341,9 @@ class Transformation:
                 return step.apply(view, task, wanted, seed, f"{key}\0{number}\0{k}", context)
 
             variants = then(variants, apply, cut)
-        return _enough(variants, count, short)
+        return _enough(
+            variants, count, short, f"{self.steps[0].moves}s".replace("char", "character")
+        )
 
     def _cut(self, text: str, words: str, context: Context | None) -> Sentence:
         if words != PIECES:
@@ -396,10 +407,12 @@ def _weighed(pair: Pair, importance: Sequence[Floats]) -> Pair:
     return Pair(a, b[0] if b else None, pair.label)
 
 
-def _enough(variants: Variants, count: int, short: str) -> Variants:
+def _enough(variants: Variants, count: int, short: str, units: str) -> Variants:
     if len(variants) == 0:
         raise DoesNotApply(
-            NONE_EXISTS if variants.available == 0 else "no order that keeps the rule was found"
+            NONE_EXISTS.format(units=units)
+            if variants.available == 0
+            else "no order that keeps the rule was found"
         )
     if len(variants) < count and short == "skip":
         if variants.available is None:

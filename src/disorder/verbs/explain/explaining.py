@@ -23,9 +23,10 @@ from disorder.registry import ExplanationPart, part, parts
 from disorder.report.notebook_progress import shown_progress
 from disorder.runs.settings import Settings
 from disorder.specs import format_part, listed, parse_part
-from disorder.transformations import parse
+from disorder.transformations import Transformation, parse
 from disorder.types import Dataset, Fidelity, Progress
 from disorder.verbs.explain.result import Explanations, ExplanationSection
+from disorder.verbs.explain.several_models import short_names, together
 from disorder.verbs.explain.subject import LIMIT, Subject
 from disorder.verbs.model_loading import loaded_model
 from disorder.verbs.prompting import bound_prompt, label_words_of
@@ -41,6 +42,7 @@ def explain(
     data: Any = "builtin",
     *,
     by: str | Sequence[str] = (),
+    beside: Any = (),
     with_: str = "derange",
     q: int = 100,
     seed: int = 0,
@@ -76,6 +78,8 @@ def explain(
         by: One explanation or several, with settings if need be: `"lime"`,
             `["overlap", "minitree:r=1,k=2"]`. None: those that need no more model calls than an
             audit and fit the task.
+        beside: Another model, or a list of others, to be shown beside `model` in the same pictures,
+            on the same examples and perturbed texts.
         with_: The transformation that perturbs texts.
         q: Permutations per example.
         seed: Seed of every draw.
@@ -124,26 +128,64 @@ def explain(
     dataset = selected_data(str(data) if isinstance(data, Path) else data, settings)
     transformation.tried(dataset.task.language)
     wanted = wanted or usual(dataset)
-    bound = bound_prompt(model, dataset, settings)
-    loaded, notes = loaded_model(model, dataset, [transformation], settings, bound)
-    subject = Subject(loaded, dataset, settings, transformation.spec, shown_progress(progress))
+    subjects, notes = _subjects(
+        [model, *(beside if isinstance(beside, list | tuple) else [beside])],
+        dataset,
+        settings,
+        transformation,
+        shown_progress(progress),
+    )
+    first, *others = subjects
     found = Explanations(
-        model=loaded.name,
+        model=first.model.name,
         data=str(data) if isinstance(data, str | Path) else dataset.name,
         n_examples=len(dataset.examples),
         n_available=len(dataset.examples) + sum(dataset.skipped.values()),
         labels=list(dataset.task.labels),
         settings=asdict(settings),
         transformation=transformation.spec,
-        hashes={"data": dataset.fingerprint, "model": loaded.fingerprint},
-        sections=[section(each, subject) for each in wanted],
+        hashes={
+            "data": dataset.fingerprint,
+            "model": first.model.fingerprint,
+            **{each.model.name: each.model.fingerprint for each in others},
+        },
+        sections=[_of_all(each, subjects) for each in wanted],
         notes=[*dataset.notes, *notes],
+        beside=[each.model.name for each in others],
     )
     if all(each.found is None for each in found.sections):
         raise DisorderError("; ".join(f"{each.name}: {each.reason}" for each in found.sections))
     if out is not None:
         found.save(out)
     return found
+
+
+def _subjects(
+    models: Sequence[Any],
+    dataset: Dataset,
+    settings: Settings,
+    transformation: Transformation,
+    progress: Progress,
+) -> tuple[list[Subject], list[str]]:
+    """The models on the same data, loaded, and what there is to say of them."""
+    subjects = []
+    notes: list[str] = []
+    for model in models:
+        bound = bound_prompt(model, dataset, settings)
+        loaded, told = loaded_model(model, dataset, [transformation], settings, bound)
+        notes += told if len(models) == 1 else [f"{loaded.name}: {note}" for note in told]
+        subjects.append(Subject(loaded, dataset, settings, transformation.spec, progress))
+    short_names([each.model.name for each in subjects])
+    return subjects, notes
+
+
+def _of_all(wanted: BoundExplanation, subjects: Sequence[Subject]) -> ExplanationSection:
+    """One explanation of every model."""
+    sections = [section(wanted, subject) for subject in subjects]
+    if len(subjects) == 1:
+        return sections[0]
+    names = short_names([each.model.name for each in subjects])
+    return together(dict(zip(names, sections, strict=True)))
 
 
 def _text_or_none(path: str | Path | None) -> str | None:
