@@ -238,7 +238,7 @@ class Transformation:
         if name and (named or fits(name, language)):
             return name
         if language == "zh" and "tags" in self.needs:
-            return default_splitter(language)
+            return default_splitter(language, for_tags=True)
         return self.usual_words or default_splitter(language)
 
     def tagger_for(self, task: Task) -> str:

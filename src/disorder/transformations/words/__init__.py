@@ -35,11 +35,11 @@ def split(text: str, *, words: str = DEFAULT) -> Sentence:
     return replace(kept)  # a copy: what is cached on a sentence must not outlive its user
 
 
-def default_splitter(language: str) -> str:
-    """The splitter for texts in a language where neither user nor paper names one: `jieba` for
-    Chinese where it is installed, else `icu`.
+def default_splitter(language: str, *, for_tags: bool = False) -> str:
+    """The splitter for texts in a language where neither user nor paper names one: `icu`, whatever
+    is installed; word classes are found of the words that their tagger finds (Chinese: jieba).
     """
-    return "jieba" if language == "zh" and _has_jieba() else DEFAULT
+    return "jieba" if for_tags and language == "zh" and _has_jieba() else DEFAULT
 
 
 def fits(splitter: str, language: str) -> bool:
