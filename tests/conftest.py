@@ -24,6 +24,8 @@ from disorder.types import Example, Floats, Outcomes, Pair, Task, Texts, TokenUn
 
 os.environ.setdefault("HF_HUB_OFFLINE", "1")
 os.environ.setdefault("HF_DATASETS_OFFLINE", "1")
+# torch's threads wait for each other by spinning: beside other workers ten times the work itself
+os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 settings.register_profile(
     "disorder",

@@ -27,7 +27,14 @@ LAYERS = (
 BESIDE = {"__main__": {"cli"}, "cli": {"web"}, "report": {"runs"}, "runs": {"report"}}
 # models that need strings have them made from positions
 RENDERING = "disorder.transformations.rendering."
-SHARED_BY_VERBS = {"context", "model_loading", "outcomes", "prompting", "selected_data"}
+SHARED_BY_VERBS = {
+    "context",
+    "keyword_settings",
+    "model_loading",
+    "outcomes",
+    "prompting",
+    "selected_data",
+}
 HEAVY = (
     "torch",
     "transformers",

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 import disorder
-from disorder.runs.run import Run, write_run
+from disorder.runs import Run, write_run
 
 N_MODELS = 100
 DATASETS = ["builtin", "mnli:matched", "snli:test", "rte", "<b>hostile</b> \u202edata"]

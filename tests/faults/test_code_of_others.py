@@ -157,7 +157,7 @@ def test_datasets_never_run_a_script(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_plugin_may_raise_anything(monkeypatch: pytest.MonkeyPatch) -> None:
-    from disorder import registry
+    from disorder.registry.lookup import load_plugin
 
     for error in (ValueError("bad"), SystemExit(3), ImportError("none"), KeyError("x")):
 
@@ -165,7 +165,7 @@ def test_a_plugin_may_raise_anything(monkeypatch: pytest.MonkeyPatch) -> None:
             raise error
 
         with pytest.raises(DisorderError, match="plugin 'p' cannot be loaded"):
-            registry._load_plugin("p", load)
+            load_plugin("p", load)
 
 
 @pytest.mark.parametrize("spec", ["python:../x:f", "python:/x/y:f", "python:a b:f", "python:x:"])

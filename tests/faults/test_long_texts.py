@@ -15,7 +15,7 @@ from disorder.transformations import parse
 from disorder.transformations.positions import random_orders as orders
 from disorder.types import Example, Ints, Task
 from disorder.verbs.audit import audit
-from disorder.verbs.audit.auditing import BLOCK_LETTERS, _in_blocks
+from disorder.verbs.audit.division import BLOCK_LETTERS, in_blocks
 
 
 def slow_repair(row: Ints, firsts: Ints, lasts: Ints, old: orders.Bigrams, rng: Any) -> Ints | None:
@@ -72,14 +72,14 @@ def example_of(letters: int) -> Example:
 
 def test_usual_texts_stay_in_blocks_of_one_size() -> None:
     examples = [example_of(400)] * 100
-    assert [len(block) for block in _in_blocks(examples, 40, 100)] == [40, 40, 20]
+    assert [len(block) for block in in_blocks(examples, 40, 100)] == [40, 40, 20]
 
 
 def test_long_texts_get_blocks_of_their_own() -> None:
     long = BLOCK_LETTERS // 100
     examples = [example_of(letters) for letters in (10, long, long, 10, 10)]
-    assert [len(block) for block in _in_blocks(examples, 40, 100)] == [1, 1, 1, 2]
-    assert list(_in_blocks([], 40, 100)) == []
+    assert [len(block) for block in in_blocks(examples, 40, 100)] == [1, 1, 1, 2]
+    assert list(in_blocks([], 40, 100)) == []
 
 
 def test_a_page_of_long_texts_is_cut(tmp_path: Path) -> None:

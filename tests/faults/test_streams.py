@@ -240,7 +240,7 @@ def test_an_interrupt_before_anything_is_written_says_so(
         raise KeyboardInterrupt
 
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(pipeline, "_prepared", stop)
+    monkeypatch.setattr(pipeline, "prepared", stop)
     with pytest.raises(SystemExit) as stopped:
         main(["audit", "builtin:bow", "builtin", "--out", "run"])
     assert stopped.value.code == 130

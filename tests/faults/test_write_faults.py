@@ -14,7 +14,7 @@ import pytest
 
 from disorder.errors import DisorderError
 from disorder.runs import read_run, storage
-from disorder.verbs.audit import audit, auditing, resume
+from disorder.verbs.audit import audit, division, resume
 from faults.laboratory import check_one_line, note, samples_of, scores_of, size
 
 pytestmark = pytest.mark.laboratory
@@ -105,7 +105,7 @@ def failing(disk: Disk, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 def test_every_write_of_an_audit_fails_in_turn(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(auditing, "BLOCK", 48)  # several parts
+    monkeypatch.setattr(division, "BLOCK", 48)  # several parts
     monkeypatch.setattr("disorder.report.charts.svg", lambda spec: "<svg/>")
     whole = tmp_path / "whole"
     disk = Disk()

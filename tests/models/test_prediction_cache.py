@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from disorder.models.loading import LoadedModel
+from disorder.models.loaded_model import LoadedModel
 from disorder.runs.prediction_cache import FILE, PredictionCache, key_of
 from disorder.types import Floats, Texts
 

@@ -14,7 +14,7 @@ import pytest
 from conftest import pairs
 from disorder.errors import BadData, DisorderError, UnknownName
 from disorder.runs import Run, SampleParts, read_run
-from disorder.verbs.audit import audit, auditing, resume
+from disorder.verbs.audit import audit, division, resume
 
 HOSTILE = '"></iframe><script>alert(1)</script><img src=x onerror=alert(1)>\u202e'
 COLUMNS = ["transformation", "metric", "group", "value", "low", "high", "n", "skipped"]
@@ -173,7 +173,7 @@ class TestResume:
     def test_finished_parts_are_read_once_and_a_damaged_one_is_predicted_again(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr(auditing, "BLOCK", 40)  # parts of 10 examples with 4 variants
+        monkeypatch.setattr(division, "BLOCK", 40)  # parts of 10 examples with 4 variants
         settings: dict[str, Any] = {"q": 4, "with_": "derange", "cache": "off"}
         run = audit("uniform", pairs(30), out=tmp_path / "run", **settings)
         parts = sorted(path.name for path in (tmp_path / "run" / "samples").glob("*.parquet"))

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from conftest import NLI, example
 from disorder.transformations import parse
 from disorder.transformations.positions.disorder import (
+    FEW,
     disorder_of,
     inversions,
     kendall,
@@ -54,6 +55,13 @@ def test_inversions_are_counted_as_pairs_are(order: list[int], n: int) -> None:
     kept = np.argsort(np.argsort(order[:n]))[None, :]
     pairs = [(i, j) for i in range(n) for j in range(i + 1, n)]
     assert inversions(kept)[0] == sum(kept[0][i] > kept[0][j] for i, j in pairs)
+
+
+@given(st.integers(0, 2**32), st.integers(FEW - 2, 3 * FEW))
+def test_inversions_of_few_and_of_many_are_counted_alike(seed: int, n: int) -> None:
+    rows = np.random.default_rng(seed).permuted(np.tile(np.arange(n), (3, 1)), axis=1)
+    expected = [sum((row[i] > row[i + 1 :]).sum() for i in range(n)) for row in rows]
+    assert inversions(rows).tolist() == expected
 
 
 @given(st.permutations(range(12)))

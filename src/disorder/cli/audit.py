@@ -16,7 +16,7 @@ QUICK = 1000  # examples of the built-in data when no data is named
 # options that are no settings of an audit
 OUTSIDE = ("model", "data", "out", "resume", "profile", "as_json", "dry_run")
 # options that a resumed run does not take from its folder
-ASKED_AGAIN = ("address", "base_url", "cache", "with_")
+NAMED_AGAIN = ("address", "base_url", "cache", "with_")
 
 
 def audit(
@@ -92,7 +92,7 @@ def audit(
     if resume is None:
         run = _audited(named, data or "builtin", folder, settings)
     else:
-        again = {name: options[name] for name in ASKED_AGAIN if options[name]}
+        again = {name: options[name] for name in NAMED_AGAIN if options[name]}
         run = _resumed(folder, model, data, again)
     if as_json:
         print_json(run.model_dump())

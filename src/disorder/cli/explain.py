@@ -16,6 +16,9 @@ from disorder.cli.output import print_json
 if TYPE_CHECKING:
     from disorder.verbs.explain import Explanations, ExplanationSection
 
+# options that are no settings of an explanation
+OUTSIDE = ("model", "data", "out", "figure", "csv", "as_json")
+
 ExplainBy = Annotated[
     list[str] | None,
     typer.Option("--by", help="Explanation, e.g. lime or minitree:r=1,k=2; can be repeated"),
@@ -94,40 +97,19 @@ def explain(
     shows. Without --by: those that need no more model calls than an audit; the others (words,
     heads, minimal pairs) are shown when named. Names and settings: disorder list explanations.
     """
+    given = dict(locals())
+    settings: dict[str, Any] = {name: v for name, v in given.items() if name not in OUTSIDE}
     from disorder.cli.progress import Bar
     from disorder.verbs import explain as verb
 
     if figure:
         verb.check_format(figure)
-    # names that the verb itself checks
-    choices: dict[str, Any] = {"fidelity": fidelity, "short": short, "precision": precision}
+    settings["by"] = by or ()
+    settings["beside"] = beside or ()
+    settings["columns"] = o.mapping("--columns", columns)
+    settings["labels"] = o.mapping("--labels", labels)
     with Bar() as bar:
-        found = verb.explain(
-            model,
-            data or "builtin",
-            by=by or (),
-            beside=beside or (),
-            with_=with_,
-            q=q,
-            seed=seed,
-            limit=limit,
-            columns=o.mapping("--columns", columns),
-            labels=o.mapping("--labels", labels),
-            task=task,
-            language=language,
-            data_dir=data_dir,
-            batch_size=batch_size,
-            cache=cache,
-            prompt=prompt,
-            shots=shots,
-            shots_from=shots_from,
-            label_words=label_words,
-            option_orders=option_orders,
-            calibrate=calibrate,
-            chat=chat,
-            progress=bar,
-            **choices,
-        )
+        found = verb.explain(model, data or "builtin", progress=bar, **settings)
     written = []
     if figure:
         written += verb.write_figures(figure, found)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 import time
-from types import TracebackType
 
 from rich.progress import (
     BarColumn,
@@ -42,12 +41,7 @@ class Bar:
         self._progress.start()
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._progress.stop()
 
     def __call__(self, stage: str, done: int, total: int, note: str) -> None:

@@ -8,7 +8,8 @@ from __future__ import annotations
 from disorder.models.importance.attention import attentions, n_heads, predict_without
 from disorder.models.importance.integrated_gradients import integrated_gradients
 from disorder.models.inputs.variants import some_variants
-from disorder.models.loading import LoadedModel, is_prompted, load
+from disorder.models.loaded_model import LoadedModel
+from disorder.models.loading import is_prompted, load
 from disorder.models.precision import choose_precision
 from disorder.models.protocols import Head
 

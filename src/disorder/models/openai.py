@@ -67,8 +67,8 @@ def openai(
         raise BadModel(
             f"openai:{address}: servers do not give the likelihood of a text; use causal:"
         )
-    asked = prompt or prompt_for(task)
-    return ServerModel(Endpoint(client, name), asked, answers or AUTO, Memory(cache_folder))
+    bound = prompt or prompt_for(task)
+    return ServerModel(Endpoint(client, name), bound, answers or AUTO, Memory(cache_folder))
 
 
 def _positive(name: str, value: Any, usual: Any) -> Any:

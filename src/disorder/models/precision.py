@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 
 from disorder.abstention import predicted_label
 from disorder.errors import DisorderError
-from disorder.models.loading import LoadedModel
+from disorder.models.loaded_model import LoadedModel
 from disorder.models.protocols import Precision
 from disorder.types import Floats, Texts
 

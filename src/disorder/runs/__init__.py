@@ -4,17 +4,9 @@ storage addresses.
 
 from __future__ import annotations
 
-from disorder.runs.run import (
-    Omitted,
-    Record,
-    Run,
-    make_folder,
-    new_run,
-    read_examples,
-    read_run,
-    write_examples,
-    write_run,
-)
+from disorder.runs.examples_file import read_examples, write_examples
+from disorder.runs.run import Omitted, Record, Run
+from disorder.runs.run_folder import make_folder, new_run, read_run, write_run
 from disorder.runs.samples import (
     SampleParts,
     is_about,

@@ -1,50 +1,28 @@
-"""The run: all that run.json holds, and how it is read from a folder and written to one.
-
-A run folder has run.json, examples.parquet and samples/*.parquet, written as the run goes.
-"""
+"""The run: all that run.json holds, and what a user does with it."""
 
 from __future__ import annotations
 
-import json
-import platform
-import subprocess
-from collections import Counter
-from collections.abc import Mapping, Sequence
 from dataclasses import asdict
-from datetime import UTC, datetime
-from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 from pydantic import BaseModel, Field, PrivateAttr, field_validator
 from pydantic.dataclasses import dataclass
 
 from disorder.errors import BadData, DisorderError, UnknownName
 from disorder.runs.conclusion import AnswerTable, Conclusion, WordBaseline
 from disorder.runs.frames import data_frame
-from disorder.runs.run_checks import binding, check_run
-from disorder.runs.samples import SampleParts, storable
-from disorder.runs.storage import copy_folder, place, write_atomically
-from disorder.types import Dataset, Example, Score, Task
-from disorder.untrusted_files import MAX_REASON, read_json, read_parquet, validated
-from disorder.visible_text import one_line, visible
+from disorder.runs.run_checks import binding
+from disorder.runs.samples import SampleParts
+from disorder.runs.storage import copy_folder, place
+from disorder.types import Score, Task
+from disorder.visible_text import visible
 
 if TYPE_CHECKING:
     from disorder.report.exhibits import Picture
 
 SCHEMA_VERSION = 1
-PACKAGES = ("disorder", "numpy", "onnxruntime", "tokenizers")
-EXAMPLES = pa.schema(
-    [
-        ("id", pa.string()),
-        ("text_a", pa.string()),
-        ("text_b", pa.string()),
-        ("label", pa.string()),
-        ("groups", pa.map_(pa.string(), pa.string())),
-    ]
-)
 DIGITS = 6  # scores are rounded, so that the last bits of a sum do not show
 
 
@@ -295,121 +273,3 @@ class Run(BaseModel):
         return "\n".join([head, *self.verdict.splitlines()])
 
     __str__ = __repr__
-
-
-def make_folder(folder: Path) -> None:
-    """Make the folder of a run."""
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise DisorderError(f"--out {folder} cannot be made ({error.strerror or error})") from None
-
-
-def new_run(
-    model: str,
-    data: str,
-    dataset: Dataset,
-    transformations: Sequence[str],
-    settings: Mapping[str, Any],
-    seed: int,
-) -> Run:
-    """A run that has just begun."""
-    task = dataset.task
-    labels = Counter(example.label for example in dataset.examples)
-    return Run(
-        model=model,
-        data=data,
-        task=task.name,
-        labels=list(task.labels),
-        breaks=task.breaks,
-        reject_label=task.reject_label,
-        default_label=task.default_label,
-        language=task.language,
-        is_likelihood=task.is_likelihood,
-        chance=None if task.is_regression else task.chance,
-        majority=labels.most_common(1)[0][1] / len(dataset.examples),
-        transformations=list(transformations),
-        settings=dict(settings),
-        seed=seed,
-        started=datetime.now(UTC).isoformat(timespec="seconds"),
-        n_examples=len(dataset.examples),
-        n_available=len(dataset.examples) + sum(dataset.skipped.values()),
-        versions={name: version(name) for name in PACKAGES} | {"python": platform.python_version()},
-        git=_git(),
-        skips={"data": dict(dataset.skipped)},
-    )
-
-
-def _git() -> str | None:
-    """The commit of the folder the user works in, if it is a repository."""
-    try:
-        done = subprocess.run(
-            ["git", "rev-parse", "HEAD"], capture_output=True, text=True, timeout=5, check=False
-        )
-    except (OSError, subprocess.TimeoutExpired):
-        return None
-    return done.stdout.strip() or None
-
-
-def write_run(folder: Path, run: Run) -> None:
-    """Write run.json in one step."""
-    text = json.dumps(run.model_dump(), indent=1, ensure_ascii=False, allow_nan=False) + "\n"
-    write_atomically(folder / "run.json", text.encode("utf-8", "backslashreplace"))
-
-
-def read_run(folder: str | Path) -> Run:
-    """The run in a folder, on disk or at an address like s3://bucket/run."""
-    is_path = hasattr(folder, "joinpath")  # shared storage has paths of its own class
-    if not isinstance(folder, str) and not is_path:
-        raise BadData(f"a run is read from a folder, not from {type(folder).__name__}")
-    where = place(folder)
-    path = where / "run.json"
-    try:
-        raw = read_json(path)
-    except FileNotFoundError:
-        raise BadData(f"{folder} is no run folder: it has no run.json") from None
-    if not isinstance(raw, dict):
-        raise BadData(f"{path} is damaged: it holds no object")
-    found = raw.get("schema_version")
-    if found != SCHEMA_VERSION:
-        told = one_line(found)[:MAX_REASON]
-        raise BadData(f"{path}: schema version {told}; this disorder reads {SCHEMA_VERSION}")
-    run: Run = validated(Run, raw, str(path))
-    check_run(run, str(path))
-    return run.lies_in(where)
-
-
-def write_examples(folder: Path, examples: Sequence[Example]) -> None:
-    """Write the examples of a run, so that its texts can be rebuilt from positions anywhere."""
-    table = pa.table(
-        {
-            "id": [storable(e.id) for e in examples],
-            "text_a": [storable(e.text_a) for e in examples],
-            "text_b": pa.array(
-                [None if e.text_b is None else storable(e.text_b) for e in examples], pa.string()
-            ),
-            "label": [e.label for e in examples],
-            "groups": pa.array(
-                [list(e.groups.items()) for e in examples], pa.map_(pa.string(), pa.string())
-            ),
-        }
-    )
-    sink = pa.BufferOutputStream()
-    pq.write_table(table, sink)
-    write_atomically(folder / "examples.parquet", sink.getvalue().to_pybytes())
-
-
-def read_examples(folder: Path) -> list[Example]:
-    """The examples of a run, in the order in which they were used."""
-    try:
-        table = read_parquet(folder / "examples.parquet", schema=EXAMPLES)
-    except (FileNotFoundError, BadData) as error:
-        why = "it is missing" if isinstance(error, FileNotFoundError) else error
-        raise BadData(f"{folder}/examples.parquet: {why}; audit it again") from None
-    rows = table.to_pylist()
-    if any(row["id"] is None or row["text_a"] is None or row["label"] is None for row in rows):
-        raise BadData(f"{folder}/examples.parquet: an id, a text or a label is missing")
-    return [
-        Example(row["id"], row["text_a"], row["text_b"], row["label"], dict(row["groups"] or ()))
-        for row in rows
-    ]

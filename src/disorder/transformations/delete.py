@@ -12,7 +12,7 @@ from disorder.registry import transformation
 from disorder.transformations.positions.random_orders import LISTED, random_orders, without_repeats
 from disorder.types import PositionRows, Sentence
 
-ROUNDS = 16  # bulk draws before fewer variants than asked for have to do
+ROUNDS = 16  # bulk draws before fewer variants than requested have to do
 
 
 @transformation(

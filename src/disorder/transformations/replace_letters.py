@@ -9,23 +9,16 @@ from __future__ import annotations
 import numpy as np
 from numpy.random import Generator
 
-from disorder.registry import transformation
-from disorder.transformations.positions.letters import Kept, alphabet, changed_words
+from disorder.transformations.positions.letters import (
+    Kept,
+    alphabet,
+    changed_words,
+    letter_transformation,
+)
 from disorder.types import PositionRows, Sentence
 
 
-@transformation(
-    keeps="the place and length of every word",
-    destroys="letters in words",
-    side="task",
-    draws=10,
-    suites=("characters",),
-    sweep=("keep=none", "keep=first", "keep=ends"),
-    words={"paper": "characters"},
-    shows=("keep",),
-    nested=("share",),
-    drawn_as="shuffle_letters",
-)
+@letter_transformation(destroys="letters in words", drawn_as="shuffle_letters")
 def replace_letters(
     sentence: Sentence, rng: Generator, count: int, *, keep: Kept = "none", share: float = 1.0
 ) -> PositionRows:

@@ -8,22 +8,16 @@ from __future__ import annotations
 
 from numpy.random import Generator
 
-from disorder.registry import transformation
-from disorder.transformations.positions.letters import Kept, changed_words, shuffled_letters
+from disorder.transformations.positions.letters import (
+    Kept,
+    changed_words,
+    letter_transformation,
+    shuffled_letters,
+)
 from disorder.types import PositionRows, Sentence
 
 
-@transformation(
-    keeps="the place and length of every word",
-    destroys="the order of letters in words",
-    side="task",
-    draws=10,
-    suites=("characters",),
-    sweep=("keep=none", "keep=first", "keep=ends"),
-    words={"paper": "characters"},
-    shows=("keep",),
-    nested=("share",),
-)
+@letter_transformation(destroys="the order of letters in words")
 def shuffle_letters(
     sentence: Sentence, rng: Generator, count: int, *, keep: Kept = "none", share: float = 1.0
 ) -> PositionRows:

@@ -22,7 +22,8 @@ from disorder.metrics import Metric, metric_names
 from disorder.report.wording import options_of
 from disorder.runs.settings import Settings
 from disorder.types import Outcomes, Score
-from disorder.verbs.audit import Pilot, Prices, pilot, settings_of
+from disorder.verbs.audit import Pilot, Prices, pilot
+from disorder.verbs.keyword_settings import settings_of
 
 WIDTH = 0.05
 EXAMPLES = 40  # of a pilot
@@ -197,9 +198,11 @@ def _planned(
     examples = min(tried.n_available, math.ceil(n_wanted / usable))
     questions = examples * (1 + permutations) * tried.n_questions
     spent = tried.spent
-    asked = spent.get("questions") or spent.get("predicted", 0.0)
+    n_questions = spent.get("questions") or spent.get("predicted", 0.0)
     each = (
-        {key: spent.get(key, 0.0) / asked for key in ("tokens_in", "tokens_out")} if asked else {}
+        {key: spent.get(key, 0.0) / n_questions for key in ("tokens_in", "tokens_out")}
+        if n_questions
+        else {}
     )
     counts_tokens = bool(each.get("tokens_in"))
     tokens = {key: round(value * questions) for key, value in each.items()}
@@ -216,7 +219,7 @@ def _planned(
         questions=questions,
         tokens_in=tokens["tokens_in"] if counts_tokens else None,
         tokens_out=tokens["tokens_out"] if counts_tokens else None,
-        seconds=tried.seconds / asked * questions if asked else None,
+        seconds=tried.seconds / n_questions * questions if n_questions else None,
         cost=prices.cost(tokens) if prices and counts_tokens else None,
         available=tried.n_available,
         expected_width=WIDTHS * math.sqrt(spread / (examples * usable)),

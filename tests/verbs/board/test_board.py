@@ -101,7 +101,7 @@ def test_a_folder_without_runs_is_an_error(tmp_path: Path) -> None:
 
 def test_an_unfinished_run_that_is_named_is_an_error(runs: Path, tmp_path: Path) -> None:
     unfinished = disorder.read_run(runs / "uniform").model_copy(update={"status": "started"})
-    from disorder.runs.run import write_run
+    from disorder.runs import write_run
 
     (tmp_path / "r").mkdir()
     write_run(tmp_path / "r", unfinished)

@@ -20,7 +20,7 @@ from conftest import NLI, pairs
 from disorder.cli.explain import explain as command_line
 from disorder.errors import BadModel, DisorderError, NothingToMeasure, UnknownName
 from disorder.models import load
-from disorder.registry import ExplanationPart, _parts, explanation, parts
+from disorder.registry import ExplanationPart, explanation, parts, unregister
 from disorder.runs.settings import Settings
 from disorder.types import Dataset, Example
 from disorder.verbs.explain import (
@@ -42,11 +42,10 @@ SMALL: dict[str, Any] = {"limit": 60, "q": 5}
 @pytest.fixture
 def added() -> Any:
     """Register explanations for one test."""
-    parts(ExplanationPart)
-    before = dict(_parts["explanation"])
+    before = parts(ExplanationPart)
     yield
-    _parts["explanation"].clear()
-    _parts["explanation"].update(before)
+    for name in set(parts(ExplanationPart)) - set(before):
+        unregister(ExplanationPart, name)
 
 
 def test_a_folder_holds_page_figures_and_the_data_behind_them(run: Any, tmp_path: Path) -> None:

@@ -19,7 +19,7 @@ import disorder
 from disorder.errors import DisorderError, UnknownName
 from disorder.report.badge import svg
 from disorder.report.gate import Decision, code, junit_xml, lines, notes, summary
-from disorder.runs.run import Omitted, Record, Run, write_run
+from disorder.runs import Omitted, Record, Run, write_run
 from disorder.verbs.audit.pipeline import audit
 from disorder.verbs.gate import BETTER, GateRule, gate
 

@@ -185,7 +185,7 @@ def test_a_pre_task_replaces_the_head_and_nothing_else(tmp_path: Path) -> None:
     rows = pairs(40)
     state: dict[str, Any] = {}
 
-    from disorder.registry import _parts, recipe
+    from disorder.registry import RecipePart, recipe, unregister
     from disorder.verbs.train.recipes.order_pretask import order_pretask
 
     def watched_pretask(job: Job) -> Any:
@@ -210,7 +210,7 @@ def test_a_pre_task_replaces_the_head_and_nothing_else(tmp_path: Path) -> None:
             settings=SMALL | {"epochs": 1},
         )
     finally:
-        del _parts["recipe"]["watched_pretask"]
+        unregister(RecipePart, "watched_pretask")
     from safetensors.torch import load_file
 
     now = load_file(done.folder / "model.safetensors")

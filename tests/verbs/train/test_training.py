@@ -382,7 +382,7 @@ def test_perturbed_copies_make_no_word_less_rare(tmp_path: Path) -> None:
 
 
 def test_a_training_that_diverges_says_so(tmp_path: Path) -> None:
-    from disorder.registry import _parts, recipe
+    from disorder.registry import RecipePart, recipe, unregister
 
     def diverging(job: Job) -> list[Phase]:
         """A loss that is no number."""
@@ -401,7 +401,7 @@ def test_a_training_that_diverges_says_so(tmp_path: Path) -> None:
         with pytest.raises(DisorderError, match=r"try a lower lr than 0\.005"):
             train("diverging", order_rows(), model="bow", out=tmp_path / "m")
     finally:
-        del _parts["recipe"]["diverging"]
+        unregister(RecipePart, "diverging")
 
 
 def test_resume_takes_no_other_settings(command: Command, tmp_path: Path) -> None:

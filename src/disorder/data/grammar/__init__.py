@@ -10,13 +10,15 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Callable, Iterator
+from functools import cache
 from itertools import count, islice
+from threading import Lock
 
 from disorder.errors import BadSetting, UnknownName
 
 from . import acceptability, nli, rare, sentiment
 from .draw import Draw
-from .made_example import MadeGroup, Maker
+from .made_example import MadeExample, MadeGroup, Maker
 from .surface import words
 
 MAKERS: dict[str, Callable[[int], list[Maker]]] = {
@@ -46,29 +48,56 @@ def rows(task: str, split: str, n: int | None = None) -> Iterator[dict[str, str 
         raise UnknownName("split of the grammar", split, SPLITS)
     if n is None:
         n = N_TEST[task] if split == "test" else N_TRAIN
-    for i, row in enumerate(islice(_stream(task, split), n)):
-        yield {"id": f"{task}-{split}-{i:05d}", **row}
+    for i, made in enumerate(_written(task, split).first(n)):
+        yield {"id": f"{task}-{split}-{i:05d}", **made._asdict()}
 
 
-def _stream(task: str, split: str) -> Iterator[dict[str, str | None]]:
+class Written:
+    """The examples of a split that were made so far; a process makes each once."""
+
+    def __init__(self, stream: Iterator[MadeExample]) -> None:
+        self._stream = stream
+        self._examples: list[MadeExample] = []
+        self._lock = Lock()
+
+    def first(self, n: int) -> list[MadeExample]:
+        """The first `n` examples."""
+        with self._lock:
+            self._examples.extend(islice(self._stream, max(0, n - len(self._examples))))
+        if len(self._examples) < n:
+            raise BadSetting(
+                "grammar",
+                n_found=len(self._examples),
+                need="fewer rows: there are no more",
+            )
+        return self._examples[:n]
+
+
+@cache
+def _written(task: str, split: str) -> Written:
+    return Written(_stream(task, split))
+
+
+def _stream(task: str, split: str) -> Iterator[MadeExample]:
     draw = Draw(f"{task}/{split}")
     seen: set[tuple[str, str | None]] = set()
     for block in count():
         for make in MAKERS[task](block):
-            for example in _fresh(make, draw, split, seen):
-                yield example._asdict()
+            group = _fresh(make, draw, split, seen)
+            if not group:
+                return
+            yield from group
 
 
 def _fresh(make: Maker, draw: Draw, split: str, seen: set[tuple[str, str | None]]) -> MadeGroup:
+    """A group of examples that are new and of this split; none where there are hardly any left."""
     for _ in range(PATIENCE):
         group = make(draw)
         keys = {(example.text_a, example.text_b) for example in group}
         if all(_split_of(example.text_a) == split for example in group) and not keys & seen:
             seen |= keys
             return group
-    raise BadSetting(
-        "grammar", n_found=len(seen), need="fewer rows: it has hardly any new ones left"
-    )
+    return []
 
 
 def _split_of(text: str) -> str:

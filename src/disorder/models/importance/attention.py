@@ -24,7 +24,7 @@ from disorder.types import Floats, Pair, Texts
 
 if TYPE_CHECKING:
     from disorder.models.hf_network import HFNetwork
-    from disorder.models.loading import LoadedModel
+    from disorder.models.loaded_model import LoadedModel
 
 # BERT and its kin, ALBERT, DistilBERT, MPNet, ModernBERT; the names that these give to their output
 # projections

@@ -20,7 +20,7 @@ from disorder.models.protocols import Gradients
 from disorder.types import Floats, Pair
 
 if TYPE_CHECKING:
-    from disorder.models.loading import LoadedModel
+    from disorder.models.loaded_model import LoadedModel
 
 MAX_KEPT = 20_000  # pairs whose importance is remembered: about 30 MB
 BY_GRADIENT = "importance of words: embedding times gradient of the gold label's loss"

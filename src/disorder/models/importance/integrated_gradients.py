@@ -24,7 +24,7 @@ from disorder.types import Floats, Ints, Pair
 
 if TYPE_CHECKING:
     from disorder.models.hf_network import HFNetwork
-    from disorder.models.loading import LoadedModel
+    from disorder.models.loaded_model import LoadedModel
 
 BUDGET = 2048  # tokens in one pass forward and back
 

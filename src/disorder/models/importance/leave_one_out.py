@@ -14,7 +14,7 @@ from disorder.transformations.rendering import without_each_word
 from disorder.types import Floats, Pair, Texts
 
 if TYPE_CHECKING:
-    from disorder.models.loading import LoadedModel
+    from disorder.models.loaded_model import LoadedModel
 
 CALL = 16384  # texts in one call
 TINY = 1e-12  # a probability of 0 has no logarithm

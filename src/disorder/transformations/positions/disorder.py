@@ -13,6 +13,8 @@ import numpy as np
 from disorder.transformations.positions.random_orders import Bigrams
 from disorder.types import DISORDER, Bools, Floats, Ints, PositionRows, Sentence, Variants
 
+FEW = 40  # units whose pairs are compared one by one, which is quicker than sorting up to there
+
 Measured = dict[str, Floats]  # measure → one number per row; NaN where it has none
 
 
@@ -52,7 +54,9 @@ def disorder_of(rows: PositionRows) -> Measured:
     ordered = np.sort(rows.positions, axis=1)
     is_once = (ordered[:, 1:] > ordered[:, :-1]).all(axis=1)
     places = rows.positions[is_once]
-    order = np.argsort(np.argsort(places, axis=1), axis=1)
+    order = places
+    if places.shape[1] < len(rows.sentence):  # of all units, places are the order already
+        order = _inverse(np.argsort(places, axis=1))
     kept = order[:, 1:] == order[:, :-1] + 1
     sizes = (rows.sentence.ends - rows.sentence.starts)[places]
     values = {
@@ -65,6 +69,13 @@ def disorder_of(rows: PositionRows) -> Measured:
     }
     for name, value in values.items():
         found[name][is_once] = value
+    return found
+
+
+def _inverse(order: Ints) -> Ints:
+    """Where each unit of a row stands."""
+    found = np.empty_like(order)
+    np.put_along_axis(found, order, np.arange(order.shape[1])[None, :], axis=1)
     return found
 
 
@@ -100,7 +111,20 @@ def kendall(order: Ints) -> Floats:
 
 
 def inversions(order: Ints) -> Ints:
-    """How many pairs stand the wrong way round, bit by bit in n log n.
+    """How many pairs stand the wrong way round: all pairs of few units, else in n log n."""
+    return _inversions_of_few(order) if order.shape[1] <= FEW else _inversions_of_many(order)
+
+
+def _inversions_of_few(order: Ints) -> Ints:
+    """Each unit against all to its right."""
+    found = np.zeros(len(order), dtype=np.int64)
+    for i in range(order.shape[1] - 1):
+        found += (order[:, i : i + 1] > order[:, i + 1 :]).sum(axis=1)
+    return found
+
+
+def _inversions_of_many(order: Ints) -> Ints:
+    """Bit by bit.
 
     Two numbers that agree in all higher bits are the wrong way round just where a one of this bit
     comes before a zero; a stable sort by the higher bits keeps their order in the row.
@@ -124,7 +148,7 @@ def _travelled_chars(order: Ints, sizes: Ints) -> Floats:
     """As `_travelled`, for characters: all those of a unit go as far as it does."""
     total = sizes.sum(axis=1)
     now = np.cumsum(sizes, axis=1) - sizes
-    at_home = np.take_along_axis(sizes, np.argsort(order, axis=1), axis=1)
+    at_home = np.take_along_axis(sizes, _inverse(order), axis=1)
     then = np.take_along_axis(np.cumsum(at_home, axis=1) - at_home, order, axis=1)
     moved = (sizes * np.abs(now - then)).sum(axis=1)
     return np.asarray(moved / np.maximum(1, total * total // 2))

@@ -6,17 +6,37 @@ number of characters, not with its square.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, TypeVar
 
 import numpy as np
 from numpy.random import Generator
 
 from disorder.errors import BadSetting, DoesNotApply
-from disorder.types import Bools, Ints, Sentence
+from disorder.registry import transformation
+from disorder.types import Bools, Ints, PositionRows, Sentence
 
 Kept = Literal["none", "first", "ends"]
 ROUNDS = 64  # draws for a word until it reads differently; every second one does at least
+
+F = TypeVar("F", bound=Callable[..., PositionRows])
+
+
+def letter_transformation(*, destroys: str, drawn_as: str = "") -> Callable[[F], F]:
+    """Register a transformation that changes letters and leaves words in their places."""
+    return transformation(
+        keeps="the place and length of every word",
+        destroys=destroys,
+        side="task",
+        draws=10,
+        suites=("characters",),
+        sweep=("keep=none", "keep=first", "keep=ends"),
+        words={"paper": "characters"},
+        shows=("keep",),
+        nested=("share",),
+        drawn_as=drawn_as,
+    )
 
 
 @dataclass(frozen=True, eq=False)

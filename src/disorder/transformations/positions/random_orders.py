@@ -25,6 +25,7 @@ REPAIRS = 2_000  # swaps tried to fix one order
 BULK = 2_000_000  # numbers in one bulk draw
 SURE = 50.0  # restored bigrams expected; that a draw has none is then out of the question (e⁻⁵⁰)
 COUNTED = 1_000  # units whose orders are counted; of more the count alone has thousands of digits
+TABULATED = 256  # different words whose pairs are looked up in a table
 
 _SPREAD = np.random.Generator(np.random.Philox(0)).integers(1, 2**40, size=512)
 
@@ -146,7 +147,12 @@ class Bigrams:
 
     def hold(self, before: Ints, after: Ints) -> Bools:
         """Which of these pairs are among them."""
-        return np.isin(before * self.size + after, self.pairs)
+        wanted = before * self.size + after
+        if self.size > TABULATED:
+            return np.isin(wanted, self.pairs)
+        table = np.zeros(self.size * self.size, dtype=bool)
+        table[self.pairs] = True
+        return np.asarray(table[wanted])
 
     def return_surely(self, kinds: Ints, n_things: int) -> bool:
         """Whether a random order of so many words or runs of a long text is sure to restore one, so

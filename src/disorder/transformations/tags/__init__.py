@@ -8,14 +8,13 @@ from dataclasses import replace
 from disorder.memo import Memo
 from disorder.registry import TaggerPart, part
 from disorder.specs import split_spec
-from disorder.transformations.tags.at_hand import tagger_at_hand
 from disorder.transformations.tags.choice import (
     TaggerChoice,
     named_or_usual,
     package_for,
     tagger_for,
 )
-from disorder.transformations.tags.english import installed_tagger
+from disorder.transformations.tags.english import TRIED, installed_tagger
 from disorder.transformations.tags.nltk import DOWNLOAD
 from disorder.transformations.tags.spacy import installed_pipeline
 from disorder.transformations.tags.word_classes import UNIVERSAL, Tags, classes_named, is_of
@@ -62,10 +61,8 @@ def resolved(tagger: str) -> str:
     """The tagger that a name stands for on this machine: `english` is `nltk` or `spacy:PIPELINE`,
     `at_hand` the same with spaCy first, `spacy` the English pipeline that is installed.
     """
-    if tagger == "at_hand":
-        return tagger_at_hand()
-    if tagger == "english":
-        return installed_tagger()
+    if tagger in TRIED:
+        return installed_tagger(tagger)
     if tagger == "spacy":
         return f"spacy:{installed_pipeline()}"
     return tagger

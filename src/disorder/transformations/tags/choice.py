@@ -11,7 +11,8 @@ from disorder.errors import BadSetting, MissingData, MissingPackage, install_com
 from disorder.languages import is_known, language_name
 from disorder.registry import TAGGERS, TaggerPart, part, parts
 from disorder.specs import split_spec
-from disorder.transformations.tags import at_hand, english, spacy
+from disorder.transformations.tags import spacy
+from disorder.transformations.tags.english import TRIED, installed_tagger
 
 # spaCy's own name of its small pipeline, by language, to name in a message
 PIPELINES = dict.fromkeys(
@@ -21,8 +22,6 @@ PIPELINES = dict.fromkeys(
     ),
     "core_news_sm",
 )
-# tagger → what raises where it is not installed
-ENGLISH = {"english": english.installed_tagger, "at_hand": at_hand.tagger_at_hand}
 OWN_CODES = {"no": "nb"}  # where spaCy's code for a language is another
 
 
@@ -90,7 +89,10 @@ def check_fits(tagger: str, language: str) -> None:
 def _installed(language: str, preferred: str) -> str:
     if language == "en":
         usual = preferred or TAGGERS[language]
-        ENGLISH.get(usual, spacy.installed_pipeline)()
+        if usual in TRIED:
+            installed_tagger(usual)
+        else:
+            spacy.installed_pipeline()
         return usual
     if language == "zh" and find_spec("rjieba") is not None:
         return "jieba"

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from disorder.verbs.audit.auditing import BLOCK, CURTAILED_BLOCK
 from disorder.verbs.audit.budget import Prices
+from disorder.verbs.audit.division import BLOCK, CURTAILED_BLOCK
 from disorder.verbs.audit.piloting import Pilot, pilot
-from disorder.verbs.audit.pipeline import audit, preview, resume, settings_of
+from disorder.verbs.audit.pipeline import audit, resume
+from disorder.verbs.audit.preview import preview
 
 __all__ = [
     "BLOCK",
@@ -16,5 +17,4 @@ __all__ = [
     "pilot",
     "preview",
     "resume",
-    "settings_of",
 ]

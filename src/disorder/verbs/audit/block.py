@@ -117,6 +117,11 @@ class BlockPredictor:
         """The model, loaded when it is first needed."""
         return self.load()
 
+    @property
+    def width(self) -> int:
+        """How many numbers there are in a prediction."""
+        return max(1, len(self.task.labels))
+
     def __call__(self, block: Block) -> BlockResult:
         """Perturb and predict one block."""
         costs = Costs()

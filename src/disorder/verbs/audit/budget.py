@@ -82,6 +82,14 @@ class Budget:
         found["cost"] = self.prices.cost(found)
         return found
 
+    def so_far(self, costs: Mapping[str, float]) -> str:
+        """What was spent so far, for models that count tokens; for the progress bar."""
+        spent = self.spent(costs)
+        if not spent["tokens"]:
+            return ""
+        cost = f", cost {spent['cost']:.4g}" if self.prices else ""
+        return f"{int(spent['questions']):,} questions, {int(spent['tokens']):,} tokens{cost}"
+
     def room(self, costs: Mapping[str, float]) -> tuple[float, str]:
         """How many further questions surely fit, and the option that allows no more."""
         spent = self.spent(costs)

@@ -41,8 +41,8 @@ class Conclusions:
         self.take_originals(self.dataset, np.empty(0, dtype=bool), np.empty(0, dtype=np.int64))
 
     def take_originals(self, dataset: Dataset, answered: Bools, labels: Ints) -> None:
-        """The examples that were asked, which have a prediction for the original text, and which
-        label it is for those that have.
+        """The examples of the audit, which of them have a prediction for the original text, and
+        which label it is for those.
         """
         self.dataset = dataset
         self.answered = answered

@@ -108,7 +108,7 @@ def _watched_spec(rule: GateRule, plan: Sequence[Transformation]) -> str | None:
 
 
 def _sequence(rule: GateRule, task: Task, fidelity: Fidelity) -> Anytime | AnytimeRatio | None:
-    metric = Metric.named(rule.metric)  # an unknown score is an error before anything is asked
+    metric = Metric.named(rule.metric)  # an unknown score is an error before anything is predicted
     if task.is_regression:
         return None
     if metric.name == RATIO:

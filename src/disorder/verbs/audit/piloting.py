@@ -76,10 +76,9 @@ def _outcomes(
 ) -> tuple[Outcomes, int]:
     examples = dataset.examples
     n = len(examples)
-    width = max(1, len(dataset.task.labels))
     numbers = {example.id: i for i, example in enumerate(examples)}
-    found = np.full((n, transformation.count(settings.q), width), np.nan)
-    original = np.full((n, width), np.nan)
+    found = np.full((n, transformation.count(settings.q), predictor.width), np.nan)
+    original = np.full((n, predictor.width), np.nan)
     for spec, target in ((ORIGINAL, original[:, None]), (transformation.spec, found)):
         table = predictor(Block("", spec, examples)).table
         names, variants, probabilities = predictions_of(table)

@@ -1,54 +1,33 @@
-"""`audit` and `resume`: read, perturb, predict, measure, report.
-
-This file settles what an audit does before anything is predicted; auditing.py does it.
+"""`audit` and `resume`: settings, then three steps: prepare (preparing.py), predict and measure
+(auditing.py), report.
 """
 
 from __future__ import annotations
 
 import logging
-import shlex
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, replace
-from functools import partial
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from disorder.data import column_names, declared_language, named_language, rare_labels
-from disorder.engines import Engine, engine
 from disorder.errors import CannotWrite, DisorderError, check_keywords
-from disorder.metrics import Metric, StopRule, limits
-from disorder.models import LoadedModel
-from disorder.models.prompting import Prompt
-from disorder.report.notebook_progress import shown_progress
 from disorder.report.page import write_report
-from disorder.runs import Run, new_run, place, read_run, write_run
+from disorder.runs import Run, place, read_run, write_run
 from disorder.runs.folder_lock import FolderLock
 from disorder.runs.settings import Settings
 from disorder.runs.storage import TemporaryFolder
-from disorder.specs import listed, parse_list
-from disorder.transformations import Transformation, parse
-from disorder.transformations.tags import resolved, tagger_notes
-from disorder.types import Dataset, Fidelity, Progress
-from disorder.verbs.audit.auditing import Audit
-from disorder.verbs.audit.block import BlockPredictor
-from disorder.verbs.audit.budget import Budget
-from disorder.verbs.audit.likelihoods import RANK, likelihood_task
-from disorder.verbs.audit.live_gate import LiveGate
-from disorder.verbs.audit.planning import LEFT_OUT, planned, requested_scores
-from disorder.verbs.audit.preview import Preview, previewed
-from disorder.verbs.audit.prompt_breaking import (
-    broken_prompt,
-    on_prompts,
-    shot_transformations,
-)
+from disorder.specs import listed
+from disorder.types import Fidelity, Progress
+from disorder.verbs.audit.preparing import prepared
 from disorder.verbs.audit.prompt_spread import spread_over
+from disorder.verbs.audit.resuming import check_taggers
 from disorder.verbs.gate import gate
-from disorder.verbs.model_loading import label_names, load_with, loaded_model, named_again
-from disorder.verbs.prompting import bound_prompt, label_words_of
-from disorder.verbs.selected_data import selected_data
-from disorder.visible_text import one_line
+from disorder.verbs.keyword_settings import settings_of
+from disorder.verbs.model_loading import named_again
 
 logger = logging.getLogger("disorder")
+
+OUTSIDE = ("model", "data", "out", "progress")  # parameters of `audit` that are no settings
 
 
 @check_keywords()
@@ -169,55 +148,8 @@ def audit(
         that hold however often one looks. `run.gate` holds the decision.
     progress: called as progress(stage, done, total, note).
     """
-    chosen = settings_of(
-        suite=suite,
-        with_=with_,
-        q=q,
-        seed=seed,
-        limit=limit,
-        fidelity=fidelity,
-        short=short,
-        omega=omega,
-        score=score,
-        curtail=curtail,
-        stop_when=stop_when,
-        columns=columns,
-        labels=labels,
-        group_by=group_by,
-        task=task,
-        language=language,
-        data_dir=data_dir,
-        batch_size=batch_size,
-        precision=precision,
-        agree=agree,
-        engine=engine,
-        address=address,
-        workers=workers,
-        cache=cache,
-        reads_below=reads_below,
-        bag_above=bag_above,
-        least_skill=least_skill,
-        prompt=prompt,
-        shots=shots,
-        shots_from=shots_from,
-        label_words=label_words,
-        option_orders=option_orders,
-        calibrate=calibrate,
-        chat=chat,
-        break_=break_,
-        base_url=base_url,
-        answers=answers,
-        no_answer=no_answer,
-        max_connections=max_connections,
-        timeout=timeout,
-        max_retries=max_retries,
-        price_in=price_in,
-        price_out=price_out,
-        max_questions=max_questions,
-        max_tokens=max_tokens,
-        max_cost=max_cost,
-        fail_if=fail_if,
-    )
+    given = {name: value for name, value in locals().items() if name not in OUTSIDE}
+    chosen = settings_of(**given)
     if out is None:
         temporary = TemporaryFolder()
         run = _audited(model, data, chosen, temporary.path, progress)
@@ -265,57 +197,10 @@ def resume(
             base_url=base_url,
             cache=None if cache is None else str(cache),
         )
-        _check_taggers(folder, before.transformations, listed(with_))
+        check_taggers(folder, before.transformations, listed(with_))
         model = named_again(folder, before.model, model, f"disorder audit --resume {folder}")
         data = before.data if data is None else data
         return _reported(_audited(model, data, chosen, folder, progress, before))
-
-
-def _check_taggers(folder: Path, specs: Sequence[str], given: Sequence[str]) -> None:
-    """Raise where a folder names a tagger's model to load, and the user does not."""
-    named = {parse(spec).spec for spec in given}
-    for spec in specs:
-        transformation = parse(spec)
-        loads = any(":" in (step.tagger or "") for step in transformation.steps)
-        if loads and transformation.spec not in named:
-            raise DisorderError(
-                f"{folder} names the transformation {one_line(spec)}, which loads a tagger; "
-                "nothing is loaded because a folder says so. If you trust it, repeat it: "
-                f"disorder audit --resume {folder} --with {shlex.quote(one_line(spec))}"
-            )
-
-
-def preview(model: Any = "builtin", data: Any = "builtin", **settings: Any) -> Preview:
-    """What an audit with these settings would ask, with one prompt; asks nothing."""
-    chosen = settings_of(**settings)
-    dataset = selected_data(data, chosen)
-    plan, left_out = _plan(chosen, dataset.task.language, None)
-    prompt = bound_prompt(model, dataset, chosen)
-    if chosen.break_ != "text":
-        prompt, dataset = broken_prompt(prompt, dataset, chosen)
-    return previewed(model, dataset, plan, prompt, chosen, left_out)
-
-
-def _thresholds(omega: str | float | Sequence[str | float]) -> list[str]:
-    """Thresholds as they are written in the names of scores."""
-    given = [omega] if isinstance(omega, float) else omega
-    return [str(x) for x in (parse_list(given) if isinstance(given, str) else given)]
-
-
-def settings_of(**given: Any) -> Settings:
-    """The settings of an audit, from its keywords as a user gives them."""
-    for name in ("score", "group_by", "prompt", "fail_if"):
-        given[name] = listed(given.get(name))
-    for name in ("data_dir", "cache", "shots_from"):
-        given[name] = None if given.get(name) is None else str(given[name])
-    given["transformations"] = listed(given.pop("with_", ()))
-    given["omega"] = _thresholds(given.get("omega", ()))
-    given["columns"] = column_names(given.get("columns"))
-    given["labels"] = label_names(given.get("labels"))
-    given["label_words"] = label_words_of(given.get("label_words"))
-    chosen = Settings(**given)
-    chosen.check()
-    return chosen
 
 
 def _reported(run: Run) -> Run:
@@ -349,7 +234,7 @@ def _audited(
     progress: Progress | None,
     before: Run | None = None,
 ) -> Run:
-    run = _prepared(model, data, chosen, folder, progress, before).go().lies_in(folder)
+    run = prepared(model, data, chosen, folder, progress, before).go().lies_in(folder)
     if chosen.fail_if:
         run.gate = gate(run, chosen.fail_if).model_dump()
         write_run(folder, run)
@@ -372,152 +257,3 @@ def _under_other_prompts(
         else:
             settings = replace(chosen, prompt=[name])
             yield _audited(model, data, settings, own, progress, before)
-
-
-def _prepared(
-    model: Any,
-    data: Any,
-    chosen: Settings,
-    folder: Path,
-    progress: Progress | None,
-    before: Run | None,
-) -> Audit:
-    """An audit that is ready to go, with all its settings checked."""
-    if chosen.break_ == "shots":  # a few examples have a few orders
-        chosen = replace(chosen, short="use")
-    plan, left_out = _plan(chosen, _known_language(data, chosen), before)
-    requested = requested_scores(chosen)
-    rule = StopRule.parse(chosen.stop_when) if chosen.stop_when else None
-    if rule is not None:
-        Metric.named(rule.metric)
-    dataset = selected_data(data, chosen)
-    plan, left_out = _plan(chosen, dataset.task.language, before)
-    if RANK in requested:
-        dataset = replace(dataset, task=likelihood_task(dataset.task, requested, chosen))
-    _check_task(dataset, chosen, rule)
-    decided_at = limits(requested, dataset.task, chosen.fidelity) if chosen.curtail else []
-    prompt = bound_prompt(model, dataset, chosen)
-    if chosen.break_ != "text":
-        prompt, dataset = broken_prompt(prompt, dataset, chosen)
-    loaded, notes = loaded_model(model, dataset, plan, chosen, prompt)
-    chosen = replace(chosen, precision=loaded.precision)
-    run = _new_run(loaded, data, dataset, plan, chosen)
-    taggers = {t.tagger_for(dataset.task) for t in plan if "tags" in t.needs}
-    run.taggers = sorted({resolved(tagger) for tagger in taggers})
-    run.prompt = loaded.prompt_description(dataset.examples[0].texts)
-    run.language_caveats = list(dataset.notes)
-    run.splitters = {t.spec: t.splitter_for(dataset.task) for t in plan}
-    run.notes = [
-        *dataset.notes,
-        *rare_labels(dataset),
-        *left_out,
-        *tagger_notes(taggers),
-        *notes,
-    ]
-    if before is not None:
-        _continue(run, before)
-    predictor = BlockPredictor.of(partial(_same, loaded), dataset, plan, chosen, decided_at)
-    return Audit(
-        dataset=dataset,
-        predictor=predictor,
-        plan=plan,
-        settings=chosen,
-        run=run,
-        folder=folder,
-        progress=shown_progress(progress),
-        engine=_engine(predictor, model, dataset, chosen, prompt),
-        requested=requested,
-        rule=rule,
-        is_resumed=before is not None,
-        budget=Budget.of(chosen, {} if before is None else before.spent),
-        gate=LiveGate.of(chosen.fail_if, plan, dataset.task, chosen.fidelity),
-    )
-
-
-def _known_language(data: Any, chosen: Settings) -> str | None:
-    """The language of the data as far as it is known before they are read."""
-    if isinstance(data, Dataset):
-        return data.task.language
-    return named_language(chosen.language) or declared_language(data)
-
-
-def _plan(
-    chosen: Settings, language: str | None, before: Run | None
-) -> tuple[list[Transformation], list[str]]:
-    """The transformations, and notes on those that were left out; a resumed run keeps its own, and
-    its splitters.
-    """
-    if before is None:
-        if chosen.break_ == "shots" and not chosen.transformations:
-            chosen = replace(chosen, transformations=shot_transformations())
-        plan, left_out = planned(chosen, language)
-        return plan if chosen.break_ == "text" else on_prompts(plan, chosen.break_), left_out
-    left_out = [note for note in before.notes if note.startswith(LEFT_OUT)]
-    return [
-        parse(spec, usual_words=before.usual_words(spec)) for spec in before.transformations
-    ], left_out
-
-
-def _check_task(dataset: Dataset, chosen: Settings, rule: StopRule | None) -> None:
-    if dataset.task.is_regression and (chosen.curtail or rule):
-        option = "curtail" if chosen.curtail else "stop-when"
-        raise DisorderError(f"--{option} is for labels; {dataset.name} has numbers as gold labels")
-    if rule is not None:
-        Metric.named(rule.metric).check_watched(dataset.task, chosen.fidelity)
-
-
-def _new_run(
-    loaded: LoadedModel,
-    data: Any,
-    dataset: Dataset,
-    plan: Sequence[Transformation],
-    chosen: Settings,
-) -> Run:
-    name = str(data) if isinstance(data, str | Path) else dataset.name
-    outside = ("seed", "transformations")  # stand at the top of run.json
-    settings = {key: value for key, value in asdict(chosen).items() if key not in outside}
-    run = new_run(loaded.name, name, dataset, [t.spec for t in plan], settings, chosen.seed)
-    run.variants = {transformation.spec: transformation.count(chosen.q) for transformation in plan}
-    run.breaks_order = [
-        transformation.spec for transformation in plan if transformation.keeps_words
-    ]
-    run.hashes = {"data": dataset.fingerprint, "model": loaded.fingerprint}
-    return run
-
-
-def _continue(run: Run, before: Run) -> None:
-    """Take over what a stopped run had spent; raise where data or model changed since."""
-    changed = [name for name in run.hashes if run.hashes[name] != before.hashes.get(name)]
-    if changed:
-        raise DisorderError(
-            f"--resume: the {' and the '.join(changed)} changed since the run began; "
-            "start a new one"
-        )
-    if before.taggers != run.taggers:
-        raise DisorderError(
-            f"--resume: the run began with {', '.join(before.taggers)} for word classes, which is "
-            "not what is installed here; install it, or start a new one"
-        )
-    run.started = before.started
-    run.seconds = before.seconds
-    run.n_predictions = before.n_predictions
-
-
-def _engine(
-    predictor: BlockPredictor,
-    model: Any,
-    dataset: Dataset,
-    chosen: Settings,
-    prompt: Prompt | None,
-) -> Engine:
-    """Where blocks are predicted; workers elsewhere load the model themselves."""
-    worker = predictor
-    if chosen.engine != "local":
-        load = partial(load_with, model, dataset.task, chosen, prompt, chosen.precision)
-        worker = replace(predictor, load=load)
-    make = partial(_same, worker)
-    return engine(chosen.engine, address=chosen.address, workers=chosen.workers, make=make)
-
-
-def _same(thing: Any) -> Any:
-    return thing

@@ -2,14 +2,25 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from disorder.data import stream
 from disorder.errors import BadSetting, MissingData, MissingPackage
 from disorder.metrics import CURTAILED, ORIGINAL, Metric, threshold
 from disorder.runs.settings import Settings
 from disorder.transformations import Transformation, parse, suite
+from disorder.verbs.audit.prompt_breaking import on_prompts, shot_transformations
 
 LEFT_OUT = "left out:"  # how notes on missing transformations begin
 TOLERANT = ("full", "ladder")  # suites of all that can be done here
+
+
+def planned_for(settings: Settings, language: str | None) -> tuple[list[Transformation], list[str]]:
+    """As `planned`, for the texts or for the part of the prompt that is perturbed."""
+    if settings.break_ == "shots" and not settings.transformations:
+        settings = replace(settings, transformations=shot_transformations())
+    plan, left_out = planned(settings, language)
+    return plan if settings.break_ == "text" else on_prompts(plan, settings.break_), left_out
 
 
 def planned(

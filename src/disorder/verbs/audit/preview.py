@@ -11,6 +11,11 @@ from disorder.runs.settings import Settings
 from disorder.transformations import Transformation
 from disorder.types import Dataset
 from disorder.verbs.audit.budget import Prices
+from disorder.verbs.audit.planning import planned_for
+from disorder.verbs.audit.prompt_breaking import perturbable_prompt
+from disorder.verbs.keyword_settings import settings_of
+from disorder.verbs.prompting import bound_prompt
+from disorder.verbs.selected_data import selected_data
 
 CHARACTERS = 4  # in a token, about; a server counts its own
 SHOWN = 200  # examples whose prompts are measured
@@ -47,6 +52,17 @@ class Preview:
         if self.rendered:
             found += ["", "one of them:", "", self.rendered]
         return [*found, "", "nothing was asked (--dry-run)"]
+
+
+def preview(model: Any = "builtin", data: Any = "builtin", **settings: Any) -> Preview:
+    """What an audit with these settings would ask, with one prompt; asks nothing."""
+    chosen = settings_of(**settings)
+    dataset = selected_data(data, chosen)
+    plan, left_out = planned_for(chosen, dataset.task.language)
+    prompt = bound_prompt(model, dataset, chosen)
+    if chosen.break_ != "text":
+        prompt, dataset = perturbable_prompt(prompt, dataset, chosen)
+    return previewed(model, dataset, plan, prompt, chosen, left_out)
 
 
 def previewed(

@@ -21,7 +21,7 @@ PARTS = {"instruction": "the word order of the instruction", "shots": "its examp
 SURVIVES = 0.95  # agreement from which on a perturbed part is not needed
 
 
-def broken_prompt(
+def perturbable_prompt(
     prompt: Prompt | None, dataset: Dataset, settings: Settings
 ) -> tuple[Prompt, Dataset]:
     """The prompt that takes a perturbed part, and the data as pairs of that part and a question."""

@@ -1,4 +1,4 @@
-"""The verb `explain`: read data, load the model, run the explanations asked for one by one.
+"""The verb `explain`: read data, load the model, run the chosen explanations one by one.
 
 What one explanation cannot show is a line in the result; the others still run.
 """
@@ -10,7 +10,6 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from disorder.data import column_names
 from disorder.errors import (
     BadModel,
     DisorderError,
@@ -22,16 +21,26 @@ from disorder.errors import (
 from disorder.registry import ExplanationPart, part, parts
 from disorder.report.notebook_progress import shown_progress
 from disorder.runs.settings import Settings
-from disorder.specs import format_part, listed, parse_part
+from disorder.specs import format_part, parse_part
 from disorder.transformations import Transformation, parse
 from disorder.types import Dataset, Fidelity, Progress
 from disorder.verbs.explain.result import Explanations, ExplanationSection
 from disorder.verbs.explain.several_models import short_names, together
 from disorder.verbs.explain.subject import LIMIT, Subject
+from disorder.verbs.keyword_settings import settings_of
 from disorder.verbs.model_loading import loaded_model
-from disorder.verbs.prompting import bound_prompt, label_words_of
+from disorder.verbs.prompting import bound_prompt
 from disorder.verbs.selected_data import selected_data
 
+OUTSIDE = (
+    "model",
+    "data",
+    "by",
+    "beside",
+    "with_",
+    "out",
+    "progress",
+)  # parameters that are no settings
 # what one explanation lacks need not stop the others
 CANNOT = (BadModel, MissingData, MissingPackage, NothingToMeasure)
 
@@ -99,29 +108,8 @@ def explain(
             is asked, as for `disorder.audit`.
         progress: Called with stage, done, total and a note.
     """
-    settings = Settings(
-        q=q,
-        seed=seed,
-        limit=limit,
-        fidelity=fidelity,
-        short=short,
-        columns=column_names(columns),
-        labels=dict(labels or {}),
-        task=task,
-        language=language,
-        data_dir=_text_or_none(data_dir),
-        batch_size=batch_size,
-        precision=precision,
-        cache=_text_or_none(cache),
-        prompt=listed(prompt),
-        shots=shots,
-        shots_from=_text_or_none(shots_from),
-        label_words=label_words_of(label_words),
-        option_orders=option_orders,
-        calibrate=calibrate,
-        chat=chat,
-    )
-    settings.check()
+    given = {name: value for name, value in locals().items() if name not in OUTSIDE}
+    settings = settings_of(**given)
     transformation = parse(with_, fidelity=settings.fidelity).tried()
     wanted = [parsed(spec) for spec in ([by] if isinstance(by, str) else by)]
     _check_once(wanted)
@@ -186,10 +174,6 @@ def _of_all(wanted: BoundExplanation, subjects: Sequence[Subject]) -> Explanatio
         return sections[0]
     names = short_names([each.model.name for each in subjects])
     return together(dict(zip(names, sections, strict=True)))
-
-
-def _text_or_none(path: str | Path | None) -> str | None:
-    return None if path is None else str(path)
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,8 @@ from disorder.errors import DisorderError
 from disorder.report import charts
 from disorder.report.exhibits import Figure, Table, as_csv
 from disorder.report.page import template, write_report
-from disorder.runs.run import Run, make_folder, read_run
+from disorder.runs.run import Run
+from disorder.runs.run_folder import make_folder, read_run
 from disorder.runs.settings import Settings
 from disorder.runs.storage import write_atomically
 from disorder.verbs.explain.result import Explanations, ExplanationSection, bounds

@@ -31,7 +31,7 @@ class Explained:
 
 @dataclass(frozen=True)
 class ExplanationSection:
-    """One explanation as asked for, with what it found or the reason why it found nothing."""
+    """One explanation as requested, with what it found or the reason why it found nothing."""
 
     spec: str
     name: str

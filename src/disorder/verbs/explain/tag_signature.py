@@ -177,7 +177,7 @@ def signature_figure(
 def _text_with(
     texts: Sequence[TaggedRows], trained: Signatures, word: str
 ) -> tuple[TaggedRows, int]:
-    """The text and the place of the word to draw: the word asked for, or the noun that is most
+    """The text and the place of the word to draw: the named word, or the noun that is most
     frequent in training data.
     """
     moved = [text for text in texts if not text.rows.is_shared]

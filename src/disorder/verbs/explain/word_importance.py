@@ -136,7 +136,7 @@ def importance(
 def _drawn(
     subject: Subject, perturbed: PerturbedExamples, among: Among, survives: Bools, n: int
 ) -> Ints:
-    """Up to n examples of the kind asked for, drawn by seed."""
+    """Up to n examples of the wanted kind, drawn by seed."""
     right = perturbed.outcomes.is_right
     wanted = {"survivors": survives, "right": right, "all": np.ones_like(right)}[among]
     places = [

@@ -13,7 +13,7 @@ from disorder.errors import BadData
 from disorder.report.exhibits import Figure, Row, Table, as_csv
 from disorder.report.number_text import cell_text, with_interval
 from disorder.report.page import template
-from disorder.runs.run import make_folder
+from disorder.runs.run_folder import make_folder
 from disorder.runs.storage import write_atomically
 from disorder.untrusted_files import read_json
 from disorder.verbs.sanity.dataset_card import card

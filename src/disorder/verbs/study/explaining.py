@@ -41,17 +41,17 @@ def explain_in_folder(
         "short": bench.settings.short or "skip",
         "limit": bench.settings.limit,  # None: all examples, not the limit that explain has
     }
-    asked, examples = model, raw_data(data)
+    predictor, examples = model, raw_data(data)
     reading = bench.predicting(model)
     if isinstance(model, GivenRun):
         check_given(model, [transformation], q=q, fidelity=bench.fidelity)
-        asked = StoredPredictions(model)
-        examples = asked.dataset
+        predictor = StoredPredictions(model)
+        examples = predictor.dataset
         settings |= {name: model.run.settings[name] for name in ("q", "fidelity", "short")}
         settings |= {"seed": model.run.seed, "limit": None}
         reading = {}
     found = explain(
-        asked,
+        predictor,
         examples,
         by=by,
         with_=transformation,

@@ -67,18 +67,18 @@ def train_model(
     data to score answers on, where those are trained.
     """
     out = bench.folder / "models" / hashed_folder_name(model, name, f"seed-{seed}")
-    asked = TrainingRequest(data=bench.train, **_request(bench, model, usual))
+    base = TrainingRequest(data=bench.train, **_request(bench, model, usual))
     request = replace(
-        asked,
+        base,
         recipe=arm.recipe,
-        settings={**asked.settings, **arm.settings},
+        settings={**base.settings, **arm.settings},
         on=[canonical(bench.spec_of(spec, train=bench.train), bench.fidelity) for spec in arm.on],
         seed=seed,
         dev=dev,
     )
     spec = train_once(
         request,
-        _training_data(bench, asked),
+        _training_data(bench, base),
         out=out,
         progress=with_prefix(bench.progress, f"{short_name(model)} {name} seed {seed}"),
     )

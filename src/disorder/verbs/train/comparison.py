@@ -27,6 +27,9 @@ from disorder.verbs.train.request import (
 from disorder.verbs.train.training import changed_since, new_record, run_training
 from disorder.verbs.train.training_data import build_job
 
+# keywords of a comparison that are those of each of its trainings
+REQUESTED = ("data", "model", "dev", "limit", "device", "task", "data_dir")
+
 
 @dataclass(frozen=True)
 class TrainingSource:
@@ -63,8 +66,8 @@ def _trained(
     if not (out / "training.json").exists():
         return run_training(checked, out, progress, data=source.read).spec
     record = read_record(out)
-    asked = json.loads(json.dumps(request.recorded()))
-    if _deciding(record["request"]) != _deciding(asked):
+    requested = json.loads(json.dumps(request.recorded()))
+    if _deciding(record["request"]) != _deciding(requested):
         raise DisorderError(f"{out} holds another training; choose another --out")
     if record["status"] != "done":
         return run_training(checked, out, progress, is_resumed=True, data=source.read).spec
@@ -81,6 +84,15 @@ def _trained(
 def _deciding(request: Mapping[str, Any]) -> dict[str, Any]:
     """What decides the weights: everything in a request but the device."""
     return {name: value for name, value in request.items() if name != "device"}
+
+
+def comparison_request(given: Mapping[str, Any]) -> TrainingRequest:
+    """The request for trainings that the keywords of a comparison give."""
+    return TrainingRequest(
+        **{name: spelled(given[name]) for name in REQUESTED},
+        settings=dict(given["settings"] or {}),
+        columns=given["columns"] or {},
+    )
 
 
 def read_test_data(verb: str, test: Any, limit: int | None, request: TrainingRequest) -> Dataset:

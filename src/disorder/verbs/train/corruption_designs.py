@@ -27,6 +27,7 @@ from disorder.types import Bools, Dataset, Floats, Ints, Progress, Score, Texts
 from disorder.verbs.context import RunContext
 from disorder.verbs.train.comparison import (
     TrainingSource,
+    comparison_request,
     folder_name,
     read_test_data,
     seed_range,
@@ -34,7 +35,7 @@ from disorder.verbs.train.comparison import (
     with_prefix,
 )
 from disorder.verbs.train.perturbed_copies import perturbed_copies
-from disorder.verbs.train.request import TrainingRequest, check_request, spelled
+from disorder.verbs.train.request import TrainingRequest, check_request
 from disorder.verbs.train.training_settings import SETTING_NAMES
 
 DesignKey = tuple[str, str, str]  # design, trained on, tested on
@@ -100,21 +101,12 @@ def designs(
         data_dir: folder with the papers' datasets.
         progress: called with (stage, done, total, note) after every step.
     """
+    given = dict(locals())
     specs = list(dict.fromkeys(parse(spec).tried().spec for spec in listed(on)))
     if not specs:
         raise DisorderError("designs needs a transformation to perturb texts by: --on reverse")
     drawn = seed_range("designs", seed, seeds)
-    request = TrainingRequest(
-        data=spelled(data),
-        model=model,
-        dev=spelled(dev),
-        settings=dict(settings or {}),
-        limit=limit,
-        device=device,
-        columns=columns or {},
-        task=task,
-        data_dir=spelled(data_dir),
-    )
+    request = comparison_request(given)
     check_request(request)
     test_data = read_test_data("designs", test, test_limit, request)
     source = TrainingSource.of(request)

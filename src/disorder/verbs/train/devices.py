@@ -34,7 +34,7 @@ class OneDevice:
         return network.to(self.device)
 
     def autocast(self) -> AbstractContextManager[Any]:
-        """Mixed precision where it was asked for, or where the device has it."""
+        """Mixed precision where it was chosen, or where the device has it."""
         import torch
 
         if not self.is_bf16:

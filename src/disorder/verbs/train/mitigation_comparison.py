@@ -27,6 +27,7 @@ from disorder.types import Dataset, Fidelity, Floats, Ints, Progress, Texts
 from disorder.verbs.context import RunContext
 from disorder.verbs.train.comparison import (
     TrainingSource,
+    comparison_request,
     folder_name,
     read_test_data,
     seed_range,
@@ -44,7 +45,7 @@ from disorder.verbs.train.mitigation_scores import (
     rare_orders,
 )
 from disorder.verbs.train.perturbed_copies import perturbed_copies, salad_specs
-from disorder.verbs.train.request import TrainingRequest, check_request, spelled
+from disorder.verbs.train.request import TrainingRequest, check_request
 from disorder.verbs.train.training_settings import SETTING_NAMES, loop_setting_names
 
 USUAL = ("plain", "threshold", "entropic", "invalid_class")
@@ -149,21 +150,12 @@ def mitigations(
         data_dir: folder with the papers' datasets.
         progress: called with (stage, done, total, note) after every step.
     """
+    given = dict(locals())
     chosen = [Mitigation.parse(spec) for spec in listed(recipe)]
     transferred = [Mitigation.parse(transfer)] if transfer else []
     specs = [parse(spec, fidelity=fidelity).tried().spec for spec in listed(on)]
     drawn = seed_range("mitigations", seed, seeds)
-    request = TrainingRequest(
-        data=spelled(data),
-        model=model,
-        dev=spelled(dev),
-        settings=dict(settings or {}),
-        limit=limit,
-        device=device,
-        columns=columns or {},
-        task=task,
-        data_dir=spelled(data_dir),
-    )
+    request = comparison_request(given)
     for mitigation in [*chosen, *transferred]:
         own = mitigation.all_settings(request.settings)
         check_request(replace(request, recipe=mitigation.recipe.name, settings=own))

@@ -23,7 +23,7 @@ FROM_PYTHON = "rows given from Python"
 
 @dataclass(frozen=True, kw_only=True)
 class TrainingRequest:
-    """All that was asked for: the same words in Python, as options and in training.json."""
+    """The request for a training: the same words in Python, as options and in training.json."""
 
     recipe: str = "plain"
     data: Any = "builtin:nli:train"

@@ -82,7 +82,7 @@ def _right(subject: Subject, rungs: list[Rung], window: int, draws: int, tagger:
 
 
 def _tagger(given: str, task: Task) -> str:
-    """The tagger asked for, or the usual one of the language."""
+    """The named tagger, or the usual one of the language."""
     return named_or_usual(given, task.language, TAGGER)
 
 

@@ -1,0 +1,277 @@
+"""A loaded model: a predictor seen through the task's labels, with its cache, calibration and
+counts.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from disorder.abstention import ABSTAINED, no_answer_codes
+from disorder.errors import BadModel
+from disorder.memo import Memo
+from disorder.models.importance.by_word import MAX_KEPT, how, importance
+from disorder.models.importance.by_word import key_of as pair_key
+from disorder.models.inputs.variants import ModelInputs, TextInputs, VariantInputs
+from disorder.models.outputs.calibration import Calibration
+from disorder.models.outputs.probabilities import are_shares, checked
+from disorder.models.prompting import PromptedModel
+from disorder.models.protocols import (
+    Counting,
+    Generates,
+    Notes,
+    Pieces,
+    Streaming,
+    Timed,
+    TokenUnits,
+)
+from disorder.runs.prediction_cache import PredictionCache, key_of
+from disorder.types import Costs, Floats, Pair, Predictor, Texts, TokenUnit, Variants
+
+
+@dataclass
+class LoadedModel:
+    """A predictor seen through the task's labels: columns reordered, or added up where several mean
+    one label.
+
+    What else the predictor can do (see `disorder.models.protocols`) is passed on: `pieces`,
+    `vocabulary`, `importance` and `notes` say so in one line where it cannot.
+    """
+
+    predictor: Predictor
+    name: str
+    labels: tuple[str, ...]
+    columns: Floats | None
+    precision: str = "fp32"
+    cache: PredictionCache | None = None
+    calibration: Calibration | None = None
+    no_answer: str = "skip"
+    counts: Costs = field(default_factory=Costs)
+    counted: Costs = field(default_factory=Costs)  # of the predictor's own counts
+    weighed: Memo[tuple[object, ...], list[Floats]] = field(default_factory=lambda: Memo(MAX_KEPT))
+
+    @property
+    def fingerprint(self) -> str:
+        """A hash of the model itself, and of the temperature of its logits."""
+        if self.calibration is None or not self.predictor.fingerprint:
+            return self.predictor.fingerprint
+        return f"{self.predictor.fingerprint}/{self.calibration.temperature}"
+
+    def __call__(self, texts: Sequence[Texts] | Sequence[str], /) -> Floats:
+        """Probabilities of the task's labels, one row per text or pair of texts; zeros where the
+        model gave no answer.
+        """
+        return self.answered(self.predict_texts(texts))
+
+    def answered(self, found: Floats) -> Floats:
+        """Predictions with zeros in the rows of `no_answer` (not a number for a regression)."""
+        found[no_answer_codes(found) > 0] = 0.0 if self.labels else np.nan
+        return found
+
+    def predict_texts(self, texts: Sequence[Texts] | Sequence[str], /) -> Floats:
+        """The same, with the rows of `disorder.abstention.no_answer` as they are."""
+        return self._predict(TextInputs(_as_pairs(texts)))
+
+    def predict_variants(self, variants: Sequence[Variants], /) -> Floats:
+        """Probabilities of the task's labels, one row per variant of every example in turn.
+
+        A model that takes tokens gets the positions; texts are made for the others, and for the
+        keys of a cache. Rows of `no_answer` stay as they are.
+        """
+        return self._predict(VariantInputs(variants))
+
+    def _predict(self, inputs: ModelInputs) -> Floats:
+        if isinstance(self.predictor, Streaming):
+            raw = self._streamed(inputs, self.predictor)
+        else:
+            raw = self._computed(inputs) if self.cache is None else self._cached(inputs, self.cache)
+        calibrated = raw if self.calibration is None else self.calibration(raw)
+        aligned = calibrated if self.columns is None else calibrated @ self.columns
+        codes = no_answer_codes(raw)
+        if codes.any():
+            aligned[codes > 0] = raw[codes > 0, :1] if self.no_answer == "skip" else 0.0
+        # What is kept on disk is single precision: round here, once, so that every path decides on
+        # the same numbers.
+        return aligned.astype(np.float32).astype(np.float64)
+
+    def _cached(self, inputs: ModelInputs, cache: PredictionCache) -> Floats:
+        """Predictions from the cache, and from the model where there are none."""
+        fingerprint = self.predictor.fingerprint
+        began = time.perf_counter()
+        keys = [key_of(fingerprint, self.precision, each) for each in inputs.cache_keys()]
+        predictions = cache.get(keys, max(1, len(self.predictor.labels)))
+        if self.predictor.labels:
+            predictions[~are_shares(predictions)] = np.nan  # no model predicted that
+        missing = np.flatnonzero(np.isnan(predictions[:, 0]))
+        self.counts["cached"] += len(inputs) - len(missing)
+        self.counts["cache"] += time.perf_counter() - began
+        if len(missing):
+            computed = self._computed(inputs.take(missing)).astype(np.float32).astype(np.float64)
+            cache.put([keys[i] for i in missing.tolist()], computed)
+            predictions[missing] = computed
+        return predictions
+
+    def _streamed(self, inputs: ModelInputs, predictor: Streaming) -> Floats:
+        """Predictions that come one by one, each kept in the cache the moment it is there; equal
+        texts are predicted once.
+        """
+        texts = inputs.texts()
+        labels = self.predictor.labels
+        width = max(1, len(labels))
+        keys = [key_of(self.predictor.fingerprint, self.precision, text) for text in texts]
+        rows = np.full((len(texts), width + 1), np.nan)
+        if self.cache is not None:
+            rows = self.cache.get(keys, width + 1)
+        missing = np.isnan(rows[:, 0])
+        places = {keys[i]: i for i in np.flatnonzero(missing)[::-1].tolist()}
+        wanted = sorted(places.values())
+        began = time.perf_counter()
+        coming = predictor.as_they_come([texts[i] for i in wanted]) if wanted else iter(())
+        try:
+            for number, row in coming:
+                i = wanted[number]
+                checked(self.name, row[None, :width], 1, labels)
+                rows[i] = row.astype(np.float32)
+                if self.cache is not None:
+                    self.cache.put([keys[i]], rows[i : i + 1])
+        finally:
+            self.counts["forward"] += time.perf_counter() - began
+            self._take_counts()
+        for i in np.flatnonzero(missing).tolist():
+            rows[i] = rows[places[keys[i]]]
+        self.counts["predicted"] += len(wanted)
+        self.counts["cached"] += len(texts) - len(wanted)
+        has_mass = ~np.isnan(rows[:, width])
+        self.counts["label_mass"] += float(rows[has_mass, width].sum())
+        self.counts["label_mass_of"] += int(has_mass.sum())
+        return rows[:, :width]
+
+    def _take_counts(self) -> None:
+        """Add what the predictor itself counted since last time: questions and tokens, also those
+        of a probe before the first text.
+        """
+        if isinstance(self.predictor, Counting):
+            self.counts.add(self.predictor.counts.since(self.counted))
+            self.counted = Costs(self.predictor.counts)
+
+    def _computed(self, inputs: ModelInputs) -> Floats:
+        began = time.perf_counter()
+        before = self._input_seconds
+        found = inputs.predicted_by(self.predictor)
+        self._take_counts()
+        predictions = checked(self.name, found, len(inputs), self.predictor.labels)
+        assembling = self._input_seconds - before
+        self.counts["assemble"] += assembling
+        self.counts["forward"] += time.perf_counter() - began - assembling
+        self.counts["predicted"] += len(inputs)
+        return predictions
+
+    @property
+    def _input_seconds(self) -> float:
+        return self.predictor.input_seconds if isinstance(self.predictor, Timed) else 0.0
+
+    def pieces(self, text: str) -> list[tuple[int, int]]:
+        """Where the model's own tokens lie in a text."""
+        if not isinstance(self.predictor, Pieces):
+            raise BadModel(
+                f"{self.name} does not show its tokens; "
+                "fidelity=released, words=pieces and unit=subword need an hf: model"
+            )
+        return self.predictor.pieces(text)
+
+    def token_units(self, texts: Texts) -> list[list[TokenUnit]]:
+        """The model's own tokens of each text of an example, as units that can be moved."""
+        if not isinstance(self.predictor, TokenUnits):
+            raise BadModel(
+                f"{self.name} takes texts, not token numbers; unit=token is for hf:, onnx: and "
+                "causal: models"
+            )
+        return self.predictor.token_units(texts)
+
+    def vocabulary(self) -> Sequence[str]:
+        """The whole words that the model has a token for; empty when it does not say."""
+        return self.predictor.vocabulary() if isinstance(self.predictor, Pieces) else ()
+
+    def importance(self, pairs: Sequence[Pair]) -> list[list[Floats]]:
+        """How much the loss depends on each word, texts of a pair apart: by gradient where there is
+        one, else by leaving the word out.
+
+        Kept, since several transformations need it for the same pairs.
+        """
+        keys = [pair_key(pair) for pair in pairs]
+        return self.weighed(keys, lambda missing: self._weigh([pairs[i] for i in missing]))
+
+    def _weigh(self, pairs: Sequence[Pair]) -> list[list[Floats]]:
+        began = time.perf_counter()
+        before = dict(self.counts)
+        found = importance(self, pairs)
+        is_counted = any(
+            self.counts.get(name) != before.get(name) for name in ("predicted", "cached")
+        )
+        if not is_counted:  # gradients: one pass forward and back per pair
+            self.counts["forward"] += time.perf_counter() - began
+            self.counts["predicted"] += len(pairs)
+        return found
+
+    @property
+    def how_importance(self) -> str:
+        """A line that says how the importance of words is found with this model."""
+        return how(self)
+
+    @property
+    def notes(self) -> list[str]:
+        """What the user should know about how the model is run."""
+        found = list(self.predictor.notes) if isinstance(self.predictor, Notes) else []
+        if self.cache is not None:
+            found += self.cache.notes
+        if self.calibration is not None:
+            found.append(
+                f"logits are divided by the temperature {self.calibration.temperature:.3g} "
+                "(calibration.json)"
+            )
+        if self.abstains:
+            found.append(
+                f"a text that the model calls {ABSTAINED!r} gets none of the labels: "
+                "it is accepted by no score"
+            )
+        return list(dict.fromkeys(found))
+
+    def generate(self, requests: Sequence[str], *, max_tokens: Sequence[int]) -> list[str]:
+        """The likeliest answer of a language model to each request."""
+        if not isinstance(self.predictor, Generates):
+            raise BadModel(f"{self.name} writes no text; it needs a language model (causal:…)")
+        return self.predictor.generate(requests, max_tokens=max_tokens)
+
+    def prompt_description(self, texts: Texts) -> dict[str, Any]:
+        """How a language model is asked, with its question about one text; empty for others."""
+        if not isinstance(self.predictor, PromptedModel):
+            return {}
+        return self.predictor.description(texts)
+
+    @property
+    def n_questions(self) -> int:
+        """Questions that one text takes: one, or one per order of a prompt's options."""
+        if isinstance(self.predictor, PromptedModel):
+            return len(self.predictor.prompt.listings)
+        return 1
+
+    @property
+    def is_remote(self) -> bool:
+        """Whether predictions come one by one from elsewhere, and each is worth keeping."""
+        return isinstance(self.predictor, Streaming)
+
+    @property
+    def abstains(self) -> bool:
+        """Whether the model can say that a text is none."""
+        return self.columns is not None and bool((self.columns.sum(axis=1) == 0).any())
+
+
+def _as_pairs(texts: Sequence[Texts] | Sequence[str]) -> list[Texts]:
+    """Single texts may come as plain strings."""
+    if isinstance(texts, str):
+        raise BadModel("a model takes a list of texts, not one string")
+    return [(text, None) if isinstance(text, str) else text for text in texts]

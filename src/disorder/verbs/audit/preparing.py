@@ -1,0 +1,161 @@
+"""Preparing an audit: its transformations, scores, data, prompt and model are settled and checked
+before anything is predicted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, replace
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from disorder.data import declared_language, named_language, rare_labels
+from disorder.engines import Engine, engine
+from disorder.errors import DisorderError
+from disorder.metrics import Metric, StopRule, limits
+from disorder.models import LoadedModel
+from disorder.models.prompting import Prompt
+from disorder.report.notebook_progress import shown_progress
+from disorder.runs import Run, new_run
+from disorder.runs.settings import Settings
+from disorder.transformations import Transformation
+from disorder.transformations.tags import resolved, tagger_notes
+from disorder.types import Dataset, Progress
+from disorder.verbs.audit.auditing import Audit
+from disorder.verbs.audit.block import BlockPredictor
+from disorder.verbs.audit.budget import Budget
+from disorder.verbs.audit.likelihoods import RANK, likelihood_task
+from disorder.verbs.audit.live_gate import LiveGate
+from disorder.verbs.audit.planning import planned_for, requested_scores
+from disorder.verbs.audit.prompt_breaking import perturbable_prompt
+from disorder.verbs.audit.resuming import continue_run, recorded_plan
+from disorder.verbs.model_loading import load_with, loaded_model
+from disorder.verbs.prompting import bound_prompt
+from disorder.verbs.selected_data import selected_data
+
+
+def prepared(
+    model: Any,
+    data: Any,
+    chosen: Settings,
+    folder: Path,
+    progress: Progress | None,
+    before: Run | None,
+) -> Audit:
+    """An audit that is ready to go, with all its settings checked."""
+    if chosen.break_ == "shots":  # a few examples have a few orders
+        chosen = replace(chosen, short="use")
+    # before data is read, and again once their language is known
+    _plan(chosen, _known_language(data, chosen), before)
+    requested = requested_scores(chosen)
+    rule = StopRule.parse(chosen.stop_when) if chosen.stop_when else None
+    if rule is not None:
+        Metric.named(rule.metric)
+    dataset = selected_data(data, chosen)
+    plan, left_out = _plan(chosen, dataset.task.language, before)
+    if RANK in requested:
+        dataset = replace(dataset, task=likelihood_task(dataset.task, requested, chosen))
+    _check_task(dataset, chosen, rule)
+    decided_at = limits(requested, dataset.task, chosen.fidelity) if chosen.curtail else []
+    prompt = bound_prompt(model, dataset, chosen)
+    if chosen.break_ != "text":
+        prompt, dataset = perturbable_prompt(prompt, dataset, chosen)
+    loaded, notes = loaded_model(model, dataset, plan, chosen, prompt)
+    chosen = replace(chosen, precision=loaded.precision)
+    run = _new_run(loaded, data, dataset, plan, chosen)
+    run.notes = [
+        *dataset.notes,
+        *rare_labels(dataset),
+        *left_out,
+        *tagger_notes(_taggers(plan, dataset)),
+        *notes,
+    ]
+    if before is not None:
+        continue_run(run, before)
+    predictor = BlockPredictor.of(partial(_same, loaded), dataset, plan, chosen, decided_at)
+    return Audit(
+        dataset=dataset,
+        predictor=predictor,
+        plan=plan,
+        settings=chosen,
+        run=run,
+        folder=folder,
+        progress=shown_progress(progress),
+        engine=_engine(predictor, model, dataset, chosen, prompt),
+        requested=requested,
+        rule=rule,
+        is_resumed=before is not None,
+        budget=Budget.of(chosen, {} if before is None else before.spent),
+        gate=LiveGate.of(chosen.fail_if, plan, dataset.task, chosen.fidelity),
+    )
+
+
+def _known_language(data: Any, chosen: Settings) -> str | None:
+    """The language of the data as far as it is known before they are read."""
+    if isinstance(data, Dataset):
+        return data.task.language
+    return named_language(chosen.language) or declared_language(data)
+
+
+def _plan(
+    chosen: Settings, language: str | None, before: Run | None
+) -> tuple[list[Transformation], list[str]]:
+    """The transformations, and notes on those that were left out; a resumed run keeps its own."""
+    return planned_for(chosen, language) if before is None else recorded_plan(before)
+
+
+def _check_task(dataset: Dataset, chosen: Settings, rule: StopRule | None) -> None:
+    if dataset.task.is_regression and (chosen.curtail or rule):
+        option = "curtail" if chosen.curtail else "stop-when"
+        raise DisorderError(f"--{option} is for labels; {dataset.name} has numbers as gold labels")
+    if rule is not None:
+        Metric.named(rule.metric).check_watched(dataset.task, chosen.fidelity)
+
+
+def _new_run(
+    loaded: LoadedModel,
+    data: Any,
+    dataset: Dataset,
+    plan: Sequence[Transformation],
+    chosen: Settings,
+) -> Run:
+    name = str(data) if isinstance(data, str | Path) else dataset.name
+    outside = ("seed", "transformations")  # stand at the top of run.json
+    settings = {key: value for key, value in asdict(chosen).items() if key not in outside}
+    run = new_run(loaded.name, name, dataset, [t.spec for t in plan], settings, chosen.seed)
+    run.variants = {transformation.spec: transformation.count(chosen.q) for transformation in plan}
+    run.breaks_order = [
+        transformation.spec for transformation in plan if transformation.keeps_words
+    ]
+    run.hashes = {"data": dataset.fingerprint, "model": loaded.fingerprint}
+    run.taggers = sorted({resolved(tagger) for tagger in _taggers(plan, dataset)})
+    run.prompt = loaded.prompt_description(dataset.examples[0].texts)
+    run.language_caveats = list(dataset.notes)
+    run.splitters = {t.spec: t.splitter_for(dataset.task) for t in plan}
+    return run
+
+
+def _taggers(plan: Sequence[Transformation], dataset: Dataset) -> set[str]:
+    """The taggers that the transformations use on these data."""
+    return {t.tagger_for(dataset.task) for t in plan if "tags" in t.needs}
+
+
+def _engine(
+    predictor: BlockPredictor,
+    model: Any,
+    dataset: Dataset,
+    chosen: Settings,
+    prompt: Prompt | None,
+) -> Engine:
+    """Where blocks are predicted; workers elsewhere load the model themselves."""
+    worker = predictor
+    if chosen.engine != "local":
+        load = partial(load_with, model, dataset.task, chosen, prompt, chosen.precision)
+        worker = replace(predictor, load=load)
+    make = partial(_same, worker)
+    return engine(chosen.engine, address=chosen.address, workers=chosen.workers, make=make)
+
+
+def _same(thing: Any) -> Any:
+    return thing

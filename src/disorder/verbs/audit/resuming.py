@@ -1,0 +1,55 @@
+"""Resuming: what a stopped run says of itself, what the user has to say again, and what must not
+have changed since.
+"""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Sequence
+from pathlib import Path
+
+from disorder.errors import DisorderError
+from disorder.runs import Run
+from disorder.transformations import Transformation, parse
+from disorder.verbs.audit.planning import LEFT_OUT
+from disorder.visible_text import one_line
+
+
+def recorded_plan(before: Run) -> tuple[list[Transformation], list[str]]:
+    """The transformations of a stopped run with their splitters, and its notes on those that were
+    left out.
+    """
+    plan = [parse(spec, usual_words=before.usual_words(spec)) for spec in before.transformations]
+    return plan, [note for note in before.notes if note.startswith(LEFT_OUT)]
+
+
+def check_taggers(folder: Path, specs: Sequence[str], given: Sequence[str]) -> None:
+    """Raise where a folder names a tagger's model to load, and the user does not."""
+    named = {parse(spec).spec for spec in given}
+    for spec in specs:
+        transformation = parse(spec)
+        loads = any(":" in (step.tagger or "") for step in transformation.steps)
+        if loads and transformation.spec not in named:
+            raise DisorderError(
+                f"{folder} names the transformation {one_line(spec)}, which loads a tagger; "
+                "nothing is loaded because a folder says so. If you trust it, repeat it: "
+                f"disorder audit --resume {folder} --with {shlex.quote(one_line(spec))}"
+            )
+
+
+def continue_run(run: Run, before: Run) -> None:
+    """Take over what a stopped run had spent; raise where data or model changed since."""
+    changed = [name for name in run.hashes if run.hashes[name] != before.hashes.get(name)]
+    if changed:
+        raise DisorderError(
+            f"--resume: the {' and the '.join(changed)} changed since the run began; "
+            "start a new one"
+        )
+    if before.taggers != run.taggers:
+        raise DisorderError(
+            f"--resume: the run began with {', '.join(before.taggers)} for word classes, which is "
+            "not what is installed here; install it, or start a new one"
+        )
+    run.started = before.started
+    run.seconds = before.seconds
+    run.n_predictions = before.n_predictions

@@ -1,0 +1,307 @@
+"""The request of a study: an item, settings, models and data; run, it gives cells beside printed
+numbers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from disorder.data import honest_name
+from disorder.errors import BadData, DisorderError, NothingToMeasure
+from disorder.specs import split_spec
+from disorder.transformations import parse
+from disorder.types import Progress
+from disorder.untrusted_files import read_json, reason
+from disorder.verbs.study.availability import check_packages, is_available, why_no_data
+from disorder.verbs.study.folder import has_results, make_folder_for, remove_if_empty, write_study
+from disorder.verbs.study.item import StudyItem
+from disorder.verbs.study.matching import TableMatcher
+from disorder.verbs.study.naming import GivenRun, recorded_name, short_name, title_of
+from disorder.verbs.study.part_settings import (
+    PartSettings,
+    check_parts,
+    settings_notes,
+    with_settings,
+)
+from disorder.verbs.study.pictures import forests
+from disorder.verbs.study.pipelines.per_task_training import PerTaskTraining, is_trained
+from disorder.verbs.study.preflight import item_settings, parts_used, usable_pipeline
+from disorder.verbs.study.resolving import (
+    check_distinct,
+    check_folders,
+    data_for,
+    models_for,
+    published_names,
+)
+from disorder.verbs.study.result import StepResult, Study, StudyCell
+from disorder.verbs.study.study_progress import StudyProgress
+from disorder.verbs.study.study_settings import StudySettings
+from disorder.verbs.study.table_lines import title
+from disorder.verbs.study.workbench import LEARNING, Workbench
+
+MAY_DIFFER = ("models", "data", "names")  # between a study and its continuation
+
+
+@dataclass
+class StudyRequest:
+    """One request: an item, settings, and models and data as the user named them."""
+
+    item: StudyItem
+    settings: StudySettings
+    models: list[Any]
+    data: list[Any]
+    names: list[str]
+
+    def run(self, folder: Path, progress: Progress) -> Study:
+        """Compute the item in a folder."""
+        item = self.item
+        check_packages(item)
+        check_parts(self.settings.of_parts, parts_used(item))
+        models = models_for(item, self.models)
+        names = published_names(item, models, self.names)
+        data, notes = data_for(item, self.data, self.settings.data_dir, models)
+        check_distinct(models, data)
+        check_folders(models)
+        self._check_training_data(models)
+        bench = Workbench(
+            folder,
+            models,
+            data,
+            self.settings,
+            progress,
+            self._train,
+            self._part_settings,
+            item.labels,
+        )
+        pipeline, lacking = usable_pipeline(item, bench)
+        found = self._new_study(models, data, names)
+        found.notes = [*notes, *lacking, *self._training_note(models)]
+        found.notes += settings_notes(parts_used(item), self._part_settings)
+        _check_same_request(folder, found)
+        made = make_folder_for(folder, found)
+        try:
+            bench.progress = StudyProgress(progress, pipeline.n_steps(bench))
+            steps = list(bench.progress.counted(pipeline(bench)))
+            self._check_found_something(steps)
+        except BaseException:
+            remove_if_empty(folder, was_there=made)
+            raise
+        self._fill(found, steps, names, models)
+        write_study(folder, found)
+        return found
+
+    @property
+    def _train(self) -> str | None:
+        return self.settings.training_set or self.item.train
+
+    @property
+    def _part_settings(self) -> dict[str, dict[str, str]]:
+        """The item's settings of its parts, and the user's over them; --q is for all draws."""
+        given = self.settings.of_parts
+        own = item_settings(self.item)
+        if self.settings.q is not None:
+            own = {
+                name: {**each, "q": str(self.settings.q)} if "q" in each else each
+                for name, each in own.items()
+            }
+        return {name: {**own.get(name, {}), **given.get(name, {})} for name in {**own, **given}}
+
+    def _check_training_data(self, models: Sequence[Any]) -> None:
+        """Raise where the training data is missing, before anything is trained."""
+        train = None if self._tests_as_given(models) else self._train
+        if train and not is_available(train, self.settings.data_dir):
+            raise DisorderError(
+                f"{self.item.name} learns from {train}: {why_no_data(self.settings.data_dir)}; "
+                "or say --train DATA"
+            )
+
+    def _new_study(
+        self, models: Sequence[Any], data: Sequence[Any], names: Mapping[str, str]
+    ) -> Study:
+        """The study before anything is computed."""
+        table = self.item.published_table
+        request: dict[str, Any] = {
+            "models": [recorded_name(each) for each in models],
+            "data": [title_of(each) for each in data],
+            **self.settings.recorded,
+        }
+        request["names"] = {
+            recorded_name(model): names[title_of(model)]
+            for model in models
+            if title_of(model) in names
+        }
+        return Study(
+            item=self.item.name,
+            title=self.item.title,
+            kind=self.item.pipeline.kind,
+            does=f"{self.item.pipeline.does}; here: {self._size(models, data)}",
+            request=request,
+            columns=list(table.columns),
+            units={name: table.unit_of(name) for name in table.columns},
+            published=[{**row.about, "cells": dict(row.cells)} for row in table.rows],
+            remarks=remarks_of(self.item),
+            commands=list(self.item.commands),
+        )
+
+    def _size(self, models: Sequence[Any], data: Sequence[Any]) -> str:
+        """Models, data, permutations and examples as they were, beside what the paper used."""
+        q = self._q
+        sets = [each.run.data for each in models if isinstance(each, GivenRun)] or data
+        words = [", ".join(dict.fromkeys(map(short_name, each))) for each in (models, sets)]
+        words = [" on ".join(filter(None, words))] if any(words) else []
+        if q is not None and max(q) > 1:
+            ours, theirs = q
+            words.append(f"q = {ours}" + (f" (the paper: {theirs})" if ours != theirs else ""))
+        limit = self._limit(models)
+        words.append(f"{limit:,} examples of each set at most" if limit else "all examples")
+        return ", ".join(words)
+
+    @property
+    def _q(self) -> tuple[int, int] | None:
+        """How many permutations are drawn here and in the paper; some transformations draw a fixed
+        number.
+        """
+        pipeline = self.item.pipeline
+        if pipeline.q is None:
+            return None
+        named = [spec for spec in pipeline.perturbs if split_spec(spec)[0] not in LEARNING]
+
+        def count(q: int, settings: PartSettings) -> int:
+            drawn = (parse(with_settings(spec, settings)).count(q) for spec in named)
+            return max(drawn, default=q)
+
+        ours = count(self.settings.q or pipeline.q, self._part_settings)
+        return ours, count(pipeline.q, item_settings(self.item))
+
+    def _limit(self, models: Sequence[Any]) -> int | None:
+        """How many examples are tested at most; finished runs bring their own limit."""
+        of_runs = [each.run.settings.get("limit") for each in models if isinstance(each, GivenRun)]
+        if of_runs:
+            return max((int(limit) for limit in of_runs if limit), default=None)
+        limit = self.settings.limit
+        if self.item.pipeline.trains and not self._tests_as_given(models):
+            return self.settings.test_limit
+        return self.settings.test_limit or limit
+
+    def _tests_as_given(self, models: Sequence[Any]) -> bool:
+        """Whether models are tested as they are, although the item can train."""
+        pipeline = self.item.pipeline
+        is_free = isinstance(pipeline, PerTaskTraining) and not pipeline.arms
+        return is_free and all(map(is_trained, models))
+
+    def _training_note(self, models: Sequence[Any]) -> list[str]:
+        """Which data was trained on, where the item or the user names any."""
+        if not self.item.pipeline.trains or self._train is None or self._tests_as_given(models):
+            return []
+        limit = self.settings.limit
+        some = f"{limit:,} examples of " if limit else ""
+        return [f"trained on {some}{honest_name(self._train, data_dir=self.settings.data_dir)}"]
+
+    def _why_partial(self, models: Sequence[Any]) -> str:
+        """Why counts are not those of the paper's data, where they are not."""
+        if limit := self._limit(models) or self.settings.limit:
+            return f"counted over {limit:,} examples"
+        if self._train is None or self._tests_as_given(models):
+            return ""
+        name = honest_name(self._train, data_dir=self.settings.data_dir)
+        return "" if name == self.item.train else "counted over other training data"
+
+    def _check_found_something(self, steps: Sequence[StepResult]) -> None:
+        if not self.item.pipeline.needs_model:
+            return
+        if not any(step.cells or step.pictures for step in steps):
+            reasons = "; ".join(note for step in steps for note in step.notes)
+            because = f" ({reasons})" if reasons else ""
+            raise NothingToMeasure(f"{self.item.name}: nothing was found{because}")
+
+    def _fill(
+        self,
+        found: Study,
+        steps: Sequence[StepResult],
+        names: Mapping[str, str],
+        models: Sequence[Any],
+    ) -> None:
+        """Enter what the steps found, with the printed numbers beside it."""
+        cells = [cell for step in steps for cell in step.cells]
+        more: list[StudyCell] = []
+        for mean in self.item.means:
+            averaged, notes = mean.cells(cells, names)
+            more += averaged
+            found.notes += notes
+        of_means = {mean.name: mean.name for mean in self.item.means if mean.key == "model"}
+        matcher = self._matcher({**names, **of_means}, models)
+        found.cells += matcher.match([*cells, *more])
+        for step in steps:
+            found.links += step.links
+            found.notes += step.notes
+            found.pictures += step.pictures
+        columns = [*found.columns, *(cell.column for cell in found.cells)]
+        found.columns = list(dict.fromkeys(columns))
+        for name in found.columns:
+            found.units.setdefault(name, self.item.pipeline.units.get(name, "share"))
+        found.pictures += forests(found)
+        found.notes = list(dict.fromkeys(found.notes))
+        found.status = "done"
+
+    def _matcher(self, names: Mapping[str, str], models: Sequence[Any]) -> TableMatcher:
+        item = self.item
+        q, paper_q = self._q or (None, None)
+        return TableMatcher(
+            item.published_table,
+            names=names,
+            subject=item.subject,
+            q=q,
+            paper_q=paper_q,
+            data=item.data,
+            not_comparable=item.not_comparable,
+            partial_counts=self._why_partial(models),
+            by_draws=item.pipeline.by_draws,
+            by_code=item.by_code if self.settings.fidelity == "paper" else {},
+        )
+
+
+def remarks_of(item: StudyItem) -> list[str]:
+    """What to know about the published numbers.
+
+    Where numbers of another item stand beside ours, also what the text states about this one.
+    """
+    own = item.own_table
+    remarks = []
+    for row in own.rows if item.beside else ():
+        about = ", ".join(f"{key} {value}" for key, value in row.about.items())
+        for name, cell in row.cells.items():
+            unit = own.unit_of(name)
+            remarks.append(f"The text states: {title(name)} {cell} ({unit}; {about})")
+    if own.note:
+        remarks.append(f"About the published numbers: {own.note}")
+    if own.erratum:
+        remarks.append(f"Inconsistent in the paper: {own.erratum}")
+    return remarks
+
+
+def _check_same_request(folder: Path, now: Study) -> None:
+    """Raise where the folder holds a study with other settings; models and data may differ."""
+    path = folder / "study.json"
+    if not path.exists() or not has_results(folder):
+        return
+    try:
+        before = read_json(path)
+        request = dict(before["request"])
+        item = str(before["item"])
+    except (ValueError, KeyError, TypeError) as error:
+        raise BadData(f"{path} is damaged: {reason(error)}") from None
+    if item != now.item:
+        raise DisorderError(f"{folder} holds {item}; choose another --out")
+    differing = [
+        f"{key} ({request.get(key)} there, {value} now)"
+        for key, value in now.request.items()
+        if key not in MAY_DIFFER and request.get(key) != value
+    ]
+    if differing:
+        settings = ", ".join(differing)
+        raise DisorderError(
+            f"{folder} holds this study with another {settings}; choose another --out"
+        )
