@@ -23,6 +23,10 @@ ExplainBy = Annotated[
     list[str] | None,
     typer.Option("--by", help="Explanation, e.g. lime or minitree:r=1,k=2; can be repeated"),
 ]
+ExplainBeside = Annotated[
+    list[str] | None,
+    typer.Option("--beside", help="Another model to show in the same pictures; can be repeated"),
+]
 ExplainWith = Annotated[
     str,
     typer.Option(
@@ -60,6 +64,7 @@ def explain(
     model: o.Model = "builtin",
     data: o.Data = None,
     by: ExplainBy = None,
+    beside: ExplainBeside = None,
     with_: ExplainWith = "derange",
     q: o.Q = 100,
     seed: o.Seed = 0,
@@ -101,6 +106,7 @@ def explain(
     if figure:
         verb.check_format(figure)
     settings["by"] = by or ()
+    settings["beside"] = beside or ()
     settings["columns"] = o.mapping("--columns", columns)
     settings["labels"] = o.mapping("--labels", labels)
     is_folder_wanted = out is not None or not (figure or csv or as_json)

@@ -37,7 +37,8 @@ PAPERS = (
 )
 COMMON = (
     "All understand side=a|b|both|task|last, words=SPLITTER, q=N, those with word classes "
-    "tagger=TAGGER; chains: A+B."
+    "tagger=TAGGER, those that only change order unit=char|subword|token|sentence|line; "
+    "chains: A+B."
 )
 UNSET = {
     "words": "by language",

@@ -437,16 +437,17 @@ def test_infersent_has_the_papers_size_as_a_preset() -> None:
 def test_missing_data_of_a_splitter_is_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("nltk", reason="needs nltk")
     from disorder.transformations.words import nltk_sentences as module
+    from disorder.transformations.words.punkt import sentence_splitter
 
     def absent(*_: Any) -> None:
         raise LookupError
 
     monkeypatch.setattr("nltk.tokenize.punkt.PunktTokenizer", absent)
-    module._sentence_splitter.cache_clear()
+    sentence_splitter.cache_clear()
     with pytest.raises(MissingData, match=r"python -m nltk\.downloader punkt_tab"):
         module.nltk_sentences("One. Two.")
     assert not module.has_sentences()
-    module._sentence_splitter.cache_clear()
+    sentence_splitter.cache_clear()
 
 
 def test_every_sentences_full_stop_is_a_token(nltk_data: Path) -> None:

@@ -13,6 +13,7 @@ from typing import Any
 from disorder.data import declared_language, named_language, rare_labels
 from disorder.engines import Engine, engine
 from disorder.errors import DisorderError
+from disorder.languages import UNKNOWN
 from disorder.metrics import ORIGINAL, Metric, StopRule, limits
 from disorder.models import LoadedModel
 from disorder.models.prompting import Prompt
@@ -137,7 +138,8 @@ def _new_run(
     run.hashes = {"data": dataset.fingerprint, "model": loaded.fingerprint}
     run.taggers = sorted({resolved(tagger) for tagger in _taggers(plan, dataset)})
     run.prompt = loaded.prompt_description(dataset.examples[0].texts)
-    run.language_caveats = list(dataset.notes)
+    # one that is not known changes no score: it is a note, and an error where it is needed
+    run.language_caveats = [] if dataset.task.language == UNKNOWN else list(dataset.notes)
     run.splitters = {t.spec: t.splitter_for(dataset.task) for t in plan}
     return run
 

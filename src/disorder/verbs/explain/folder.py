@@ -28,6 +28,7 @@ REPEATED = (
     "columns",
     "labels",
     "task",
+    "language",
     "data_dir",
     "batch_size",
     "precision",
@@ -125,6 +126,7 @@ def as_json(result: Explanations) -> dict[str, Any]:
     return {
         "schema_version": SCHEMA_VERSION,
         "model": result.model,
+        "beside": list(result.beside),
         "data": result.data,
         "n_examples": result.n_examples,
         "n_available": result.n_available,
@@ -186,6 +188,8 @@ def command_of(result: Explanations) -> str:
     """The command that repeats a result: every setting that differs from its default."""
     settings = result.settings
     words = ["disorder", "explain", result.model, result.data]
+    for name in result.beside:
+        words += ["--beside", name]
     for section in result.sections:
         words += ["--by", section.spec]
     words += ["--with", result.transformation, "--q", str(settings["q"])]
