@@ -7,13 +7,16 @@ any order of the same words gives the same bits.
 
 from __future__ import annotations
 
+import io
 import json
 import re
+import zlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
+from zipfile import BadZipFile, ZipFile
 from zlib import crc32
 
 import numpy as np
@@ -23,8 +26,10 @@ from disorder.models.fingerprints import array_fingerprint, folder_fingerprint
 from disorder.models.outputs.probabilities import softmax
 from disorder.registry import model
 from disorder.types import Floats, Ints, Predictor, Task, Texts
+from disorder.untrusted_files import read_file, read_json
 
 N_FEATURES = 2**18
+MAX_BYTES = 1024**3  # of weights, packed or not
 WORD = re.compile(r"\w+(?:['’]\w+)?")
 
 
@@ -73,12 +78,23 @@ class Bow:
     def load(cls, folder: Path) -> Bow:
         """Read what `save` wrote."""
         try:
-            labels = json.loads((folder / "config.json").read_text())["labels"]
-            with np.load(folder / "weights.npz", allow_pickle=False) as arrays:
-                weights = arrays["weights"].astype(np.float64)
-        except (OSError, KeyError, ValueError) as error:
+            labels = read_json(folder / "config.json")["labels"]
+            weights = _array(read_file(folder / "weights.npz", max_bytes=MAX_BYTES))
+            if weights.shape != (N_FEATURES, max(1, len(labels))):
+                raise ValueError(f"{len(labels)} labels, weights of shape {weights.shape}")
+        except (OSError, KeyError, ValueError, TypeError, BadZipFile, zlib.error) as error:
             raise BadModel(f"bow:{folder} is no bag-of-words folder ({error})") from None
         return cls(tuple(labels), weights, f"bow:{folder_fingerprint(folder)}")
+
+
+def _array(content: bytes) -> Floats:
+    """The weights in the bytes of an .npz file, which may unpack to much more than they are."""
+    with ZipFile(io.BytesIO(content)) as packed:
+        if sum(member.file_size for member in packed.infolist()) > MAX_BYTES:
+            raise ValueError(f"weights.npz unpacks to more than {MAX_BYTES:,} bytes")
+    with np.load(io.BytesIO(content), allow_pickle=False) as arrays:
+        weights: Floats = arrays["weights"].astype(np.float64)
+    return weights
 
 
 @lru_cache(maxsize=65536)

@@ -15,6 +15,7 @@ from pydantic import BaseModel, Field, ValidationError
 
 from disorder.errors import BadData
 from disorder.randomness import generator
+from disorder.runs import make_folder
 from disorder.runs.storage import remove_files, write_atomically
 from disorder.untrusted_files import read_file, read_json
 
@@ -176,6 +177,7 @@ def write_folder(
         ANNOTATORS: _as_json([annotator.model_dump() for annotator in annotators]),
         TASK: _as_json(task.model_dump()),
     }
+    make_folder(folder)
     remove_files(folder, [TASK])
     for name, text in files.items():
         mode = 0o600 if name in SECRET else 0o644
