@@ -192,6 +192,54 @@ def tiny_chat(tiny_llama: Path, tmp_path_factory: pytest.TempPathFactory) -> Pat
     return folder
 
 
+def _gguf_order(weights: Any, n_heads: int) -> Any:
+    """Rows of queries or keys as GGUF has them: the halves of a head in turn."""
+    n_rows, n_columns = weights.shape
+    halves = weights.reshape(n_heads, 2, n_rows // n_heads // 2, n_columns)
+    return np.ascontiguousarray(halves.swapaxes(1, 2).reshape(n_rows, n_columns))
+
+
+@pytest.fixture(scope="session")
+def tiny_gguf(tiny_llama: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The small Llama, unquantised, as a folder with one GGUF file and nothing else."""
+    gguf = pytest.importorskip("gguf", reason="needs gguf")
+    from safetensors.numpy import load_file
+
+    config = json.loads((tiny_llama / "config.json").read_text())
+    model = json.loads((tiny_llama / "tokenizer.json").read_text())["model"]
+    folder = tmp_path_factory.mktemp("tiny-gguf")
+    writer = gguf.GGUFWriter(folder / "tiny.gguf", "llama")
+    n_heads, n_kv = config["num_attention_heads"], config["num_key_value_heads"]
+    writer.add_context_length(config["max_position_embeddings"])
+    writer.add_embedding_length(config["hidden_size"])
+    writer.add_block_count(config["num_hidden_layers"])
+    writer.add_feed_forward_length(config["intermediate_size"])
+    writer.add_rope_dimension_count(config["hidden_size"] // n_heads)
+    writer.add_rope_freq_base(10_000.0)
+    writer.add_head_count(n_heads)
+    writer.add_head_count_kv(n_kv)
+    writer.add_layer_norm_rms_eps(config["rms_norm_eps"])
+    writer.add_vocab_size(config["vocab_size"])
+    writer.add_tokenizer_model("gpt2")
+    writer.add_tokenizer_pre("gpt-2")
+    writer.add_token_list(sorted(model["vocab"], key=model["vocab"].get))
+    writer.add_token_types([3, 3] + [1] * (len(model["vocab"]) - 2))
+    writer.add_token_merges([" ".join(pair) for pair in model["merges"]])
+    writer.add_bos_token_id(0)
+    writer.add_eos_token_id(1)
+    writer.add_add_bos_token(False)
+    names = gguf.get_tensor_name_map(gguf.MODEL_ARCH.LLAMA, config["num_hidden_layers"])
+    for name, weights in load_file(tiny_llama / "model.safetensors").items():
+        heads = {"q_proj": n_heads, "k_proj": n_kv}.get(name.split(".")[-2])
+        ordered = _gguf_order(weights, heads) if heads else weights
+        writer.add_tensor(names.get_name(name, try_suffixes=(".weight",)), ordered)
+    writer.write_header_to_file()
+    writer.write_kv_data_to_file()
+    writer.write_tensors_to_file()
+    writer.close()
+    return folder
+
+
 @pytest.fixture
 def command(capsys: pytest.CaptureFixture[str]) -> Command:
     """Run a command; gives exit code, standard output and standard error."""

@@ -89,6 +89,8 @@ def explain(
     option_orders: o.OptionOrders = 1,
     calibrate: o.Calibrate = None,
     chat: o.Chat = "auto",
+    base_url: o.BaseUrl = None,
+    answers: o.Answers = None,
     as_json: ExplainJson = False,
 ) -> None:
     """What does MODEL rely on instead of order when it predicts DATA?

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import socket
 import subprocess
@@ -13,6 +14,8 @@ import sys
 import time
 import urllib.request
 from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -28,6 +31,7 @@ from disorder.models.prompting import Question, prompt_for
 from disorder.models.servers.addresses import Key
 from disorder.models.servers.client import Client
 from disorder.models.servers.endpoint import Endpoint
+from disorder.models.servers.event_loop import run as run_async
 from disorder.models.servers.probing import Memory
 
 pytest.importorskip("httpx2", reason="needs httpx2")
@@ -85,17 +89,25 @@ def smollm2() -> Path:
     return next(Path(spec.origin).parent.glob("*.gguf"))
 
 
-@pytest.fixture(scope="session")
-def llama_server(smollm2: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """The address of a llama.cpp server."""
+@contextmanager
+def llama_cpp(weights: Path, folder: Path) -> Iterator[str]:
+    """The address of a llama.cpp server, which ends with the context."""
     pytest.importorskip("xllamacpp", reason="needs xllamacpp")
     port = free_port()
-    log = tmp_path_factory.mktemp("llama") / "log.txt"
-    command = [sys.executable, "-c", LLAMA, str(smollm2), str(port)]
-    process = started(command, port, "/v1/models", log)
-    yield f"http://127.0.0.1:{port}/v1"
-    process.kill()
-    process.wait()
+    command = [sys.executable, "-c", LLAMA, str(weights), str(port)]
+    process = started(command, port, "/v1/models", folder / "log.txt")
+    try:
+        yield f"http://127.0.0.1:{port}/v1"
+    finally:
+        process.kill()
+        process.wait()
+
+
+@pytest.fixture(scope="session")
+def llama_server(smollm2: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The address of a llama.cpp server with a real model in 4 bits."""
+    with llama_cpp(smollm2, tmp_path_factory.mktemp("llama")) as url:
+        yield url
 
 
 @pytest.fixture(scope="session")
@@ -167,6 +179,40 @@ def test_a_whole_audit_of_llama_cpp(llama_server: str, run: Command, tmp_path: P
     assert 0 < stored["prompt"]["label_mass"] <= 1
     assert stored["spent"]["questions"] >= 6
     assert (out / "report.html").exists()
+
+
+def test_unquantised_weights_answer_alike_behind_llama_cpp_and_here(
+    tiny_gguf: Path, tmp_path: Path
+) -> None:
+    """Log-probabilities of likely next words; the server keeps keys and values in 16 bits."""
+    from disorder.models.causal import CausalModel, causal
+
+    template = tmp_path / "plain.jinja"
+    template.write_text("{{ text_a }} {{ text_b }}\nAnswer:")
+    plain = prompt_for(NLI, is_pair=True, name=str(template))
+    questions = plain.questions(PAIRS)
+    with llama_cpp(tiny_gguf / "tiny.gguf", tmp_path) as url:
+        client = Client(url, Key(""), max_retries=1, timeout=PATIENCE)
+        there = [run_async(likely_words(client, each), inside=client) for each in questions]
+    local = causal(str(tiny_gguf), task=NLI, prompt=plain)
+    assert isinstance(local, CausalModel)
+    asked = [
+        replace(question, options=tuple(words))
+        for question, words in zip(questions, there, strict=True)
+    ]
+    found = local.option_scores(asked)
+    assert found == pytest.approx(np.array([list(words.values()) for words in there]), abs=0.02)
+
+
+async def likely_words(client: Client, question: Question) -> dict[str, float]:
+    """Three words that the model may well say next, each one token with a space before it, and
+    their log-probabilities.
+    """
+    body = {"prompt": question.text, "n_predict": 1, "n_probs": 200}
+    reply = await client.post("/completion", body)
+    top = reply["completion_probabilities"][0]["top_logprobs"]
+    words = [each for each in top if re.fullmatch(r" [a-z]+", each["token"])]
+    return {each["token"].strip(): each["logprob"] for each in words[:3]}
 
 
 def test_transformers_serve_offers_decisions_and_drops_the_rest(

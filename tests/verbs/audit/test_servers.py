@@ -295,6 +295,15 @@ def test_a_plan_says_what_an_audit_needs(server: FakeServer, examples: list[Exam
     assert f"--base-url {server.url}" in plan.command
 
 
+@pytest.mark.parametrize("by", ["leave_one_out:n=2,among=all", "ladder"])
+def test_explanations_ask_a_server_too(by: str, server: FakeServer, run: Command) -> None:
+    options = ("--base-url", server.url, "--by", by, "--limit", 3, "--q", 2, "--json")
+    code, out, err = run("explain", "openai:fake", "builtin", *options)
+    assert code == 0, err
+    assert json.loads(out)
+    assert len(server.questions) > 6
+
+
 def test_options_of_servers_are_for_servers(run: Command) -> None:
     code, _, err = run("audit", "builtin", "builtin", "--base-url", "http://one/v1")
     assert code == 2

@@ -227,7 +227,7 @@ def _kind(error: Exception) -> str:
     import httpx2
 
     if isinstance(error, httpx2.ConnectError):
-        return "no connection"
+        return "no connection; is it running, and is this its address?"
     if isinstance(error, httpx2.TimeoutException):
         return "no answer in time (--timeout)"
     if isinstance(error, httpx2.RemoteProtocolError | httpx2.ReadError):

@@ -79,6 +79,8 @@ def explain(
     option_orders: int = 1,
     calibrate: str | None = None,
     chat: str = "auto",
+    base_url: str | None = None,
+    answers: str | None = None,
     progress: Progress | None = None,
 ) -> Explanations:
     """Show what `model` relies on instead of word order when it predicts `data`.
@@ -109,8 +111,8 @@ def explain(
         batch_size: Texts per batch (by length if None).
         precision: `"auto"` takes a faster one if its predictions agree.
         cache: Folder of the prediction cache, or `"off"`.
-        prompt, shots, shots_from, label_words, option_orders, calibrate, chat: How a language model
-            is asked, as for `disorder.audit`.
+        prompt, shots, shots_from, label_words, option_orders, calibrate, chat, base_url, answers:
+            How a language model is asked, as for `disorder.audit`.
         progress: Called with stage, done, total and a note.
     """
     given = {name: value for name, value in locals().items() if name not in OUTSIDE}
