@@ -5,11 +5,13 @@ Texts and names are untrusted: they are escaped, and invisible characters are ma
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from disorder.registry import TransformationPart, parts
 from disorder.report import charts
 from disorder.report.metric_names import meaning_of, shown, title_of
 from disorder.report.number_text import fixed
@@ -50,6 +52,7 @@ DRAWN = {
     "confidence": charts.confidence,
     "reliability": charts.reliability,
 }
+PART = re.compile(r"(?:^|\+)([a-z]\w*)")  # names of transformations in a spec
 
 
 def write_report(folder: Path, run: Run) -> None:
@@ -79,6 +82,7 @@ def page(run: Run, *, has_explanations: bool = False) -> str:
             (title_of(metric), meaning_of(metric))
             for metric in shown(measured, "table", "page", "permutations")
         ],
+        transformations=_summaries(run),
         kinds=TELLING_KINDS,
         telling=_telling(run, main),
         left_out=left_out(run),
@@ -99,6 +103,13 @@ def conclusion_rules(settings: Mapping[str, Any]) -> str:
         reads_below=limits["reads_below"], bag_above=limits["bag_above"]
     )
     return drawn
+
+
+def _summaries(run: Run) -> dict[str, str]:
+    """What each transformation of a run does, as far as it is known here."""
+    known = parts(TransformationPart)
+    names = [name for spec in run.transformations for name in PART.findall(spec)]
+    return {name: known[name].summary for name in dict.fromkeys(names) if name in known}
 
 
 def template(name: str, **filters: Callable[..., str]) -> Any:

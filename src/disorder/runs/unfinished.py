@@ -10,10 +10,10 @@ import io
 import json
 import shutil
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, is_dataclass
+from dataclasses import asdict
 from hashlib import blake2b
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 from zipfile import BadZipFile
 
 import numpy as np
@@ -24,10 +24,13 @@ from disorder.runs.run_folder import make_folder
 from disorder.runs.storage import write_atomically
 from disorder.untrusted_files import read_file, read_json, validated
 
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
+
 UNFINISHED = "unfinished"  # the folder inside that of the verb
 MAX_ARRAYS = 4 * 1024**3  # bytes of a file of arrays
 Arrays = dict[str, NDArray[Any]]
-T = TypeVar("T")
+T = TypeVar("T", bound="DataclassInstance")
 
 
 class Unfinished:
@@ -62,9 +65,8 @@ class Unfinished:
             kept: T = validated(kind, _read_json(path), str(path))
             return kept
         found = compute()
-        assert is_dataclass(found)
         try:
-            text = json.dumps(asdict(found), allow_nan=False, default=_plain)  # type: ignore[arg-type]
+            text = json.dumps(asdict(found), allow_nan=False, default=_plain)
         except ValueError:
             return found
         self._write(path, text.encode("utf-8", "backslashreplace"))
