@@ -12,6 +12,7 @@ from disorder.metrics.scoring import (
     limits,
     measure,
     metric_names,
+    planned_names,
     scores,
 )
 from disorder.metrics.statistics.anytime import Anytime, AnytimeRatio, StopRule
@@ -51,6 +52,7 @@ __all__ = [
     "mean",
     "measure",
     "metric_names",
+    "planned_names",
     "ratio",
     "references",
     "resampled",

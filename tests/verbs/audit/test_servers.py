@@ -265,7 +265,7 @@ def test_a_gate_is_decided_live(
 def test_an_unknown_score_in_a_live_gate_is_said_before_anything_is_asked(
     server: FakeServer,
 ) -> None:
-    with pytest.raises(DisorderError, match="unknown metric 'skil_kept'"):
+    with pytest.raises(DisorderError, match="unknown score in fail_if='skil_kept'"):
         audit(server, fail_if="skil_kept > 0.5")
 
 

@@ -11,8 +11,7 @@ import numpy as np
 from disorder.abstention import predicted_label
 from disorder.data import groups
 from disorder.errors import DisorderError
-from disorder.metrics import ORIGINAL, references, scores, step_counts, threshold
-from disorder.metrics.omega import CURVE
+from disorder.metrics import ORIGINAL, references, scores, step_counts
 from disorder.runs import Omitted, Record, Run
 from disorder.runs.settings import Settings
 from disorder.transformations import Transformation
@@ -22,6 +21,7 @@ from disorder.verbs.audit.block import BlockPredictor
 from disorder.verbs.audit.conclusions import Conclusions
 from disorder.verbs.audit.figures import figures
 from disorder.verbs.audit.outcome_builder import OutcomeBuilder
+from disorder.verbs.audit.planning import score_points
 from disorder.verbs.audit.predicted import Predicted
 from disorder.verbs.audit.prediction_array import compacted
 from disorder.verbs.audit.relative_gain import controls, gains
@@ -138,7 +138,7 @@ class Measuring:
         self, outcomes: Outcomes, used: Sequence[Example], *, keeps_words: bool = False
     ) -> None:
         """Measure all examples, and each group."""
-        points = {"omega": sorted({*CURVE, *self.settings.omega}, key=threshold)}
+        points = score_points(self.settings)
         is_original = outcomes.transformation == ORIGINAL
         only = None if is_original or not self.requested else self.requested
         for group, mask, n_all in groups(used, self.dataset.examples):
