@@ -88,13 +88,16 @@ class Audit:
         make_folder(self.folder)
         write_run(self.folder, self.run)
         opened = SampleParts.open if self.is_resumed else SampleParts.new
+        parts = opened(self.folder, of=self.run.binding)
+        self.budget.take_up(parts.spent)
         return BlockSource(
-            self.engine,
-            self.predictor,
-            opened(self.folder, of=self.run.binding),
-            {stage.spec: stage.count for stage in self.stages},
-            self.run.hashes.get("model", ""),
-            self.settings.engine,
+            engine=self.engine,
+            predictor=self.predictor,
+            parts=parts,
+            counts={stage.spec: stage.count for stage in self.stages},
+            model_hash=self.run.hashes.get("model", ""),
+            budget=self.budget,
+            engine_name=self.settings.engine,
         )
 
     def _measure_all(self) -> Measuring:
@@ -185,7 +188,5 @@ class Audit:
         if self.run.prompt:
             self.run.prompt |= findings(costs)
         self.run.profile = {name: round(float(cost), 3) for name, cost in sorted(costs.items())}
-        spent = self.budget.spent(costs)
-        if spent["tokens"] or self.budget.is_limited:
-            self.run.spent = {name: round(amount, 6) for name, amount in spent.items()}
+        self.run.spent = self.budget.to_record(costs)
         write_run(self.folder, self.run)

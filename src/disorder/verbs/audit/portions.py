@@ -72,7 +72,9 @@ class Portions:
         if n_done in self.known:
             return self.known[n_done], ""
         left = len(self.dataset.examples) - n_done
-        size = max(1, self.block_size // self.per_example) if n_done else 1
+        # the first of a session is small: a server is probed, which costs questions, too
+        is_first = not n_done or (self.budget.is_limited and not self.source.costs.get("predicted"))
+        size = 1 if is_first else max(1, self.block_size // self.per_example)
         room, why = self.budget.room(self.source.costs)
         return int(min(size, left, room // self.per_example)), why
 
