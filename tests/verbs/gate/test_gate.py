@@ -21,6 +21,7 @@ from disorder.report.badge import svg
 from disorder.report.gate import Decision, code, junit_xml, lines, notes, summary
 from disorder.runs import Omitted, Record, Run, write_run
 from disorder.types import Task
+from disorder.verbs.audit import division
 from disorder.verbs.audit.live_gate import LiveGate
 from disorder.verbs.audit.pipeline import audit
 from disorder.verbs.gate import BETTER, GateRule, ScoreNames, gate
@@ -493,3 +494,38 @@ def test_a_live_rule_may_spell_a_transformation_as_a_user_does() -> None:
     task = Task("t", ("x", "y"))
     live = LiveGate.of(["shuffle_ngrams:n=1:agreement < 0.01"], names, task, "paper")
     assert [rule.spec for rule in live.rules] == ["shuffle_ngrams"]
+
+
+def test_every_score_that_a_live_gate_watched_has_its_interval(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(division, "BLOCK", 100)
+    rules = ["reverse:skill_kept > 0.3", "reverse:agreement < 0.2", "original:accuracy < 0.1"]
+    options = {"with_": ["derange", "reverse"], "q": 1, "limit": 600, "short": "use"}
+    run = audit("builtin:bow", "builtin", fail_if=rules, **options)
+    assert "not predicted (--fail-if)" in run.skips["data"]
+    watched = [(each.transformation, each.metric) for each in run.stopped]
+    assert watched == [
+        ("reverse", "skill_kept"),
+        ("reverse", "agreement"),
+        ("original", "accuracy"),
+    ]
+    for each in run.stopped:
+        record = run[each.transformation, each.metric]
+        assert (record.low, record.high) == (each.low, max(each.high, record.value))
+    assert any(
+        "only the intervals of reverse:skill_kept, reverse:agreement, original:accuracy hold"
+        in note
+        for note in run.notes
+    )
+    assert run.conclusion is not None  # on derange, which no rule is about
+    assert "stopped_early" in [caveat.kind for caveat in run.conclusion.caveats]
+
+
+def test_runs_of_older_versions_have_one_early_stop_per_transformation() -> None:
+    old = made().model_dump() | {
+        "stopped": {"derange": {"metric": "p_c", "low": 0.1, "high": 0.2, "n_examples": 9}}
+    }
+    run = Run.model_validate(old)
+    assert run.stopped_after("derange") == 9
+    assert run.stopped[0].metric == "p_c"

@@ -30,7 +30,7 @@ from disorder.verbs.audit.outcome_builder import OutcomeBuilder
 from disorder.verbs.audit.portions import Portions
 from disorder.verbs.audit.predicted import ExampleNumbers, Predicted
 from disorder.verbs.audit.prompt_breaking import prompt_verdict
-from disorder.verbs.audit.stopping import StopWatch
+from disorder.verbs.audit.stopping import STOP_WHEN, StopWatch, not_predicted
 from disorder.verbs.model_loading import resume_command
 
 
@@ -122,15 +122,15 @@ class Audit:
     def _predict_in_portions(self) -> dict[int, Predicted]:
         """Predict all stages of some examples at a time; those not reached are left out."""
         portions = Portions(
-            self.dataset,
-            self.stages,
-            self.source,
-            self.builder,
-            self.budget,
-            self.gate,
-            self.run,
-            self.progress,
-            self.block_size,
+            dataset=self.dataset,
+            stages=self.stages,
+            source=self.source,
+            builder=self.builder,
+            budget=self.budget,
+            gate=self.gate,
+            run=self.run,
+            progress=self.progress,
+            block_size=self.block_size,
         )
         self.dataset, predicted = portions.predict()
         return {each.stage.number: each for each in predicted}
@@ -155,7 +155,7 @@ class Audit:
                 watch.record(self.run, stage.spec, predicted.n_done)
                 break
         if predicted.n_done < n:
-            predicted.skips["not predicted (--stop-when)"] = n - predicted.n_done
+            predicted.skips[not_predicted(STOP_WHEN)] = n - predicted.n_done
             self.progress(stage.spec, n, n, "")
         return predicted
 

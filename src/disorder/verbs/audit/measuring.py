@@ -25,7 +25,7 @@ from disorder.verbs.audit.planning import score_points
 from disorder.verbs.audit.predicted import Predicted
 from disorder.verbs.audit.prediction_array import compacted
 from disorder.verbs.audit.relative_gain import controls, gains
-from disorder.verbs.audit.stopping import use_anytime_interval
+from disorder.verbs.audit.stopping import use_anytime_intervals
 from disorder.verbs.audit.telling_examples import telling
 from disorder.verbs.outcomes import gold_of
 
@@ -60,6 +60,7 @@ class Measuring:
         n_skipped = int((~used).sum())
         outcomes = self.builder.build(examples, found, found[:, None], n_skipped=n_skipped)
         self._record(outcomes, examples)
+        use_anytime_intervals(self.run, ORIGINAL)
         self.conclusions.take_originals(self.dataset, used, outcomes.original_label)
         return self.original
 
@@ -85,7 +86,7 @@ class Measuring:
         if spec in self._controlled:
             self.acceptance[spec] = np.full(len(used), np.nan)
             self.acceptance[spec][used] = outcomes.acceptance
-        use_anytime_interval(self.run, spec)
+        use_anytime_intervals(self.run, spec)
         if not outcomes.task.is_regression and not self.predictor.decided_at:
             self._describe(outcomes, transformation, examples)
 
