@@ -133,7 +133,7 @@ def test_predicting_stops_when_the_interval_is_narrow_enough(data: str) -> None:
         with_=["derange"],
         stop_when="width(p_c) < 0.05",
     )
-    assert run.stopped["derange"]["n_examples"] < 2000
+    assert run.stopped[0].n_examples < 2000
     assert run.n_predictions < full.n_predictions
     record = run.score("derange", "p_c")
     assert record is not None

@@ -102,17 +102,17 @@ class TestWatched:
     @pytest.mark.parametrize("name", MEANS)
     def test_every_built_in_mean_can_stop_an_audit(self, name: str) -> None:
         run = audit("uniform", pairs(90), q=4, with_="derange", stop_when=f"width({name}) < 0.9")
-        stopped = run.stopped["derange"]
-        assert stopped["metric"] == name
+        stopped = run.stopped[0]
+        assert stopped.metric == name
         record = run["derange", name]
-        assert (record.low, record.high) == (stopped["low"], stopped["high"])
+        assert (record.low, record.high) == (stopped.low, stopped.high)
         assert record.low <= record.value <= record.high
 
     def test_entropy_is_watched_in_nats(self) -> None:
         metric = Metric.named("entropy_c")
         assert metric.in_units(NLI, "paper", 1.0) == pytest.approx(log(3))
         run = audit(undecided, pairs(90), q=4, with_="derange", stop_when="width(entropy_c) < 0.9")
-        assert run.stopped["derange"]["high"] == pytest.approx(log(3))  # its largest value
+        assert run.stopped[0].high == pytest.approx(log(3))  # its largest value
         assert 1 < run["derange", "entropy_c"].value < log(3)
 
 

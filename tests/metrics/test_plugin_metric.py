@@ -115,7 +115,7 @@ def test_a_gate_decides_on_it(run: Run) -> None:
 def test_it_can_stop_an_audit() -> None:
     rule = "width(calmness) < 0.9"
     run = audit("uniform", pairs(60), q=5, with_="derange", stop_when=rule, cache="off")
-    assert run.stopped["derange"]["metric"] == "calmness"
+    assert run.stopped[0].metric == "calmness"
 
 
 def test_it_can_be_the_only_score() -> None:

@@ -12,6 +12,7 @@ from disorder.metrics.scoring import (
     limits,
     measure,
     metric_names,
+    planned_names,
     scores,
 )
 from disorder.metrics.statistics.anytime import Anytime, AnytimeRatio, StopRule
@@ -60,6 +61,7 @@ __all__ = [
     "mean",
     "measure",
     "metric_names",
+    "planned_names",
     "ratio",
     "references",
     "resampled",

@@ -6,7 +6,7 @@ A metric is named as in run files: `p_c`, or with its parameter `omega@0.5`.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 import numpy as np
@@ -96,6 +96,16 @@ class Metric:
                 "interval cannot be watched; use one such as p_c, accuracy or omega_max"
             )
 
+    def is_defined(self, task: Task, *, is_copy: bool) -> bool:
+        """Whether there is such a score of made-up labels; of other tasks nothing is known."""
+        if task.predicts != "labels":
+            return True
+        try:
+            self.decompose(replace(probe(task, "paper"), is_copy=is_copy))
+        except NothingToMeasure:
+            return False
+        return True
+
     def limit(self, task: Task, fidelity: Fidelity) -> Fraction:
         """The share of accepted permutations that decides an example; raises where none does."""
         found = self._probed(task, fidelity)
@@ -137,21 +147,45 @@ def scores(
     `points` are the values at which metrics with a parameter are measured, by metric, instead of
     their own.
     """
-    for metric in _applying(outcomes, keeps_words, points or {}, only):
+    measured = _measured_on(
+        int(outcomes.n_variants.max(initial=1)),
+        is_original=outcomes.transformation == ORIGINAL,
+        keeps_words=keeps_words,
+    )
+    for metric in _applying(outcomes.task, measured, points or {}, only):
         try:
             yield metric.name, metric.score(outcomes)
         except NothingToMeasure as reason:
             yield metric.name, str(reason)
 
 
-def _applying(
-    outcomes: Outcomes,
+def planned_names(
+    task: Task,
+    *,
+    n_variants: int,
+    is_original: bool,
     keeps_words: bool,
+    is_copy: bool,
+    points: Mapping[str, Iterable[str]],
+    only: Collection[str] | None,
+) -> list[str]:
+    """The names of all scores that will apply where examples have at most so many variants."""
+    measured = _measured_on(n_variants, is_original=is_original, keeps_words=keeps_words)
+    return [
+        metric.name
+        for metric in _applying(task, measured, points, only)
+        if metric.is_defined(task, is_copy=is_copy)
+        or not metric.is_defined(task, is_copy=not is_copy)
+    ]
+
+
+def _applying(
+    task: Task,
+    measured: Collection[str],
     points: Mapping[str, Iterable[str]],
     only: Collection[str] | None,
 ) -> Iterator[Metric]:
-    measured = _measured(outcomes, keeps_words)
-    on = outcomes.task.predicts
+    on = task.predicts
     fitting = [p for p in parts(MetricPart).values() if p.of in measured and _fits(p, on)]
     for entry in fitting:
         if not entry.parameter and (only is None or entry.name in only):
@@ -169,12 +203,12 @@ def _fits(entry: MetricPart, on: str) -> bool:
     return entry.on == on or (entry.on == "any" and on != "likelihoods")
 
 
-def _measured(outcomes: Outcomes, keeps_words: bool) -> set[str]:
-    """What these outcomes can be measured on."""
+def _measured_on(n_variants: int, *, is_original: bool, keeps_words: bool) -> set[str]:
+    """What such outcomes can be measured on."""
     found = {"texts"}
-    if int(outcomes.n_variants.max(initial=1)) > 1:
+    if n_variants > 1:
         found.add("permutations")
-    if outcomes.transformation != ORIGINAL:
+    if not is_original:
         found.add("variants")
         if keeps_words:
             found.add("order")

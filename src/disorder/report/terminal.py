@@ -114,9 +114,9 @@ def _not_measured(run: Run) -> list[str]:
 def stopped_early(run: Run) -> list[str]:
     """What --stop-when and --curtail saved."""
     lines = [
-        f"{spec}: stopped after {s['n_examples']:,} examples, {s['metric']} in "
-        f"[{s['low']:.3f}, {s['high']:.3f}]"
-        for spec, s in run.stopped.items()
+        f"{each.transformation}: stopped after {each.n_examples:,} examples, {each.metric} in "
+        f"[{each.low:.3f}, {each.high:.3f}]"
+        for each in run.stopped
     ]
     saved = run.profile.get("saved")
     if saved:

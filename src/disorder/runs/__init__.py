@@ -5,7 +5,7 @@ storage addresses.
 from __future__ import annotations
 
 from disorder.runs.examples_file import read_examples, write_examples
-from disorder.runs.run import Omitted, Record, Run
+from disorder.runs.run import EarlyStop, Omitted, Record, Run
 from disorder.runs.run_folder import make_folder, new_run, read_run, write_run
 from disorder.runs.samples import (
     SampleParts,
@@ -18,6 +18,7 @@ from disorder.runs.samples import (
 from disorder.runs.storage import place, write_atomically
 
 __all__ = [
+    "EarlyStop",
     "Omitted",
     "Record",
     "Run",

@@ -7,7 +7,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 import pyarrow as pa
-from pydantic import BaseModel, Field, PrivateAttr, field_validator
+from pydantic import (
+    BaseModel,
+    Field,
+    FiniteFloat,
+    NonNegativeInt,
+    PrivateAttr,
+    field_validator,
+)
 from pydantic.dataclasses import dataclass
 
 from disorder.errors import BadData, DisorderError, UnknownName
@@ -66,6 +73,16 @@ class Omitted(BaseModel):
     reason: str
 
 
+class EarlyStop(BaseModel):
+    """A score that was watched until prediction could stop, with the interval that holds then."""
+
+    transformation: str
+    metric: str
+    low: FiniteFloat
+    high: FiniteFloat
+    n_examples: NonNegativeInt
+
+
 class Run(BaseModel):
     """A finished or unfinished audit: its settings, its scores, and where its folder lies.
 
@@ -103,7 +120,7 @@ class Run(BaseModel):
     notes: list[str] = Field(default_factory=list)
     prompt: dict[str, Any] = Field(default_factory=dict)  # of a language model
     prompt_spread: list[dict[str, Any]] = Field(default_factory=list)  # scores over several prompts
-    stopped: dict[str, dict[str, Any]] = Field(default_factory=dict)
+    stopped: list[EarlyStop] = Field(default_factory=list)
     spent: dict[str, float] = Field(default_factory=dict)  # questions, tokens, money; all sessions
     gate: dict[str, Any] = Field(default_factory=dict)  # the decision of --fail-if
     versions: dict[str, str] = Field(default_factory=dict)
@@ -136,6 +153,22 @@ class Run(BaseModel):
         for table in answers.values():
             AnswerTable.model_validate(table)
         return answers
+
+    @field_validator("stopped", mode="before")
+    @classmethod
+    def _is_list(cls, stopped: Any) -> Any:
+        """Older versions had one per transformation, by its name."""
+        if not isinstance(stopped, dict):
+            return stopped
+        return [
+            {"transformation": spec} | each if isinstance(each, dict) else each
+            for spec, each in stopped.items()
+        ]
+
+    def stopped_after(self, transformation: str) -> int | None:
+        """How many examples were predicted when it could stop; None where it did not."""
+        found = (e.n_examples for e in self.stopped if e.transformation == transformation)
+        return next(found, None)
 
     @property
     def folder(self) -> Path | None:

@@ -73,19 +73,9 @@ class ToldExample(BaseModel):
     variants: list[ToldVariant]
 
 
-class StoppedEarly(BaseModel):
-    """Where `--stop-when` ended a transformation."""
-
-    metric: str
-    low: Number
-    high: Number
-    n_examples: Annotated[int, Field(ge=0)]
-
-
 SHAPES: dict[str, Any] = {
     "figures": dict[str, FigureTables],
     "telling": list[ToldExample],
-    "stopped": dict[str, StoppedEarly],
     "variants": dict[str, Annotated[int, Field(ge=1)]],
     "skips": dict[str, dict[str, Annotated[int, Field(ge=0)]]],
     "n_examples": Annotated[int, Field(ge=0)],

@@ -8,6 +8,7 @@ predicted again.
 from __future__ import annotations
 
 import json
+import math
 import re
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -205,8 +206,24 @@ class SampleParts:
             tables.append(read[0])
         return pa.concat_tables(tables) if tables else SCHEMA.empty_table()
 
-    def write(self, name: str, table: pa.Table, skips: Mapping[str, int]) -> None:
-        """Add a part: the file first, then its line in the journal."""
+    @property
+    def spent(self) -> dict[str, float]:
+        """What all sessions of the run had spent when the last part was written."""
+        entries = [entry.get("spent", {}) for entry in self.known.values()]
+        names = sorted({name for entry in entries for name in entry})
+        return {name: max(entry.get(name, 0.0) for entry in entries) for name in names}
+
+    def write(
+        self,
+        name: str,
+        table: pa.Table,
+        skips: Mapping[str, int],
+        spent: Mapping[str, float] | None = None,
+    ) -> None:
+        """Add a part: the file first, then its line in the journal.
+
+        `spent` is what the run has spent by then: a run that is killed cannot say so itself.
+        """
         sink = pa.BufferOutputStream()
         pq.write_table(table, sink, compression="zstd")
         content = sink.getvalue().to_pybytes()
@@ -217,6 +234,8 @@ class SampleParts:
             "skips": dict(sorted(skips.items())),
             "rows": table.num_rows,
         }
+        if spent:
+            entry["spent"] = dict(spent)
         write_atomically(self.folder / name, content)
         add_line(self.folder / JOURNAL, _line(entry), b"".join(map(_line, self.known.values())))
         self.known[name] = entry
@@ -256,7 +275,14 @@ def _is_entry(entry: Any) -> bool:
         return False
     part, skips = entry["part"], entry["skips"]
     is_name = isinstance(part, str) and PART.fullmatch(part) is not None
-    return is_name and isinstance(skips, dict) and all(type(n) is int for n in skips.values())
+    is_counted = isinstance(skips, dict) and all(type(n) is int for n in skips.values())
+    return is_name and is_counted and _are_amounts(entry.get("spent", {}))
+
+
+def _are_amounts(spent: Any) -> bool:
+    return isinstance(spent, dict) and all(
+        type(amount) in (int, float) and 0 <= amount < math.inf for amount in spent.values()
+    )
 
 
 def _checksum(content: bytes) -> str:

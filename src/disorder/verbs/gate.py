@@ -8,12 +8,12 @@ from __future__ import annotations
 import math
 import operator
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from disorder.errors import BadSetting, DisorderError, UnknownName, check_keywords
-from disorder.metrics import two_digits
+from disorder.metrics import ORIGINAL, two_digits
 from disorder.registry import metric_named
 from disorder.report.page import visible
 from disorder.runs import Record, Run, read_run
@@ -144,7 +144,7 @@ def gate(run: str | Path | Run, fail_if: str | Sequence[str], *, on: str = "sure
 def _notes(run: Run, rule: GateRule) -> Iterator[str]:
     """Why a limit on this score alone misleads, with a rule that does not."""
     entry = metric_named(rule.metric)
-    if entry is None or not entry.alone or rule.transformation == "original":
+    if entry is None or not entry.alone or rule.transformation == ORIGINAL:
         return
     q = f" (here q = {run.settings['q']})" if entry.depends_on_q and "q" in run.settings else ""
     note = f"{rule.metric}{q}: {entry.alone}."
@@ -159,10 +159,77 @@ def _notes(run: Run, rule: GateRule) -> Iterator[str]:
     yield note
 
 
+@dataclass(frozen=True)
+class ScoreNames:
+    """The scores that a run has, or will have: metrics by transformation, and groups."""
+
+    metrics: Mapping[str, Collection[str]]  # original texts first
+    groups: Collection[str]
+    unused: Collection[str] = ()  # transformations that no example could be used under
+
+    @classmethod
+    def of_run(cls, run: Run) -> ScoreNames:
+        """Those that a run measured, or would have had there been anything to measure."""
+        metrics: dict[str, set[str]] = {name: set() for name in (ORIGINAL, *run.transformations)}
+        for score in (*run.scores, *run.omitted):
+            if score.transformation in metrics:
+                metrics[score.transformation].add(score.metric)
+        measured = {record.transformation for record in run.scores}
+        unused = [name for name in metrics if name not in measured]
+        return cls(metrics, ["all", *run.groups], unused)
+
+    def transformations(self, rule: GateRule) -> list[str]:
+        """The transformations that a rule is about; raises where it names what is not there."""
+        having = [name for name, metrics in self.metrics.items() if rule.metric in metrics]
+        if not having:
+            known = dict.fromkeys(metric for each in self.metrics.values() for metric in each)
+            raise UnknownName("score in --fail-if", rule.metric, _plain(known))
+        if rule.group not in self.groups:
+            raise UnknownName("group in --fail-if", rule.group, _plain(self.groups))
+        if rule.transformation is None:
+            return [self._main(rule, having)]
+        if rule.transformation == EVERY:
+            perturbed = [name for name in self.metrics if name != ORIGINAL]
+            return [name for name in perturbed if name in having or name in self.unused] or having
+        wanted = (rule.transformation, _canonical(rule.transformation))
+        found = next((name for name in self.metrics if name in wanted), None)
+        if found is None:
+            known = _plain([*self.metrics, EVERY])
+            raise UnknownName("transformation in --fail-if", rule.transformation, known)
+        return [found]
+
+    def _main(self, rule: GateRule, having: list[str]) -> str:
+        """The transformation that the report is about; an error where original texts have the
+        score too.
+        """
+        perturbed = [name for name in having if name != ORIGINAL]
+        if not perturbed:
+            return ORIGINAL
+        main = MAIN if MAIN in self.metrics else perturbed[0]
+        if len(perturbed) < len(having):
+            options = f'"{ORIGINAL}:{rule.metric}" or "{visible(main)}:{rule.metric}"'
+            raise DisorderError(
+                f"--fail-if {rule.text!r}: on original texts or on perturbed ones? Write {options}"
+            )
+        return main
+
+    def planned(self, rule: GateRule) -> list[str]:
+        """As `transformations`, before anything is measured; raises where one will not have the
+        score.
+        """
+        specs = self.transformations(rule)
+        lacking = [spec for spec in specs if rule.metric not in self.metrics[spec]]
+        if lacking:
+            having = [name for name, metrics in self.metrics.items() if rule.metric in metrics]
+            raise DisorderError(
+                f"--fail-if {rule.text!r} cannot be decided: {rule.metric} is not measured under "
+                f"{', '.join(lacking)}; it is under {', '.join(having)}"
+            )
+        return specs
+
+
 def _records(run: Run, rule: GateRule) -> list[Record]:
     """The scores that a rule is about; raises where one of them was not measured."""
-    if rule.group not in ("all", *run.groups):
-        raise UnknownName("group in --fail-if", rule.group, _plain(["all", *run.groups]))
     records = []
     for spec in _transformations(run, rule):
         record = run.score(spec, rule.metric, rule.group)
@@ -176,37 +243,7 @@ def _records(run: Run, rule: GateRule) -> list[Record]:
 
 def _transformations(run: Run, rule: GateRule) -> list[str]:
     """What a rule's transformation means in this run."""
-    spec = rule.transformation
-    known = ["original", *run.transformations]
-    having = [name for name in known if _has(run, name, rule.metric)]
-    if not having:
-        raise UnknownName(
-            "score in --fail-if", rule.metric, _plain({r.metric: None for r in run.scores})
-        )
-    if spec is None:
-        return [_main(run, rule, having)]
-    if spec == EVERY:
-        return [name for name in known[1:] if name in having or _is_unused(run, name)] or having
-    found = next((name for name in known if name in (spec, _canonical(spec))), None)
-    if found is None:
-        raise UnknownName("transformation in --fail-if", spec, _plain([*known, EVERY]))
-    return [found]
-
-
-def _main(run: Run, rule: GateRule, having: list[str]) -> str:
-    """The transformation that the report is about; an error where original texts have the score
-    too.
-    """
-    perturbed = [name for name in having if name != "original"]
-    if not perturbed:
-        return "original"
-    main = MAIN if MAIN in run.transformations else perturbed[0]
-    if len(perturbed) < len(having):
-        options = f'"original:{rule.metric}" or "{visible(main)}:{rule.metric}"'
-        raise DisorderError(
-            f"--fail-if {rule.text!r}: on original texts or on perturbed ones? Write {options}"
-        )
-    return main
+    return ScoreNames.of_run(run).transformations(rule)
 
 
 def _why_not(run: Run, rule: GateRule, spec: str) -> str:
@@ -220,7 +257,7 @@ def _why_not(run: Run, rule: GateRule, spec: str) -> str:
         return f"no example could be used under {spec} ({reasons})"
     others = [
         name
-        for name in ("original", *run.transformations)
+        for name in (ORIGINAL, *run.transformations)
         if run.score(name, rule.metric, rule.group)
     ]
     where = "audit again without --score and --curtail"
@@ -228,13 +265,6 @@ def _why_not(run: Run, rule: GateRule, spec: str) -> str:
         where = f"it was measured under {', '.join(others)}"
     group = "" if rule.group == "all" else f" in {rule.group}"
     return f"{rule.metric} was not measured under {spec}{group}; {where}"
-
-
-def _has(run: Run, spec: str, metric: str) -> bool:
-    """Whether a score was measured, or would have been had there been anything to measure."""
-    names = [(record.transformation, record.metric) for record in run.scores]
-    names += [(gone.transformation, gone.metric) for gone in run.omitted]
-    return (spec, metric) in names
 
 
 def _is_unused(run: Run, spec: str) -> bool:

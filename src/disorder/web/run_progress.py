@@ -25,7 +25,7 @@ def run_progress(library: RunLibrary, found: FoundRun) -> dict[str, Any]:
     n_done = Counter(_number(name) for name in _finished(journal)) if has_journal else Counter()
     steps = []
     for number, (name, n_expected) in enumerate(expected_parts(run).items()):
-        is_complete = run.status == "done" or name in run.stopped
+        is_complete = run.status == "done" or run.stopped_after(name) is not None
         done = n_expected if is_complete else min(n_done[number], n_expected)
         steps.append({"name": name, "done": done, "expected": n_expected})
     changed = found.stamp[0] / 1e9

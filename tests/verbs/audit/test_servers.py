@@ -20,6 +20,8 @@ from conftest import Command
 from disorder.data import read_data
 from disorder.errors import DisorderError, ModelStopped
 from disorder.types import Example
+from disorder.verbs.audit import division
+from disorder.verbs.audit.auditing import Audit
 from fake_server import FakeServer, Fault
 from oracles import BagOfWords, Reader, guess, item_of
 
@@ -222,6 +224,27 @@ def test_questions_tokens_and_money_are_limits(server: FakeServer) -> None:
         assert run.n_examples > 3
 
 
+@pytest.mark.parametrize("limit", [{"max_questions": 60}, {"max_tokens": 8000}])
+def test_a_killed_run_knows_what_it_spent(
+    limit: dict[str, int], server: FakeServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(division, "SERVER_BLOCK", 20)  # portions of four examples
+
+    def kill(stage: str, done: int, total: int, note: str) -> None:
+        if done >= 9:
+            raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Audit, "_finish", lambda *given: None)  # a kill leaves no time for it
+        with pytest.raises(KeyboardInterrupt):
+            audit(server, out=tmp_path / "run", progress=kill, cache="off", **limit)
+    assert disorder.read_run(tmp_path / "run").status == "started"
+    run = disorder.resume(tmp_path / "run", model="openai:fake", base_url=server.url)
+    [(name, most)] = limit.items()
+    assert run.spent["questions"] >= 5 * run.n_examples >= 5 * 9  # it is probed, too
+    assert run.spent[name.removeprefix("max_")] <= most
+
+
 def test_every_model_has_a_limit_of_questions() -> None:
     run = disorder.audit("builtin:bow", "builtin", with_="derange", q=10, max_questions=6000)
     assert run.spent["questions"] <= 6000
@@ -265,7 +288,7 @@ def test_a_gate_is_decided_live(
 def test_an_unknown_score_in_a_live_gate_is_said_before_anything_is_asked(
     server: FakeServer,
 ) -> None:
-    with pytest.raises(DisorderError, match="unknown metric 'skil_kept'"):
+    with pytest.raises(DisorderError, match="unknown score in fail_if='skil_kept'"):
         audit(server, fail_if="skil_kept > 0.5")
 
 

@@ -22,8 +22,11 @@ from disorder.registry import MetricPart, metric_named, parts
 from disorder.report.badge import svg
 from disorder.report.gate import Decision, code, junit_xml, lines, notes, summary
 from disorder.runs import Omitted, Record, Run, write_run
+from disorder.types import Task
+from disorder.verbs.audit import division
+from disorder.verbs.audit.live_gate import LiveGate
 from disorder.verbs.audit.pipeline import audit
-from disorder.verbs.gate import BETTER, GateRule, gate
+from disorder.verbs.gate import BETTER, GateRule, ScoreNames, gate
 
 HOSTILE = (
     "</code><img src=x onerror=alert(1)> | \x1b[31mred\x1b[0m\n\u202e[x](http://e.vil) "
@@ -492,3 +495,69 @@ class TestRulesThatMeanWhatTheySay:
         run = audit("uniform", "builtin", with_="derange", q=5, limit=300, cache="off")
         with pytest.raises(DisorderError, match=r"skill_kept was not measured \(balanced accuracy"):
             gate(run, BETTER)
+
+
+@pytest.mark.parametrize(
+    ("rule", "told"),
+    [
+        ("accuracy < 0.1", "on original texts or on perturbed ones"),
+        ("deragne:skill_kept > 0.8", "did you mean 'derange'"),
+        ("*:skil_kept > 0.8", "did you mean 'skill_kept'"),
+        ("skill_kept[needs=ordr] > 0.5", "did you mean 'needs=order'"),
+        ("original:skill_kept > 0.8", "skill_kept is not measured under original"),
+        ("copy_sort:skill_kept > 0.8", "skill_kept is not measured under copy_sort"),
+        ("derange:p_c > 0.8", "unknown score in fail_if='p_c'"),
+    ],
+)
+def test_a_rule_that_cannot_be_decided_is_told_before_the_first_prediction(
+    rule: str, told: str
+) -> None:
+    def predict(texts: list[str]) -> list[str]:
+        raise AssertionError("nothing may be predicted")
+
+    scores = "skill_kept" if "p_c" in rule else ()
+    options = {"with_": ["derange", "copy_sort"], "q": 4, "limit": 20, "score": scores}
+    with pytest.raises(DisorderError, match=told):
+        audit(predict, "builtin", group_by="needs", fail_if=rule, **options)
+
+
+def test_a_live_rule_may_spell_a_transformation_as_a_user_does() -> None:
+    names = ScoreNames({"original": ["accuracy"], "shuffle_ngrams": ["agreement"]}, ["all"])
+    task = Task("t", ("x", "y"))
+    live = LiveGate.of(["shuffle_ngrams:n=1:agreement < 0.01"], names, task, "paper")
+    assert [rule.spec for rule in live.rules] == ["shuffle_ngrams"]
+
+
+def test_every_score_that_a_live_gate_watched_has_its_interval(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(division, "BLOCK", 100)
+    rules = ["reverse:skill_kept > 0.3", "reverse:agreement < 0.2", "original:accuracy < 0.1"]
+    options = {"with_": ["derange", "reverse"], "q": 1, "limit": 600, "short": "use"}
+    run = audit("builtin:bow", "builtin", fail_if=rules, **options)
+    assert "not predicted (--fail-if)" in run.skips["data"]
+    watched = [(each.transformation, each.metric) for each in run.stopped]
+    assert watched == [
+        ("reverse", "skill_kept"),
+        ("reverse", "agreement"),
+        ("original", "accuracy"),
+    ]
+    for each in run.stopped:
+        record = run[each.transformation, each.metric]
+        assert (record.low, record.high) == (each.low, max(each.high, record.value))
+    assert any(
+        "only the intervals of reverse:skill_kept, reverse:agreement, original:accuracy hold"
+        in note
+        for note in run.notes
+    )
+    assert run.conclusion is not None  # on derange, which no rule is about
+    assert "stopped_early" in [caveat.kind for caveat in run.conclusion.caveats]
+
+
+def test_runs_of_older_versions_have_one_early_stop_per_transformation() -> None:
+    old = made().model_dump() | {
+        "stopped": {"derange": {"metric": "p_c", "low": 0.1, "high": 0.2, "n_examples": 9}}
+    }
+    run = Run.model_validate(old)
+    assert run.stopped_after("derange") == 9
+    assert run.stopped[0].metric == "p_c"

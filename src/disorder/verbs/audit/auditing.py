@@ -30,7 +30,7 @@ from disorder.verbs.audit.outcome_builder import OutcomeBuilder
 from disorder.verbs.audit.portions import Portions
 from disorder.verbs.audit.predicted import ExampleNumbers, Predicted
 from disorder.verbs.audit.prompt_breaking import prompt_verdict
-from disorder.verbs.audit.stopping import StopWatch
+from disorder.verbs.audit.stopping import STOP_WHEN, StopWatch, not_predicted
 from disorder.verbs.model_loading import resume_command
 
 
@@ -88,13 +88,16 @@ class Audit:
         make_folder(self.folder)
         write_run(self.folder, self.run)
         opened = SampleParts.open if self.is_resumed else SampleParts.new
+        parts = opened(self.folder, of=self.run.binding)
+        self.budget.take_up(parts.spent)
         return BlockSource(
-            self.engine,
-            self.predictor,
-            opened(self.folder, of=self.run.binding),
-            {stage.spec: stage.count for stage in self.stages},
-            self.run.hashes.get("model", ""),
-            self.settings.engine,
+            engine=self.engine,
+            predictor=self.predictor,
+            parts=parts,
+            counts={stage.spec: stage.count for stage in self.stages},
+            model_hash=self.run.hashes.get("model", ""),
+            budget=self.budget,
+            engine_name=self.settings.engine,
         )
 
     def _measure_all(self) -> Measuring:
@@ -119,15 +122,15 @@ class Audit:
     def _predict_in_portions(self) -> dict[int, Predicted]:
         """Predict all stages of some examples at a time; those not reached are left out."""
         portions = Portions(
-            self.dataset,
-            self.stages,
-            self.source,
-            self.builder,
-            self.budget,
-            self.gate,
-            self.run,
-            self.progress,
-            self.block_size,
+            dataset=self.dataset,
+            stages=self.stages,
+            source=self.source,
+            builder=self.builder,
+            budget=self.budget,
+            gate=self.gate,
+            run=self.run,
+            progress=self.progress,
+            block_size=self.block_size,
         )
         self.dataset, predicted = portions.predict()
         return {each.stage.number: each for each in predicted}
@@ -152,7 +155,7 @@ class Audit:
                 watch.record(self.run, stage.spec, predicted.n_done)
                 break
         if predicted.n_done < n:
-            predicted.skips["not predicted (--stop-when)"] = n - predicted.n_done
+            predicted.skips[not_predicted(STOP_WHEN)] = n - predicted.n_done
             self.progress(stage.spec, n, n, "")
         return predicted
 
@@ -185,7 +188,5 @@ class Audit:
         if self.run.prompt:
             self.run.prompt |= findings(costs)
         self.run.profile = {name: round(float(cost), 3) for name, cost in sorted(costs.items())}
-        spent = self.budget.spent(costs)
-        if spent["tokens"] or self.budget.is_limited:
-            self.run.spent = {name: round(amount, 6) for name, amount in spent.items()}
+        self.run.spent = self.budget.to_record(costs)
         write_run(self.folder, self.run)

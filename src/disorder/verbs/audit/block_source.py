@@ -14,6 +14,7 @@ from disorder.errors import DisorderError
 from disorder.runs import SampleParts, is_about, storable
 from disorder.types import Costs
 from disorder.verbs.audit.block import Block, BlockPredictor, BlockResult
+from disorder.verbs.audit.budget import Budget
 
 
 @dataclass
@@ -25,6 +26,7 @@ class BlockSource:
     parts: SampleParts
     counts: Mapping[str, int]  # variants of an example at most, by spec
     model_hash: str
+    budget: Budget
     engine_name: str = "local"
     costs: Costs = field(default_factory=Costs)
 
@@ -68,6 +70,7 @@ class BlockSource:
                 f"({result.model or 'unknown'}, not {self.model_hash or 'unknown'}); install the "
                 "same everywhere, then resume"
             )
-        self.parts.write(result.part, result.table, result.skips)
         self.costs.add(result.counts)
+        spent = self.budget.to_record(self.costs)
+        self.parts.write(result.part, result.table, result.skips, spent)
         self.costs["write"] += time.perf_counter() - began

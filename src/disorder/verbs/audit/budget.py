@@ -82,6 +82,20 @@ class Budget:
         found["cost"] = self.prices.cost(found)
         return found
 
+    def to_record(self, costs: Mapping[str, float]) -> dict[str, float]:
+        """What was spent, for run files; empty where there are no tokens and no limits."""
+        spent = self.spent(costs)
+        if not spent["tokens"] and not self.is_limited:
+            return {}
+        return {name: round(amount, 6) for name, amount in spent.items()}
+
+    def take_up(self, spent: Mapping[str, float]) -> None:
+        """Count what the parts of a killed session say it spent, which it could not add up."""
+        names = {*self.before, *spent}
+        self.before = {
+            name: max(self.before.get(name, 0.0), spent.get(name, 0.0)) for name in names
+        }
+
     def so_far(self, costs: Mapping[str, float]) -> str:
         """What was spent so far, for models that count tokens; for the progress bar."""
         spent = self.spent(costs)
@@ -113,6 +127,8 @@ class Budget:
 
     def check_counted(self, costs: Mapping[str, float]) -> None:
         """Raise where a limit is on something that the model does not count."""
+        if not _of(costs, "questions"):  # all came from disk so far
+            return
         if ("tokens" in self.limits or "cost" in self.limits) and not (
             costs.get("tokens_in") or costs.get("cached") or self.before.get("tokens_in")
         ):

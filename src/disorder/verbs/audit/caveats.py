@@ -10,6 +10,7 @@ import numpy as np
 from disorder.metrics import SkillRatio
 from disorder.runs.conclusion import Caveat, Conclusion, WordBaseline
 from disorder.types import Floats, Outcomes
+from disorder.verbs.audit.stopping import STOP_WHEN, not_predicted
 
 SKEWED = 0.6  # share of one label from which accuracy alone says little
 FEW = 10  # examples of a label
@@ -17,7 +18,7 @@ MANY_LEFT_OUT = 0.1  # share of the examples
 MUCH = 0.5  # of the model's skill: what words alone must reach for the data to be in doubt
 MANY_REPEATS = 0.1  # share of the examples
 STEADY = 0.8  # agreement below which a model that keeps its skill is not steady
-STOPPED = "not predicted (--stop-when)"
+STOPPED = not_predicted(STOP_WHEN)
 # Labels look swapped where another order of them has this much more balanced accuracy, on the scale
 # from chance to perfect, and has skill at so many standard errors
 SWAPPED = 0.3

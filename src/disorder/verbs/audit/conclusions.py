@@ -23,6 +23,7 @@ from disorder.types import Bools, Dataset, Ints, Outcomes, Variants
 from disorder.verbs.audit.block import BlockPredictor
 from disorder.verbs.audit.caveats import caveats_of, of_behaviour, of_repeats, words_alone
 from disorder.verbs.audit.concluding import ConclusionLimits, conclude
+from disorder.verbs.audit.stopping import is_stopped_early
 from disorder.verbs.audit.word_baseline import word_baseline
 from disorder.verbs.outcomes import gold_of
 
@@ -82,7 +83,7 @@ class Conclusions:
     def _of_the_run(self, spec: str) -> list[Caveat]:
         """Caveats that hold for every group."""
         found = [Caveat(kind="language", text=text) for text in self.run.language_caveats]
-        if spec in self.run.stopped:
+        if is_stopped_early(self.run, spec):
             text = (
                 "prediction stopped early (--stop-when, --fail-if), and this interval is that of a "
                 "fixed sample"

@@ -13,12 +13,10 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from disorder.errors import DisorderError
-from disorder.metrics import ORIGINAL, Anytime, AnytimeRatio, Metric
-from disorder.transformations import Transformation
+from disorder.metrics import Anytime, AnytimeRatio, Metric
 from disorder.types import Fidelity, Outcomes, Task
-from disorder.verbs.gate import GateRule
+from disorder.verbs.gate import GateRule, ScoreNames
 
-MAIN = "derange"
 RATIO = "skill_kept"
 
 
@@ -66,14 +64,14 @@ class LiveGate:
 
     @classmethod
     def of(
-        cls, texts: Sequence[str], plan: Sequence[Transformation], task: Task, fidelity: Fidelity
+        cls, texts: Sequence[str], names: ScoreNames, task: Task, fidelity: Fidelity
     ) -> LiveGate:
-        """The rules that a user typed, for these transformations."""
+        """The rules that a user typed, for the scores that will be measured."""
         watched = []
         later = []
         for text in texts:
             rule = GateRule.parse(text)
-            spec = _watched_spec(rule, plan)
+            spec = _watched_spec(rule, names)
             sequence = None if spec is None else _sequence(rule, task, fidelity)
             if sequence is None or spec is None:
                 later.append(text)
@@ -96,19 +94,14 @@ class LiveGate:
         return bool(verdicts) and not self.later and all(v is not None for v in verdicts)
 
 
-def _watched_spec(rule: GateRule, plan: Sequence[Transformation]) -> str | None:
-    """The transformation that a rule is about; None where it is about groups or many."""
-    specs = [transformation.spec for transformation in plan]
-    if rule.group != "all" or rule.transformation == "*":
-        return None
-    if rule.transformation is None:
-        return MAIN if MAIN in specs else specs[0]
-    wanted = rule.transformation
-    return next((spec for spec in [*specs, ORIGINAL] if spec == wanted), None)
+def _watched_spec(rule: GateRule, names: ScoreNames) -> str | None:
+    """The transformation that a rule is about; None where it is about a group or many."""
+    specs = names.planned(rule)
+    return specs[0] if rule.group == "all" and len(specs) == 1 else None
 
 
 def _sequence(rule: GateRule, task: Task, fidelity: Fidelity) -> Anytime | AnytimeRatio | None:
-    metric = Metric.named(rule.metric)  # an unknown score is an error before anything is predicted
+    metric = Metric.named(rule.metric)
     if task.is_regression:
         return None
     if metric.name == RATIO:

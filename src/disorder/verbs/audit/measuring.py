@@ -11,8 +11,7 @@ import numpy as np
 from disorder.abstention import predicted_label
 from disorder.data import groups
 from disorder.errors import DisorderError
-from disorder.metrics import ORIGINAL, references, scores, step_counts, threshold
-from disorder.metrics.omega import CURVE
+from disorder.metrics import ORIGINAL, references, scores, step_counts
 from disorder.runs import Omitted, Record, Run
 from disorder.runs.settings import Settings
 from disorder.transformations import Transformation
@@ -22,10 +21,11 @@ from disorder.verbs.audit.block import BlockPredictor
 from disorder.verbs.audit.conclusions import Conclusions
 from disorder.verbs.audit.figures import figures
 from disorder.verbs.audit.outcome_builder import OutcomeBuilder
+from disorder.verbs.audit.planning import score_points
 from disorder.verbs.audit.predicted import Predicted
 from disorder.verbs.audit.prediction_array import compacted
 from disorder.verbs.audit.relative_gain import controls, gains
-from disorder.verbs.audit.stopping import use_anytime_interval
+from disorder.verbs.audit.stopping import use_anytime_intervals
 from disorder.verbs.audit.telling_examples import telling
 from disorder.verbs.outcomes import gold_of
 
@@ -60,6 +60,7 @@ class Measuring:
         n_skipped = int((~used).sum())
         outcomes = self.builder.build(examples, found, found[:, None], n_skipped=n_skipped)
         self._record(outcomes, examples)
+        use_anytime_intervals(self.run, ORIGINAL)
         self.conclusions.take_originals(self.dataset, used, outcomes.original_label)
         return self.original
 
@@ -85,7 +86,7 @@ class Measuring:
         if spec in self._controlled:
             self.acceptance[spec] = np.full(len(used), np.nan)
             self.acceptance[spec][used] = outcomes.acceptance
-        use_anytime_interval(self.run, spec)
+        use_anytime_intervals(self.run, spec)
         if not outcomes.task.is_regression and not self.predictor.decided_at:
             self._describe(outcomes, transformation, examples)
 
@@ -140,7 +141,7 @@ class Measuring:
         self, outcomes: Outcomes, used: Sequence[Example], *, keeps_words: bool = False
     ) -> None:
         """Measure all examples, and each group."""
-        points = {"omega": sorted({*CURVE, *self.settings.omega}, key=threshold)}
+        points = score_points(self.settings)
         is_original = outcomes.transformation == ORIGINAL
         only = None if is_original or not self.requested else self.requested
         for group, mask, n_all in groups(used, self.dataset.examples):

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 
-from disorder.data import stream
+from disorder.data import groups, stream
 from disorder.errors import BadSetting, MissingData, MissingPackage
-from disorder.metrics import CURTAILED, ORIGINAL, Metric, threshold
+from disorder.metrics import CURTAILED, ORIGINAL, Metric, planned_names, threshold
+from disorder.metrics.omega import CURVE
 from disorder.runs.settings import Settings
 from disorder.transformations import Transformation, parse, suite
+from disorder.types import Dataset
 from disorder.verbs.audit.prompt_breaking import on_prompts, shot_transformations
+from disorder.verbs.gate import ScoreNames
 
 LEFT_OUT = "left out:"  # how notes on missing transformations begin
 TOLERANT = ("full", "ladder")  # suites of all that can be done here
@@ -69,3 +74,27 @@ def requested_scores(settings: Settings) -> list[str]:
         if metric.value and metric.part.name == "omega":
             threshold(metric.value)
     return names
+
+
+def score_points(settings: Settings) -> dict[str, list[str]]:
+    """The values at which metrics with a parameter are measured, by metric."""
+    return {"omega": sorted({*CURVE, *settings.omega}, key=threshold)}
+
+
+def score_names(
+    plan: Sequence[Transformation], dataset: Dataset, settings: Settings, requested: Sequence[str]
+) -> ScoreNames:
+    """The scores that an audit will measure, as far as its settings decide that."""
+    names = partial(planned_names, dataset.task, points=score_points(settings))
+    found = {
+        ORIGINAL: names(n_variants=1, is_original=True, keeps_words=False, is_copy=False, only=None)
+    }
+    for each in plan:
+        found[each.spec] = names(
+            n_variants=each.count(settings.q),
+            is_original=False,
+            keeps_words=each.keeps_words,
+            is_copy=each.is_copy,
+            only=requested or None,
+        )
+    return ScoreNames(found, [name for name, _, _ in groups(dataset.examples, dataset.examples)])

@@ -18,9 +18,15 @@ from disorder.verbs.audit.division import Stage, portion_block, portions_in
 from disorder.verbs.audit.live_gate import LiveGate
 from disorder.verbs.audit.outcome_builder import OutcomeBuilder
 from disorder.verbs.audit.predicted import ExampleNumbers, Predicted
+from disorder.verbs.audit.stopping import (
+    FAIL_IF,
+    add_early_stop,
+    not_predicted,
+    note_other_intervals,
+)
 
 
-@dataclass
+@dataclass(kw_only=True)
 class Portions:
     """Predicts portion by portion."""
 
@@ -68,11 +74,13 @@ class Portions:
     def _next(self, n_done: int) -> tuple[int, str]:
         """How many examples come next, or none and the option that ends the run."""
         if self.gate.is_decided:
-            return 0, "--fail-if"
+            return 0, FAIL_IF
         if n_done in self.known:
             return self.known[n_done], ""
         left = len(self.dataset.examples) - n_done
-        size = max(1, self.block_size // self.per_example) if n_done else 1
+        # the first of a session is small: a server is probed, which costs questions, too
+        is_first = not n_done or (self.budget.is_limited and not self.source.costs.get("predicted"))
+        size = 1 if is_first else max(1, self.block_size // self.per_example)
         room, why = self.budget.room(self.source.costs)
         return int(min(size, left, room // self.per_example)), why
 
@@ -98,7 +106,7 @@ class Portions:
     def _cut(self, n_done: int, why: str) -> None:
         """Leave out the examples that were not reached; those that were are a random part."""
         n_left = len(self.dataset.examples) - n_done
-        skipped = {**self.dataset.skipped, f"not predicted ({why})": n_left}
+        skipped = {**self.dataset.skipped, not_predicted(why): n_left}
         reached = self.dataset.examples[:n_done]
         self.dataset = replace(self.dataset, examples=reached, skipped=skipped)
         for predicted in self.predicted:
@@ -111,12 +119,10 @@ class Portions:
 
     def _record_gate(self) -> None:
         """The intervals of rules that were decided early, for the scores that they are about."""
-        for rule in self.gate.rules:
-            if rule.verdict is not None and rule.n_examples:
-                low, high = rule.interval
-                self.run.stopped[rule.spec] = {
-                    "metric": rule.rule.metric,
-                    "low": low,
-                    "high": high,
-                    "n_examples": len(self.dataset.examples),
-                }
+        decided = [r for r in self.gate.rules if r.verdict is not None and r.n_examples]
+        n_done = len(self.dataset.examples)
+        for rule in decided:
+            add_early_stop(self.run, rule.spec, rule.rule.metric, rule.interval, n_done)
+        if not_predicted(FAIL_IF) in self.dataset.skipped:
+            names = dict.fromkeys(f"{rule.spec}:{rule.rule.metric}" for rule in decided)
+            note_other_intervals(self.run, FAIL_IF, list(names))

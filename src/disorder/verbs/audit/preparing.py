@@ -29,7 +29,7 @@ from disorder.verbs.audit.block import BlockPredictor
 from disorder.verbs.audit.budget import Budget
 from disorder.verbs.audit.likelihoods import RANK, likelihood_task
 from disorder.verbs.audit.live_gate import LiveGate
-from disorder.verbs.audit.planning import planned_for, requested_scores
+from disorder.verbs.audit.planning import planned_for, requested_scores, score_names
 from disorder.verbs.audit.prompt_breaking import perturbable_prompt
 from disorder.verbs.audit.resuming import continue_run, recorded_plan
 from disorder.verbs.model_loading import load_with, loaded_model
@@ -59,6 +59,7 @@ def prepared(
     if RANK in requested:
         dataset = replace(dataset, task=likelihood_task(dataset.task, requested, chosen))
     _check_task(dataset, chosen, rule)
+    gate = _gate(plan, dataset, chosen, requested)
     decided_at = limits(requested, dataset.task, chosen.fidelity) if chosen.curtail else []
     prompt = bound_prompt(model, dataset, chosen)
     if chosen.break_ != "text":
@@ -89,7 +90,7 @@ def prepared(
         rule=rule,
         is_resumed=before is not None,
         budget=Budget.of(chosen, {} if before is None else before.spent),
-        gate=LiveGate.of(chosen.fail_if, plan, dataset.task, chosen.fidelity),
+        gate=gate,
     )
 
 
@@ -110,6 +111,14 @@ def _plan(
 ) -> tuple[list[Transformation], list[str]]:
     """The transformations, and notes on those that were left out; a resumed run keeps its own."""
     return planned_for(chosen, language) if before is None else recorded_plan(before)
+
+
+def _gate(
+    plan: Sequence[Transformation], dataset: Dataset, chosen: Settings, requested: Sequence[str]
+) -> LiveGate:
+    """The rules of `--fail-if`; one that cannot be decided is an error now, not at the end."""
+    names = score_names(plan, dataset, chosen, requested)
+    return LiveGate.of(chosen.fail_if, names, dataset.task, chosen.fidelity)
 
 
 def _check_task(dataset: Dataset, chosen: Settings, rule: StopRule | None) -> None:

@@ -67,3 +67,4 @@ def continue_run(run: Run, before: Run) -> None:
     run.started = before.started
     run.seconds = before.seconds
     run.n_predictions = before.n_predictions
+    run.spent = dict(before.spent)

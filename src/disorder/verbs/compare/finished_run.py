@@ -89,7 +89,8 @@ class FinishedRun:
             raise BadData(
                 f"{self.folder}: its samples name example {name}, examples.parquet does not"
             ) from None
-        n_used = self.run.stopped.get(spec, {}).get("n_examples", len(self.examples))
+        n_stopped = self.run.stopped_after(spec)
+        n_used = len(self.examples) if n_stopped is None else n_stopped
         # an engine may have predicted more by the time --stop-when was met
         kept = (self.turns[places] < n_used) & ~np.isnan(predictions[:, 0])
         if spec != ORIGINAL:
