@@ -12,6 +12,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from pathlib import Path
 
 Arm = Callable[[], Callable[[], object]]  # prepares everything, then returns what is timed
 Report = Callable[[dict[str, float], dict[str, object]], None]
@@ -19,23 +20,42 @@ TOY = "--toy" in sys.argv
 
 
 def main(script: str, arms: dict[str, Arm], report: Report) -> None:
-    """Time the arms and hand the medians, with what each arm returned, to `report`."""
+    """Time the arms and hand the medians, with what each arm returned, to `report`.
+
+    With --state what was timed is kept in a file and not timed again, so that a long benchmark can
+    be run arm by arm (--only); arms without a time are left out of the report.
+    """
     parser = argparse.ArgumentParser()
     parser.add_argument("--arm", choices=arms)
+    parser.add_argument("--only", choices=arms, action="append")
     parser.add_argument("--rounds", type=int, default=1 if TOY else 5)
+    parser.add_argument("--state", type=Path)
     parser.add_argument("--toy", action="store_true")
     given = parser.parse_args()
     if given.arm:
         print(json.dumps(_timed(arms[given.arm]())))
         return
-    times: dict[str, list[float]] = {name: [] for name in arms}
-    facts: dict[str, object] = {}
+    found = _kept(given.state)
     for number in range(given.rounds):
-        for name in arms:
-            seconds, facts[name] = _timed(arms[name]()) if TOY else _timed_apart(script, name)
-            times[name].append(seconds)
-            print(f"round {number + 1}, {name}: {seconds:.2f} s CPU", file=sys.stderr, flush=True)
-    report({name: statistics.median(values) for name, values in times.items()}, facts)
+        for name in given.only or arms:
+            if len(found.get(name, [])) > number:
+                continue
+            timed = _timed(arms[name]()) if TOY else _timed_apart(script, name)
+            found.setdefault(name, []).append(timed)
+            _keep(given.state, found)
+            print(f"round {number + 1}, {name}: {timed[0]:.2f} s CPU", file=sys.stderr, flush=True)
+    done = {name: found[name] for name in arms if name in found}
+    medians = {name: statistics.median(s for s, _ in each) for name, each in done.items()}
+    report(medians, {name: each[-1][1] for name, each in done.items()})
+
+
+def _kept(state: Path | None) -> dict[str, list[tuple[float, object]]]:
+    return json.loads(state.read_text()) if state is not None and state.exists() else {}
+
+
+def _keep(state: Path | None, found: dict[str, list[tuple[float, object]]]) -> None:
+    if state is not None:
+        state.write_text(json.dumps(found))
 
 
 def _timed(work: Callable[[], object]) -> tuple[float, object]:

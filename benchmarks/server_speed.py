@@ -17,6 +17,7 @@ import sys
 import tempfile
 import threading
 import time
+import urllib.request
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -41,6 +42,7 @@ while True:
     time.sleep(1)
 """
 PORT = 18099
+PATIENCE = 120  # seconds for the server to load its model
 
 
 def main() -> None:
@@ -70,6 +72,7 @@ def compare(url: str, data: Dataset, texts: list[Texts], rounds: int) -> None:
             answers[name] = arms[name]()
             times[name].append(time.perf_counter() - began)
     report({name: statistics.median(found) for name, found in times.items()}, answers, len(texts))
+    print(f"a repeated audit asks {asked_again(url, data, texts)} questions")
 
 
 def report(medians: dict[str, float], answers: dict[str, Any], n: int) -> None:
@@ -88,6 +91,17 @@ def ours(url: str, data: Dataset, texts: list[Texts]) -> Any:
     options = {"base_url": url, "answers": "first-token", "prompt": prompt}
     with tempfile.TemporaryDirectory() as cache:
         return load("openai:model", task=data.task, cache=Path(cache), options=options)(texts)
+
+
+def asked_again(url: str, data: Dataset, texts: list[Texts]) -> int:
+    """Questions of a second time, with the answers of the first on disk."""
+    options = {"base_url": url, "answers": "first-token"}
+    options["prompt"] = prompt_for(data.task, is_pair=True)
+    with tempfile.TemporaryDirectory() as cache:
+        for _ in range(2):
+            model = load("openai:model", task=data.task, cache=Path(cache), options=options)
+            model(texts)
+    return int(model.counts["predicted"])
 
 
 def sequential(url: str, data: Dataset, texts: list[Texts]) -> Any:
@@ -122,12 +136,23 @@ def llama_server() -> Iterator[str]:
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
     )
-    time.sleep(10)
     try:
+        wait_for(f"http://127.0.0.1:{PORT}/health")
         yield f"http://127.0.0.1:{PORT}/v1"
     finally:
         process.kill()
         process.wait()
+
+
+def wait_for(url: str) -> None:
+    """Until the server has loaded its model."""
+    for _ in range(PATIENCE):
+        try:
+            with urllib.request.urlopen(url, timeout=5):
+                return
+        except OSError:
+            time.sleep(1)
+    sys.exit(f"no server at {url} within {PATIENCE} s")
 
 
 @contextmanager

@@ -36,11 +36,12 @@ def audits(model: str, n: int, q: int) -> dict[str, dict[str, Any]]:
     for name, given in datasets().items():
         common = {"model": model, "data": given["data"], "limit": n, "q": q, "short": "use"}
         asked = {"shots": SHOTS, "shots_from": given.get("shots_from")}
-        found[f"{name}-rank"] = common | {"with_": "derange", "score": "order_rank"}
         found[name] = common | asked | {"with_": "derange"}
+        found[f"{name}-rank"] = common | {"with_": "derange", "score": "order_rank"}
         found[f"{name}-instruction"] = found[name] | {"break_": "instruction"}
         found[f"{name}-shots"] = common | asked | {"break_": "shots"}
-    return found
+    # the texts themselves first, so that a table of part of the runs has them
+    return dict(sorted(found.items(), key=lambda item: item[0].count("-")))
 
 
 def cell(run: Run | None, transformation: str, metric: str) -> str:

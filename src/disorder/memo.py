@@ -17,10 +17,12 @@ N_KEPT = 20_000  # about 40 MB of short arrays
 
 
 class Memo(Generic[K, V]):
-    """The `n` results used last, by key; safe for threads."""
+    """The `n` results used last, by key; safe for threads. With `size_of` it is the sum of their
+    sizes that stays within `n`.
+    """
 
-    def __init__(self, n: int = N_KEPT) -> None:
-        self._results: LRUCache[K, V] = LRUCache(maxsize=n)
+    def __init__(self, n: int = N_KEPT, size_of: Callable[[V], float] | None = None) -> None:
+        self._results: LRUCache[K, V] = LRUCache(maxsize=n, getsizeof=size_of)
         self._lock = Lock()
 
     def __call__(self, keys: Sequence[K], make: Callable[[Sequence[int]], Sequence[V]]) -> list[V]:

@@ -3,20 +3,25 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
+from copy import deepcopy
 from dataclasses import replace
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
+import disorder.models.causal as causal_models
 from conftest import NLI
 from disorder.errors import BadModel
 from disorder.models import load
 from disorder.models.causal import CausalModel
-from disorder.models.causal_network import CausalNetwork, Stem
+from disorder.models.causal_network import CausalNetwork
 from disorder.models.inputs.seams import common_length, prompt_tokens
 from disorder.models.prompting import Prompt, Shot, prompt_for
+from disorder.models.stems import Stem
 from disorder.types import Texts
 
 torch = pytest.importorskip("torch", reason="needs torch")
@@ -34,6 +39,15 @@ TEXTS: list[Texts] = [
     ("", ""),
     ("(!) 12", "👩‍👩‍👧 ... \n\n x"),
 ]
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _loaded_once() -> Iterator[None]:
+    """Files are read once per folder; every model has a network object of its own."""
+    with pytest.MonkeyPatch.context() as patch:
+        kept = lru_cache(causal_models.loaded_network)
+        patch.setattr(causal_models, "loaded_network", lambda *given: deepcopy(kept(*given)))
+        yield
 
 
 def model_of(folder: Path, **more: Any) -> CausalModel:
@@ -80,10 +94,12 @@ WORDS = {
 def test_shared_prefixes_and_answers_give_what_plain_passes_give(
     kind: str, words: str, request: pytest.FixtureRequest
 ) -> None:
-    model = model_of(request.getfixturevalue(kind), label_words=WORDS[words], option_orders=2)
+    orders = 2 if words == "usual" else 1
+    model = model_of(request.getfixturevalue(kind), label_words=WORDS[words], option_orders=orders)
     assert model.network.shares_stem
-    found = model.option_scores(model.prompt.questions(TEXTS))
-    np.testing.assert_allclose(found, plain_scores(model, TEXTS), atol=1e-4)
+    texts = TEXTS if kind == "tiny_llama" else TEXTS[3:]
+    found = model.option_scores(model.prompt.questions(texts))
+    np.testing.assert_allclose(found, plain_scores(model, texts), atol=1e-4)
     assert len(np.unique(found.round(6), axis=0)) == len(found), "a test that tells prompts apart"
 
 
@@ -93,6 +109,62 @@ def test_the_shared_part_is_nearly_all_of_the_opening(tiny_llama: Path) -> None:
     opening = question.text[: question.text.rindex("Premise: ") + len("Premise:")]
     n_opening = len(model.network.tokenizer(opening)["input_ids"])
     assert len(model._stem(question)) >= n_opening
+
+
+PREMISE = "the old man saw the dog and the dog saw the old man in the street ."
+SAME_PREMISE: list[Texts] = [
+    (PREMISE, hypothesis)
+    for hypothesis in ("the dog saw a cat .", "cat a saw dog the .", "it rains .", "the the the .")
+]
+
+
+@pytest.fixture
+def n_run(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """How many tokens each pass of a network takes from now on."""
+    true, seen = CausalNetwork._run, []
+
+    def counting(self: CausalNetwork, inputs: Any, n_kept: int, **more: Any) -> Any:
+        seen.append(inputs.numel())
+        return true(self, inputs, n_kept, **more)
+
+    monkeypatch.setattr(CausalNetwork, "_run", counting)
+    return seen
+
+
+@pytest.mark.parametrize("kind", ["tiny_llama", "tiny_chat"])
+def test_a_premise_that_pairs_share_is_run_once(
+    kind: str, n_run: list[int], request: pytest.FixtureRequest
+) -> None:
+    model = model_of(request.getfixturevalue(kind))
+    questions = model.prompt.questions(SAME_PREMISE)
+    model.option_scores(model.prompt.questions([("x", "y")]))  # runs the stem
+    n_run.clear()
+    found = model.option_scores(questions)
+    n_premise = len(model.network.tokenizer(PREMISE)["input_ids"])
+    n_own = [len(each.shared) - len(model._stem(questions[0])) for each in model.tokens(questions)]
+    assert sum(n_run) < sum(n_own) - 2 * n_premise
+    np.testing.assert_allclose(found, plain_scores(model, SAME_PREMISE), atol=1e-4)
+
+
+def test_a_premise_that_comes_again_is_kept(tiny_llama: Path, n_run: list[int]) -> None:
+    """As under curtailment, where each round has one variant of every example."""
+    model = model_of(tiny_llama)
+    passes = []
+    for texts in SAME_PREMISE:
+        n_run.clear()
+        found = model.option_scores(model.prompt.questions([texts]))
+        np.testing.assert_allclose(found, plain_scores(model, [texts]), atol=1e-4)
+        passes.append(sum(n_run))
+    assert max(passes[2:]) < passes[1] / 2, "the third and fourth run no premise"
+
+
+def test_leads_beyond_what_is_kept_are_run_in_portions(
+    tiny_llama: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    texts = [(f"{word} {PREMISE}", b) for word in ("ant", "bee", "cat") for _, b in SAME_PREMISE]
+    expected = model_of(tiny_llama)(texts)
+    monkeypatch.setattr("disorder.models.causal.PORTION", 40)
+    np.testing.assert_allclose(model_of(tiny_llama)(texts), expected, atol=1e-6)
 
 
 def test_a_network_that_cannot_share_is_run_from_the_first_token(
@@ -146,10 +218,9 @@ def test_a_batch_that_does_not_fit_is_halved(
 
 def test_bf16_predicts_nearly_the_same(tiny_llama: Path) -> None:
     prompt = prompt_for(NLI, is_pair=True, shots=SHOTS)
-    exact = load(f"causal:{tiny_llama}", task=NLI, options={"prompt": prompt})(TEXTS)
-    rounded = load(f"causal:{tiny_llama}", task=NLI, options={"prompt": prompt}, precision="bf16")(
-        TEXTS
-    )
+    given = {"task": NLI, "options": {"prompt": prompt}}
+    exact = model_of(tiny_llama)(TEXTS[:2])
+    rounded = load(f"causal:{tiny_llama}", precision="bf16", **given)(TEXTS[:2])
     assert 0 < np.abs(exact - rounded).max() < 0.1
 
 
@@ -186,6 +257,62 @@ def test_models_that_cannot_be_loaded_are_one_line(tmp_path: Path, tiny_llama: P
     (tmp_path / "b.gguf").write_bytes(b"no weights")
     with pytest.raises(BadModel, match="has 2 GGUF files"):
         load(f"causal:{tmp_path}", task=NLI, options={"prompt": prompt})
+
+
+def _gguf_order(weights: Any, n_heads: int) -> Any:
+    """Rows of queries or keys as GGUF has them: the halves of a head in turn."""
+    n_rows, n_columns = weights.shape
+    halves = weights.reshape(n_heads, 2, n_rows // n_heads // 2, n_columns)
+    return np.ascontiguousarray(halves.swapaxes(1, 2).reshape(n_rows, n_columns))
+
+
+@pytest.fixture(scope="module")
+def tiny_gguf(tiny_llama: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The small Llama as a folder with one GGUF file and nothing else."""
+    gguf = pytest.importorskip("gguf", reason="needs gguf")
+    from safetensors.numpy import load_file
+
+    config = json.loads((tiny_llama / "config.json").read_text())
+    model = json.loads((tiny_llama / "tokenizer.json").read_text())["model"]
+    folder = tmp_path_factory.mktemp("tiny-gguf")
+    writer = gguf.GGUFWriter(folder / "tiny.gguf", "llama")
+    n_heads, n_kv = config["num_attention_heads"], config["num_key_value_heads"]
+    writer.add_context_length(config["max_position_embeddings"])
+    writer.add_embedding_length(config["hidden_size"])
+    writer.add_block_count(config["num_hidden_layers"])
+    writer.add_feed_forward_length(config["intermediate_size"])
+    writer.add_rope_dimension_count(config["hidden_size"] // n_heads)
+    writer.add_rope_freq_base(10_000.0)
+    writer.add_head_count(n_heads)
+    writer.add_head_count_kv(n_kv)
+    writer.add_layer_norm_rms_eps(config["rms_norm_eps"])
+    writer.add_vocab_size(config["vocab_size"])
+    writer.add_tokenizer_model("gpt2")
+    writer.add_token_list(sorted(model["vocab"], key=model["vocab"].get))
+    writer.add_token_types([3, 3] + [1] * (len(model["vocab"]) - 2))
+    writer.add_token_merges([" ".join(pair) for pair in model["merges"]])
+    writer.add_bos_token_id(0)
+    writer.add_eos_token_id(1)
+    names = gguf.get_tensor_name_map(gguf.MODEL_ARCH.LLAMA, config["num_hidden_layers"])
+    for name, weights in load_file(tiny_llama / "model.safetensors").items():
+        heads = {"q_proj": n_heads, "k_proj": n_kv}.get(name.split(".")[-2])
+        ordered = _gguf_order(weights, heads) if heads else weights
+        writer.add_tensor(names.get_name(name, try_suffixes=(".weight",)), ordered)
+    writer.write_header_to_file()
+    writer.write_kv_data_to_file()
+    writer.write_tensors_to_file()
+    writer.close()
+    return folder
+
+
+def test_a_folder_with_one_gguf_file_is_that_model(tiny_gguf: Path, tiny_llama: Path) -> None:
+    found, expected = model_of(tiny_gguf), model_of(tiny_llama)
+    questions = found.prompt.questions(TEXTS[:4])
+    assert found.tokens(questions) == expected.tokens(questions)
+    np.testing.assert_allclose(
+        found.option_scores(questions), expected.option_scores(questions), atol=1e-4
+    )
+    assert found.fingerprint != expected.fingerprint
 
 
 def test_tokens_are_those_of_the_whole_string(tiny_llama: Path) -> None:

@@ -53,6 +53,7 @@ def test_messages_hold_the_same_and_need_no_system_role() -> None:
     [
         ("mnli", True, "nli", ("yes", "maybe", "no")),
         ("rte", True, "nli", ("yes", "no")),
+        ("qnli", True, "answering", ("yes", "no")),
         ("qqp", True, "paraphrase", ("no", "yes")),
         ("mrpc", True, "paraphrase", ("no", "yes")),
         ("sst2", False, "sentiment", ("negative", "positive")),

@@ -5,28 +5,38 @@ prediction.
 from __future__ import annotations
 
 import time
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
+from cachetools import LRUCache
 
-from disorder.errors import BadModel, MissingPackage
+from disorder.errors import BadModel, DoesNotApply, MissingPackage
 from disorder.hub import hub_access
 from disorder.memo import Memo
-from disorder.models.causal_network import CausalNetwork, Stem
+from disorder.models.causal_network import CausalNetwork
 from disorder.models.devices import best_device
 from disorder.models.fingerprints import hub_fingerprint
-from disorder.models.inputs.seams import PromptTokens, common_length, prompt_tokens
+from disorder.models.inputs.seams import Ids, PromptTokens, common_length, prompt_tokens
+from disorder.models.inputs.variants import all_texts, are_tokens, token_rows
 from disorder.models.likelihood import LikelihoodModel
 from disorder.models.prompting import Prompt, PromptedModel, Question, prompt_for
+from disorder.models.prompting.text_places import TextPlace, marked, text_places, with_moved
+from disorder.models.stems import Stem
 from disorder.registry import model
-from disorder.types import Floats, Predictor, Task, Texts
+from disorder.types import Floats, Predictor, Task, Texts, TokenUnit, Variants
 
 # texts that begin differently, to find where the part that all prompts share ends
-DIFFERENT: tuple[Texts, ...] = (("x", "x"), ("The cat", "The cat"), ("12 (!)", "12 (!)"))
+OPENINGS = ("x", "The cat", "the cat", "I", "12 (!)", '"A')
+DIFFERENT: tuple[Texts, ...] = tuple((each, each) for each in OPENINGS)
 MAX_STEMS = 4
+KEPT_TOKENS = 4096  # of leads, whose keys and values are kept
+PORTION = 4 * KEPT_TOKENS  # letters of leads that are run together
+N_MET = 20_000  # first texts that are known to have been there
+NO_STEM = Stem()
 
 
 @model(form="causal:NAME_OR_FOLDER", needs="transformers, torch", only_reads=True)
@@ -104,6 +114,8 @@ class CausalModel(PromptedModel):
         self.is_chat = self._uses_chat()
         self.notes = network.notes
         self._stems: Memo[tuple[object, ...], Stem] = Memo(MAX_STEMS)
+        self._leads: Memo[tuple[Stem, str], Stem] = Memo(KEPT_TOKENS, _n_own)
+        self._met: LRUCache[tuple[Stem, str], bool] = LRUCache(N_MET)
 
     @property
     def batch_size(self) -> int | None:
@@ -146,12 +158,64 @@ class CausalModel(PromptedModel):
         """The log-probability of each option, one row per question; questions with one opening
         share its keys and values.
         """
+        return self._scores(questions)
+
+    def token_units(self, texts: Texts, /) -> list[list[TokenUnit]]:
+        """The tokens of each text in its prompt, as units that can be moved."""
+        found = [
+            [place.units for place in self._places(question, texts)]
+            for question in self.prompt.questions([texts])
+        ]
+        if any(units != found[0] for units in found):
+            raise DoesNotApply("its tokens depend on the order of the options")
+        return found[0]
+
+    def predict_variants(self, variants: Sequence[Variants], /) -> Floats:
+        """Probabilities, one row per variant; those that move tokens keep them as numbers."""
+        if not are_tokens(variants):
+            return self(all_texts(variants))
+        began = time.perf_counter()
+        questions: list[Question] = []
+        tokens: list[PromptTokens] = []
+        for each in variants:
+            a, *b = [rows.sentence.text for rows in each.sides]
+            texts = (a, b[0] if b else None)
+            asked = self.prompt.questions([texts])
+            originals = self.tokens(asked)
+            places = [self._places(question, texts) for question in asked]
+            for row in token_rows(each):
+                questions += asked
+                tokens += [with_moved(*known, row) for known in zip(originals, places, strict=True)]
+        self.input_seconds += time.perf_counter() - began
+        return self.predictions(self._scores(questions, tokens))
+
+    def _places(self, question: Question, texts: Texts) -> list[TextPlace]:
+        """Where the texts of an example lie in the tokens of a question about it."""
+        item = self.prompt.template.item(marked(texts), question.listing)
+        prompt = self.rendered(question)
+        given = self.network.tokenizer(
+            prompt, add_special_tokens=not self.is_chat, return_offsets_mapping=True
+        )
+        ids = given["input_ids"]
+        with_marks = self.rendered(replace(question, item=item))
+        places = text_places(prompt, with_marks, texts, ids, given["offset_mapping"])
+        end = max(place.end for place in places)
+        [tokens] = self.tokens([question])
+        if list(tokens.shared[:end]) != ids[:end]:
+            raise DoesNotApply("the answers share tokens with the text")
+        return places
+
+    def _scores(
+        self, questions: Sequence[Question], tokens: Sequence[PromptTokens] | None = None
+    ) -> Floats:
+        """Scores of questions, whose tokens are made when they are needed or given."""
         scores = np.empty((len(questions), len(self.prompt.words)))
         openings: dict[tuple[object, ...], list[int]] = {}
         for i, question in enumerate(questions):
             openings.setdefault((question.instruction, question.shots), []).append(i)
         for places in openings.values():
-            scores[places] = self._under_one_opening([questions[i] for i in places])
+            some = None if tokens is None else [tokens[i] for i in places]
+            scores[places] = self._under_one_opening([questions[i] for i in places], some)
         return scores
 
     def generate(self, requests: Sequence[str], /, *, max_tokens: Sequence[int]) -> list[str]:
@@ -171,37 +235,87 @@ class CausalModel(PromptedModel):
             return [answer.strip() for answer in answers]
         return [(answer.strip().splitlines() or [""])[0].strip() for answer in answers]
 
-    def _under_one_opening(self, questions: Sequence[Question]) -> Floats:
-        began = time.perf_counter()
-        tokens = self.tokens(questions)
-        self.input_seconds += time.perf_counter() - began
-        stem = self._stem(questions[0])
-        n = len(stem)
-        fits = np.array(
-            [len(each.shared) > n and each.shared[:n] == stem.ids for each in tokens], dtype=bool
-        )
+    def _under_one_opening(
+        self, questions: Sequence[Question], tokens: Sequence[PromptTokens] | None
+    ) -> Floats:
+        """Scores of questions with one opening, some at a time: the keys and values of their leads
+        must fit in memory.
+        """
         scores = np.empty((len(questions), len(self.prompt.words)))
-        for chosen, shared in ((np.flatnonzero(fits), stem), (np.flatnonzero(~fits), Stem())):
-            if len(chosen):
-                some = [tokens[i] for i in chosen.tolist()]
-                scores[chosen] = self.network.answer_scores(some, shared)
+        lengths = {question.lead: len(question.lead) for question in questions}
+        portions = np.cumsum(list(lengths.values())) // PORTION
+        portion_of = dict(zip(lengths, portions.tolist(), strict=True))
+        members: dict[int, list[int]] = {}
+        for i, question in enumerate(questions):
+            members.setdefault(portion_of[question.lead], []).append(i)
+        for places in members.values():
+            some = None if tokens is None else [tokens[i] for i in places]
+            scores[places] = self._at_once([questions[i] for i in places], some)
         return scores
+
+    def _at_once(
+        self, questions: Sequence[Question], tokens: Sequence[PromptTokens] | None
+    ) -> Floats:
+        if tokens is None:
+            began = time.perf_counter()
+            tokens = self.tokens(questions)
+            self.input_seconds += time.perf_counter() - began
+        stem = self._stem(questions[0])
+        branches = self._branches(questions, stem)
+        stems = [
+            _fitting(each, branches.get(question.lead, stem), stem)
+            for question, each in zip(questions, tokens, strict=True)
+        ]
+        return self.network.answer_scores(tokens, stems)
 
     def _stem(self, question: Question) -> Stem:
         """The tokens that all questions with this opening begin with, run once and kept."""
         if not self.network.shares_stem:
-            return Stem()
+            return NO_STEM
         key = (question.instruction, question.shots, self.network.network.dtype)
         [found] = self._stems([key], lambda _: [self._run_stem(question)])
         return found
 
     def _run_stem(self, question: Question) -> Stem:
-        probes = self._same_opening(question)
-        n_shared = common_length([each.shared for each in self.tokens(probes)])
-        return self.network.stem(self.tokens(probes[:1])[0].shared[:n_shared])
-
-    def _same_opening(self, question: Question) -> list[Question]:
-        """Questions about texts that begin differently, with this opening."""
         texts = [(a, b if self.prompt.is_pair else None) for a, b in DIFFERENT]
         items = [self.prompt.template.item(each, self.prompt.listings[0]) for each in texts]
-        return [replace(question, item=item) for item in items]
+        return self.network.stem(self._shared_tokens(question, items))
+
+    def _branches(self, questions: Sequence[Question], stem: Stem) -> dict[str, Stem]:
+        """For every lead that was met before or twice: the stem and the tokens of the lead."""
+        first = {question.lead: question for question in questions if len(stem) and question.lead}
+        counts = Counter(question.lead for question in questions)
+        often = [lead for lead in first if counts[lead] > 1 or (stem, lead) in self._met]
+        self._met.update(dict.fromkeys(((stem, lead) for lead in first), True))
+
+        def run(places: Sequence[int]) -> list[Stem]:
+            rows = [self._lead_tokens(first[often[i]], stem) for i in places]
+            return self.network.stems(rows, stem)
+
+        found = self._leads([(stem, lead) for lead in often], run)
+        return dict(zip(often, found, strict=True))
+
+    def _lead_tokens(self, question: Question, stem: Stem) -> Ids:
+        ids = self._shared_tokens(question, [question.lead + each for each in OPENINGS])
+        n_own = len(ids) - len(stem)
+        return ids if 0 < n_own <= KEPT_TOKENS and ids[: len(stem)] == stem.ids else stem.ids
+
+    def _shared_tokens(self, question: Question, items: Sequence[str]) -> Ids:
+        """The first tokens of questions that differ in their items only."""
+        prompts = [self.rendered(replace(question, item=item)).rstrip() for item in items]
+        rows = self.network.tokenizer(prompts, add_special_tokens=not self.is_chat)["input_ids"]
+        return tuple(rows[0][: common_length(rows)])
+
+
+def _n_own(stem: Stem) -> int:
+    """Tokens of a lead that are kept for it alone."""
+    return len(stem) - len(stem.after) if stem.after else 0
+
+
+def _fitting(tokens: PromptTokens, *stems: Stem) -> Stem:
+    """The first of some stems that a prompt begins with."""
+    for stem in stems:
+        n = len(stem)
+        if len(tokens.shared) > n and tokens.shared[:n] == stem.ids:
+            return stem
+    return NO_STEM

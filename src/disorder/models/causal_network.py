@@ -12,7 +12,6 @@ from __future__ import annotations
 import inspect
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -23,34 +22,14 @@ from disorder.models.devices import free_memory, thread_pool
 from disorder.models.fitting_batches import Feed, FittingBatches
 from disorder.models.inputs.batches import by_length, max_input_length, token_budget
 from disorder.models.inputs.seams import Ids, PromptTokens
+from disorder.models.stems import Stem, additive_mask, side_by_side
 from disorder.types import Floats, Ints
 
-STEM_SHARE = 4  # a token of the stem costs memory in a batch, but no time
+STEM_SHARE = 2  # a token of the stem is copied in a batch, but not computed
 LOGITS = 1 << 24  # numbers in the logits of a batch: 64 MB
 TOLERANCE = 1e-3  # between ways to compute a log-probability
 PROBE = "The cat sat on the mat. Did it sit? Answer:"
 PROBE_ANSWERS = (" yes", " certainly not, it did not", " no")
-
-
-@dataclass(frozen=True, eq=False)
-class Stem:
-    """Tokens that prompts begin with, and their keys and values, layer by layer."""
-
-    ids: Ids = ()
-    layers: tuple[tuple[Any, Any], ...] = ()
-
-    def __len__(self) -> int:
-        return len(self.ids)
-
-    def cache(self, n_rows: int) -> Any:
-        """A cache that begins with the stem, for a batch of this size."""
-        from transformers import DynamicCache
-
-        rows = [
-            (keys.expand(n_rows, -1, -1, -1), values.expand(n_rows, -1, -1, -1))
-            for keys, values in self.layers
-        ]
-        return DynamicCache(rows)
 
 
 class CausalNetwork(FittingBatches):
@@ -96,8 +75,10 @@ class CausalNetwork(FittingBatches):
         [tokens] = prompt_tokens(self.tokenizer, [PROBE], [PROBE_ANSWERS], special=True)
         plain = [self._plain_score(tokens, k) for k in range(len(tokens.tails))]
         try:
-            stem = self.stem(tokens.shared[: len(tokens.shared) // 2])
-            shared = self.answer_scores([tokens], stem)[0]
+            n_shared = len(tokens.shared)
+            stem = self.stem(tokens.shared[: n_shared // 3])
+            longer = self.stem(tokens.shared[: n_shared // 2], stem)
+            shared = self.answer_scores([tokens], [longer])[0]
         except (RuntimeError, TypeError, ValueError, AttributeError, IndexError):
             return False  # the architecture has no such cache, or takes no such mask
         return bool(np.abs(shared - np.array(plain)).max() < TOLERANCE)
@@ -109,38 +90,48 @@ class CausalNetwork(FittingBatches):
         found = self.token_scores(whole[None])[0]
         return float(found[n_context - 1 :].sum())
 
-    def stem(self, ids: Sequence[int]) -> Stem:
-        """Run the first tokens of prompts once."""
+    def stem(self, ids: Sequence[int], after: Stem | None = None) -> Stem:
+        """Run the first tokens of prompts once, those of another stem left out."""
         import torch
         from transformers import DynamicCache
 
-        if not len(ids):
-            return Stem()
-        cache = DynamicCache()
+        n_before = len(after) if after else 0
+        if len(ids) == n_before:
+            return after or Stem()
         with torch.inference_mode():
-            inputs = torch.tensor([list(ids)], device=self.network.device)
+            cache = after.cache(1) if after else DynamicCache()
+            inputs = torch.tensor([list(ids[n_before:])], device=self.network.device)
             self._run(inputs, 1, past_key_values=cache, use_cache=True)
-        layers = tuple((layer.keys, layer.values) for layer in cache.layers)
-        if any(keys is None or keys.shape[-2] != len(ids) for keys, _ in layers):
-            raise ValueError("this architecture keeps no keys and values of all tokens")
-        return Stem(tuple(ids), layers)
+            if any(each.keys is None or each.keys.shape[-2] != len(ids) for each in cache.layers):
+                raise ValueError("this architecture keeps no keys and values of all tokens")
+            # copied, so that those of the stem before it are not kept once more
+            layers = tuple(
+                (each.keys[..., n_before:, :].clone(), each.values[..., n_before:, :].clone())
+                for each in cache.layers
+            )
+        return Stem(tuple(ids), layers, after)
 
-    def answer_scores(self, prompts: Sequence[PromptTokens], stem: Stem) -> Floats:
-        """The log-probability of each answer of each prompt; every prompt begins with the stem."""
+    def stems(self, rows: Sequence[Ids], after: Stem) -> list[Stem]:
+        """Stems after another, side by side on a CPU."""
+        run = partial(self.stem, after=after)
+        return list(self.pool.map(run, rows) if self.pool else map(run, rows))
+
+    def answer_scores(self, prompts: Sequence[PromptTokens], stems: Sequence[Stem]) -> Floats:
+        """The log-probability of each answer of each prompt; every prompt begins with its stem."""
         n_answers = len(prompts[0].tails) if prompts else 0
         scores = np.empty((len(prompts), n_answers))
-        groups: dict[tuple[int, tuple[Ids, ...], int], list[int]] = defaultdict(list)
-        for i, tokens in enumerate(prompts):
+        groups: dict[tuple[Stem, int, tuple[Ids, ...], int], list[int]] = defaultdict(list)
+        for i, (tokens, stem) in enumerate(zip(prompts, stems, strict=True)):
             self._check_length(tokens)
-            groups[len(tokens.shared), tokens.tails, tokens.n_unscored].append(i)
+            groups[stem, len(tokens.shared), tokens.tails, tokens.n_unscored].append(i)
         work = [
-            (members, partial(self._scored, stem, tails, n_unscored), length)
-            for (length, tails, n_unscored), places in sorted(groups.items())
+            (members, stem, partial(self._scored, stem, tails, n_unscored))
+            for (stem, length, tails, n_unscored), places in groups.items()
             for members in self._chunks(places, length, len(stem))
         ]
         feeds = [
             {"input_ids": np.array([prompts[i].shared[len(stem) :] for i in members]), "run": run}
-            for members, run, _ in work
+            for members, stem, run in work
         ]
         for (members, _, _), found in zip(work, self.each(self._fitted, feeds), strict=True):
             scores[members] = found
@@ -153,8 +144,7 @@ class CausalNetwork(FittingBatches):
         """Batches of prompts of one length, as many as memory holds."""
         cost = max(1, length - n_stem + n_stem // STEM_SHARE)
         size = self.batch_size or max(1, self.budget // cost)
-        for start in range(0, len(places), size):
-            yield np.array(places[start : start + size])
+        yield from np.array_split(np.array(places), -(-len(places) // size))
 
     def _check_length(self, tokens: PromptTokens) -> None:
         longest = len(tokens.shared) + max(map(len, tokens.tails))
@@ -176,9 +166,9 @@ class CausalNetwork(FittingBatches):
         device = self.network.device
         with torch.inference_mode():
             if len(beside):
-                places, mask = _side_by_side(len(stem), n_own, [len(tail) for tail in inner])
+                places, mask = side_by_side(len(stem), n_own, [len(tail) for tail in inner])
                 more["position_ids"] = torch.from_numpy(places)[None].to(device)
-                more["attention_mask"] = _additive(mask, self.network.dtype, device)
+                more["attention_mask"] = additive_mask(mask, self.network.dtype, device)
             if len(stem):
                 more |= {"past_key_values": stem.cache(n_rows), "use_cache": True}
             logits = self._run(torch.from_numpy(inputs).to(device), 1 + len(beside), **more)
@@ -278,33 +268,3 @@ class CausalNetwork(FittingBatches):
 
 def _arrays(feed: Feed) -> Feed:
     return {name: array for name, array in feed.items() if name != "run"}
-
-
-def _side_by_side(n_stem: int, n_own: int, lengths: Sequence[int]) -> tuple[Ints, Any]:
-    """Positions, and which tokens each sees: its prompt up to itself; answers see their whole
-    prompt and themselves, but not each other.
-    """
-    n_before = n_stem + n_own
-    total = n_own + sum(lengths)
-    places = np.concatenate(
-        [np.arange(n_stem, n_before), *(n_before + np.arange(length) for length in lengths)]
-    )
-    sees = np.zeros((total, n_stem + total), dtype=bool)
-    sees[:n_own, :n_before] = np.tri(n_own, n_before, n_stem, dtype=bool)
-    sees[n_own:, :n_before] = True
-    start = n_own
-    for length in lengths:
-        block = slice(start, start + length)
-        columns = slice(n_stem + start, n_stem + start + length)
-        sees[block, columns] = np.tri(length, dtype=bool)
-        start += length
-    return places.astype(np.int64), sees
-
-
-def _additive(sees: Any, dtype: Any, device: Any) -> Any:
-    """A mask that is added to attention scores: 0 where a token is seen."""
-    import torch
-
-    hidden = torch.finfo(dtype).min
-    mask = torch.zeros(sees.shape, dtype=dtype)
-    return mask.masked_fill(torch.from_numpy(~sees), hidden)[None, None].to(device)

@@ -63,10 +63,6 @@ def openai(
     )
     if client.max_retries < 0:
         raise BadSetting("openai", max_retries=max_retries, need="0 or more")
-    if task.is_likelihood:
-        raise BadModel(
-            f"openai:{address}: servers do not give the likelihood of a text; use causal:"
-        )
     bound = prompt or prompt_for(task)
     return ServerModel(Endpoint(client, name), bound, answers or AUTO, Memory(cache_folder))
 
@@ -133,7 +129,6 @@ class ServerModel(PromptedModel):
 
     def _ready(self) -> Way:
         """The way, probed on this server in this process."""
-        is_new = self._probed is None
         found = self._probed or self._probe(self.prompt)
         if found.way.name != self.way_name:
             raise BadModel(
@@ -141,7 +136,7 @@ class ServerModel(PromptedModel):
                 f"before and offers {found.way.name} now; --answers {self.way_name} says why, or "
                 "start a new run"
             )
-        if is_new and self.prompt.calibrates:
+        if self.prompt.calibrates and self._empty_scores is None:
             empty = self.prompt.questions([self.prompt.empty])
             scoring = self._scores_of_empty(found.way, empty)
             self._empty_scores = run(scoring, inside=self.endpoint.client)
@@ -190,7 +185,10 @@ class ServerModel(PromptedModel):
     async def _scores_of_empty(self, way: Way, questions: Sequence[Question]) -> Floats:
         """What the model says of a text without content, for --calibrate."""
         if not way.gives_probabilities:
-            raise BadModel(f"--calibrate needs probabilities, and --answers {way.name} gives none")
+            raise BadModel(
+                f"--calibrate needs probabilities, and answers of {self.endpoint.client.url} are "
+                f"read by {way.name}, which gives none; leave out --calibrate"
+            )
         found = await asyncio.gather(*(self._answer(way, each) for each in questions))
         scores = np.array([answer.scores for answer in found])
         if not np.isfinite(scores).all():

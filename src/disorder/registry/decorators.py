@@ -77,7 +77,7 @@ def transformation(
     takes a `Context` as its fourth argument. `shows` names settings that the canonical spec always
     spells out, because their default says too little. `single` says whether single texts can be
     perturbed; usually they cannot where a transformation takes a pair. `units` says whether other
-    units than words can be moved (unit=char|subword|sentence|line), usually those that change
+    units than words can be moved (unit=char|subword|token|sentence|line), usually those that change
     nothing but order. `nested` names settings that do not change the draws: a larger share then
     contains a smaller one. `drawn_as` names the transformation whose draws it shares, as a control.
     `perturbs` is "shots" for those that are for the examples of a prompt (--break shots).
@@ -191,6 +191,7 @@ def prompt(
     words: Mapping[str, str] | None = None,
     texts: Literal[0, 1, 2] = 0,
     on: Literal["labels", "numbers"] = "labels",
+    of: str = "",
 ) -> Callable[[F], F]:
     """Register a prompt for language models: a function that returns a Jinja template.
 
@@ -198,9 +199,10 @@ def prompt(
     choose from; its block `instruction` stands once at the beginning, the rest once per text.
     `words` maps labels to the words that stand for them; it is the prompt of every task whose
     labels are among them, none: of any task. `texts` is how many texts it takes (0: any number).
-    `on` says whether labels are names, or numbers whose mean is predicted.
+    `on` says whether labels are names, or numbers whose mean is predicted. `of` names the one task
+    that it is for, where labels alone do not say it.
     """
-    return _declare(PromptPart, words=words or {}, texts=texts, on=on)
+    return _declare(PromptPart, words=words or {}, texts=texts, on=on, of=of)
 
 
 def data(

@@ -170,6 +170,7 @@ class PromptPart(Part):
     words: Mapping[str, str]
     texts: Literal[0, 1, 2]
     on: Literal["labels", "numbers"]
+    of: str
 
 
 @dataclass(frozen=True)

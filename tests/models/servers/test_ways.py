@@ -223,6 +223,26 @@ def test_the_orders_of_the_options_are_averaged() -> None:
     assert model.counts["order_changes"] == 2
 
 
+@pytest.mark.parametrize("answers", ["auto", "first-token"])
+def test_what_an_empty_text_gets_is_subtracted(answers: str) -> None:
+    """A model that says the same of every text is left with no preference at all."""
+
+    def biased(text: str) -> Mapping[str, float]:
+        return {"yes": 0.7, "maybe": 0.2, "no": 0.1}
+
+    with FakeServer(brain=biased, offers=("first-token",)) as server:
+        model = model_of(server, answers, calibrate="content-free")
+        assert model(TEXTS[:2]) == pytest.approx(np.full((2, 3), 1 / 3), abs=1e-6)
+
+
+@pytest.mark.parametrize("answers", ["auto", "constrained"])
+def test_calibration_without_probabilities_is_refused(answers: str) -> None:
+    with FakeServer(brain=brain, offers=("constrained",)) as server:
+        model = model_of(server, answers, calibrate="content-free")
+        with pytest.raises(BadModel, match="read by constrained, which gives none"):
+            model(TEXTS[:2])
+
+
 @pytest.mark.parametrize(
     "usage",
     [None, {}, {"prompt_tokens": -5, "completion_tokens": "x"}, {"prompt_tokens": 10**9}, 7],

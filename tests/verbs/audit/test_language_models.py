@@ -19,7 +19,7 @@ from disorder.verbs.prompting import bound_prompt
 pytest.importorskip("torch", reason="needs torch")
 pytest.importorskip("transformers", reason="needs transformers")
 
-SMALL = {"with_": "derange", "q": 4, "limit": 6, "cache": "off"}
+SMALL = {"with_": "derange", "q": 3, "limit": 4, "cache": "off"}
 
 
 @pytest.fixture(scope="module")
@@ -167,7 +167,7 @@ def test_bad_options_are_one_line(
 
 
 def test_curtailed_scores_are_those_of_the_full_audit(tiny_llama: Path, others: str) -> None:
-    settings = SMALL | {"q": 12, "limit": 20, "score": ["omega_max", "omega_rand"]}
+    settings = SMALL | {"q": 8, "limit": 8, "score": ["omega_max", "omega_rand"]}
     settings |= {"shots": 2, "shots_from": others}
     full = disorder.audit(f"causal:{tiny_llama}", "builtin", **settings)
     less = disorder.audit(f"causal:{tiny_llama}", "builtin", curtail=True, **settings)
@@ -184,13 +184,13 @@ def test_several_prompts_give_the_spread_beside_the_interval(
     run = disorder.audit(
         f"causal:{tiny_llama}",
         "builtin",
-        prompt=["nli", "paraphrase", str(own)],
+        prompt=["nli", str(own)],
         out=tmp_path / "run",
         **SMALL,
     )
     alone = [
         disorder.audit(f"causal:{tiny_llama}", "builtin", prompt=name, **SMALL)
-        for name in ("nli", "paraphrase", str(own))
+        for name in ("nli", str(own))
     ]
     [row] = [
         row
@@ -202,8 +202,8 @@ def test_several_prompts_give_the_spread_beside_the_interval(
     assert (row["low"], row["high"]) == (min(values), max(values))
     assert run["derange", "accuracy"].value == values[0]
     page = (tmp_path / "run" / "report.html").read_text(encoding="utf-8")
-    assert "Over 3 prompts" in page
-    assert disorder.read_run(tmp_path / "run" / "prompts" / "2-paraphrase").status == "done"
+    assert "Over 2 prompts" in page
+    assert disorder.read_run(tmp_path / "run" / "prompts" / "2-own").status == "done"
 
 
 def test_a_repeated_audit_asks_nothing(tiny_llama: Path, others: str, tmp_path: Path) -> None:
@@ -274,7 +274,7 @@ def test_the_order_of_examples_and_their_answers_are_perturbed(
         shots=3,
         shots_from=others,
         q=10,
-        limit=6,
+        limit=3,
         cache="off",
         out=tmp_path / "run",
     )
@@ -326,13 +326,13 @@ def test_order_rank_is_what_the_likelihoods_say(
     settings = SMALL | {"with_": ["derange", "sort"], "score": "order_rank"}
     run = disorder.audit(f"{kind}:{folder}", "builtin", out=tmp_path / "run", **settings)
     score = run["derange", "order_rank"]
-    assert score.n == 6
+    assert score.n == SMALL["limit"]
     task = run.full_task
     assert task.is_likelihood
     model = load(f"{kind}:{folder}", task=task)
     rows = [row for row in run.samples().to_pylist() if row["transformation"] == "derange"]
     examples = {e.id: e for e in disorder.read_data("builtin").examples}
-    texts = disorder.perturb("builtin", with_="derange", q=4, limit=6)
+    texts = disorder.perturb("builtin", with_="derange", q=SMALL["q"], limit=SMALL["limit"])
     original = {row["example"]: model([examples[row["example"]].texts])[0, 0] for row in rows}
     wins = [model([(t["text_a"], t["text_b"])])[0, 0] < original[t["id"]] for t in texts]
     assert score.value == pytest.approx(sum(wins) / len(wins))

@@ -62,14 +62,14 @@ def test_a_real_model_writes_something_of_bounded_length(
 ) -> None:
     folder = request.getfixturevalue(kind)
     first, second = (
-        explain(f"causal:{folder}", "builtin", by="recover:n=3", limit=6)["recover"].tables[0].rows
+        explain(f"causal:{folder}", "builtin", by="recover:n=2", limit=2)["recover"].tables[0].rows
         for _ in range(2)
     )
     assert list(first) == list(second), "the likeliest words, not drawn ones"
 
 
 def test_leave_one_out_works_for_a_language_model(tiny_llama: Path) -> None:
-    found = explain(f"causal:{tiny_llama}", "builtin", by="leave_one_out:n=3,among=all", limit=4)[
+    found = explain(f"causal:{tiny_llama}", "builtin", by="leave_one_out:n=2,among=all", limit=2)[
         "leave_one_out"
     ]
     assert found.finding

@@ -58,12 +58,15 @@ def prompt_for(
 
 
 def usual_prompt(task: Task, is_pair: bool | None) -> PromptPart:
-    """The registered prompt whose labels are those of the task; else the one for any labels."""
+    """The registered prompt of the task itself, else the one whose labels are those of the task,
+    else the one for any labels.
+    """
     on = "numbers" if task.is_regression else "labels"
     n_texts = (1, 2) if is_pair is None else (2 if is_pair else 1,)
     known = parts(PromptPart)
-    for entry in known.values():
-        is_of_kind = entry.on == on and entry.texts in n_texts
+    its_own_first = sorted(known.values(), key=lambda entry: entry.of != task.name)
+    for entry in its_own_first:
+        is_of_kind = entry.on == on and entry.texts in n_texts and entry.of in ("", task.name)
         if is_of_kind and entry.words and set(task.labels) <= set(entry.words):
             return entry
     if task.is_regression:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from hashlib import blake2b
 from typing import Any
 
@@ -34,7 +34,8 @@ class Question:
 
     `instruction` and `shots` (part and answer) are the same for all questions of a prompt and an
     order of its options; `item` is the part of the text that is asked about, and stands last.
-    `listing` has the options in the order in which they are listed.
+    `listing` has the options in the order in which they are listed. `lead` is how the item begins,
+    up to the second text of a pair, where that can be said.
     """
 
     instruction: str
@@ -42,6 +43,7 @@ class Question:
     item: str
     options: tuple[str, ...]
     listing: tuple[str, ...] = ()
+    lead: str = ""
 
     @property
     def text(self) -> str:
@@ -116,8 +118,16 @@ class Prompt:
 
     def questions(self, texts: Sequence[Texts]) -> list[Question]:
         """The questions about some texts, all orders of the options of a text in turn."""
+        lead_of = lru_cache(maxsize=None)(self.template.lead) if self.is_pair else _no_lead
         return [
-            Question(instruction, shots, self.template.item(each, listing), self.words, listing)
+            Question(
+                instruction,
+                shots,
+                self.template.item(each, listing),
+                self.words,
+                listing,
+                lead_of(each[0], listing),
+            )
             for each in texts
             for listing, (instruction, shots) in zip(self.listings, self.openings, strict=True)
         ]
@@ -164,3 +174,8 @@ class Prompt:
         if not self.numbers:
             return mean
         return np.asarray(mean @ np.array(self.numbers))[:, None]
+
+
+def _no_lead(first: str, options: tuple[str, ...]) -> str:
+    """Single texts have nothing before them that other texts share."""
+    return ""

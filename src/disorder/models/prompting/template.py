@@ -22,6 +22,7 @@ from disorder.types import Texts
 
 VARIABLES = ("text_a", "text_b", "options")
 INSTRUCTION = "instruction"
+MARK = "\ue000"  # a character for private use: no text has it
 WITHOUT = '{% extends "whole" %}{% block instruction %}{% endblock %}'
 # what an expression of a template can raise beside Jinja's own errors
 EXPRESSION_ERRORS = (TemplateError, TypeError, ValueError, ArithmeticError, LookupError)
@@ -84,6 +85,11 @@ class PromptTemplate:
         given: dict[str, Any] = {"text_a": texts[0], "text_b": texts[1], "options": list(options)}
         with self._explained():
             return item.render(given).strip()
+
+    def lead(self, first: str, options: Sequence[str]) -> str:
+        """How the part of a pair begins, up to its second text; empty if that cannot be said."""
+        before, mark, _ = self.item((first, MARK), options).partition(MARK)
+        return before if mark else ""
 
     @contextmanager
     def _explained(self) -> Iterator[None]:

@@ -28,10 +28,19 @@ REPEATED = (
     "columns",
     "labels",
     "task",
+    "language",
     "data_dir",
     "batch_size",
     "precision",
     "cache",
+    "language",
+    "prompt",
+    "shots",
+    "shots_from",
+    "label_words",
+    "option_orders",
+    "calibrate",
+    "chat",
 )  # settings in the command that repeats a result, where they differ from the default
 
 
@@ -117,6 +126,7 @@ def as_json(result: Explanations) -> dict[str, Any]:
     return {
         "schema_version": SCHEMA_VERSION,
         "model": result.model,
+        "beside": list(result.beside),
         "data": result.data,
         "n_examples": result.n_examples,
         "n_available": result.n_available,
@@ -178,6 +188,8 @@ def command_of(result: Explanations) -> str:
     """The command that repeats a result: every setting that differs from its default."""
     settings = result.settings
     words = ["disorder", "explain", result.model, result.data]
+    for name in result.beside:
+        words += ["--beside", name]
     for section in result.sections:
         words += ["--by", section.spec]
     words += ["--with", result.transformation, "--q", str(settings["q"])]
@@ -194,6 +206,8 @@ def command_of(result: Explanations) -> str:
 
 def _typed(value: Any) -> str:
     """A setting as it is typed after its option."""
+    if isinstance(value, list | tuple):
+        return " ".join(map(str, value))  # there is one prompt at most
     if isinstance(value, Mapping):
         return ",".join(f"{key}={to}" for key, to in value.items())
     return str(value)

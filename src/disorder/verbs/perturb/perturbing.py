@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import os
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -363,15 +364,26 @@ def _records(example: Example, spec: str, variants: Variants) -> Iterator[dict[s
 
 
 def _moved_answers(example: Example, variants: Variants, k: int) -> dict[str, Any]:
-    """The gold answers of a question where they stand now; None where one was torn apart."""
+    """The gold answers of a question where they stand now; None where one was torn apart.
+
+    Where the data does not say at which place of the passage an answer stands, it is the first
+    that was not torn apart.
+    """
     if example.answers is None or variants.b is None:
         return {}
     rows = variants.b
-    answers = [
-        {"text": text, "answer_start": moved_span(rows, k, start, start + len(text))}
-        for text, start in example.answers
-    ]
+    answers = []
+    for text, start in example.answers:
+        starts = [start] if start >= 0 else _places(text, str(example.text_b))
+        moved = (moved_span(rows, k, place, place + len(text)) for place in starts)
+        now = next((place for place in moved if place is not None), None)
+        answers.append({"text": text, "answer_start": now})
     return {"answers": answers}
+
+
+def _places(answer: str, passage: str) -> list[int]:
+    """Every place of a passage at which an answer stands."""
+    return [found.start() for found in re.finditer(re.escape(answer), passage)]
 
 
 def _rounded(value: float) -> float | None:
