@@ -3,7 +3,7 @@
 # make test-shared   the tests that need ../shared: the papers' data, NLTK's data, a trained model
 # make test-browser  the pages in a real Chromium
 # make test-laboratory  every verb killed, every write failed in turn, at small size
-# make test-faults   the fault laboratory in full: kills, failing writes, hostile input (half an hour)
+# make test-faults   the fault laboratory in full: kills, failing writes, hostile input, Ray
 # make test-inspect  exported tasks in inspect_ai, which has an environment of its own
 # make test-extras   the core and every extra alone, each in an environment of its own
 # make test-newcomer what a newcomer does on a clean clone: the README's commands, every tutorial,

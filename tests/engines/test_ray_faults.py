@@ -36,7 +36,7 @@ import os, pathlib, time
 labels = ("entailment", "neutral", "contradiction")
 here = pathlib.Path(__file__).parent
 def predict(pairs):
-    if pathlib.Path("/proc/self/cmdline").read_bytes().startswith(b"ray::"):
+    if pathlib.Path("/proc/self/cmdline").read_bytes().startswith(b"ray::_Actor.run"):
         (here / f"at-work-{os.getpid()}").touch()
         while not (here / "go").exists():
             time.sleep(0.01)

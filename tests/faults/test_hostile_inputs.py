@@ -121,7 +121,7 @@ def test_hostile_texts_are_perturbed_or_left_out() -> None:
     task = Task("t", ("x", "y"), "a")
     n_tried = 0
 
-    @generated(size(60, 2_500))
+    @generated(size(60, 4_000))
     @given(text=TEXT, number=st.integers(0, len(known) - 1))
     def perturb(text: str, number: int) -> None:
         nonlocal n_tried
@@ -177,7 +177,7 @@ def data_files(folder: Path) -> None:
 def test_mutated_data_files_are_read_or_refused(name: str, tmp_path: Path) -> None:
     data_files(tmp_path / "data")
     path = str(tmp_path / "data" / name)
-    n = try_mutations(tmp_path / "data", size(20, 300), lambda: read_data(path), names=[name])
+    n = try_mutations(tmp_path / "data", size(20, 600), lambda: read_data(path), names=[name])
     note("hostile data files", n, survived=n, what=f"bytes of {name} changed, removed or added")
 
 

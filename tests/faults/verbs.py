@@ -135,7 +135,7 @@ VERBS = {
     ),
     "board": Verb(["board", "RUN", "--out", "OUT"], files_of("index.html")),
     "plan": Verb(
-        ["plan", "builtin:bow", "DATA", "--width", "0.2", "--cache", "off", "--json"],
+        ["plan", "uniform", "DATA", "--score", "agreement", "--cache", "off", "--json"],
         lambda folder: re.sub(r'"(seconds|minutes)[^,}]*', "", printed(folder)),
     ),
 }  # fmt: skip
