@@ -6,6 +6,8 @@
 # make test-faults   the fault laboratory in full: kills, failing writes, hostile input (half an hour)
 # make test-inspect  exported tasks in inspect_ai, which has an environment of its own
 # make test-extras   the core and every extra alone, each in an environment of its own
+# make test-newcomer what a newcomer does on a clean clone: the README's commands, every tutorial,
+#                    the documentation, with times; STEPS="demo readme docs" chooses
 # make docs          the documentation as a site in site/; make reference and make tutorials refresh
 #                    what is made from the program, make screenshots the pictures
 # make dist          sdist and wheel in dist/; make test-dist tests them in a clean environment
@@ -16,7 +18,7 @@ SOURCES := $(shell find src examples -type f -not -name '*.pyc' -not -path '*/__
 PYTEST := $(BIN)/python -m pytest
 PARALLEL := -n 2 --dist worksteal
 
-.PHONY: demo test test-shared test-browser test-laboratory test-faults test-inspect test-extras test-dist \
+.PHONY: demo test test-shared test-browser test-laboratory test-faults test-inspect test-extras test-dist test-newcomer \
 	chromium lint clean \
 	docs reference tutorials screenshots dist
 
@@ -39,6 +41,9 @@ test-inspect: $(VENV)/installed-all
 test-extras:
 	$(PYTHON) scripts/test_extras.py
 
+test-newcomer:
+	$(PYTHON) scripts/newcomer.py $(STEPS)
+
 docs: $(VENV)/installed-docs
 	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict --quiet
 	cp docs/llms.txt site/llms.txt
@@ -59,12 +64,13 @@ dist: | $(VENV)/bin/python
 
 test-dist:
 	scripts/test_dist.sh
+
 test-laboratory: $(VENV)/installed-all
 	$(PYTEST) $(PARALLEL) -m laboratory
 
 test-faults: $(VENV)/installed-all
 	rm -f faults.jsonl
-	DISORDER_FAULTS=full DISORDER_FAULTS_LOG=$(CURDIR)/faults.jsonl $(PYTEST) -m 'laboratory or not shared and not browser' tests/faults tests/models/test_fingerprint_contract.py
+	DISORDER_FAULTS=full DISORDER_FAULTS_LOG=$(CURDIR)/faults.jsonl $(PYTEST) -m 'laboratory or not shared and not browser' tests/faults tests/engines/test_ray_faults.py tests/models/test_fingerprint_contract.py
 	$(BIN)/python scripts/fault_figures.py faults.jsonl
 	$(BIN)/python scripts/replay_attacks.py
 	$(BIN)/python scripts/check_dependencies.py

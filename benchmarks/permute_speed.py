@@ -1,5 +1,6 @@
 """Distinct derangements per second, against a rejection loop, the released algorithm, and plain
-random orders; splitters and units; a text of 10,000 words by character.
+random orders; splitters and units; texts of up to 10,000 words by character, and a text half of
+whose words are equal.
 
 python benchmarks/permute_speed.py     (needs spaCy for the released algorithm; CPU time, medians of
 5)
@@ -29,8 +30,20 @@ SENTENCES = [" ".join(f"word{i}" for i in range(n)) for n in LENGTHS]
 TEXTS = [f"{text.capitalize()}, it's said. It was {i} o'clock!" for i, text in enumerate(SENTENCES)]
 SPLITTERS = ("simple", "icu", "characters", "sentences")
 UNITS = ("word", "char", "sentence")
-N_LONG = 200 if TOY else 10_000
-LONG = ("derange:unit=char", "shuffle_window:unit=char", "shuffle_letters", "replace_letters")
+N_LONG = (50, 100, 200) if TOY else (2_500, 5_000, 10_000)
+LONG = (
+    "derange:unit=char",
+    "clump:unit=char",
+    "shuffle:unit=char",
+    "keep_bigrams:unit=char",
+    "shuffle_ngrams:unit=char,n=3",
+    "shuffle_window:unit=char",
+    "swap_adjacent:unit=char",
+    "reverse:unit=char",
+    "shuffle_letters",
+    "replace_letters",
+)
+EQUAL = ("derange", "shuffle", "keep_bigrams", "shuffle_window", "swap_adjacent")
 TASK = Task("speed")
 
 
@@ -92,12 +105,23 @@ def deranged(unit: str) -> None:
         list(transformation.apply_all([Example(str(i), text, None, "")], task=TASK, q=Q, seed=0))
 
 
-def long_text(spec: str, n_words: int) -> float:
-    """CPU seconds for one variant of a long text."""
-    text = " ".join(f"word{i % 977}" for i in range(n_words))
+def long_text(n_words: int) -> str:
+    """So many words, 977 of them different."""
+    return " ".join(f"word{i % 977}" for i in range(n_words))
+
+
+def half_equal(n_words: int) -> str:
+    """So many words in a random order, half of which are one word."""
+    words = ["same" if i % 2 else f"word{i}" for i in range(n_words)]
+    random.Random(0).shuffle(words)
+    return " ".join(words)
+
+
+def one_text(spec: str, text: str) -> float:
+    """CPU seconds for ten variants of a text, or to find that there are none."""
     transformation = parse(spec)
     examples = [Example("long", text, None, "")]
-    return seconds(lambda: list(transformation.apply_all(examples, task=TASK, q=1, seed=0)))
+    return seconds(lambda: list(transformation.apply_all(examples, task=TASK, q=10, seed=0)))
 
 
 def print_units() -> None:
@@ -107,12 +131,15 @@ def print_units() -> None:
     print(f"\n| unit | texts/s of {Q} variants, cut and drawn |\n|---|---|")
     for unit in UNITS:
         print(f"| {unit} | {len(TEXTS) / seconds(lambda u=unit: deranged(u)):,.0f} |")
-    print(
-        f"\n| {N_LONG:,} words by character | s | s for half the words | ratio |\n|---|---|---|---|"
-    )
+    sizes = " | ".join(f"{n:,} words, s" for n in N_LONG)
+    print(f"\n| ten variants of one text | {sizes} | last ÷ first |\n|---|---|---|---|---|")
     for spec in LONG:
-        whole, half = (long_text(spec, n) for n in (N_LONG, N_LONG // 2))
-        print(f"| {spec} | {whole:.3f} | {half:.3f} | {whole / max(half, 1e-9):.1f} |")
+        took = [one_text(spec, long_text(n)) for n in N_LONG]
+        cells = " | ".join(f"{each:.3f}" for each in took)
+        print(f"| {spec} | {cells} | {took[-1] / max(took[0], 1e-9):.1f} |")
+    print(f"\n| {N_LONG[0]:,} words, half of them equal | s |\n|---|---|")
+    for spec in EQUAL:
+        print(f"| {spec} | {one_text(spec, half_equal(N_LONG[0])):.3f} |")
 
 
 def main() -> None:

@@ -31,17 +31,18 @@ def counted(dataset: Dataset) -> str:
     spaces = sum(len(text.split()) for text in texts) / len(texts)
     icu = sum(map(n_words, texts)) / len(texts)
     made = list(transformation.apply_all(dataset.examples, task=dataset.task, q=Q, seed=0))
-    used = sum(not isinstance(each, DoesNotApply) for each in made)
+    variants = [len(each) for each in made if not isinstance(each, DoesNotApply)]
     n = len(dataset.examples)
     return (
         f"| {dataset.name} | {dataset.task.language} | {splitter} | {spaces:.1f} | {icu:.1f} | "
-        f"{ours:.1f} | {used:,} of {n:,} |"
+        f"{ours:.1f} | {len(variants):,} of {n:,} | {sum(variants):,} |"
     )
 
 
 def main() -> None:
-    print("| data | language | splitter | by spaces | by ICU | words per text | used, q = 100 |")
-    print("|---|---|---|---:|---:|---:|---:|")
+    columns = "by spaces | by ICU | words per text | used, q = 100 | variants"
+    print(f"| data | language | splitter | {columns} |")
+    print("|---|---|---|---:|---:|---:|---:|---:|")
     for name in SETS:
         dataset = read_data(name, data_dir=FOLDER)
         if TOY:

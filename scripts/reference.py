@@ -1,9 +1,9 @@
 """Writes docs/reference/ and docs/llms.txt from the program itself: commands, functions, parts.
 
-python scripts/reference.py [--check]
+python scripts/reference.py [--check] [--plugins]
 
 Commands come from --help, functions from their docstrings, parts from the registry. Parts of
-installed plugins are left out.
+installed plugins are left out, unless you build a site of your own with --plugins.
 """
 
 from __future__ import annotations
@@ -35,12 +35,12 @@ KINDS = {
 }
 
 
-def pages() -> dict[Path, str]:
+def pages(*, plugins: bool = False) -> dict[Path, str]:
     """Every file that is made, with its content."""
     return {
         FOLDER / "commands.md": _page("Commands", _commands()),
         FOLDER / "python.md": _page("Python", _functions()),
-        FOLDER / "parts.md": _page("Parts", _parts()),
+        FOLDER / "parts.md": _page("Parts", _parts(plugins=plugins)),
         ROOT / "docs" / "llms.txt": _llms(),
     }
 
@@ -131,7 +131,7 @@ def _docstring(text: str) -> Iterator[str]:
             yield line
 
 
-def _parts() -> Iterator[str]:
+def _parts(*, plugins: bool) -> Iterator[str]:
     """All built-in parts by kind."""
     from disorder.registry import HOMES, parts_of
 
@@ -142,7 +142,7 @@ def _parts() -> Iterator[str]:
         yield f"## {KINDS.get(kind, kind)}"
         yield ""
         for name, entry in parts_of(kind).items():
-            if entry.is_built_in:
+            if plugins or entry.is_built_in:
                 yield f"**`{getattr(entry, 'form', name)}`** — {entry.summary}".replace(" — ", ": ")
                 facts = list(_facts(entry))
                 yield f"<br><small>{_escaped('; '.join(facts))}</small>" if facts else ""
@@ -223,7 +223,7 @@ def _title(path: str) -> str:
 def main(arguments: list[str]) -> None:
     os.environ["COLUMNS"] = "80"
     stale = []
-    for path, text in pages().items():
+    for path, text in pages(plugins="--plugins" in arguments).items():
         if not path.exists() or path.read_text(encoding="utf-8") != text:
             stale.append(path.relative_to(ROOT).as_posix())
             if "--check" not in arguments:

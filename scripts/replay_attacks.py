@@ -12,6 +12,9 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import pty
+import re
+import resource
 import shutil
 import socket
 import subprocess
@@ -62,6 +65,23 @@ class Target:
             return -1, "no end within 180 s"
         return done.returncode, done.stdout.decode("utf-8", "replace")
 
+    def on_a_terminal(self, words: list[str], typed: bytes) -> tuple[int, str]:
+        """Run a command that believes that a person sits before it, and type."""
+        ours, theirs = pty.openpty()
+        process = subprocess.Popen(
+            words, cwd=self.folder, env=self.environment(), stdin=theirs, stdout=theirs,
+            stderr=theirs,
+        )  # fmt: skip
+        os.close(theirs)
+        os.write(ours, typed)
+        told = b""
+        with suppress(OSError):  # the other end is closed
+            while part := os.read(ours, 65536):
+                told += part
+        os.close(ours)
+        plain = re.sub(r"\x1b\[[?\d;]*[A-Za-z]", "", told.decode("utf-8", "replace"))
+        return process.wait(), plain.replace("\r", "")
+
     def a_run(self, name: str = "run") -> Path:
         """A finished run of the bag of words."""
         folder = self.folder / name
@@ -92,9 +112,10 @@ def attack(title: str) -> Callable[[Callable[[Target], Outcome]], Callable[[Targ
 def said(code: int, told: str) -> str:
     """How a command ended, in a few words."""
     if "Traceback" in told:
-        last = [line for line in told.strip().splitlines() if line and line[0] != " "][-1]
-        if last.startswith("disorder: this looks like a bug"):
-            last = told.strip().splitlines()[-2]
+        errors = [
+            line for line in told.splitlines() if re.match(r"[A-Za-z.]+(Error|Exception)", line)
+        ]
+        last = errors[-1] if errors else "of unknown kind"
         return f"traceback ({last[:60]}), exit {code}"
     if code < 0:
         return f"died by signal {-code}"
@@ -215,10 +236,11 @@ def remote_code(target: Target) -> Outcome:
     folder.mkdir()
     (folder / "evil.py").write_text("import pathlib\npathlib.Path('hf-trapped').touch()\n")
     auto = {"AutoConfig": "evil.C", "AutoModelForSequenceClassification": "evil.M"}
-    config = json.dumps({"model_type": "evil", "auto_map": auto})
-    (folder / "config.json").write_text(config)
-    (folder / "tokenizer_config.json").write_text(config)
-    code, told = target.disorder("audit", f"hf:{folder}", "builtin", typed=b"y\ny\ny\n")
+    (folder / "config.json").write_text(json.dumps({"model_type": "evil", "auto_map": auto}))
+    (folder / "tokenizer_config.json").write_text('{"tokenizer_class": "BertTokenizer"}')
+    (folder / "vocab.txt").write_text("[PAD]\n[UNK]\n[CLS]\n[SEP]\n[MASK]\na\n")
+    words = [sys.executable, "-m", "disorder", "audit", f"hf:{folder}", "builtin"]
+    code, told = target.on_a_terminal(words, b"y\ny\ny\n")
     is_run = (target.folder / "hf-trapped").exists()
     return f"code {'run' if is_run else 'not run'}; {said(code, told)}", not is_run and code == 2
 
@@ -239,7 +261,7 @@ from starlette.testclient import TestClient
 from disorder.web.viewer_app import viewer_app
 app = viewer_app(Path(sys.argv[1]))
 client = TestClient(app, base_url="http://127.0.0.1", raise_server_exceptions=False)
-print(client.get("/").status_code)
+print("status:", client.get("/").status_code)
 """
 
 
@@ -250,7 +272,7 @@ def brackets(target: Target) -> Outcome:
     (folder / "run.json").write_text("[" * 200_000)
     code, told = target.disorder("report", folder)
     _, shown = target.python(VIEW, target.folder / "many")
-    status = shown.split()[-1]
+    status = shown.partition("status: ")[2][:3] or "none"
     seen = f"list of the viewer: {status}; report: {said(code, told)}"
     return seen, status == "200" and is_one_line(code, told)
 
@@ -278,6 +300,7 @@ def half_sent(target: Target) -> Outcome:
         env=target.environment(PYTHONUNBUFFERED="1"),
         stdout=subprocess.PIPE,
         stderr=(target.folder / "log").open("wb"),
+        preexec_fn=_few_files,
     )
     assert process.stdout is not None
     port = int(process.stdout.readline().decode().split(":")[-1].strip("/\n "))
@@ -303,6 +326,11 @@ def half_sent(target: Target) -> Outcome:
     return seen, status == "200" and log < 100_000
 
 
+def _few_files() -> None:
+    """The usual limit of open files, of which each connection takes one."""
+    resource.setrlimit(resource.RLIMIT_NOFILE, (1024, 1024))
+
+
 def _ask(port: int) -> str:
     try:
         with socket.create_connection(("127.0.0.1", port), timeout=5) as one:
@@ -319,14 +347,17 @@ def encoding(target: Target) -> Outcome:
 
 
 THREADS = """
-import threading
-from disorder.registry import SplitterPart, part
+import sys, threading
+sys.setswitchinterval(1e-6)
+from disorder.transformations import parse
+from disorder.types import Example, Task
 wrong = []
 start = threading.Barrier(16)
+example, task = Example("1", "one two three four five", None, "x"), Task("t", ("x", "y"), "a")
 def look():
     start.wait()
     try:
-        part(SplitterPart, "simple")
+        parse("derange").apply(example, task=task, q=1, seed=0, short="use")
     except Exception as error:
         wrong.append(error)
 threads = [threading.Thread(target=look) for _ in range(16)]
@@ -336,13 +367,13 @@ print(len(wrong))
 """
 
 
-@attack("13 sixteen threads look up a part at once")
+@attack("13 sixteen threads perturb a text at once, five times")
 def threads(target: Target) -> Outcome:
     wrong = 0
     for _ in range(5):
         code, told = target.python(THREADS)
         wrong += int(told.split()[-1]) if code == 0 else 16
-    return f"{wrong} of 80 threads were told that it is unknown", wrong == 0
+    return f"{wrong} of 80 threads were told that a part is unknown", wrong == 0
 
 
 SHUFFLE = """
@@ -367,7 +398,7 @@ def long_text(target: Target) -> Outcome:
     if code:
         return said(code, told), False
     seconds = float(told.split()[-1])
-    return f"{seconds:.2f} s of CPU time", seconds < 3
+    return f"{seconds:.2f} s of CPU time", seconds < 2
 
 
 @attack("15 four inputs that were tracebacks")
@@ -415,7 +446,8 @@ def power_loss(target: Target) -> Outcome:
 
 def tried(source: Path, function: Callable[[Target], Outcome]) -> Outcome:
     with tempfile.TemporaryDirectory() as folder:
-        return function(Target(source, Path(folder)))
+        seen, is_good = function(Target(source, Path(folder)))
+        return seen.replace(f"{folder}/", ""), is_good
 
 
 def main() -> None:

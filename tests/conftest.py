@@ -20,7 +20,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from disorder.transformations.words import split
-from disorder.types import Example, Floats, Outcomes, Pair, Task
+from disorder.types import Example, Floats, Outcomes, Pair, Task, Texts, TokenUnit
 
 os.environ.setdefault("HF_HUB_OFFLINE", "1")
 os.environ.setdefault("HF_DATASETS_OFFLINE", "1")
@@ -296,6 +296,13 @@ class RunContext:
     def pieces(self, text: str) -> list[tuple[int, int]]:
         sentence = split(text)
         return list(zip(sentence.starts.tolist(), sentence.ends.tolist(), strict=True))
+
+    def token_units(self, texts: Texts) -> list[list[TokenUnit]]:
+        return [
+            [(*span, (i,)) for i, span in enumerate(self.pieces(text))]
+            for text in texts
+            if text is not None
+        ]
 
     def importance(self, pairs: Sequence[Pair]) -> list[list[Floats]]:
         return [

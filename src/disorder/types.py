@@ -21,6 +21,7 @@ Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]
 Floats = NDArray[np.float64]
 Texts = tuple[str, str | None]
+TokenUnit = tuple[int, int, tuple[int, ...]]  # where it lies in the text, and its token numbers
 Fidelity = Literal["paper", "released"]
 DISORDER = (
     "global_disorder",
@@ -109,12 +110,13 @@ class Dataset:
 class Sentence:
     """A text cut into words, keeping enough to rebuild it exactly.
 
-    Words are `text[starts[i]:ends[i]]`; where the unit is another, they are characters, sentences
-    or lines. `is_spaced` is False for scripts written without spaces; `joint` is what stands
-    between two words that were no neighbours. `groups` says of characters which word they stand in
-    (−1: none). What only some transformations need is filled in for those: the universal word
-    class of each word and whether it heads a noun phrase (`tags`, `is_head`), and how much the
-    model's loss depends on it (`importance`).
+    Words are `text[starts[i]:ends[i]]`; where the unit is another, they are characters, tokens,
+    sentences or lines. `is_spaced` is False for scripts written without spaces; `joint` is what
+    stands between two words that were no neighbours. `groups` says of characters which word they
+    stand in (−1: none). What only some transformations need is filled in for those: the universal
+    word class of each word and whether it heads a noun phrase (`tags`, `is_head`), and how much the
+    model's loss depends on it (`importance`). `tokens` holds the token numbers of each unit where
+    those are moved and not pieces of the text: what a model reads then has no text of its own.
     """
 
     text: str
@@ -127,6 +129,7 @@ class Sentence:
     importance: Floats | None = None
     groups: Ints | None = None
     joint: str = " "
+    tokens: tuple[tuple[int, ...], ...] | None = None
 
     def __len__(self) -> int:
         return len(self.starts)
@@ -157,6 +160,9 @@ class Sentence:
     @cached_property
     def kinds(self) -> Ints:
         """A number for each distinct word, ignoring case: equal words share it."""
+        if self.tokens is not None:
+            numbers: dict[tuple[int, ...], int] = {}
+            return np.array([numbers.setdefault(unit, len(numbers)) for unit in self.tokens])
         folded = [word.casefold() for word in self.words]
         return np.unique(folded, return_inverse=True)[1].astype(np.int64)
 
@@ -173,6 +179,7 @@ class Sentence:
             None if self.importance is None else self.importance[positions],
             None if self.groups is None else self.groups[positions],
             self.joint,
+            None if self.tokens is None else tuple(self.tokens[i] for i in positions.tolist()),
         )
 
 
@@ -244,6 +251,9 @@ class Context(Protocol):
 
     def pieces(self, text: str) -> list[tuple[int, int]]:
         """Where the audited model's own tokens lie in a text."""
+
+    def token_units(self, texts: Texts) -> list[list[TokenUnit]]:
+        """The audited model's own tokens of each text of an example, as it would read them."""
 
     def importance(self, pairs: Sequence[Pair]) -> list[list[Floats]]:
         """How much the model's loss depends on each word of each text."""

@@ -49,6 +49,15 @@ def read_file(path: Path, *, max_bytes: int) -> bytes:
         raise BadData(f"{path} cannot be read ({reason(error)})") from None
 
 
+def check_regular_files(folder: Path) -> None:
+    """Raise on a pipe or a device in a folder that a library will read: it would wait for ever."""
+    for here, _, names in os.walk(folder):
+        for name in names:
+            path = Path(here, name)
+            if path.exists() and not path.is_file():
+                raise BadData(f"{one_line(path)} is not a regular file")
+
+
 def read_json(path: Path, *, max_bytes: int = MAX_JSON) -> Any:
     """The content of a JSON file; see `parse_json`."""
     return parse_json(read_file(path, max_bytes=max_bytes), str(path))

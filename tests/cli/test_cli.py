@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 from collections.abc import Callable
@@ -56,6 +57,14 @@ def test_list(run: Run, kind: str, name: str) -> None:
     code, out, err = run("list", kind)
     assert (code, err) == (0, "")
     assert name in out
+
+
+def test_list_without_a_kind_names_every_part_in_few_lines(run: Run) -> None:
+    code, out, err = run("list")
+    assert (code, err) == (0, "")
+    for name in ("derange", "omega_max", "hf:NAME_OR_FOLDER", "mnli", "unli/table2", "ladder"):
+        assert re.search(rf"(^|[ ,]){re.escape(name)}(,|$| )", out, flags=re.MULTILINE), name
+    assert out.count("\n") < 100
 
 
 class TestMistakes:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -10,9 +11,11 @@ import pytest
 
 from disorder.errors import BadModel, DisorderError
 from disorder.registry import ModelPart, parts
+from disorder.runs.folder_lock import FolderLock
 from disorder.verbs.audit import audit, resume
+from disorder.verbs.board import board
 from disorder.verbs.train import resume as resume_training
-from faults.laboratory import changed, run
+from faults.laboratory import changed, copied, run
 
 MARK = "was-here"
 EVIL = f"python:evil:{'predict'}"
@@ -82,6 +85,25 @@ def test_resume_loads_no_tagger_that_the_folder_names(finished: Path, tmp_path: 
         resume(folder)
 
 
+def test_resume_reads_no_prompt_that_the_folder_names(
+    finished: Path, tmp_path: Path, command: Any
+) -> None:
+    (tmp_path / "secret.txt").write_text("my-key {{ text_a }}")
+    prompt = str(tmp_path / "secret.txt")
+
+    def change(raw: dict[str, Any]) -> None:
+        raw["status"] = "started"
+        raw["settings"]["prompt"] = [prompt]
+
+    folder = changed(finished, tmp_path / "run", change)
+    code, _, err = command("audit", "--resume", folder)
+    assert code == 2
+    assert "no file is read because a folder says so" in err
+    assert f"--resume {folder} --prompt {prompt}" in err
+    _, _, err = command("audit", "--resume", folder, "--prompt", prompt)
+    assert "this model takes no prompt" in err  # it was let through, to a model that has no use
+
+
 def test_a_training_runs_no_model_that_its_folder_names(trap: Path, tmp_path: Path) -> None:
     pytest.importorskip("torch", reason="needs torch")
     record = {
@@ -101,6 +123,64 @@ def test_a_training_runs_no_model_that_its_folder_names(trap: Path, tmp_path: Pa
     with pytest.raises(BadModel, match="nothing is run because a folder says so"):
         resume_training(folder)
     assert not (trap / MARK).exists()
+
+
+LINKS = [("audit", name) for name in (".lock", "samples/journal.jsonl", "report.html")]
+LINKS += [("train", name) for name in ("checkpoints", "weights.npz", "config.json")]
+
+
+@pytest.mark.parametrize(("verb", "name"), LINKS)
+def test_nothing_is_written_where_the_links_of_a_folder_lead(
+    verb: str, name: str, finished: Path, tmp_path: Path, command: Any
+) -> None:
+    """A hostile folder could else have our files truncated, added to or removed."""
+    target = tmp_path / "mine"
+    target.mkdir()
+    (target / "kept").mkdir()
+    (target / "file").write_text("precious")
+    folder = changed(finished, tmp_path / "run", lambda raw: raw.update(status="started"))
+    record = {"status": "started", "request": {"model": "bow", "limit": 20}, "hashes": {}}
+    (folder / "training.json").write_text(json.dumps(record))
+    (folder / name).unlink(missing_ok=True)
+    (folder / name).symlink_to(target if name == "checkpoints" else target / "file")
+    code, _, err = command(verb, "--resume", folder)
+    assert code == 2
+    assert "is a symbolic link; nothing is written where a folder's links lead" in err
+    assert (target / "file").read_text() == "precious"
+    assert (target / "kept").exists()
+
+
+def test_a_lock_that_is_a_link_is_not_followed(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("precious")
+    (tmp_path / "site").mkdir()
+    (tmp_path / "site" / ".lock").symlink_to(tmp_path / "file")
+    with pytest.raises(DisorderError, match="cannot be written"):
+        FolderLock(tmp_path / "site", may_have_links=True)
+    assert (tmp_path / "file").read_text() == "precious"
+
+
+def test_a_board_shows_no_page_that_a_run_folder_holds(finished: Path, tmp_path: Path) -> None:
+    """Not its scripts, and no file of ours that it links to."""
+    (tmp_path / "secret").write_text("my-key")
+    for name in ("linked", "scripted"):
+        folder = copied(finished, tmp_path / "runs" / name)
+        (folder / "report.html").unlink()
+    (tmp_path / "runs" / "linked" / "report.html").symlink_to(tmp_path / "secret")
+    (tmp_path / "runs" / "scripted" / "report.html").write_text("<script>alert(1)</script>")
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr("disorder.report.charts.svg", lambda spec: "<svg/>")
+        board(tmp_path / "runs", out=tmp_path / "site")
+    pages = [path.read_text() for path in (tmp_path / "site" / "reports").iterdir()]
+    assert len(pages) == 2
+    assert not any("my-key" in page or "<script" in page for page in pages)
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs pipes")
+@pytest.mark.parametrize("spec", ["bow", "onnx", "hf", "bilstm"])
+def test_a_pipe_in_a_model_folder_does_not_block(spec: str, tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "config.json")
+    with pytest.raises(DisorderError, match=r"config\.json is not a regular file"):
+        audit(f"{spec}:{tmp_path}", "builtin", limit=3)
 
 
 def test_a_finished_training_is_loaded_by_what_it_is(tmp_path: Path) -> None:

@@ -11,10 +11,13 @@ import random
 import re
 import signal
 import socket
-import subprocess
+import sys
+import threading
 import time
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import urlencode
 
@@ -22,43 +25,69 @@ import pytest
 
 from disorder.verbs.human.answer_store import AnswerStore, StaleAnswer
 from disorder.web.slow_clients import LOG_LINES, QuietLog
-from faults.laboratory import disorder_command, environment, note, size
+from faults.laboratory import IS_FULL, note, size
 
 pytest.importorskip("uvicorn", reason="needs uvicorn")
 pytest.importorskip("duckdb", reason="needs duckdb")
 
 
+@dataclass
+class Server:
+    """A server in a forked process, and the lines it printed until it listened."""
+
+    pid: int
+    lines: list[str]
+
+    @property
+    def port(self) -> int:
+        found = re.search(r"http://127\.0\.0\.1:(\d+)", "\n".join(self.lines))
+        assert found is not None, self.lines
+        return int(found[1])
+
+    @property
+    def is_alive(self) -> bool:
+        return os.waitpid(self.pid, os.WNOHANG) == (0, 0)
+
+    def kill(self) -> None:
+        with suppress(ProcessLookupError, ChildProcessError):
+            os.kill(self.pid, signal.SIGKILL)
+            os.waitpid(self.pid, 0)
+
+
 @contextmanager
-def server(*words: object, log: Path) -> Iterator[tuple[subprocess.Popen[bytes], list[str]]]:
-    """A server in a process of its own, and the lines it printed until it listens."""
-    with log.open("wb") as file:
-        process = subprocess.Popen(
-            disorder_command(*words, "--port", 0),
-            env=environment(PYTHONUNBUFFERED="1"),
-            stdout=subprocess.PIPE,
-            stderr=file,
-        )
-    assert process.stdout is not None
+def server(*words: object, log: Path) -> Iterator[Server]:
+    """Serve in a forked process, which need not import anything."""
+    from disorder.web import annotation_app, viewer_app  # noqa: F401
+
+    reading, writing = os.pipe()
+    pid = os.fork()
+    if not pid:
+        _serve([*map(str, words), "--port", "0"], writing, log)
+    os.close(writing)
+    found = Server(pid, [])
     try:
-        lines = []
-        while not lines or "Ctrl-C" not in lines[-1]:
-            line = process.stdout.readline().decode()
-            assert line, log.read_text()
-            lines.append(line.strip())
-        yield process, lines
+        with os.fdopen(reading, encoding="utf-8") as printed:
+            while not found.lines or "Ctrl-C" not in found.lines[-1]:
+                line = printed.readline()
+                assert line, log.read_text()
+                found.lines.append(line.strip())
+            yield found
     finally:
-        process.send_signal(signal.SIGINT)
-        with suppress(subprocess.TimeoutExpired):
-            process.wait(10)
-        process.kill()
-        process.wait()
-        process.stdout.close()
+        found.kill()
 
 
-def port_of(lines: list[str]) -> int:
-    found = re.search(r"http://127\.0\.0\.1:(\d+)", "\n".join(lines))
-    assert found is not None, lines
-    return int(found[1])
+def _serve(words: list[str], writing: int, log: Path) -> None:
+    try:
+        warnings.simplefilter("ignore")
+        os.dup2(writing, 1)
+        os.dup2(os.open(log, os.O_WRONLY | os.O_CREAT | os.O_TRUNC), 2)
+        sys.stdout = os.fdopen(1, "w", buffering=1, closefd=False)
+        sys.stderr = os.fdopen(2, "w", buffering=1, closefd=False)
+        from disorder.cli import main
+
+        main(words)
+    finally:
+        os._exit(0)
 
 
 def get(port: int, path: str = "/", **headers: str) -> tuple[int, float]:
@@ -76,8 +105,8 @@ def test_slow_clients_keep_no_honest_user_waiting(finished: Path, tmp_path: Path
     """More half-sent requests than the server keeps connections, some dribbling on."""
     n_slow = size(400, 1_200)
     log = tmp_path / "log"
-    with server("view", finished.parent, log=log) as (process, lines):
-        port = port_of(lines)
+    with server("view", finished.parent, log=log) as viewer:
+        port = viewer.port
         assert get(port)[0] == 200
         slow = []
         for i in range(n_slow):
@@ -97,20 +126,24 @@ def test_slow_clients_keep_no_honest_user_waiting(finished: Path, tmp_path: Path
             one.close()
         times.sort()
         p95 = times[int(0.95 * len(times))]
-        assert p95 < (1.0 if os.environ.get("DISORDER_FAULTS") == "full" else 5.0), times
-        assert process.poll() is None
+        assert viewer.is_alive
+        if IS_FULL:  # measured on a machine that does nothing else
+            assert p95 < 1.0, times
     assert log.stat().st_size < 20_000
     note("slow connections", n_slow, survived=n_slow, what=f"p95 of an honest user {p95:.2f} s")
 
 
-def test_a_half_sent_request_is_closed_in_time(finished: Path, tmp_path: Path) -> None:
-    with server("view", finished.parent, log=tmp_path / "log") as (_, lines):
-        one = socket.create_connection(("127.0.0.1", port_of(lines)), timeout=30)
+def test_a_half_sent_request_is_closed(
+    finished: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("disorder.web.slow_clients.REQUEST_SECONDS", 0.3)
+    with server("view", finished.parent, log=tmp_path / "log") as viewer:
+        one = socket.create_connection(("127.0.0.1", viewer.port), timeout=60)
         one.sendall(b"GET / HTTP/1.1\r\nHost: 127.0.0.1\r\n")
-        began = time.monotonic()
         assert one.recv(100) == b""
-        assert 5 < time.monotonic() - began < 25
         one.close()
+        assert get(viewer.port)[0] == 200
+        assert viewer.is_alive
 
 
 @pytest.mark.parametrize("origin", ["http://[", "http://[::1", "//", "null", "http://evil.example"])
@@ -155,27 +188,23 @@ def test_no_acknowledged_answer_is_lost_to_a_kill(tmp_path: Path) -> None:
     """The annotation server is killed at random moments; what it said it had kept is there."""
     from disorder.verbs import human
 
-    human.make("builtin", tmp_path / "task", n=60, annotators=["ann"])
+    human.make("builtin", tmp_path / "task", n=400, annotators=["ann"])
     draw = random.Random(3)
     kept: dict[str, str] = {}
-    kills = size(2, 25)
-    for number in range(kills):
-        with server("human", "serve", tmp_path / "task", log=tmp_path / f"log{number}") as (
-            process,
-            lines,
-        ):
-            port = port_of(lines)
-            token = re.search(r"token=([\w-]+)", "\n".join(lines))
+    kills = size(2, 40)
+    for _ in range(kills):
+        with server("human", "serve", tmp_path / "task", log=tmp_path / "log") as served:
+            token = re.search(r"token=([\w-]+)", "\n".join(served.lines))
             assert token is not None
-            end = time.monotonic() + draw.uniform(0.3, 1.2)
+            n_before = draw.randrange(1, 9)  # answers before the kill, which comes amid the next
             with suppress(OSError, http.client.HTTPException):
-                while time.monotonic() < end:
-                    if not _answer_next(port, token[1], kept):
-                        break
-                    if len(kept) % 7 == 3 and draw.random() < 0.3:
-                        process.kill()
-            process.kill()
-            process.wait()
+                for _ in range(n_before):
+                    _answer_next(served.port, token[1], kept)
+                killer = threading.Timer(draw.uniform(0, 0.02), served.kill)
+                killer.start()
+                while _answer_next(served.port, token[1], kept):
+                    pass
+            killer.join()
     stored = {
         answer.item: answer.answer for answer in AnswerStore(tmp_path / "task").answers("ann")
     }

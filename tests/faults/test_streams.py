@@ -223,7 +223,7 @@ def test_an_interrupt_says_how_to_resume_and_that_works(tmp_path: Path) -> None:
     assert process.returncode == 130, err
     told = err.decode().strip().splitlines()[-1]
     typed = "disorder audit --resume 'a b' python:slow:predict"
-    assert told == f"stopped; resume it: {typed}"
+    assert told == f"stopped; what is done is in a b; resume it: {typed}"
     (tmp_path / "go").touch()
     done = run("audit", "--resume", "a b", "python:slow:predict", cwd=tmp_path)
     assert done.code == 0, done.told

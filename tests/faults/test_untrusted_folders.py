@@ -192,7 +192,7 @@ def test_mutated_runs_are_read_and_drawn_or_refused(finished: Path, tmp_path: Pa
     counts = {"refused": 0, "read": 0}
 
     @settings(
-        max_examples=size(80, 6_000),
+        max_examples=size(80, 3_000),
         deadline=None,
         database=None,
         derandomize=True,
@@ -248,7 +248,7 @@ def test_mutated_bytes_of_run_folders_are_refused_or_read(finished: Path, tmp_pa
     n = 0
 
     @settings(
-        max_examples=size(50, 4_500),
+        max_examples=size(50, 2_000),
         deadline=None,
         database=None,
         derandomize=True,

@@ -17,11 +17,15 @@ import pytest
 
 from disorder.cli import options
 from disorder.errors import BadData, DisorderError
-from disorder.runs import read_run
+from disorder.runs import read_run, storage
 from disorder.runs.folder_lock import FolderLock
+from disorder.verbs import human
 from disorder.verbs.audit import audit, resume
 from disorder.verbs.compare import compare
 from disorder.verbs.gate import gate
+from disorder.verbs.human import task_folder
+from disorder.verbs.perturb import perturb
+from disorder.verbs.train import train
 from faults.laboratory import (
     changed,
     copied,
@@ -42,6 +46,19 @@ def predict(pairs):
         time.sleep(0.01)
     return ["neutral"] * len(pairs)
 """
+
+
+WRITERS: dict[str, list[str]] = {
+    "audit": ["audit", "none", "none", "--out", "out"],
+    "sanity": ["sanity", "none", "--out", "out"],
+    "explain": ["explain", "none", "none", "--out", "out"],
+    "train": ["train", "plain", "none", "--model", "bow", "--out", "out"],
+    "designs": ["designs", "none", "none", "--on", "reverse", "--out", "out"],
+    "mitigations": ["mitigations", "none", "none", "--out", "out"],
+    "study": ["study", "unli/table2", "uniform", "none", "--out", "out"],
+    "human make": ["human", "make", "none", "--out", "out"],
+    "board": ["board", "none", "--out", "out"],
+}
 
 
 class TestOldParts:
@@ -94,6 +111,55 @@ class TestOldParts:
         assert again.profile.get("predicted", 0) == 0
         assert scores_of(own) == scores_of(finished)
 
+    def test_a_fresh_study_never_reads_the_steps_of_another(
+        self, tmp_path: Path, command: Any
+    ) -> None:
+        words = (
+            "study",
+            "unli/table2",
+            "uniform",
+            "builtin",
+            "--limit",
+            9,
+            "--out",
+            tmp_path / "s",
+        )
+        assert command(*words, "--q", 2)[0] == 0
+        (tmp_path / "s" / "study.json").unlink()
+        code, _, err = command(*words, "--q", 3)
+        assert code == 2
+        assert "holds results of a study that has no study.json" in err
+
+    def test_a_fresh_training_leaves_no_checkpoint_of_another_to_be_resumed(
+        self, tmp_path: Path
+    ) -> None:
+        pytest.importorskip("torch", reason="needs torch")
+        (tmp_path / "t" / "checkpoints").mkdir(parents=True)
+        with pytest.raises(DisorderError, match="holds checkpoints of a training that has no"):
+            train("plain", "builtin:nli:train", model="bow", limit=20, out=tmp_path / "t")
+
+    def test_a_task_that_was_made_half_is_no_task(self, tmp_path: Path) -> None:
+        """Made again over an older one, it never has items beside the key of others."""
+        human.make("builtin", tmp_path / "task", n=6)
+        old = (tmp_path / "task" / "key.jsonl").read_bytes()
+        with pytest.MonkeyPatch.context() as patched:
+            patched.setattr(task_folder, "write_atomically", _interrupted_at("key.jsonl"))
+            with pytest.raises(KeyboardInterrupt):
+                human.make("builtin", tmp_path / "task", n=6, seed=1)
+        assert (tmp_path / "task" / "key.jsonl").read_bytes() == old
+        with pytest.raises(BadData, match=r"task\.json"):
+            human.score(tmp_path / "task")
+        assert human.make("builtin", tmp_path / "task", n=6, seed=1).task.seed == 1
+
+
+def _interrupted_at(name: str) -> Any:
+    def write(path: Path, content: bytes, **more: Any) -> None:
+        if path.name == name:
+            raise KeyboardInterrupt
+        storage.write_atomically(path, content, **more)
+
+    return write
+
 
 class TestTwoWriters:
     def test_a_second_writer_gets_one_line_before_anything_is_loaded(self, tmp_path: Path) -> None:
@@ -118,6 +184,50 @@ class TestTwoWriters:
             _out, err = first.communicate(timeout=60)
         assert first.returncode == 0, err.decode()
         assert not (tmp_path / "one" / ".lock").exists()
+
+    @pytest.mark.parametrize("name", WRITERS)
+    def test_every_verb_that_writes_a_folder_takes_its_lock_first(
+        self, name: str, tmp_path: Path, command: Any, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """Before anything is loaded: what is named here is not there."""
+        monkeypatch.chdir(tmp_path)
+        with FolderLock(tmp_path / "out"):
+            code, _, err = command(*WRITERS[name])
+        assert code == 2, err
+        assert "out is being written by another disorder" in err
+        assert len(err.strip().splitlines()) == 1
+
+    @pytest.mark.parametrize("name", ["sanity", "explain", "designs", "human make", "board"])
+    def test_a_folder_that_was_made_for_nothing_is_removed(
+        self, name: str, tmp_path: Path, command: Any, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.chdir(tmp_path)
+        code, _, err = command(*WRITERS[name])
+        assert code == 2, err
+        assert list(tmp_path.iterdir()) == []
+
+    def test_a_task_is_served_once(self, tmp_path: Path) -> None:
+        pytest.importorskip("uvicorn", reason="needs uvicorn")
+        from disorder.web.annotation_app import serve_task
+
+        human.make("builtin", tmp_path / "task", n=6)
+        with (
+            FolderLock(tmp_path / "task"),
+            pytest.raises(DisorderError, match="being written by another"),
+        ):
+            serve_task(tmp_path / "task", port=0)
+
+    def test_two_perturbed_files_of_one_name_are_never_mixed(self, tmp_path: Path) -> None:
+        path = tmp_path / "x.jsonl"
+        texts = perturb("builtin", with_="reverse", limit=3, q=1)
+        with storage.replacing(path) as other:
+            other.write(b"half of another")
+            texts.save(path)
+            written = path.read_bytes()
+        assert len(written.splitlines()) == 3
+        assert b"another" not in written
+        assert path.read_bytes() == b"half of another"  # the last one wins, as a whole
+        assert [each.name for each in tmp_path.iterdir()] == ["x.jsonl"]
 
     def test_names_made_in_the_same_second_differ(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -64,11 +64,27 @@ def test_mixed_data_says_so(one: str, other: str) -> None:
     assert other in found.note
 
 
-@pytest.mark.parametrize("texts", [[], [""], ["1 + 1 = 2", "😀"], ["ok"]])
-def test_too_little_is_unknown_and_not_english(texts: list[str]) -> None:
+@pytest.mark.parametrize("texts", [[], [""], ["1 + 1 = 2", "😀"]])
+def test_without_letters_there_is_nothing_to_say(texts: list[str]) -> None:
     found = detect(texts)
     assert found.code == "und"
-    assert "--language" in found.note
+    assert found.note == ""
+
+
+@pytest.mark.parametrize(
+    ("texts", "guess"),
+    [
+        (["I am happy", "I am sad"], "en"),
+        (["ant bee cat dog eel fox gnu"], "en"),
+        (["dónde está mi paquete"], "es"),
+        (["สวัสดี"], "th"),
+    ],
+)
+def test_too_little_is_unknown_and_the_best_guess_is_told(texts: list[str], guess: str) -> None:
+    found = detect(texts)
+    assert found.code == "und"
+    assert found.likeliest == guess
+    assert found.note.endswith(f"--language {guess}")
 
 
 def test_rows_from_all_over_the_data_are_looked_at() -> None:

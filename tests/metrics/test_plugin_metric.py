@@ -1,25 +1,40 @@
-"""A metric of a plugin appears wherever a built-in one does, with nothing but its declaration."""
+"""A metric and a transformation of a plugin appear wherever built-in ones do, with nothing but
+their declarations.
+"""
 
 from __future__ import annotations
 
 import io
 from collections.abc import Iterator
+from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 
 import numpy as np
 import pytest
+from numpy.random import Generator
 from rich.console import Console
 
 from conftest import Command, pairs
+from disorder.errors import UnknownName
 from disorder.metrics import Mean
-from disorder.registry import MetricPart, metric, unregister
+from disorder.registry import (
+    MetricPart,
+    TransformationPart,
+    metric,
+    transformation,
+    unregister,
+)
+from disorder.report.board_page import page as board_page
 from disorder.report.comparison import show_comparison
 from disorder.report.comparison_page import page as comparison_page
+from disorder.report.latex import run_table
+from disorder.report.model_card import model_card
 from disorder.report.page import page
 from disorder.report.terminal import show
 from disorder.runs import Run, read_run
-from disorder.types import Outcomes
+from disorder.types import Outcomes, PositionRows, Sentence
 from disorder.verbs.audit import audit
+from disorder.verbs.board import board
 from disorder.verbs.compare import compare
 from disorder.verbs.gate import gate
 
@@ -34,8 +49,14 @@ def _plugin() -> Iterator[None]:
         is_same = outcomes.label == outcomes.label[:, :1]
         return Mean.over_all(np.asarray(is_same.mean(axis=1)))
 
+    @transformation(keeps="words", keeps_words=True, destroys="order", deterministic=True)
+    def last_first(sentence: Sentence, rng: Generator, count: int) -> PositionRows:
+        """Put the last word first."""
+        return PositionRows(sentence, np.roll(np.arange(len(sentence)), 1)[None, :])
+
     yield
     unregister(MetricPart, "calmness")
+    unregister(TransformationPart, "last_first")
 
 
 @pytest.fixture(scope="module")
@@ -43,7 +64,8 @@ def folder(_plugin: None, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Two runs on the same data."""
     folder = tmp_path_factory.mktemp("runs")
     for name in ("uniform", "always:neutral"):
-        audit(name, pairs(24), q=5, with_="derange", cache="off", out=folder / name[:3])
+        settings = {"q": 5, "with_": ["derange", "last_first"], "cache": "off"}
+        audit(name, pairs(24), out=folder / name[:3], **settings)
     return folder
 
 
@@ -119,6 +141,41 @@ def test_the_viewer_shows_it(folder: Path, monkeypatch: pytest.MonkeyPatch) -> N
     assert MEANING in response.text
     compared = request(viewer, f"/compare?run={ids['uni']}&run={ids['alw']}")
     assert "calm" in compared.text
+
+
+def test_papers_cards_and_the_board_show_both(folder: Path, run: Run) -> None:
+    table = str(run_table(run))
+    assert "calm" in table
+    assert "last\\_first" in table
+    card = model_card(run)
+    assert "calmness" in card
+    assert "last_first" in card
+    made = board(folder, score="calmness")
+    assert all(row.scores["calmness"] is not None for row in made.rows)
+    html = board_page(made)
+    assert "calm</button>" in html
+    assert MEANING in html
+    with pytest.raises(UnknownName, match="did you mean 'calmness'"):
+        board(folder, score="calmnes")
+
+
+def test_pages_show_the_transformation(run: Run) -> None:
+    assert "last_first" in page(run)
+    assert "Put the last word first" in page(run)
+
+
+def test_a_reference_of_your_own_has_both() -> None:
+    pytest.importorskip("yaml", reason="needs PyYAML")
+    path = Path(__file__).parents[2] / "scripts" / "reference.py"
+    spec = spec_from_file_location("reference", path)
+    assert spec is not None
+    assert spec.loader is not None
+    reference = module_from_spec(spec)
+    spec.loader.exec_module(reference)
+    for plugins in (True, False):
+        lines = "\n".join(reference._parts(plugins=plugins))
+        assert ("calmness" in lines) is plugins
+        assert ("Put the last word first" in lines) is plugins
 
 
 def test_it_is_listed(command: Command) -> None:

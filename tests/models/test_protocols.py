@@ -24,13 +24,25 @@ from disorder.models.protocols import (
     Predictor,
     Timed,
     Tokens,
+    TokenUnits,
 )
 from disorder.transformations import parse
 from disorder.transformations.rendering import variant_texts
 from disorder.types import Floats, Texts, Variants
 from disorder.verbs.audit import audit
 
-EVERYTHING = {Attention, Batching, Costly, Gradients, Notes, Pieces, Precision, Timed, Tokens}
+EVERYTHING = {
+    Attention,
+    Batching,
+    Costly,
+    Gradients,
+    Notes,
+    Pieces,
+    Precision,
+    Timed,
+    Tokens,
+    TokenUnits,
+}
 VARIANTS = [
     parse("derange").apply(example, task=NLI, q=4, seed=0, short="use")
     for example in read_data("builtin").examples[:12]
@@ -44,7 +56,7 @@ def offered(model: object) -> set[type]:
 @pytest.mark.parametrize(
     ("spec", "capabilities"),
     [
-        ("builtin", {Batching, Costly, Notes, Timed, Tokens}),
+        ("builtin", {Batching, Costly, Notes, Timed, Tokens, TokenUnits}),
         ("builtin:bow", set()),
         ("uniform", set()),
         ("always:neutral", set()),

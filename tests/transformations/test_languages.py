@@ -152,12 +152,11 @@ def test_unknown_and_mixed_languages_have_no_tagger(language: str) -> None:
 def test_a_chinese_file_is_segmented_without_being_told(
     run: Command, jsonl: Callable[..., Path]
 ) -> None:
-    pytest.importorskip("rjieba", reason="needs rjieba")
     path = jsonl(rows_in("zh"))
     code, _, said = run("perturb", path, "--with", "derange", "--out", "x.jsonl")
     assert code == 0, said
     first = json.loads(Path("x.jsonl").read_text(encoding="utf-8").splitlines()[0])
-    words = split(ROWS["zh"][1], words="jieba")
+    words = split(ROWS["zh"][1], words="icu")
     assert len(first["positions_b"]) == len(words) < len(ROWS["zh"][1])
     assert sorted(first["text_b"]) == sorted(ROWS["zh"][1])
 
@@ -218,8 +217,17 @@ def test_languages_are_listed(run: Command) -> None:
         assert name in printed
 
 
-def test_chinese_is_cut_by_its_segmenter() -> None:
-    pytest.importorskip("rjieba", reason="needs rjieba")
-    assert parse("derange").splitter_for(CHINESE) == "jieba"
-    assert parse("derange", fidelity="released").splitter_for(CHINESE) == "jieba"
+@pytest.mark.parametrize("is_installed", [False, True])
+def test_how_chinese_is_cut_does_not_depend_on_what_is_installed(
+    is_installed: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("disorder.transformations.words._has_jieba", lambda: is_installed)
+    assert parse("derange").splitter_for(CHINESE) == "icu"
+    assert parse("derange", fidelity="released").splitter_for(CHINESE) == "icu"
     assert parse("derange:words=simple").splitter_for(CHINESE) == "simple"
+    assert parse("derange:words=jieba").splitter_for(CHINESE) == "jieba"
+
+
+def test_chinese_word_classes_are_of_the_taggers_words() -> None:
+    pytest.importorskip("rjieba", reason="needs rjieba")
+    assert parse("drop_pos").splitter_for(CHINESE) == "jieba"

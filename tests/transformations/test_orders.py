@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from itertools import pairwise, permutations
+from typing import Any
 
 import numpy as np
 import pytest
@@ -22,6 +23,7 @@ from disorder.transformations.positions.random_orders import (
     no_fixed_point,
     no_old_bigram,
     random_orders,
+    without_old_bigrams,
 )
 from disorder.transformations.rendering import variant_texts
 from disorder.types import Example
@@ -118,3 +120,37 @@ def test_draws_depend_on_seed_part_and_example_alone() -> None:
     parse("shuffle").apply(text, task=NLI, q=5, seed=3)
     np.random.default_rng().random(5)
     assert variant_texts(parse("derange").apply(text, task=NLI, q=5, seed=3)) == alone
+
+
+def test_orders_of_a_long_text_are_not_counted() -> None:
+    """The count of orders of n units has n log n digits, and counting takes n times as long."""
+    text = " ".join(f"w{i}" for i in range(1_200))
+    for spec in ("derange", "keep_bigrams:share=0.5"):
+        variants = parse(spec).apply(Example("long", text, None, ""), task=NLI, q=2, seed=0)
+        assert len(variants) == 2
+        assert variants.available is None
+
+
+def test_a_text_with_every_bigram_draws_nothing_to_find_that_out() -> None:
+    """Letters of a long text stand beside nearly every other: bulk draws would all be thrown
+    away.
+    """
+
+    class Counted:
+        def __init__(self) -> None:
+            self.rng = np.random.default_rng(0)
+            self.drawn = 0
+
+        def random(self, shape: tuple[int, int]) -> Any:
+            self.drawn += shape[0]
+            return self.rng.random(shape)
+
+        def integers(self, high: int) -> Any:
+            return self.rng.integers(high)
+
+    rng: Any = Counted()
+    kinds = np.random.default_rng(1).integers(0, 27, size=3_000)
+    rows, available = without_old_bigrams(kinds, 3, rng)
+    assert len(rows) == 0
+    assert available is None
+    assert rng.drawn == 3  # only the orders that are repaired

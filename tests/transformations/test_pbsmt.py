@@ -22,6 +22,7 @@ from disorder.runs.cache_folder import default_folder
 from disorder.transformations import parse
 from disorder.transformations.rendering import variant_texts
 from disorder.transformations.translation import trained_translators
+from disorder.transformations.translation import translator as thot_translator
 from disorder.transformations.translation.training_pairs import PairSelection, choose
 from disorder.transformations.words import split
 from disorder.types import Example
@@ -379,3 +380,31 @@ def test_two_processes_train_at_once_and_write_the_same(tmp_path: Path) -> None:
     assert len(first.splitlines()) == 6
     assert told.count("pbsmt: learning") <= 3
     assert not [folder for folder in kept() if folder.name.startswith(".")]
+
+
+def test_moses_search_may_jump_where_the_quick_one_goes_from_left_to_right(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With weights that let the language model decide: nouns come first in the target."""
+    adjectives = {"red": "rojo", "blue": "azul", "old": "viejo", "new": "nuevo"}
+    nouns = {"dog": "perro", "cat": "gato", "car": "coche", "hat": "gorro"}
+    pairs = [
+        ([first, second], [nouns[second], adjectives[first]])
+        for first, second in itertools.product(adjectives, nouns)
+        if (first, second) != ("blue", "cat")
+    ]
+    thot_translator.build(pairs * 5, tmp_path)
+    monkeypatch.setattr(thot_translator, "WEIGHTS", (1.0, 3.0, 1.0, 0.1, 1.0, 1.0, 1.0, 0.0))
+    quick, moses = (thot_translator.Translator(tmp_path, name) for name in ("quick", "moses"))
+    assert quick(["blue", "cat"]) == ["azul", "gato"]
+    assert moses(["blue", "cat"]) == ["gato", "azul"]
+
+
+def test_one_training_serves_both_searches(n_built: list[int]) -> None:
+    context = Given(planted(("neutral",)))
+    for spec in ("pbsmt:train=given", "pbsmt:train=given,decoder=moses"):
+        example = Example("x", "Dog tree.", "Whatever.", "neutral")
+        parse(spec).apply(example, task=NLI, q=1, seed=0, context=context)
+    assert len(n_built) <= 1
+    with pytest.raises(BadSetting, match="decoder"):
+        parse("pbsmt:train=given,decoder=fast")

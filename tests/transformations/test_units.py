@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from itertools import pairwise
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -18,7 +19,7 @@ from disorder.registry import TransformationPart, parts
 from disorder.transformations import parse, suite
 from disorder.transformations.rendering import render, variant_texts
 from disorder.transformations.words import split
-from disorder.types import Variants
+from disorder.types import Example, Task, Variants
 from disorder.verbs.perturb import perturb
 
 UNITS = ("char", "subword", "sentence", "line")
@@ -85,6 +86,8 @@ def test_words_are_the_usual_unit() -> None:
         ("derange:unit=letter", "word or char or subword"),
         ("drop_pos:unit=char", "it is about words"),
         ("derange:unit=char,words=icu", "one of the two"),
+        ("derange:sentences=punkt", "unit=sentence beside it"),
+        ("derange:unit=sentence,sentences=spacy", "icu or punkt"),
         ("derange:unit=char+reverse", "steps that move the same unit"),
         ("shuffle_letters+reverse", "steps that move the same unit"),
         ("shuffle_letters:share=0", "a share above 0"),
@@ -258,6 +261,36 @@ def test_answers_follow_their_sentence() -> None:
         for answer in record["answers"]:
             start = answer["answer_start"]
             assert record["text_b"][start : start + len(answer["text"])] == answer["text"]
+
+
+def test_an_answer_whose_place_is_not_told_follows_too() -> None:
+    """As in files that give the texts of answers alone; an equal word elsewhere is no answer's
+    piece.
+    """
+    row = {**QUESTIONS[0], "label": "answerable", "answers": ["Dr. Li", "it", "saw it! Was"]}
+    row = {**row, "text_a": row["question"], "text_b": row["context"]}
+    [record] = perturb([row], with_="reverse:unit=sentence,side=b", q=1)
+    assert record["text_b"].startswith("Then it came back.")
+    starts = [answer["answer_start"] for answer in record["answers"]]
+    text = record["text_b"]
+    assert text[starts[0] :].startswith("Dr. Li saw it!")
+    assert text[starts[1] :].startswith("it! ")  # the first "it" of the passage
+    assert starts[2] is None
+
+
+def test_punkt_finds_sentences_where_it_is_asked_for(nltk_data: Path) -> None:
+    spec = "reverse:sentences=punkt,unit=sentence"
+    transformation = parse("reverse:unit=sentence,sentences=punkt")
+    assert transformation.spec == spec
+    assert parse("reverse:unit=sentence,sentences=icu").spec == "reverse:unit=sentence"
+    assert transformation.splitter_for(Task("x", language="en")) == "punkt:en"
+    assert transformation.splitter_for(Task("x", language="de")) == "punkt:de"
+    german = Task("x", language="de")
+    text = "Am 3. Mai kam Dr. Weiß bzw. sein Sohn. Er blieb."
+    found = transformation.apply(Example("1", text, None, ""), task=german, q=1, seed=0)
+    assert variant_texts(found)[0][0] == "Er blieb. Am 3. Mai kam Dr. Weiß bzw. sein Sohn."
+    with pytest.raises(BadSetting, match="sentences=icu for Thai"):
+        transformation.splitter_for(Task("x", language="th"))
 
 
 def test_an_answer_that_is_torn_apart_has_no_place() -> None:

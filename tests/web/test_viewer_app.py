@@ -75,12 +75,16 @@ def test_every_page_is_served_and_shows_hostile_text_as_text(app: Any) -> None:
         f"/run/{hostile}",
         f"/run/{hostile}/report",
         f"/compare?run={ids['uni']}&run={ids['alw']}",
+        "/conclusions",
     ]
     targets += [f"/run/{hostile}/example/{i}" for i in range(6)]
     for target in targets:
         response = request(viewer, target)
         assert response.status == 200, response.text
         assert not EVIL.search(response.text.replace("\n", "")), target
+    for target in ("/", f"/run/{hostile}"):
+        assert 'href="/conclusions"' in request(viewer, target).text
+    assert "reads word order" in request(viewer, "/conclusions").text
     page = request(viewer, f"/run/{hostile}").text
     assert "&lt;img src=x onerror=alert(1)&gt;" in page
     assert "⟨U+202E⟩" in page
@@ -189,6 +193,41 @@ def test_other_results_are_listed_and_open_with_links_that_work(tmp_path: Path) 
     (explained,) = re.findall(r'href="(/page/[0-9a-f]{12})"', report)
     assert "disorder explain" in request(viewer, explained).text
     assert request(viewer, "/page/000000000000").status == 404
+
+
+def test_tasks_for_people_are_listed_and_show_scores_but_no_item_and_no_link(
+    tmp_path: Path,
+) -> None:
+    from disorder.verbs import human
+    from disorder.verbs.human.task_folder import read_annotators, read_items
+
+    task = tmp_path / "runs" / "<task>"
+    human.make("builtin", task, n=6, with_=["derange"], annotators=["ann", "bob"])
+    viewer = AccessControl(viewer_app(tmp_path / "runs"))
+
+    def opened() -> str:
+        listed = request(viewer, "/").text
+        assert ">human task<" in listed
+        (address,) = re.findall(r'href="(/human/[0-9a-f]{12})">6 items of builtin</a>', listed)
+        page = request(viewer, address)
+        assert page.status == 200
+        return page.text
+
+    assert "no answers yet" in opened()
+    items = read_items(task)
+    answers = [f"{each.item},{name},neutral" for each in items for name in ("ann", "bob")]
+    answered = tmp_path / "answers.csv"
+    answered.write_text("\n".join(["item,annotator,answer", *answers]), encoding="utf-8")
+    human.import_answers(task, answered)
+    page = opened()
+    assert ">all 2<" in page
+    assert "&lt;task&gt;" in page
+    hidden = [each.text_a for each in items] + [each.token for each in read_annotators(task)]
+    assert not any(text in page for text in hidden)
+    assert request(viewer, "/human/000000000000").status == 404
+    (task / "key.jsonl").rename(tmp_path / "key.jsonl")
+    (task / "key.jsonl").symlink_to(tmp_path / "key.jsonl")
+    assert ">human task<" not in request(AccessControl(viewer_app(tmp_path / "runs")), "/").text
 
 
 def test_charts_and_styles_are_served_by_the_viewer(app: Any) -> None:

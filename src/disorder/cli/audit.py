@@ -16,7 +16,7 @@ QUICK = 1000  # examples of the built-in data when no data is named
 # options that are no settings of an audit
 OUTSIDE = ("model", "data", "out", "resume", "profile", "as_json", "dry_run")
 # options that a resumed run does not take from its folder
-NAMED_AGAIN = ("address", "base_url", "cache", "with_")
+NAMED_AGAIN = ("address", "base_url", "cache", "with_", "prompt")
 
 
 def audit(
@@ -146,9 +146,12 @@ def _resumed(folder: str, model: str | None, data: str | None, again: dict[str, 
 def _resume_command(folder: str, model: str, given: dict[str, Any]) -> str:
     """What to type to resume; what a folder may not say is said again."""
     from disorder.verbs.model_loading import must_be_named
+    from disorder.verbs.prompting import prompt_files
 
     words = [model] if must_be_named(model) else []
     for name in ("address", "base_url"):
         if given.get(name):
             words += [f"--{name.replace('_', '-')}", str(given[name])]
+    for name in prompt_files(given.get("prompt") or ()):
+        words += ["--prompt", name]
     return resume_command("audit", folder, *words)

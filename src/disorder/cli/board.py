@@ -17,15 +17,19 @@ def board(
     ],
     out: Annotated[Path, o.option("Folder of the page; its reports lie beside it")] = Path("site"),
     title: Annotated[str, o.option("What the page is called")] = "Word order board",
+    score: Annotated[
+        list[str] | None,
+        o.option("Show this metric too, e.g. p_c or one of a plugin; can be repeated"),
+    ] = None,
 ) -> None:
     """Rank the models of RUNS on each dataset by the skill they keep: one page, no server needed.
 
-    The page sorts and filters itself, links to a copy of each report, and loads nothing from
+    The page sorts and filters itself, links to a report of each run, and loads nothing from
     elsewhere.
     """
     from disorder.verbs.board import board as make
 
-    made = make(*runs, out=out, title=title)
+    made = make(*runs, out=out, title=title, score=score or ())
     n_models = len({row.model for row in made.rows})
     n_data = len({row.data for row in made.rows})
     print_text(f"{len(made.rows)} runs of {n_models} models on {n_data} datasets")

@@ -24,7 +24,6 @@ from disorder.cli.tables import (
     terminal,
     with_interval,
 )
-from disorder.cli.tables import as_json as json_text
 from disorder.cli.train import Device, ModelName, Set, TestLimit, TrainLimit, TrainOut, settings_of
 
 if TYPE_CHECKING:
@@ -142,7 +141,6 @@ def _delta(design: Design) -> str:
 
 
 def _write(folder: Path, found: list[Design], note: str) -> None:
-    """Write designs.json for machines, designs.md for people."""
-    write("--out", folder / "designs.json", json_text(found, indent=1))
+    """Write designs.md for people, beside designs.json for machines."""
     tables = {"Δ to plain": delta_rows(found), "All numbers": design_rows(found)}
     write("--out", folder / "designs.md", markdown(tables, note))

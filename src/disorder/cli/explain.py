@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import shlex
-import sys
+from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -12,6 +11,7 @@ import typer
 from disorder.cli import options as o
 from disorder.cli.output import console as new_console
 from disorder.cli.output import print_json
+from disorder.cli.resuming import resumable
 
 if TYPE_CHECKING:
     from disorder.verbs.explain import Explanations, ExplanationSection
@@ -22,6 +22,10 @@ OUTSIDE = ("model", "data", "out", "figure", "csv", "as_json")
 ExplainBy = Annotated[
     list[str] | None,
     typer.Option("--by", help="Explanation, e.g. lime or minitree:r=1,k=2; can be repeated"),
+]
+ExplainBeside = Annotated[
+    list[str] | None,
+    typer.Option("--beside", help="Another model to show in the same pictures; can be repeated"),
 ]
 ExplainWith = Annotated[
     str,
@@ -60,6 +64,7 @@ def explain(
     model: o.Model = "builtin",
     data: o.Data = None,
     by: ExplainBy = None,
+    beside: ExplainBeside = None,
     with_: ExplainWith = "derange",
     q: o.Q = 100,
     seed: o.Seed = 0,
@@ -97,32 +102,43 @@ def explain(
     given = dict(locals())
     settings: dict[str, Any] = {name: v for name, v in given.items() if name not in OUTSIDE}
     from disorder.cli.progress import Bar
+    from disorder.runs.unfinished import UNFINISHED
     from disorder.verbs import explain as verb
 
     if figure:
         verb.check_format(figure)
     settings["by"] = by or ()
+    settings["beside"] = beside or ()
     settings["columns"] = o.mapping("--columns", columns)
     settings["labels"] = o.mapping("--labels", labels)
-    with Bar() as bar:
-        found = verb.explain(model, data or "builtin", progress=bar, **settings)
-    written = []
-    if figure:
-        written += verb.write_figures(figure, found)
-    if csv:
-        written += verb.write_csvs(csv, found)
-    if out or not (written or as_json):
-        folder = out or o.new_folder(model, data or "builtin")
-        verb.write_folder(folder, found, _command())
-        written.append(folder / "explain.html")
+    is_folder_wanted = out is not None or not (figure or csv or as_json)
+    folder = (out or o.new_folder(model, data or "builtin")) if is_folder_wanted else None
+    with ExitStack() as stack:
+        if folder is not None:
+            stack.enter_context(resumable(folder, UNFINISHED))
+        bar = stack.enter_context(Bar())
+        found = verb.explain(model, data or "builtin", out=folder, progress=bar, **settings)
+    written = _write(found, figure, csv, folder)
     if as_json:
         print_json(verb.as_json(found))
     else:
         _show(found, written)
 
 
-def _command() -> str:
-    return shlex.join(["disorder", *sys.argv[1:]])
+def _write(
+    found: Explanations, figure: Path | None, csv: Path | None, folder: Path | None
+) -> list[Path]:
+    """Write single files where they are wanted; gives the paths to show."""
+    from disorder.verbs import explain as verb
+
+    written = []
+    if figure:
+        written += verb.write_figures(figure, found)
+    if csv:
+        written += verb.write_csvs(csv, found)
+    if folder is not None:
+        written.append(folder / "explain.html")
+    return written
 
 
 def _show(found: Explanations, written: list[Path]) -> None:

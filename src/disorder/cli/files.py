@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from disorder.errors import DisorderError
+from disorder.errors import CannotWrite
 
 
 def write(option: str, path: Path, text: str) -> None:
     """Write a file as UTF-8; half a character, which it cannot hold, is written as its number."""
+    from disorder.runs.storage import write_named_file
+
     try:
-        path.write_bytes(text.encode("utf-8", "backslashreplace"))
-    except OSError as error:
-        raise DisorderError(
-            f"{option} {path} cannot be written ({error.strerror or error})"
-        ) from None
+        write_named_file(path, text.encode("utf-8", "backslashreplace"))
+    except CannotWrite as error:
+        raise CannotWrite(f"{option} {error}") from None

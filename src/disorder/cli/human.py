@@ -166,9 +166,11 @@ def score(
     ] = False,
 ) -> None:
     """Score the answers: accuracy, macro F1, majority, agreement, and the gap to the model."""
+    from disorder.cli.progress import Bar
     from disorder.verbs import human
 
-    scores = human.score(folder)
+    with Bar() as bar:
+        scores = human.score(folder, progress=bar)
     if as_json:
         print_json(scores.model_dump())
     else:

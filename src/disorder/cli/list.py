@@ -37,7 +37,8 @@ PAPERS = (
 )
 COMMON = (
     "All understand side=a|b|both|task|last, words=SPLITTER, q=N, those with word classes "
-    "tagger=TAGGER; chains: A+B."
+    "tagger=TAGGER, those that only change order unit=char|subword|token|sentence|line; "
+    "chains: A+B."
 )
 UNSET = {
     "words": "by language",
@@ -65,16 +66,46 @@ def list_parts(
         bool, typer.Option("--examples", help="Show what each transformation makes of one pair")
     ] = False,
 ) -> None:
-    """List transformations, metrics, models, data and all other parts, plugins included."""
+    """List transformations, metrics, models, data and all other parts, plugins included.
+
+    Without a kind: the names of all of them.
+    """
     from disorder.errors import UnknownName
 
     if kind is not None and kind not in LISTS:
         raise UnknownName("kind of part", kind, LISTS)
     console = new_console(highlight=False)
+    if kind is None and not examples:
+        _print_names(console)
+        return
     for name in [kind] if kind else LISTS:
         console.print(name, style="bold")
         _print_list(console, name, examples=examples)
         console.print()
+
+
+def _print_names(console: Console) -> None:
+    """Every part by name, and how to learn more."""
+    for name in LISTS:
+        heads = _names(name)
+        _print_entry(console, f"{name} ({len(heads)})", [", ".join(heads)])
+    console.print("disorder list KIND says more about each, e.g. disorder list metrics")
+
+
+def _names(name: str) -> list[str]:
+    """What a user types for every part of a list."""
+    from disorder.registry import parts_of
+
+    if name == "suites":
+        from disorder.transformations import suites
+
+        return list(suites())
+    if name == "languages":
+        from disorder.languages import NAMES
+
+        return list(NAMES)
+    heads = [_head(entry) for entry in parts_of(LISTS[name]).values()]
+    return [head.partition(":")[0] if "|" in head else head for head in heads]
 
 
 def _print_list(console: Console, name: str, *, examples: bool) -> None:

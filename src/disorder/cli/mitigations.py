@@ -24,7 +24,8 @@ if TYPE_CHECKING:
 Recipes = Annotated[
     list[str] | None,
     o.option(
-        "Mitigation, with settings as name:key=value; can be repeated "
+        "Mitigation, with settings as name:key=value; key=value/value are alternatives of which "
+        "held-out data chooses; can be repeated "
         "(default: plain, threshold, entropic, invalid_class)",
         "--recipe",
     ),

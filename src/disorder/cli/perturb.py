@@ -142,6 +142,10 @@ def _check_jsonl(**given: object) -> None:
         raise DisorderError(f"{', '.join(names)}: texts alone have no prompt; add --as lm-eval")
 
 
+def _counted(n: int, thing: str) -> str:
+    return f"{n:,} {thing}{'' if n == 1 else 's'}"
+
+
 def _say(tally: Tally, out: str) -> None:
     """What was written, removed and left out, on standard error."""
     for note in tally.notes:
@@ -151,10 +155,9 @@ def _say(tally: Tally, out: str) -> None:
     for spec, n_used in tally.used.items():
         name = f"{spec}: " if len(tally.used) > 1 else ""
         n_written = tally.written[spec]
-        print_text(
-            f"{name}{n_used:,} examples used, {n_written:,} variants written to {out}",
-            is_error=True,
-        )
+        used = _counted(n_used, "example")
+        written = _counted(n_written, "variant")
+        print_text(f"{name}{used} used, {written} written to {out}", is_error=True)
         removed = {side: n for side, n in tally.removed[spec].items() if n > 0}
         if removed:
             counts = " and ".join(f"{n:,} from text_{side}" for side, n in sorted(removed.items()))

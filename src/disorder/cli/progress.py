@@ -5,33 +5,48 @@ from __future__ import annotations
 import logging
 import time
 
+from rich.markup import escape
 from rich.progress import (
     BarColumn,
-    MofNCompleteColumn,
     Progress,
+    ProgressColumn,
+    Task,
     TaskID,
     TextColumn,
     TimeRemainingColumn,
 )
+from rich.table import Column
+from rich.text import Text
 
 from disorder.cli.output import console, print_text
+from disorder.steps import OVERALL, stage_text, step_text
 
 EVERY = 10.0  # seconds between plain lines
 
 
+WIDE = 100  # columns of a terminal that has room for wide bars
+MOST_ROWS = 8  # bars of stages on the screen; older ones that are done make room
+
+
 class Bar:
-    """The `progress=` callback of an audit: shows how far it is."""
+    """The `progress=` callback of a verb: shows how far it is, in all and in each stage."""
 
     def __init__(self) -> None:
         self.console = console(stderr=True)
         self._tasks: dict[str, TaskID] = {}
         self._last = time.monotonic()
+        self._overall = ""
+        is_wide = self.console.width >= WIDE
         self._progress = Progress(
-            TextColumn("{task.description:<22}"),
-            BarColumn(),
-            MofNCompleteColumn(),
-            TimeRemainingColumn(),
-            TextColumn("{task.fields[note]}"),
+            TextColumn(
+                "{task.description}", table_column=Column(no_wrap=True, overflow="ellipsis")
+            ),
+            BarColumn(bar_width=40 if is_wide else 12),
+            CountColumn(),
+            TimeLeftColumn(compact=True),
+            TextColumn(
+                "{task.fields[note]}", table_column=Column(no_wrap=True, overflow="ellipsis")
+            ),
             console=self.console,
             disable=not self.console.is_terminal,
         )
@@ -50,15 +65,51 @@ class Bar:
 
     def _show(self, stage: str, done: int, total: int, note: str, *, is_news: bool) -> None:
         if self.console.is_terminal:
-            if stage not in self._tasks:
-                self._tasks[stage] = self._progress.add_task(stage, total=total, note="")
-            fields = {"note": note} if note else {}
-            self._progress.update(self._tasks[stage], completed=done, **fields)  # type: ignore[arg-type]
+            self._draw(stage, done, total, note)
+        elif stage == OVERALL:
+            self._overall = "" if done >= total else stage_text(stage, done, total, note)
         elif is_news or time.monotonic() - self._last > EVERY:
             self._last = time.monotonic()
-            self.console.print(
-                f"{stage}: {done:,} of {total:,} {note}".rstrip(), highlight=False, markup=False
+            line = "; ".join(filter(None, (stage_text(stage, done, total, note), self._overall)))
+            self.console.print(line, highlight=False, markup=False)
+
+    def _draw(self, stage: str, done: int, total: int, note: str) -> None:
+        """Draw the bar of a stage, or of all steps, and hide the oldest where there are many."""
+        if stage not in self._tasks:
+            self._tasks[stage] = self._progress.add_task(
+                escape(stage), total=total, note="", overall=stage == OVERALL
             )
+            for name in list(self._tasks)[:-MOST_ROWS]:
+                self._progress.update(self._tasks[name], visible=name == OVERALL)
+        task = self._tasks[stage]
+        if stage == OVERALL:
+            self._progress.update(task, description=step_text(done, total), note=escape(note))
+        elif note:
+            self._progress.update(task, note=escape(note))
+        self._progress.update(task, completed=done, total=total)
+
+
+class CountColumn(ProgressColumn):
+    """How many of how many are done; the steps' own text says it already."""
+
+    def render(self, task: Task) -> Text:
+        """The numbers of one stage."""
+        if is_overall(task) or task.total == 1:
+            return Text("")
+        return Text(f"{task.completed:,.0f}/{task.total or 0:,.0f}")
+
+
+class TimeLeftColumn(TimeRemainingColumn):
+    """How long a stage still takes; that of all steps is in their note."""
+
+    def render(self, task: Task) -> Text:
+        """The time left of one stage."""
+        return Text("") if is_overall(task) or task.total == 1 else super().render(task)
+
+
+def is_overall(task: Task) -> bool:
+    """Whether a bar is that of all steps."""
+    return bool(task.fields.get("overall"))
 
 
 class EpochBar(Bar):

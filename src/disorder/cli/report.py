@@ -99,6 +99,8 @@ def report(
 def _print_card(folder: Path, run: Run) -> None:
     """The card on standard output, results for the hub in a file."""
     from disorder.report.model_card import eval_results, model_card
+    from disorder.runs import make_folder
+    from disorder.runs.folder_lock import check_no_links
     from disorder.runs.storage import write_atomically
 
     print_text(model_card(run), end="")
@@ -109,7 +111,8 @@ def _print_card(folder: Path, run: Run) -> None:
         )
         return
     path = folder / ".eval_results" / "disorder.yaml"
-    path.parent.mkdir(exist_ok=True)
+    check_no_links(folder)
+    make_folder(path.parent)
     write_atomically(path, results.encode())
     print_text(f"Results for the hub: {path}", is_error=True)
 

@@ -24,7 +24,7 @@ class Resumable:
         from disorder.runs import place
 
         if (place(self.folder) / self.marker).exists():
-            return f"resume it: {self.command}"
+            return f"what is done is in {self.folder}; resume it: {self.command}"
         return f"nothing was written to {self.folder} yet: type the command again"
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, cast
 from disorder.cli import options as o
 from disorder.cli.output import console as new_console
 from disorder.cli.output import print_json
+from disorder.cli.resuming import resumable
 from disorder.cli.train import Device, Set, settings_of
 
 if TYPE_CHECKING:
@@ -93,11 +94,12 @@ def sanity(
     with its interval: report.html, sanity.json, card.md.
     """
     from disorder.cli.progress import Bar
+    from disorder.runs.unfinished import UNFINISHED
     from disorder.verbs.sanity import as_json as plain_data
     from disorder.verbs.sanity import sanity as run_checks
 
     folder = out or o.new_folder("sanity", data)
-    with Bar() as bar:
+    with resumable(folder, UNFINISHED), Bar() as bar:
         result = run_checks(
             data,
             train=train,

@@ -21,6 +21,8 @@ TARGETS = ("text_a", "text_b", "label", "id")
 NO_LABEL_REASON = "no gold label"
 EMPTY_REASON = "empty text"
 REPEATED_REASON = "repeated row"
+LONGEST = 5_000_000  # letters of a text: a million words, more than any model takes
+LONG_REASON = f"a text of more than {LONGEST:,} letters"
 INVALID_REASON = "half a character (a lone surrogate)"
 logger = logging.getLogger(__name__)
 
@@ -96,6 +98,9 @@ class ExampleReader:
             return None
         assert text_a is not None
         text_b = text_b if self._is_pair else None
+        if max(len(text_a), len(text_b or "")) > LONGEST:
+            self.skipped[LONG_REASON] += 1
+            return None
         name = self._name(row) or _content(text_a, text_b, label).hex()[:12]
         groups = {column: self._group(row, column, where) for column in self.group_by}
         if not _is_valid(name, text_a, text_b or "", label, *groups.values()):

@@ -75,9 +75,10 @@ class RayEngine:
             if isinstance(error.cause, DisorderError):
                 raise error.cause from None
             raise
-        except self.ray.exceptions.RayActorError as error:
+        except self.ray.exceptions.ActorDiedError as error:
             raise DisorderError(
-                f"--engine ray: a worker died {RETRIES + 1} times ({reason(error)})"
+                f"--engine ray: a worker died {RETRIES + 1} times ({reason(error)}); what is "
+                "finished is kept"
             ) from None
         except self.ray.exceptions.RayError as error:
             raise DisorderError(

@@ -51,17 +51,21 @@ class DetectedLanguage:
     """The language of some data: its code, `mul` where rows differ and `und` where none is found.
 
     `shares` says for each language which share of the rows looked at is in it, largest first.
+    `likeliest` is the best guess where no language is found; empty for texts without letters.
     """
 
     code: str
     shares: Mapping[str, float] = field(default_factory=dict)
+    likeliest: str = ""
 
     @property
     def note(self) -> str:
         """What a run says about it; empty where there is nothing to say."""
-        if self.code == UNKNOWN:
+        if self.code == UNKNOWN and self.likeliest:
             return (
-                "the language of the texts is not known; where it matters, name it: --language en"
+                "there is too little text to tell its language "
+                f"({language_name(self.likeliest)} is the best guess); where it matters, name it: "
+                f"--language {self.likeliest}"
             )
         if self.code != MIXED:
             return ""
@@ -69,8 +73,8 @@ class DetectedLanguage:
             f"{language_name(code)} {100 * share:.0f} %" for code, share in self.shares.items()
         )
         return (
-            f"the texts are in several languages ({shares}); word classes are left out: split the "
-            "data by language, or name one with --language"
+            f"the texts are in several languages ({shares}); word classes need one: split the data "
+            "by language, or name one with --language"
         )
 
 
@@ -91,11 +95,23 @@ def detect(texts: Sequence[str]) -> DetectedLanguage:
         if script:
             by_script.setdefault(script, []).append(row)
     if n_letters < FEWEST:
-        return DetectedLanguage(UNKNOWN)
+        return DetectedLanguage(UNKNOWN, likeliest=_guessed(by_script))
     votes: Counter[str] = Counter()
     for script, written in by_script.items():
         votes.update(_votes(script, written))
-    return _decided(votes)
+    found = _decided(votes)
+    if found.code != UNKNOWN:
+        return found
+    return DetectedLanguage(UNKNOWN, found.shares, _guessed(by_script))
+
+
+def _guessed(by_script: Mapping[str, Sequence[str]]) -> str:
+    """The likeliest language of the commonest script; empty where there is no letter."""
+    if not by_script:
+        return ""
+    script = max(by_script, key=lambda name: len(by_script[name]))
+    codes = LANGUAGES[script]
+    return codes[0] if len(codes) == 1 else _best(" ".join(by_script[script]), codes)[0]
 
 
 def sampled(rows: Sequence[T]) -> Sequence[T]:

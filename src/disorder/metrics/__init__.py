@@ -22,10 +22,18 @@ from disorder.metrics.statistics.decomposition import (
     RankCorrelation,
     Share,
 )
-from disorder.metrics.statistics.intervals import average, mean, ratio, resampled, share, widened
+from disorder.metrics.statistics.intervals import (
+    average,
+    mean,
+    ratio,
+    resampled,
+    share,
+    two_digits,
+    widened,
+)
 from disorder.metrics.statistics.paired import PairedDifference, difference_of, holm
 from disorder.metrics.statistics.skill_ratio import SkillRatio
-from disorder.metrics.wos import dev_r, is_simple, step_counts
+from disorder.metrics.wos import dev_r, is_one_sentence, is_simple, step_counts
 
 __all__ = [
     "CURTAILED",
@@ -46,6 +54,7 @@ __all__ = [
     "dev_r",
     "difference_of",
     "holm",
+    "is_one_sentence",
     "is_simple",
     "limits",
     "mean",
@@ -58,5 +67,6 @@ __all__ = [
     "share",
     "step_counts",
     "threshold",
+    "two_digits",
     "widened",
 ]

@@ -10,6 +10,8 @@ from disorder.types import Outcomes
 @metric(
     meaning="share of texts given the gold label",
     better="high on original texts, near chance on perturbed ones",
+    alone="on perturbed texts a model that gives them one frequent label has it at the share of "
+    "that label",
     paper="NDSC",
     of="texts",
     position=10,

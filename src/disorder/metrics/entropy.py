@@ -40,6 +40,7 @@ def entropy_c(outcomes: Outcomes) -> Mean:
     shown="permutations",
     position=170,
     depends_on_q=True,
+    alone="more permutations flip more examples, and change which ones it is measured on",
 )
 def entropy_f(outcomes: Outcomes) -> Mean:
     """Mean entropy over accepted permutations, of examples first predicted wrong and flipped."""

@@ -28,8 +28,8 @@ CURVE = tuple(f"0.{i}" for i in range(1, 10))
     shown="permutations",
     position=110,
     depends_on_q=True,
-    alone="it grows with q to 1 for a model that reads and for one that guesses alike, while a bag "
-    "of words has it at its accuracy",
+    alone="it grows with q, to 1 for a model that guesses once words are moved, while a bag of "
+    "words has it at its accuracy",
 )
 def omega_max(outcomes: Outcomes) -> Share:
     """Share of examples with at least one permutation that gets the gold label."""

@@ -8,6 +8,7 @@ Every step is counted.
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
@@ -61,26 +62,6 @@ def wos(outcomes: Outcomes) -> Mean:
     )
 
 
-def is_simple(text: str, *, task: Task, fidelity: Fidelity) -> bool:
-    """Whether a text passes the first filter: one sentence of more than three words.
-
-    The released code tests for one sentence in CoLA alone, and cuts at every single space, so that
-    a trailing or double one adds a token: Table A4's counts depend on both.
-    """
-    is_released = fidelity == "released"
-    tokens = text.split(" ") if is_released else text.split()
-    if _n_tokens(text, tokens, task.language) <= N_TOKENS:
-        return False
-    return (is_released and task.name != "cola") or is_one_sentence(text)
-
-
-def _n_tokens(text: str, tokens: list[str], language: str) -> int:
-    """How many words a text has; Chinese is counted by character."""
-    if language == "zh":
-        return len(text)
-    return n_words(text) if language in UNSPACED_LANGUAGES else len(tokens)
-
-
 def is_one_sentence(text: str) -> bool:
     """Whether no mark inside the text ends a sentence; abbreviations and initials do not."""
     for end in SENTENCE_END.finditer(text.strip()):
@@ -89,6 +70,34 @@ def is_one_sentence(text: str) -> bool:
         if word not in ABBREVIATIONS and not is_initial and "." not in word:
             return False
     return True
+
+
+def is_simple(
+    text: str,
+    *,
+    task: Task,
+    fidelity: Fidelity,
+    is_single: Callable[[str], bool] = is_one_sentence,
+) -> bool:
+    """Whether a text passes the first filter: one sentence of more than three words.
+
+    `is_single` says what one sentence is.
+
+    The released code tests for one sentence in CoLA alone, and cuts at every single space, so that
+    a trailing or double one adds a token: Table A4's counts depend on both.
+    """
+    is_released = fidelity == "released"
+    tokens = text.split(" ") if is_released else text.split()
+    if _n_tokens(text, tokens, task.language) <= N_TOKENS:
+        return False
+    return (is_released and task.name != "cola") or is_single(text)
+
+
+def _n_tokens(text: str, tokens: list[str], language: str) -> int:
+    """How many words a text has; Chinese is counted by character."""
+    if language == "zh":
+        return len(text)
+    return n_words(text) if language in UNSPACED_LANGUAGES else len(tokens)
 
 
 def dev_r(outcomes: Outcomes) -> list[tuple[str, Bools]]:

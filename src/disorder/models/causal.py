@@ -14,18 +14,20 @@ from typing import Any, Literal
 import numpy as np
 from cachetools import LRUCache
 
-from disorder.errors import BadModel, MissingPackage
+from disorder.errors import BadModel, DoesNotApply, MissingPackage
 from disorder.hub import hub_access
 from disorder.memo import Memo
 from disorder.models.causal_network import CausalNetwork
 from disorder.models.devices import best_device
 from disorder.models.fingerprints import hub_fingerprint
 from disorder.models.inputs.seams import Ids, PromptTokens, common_length, prompt_tokens
+from disorder.models.inputs.variants import all_texts, are_tokens, token_rows
 from disorder.models.likelihood import LikelihoodModel
 from disorder.models.prompting import Prompt, PromptedModel, Question, prompt_for
+from disorder.models.prompting.text_places import TextPlace, marked, text_places, with_moved
 from disorder.models.stems import Stem
 from disorder.registry import model
-from disorder.types import Floats, Predictor, Task, Texts
+from disorder.types import Floats, Predictor, Task, Texts, TokenUnit, Variants
 
 # texts that begin differently, to find where the part that all prompts share ends
 OPENINGS = ("x", "The cat", "the cat", "I", "12 (!)", '"A')
@@ -156,12 +158,64 @@ class CausalModel(PromptedModel):
         """The log-probability of each option, one row per question; questions with one opening
         share its keys and values.
         """
+        return self._scores(questions)
+
+    def token_units(self, texts: Texts, /) -> list[list[TokenUnit]]:
+        """The tokens of each text in its prompt, as units that can be moved."""
+        found = [
+            [place.units for place in self._places(question, texts)]
+            for question in self.prompt.questions([texts])
+        ]
+        if any(units != found[0] for units in found):
+            raise DoesNotApply("its tokens depend on the order of the options")
+        return found[0]
+
+    def predict_variants(self, variants: Sequence[Variants], /) -> Floats:
+        """Probabilities, one row per variant; those that move tokens keep them as numbers."""
+        if not are_tokens(variants):
+            return self(all_texts(variants))
+        began = time.perf_counter()
+        questions: list[Question] = []
+        tokens: list[PromptTokens] = []
+        for each in variants:
+            a, *b = [rows.sentence.text for rows in each.sides]
+            texts = (a, b[0] if b else None)
+            asked = self.prompt.questions([texts])
+            originals = self.tokens(asked)
+            places = [self._places(question, texts) for question in asked]
+            for row in token_rows(each):
+                questions += asked
+                tokens += [with_moved(*known, row) for known in zip(originals, places, strict=True)]
+        self.input_seconds += time.perf_counter() - began
+        return self.predictions(self._scores(questions, tokens))
+
+    def _places(self, question: Question, texts: Texts) -> list[TextPlace]:
+        """Where the texts of an example lie in the tokens of a question about it."""
+        item = self.prompt.template.item(marked(texts), question.listing)
+        prompt = self.rendered(question)
+        given = self.network.tokenizer(
+            prompt, add_special_tokens=not self.is_chat, return_offsets_mapping=True
+        )
+        ids = given["input_ids"]
+        with_marks = self.rendered(replace(question, item=item))
+        places = text_places(prompt, with_marks, texts, ids, given["offset_mapping"])
+        end = max(place.end for place in places)
+        [tokens] = self.tokens([question])
+        if list(tokens.shared[:end]) != ids[:end]:
+            raise DoesNotApply("the answers share tokens with the text")
+        return places
+
+    def _scores(
+        self, questions: Sequence[Question], tokens: Sequence[PromptTokens] | None = None
+    ) -> Floats:
+        """Scores of questions, whose tokens are made when they are needed or given."""
         scores = np.empty((len(questions), len(self.prompt.words)))
         openings: dict[tuple[object, ...], list[int]] = {}
         for i, question in enumerate(questions):
             openings.setdefault((question.instruction, question.shots), []).append(i)
         for places in openings.values():
-            scores[places] = self._under_one_opening([questions[i] for i in places])
+            some = None if tokens is None else [tokens[i] for i in places]
+            scores[places] = self._under_one_opening([questions[i] for i in places], some)
         return scores
 
     def generate(self, requests: Sequence[str], /, *, max_tokens: Sequence[int]) -> list[str]:
@@ -181,7 +235,9 @@ class CausalModel(PromptedModel):
             return [answer.strip() for answer in answers]
         return [(answer.strip().splitlines() or [""])[0].strip() for answer in answers]
 
-    def _under_one_opening(self, questions: Sequence[Question]) -> Floats:
+    def _under_one_opening(
+        self, questions: Sequence[Question], tokens: Sequence[PromptTokens] | None
+    ) -> Floats:
         """Scores of questions with one opening, some at a time: the keys and values of their leads
         must fit in memory.
         """
@@ -193,13 +249,17 @@ class CausalModel(PromptedModel):
         for i, question in enumerate(questions):
             members.setdefault(portion_of[question.lead], []).append(i)
         for places in members.values():
-            scores[places] = self._at_once([questions[i] for i in places])
+            some = None if tokens is None else [tokens[i] for i in places]
+            scores[places] = self._at_once([questions[i] for i in places], some)
         return scores
 
-    def _at_once(self, questions: Sequence[Question]) -> Floats:
-        began = time.perf_counter()
-        tokens = self.tokens(questions)
-        self.input_seconds += time.perf_counter() - began
+    def _at_once(
+        self, questions: Sequence[Question], tokens: Sequence[PromptTokens] | None
+    ) -> Floats:
+        if tokens is None:
+            began = time.perf_counter()
+            tokens = self.tokens(questions)
+            self.input_seconds += time.perf_counter() - began
         stem = self._stem(questions[0])
         branches = self._branches(questions, stem)
         stems = [

@@ -33,7 +33,7 @@ from disorder.models.inputs.variants import all_texts
 from disorder.models.outputs.answer_spans import is_question_answering
 from disorder.models.outputs.probabilities import softmax
 from disorder.registry import model
-from disorder.types import Floats, Pair, Predictor, Task, Texts, Variants
+from disorder.types import Floats, Pair, Predictor, Task, Texts, TokenUnit, Variants
 
 
 @model(form="hf:NAME_OR_FOLDER", needs="transformers, torch", only_reads=True)
@@ -117,6 +117,12 @@ class HFClassifier(HFNetwork):
         encoded = self.tokens.encode_variants(variants)
         self.input_seconds += time.perf_counter() - began
         return self._predict(encoded)
+
+    def token_units(self, texts: Texts, /) -> list[list[TokenUnit]]:
+        """The tokens of each text, as units that can be moved."""
+        if self.tokens is None:
+            raise BadModel("unit=token needs a fast tokenizer; this model has none: unit=word")
+        return [self.tokens.units(text) for text in texts if text is not None]
 
     def _predict(self, encoded: EncodedInputs) -> Floats:
         began = time.perf_counter()

@@ -20,9 +20,17 @@ from disorder.models.inputs.variants import ModelInputs, TextInputs, VariantInpu
 from disorder.models.outputs.calibration import Calibration
 from disorder.models.outputs.probabilities import are_shares, checked
 from disorder.models.prompting import PromptedModel
-from disorder.models.protocols import Counting, Generates, Notes, Pieces, Streaming, Timed
+from disorder.models.protocols import (
+    Counting,
+    Generates,
+    Notes,
+    Pieces,
+    Streaming,
+    Timed,
+    TokenUnits,
+)
 from disorder.runs.prediction_cache import PredictionCache, key_of
-from disorder.types import Costs, Floats, Pair, Predictor, Texts, Variants
+from disorder.types import Costs, Floats, Pair, Predictor, Texts, TokenUnit, Variants
 
 
 @dataclass
@@ -57,7 +65,10 @@ class LoadedModel:
         """Probabilities of the task's labels, one row per text or pair of texts; zeros where the
         model gave no answer.
         """
-        found = self.predict_texts(texts)
+        return self.answered(self.predict_texts(texts))
+
+    def answered(self, found: Floats) -> Floats:
+        """Predictions with zeros in the rows of `no_answer` (not a number for a regression)."""
         found[no_answer_codes(found) > 0] = 0.0 if self.labels else np.nan
         return found
 
@@ -91,7 +102,7 @@ class LoadedModel:
         """Predictions from the cache, and from the model where there are none."""
         fingerprint = self.predictor.fingerprint
         began = time.perf_counter()
-        keys = [key_of(fingerprint, self.precision, text) for text in inputs.texts()]
+        keys = [key_of(fingerprint, self.precision, each) for each in inputs.cache_keys()]
         predictions = cache.get(keys, max(1, len(self.predictor.labels)))
         if self.predictor.labels:
             predictions[~are_shares(predictions)] = np.nan  # no model predicted that
@@ -168,9 +179,18 @@ class LoadedModel:
         if not isinstance(self.predictor, Pieces):
             raise BadModel(
                 f"{self.name} does not show its tokens; "
-                "fidelity=released and words=pieces need an hf: model"
+                "fidelity=released, words=pieces and unit=subword need an hf: model"
             )
         return self.predictor.pieces(text)
+
+    def token_units(self, texts: Texts) -> list[list[TokenUnit]]:
+        """The model's own tokens of each text of an example, as units that can be moved."""
+        if not isinstance(self.predictor, TokenUnits):
+            raise BadModel(
+                f"{self.name} takes texts, not token numbers; unit=token is for hf:, onnx: and "
+                "causal: models"
+            )
+        return self.predictor.token_units(texts)
 
     def vocabulary(self) -> Sequence[str]:
         """The whole words that the model has a token for; empty when it does not say."""

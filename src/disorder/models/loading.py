@@ -18,7 +18,7 @@ from disorder.models.python import as_predictor
 from disorder.registry import ModelPart, part, parts
 from disorder.runs.prediction_cache import PredictionCache
 from disorder.types import Predictor, Task
-from disorder.untrusted_files import reason
+from disorder.untrusted_files import check_regular_files, reason
 
 PROMPT = "prompt"  # what loaders of language models take beside the task
 CACHE = "cache_folder"  # what loaders take that remember something beside predictions
@@ -89,6 +89,8 @@ def _predictor(model: Any, task: Task, options: Mapping[str, Any], cache: Path |
     if CACHE in taken:
         options = {**options, CACHE: cache}
     with loading(model):
+        if address:
+            check_regular_files(Path(address))
         predictor: Predictor = loader(address, task=task, **options)
     return predictor
 

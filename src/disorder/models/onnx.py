@@ -18,7 +18,7 @@ from disorder.models.inputs.encoded import EncodedInputs
 from disorder.models.inputs.tokens import WordTokens
 from disorder.models.outputs.probabilities import softmax
 from disorder.registry import model
-from disorder.types import Floats, Ints, Predictor, Task, Texts, Variants
+from disorder.types import Floats, Ints, Predictor, Task, Texts, TokenUnit, Variants
 
 BUDGET = 1024  # tokens in a batch; several run side by side
 
@@ -62,6 +62,10 @@ class Onnx:
         encoded = self.tokens.encode_variants(variants)
         self.input_seconds += time.perf_counter() - began
         return self._predict(encoded)
+
+    def token_units(self, texts: Texts, /) -> list[list[TokenUnit]]:
+        """The tokens of each text, as units that can be moved."""
+        return [self.tokens.units(text) for text in texts if text is not None]
 
     def _predict(self, encoded: EncodedInputs) -> Floats:
         began = time.perf_counter()

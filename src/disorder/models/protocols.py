@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator, Sequence
 from typing import Any, Protocol, runtime_checkable
 
-from disorder.types import Costs, Floats, Pair, Predictor, Texts, Variants
+from disorder.types import Costs, Floats, Pair, Predictor, Texts, TokenUnit, Variants
 
 __all__ = [
     "Attention",
@@ -32,6 +32,7 @@ __all__ = [
     "Scores",
     "Streaming",
     "Timed",
+    "TokenUnits",
     "Tokens",
 ]
 
@@ -46,6 +47,14 @@ class Tokens(Protocol):
         """Probabilities, one row per variant of every example in turn: the same as for their
         texts, to the last bit.
         """
+
+
+@runtime_checkable
+class TokenUnits(Tokens, Protocol):
+    """Takes its own tokens in another order, as numbers that never become a text in between."""
+
+    def token_units(self, texts: Texts, /) -> list[list[TokenUnit]]:
+        """The tokens of each text of an example, as they stand in the model's input."""
 
 
 @runtime_checkable

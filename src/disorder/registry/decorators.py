@@ -77,7 +77,7 @@ def transformation(
     takes a `Context` as its fourth argument. `shows` names settings that the canonical spec always
     spells out, because their default says too little. `single` says whether single texts can be
     perturbed; usually they cannot where a transformation takes a pair. `units` says whether other
-    units than words can be moved (unit=char|subword|sentence|line), usually those that change
+    units than words can be moved (unit=char|subword|token|sentence|line), usually those that change
     nothing but order. `nested` names settings that do not change the draws: a larger share then
     contains a smaller one. `drawn_as` names the transformation whose draws it shares, as a control.
     `perturbs` is "shots" for those that are for the examples of a prompt (--break shots).

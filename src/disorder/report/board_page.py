@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from base64 import b64encode
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from hashlib import sha256
 from importlib.resources import files
@@ -10,7 +11,9 @@ from typing import Any
 
 from disorder.report.conclusions import NAMES
 from disorder.report.display import framed
-from disorder.report.page import template
+from disorder.report.metric_names import meaning_of, title_of
+from disorder.report.page import conclusion_rules, template
+from disorder.report.short_names import short_name
 from disorder.runs.frames import data_frame
 from disorder.runs.run import Record
 
@@ -37,6 +40,7 @@ class BoardRow:
     first: int | None = None
     last: int | None = None
     n_ranked: int = 0
+    scores: Mapping[str, Record | None] = field(default_factory=dict)
 
     @property
     def is_ranked(self) -> bool:
@@ -67,6 +71,7 @@ class Board:
 
     title: str
     rows: list[BoardRow] = field(repr=False)
+    metrics: list[str] = field(default_factory=list)
 
     def to_frame(self) -> Any:
         """The rows as a pandas (or polars) data frame."""
@@ -77,8 +82,9 @@ class Board:
 
 
 def _flat(row: BoardRow) -> dict[str, Any]:
-    flat = {k: v for k, v in asdict(row).items() if k not in ("kept", "accuracy")}
-    for name, record in (("skill_kept", row.kept), ("accuracy", row.accuracy)):
+    flat = {k: v for k, v in asdict(row).items() if k not in ("kept", "accuracy", "scores")}
+    shown = {"skill_kept": row.kept, "accuracy": row.accuracy, **row.scores}
+    for name, record in shown.items():
         flat |= {
             name: None if record is None else record.value,
             f"{name}_low": None if record is None else record.low,
@@ -91,14 +97,17 @@ def page(board: Board, *, is_still: bool = False) -> str:
     """The board as HTML; a still one has no script."""
     script = files("disorder.report").joinpath("board.js").read_text(encoding="utf-8")
     digest = b64encode(sha256(f"\n{script}".encode()).digest()).decode()
-    rendered: str = template("board_page.html", place=place).render(
+    rendered: str = template("board_page.html", place=place, short=short_name).render(
         board=board,
         rows=board.rows,
+        titles={name: title_of(name) for name in board.metrics},
+        meanings={name: meaning_of(name) for name in board.metrics},
         n_models=len({row.model for row in board.rows}),
         datasets=sorted({row.data for row in board.rows}),
         conclusions=list(dict.fromkeys(row.conclusion for row in board.rows)),
         script="" if is_still else script,
         digest=digest,
+        rules=conclusion_rules({}),
     )
     return rendered
 

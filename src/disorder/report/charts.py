@@ -303,4 +303,5 @@ def styled(spec: dict[str, Any]) -> dict[str, Any]:
         "padding": {"left": 14, "right": 10, "top": 5, "bottom": 5},
         "view": {"stroke": None},
     }
-    return {"width": WIDTH, "height": HEIGHT, "config": config, "background": "white"} | spec
+    size = {} if "facet" in spec else {"width": WIDTH, "height": HEIGHT}
+    return {**size, "config": config, "background": "white"} | spec

@@ -9,7 +9,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from disorder.report.conclusions import loss
+from disorder.report.conclusions import PAGE, loss
 from disorder.report.metric_names import place_of, title_of
 from disorder.report.number_text import MINUS
 from disorder.runs.comparison import ALPHA, Comparison, ComparisonConclusion, Difference
@@ -21,6 +21,7 @@ ORDER = {
     "same": "{other} and {base} use word order alike",
     "undecided": "Which of {other} and {base} uses word order more is undecided",
 }
+NOT_COMPARED = "Which of {other} and {base} uses word order more cannot be said"
 ACCURACY = {
     "higher": "{title} is higher",
     "lower": "{title} is lower",
@@ -46,14 +47,16 @@ def headline(comparison: Comparison) -> str:
 def sentence(found: ComparisonConclusion) -> str:
     """One conclusion in words, about the other run."""
     of = f" (only {one_line(found.group)})" if found.group != "all" else ""
-    skill = found.skill_kept
-    order = ORDER[found.order].format(other=one_line(found.other), base=one_line(found.base))
+    words = NOT_COMPARED if found.skill_kept is None else ORDER[found.order]
+    order = words.format(other=one_line(found.other), base=one_line(found.base))
+    why = one_line(found.because)
+    if found.skill_kept is not None:
+        why = (
+            f"skill kept {_with_interval(found.skill_kept)} {one_line(loss(found.transformation))}"
+        )
     title = title_of(found.original.metric)
     accuracy = ACCURACY[found.accuracy].format(title=title)
-    return (
-        f"{order}{of}: skill kept {_with_interval(skill)} {one_line(loss(found.transformation))}; "
-        f"{accuracy} ({_with_interval(found.original)})."
-    )
+    return f"{order}{of}: {why}; {accuracy} ({_with_interval(found.original)})."
 
 
 def _with_interval(d: Difference) -> str:
@@ -96,7 +99,7 @@ def footnotes(comparison: Comparison) -> list[str]:
     if comparison.conclusions:
         lines.append(
             "the conclusion: skill kept and accuracy on original texts, with Holm's correction for "
-            "these two; see docs/conclusions.md"
+            f"these two; how conclusions are drawn: {PAGE}"
         )
     used = dict.fromkeys(d.test for d in comparison.differences)
     lines += [f"{name}: {TESTS[name]}" for name in used if name in TESTS]

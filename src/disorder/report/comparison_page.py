@@ -16,7 +16,7 @@ from disorder.report.comparison import (
     where,
 )
 from disorder.report.metric_names import meaning_of, title_of
-from disorder.report.page import template, visible
+from disorder.report.page import conclusion_rules, template, visible
 from disorder.runs.comparison import Comparison, Difference
 
 
@@ -35,6 +35,7 @@ def page(comparison: Comparison) -> str:
             for pair in comparison.pairs
         ],
         footnotes=footnotes(comparison),
+        rules=conclusion_rules({}),
         meanings=[(title_of(metric), meaning_of(metric)) for metric in metrics],
     )
     return rendered

@@ -44,12 +44,12 @@ def sentence(found: Conclusion) -> str:
 
 def _sentences(found: Conclusion) -> list[str]:
     """The conclusion, and the numbers it rests on where they are not part of it."""
-    name = _capitalised(NAMES[found.kind])
+    name = capitalised(NAMES[found.kind])
     if found.value is None:
         ending = f", {NOTHING[found.kind]}" if found.kind in NOTHING else ""
         return [f"{name}: {found.because}{ending}{_more(found)}."]
     kept = f"{figures(found)} of its skill above chance is left {loss(found.transformation)}"
-    return [f"{name}: {kept}{_more(found)}.", f"{_capitalised(found.because)}."]
+    return [f"{name}: {kept}{_more(found)}.", f"{capitalised(found.because)}."]
 
 
 def brief(found: Conclusion) -> str:
@@ -75,11 +75,10 @@ def brief(found: Conclusion) -> str:
 
 def _more(found: Conclusion) -> str:
     """How many more examples would decide it, where that is known."""
-    if found.kind != "undecided":
-        return ""
     if found.more_examples is None:
-        return "; it lies so near to a limit that more examples will hardly decide it"
-    return f"; about {found.more_examples:,} more examples would decide it"
+        return ""
+    plural = "" if found.more_examples == 1 else "s"
+    return f"; about {found.more_examples:,} more example{plural} would decide it"
 
 
 def figures(found: Conclusion | Record) -> str:
@@ -102,12 +101,16 @@ def _of_figures(run: Run) -> str:
     if not perturbed or original is None:
         return "No conclusion: no transformation could be applied to any example."
     measured = (main or perturbed)[0]
+    none = ""
+    if run.settings.get("curtail"):
+        none = "No conclusion, since --curtail does not predict every variant. "
     return (
-        f"{_capitalised(title_of(measured.metric))} is {figures(measured)} under "
+        f"{none}{capitalised(title_of(measured.metric))} is {figures(measured)} under "
         f"{measured.transformation}; {title_of(original.metric)} on original texts is "
         f"{original.value:.2f}."
     )
 
 
-def _capitalised(text: str) -> str:
+def capitalised(text: str) -> str:
+    """A text that begins with a capital letter."""
     return text[:1].upper() + text[1:]

@@ -12,6 +12,7 @@ from typing import Any
 
 from disorder.errors import DisorderError
 from disorder.report import charts
+from disorder.runs.storage import cannot_write, write_named_file
 
 Row = dict[str, Any]
 # ending → from an SVG to the content of a file
@@ -55,9 +56,9 @@ class Picture:
             raise DisorderError(f"{path}: end the name of a picture in {' or '.join(FORMATS)}")
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_bytes(FORMATS[path.suffix](self.svg))
         except OSError as error:
-            raise DisorderError(f"{path} cannot be written ({error.strerror or error})") from None
+            raise cannot_write(path, error) from None
+        write_named_file(path, FORMATS[path.suffix](self.svg))
         return path
 
     def _repr_svg_(self) -> str:

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator
 from xml.etree import ElementTree
 
-from disorder.report.conclusions import sentence
+from disorder.report.conclusions import PAGE, sentence
 from disorder.runs.decision import Decision, Ruling
 from disorder.visible_text import one_line
 
@@ -22,7 +22,10 @@ NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 def lines(decision: Decision) -> Iterator[str]:
     """One line per rule, then what to do about rules that the interval leaves undecided."""
     for r in decision.rulings:
-        told = one_line(f"{r.score} is {r.found}; fails if {r.operator} {r.limit:g}")
+        more = (
+            f"; about {r.more_examples:,} more examples would decide it" if r.more_examples else ""
+        )
+        told = one_line(f"{r.score} is {r.found}; fails if {r.operator} {r.limit:g}{more}")
         yield f"{r.outcome:<16} {told}"
     if advice := _advice(decision):
         yield advice
@@ -93,7 +96,9 @@ def summary(decision: Decision) -> str:
     about = f"{code(decision.model)} on {code(decision.data)}, decided on {decision.on}."
     advice = [_advice(decision), ""] if _advice(decision) else []
     notes = [line for note in decision.notes for line in (f"Note: {code(note)}", "")]
-    said = [] if decision.conclusion is None else [code(sentence(decision.conclusion)), ""]
+    said = []
+    if decision.conclusion is not None:
+        said = [code(sentence(decision.conclusion)), "", f"How conclusions are drawn: {PAGE}", ""]
     head_lines = [f"### disorder gate: {head}", "", about, "", *said]
     return "\n".join([*head_lines, *table, "", *advice, *notes])
 

@@ -9,12 +9,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from disorder.registry import DataPart, parts
+from disorder.report.conclusions import PAGE, capitalised
 from disorder.report.front_matter import yaml_value
 from disorder.report.gate import code
 from disorder.report.markdown import as_text
 from disorder.report.metric_names import meaning_of, shown, title_of
 from disorder.report.number_text import MINUS
-from disorder.report.terminal import about, by_transformation
+from disorder.report.terminal import about, by_transformation, caveat_lines
 from disorder.report.wording import command
 from disorder.runs.run import Record, Run
 from disorder.specs import split_spec
@@ -88,7 +89,9 @@ def _section(run: Run) -> Iterator[str]:
     yield ""
     for line in rest:
         yield f"- {as_text(line)}"
-    if rest:
+    for line in caveat_lines(run):
+        yield f"- {as_text(capitalised(line))}"
+    if rest or run.conclusion is not None:
         yield ""
     yield f"{as_text(about(run))}. In brackets 95 % intervals over examples."
     yield ""
@@ -103,6 +106,9 @@ def _section(run: Run) -> Iterator[str]:
     for metric in columns:
         yield f"- {as_text(title_of(metric))}: {as_text(meaning_of(metric))}"
     yield ""
+    if run.conclusion is not None:
+        yield f"How conclusions are drawn: {code(PAGE)} of disorder."
+        yield ""
     version = run.versions.get("disorder", "")
     yield f"Measured by disorder {version}; run it again: {code(command(run))}"
 

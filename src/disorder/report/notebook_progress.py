@@ -10,6 +10,7 @@ import time
 from html import escape
 from typing import Any
 
+from disorder.steps import stage_text
 from disorder.types import Progress
 
 EVERY = 0.2  # seconds between two updates of one bar
@@ -62,5 +63,5 @@ def bar_html(stage: str, done: int, total: int, note: str) -> str:
     >>> bar_html("derange", 5, 10, "")
     '<progress max="10" value="5"></progress> derange: 5 of 10'
     """
-    text = f"{stage}: {done:,} of {total:,} {note}".rstrip()
+    text = stage_text(stage, done, total, note)
     return f'<progress max="{total}" value="{done}"></progress> {escape(text)}'

@@ -5,7 +5,8 @@ Texts and names are untrusted: they are escaped, and invisible characters are ma
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -23,6 +24,7 @@ from disorder.report.wording import (
     prompt_lines,
 )
 from disorder.runs.run import Run
+from disorder.runs.settings import Settings
 from disorder.runs.storage import write_atomically
 from disorder.visible_text import visible as visible  # other modules take it from here
 
@@ -85,6 +87,16 @@ def page(run: Run, *, has_explanations: bool = False) -> str:
         gains=gain_lines(run),
         command=command(run),
         has_explanations=has_explanations,
+        rules=conclusion_rules(run.settings),
+    )
+    return drawn
+
+
+def conclusion_rules(settings: Mapping[str, Any]) -> str:
+    """How conclusions are drawn, as HTML: with the limits of a run, else the usual ones."""
+    limits = asdict(Settings()) | dict(settings)
+    drawn: str = template("conclusions_drawn.html").render(
+        reads_below=limits["reads_below"], bag_above=limits["bag_above"]
     )
     return drawn
 

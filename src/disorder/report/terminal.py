@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from rich.console import Console
 from rich.text import Text
 
+from disorder.report.conclusions import PAGE
 from disorder.report.fitted_tables import Cell, NamedRow, ScoreTable, fitted
 from disorder.report.metric_names import meaning_of, named, shown, title_of
 from disorder.report.wording import (
@@ -96,6 +97,8 @@ def _legend(run: Run) -> list[str]:
         lines.append(REFERENCES)
     if any(group.startswith("needs=") for group in run.groups):
         lines.append(NEEDS)
+    if run.conclusion is not None:
+        lines.append(f"how conclusions are drawn: {PAGE}, and #conclusions in the report")
     return lines
 
 

@@ -45,7 +45,8 @@ ComparisonKind = Literal["higher", "lower", "same", "undecided"]
 
 class ComparisonConclusion(BaseModel):
     """What the comparison of two runs says: on the skill that is kept without word order, and on
-    accuracy, each of the other run against the base.
+    accuracy, each of the other run against the base. Where the skill cannot be compared it is None,
+    and `because` says why.
     """
 
     base: str
@@ -54,8 +55,9 @@ class ComparisonConclusion(BaseModel):
     transformation: str
     order: ComparisonKind
     accuracy: ComparisonKind
-    skill_kept: Difference
+    skill_kept: Difference | None
     original: Difference
+    because: str = ""
 
 
 class Compared(BaseModel):

@@ -24,6 +24,7 @@ class Ruling(BaseModel):
     n: int
     passed: bool
     is_sure: bool
+    more_examples: int | None = None  # about how many would decide what is undecided
 
     @property
     def score(self) -> str:

@@ -7,10 +7,12 @@ behind. Shared storage (s3://, …) has no such lock: there, one writer is not e
 from __future__ import annotations
 
 import os
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 
 from disorder.errors import DisorderError
 from disorder.runs.storage import is_on_disk
+from disorder.visible_text import one_line
 
 try:
     import fcntl
@@ -18,18 +20,23 @@ except ImportError:  # Windows
     fcntl = None  # type: ignore[assignment]
 
 LOCK = ".lock"
+FLAGS = os.O_RDWR | os.O_CREAT | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_NOFOLLOW", 0)
 
 
 class FolderLock:
     """Held while a folder is written; a folder that was made for it and stays empty is removed."""
 
-    def __init__(self, folder: Path, *, option: str = "--out") -> None:
+    def __init__(
+        self, folder: Path, *, option: str = "--out", may_have_links: bool = False
+    ) -> None:
         self.folder = folder
         self._made: list[Path] = []
         self._descriptor: int | None = None
         if not is_on_disk(folder):
             return
         self._made = _make(folder, option)
+        if not self._made and not may_have_links:
+            check_no_links(folder)
         self._descriptor = _locked(folder, option)
 
     def release(self) -> None:
@@ -53,6 +60,25 @@ class FolderLock:
         self.release()
 
 
+def check_no_links(folder: Path) -> None:
+    """Raise on symbolic links below a folder: who wrote it could let us write, or remove, files
+    elsewhere. The folder itself may be one, since the user names it.
+    """
+    for here, folders, files in os.walk(folder):
+        for name in (*folders, *files):
+            path = os.path.join(here, name)
+            if os.path.islink(path):
+                raise DisorderError(
+                    f"{one_line(path)} is a symbolic link; nothing is written where a folder's "
+                    "links lead: remove it, or choose another folder"
+                )
+
+
+def only_writer(folder: Path | None) -> AbstractContextManager[object]:
+    """The lock of a folder; nothing is locked where nothing is written."""
+    return nullcontext() if folder is None else FolderLock(folder)
+
+
 def _make(folder: Path, option: str) -> list[Path]:
     """Make a folder and those above it; gives the ones that were not there, outermost first."""
     missing = [folder, *folder.parents]
@@ -72,7 +98,7 @@ def _locked(folder: Path, option: str) -> int | None:
     path = folder / LOCK
     while True:
         try:
-            descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
+            descriptor = os.open(path, FLAGS, 0o666)
         except OSError as error:
             why = error.strerror or error
             raise DisorderError(f"{option} {folder} cannot be written ({why})") from None

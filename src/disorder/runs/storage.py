@@ -11,9 +11,11 @@ import os
 import shutil
 import tempfile
 import weakref
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from itertools import count
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 from disorder.errors import CannotWrite, DisorderError, MissingPackage
 
@@ -46,27 +48,47 @@ def is_on_disk(path: Path) -> bool:
     return isinstance(path, Path)
 
 
-def write_atomically(path: Path, content: bytes) -> None:
+def write_atomically(path: Path, content: bytes, *, mode: int = 0o666) -> None:
     """Write a file so that a reader sees the old one or the new one, never half of it, also after
-    a power loss.
+    a power loss; `mode` is who may read it.
 
     On disk it is written beside its place, synced, moved there, and the folder is synced; shared
     storage takes a file whole or not at all.
     """
     try:
         if is_on_disk(path):
-            _replace(path, content)
+            with replacing(path, mode=mode) as file:
+                file.write(content)
         else:
             path.write_bytes(content)
     except OSError as error:
         raise cannot_write(path, error) from None
 
 
-def _replace(path: Path, content: bytes) -> None:
+def write_named_file(path: Path, content: bytes) -> None:
+    """Write a file that the user named, which may be a link, a pipe or a device: those keep their
+    place.
+    """
+    try:
+        is_special = path.exists() and not path.is_file()
+        if is_special:
+            path.write_bytes(content)
+            return
+    except OSError as error:
+        raise cannot_write(path, error) from None
+    write_atomically(Path(os.path.realpath(path)) if is_on_disk(path) else path, content)
+
+
+@contextmanager
+def replacing(path: Path, *, mode: int = 0o666) -> Iterator[IO[bytes]]:
+    """A file that takes the name of `path` only when all of it is written and synced; of two
+    writers, each has its own.
+    """
     beside = path.with_name(f".{path.name[:200]}.{os.getpid()}-{next(_numbers)}")
     try:
-        with beside.open("xb") as file:
-            file.write(content)
+        beside.touch(mode=mode, exist_ok=False)
+        with beside.open("wb") as file:
+            yield file
             file.flush()
             os.fsync(file.fileno())
         beside.replace(path)
@@ -103,6 +125,15 @@ def sync_tree(folder: Path) -> None:
                 finally:
                     os.close(descriptor)
             sync_folder(Path(here))
+    except OSError as error:
+        raise cannot_write(folder, error) from None
+
+
+def remove_files(folder: Path, names: Iterable[str]) -> None:
+    """Remove files of a folder, those of them that are there."""
+    try:
+        for name in names:
+            (folder / name).unlink(missing_ok=True)
     except OSError as error:
         raise cannot_write(folder, error) from None
 

@@ -15,6 +15,7 @@ from numpy.random import Generator
 
 from disorder.registry import transformation
 from disorder.transformations.positions.random_orders import (
+    COUNTED,
     distinct_orders,
     n_derangements,
     no_fixed_point,
@@ -55,11 +56,12 @@ def derange(
     return PositionRows(sentence, positions, available, is_spaced_out=fidelity == "released")
 
 
-def derangements(n: int, count: int, rng: Generator) -> tuple[Ints, int]:
-    """Up to `count` distinct derangements, and how many there are."""
+def derangements(n: int, count: int, rng: Generator) -> tuple[Ints, int | None]:
+    """Up to `count` distinct derangements, and how many there are (None: too many to count)."""
     if n < 2:
         return np.empty((0, n), dtype=np.int64), 0
-    return distinct_orders(n, count, rng, rule=no_fixed_point)[0], n_derangements(n)
+    orders, _ = distinct_orders(n, count, rng, rule=no_fixed_point)
+    return orders, n_derangements(n) if n <= COUNTED else None
 
 
 @lru_cache(maxsize=512)

@@ -16,6 +16,7 @@ from disorder.registry import transformation
 from disorder.transformations.positions.final_punctuation import reorder
 from disorder.transformations.positions.random_orders import (
     BULK,
+    COUNTED,
     LISTED,
     Bigrams,
     all_orders,
@@ -61,7 +62,8 @@ def keep_bigrams(
 
 
 def n_keeping(kinds: Ints, n_kept: int) -> int | None:
-    """How many orders keep just so many bigrams: known where no word comes twice.
+    """How many orders keep just so many bigrams: known where no word comes twice, and counted for
+    texts that are not very long.
 
     A choice of the joints that are kept, times the orders of the runs in which no run follows its
     old neighbour.
@@ -69,7 +71,7 @@ def n_keeping(kinds: Ints, n_kept: int) -> int | None:
     n_runs = len(kinds) - n_kept
     if n_runs < 2:
         return 0
-    if len(np.unique(kinds)) < len(kinds):
+    if len(kinds) > COUNTED or len(np.unique(kinds)) < len(kinds):
         return None
     before = 1  # for one run
     now = 1  # for two
@@ -98,7 +100,7 @@ def _drawn(kinds: Ints, n_kept: int, count: int, rng: Generator) -> Ints:
     rows = np.empty((0, n), dtype=np.int64)
     if n_runs < 2:
         return rows
-    for _ in range(ROUNDS):
+    for _ in range(0 if old.return_surely(kinds, n_runs) else ROUNDS):
         wanted = max(1, min(3 * (count - len(rows)) + 8, BULK // n))
         drawn = _joined(_runs(n, n_runs, wanted, rng), random_orders(n_runs, wanted, rng))
         kept = old.hold(kinds[drawn[:, :-1]], kinds[drawn[:, 1:]]).sum(axis=1)

@@ -15,7 +15,7 @@ from disorder.transformations.positions.single_rows import unchanged
 from disorder.transformations.rendering import row_texts
 from disorder.transformations.translation.trained_translators import translator
 from disorder.transformations.translation.training_pairs import PairSelection, halves, sides
-from disorder.transformations.translation.translator import LONGEST_TEXT, thot
+from disorder.transformations.translation.translator import LONGEST_TEXT, DecoderName, thot
 from disorder.transformations.words import split
 from disorder.types import Context, Pair, PositionRows, Sentence, Variants
 
@@ -39,12 +39,14 @@ def pbsmt(
     limit: int = 5000,
     longest: int = 60,
     seed: int = 0,
+    decoder: DecoderName = "quick",
 ) -> Variants:
     """Replace the second text by a translation of the first, learned from pairs of the same label
     in train=DATA.
 
     At most `limit` pairs per label are learned from (0: all, as in the paper), none of more than
-    `longest` words per text; `seed` says which.
+    `longest` words per text; `seed` says which. decoder=moses searches as widely as Moses, which
+    the paper used, and takes many times as long.
     """
     selection = _checked(PairSelection(train, limit, longest, seed))
     if context is None:
@@ -58,7 +60,9 @@ def pbsmt(
         )
     if len(source) > LONGEST_TEXT:
         raise DoesNotApply(f"it has more than {LONGEST_TEXT} words, too many to translate")
-    translate = translator(context, pair.label, is_pair=pair.b is not None, selection=selection)
+    translate = translator(
+        context, pair.label, is_pair=pair.b is not None, selection=selection, decoder=decoder
+    )
     written = translate(source)
     if not written:
         raise DoesNotApply("the translation is empty")

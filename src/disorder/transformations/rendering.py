@@ -14,6 +14,7 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
+from disorder.errors import DisorderError
 from disorder.types import Bools, Ints, PositionRows, Sentence, Texts, Variants
 
 POSITIONS = 2**20  # rendered at once, so that a very long text does not fill the memory
@@ -21,6 +22,18 @@ POSITIONS = 2**20  # rendered at once, so that a very long text does not fill th
 
 def variant_texts(variants: Variants) -> list[Texts]:
     """The texts of an example's variants, one entry per variant."""
+    if any(rows.sentence.tokens is not None for rows in variants.sides):
+        raise DisorderError(
+            "unit=token moves the token numbers that a model reads, which no text can say; "
+            "unit=subword moves the same pieces as text"
+        )
+    return shown_texts(variants)
+
+
+def shown_texts(variants: Variants) -> list[Texts]:
+    """The same for people to read, also where what the model reads is no text: each token is then
+    shown as its piece of the original.
+    """
     first = row_texts(variants.a)
     second: Sequence[str | None] = [None] if variants.b is None else row_texts(variants.b)
     return [(first[i % len(first)], second[i % len(second)]) for i in range(len(variants))]

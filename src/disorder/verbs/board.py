@@ -1,7 +1,7 @@
 """A board: many runs on one page, models ranked on each dataset by the skill they keep.
 
-`disorder board RUNS… --out site/` writes index.html, which needs no server and no network, and a
-copy of each run's report beside it.
+`disorder board RUNS… --out site/` writes index.html, which needs no server and no network, and the
+report of each run beside it.
 """
 
 from __future__ import annotations
@@ -12,34 +12,61 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from disorder.errors import BadData, DisorderError, check_keywords
+from disorder.errors import BadData, DisorderError, UnknownName, check_keywords
 from disorder.report.board_page import Board, BoardRow, page
 from disorder.report.page import page as report_page
 from disorder.report.wording import main_transformation
 from disorder.runs import Record, Run, make_folder, read_run, write_atomically
+from disorder.runs.folder_lock import FolderLock
+from disorder.specs import listed
 
 REPORTS = "reports"
 
 
 @check_keywords()
 def board(
-    *runs: str | Path | Run, out: str | Path | None = None, title: str = "Word order board"
+    *runs: str | Path | Run,
+    out: str | Path | None = None,
+    title: str = "Word order board",
+    score: str | Sequence[str] = (),
 ) -> Board:
     """Rank the models of many runs on each dataset by the skill they keep.
 
     runs: finished runs, their folders, or folders that have run folders in them.
     out: a folder for index.html and the reports; without it nothing is written.
     title: what the page is called.
+    score: metrics that get a column of their own beside skill kept and accuracy, such as "p_c" or
+        one of a plugin.
     """
+    wanted = listed(score)
+    if out is None:
+        return _board(runs, None, title, wanted)
+    with FolderLock(Path(out), may_have_links=True):  # a site of the user's own
+        return _board(runs, Path(out), title, wanted)
+
+
+def _board(
+    runs: Sequence[str | Path | Run], out: Path | None, title: str, wanted: Sequence[str]
+) -> Board:
     found = list(_runs(runs))
     if not found:
         raise DisorderError("no finished run is there: disorder board runs --out site")
+    metrics = _measured(wanted, found)
     names = _link_names(found)
-    rows = [_row(run, name if out else "") for run, name in zip(found, names, strict=True)]
-    made = Board(title=title, rows=ranked(rows))
+    rows = [_row(run, name if out else "", metrics) for run, name in zip(found, names, strict=True)]
+    made = Board(title=title, rows=ranked(rows), metrics=metrics)
     if out is not None:
-        _write(Path(out), made, dict(zip(names, found, strict=True)))
+        _write(out, made, dict(zip(names, found, strict=True)))
     return made
+
+
+def _measured(wanted: Sequence[str], runs: Sequence[Run]) -> list[str]:
+    """The metrics that were asked for; raises on one that no run has."""
+    known = {record.metric for run in runs for record in run.scores}
+    for name in wanted:
+        if name not in known:
+            raise UnknownName("metric in these runs", name, known)
+    return list(dict.fromkeys(wanted))
 
 
 def _runs(given: Sequence[str | Path | Run]) -> Iterator[Run]:
@@ -91,7 +118,7 @@ def _link_names(runs: Sequence[Run]) -> list[str]:
     return names
 
 
-def _row(run: Run, name: str) -> BoardRow:
+def _row(run: Run, name: str, metrics: Sequence[str]) -> BoardRow:
     found = run.conclusion
     transformation = found.transformation if found else main_transformation(run)
     return BoardRow(
@@ -105,11 +132,13 @@ def _row(run: Run, name: str) -> BoardRow:
         n_examples=run.n_examples,
         started=run.started,
         link=f"{REPORTS}/{name}.html" if name else "",
+        scores={each: run.score(transformation, each) for each in metrics},
     )
 
 
 def ranked(rows: Iterable[BoardRow]) -> list[BoardRow]:
-    """The rows with their ranks among the newest runs on the same data, least skill kept first.
+    """The rows with their ranks among the newest runs on the same data under the same
+    transformation, least skill kept first.
 
     A rank is a range where intervals overlap: from one more than the models that surely keep less,
     to all but those that surely keep more. Runs without skill have none.
@@ -125,7 +154,11 @@ def ranked(rows: Iterable[BoardRow]) -> list[BoardRow]:
 def _placed(row: BoardRow, current: Sequence[BoardRow]) -> BoardRow:
     is_newest = any(row is other for other in current)
     rivals = [
-        other.kept for other in current if other.data == row.data and other.is_ranked and other.kept
+        other.kept
+        for other in current
+        if (other.data, other.transformation) == (row.data, row.transformation)
+        and other.is_ranked
+        and other.kept
     ]
     row = replace(row, is_newest=is_newest)
     if not is_newest or not row.is_ranked or row.kept is None:
@@ -147,13 +180,11 @@ def _order(row: BoardRow) -> tuple[bool, str, bool, float, str]:
 
 
 def _write(folder: Path, made: Board, runs: dict[str, Run]) -> None:
-    """The page, and a copy of each report; one that is not there is drawn."""
+    """The page, and the report of each run: drawn from its numbers, since the page in its folder
+    may be anybody's and goes to readers of this one.
+    """
     make_folder(folder / REPORTS)
     for name, run in runs.items():
-        path = None if run.folder is None else run.folder / "report.html"
-        if path is not None and path.is_file():
-            content = path.read_bytes()
-        else:
-            content = report_page(run).encode("utf-8", "backslashreplace")
+        content = report_page(run).encode("utf-8", "backslashreplace")
         write_atomically(folder / REPORTS / f"{name}.html", content)
     write_atomically(folder / "index.html", page(made).encode("utf-8", "backslashreplace"))

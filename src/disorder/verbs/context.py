@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from disorder import data as data_stage
 from disorder.errors import DisorderError
 from disorder.models import LoadedModel
-from disorder.types import Example, Floats, Pair
+from disorder.types import Example, Floats, Pair, Texts, TokenUnit
 
 
 @dataclass(eq=False)  # what is learned from its data is kept as long as itself
@@ -24,6 +24,10 @@ class RunContext:
     def pieces(self, text: str) -> list[tuple[int, int]]:
         """Where the model's own tokens lie in a text."""
         return self._model.pieces(text)
+
+    def token_units(self, texts: Texts) -> list[list[TokenUnit]]:
+        """The model's own tokens of each text, as units that can be moved."""
+        return self._model.token_units(texts)
 
     def importance(self, pairs: Sequence[Pair]) -> list[list[Floats]]:
         """How much the model's loss depends on each word of each text."""
@@ -43,6 +47,7 @@ class RunContext:
     def _model(self) -> LoadedModel:
         if self.predictor is None:
             raise DisorderError(
-                "this transformation needs a model to say which words matter: name one with --model"
+                "this transformation needs a model, for its tokens or to say which words matter: "
+                "name one with --model"
             )
         return self.predictor

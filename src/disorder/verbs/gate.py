@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from disorder.errors import BadSetting, DisorderError, UnknownName, check_keywords
+from disorder.metrics import two_digits
 from disorder.registry import metric_named
 from disorder.report.page import visible
 from disorder.runs import Record, Run, read_run
@@ -26,6 +27,7 @@ ON = ("sure", "value", "doubt")
 RULE = r"\s*(?P<score>.*[^\s<>=!])\s*(?P<operator><=|>=|<|>)\s*(?P<limit>[^\s<>=]+)\s*"
 SCORE = r"(?:(?P<spec>[^\[]+):)?\s*(?P<metric>[^\[:\s]+)\s*(?:\[(?P<group>.+)\])?"
 EVERY = "*"
+NEAREST = 0.1  # of half the interval: a limit this near to the value is hardly decided by more
 MAIN = "derange"
 BETTER = "skill_kept > 0.8"  # a rule that means what it says
 EXAMPLE = f'disorder gate RUN --fail-if "{BETTER}"'
@@ -79,12 +81,14 @@ class GateRule:
             "value": self.is_met(record.value),
             "doubt": self.is_met(severe),
         }
+        is_sure = beyond["sure"] == beyond["doubt"]
         return Ruling(
             rule=self.text,
             operator=self.operator,
             limit=self.limit,
             passed=not beyond[on],
-            is_sure=beyond["sure"] == beyond["doubt"],
+            is_sure=is_sure,
+            more_examples=None if is_sure else self._more_examples(record),
             transformation=record.transformation,
             metric=record.metric,
             group=record.group,
@@ -93,6 +97,18 @@ class GateRule:
             high=record.high,
             n=record.n,
         )
+
+    def _more_examples(self, record: Record) -> int | None:
+        """About how many more examples would take the limit out of the interval, if the value stays
+        as it is; None where it lies so near to the limit that they hardly would.
+        """
+        distance = abs(record.value - self.limit)
+        half = (
+            record.value - record.low if record.value > self.limit else record.high - record.value
+        )
+        if distance <= NEAREST * half:
+            return None
+        return two_digits(record.n * ((half / distance) ** 2 - 1))
 
 
 @check_keywords()
@@ -131,13 +147,16 @@ def _notes(run: Run, rule: GateRule) -> Iterator[str]:
     if entry is None or not entry.alone or rule.transformation == "original":
         return
     q = f" (here q = {run.settings['q']})" if entry.depends_on_q and "q" in run.settings else ""
+    note = f"{rule.metric}{q}: {entry.alone}."
     where = "" if rule.transformation is None else f"{rule.transformation}:"
     group = "" if rule.group == "all" else f"[{rule.group}]"
     score, _, limit = BETTER.partition(" ")
-    yield (
-        f"{rule.metric}{q}: {entry.alone}. A limit on it alone does not tell a reader from a bag "
-        f'of words; --fail-if "{where}{score}{group} {limit}" does.'
-    )
+    if all(spec in (MAIN, *run.breaks_order) for spec in _transformations(run, rule)):
+        note += (
+            " A limit on it alone does not tell a reader from a bag of words; "
+            f'--fail-if "{where}{score}{group} {limit}" does.'
+        )
+    yield note
 
 
 def _records(run: Run, rule: GateRule) -> list[Record]:

@@ -21,6 +21,7 @@ from disorder.specs import parse_pairs
 from disorder.transformations import Transformation, parse
 from disorder.transformations.rendering import variant_texts
 from disorder.types import Dataset, Task, Texts
+from disorder.verbs.prompting import prompt_files
 from disorder.visible_text import one_line
 
 N_SAMPLED = 200  # examples that a precision is tried on
@@ -73,6 +74,8 @@ def resume_command(run: Run, folder: object) -> str:
     for name in ("address", "base_url"):
         if run.settings.get(name):
             words += [f"--{name.replace('_', '-')}", str(run.settings[name])]
+    for name in prompt_files(run.settings.get("prompt") or ()):
+        words += ["--prompt", name]
     return shlex.join(words)
 
 

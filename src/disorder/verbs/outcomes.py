@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from disorder.metrics import ORIGINAL, is_simple
+from disorder.metrics import ORIGINAL, is_one_sentence, is_simple
 from disorder.transformations import Transformation
 from disorder.types import Bools, Example, Fidelity, Floats, Ints, Outcomes, Task
 
@@ -36,7 +36,7 @@ def build_outcomes(
         gold=gold_of(task, examples),
         original=original,
         predictions=predictions[:, : _n_variants(predictions)],
-        is_simple=_simple(task, examples, transformation, fidelity),
+        is_simple=simple_examples(task, examples, transformation, fidelity),
         n_skipped=n_skipped,
         seed=seed,
         fidelity=fidelity,
@@ -78,13 +78,16 @@ def _n_variants(predictions: Floats) -> int:
     return int(there[-1]) + 1 if len(there) else 1
 
 
-def _simple(
+def simple_examples(
     task: Task,
     examples: Sequence[Example],
     transformation: Transformation | None,
     fidelity: Fidelity,
+    is_single: Callable[[str], bool] = is_one_sentence,
 ) -> Bools:
-    """Which examples pass the first filter of dev-r in every text that is perturbed."""
+    """Which examples pass the first filter of dev-r in every text that is perturbed; `is_single`
+    says whether a text is one sentence.
+    """
     if transformation is None or not examples:
         return np.ones(len(examples), dtype=bool)
     sides = transformation.perturbed_sides(task, is_pair=examples[0].text_b is not None)
@@ -95,6 +98,7 @@ def _simple(
                     str(example.text_a if side == "a" else example.text_b),
                     task=task,
                     fidelity=fidelity,
+                    is_single=is_single,
                 )
                 for side in sides
             )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from disorder.data import stream, train_spec
@@ -10,6 +10,7 @@ from disorder.errors import BadData, DisorderError
 from disorder.models import is_prompted
 from disorder.models.prompting import Prompt, Shot, prompt_for
 from disorder.randomness import digest
+from disorder.registry import PromptPart, parts
 from disorder.runs.settings import Settings
 from disorder.specs import parse_pairs
 from disorder.types import Dataset, Example
@@ -21,6 +22,12 @@ def label_words_of(given: Mapping[str, str] | str | None) -> dict[str, str]:
         form = f"--label-words {given!r}: write it as label=word,label=word"
         return parse_pairs(given, form=form)
     return dict(given or {})
+
+
+def prompt_files(names: Iterable[str]) -> list[str]:
+    """Those of some prompts that are files, and not known by name."""
+    known = parts(PromptPart)
+    return [name for name in names if name not in known]
 
 
 def bound_prompt(model: Any, dataset: Dataset, settings: Settings) -> Prompt | None:

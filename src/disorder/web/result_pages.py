@@ -30,6 +30,7 @@ KINDS = {
     "compare": "comparison",
 }  # word in the title → what it is
 TITLE = re.compile(r"<title>disorder(?: (\w+)(?: (\S+))?)?: (.*?)</title>", flags=re.DOTALL)
+BACK = '<p><a href="/">← all runs and results</a></p>'
 LINK = re.compile(r'href="([^"#][^"]*)"')
 
 
@@ -44,6 +45,11 @@ class ResultPage:
     title: str
     changed: str
     stamp: tuple[int, int]
+
+    @property
+    def link(self) -> str:
+        """Where it is served."""
+        return f"/page/{self.id}"
 
 
 @dataclass
@@ -74,7 +80,8 @@ class ResultPages:
     def content(self, page: ResultPage) -> str:
         """The page as it is on disk, its links to other pages of this folder made to work."""
         text = page.path.read_bytes().decode("utf-8", "replace")
-        return LINK.sub(lambda found: self._link(page, found[1]), text)
+        linked = LINK.sub(lambda found: self._link(page, found[1]), text)
+        return linked.replace("<h1", f"{BACK}\n<h1", 1)
 
     def beside(self, folder: Path, name: str) -> ResultPage | None:
         """The page of that name in a folder."""
@@ -84,9 +91,12 @@ class ResultPages:
         """Where a link leads here: another page, or nowhere."""
         if re.match(r"[a-z]+:", target):
             return f'href="{target}"'
-        path = page.path.parent / unquote(unescape(target)).partition("#")[0]
+        name, _, place = target.partition("#")
+        path = page.path.parent / unquote(unescape(name))
         other = self.find(self._id(Path(os.path.normpath(path))))
-        return f'href="/page/{other.id}"' if other else 'data-dead=""'
+        if other is None:
+            return 'data-dead=""'
+        return f'href="{other.link}#{place}"' if place else f'href="{other.link}"'
 
     def _walk(self) -> Iterator[Path]:
         n_found = 0

@@ -15,6 +15,7 @@ from disorder.errors import DisorderError
 from disorder.report import page as report_page
 from disorder.web.compare_page import compare_page, paired_differences
 from disorder.web.example_page import WORDS, example_page
+from disorder.web.human_tasks import HumanTasks, task_page
 from disorder.web.page_rendering import render_page, serve_static
 from disorder.web.result_pages import ResultPages
 from disorder.web.run_library import DamagedRun, FoundRun, RunEntry, RunLibrary
@@ -38,6 +39,7 @@ def viewer_app(root: Path) -> FastAPI:
     library = RunLibrary(root)
     queries = SampleQueries(library)
     pages = ResultPages(library)
+    tasks = HumanTasks(library)
     app = new_app()
     app.state.root = library.root
     serve_static(app)
@@ -52,7 +54,9 @@ def viewer_app(root: Path) -> FastAPI:
             "runs.html",
             rows=listed_runs(entries, sort, is_descending=order == "desc", filters=filters),
             n_all=len(entries),
-            results=pages.all(),
+            results=sorted(
+                [*pages.all(), *tasks.all()], key=lambda each: each.changed, reverse=True
+            ),
             columns=COLUMNS,
             conclusions=conclusions_of(entries),
             filters=filters,
@@ -61,6 +65,13 @@ def viewer_app(root: Path) -> FastAPI:
             root=str(library.root),
             is_cut=library.is_cut,
         )
+
+    @app.get("/human/{id}")
+    def human(id: str) -> Response:
+        found = tasks.find(id)
+        if found is None:
+            raise HTTPException(404, "no such task")
+        return render_page("human.html", **task_page(found))
 
     _add_run_pages(app, library, queries, pages)
     _add_compare_pages(app, library, queries)
@@ -86,6 +97,10 @@ def _add_run_pages(
             return render_page("damaged.html", entry=entry)
         form = dict(request.query_params)
         return render_page("run.html", **run_page(library, queries, entry, form))
+
+    @app.get("/conclusions")
+    def conclusions() -> Response:
+        return render_page("conclusions.html", rules=report_page.conclusion_rules({}))
 
     @app.get("/run/{id}/report")
     def report(id: str) -> Response:

@@ -79,10 +79,9 @@ def test_a_lasting_fault_stops_with_one_line(name: str) -> None:
 
 def test_a_hanging_server_is_given_up_in_time() -> None:
     with FakeServer(faults=failing(99, Fault(hang=0.6))) as server:
-        began = time.monotonic()
         with pytest.raises(ModelStopped, match=r"no answer within 0.2 s \(--timeout\)"):
             post(client_of(server, timeout=0.2, max_retries=1))
-        assert time.monotonic() - began < 2
+        assert len(server.questions) == 2
 
 
 def test_a_huge_answer_is_not_read_to_its_end(monkeypatch: pytest.MonkeyPatch) -> None:

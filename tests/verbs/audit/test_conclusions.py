@@ -16,12 +16,11 @@ from rich.console import Console
 
 from conftest import NLI, Command, outcomes, pairs
 from disorder.errors import DisorderError
-from disorder.metrics import SkillRatio
 from disorder.report.conclusions import brief, sentence, verdict
 from disorder.report.page import page
 from disorder.report.terminal import show
 from disorder.runs import Run, read_run
-from disorder.runs.conclusion import Caveat, Conclusion
+from disorder.runs.conclusion import Caveat, Conclusion, WordBaseline
 from disorder.runs.settings import Settings
 from disorder.types import Dataset, Task
 from disorder.verbs.audit import audit
@@ -189,11 +188,10 @@ class TestDataThatWordsCanAnswer:
         assert not kinds(run.conclusions["needs=order"]) & {"may_not_need_order", "may_need_order"}
 
     def test_a_weak_bag_of_words_is_no_proof(self) -> None:
-        gold = np.array([0, 1] * 200)
-        weak = SkillRatio.of_labels(gold, gold >= 0, (np.arange(400) % 4 < 2).astype(float))
-        caveat = words_alone(weak, "some data.csv")
+        weak = WordBaseline(value=0.5, low=0.46, high=0.54, n=400, model=1, chance=0.5)
+        caveat = words_alone(weak, "disorder sanity x.csv")
         assert caveat.kind == "may_need_order"
-        assert "disorder sanity 'some data.csv'" in str(caveat)
+        assert str(caveat).endswith("to ask stronger models: disorder sanity x.csv")
 
     def test_the_command_to_type_where_it_is_not_measured(self) -> None:
         rows = rows_of(60)  # too few to train on
@@ -324,15 +322,11 @@ class TestKinds:
         assert again.count("mixed") >= 30
 
     def test_a_value_at_a_limit_is_not_promised_to_be_decided(self) -> None:
-        found = Conclusion(
-            kind="undecided",
-            value=0.795,
-            low=0.7,
-            high=0.9,
-            because="…",
-            transformation="derange",
-            n=100,
-        )
+        gold = np.arange(300) % 2
+        right = np.arange(300) % 20 < 18  # 0.9 of each label after, 1 before: 0.8 of the skill
+        found = conclude(outcomes(gold, gold, np.where(right, gold, 1 - gold)[:, None]), LIMITS)
+        assert (found.kind, found.more_examples) == ("undecided", None)
+        assert found.value == pytest.approx(0.8, abs=0.02)
         assert "more examples will hardly decide it" in sentence(found)
 
     def test_no_skill_is_shown_by_the_interval(self) -> None:

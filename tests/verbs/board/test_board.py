@@ -10,7 +10,7 @@ import pytest
 import disorder
 from conftest import Command
 from disorder.errors import DisorderError
-from disorder.report.board_page import BoardRow, page
+from disorder.report.board_page import Board, BoardRow, page
 from disorder.runs.run import Record
 from disorder.verbs.board import ranked
 
@@ -38,6 +38,15 @@ def test_ranks_are_ranges_where_intervals_overlap() -> None:
         ("c", "2–3", 3),
         ("x", "1", 1),
     ]
+
+
+def test_runs_under_other_transformations_are_no_rivals() -> None:
+    """Little is lost where neighbours change places: such a run says nothing on one that moves
+    every word.
+    """
+    rows = ranked([row("a", 0.1, 0.2), replace(row("b", 0.8, 0.9), transformation="rotate")])
+    assert [(r.model, r.rank, r.n_ranked) for r in rows] == [("a", "1", 1), ("b", "1", 1)]
+    assert "under rotate" in page(Board("t", rows))
 
 
 def test_models_without_skill_have_no_rank() -> None:

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
 from disorder import explain
-from disorder.errors import NothingToMeasure
+from disorder.errors import DisorderError, NothingToMeasure
+from disorder.verbs.explain import Explained, ExplanationSection
 from disorder.verbs.explain.disorder_regression import joint_slopes
+from disorder.verbs.explain.several_models import together
 
 N_WORDS = 12
 N_ROWS = 60
@@ -94,3 +97,48 @@ def test_measures_that_move_together_cannot_be_told_apart() -> None:
     x = np.tile(np.linspace(0, 1, 8), (20, 1))
     with pytest.raises(NothingToMeasure, match="cannot be told apart"):
         joint_slopes(x, x, np.ones((20, 8), dtype=bool))
+
+
+def test_several_models_share_one_picture(tmp_path: Path) -> None:
+    """Readers of local and of global order beside each other, on the same perturbed texts."""
+    readers = [reader(local), reader(travelled)]
+    for name, each in zip(("near", "far"), readers, strict=True):
+        each.__name__ = name
+    found = explain(
+        readers[0],
+        ROWS,
+        by="disorder:draws=2",
+        beside=readers[1],
+        limit=None,
+        language="en",
+        out=tmp_path,
+    )
+    assert "near: the model follows local order more" in found["disorder"].finding
+    assert "far: the model follows global order more" in found["disorder"].finding
+    assert found["disorder"].scores["near: local"].low > 0.7
+    assert found["disorder"].scores["far: global"].low > 0.7
+    curves, bars = found["disorder"].figures
+    assert {row["model"] for row in curves.rows} == {"near", "far"}
+    assert curves.spec["facet"]["sort"] == ["near", "far"]
+    assert {row["model"] for row in found["disorder"].tables[0].rows} == {"near", "far"}
+    drawn = (tmp_path / "disorder_joint.svg").read_text(encoding="utf-8")
+    assert ">near</text>" in drawn
+    assert ">far</text>" in drawn
+    assert found.about.startswith("near, far on ")
+    assert "--beside far" in (tmp_path / "explain.html").read_text(encoding="utf-8")
+    assert bars.name == "disorder_joint"
+
+
+def test_a_model_without_a_finding_does_not_hide_the_others() -> None:
+    shown = ExplanationSection("x", "x", "?", "", "", Explained("it does", scores={}))
+    hidden = ExplanationSection("x", "x", "?", "", "", None, reason="it has no heads")
+    both = together({"first": hidden, "second": shown})
+    assert both.found is not None
+    assert both.found.finding == "second: it does"
+    assert both.found.notes == ["first: not shown: it has no heads"]
+    assert together({"first": hidden, "second": hidden}).found is None
+
+
+def test_a_model_named_twice_is_an_error() -> None:
+    with pytest.raises(DisorderError, match="uniform is named twice"):
+        explain("uniform", by="disorder", beside=["uniform"], limit=5)

@@ -5,6 +5,7 @@ run's names are.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
@@ -17,6 +18,7 @@ from markdown_it import MarkdownIt
 
 import disorder
 from disorder.errors import DisorderError, UnknownName
+from disorder.registry import MetricPart, metric_named, parts
 from disorder.report.badge import svg
 from disorder.report.gate import Decision, code, junit_xml, lines, notes, summary
 from disorder.runs import Omitted, Record, Run, write_run
@@ -269,7 +271,7 @@ class TestCommand:
         assert out.splitlines()[:2] == [
             "FAIL             derange:wos is 0.250 [0.200, 0.290], n = 1,000; fails if < 0.3",
             "PASS (undecided) derange:omega_max is 0.960 [0.940, 0.980], n = 1,000; "
-            "fails if > 0.95",
+            "fails if > 0.95; about 3,000 more examples would decide it",
         ]
         assert "1 rule is undecided: the interval includes the limit" in out
         code, out, err = command(
@@ -314,6 +316,7 @@ class TestCommand:
             "n": 1000,
             "passed": False,
             "is_sure": True,
+            "more_examples": None,
         }
         assert told["rulings"] == [ruling]
 
@@ -426,6 +429,13 @@ class TestRulesThatMeanWhatTheySay:
             assert gate(runs["reader"], rule).passed
             assert not gate(runs["bag"], rule).passed
 
+    @pytest.mark.parametrize("name", ["README.md", "docs/gate.md"])
+    def test_the_pages_teach_rules_that_need_no_note(self, name: str) -> None:
+        text = (Path(__file__).parents[3] / name).read_text(encoding="utf-8")
+        taught = {GateRule.parse(rule).metric for rule in re.findall(r'--fail-if "([^"]+)"', text)}
+        assert "skill_kept" in taught
+        assert [each for each in taught if (part := metric_named(each)) and part.alone] == []
+
     def test_what_was_taught_before_gets_a_note(self, runs: dict[str, Run]) -> None:
         old = "omega_max > 0.8"
         assert not gate(runs["reader"], old).passed  # backwards
@@ -447,10 +457,32 @@ class TestRulesThatMeanWhatTheySay:
             ("agreement > 0.9", True),
             ("omega@0.5 > 0.5", True),
             ("omega_rand > 0.5", True),
+            ("omega_all > 0.5", True),
+            ("derange:accuracy > 0.5", True),
         ],
     )
     def test_which_scores_get_one(self, runs: dict[str, Run], rule: str, has_note: bool) -> None:
         assert bool(gate(runs["bag"], rule).notes) == has_note
+
+    def test_every_score_that_depends_on_q_has_one(self) -> None:
+        for entry in parts(MetricPart).values():
+            if entry.depends_on_q:
+                assert entry.alone, entry.name
+
+    def test_no_better_rule_on_word_order_where_words_were_dropped(self) -> None:
+        scores = [record("drop_text", "agreement", 0.5, 0.4, 0.6)]
+        run = made(transformations=["drop_text"], scores=scores, omitted=[], skips={})
+        [note] = gate(run, "agreement > 0.9").notes
+        assert note.startswith("agreement: a model with one constant answer has 1")
+        assert "bag of words" not in note
+
+    @pytest.mark.parametrize(
+        ("rule", "more"),
+        [("omega_max > 0.95", 3000), ("omega_max > 0.96", None), ("omega_max > 0.5", None)],
+    )
+    def test_how_many_more_examples_would_decide(self, rule: str, more: int | None) -> None:
+        [ruling] = gate(made(), rule).rulings
+        assert ruling.more_examples == more
 
     def test_the_better_rule_is_about_the_same_texts(self, runs: dict[str, Run]) -> None:
         [note] = gate(runs["bag"], "derange:p_c[needs=order] > 0.9").notes

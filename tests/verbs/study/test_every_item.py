@@ -13,12 +13,13 @@ import pytest
 import disorder
 from conftest import pairs
 from disorder.data import honest_name, read_data
-from disorder.errors import MissingData, MissingPackage
+from disorder.errors import BadData, DisorderError, MissingData, MissingPackage
 from disorder.verbs.perturb import perturb
 from disorder.verbs.study import Study, StudyCell, StudyItem, study_items
 from disorder.verbs.study.pipelines.accuracy_scatter import mean_overlap
 from disorder.verbs.study.pipelines.seeds import over_seeds, student
 from disorder.verbs.study.published_tables import published_tables
+from disorder.verbs.train import designs
 
 TEXTS = {
     "unli": "unnatural-language-inference.txt",
@@ -188,11 +189,19 @@ def test_a_part_of_a_papers_data_keeps_its_own_name(shared_data: Path) -> None:
     assert honest_name("builtin") == "builtin"
 
 
-def test_designs_are_those_of_the_command(rows: Path, tmp_path: Path) -> None:
-    pytest.importorskip("torch", reason="needs torch")
-    from disorder.verbs.train import designs
+@pytest.fixture(scope="module")
+def figure(rows: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Study, Path]:
+    """NDSC's Figure 1 for a bag of words, and the folder of the designs in it."""
+    folder = tmp_path_factory.mktemp("designs") / "study"
+    found = made(study_items()["ndsc/fig1"], rows, out=folder)
+    [designed] = (folder / "models").iterdir()
+    return found, designed
 
-    found = made(study_items()["ndsc/fig1"], rows)
+
+def test_designs_are_those_of_the_command(
+    rows: Path, figure: tuple[Study, Path], tmp_path: Path
+) -> None:
+    found, _ = figure
     check_result(found)
     spec = "drop_pos:tags=VERB"
     [_, corrupt_train, *_] = designs(
@@ -204,6 +213,28 @@ def test_designs_are_those_of_the_command(rows: Path, tmp_path: Path) -> None:
     texts = perturb(str(rows), with_=spec)
     assert len(list(texts)) == 30
     assert found.cell("premises", transformation=spec).value == texts.removed[spec]["a"] > 0
+
+
+def test_finished_designs_stand_in_for_a_model(rows: Path, figure: tuple[Study, Path]) -> None:
+    trained, folder = figure
+    found = disorder.study("ndsc/fig1", str(folder))
+    assert found.cells == trained.cells
+    assert found.request["models"] == [str(folder)]
+    assert any(str(folder) in note and str(rows) in note for note in found.notes)
+
+
+def test_designs_of_other_transformations_or_items_are_refused(
+    figure: tuple[Study, Path], tmp_path: Path
+) -> None:
+    designed = figure[1]
+    with pytest.raises(DisorderError, match=r"has no drop_pos:tags=NOUN\+PRON"):
+        disorder.study("ndsc/table2", str(designed))
+    with pytest.raises(DisorderError, match="unli/table2 is not made of designs"):
+        disorder.study("unli/table2", str(designed))
+    for name in ("designs.json", "request.json"):
+        (tmp_path / name).write_text("[]")
+    with pytest.raises(BadData, match=r"request\.json is damaged"):
+        disorder.study("ndsc/fig1", str(tmp_path))
 
 
 def of_seeds(values: Sequence[float], half: float = 0.03, column: str = "accuracy") -> StudyCell:

@@ -16,11 +16,17 @@ import disorder
 from conftest import pairs
 from disorder.data import at_hand, honest_name, read_data
 from disorder.errors import DisorderError, MissingData
-from disorder.verbs.study import MeanRow, StudyCell, preflight, study_items
+from disorder.verbs.study import (
+    MeanRow,
+    StudyCell,
+    StudySettings,
+    Workbench,
+    preflight,
+    study_items,
+)
 from disorder.verbs.study.part_settings import with_settings
 from disorder.verbs.study.pipelines.accuracy_scatter import overlap_words
 from disorder.verbs.study.pipelines.seeds import Change, best_and_mean
-from disorder.verbs.study.study_progress import StudyProgress
 
 Command = Callable[..., tuple[int, str, str]]
 
@@ -148,15 +154,16 @@ def test_means_of_models_are_computed_and_compared_where_all_are_named(as_data: 
     assert "it is of 3 models (A, B, C), and 1 was given" in note
 
 
-def test_a_mean_over_sets_needs_all_of_them(as_data: Any) -> None:
+def test_a_mean_over_sets_needs_all_of_them(as_data: Any, tmp_path: Path) -> None:
     stems = ("mnli/dev_matched", "mnli/dev_mismatched", "snli/dev", "snli/test")
     for stem in (*stems, "anli/r1_dev", "anli/r2_dev"):
-        as_data(stem, 30)
-    some = disorder.study("unli/table2", "builtin:bow", q=3, limit=20)
+        as_data(stem, 9)
+    asked: dict[str, Any] = {"q": 3, "out": tmp_path / "study"}
+    some = disorder.study("unli/table2", "builtin:bow", **asked)
     assert not [cell for cell in some.cells if cell.row["data"] == "mean"]
     assert any("'mean', over 7 sets, is not computed (no anli:r3)" in note for note in some.notes)
-    as_data("anli/r3_dev", 30)
-    every = disorder.study("unli/table2", "builtin:bow", q=3, limit=20)
+    as_data("anli/r3_dev", 9)
+    every = disorder.study("unli/table2", "builtin:bow", **asked)
     values = [cell.value for cell in every.cells if cell.column == "accuracy"]
     assert len(values) == 8
     mean = every.cell("accuracy", data="mean")
@@ -262,19 +269,44 @@ def test_settings_of_parts_are_passed_and_said(as_data: Any) -> None:
     assert with_settings("original", given) == "original"
 
 
-def test_progress_says_which_step_of_how_many_and_the_time_left() -> None:
-    told: list[tuple[str, str]] = []
-    now = iter([0.0, 30.0])
-    bar = StudyProgress(
-        lambda stage, done, total, note: told.append((stage, note)), 3, clock=lambda: next(now)
-    )
-    bar("bow: derange", 1, 2, "P_c 0.9")
-    bar.n_done = 1
-    bar("bow: derange", 1, 2, "")
-    assert told == [
-        ("step 1 of 3, bow: derange", "P_c 0.9"),
-        ("step 2 of 3, bow: derange", "about 1 min left"),
-    ]
+def test_scale_is_the_audits_own(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """What makes an audit fast or large reaches it as the user said it."""
+    given: dict[str, Any] = {}
+
+    def stops(*models: Any, **settings: Any) -> None:
+        given.update(settings)
+        raise DisorderError("seen enough")
+
+    monkeypatch.setattr("disorder.verbs.study.auditing.audit", stops)
+    said: dict[str, Any] = {
+        "precision": "bf16",
+        "batch_size": 7,
+        "engine": "ray",
+        "workers": 3,
+        "short": "use",
+        "cache": "off",
+    }
+    with pytest.raises(DisorderError, match="seen enough"):
+        disorder.study("unli/table2", "builtin:bow", "builtin", **said)
+    assert {name: given[name] for name in said} == said
+    assert "curtail" not in given
+    with pytest.raises(DisorderError, match="seen enough"):
+        disorder.study("unli/fig5", "builtin:bow", "builtin", out=tmp_path / "study")
+    assert not (tmp_path / "study").exists()
+
+
+def test_a_papers_splitter_that_is_missing_is_said(
+    as_data: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(preflight, "has_sentences", lambda: False)
+    item = study_items()["ndsc/table4"]
+    [drop, keep] = preflight.notes_on_settings(item, {})
+    assert drop.startswith("drop_pos without words=nltk_sentences, tagger=nltk:sentences")
+    assert keep.startswith("keep_pos without")
+    named = {name: {"words": "icu", "tagger": "spacy"} for name in ("drop_pos", "keep_pos")}
+    assert preflight.notes_on_settings(item, named) == []
+    monkeypatch.setattr(preflight, "has_sentences", lambda: True)
+    assert preflight.notes_on_settings(item, {}) == []
 
 
 def test_an_audit_stands_in_for_an_explanation(tmp_path: Path) -> None:
@@ -297,6 +329,14 @@ def test_curtailing_is_for_items_it_leaves_exact(as_data: Any) -> None:
 def test_mini_trees_come_from_training_data_never_from_what_is_explained(as_data: Any) -> None:
     with pytest.raises(DisorderError, match="learns from mnli:train"):
         disorder.study("unli/fig4", "builtin:bow", str(as_data("mnli/dev_matched", 30)), q=2)
+
+
+@pytest.mark.parametrize("by", ["minitree", "minitree:k=4,r=2"])
+def test_what_learns_is_told_from_what_however_it_is_set(by: str, tmp_path: Path) -> None:
+    bench = Workbench(tmp_path, [], [], StudySettings(), lambda *_: None)
+    assert "train=mnli:train" in bench.spec_of(by, train="mnli:train")
+    bench.part_settings = {"minitree": {"train": "mine.jsonl"}}
+    assert "train=mine.jsonl" in bench.spec_of(by, train="mnli:train")
 
 
 def test_printed_texts_are_predicted_word_for_word(tmp_path: Path) -> None:
@@ -397,16 +437,17 @@ def test_infersent_has_the_papers_size_as_a_preset() -> None:
 def test_missing_data_of_a_splitter_is_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("nltk", reason="needs nltk")
     from disorder.transformations.words import nltk_sentences as module
+    from disorder.transformations.words.punkt import sentence_splitter
 
     def absent(*_: Any) -> None:
         raise LookupError
 
     monkeypatch.setattr("nltk.tokenize.punkt.PunktTokenizer", absent)
-    module._sentence_splitter.cache_clear()
+    sentence_splitter.cache_clear()
     with pytest.raises(MissingData, match=r"python -m nltk\.downloader punkt_tab"):
         module.nltk_sentences("One. Two.")
     assert not module.has_sentences()
-    module._sentence_splitter.cache_clear()
+    sentence_splitter.cache_clear()
 
 
 def test_every_sentences_full_stop_is_a_token(nltk_data: Path) -> None:

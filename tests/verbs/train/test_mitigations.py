@@ -23,9 +23,17 @@ from disorder.models import load
 from disorder.models.outputs.calibration import calibration_of
 from disorder.models.outputs.probabilities import softmax
 from disorder.types import Dataset, Task
-from disorder.verbs.train import Job, TrainedModel, mitigations, train
+from disorder.verbs.train import (
+    Job,
+    TrainedModel,
+    chosen_lines,
+    folder_name,
+    mitigations,
+    train,
+)
 from disorder.verbs.train.calibrating import fit_temperature, fit_threshold
 from disorder.verbs.train.perturbed_copies import perturbed_copies, salad_specs
+from disorder.verbs.train.setting_grid import held_out_score
 
 torch = pytest.importorskip("torch", reason="needs torch")
 pytest.importorskip("safetensors", reason="needs safetensors")
@@ -387,3 +395,42 @@ def test_mitigations_do_not_mix_trainings(tmp_path: Path, jsonl: Callable[..., P
         mitigations(data, data, out=tmp_path / "d", **{**asked, "seeds": 0})
     with pytest.raises(UnknownName, match="invalid_clas"):
         mitigations(data, data, out=tmp_path / "d", **{**asked, "recipe": "invalid_clas"})
+
+
+def test_a_grid_trains_every_value_and_held_out_data_chooses(
+    reviews: Dataset, plain: TrainedModel, tmp_path: Path
+) -> None:
+    data = replace(reviews, examples=reviews.examples[:120])
+    asked: dict[str, Any] = {
+        "model": plain.spec,
+        "on": "reverse",
+        "seeds": 1,
+        "settings": {"epochs": 1, "lr": 0.005},
+    }
+    grid = "entropic:lam=0.001/5,rule=grid"
+    found = mitigations(data, data, out=tmp_path / "g", recipe=["plain", grid], **asked)
+    folder = tmp_path / "g" / "seed-0"
+    chosen = json.loads((folder / "chosen.json").read_bytes())[grid]
+    scores = {
+        name: json.loads((folder / folder_name(name, "") / "training.json").read_bytes())["after"][
+            "held_out"
+        ]
+        for name in ("entropic:lam=0.001,rule=grid", "entropic:lam=5,rule=grid")
+    }
+    best = max(scores, key=lambda name: scores[name]["accuracy"] + scores[name]["caught"])
+    assert chosen["chosen"] == best
+    [line] = chosen_lines(tmp_path / "g")
+    assert line.startswith(f"seed-0: of {grid} {best} was best on held-out data")
+    alone = mitigations(data, data, out=tmp_path / "g", recipe=["plain", best], **asked)
+    values = {(f.metric, f.texts): f.value for f in alone if f.mitigation == best}
+    tested = {(f.metric, f.texts): f.value for f in found if f.mitigation == grid}
+    assert tested == values, "the chosen model is tested, and no other"
+
+
+def test_a_grid_needs_something_to_choose_by(reviews: Dataset, tmp_path: Path) -> None:
+    asked: dict[str, Any] = {"model": "convnet", "on": "reverse", "seeds": 1}
+    with pytest.raises(BadSetting, match="lam"):
+        mitigations(reviews, reviews, out=tmp_path / "g", recipe="entropic:lam=1/-1", **asked)
+    (tmp_path / "training.json").write_text('{"after": {}}')
+    with pytest.raises(DisorderError, match="no score on held-out data"):
+        held_out_score(tmp_path)

@@ -6,7 +6,7 @@ Our own, because the core does without scipy and statsmodels; tests compare with
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from math import pi, sqrt, tan
+from math import ceil, log10, pi, sqrt, tan
 from statistics import NormalDist
 from typing import Any
 
@@ -135,3 +135,13 @@ def _counted(values: NDArray[Any]) -> int:
 def _shares(n: int) -> Iterator[Floats]:
     """How often each resample takes each example, as shares of n."""
     return (counts / n for counts in ONE_SCORE.weights(n))
+
+
+def two_digits(number: float) -> int:
+    """A number of examples, rounded up to two digits; at least 1.
+
+    >>> two_digits(0.2), two_digits(31.2), two_digits(1234.5)
+    (1, 32, 1300)
+    """
+    unit: int = 10 ** max(0, int(log10(max(1.0, number))) - 1)
+    return max(1, ceil(number / unit)) * unit

@@ -8,7 +8,7 @@ the interval wide.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from math import floor, isnan, sqrt
 from statistics import NormalDist
@@ -27,6 +27,7 @@ HALF = 0.5  # the weight of each
 FEW_COLUMNS = 10  # columns of predicted numbers whose spread is measured
 LARGEST_Z = 40.0
 STEPS = 40  # of a bisection
+MINUS = "−"
 
 
 @dataclass(frozen=True, eq=False)
@@ -133,6 +134,18 @@ class SkillRatio:
         root = sqrt(max(0.0, middle**2 - square * (self.after**2 - variance[0, 0])))
         return (middle - root) / square, (middle + root) / square
 
+    def grown(self, times: float) -> SkillRatio:
+        """What it would be with so many times as many examples of each label, values as they are.
+
+        The imagined examples do not grow in number, so that their part shrinks faster.
+        """
+        return replace(
+            self,
+            deviations=self.deviations / sqrt(times),
+            imagined=self.imagined / times**2,
+            freedom=floor(self.freedom * times),
+        )
+
     def plain(self, which: int) -> Score:
         """What the skill is measured in, after (0) or before (1), with its interval."""
         value = self.chance + (self.after, self.before)[which]
@@ -141,13 +154,18 @@ class SkillRatio:
         return Score(value, max(lowest, value - half), min(1.0, value + half), len(self))
 
     def _no_skill(self) -> str:
-        found = self.plain(1)
         claim = "cannot be told from" if self.before > 0 else "is not above"
-        floor_name = "that of one constant answer" if self.chance else "none"
-        return (
-            f"{self.unit} {found.value:.2f} [{found.low:.2f}, {found.high:.2f}] on original texts "
-            f"{claim} {floor_name} ({self.chance:.2f})"
-        )
+        return f"{self.unit} {self.told(1)} on original texts {claim} {self.floor_name}"
+
+    @property
+    def floor_name(self) -> str:
+        """What a model without skill has."""
+        return f"that of one constant answer ({self.chance:.2f})" if self.chance else "0"
+
+    def told(self, which: int) -> str:
+        """The plain number of `which` with its interval, for a sentence."""
+        found = self.plain(which)
+        return f"{found.value:.2f} [{found.low:.2f}, {found.high:.2f}]".replace("-", MINUS)
 
 
 def _squares(moved: Floats, place: Ints) -> Floats:

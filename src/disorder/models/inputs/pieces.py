@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
+
+from disorder.types import TokenUnit
 
 Spans = list[tuple[int, int]]
 CONTINUES = "##"  # WordPiece marks what goes on a word; the others mark what begins one
@@ -23,13 +26,33 @@ def token_spans(tokenizer: Any, text: str) -> Spans:
     given = tokenizer(
         text, add_special_tokens=False, return_offsets_mapping=True, truncation=False, verbose=False
     )
-    spans: Spans = []
-    for start, end in (_trimmed(text, *span) for span in given["offset_mapping"]):
-        if spans and start < spans[-1][1]:
-            spans[-1] = (spans[-1][0], max(end, spans[-1][1]))
+    units = token_units(text, given["input_ids"], given["offset_mapping"])
+    return [(start, end) for start, end, _ in units]
+
+
+def token_units(text: str, ids: Sequence[int], offsets: Spans) -> list[TokenUnit]:
+    """The tokens of a text as units that can be moved: nearly always one token each.
+
+    Tokens that share a letter (parts of an emoji) are one unit, and a token of white space alone
+    belongs to the unit that follows it.
+    """
+    units: list[TokenUnit] = []
+    waiting: tuple[int, ...] = ()
+    for token, span in zip(ids, offsets, strict=True):
+        start, end = _trimmed(text, *span)
+        waiting += (token,)
+        if units and start < units[-1][1]:
+            first, last, before = units[-1]
+            units[-1] = (first, max(last, end), before + waiting)
         elif start < end:
-            spans.append((start, end))
-    return spans
+            units.append((start, end, waiting))
+        else:
+            continue
+        waiting = ()
+    if units and waiting:
+        first, last, before = units[-1]
+        units[-1] = (first, last, before + waiting)
+    return units
 
 
 def whole_words(tokenizer: Any) -> list[str]:

@@ -10,16 +10,19 @@ always are, so truncation is the tokenizer's own.
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from disorder.errors import BadModel
 from disorder.models.inputs.chunks import Chunks, chunks_of
 from disorder.models.inputs.encoded import EncodedInputs, joined, spread
-from disorder.models.inputs.variants import all_texts, take_variants
-from disorder.types import Bools, Ints, PositionRows, Texts, Variants
+from disorder.models.inputs.pieces import token_units
+from disorder.models.inputs.variants import all_texts, are_tokens, take_variants, token_rows
+from disorder.types import Bools, Ints, PositionRows, Texts, TokenUnit, Variants
 
 # mean length of chunks worth keeping; texts in scripts without spaces would fill the memory
 LONGEST = 24
@@ -108,6 +111,10 @@ class WordTokens:
         """
         if not variants:
             return EncodedInputs.of_lists([])
+        if are_tokens(variants):
+            return EncodedInputs.of_lists(
+                [encoded for each in variants for encoded in self._moved(each)]
+            )
         is_pair = variants[0].b is not None
         is_mixed = any((each.b is not None) != is_pair for each in variants)
         is_few = sum(map(len, variants)) < FEW * len(variants)
@@ -123,6 +130,41 @@ class WordTokens:
             if not self.is_exact:
                 return EncodedInputs.of_lists(self._all_whole(all_texts(variants)))
         return self._completed(variants, found, is_gathered)
+
+    def units(self, text: str) -> list[TokenUnit]:
+        """The tokens of a text, all of them, as units that can be moved."""
+        with self._untruncated():
+            encoding = self.tokenizer.encode(text, add_special_tokens=False)
+        return token_units(text, encoding.ids, encoding.offsets)
+
+    def _moved(self, variants: Variants) -> Iterator[Encoded]:
+        """Inputs whose tokens were moved: numbers all the way, special tokens where they were.
+
+        What is too long is cut off where the tokenizer cuts off the original, which has as many
+        tokens.
+        """
+        frame = self._frame(variants.b is not None)
+        if frame is None:
+            raise BadModel("this tokenizer's special tokens are not known: use unit=subword")
+        rows = token_rows(variants)
+        n_tokens = len(rows[0][0]) + len(rows[0][1] or ()) + frame.n_tokens
+        lengths = self._kept(variants) if n_tokens > self.max_length else None
+        for a, b in rows:
+            first, second = (a, b or []) if lengths is None else self._cut_off(a, b or [], lengths)
+            yield _put_together(frame, first, second)
+
+    def _kept(self, variants: Variants) -> tuple[int, int]:
+        """How many tokens of each text the tokenizer leaves of the original."""
+        a, *b = [rows.sentence.text for rows in variants.sides]
+        owners = self.tokenizer.encode(a, b[0] if b else None).sequence_ids
+        return owners.count(0), owners.count(1)
+
+    def _cut_off(
+        self, a: list[int], b: list[int], lengths: tuple[int, int]
+    ) -> tuple[list[int], list[int]]:
+        if self.tokenizer.truncation["direction"] == "left":
+            return a[len(a) - lengths[0] :], b[len(b) - lengths[1] :]
+        return a[: lengths[0]], b[: lengths[1]]
 
     def _check_texts(self, texts: Sequence[Texts]) -> None:
         """Compare with real tokenisation on the first texts of an audit, too."""
@@ -152,15 +194,25 @@ class WordTokens:
 
     def _is_right_on_probes(self) -> bool:
         """Compare with real tokenisation, nothing cut off."""
-        cut = self.tokenizer.truncation
         longest = self.max_length
-        self.tokenizer.no_truncation()
         self.max_length = sys.maxsize
-        is_right = all(self._matches(texts) for pair in PROBES for texts in (pair, (pair[0], None)))
+        with self._untruncated():
+            is_right = all(
+                self._matches(texts) for pair in PROBES for texts in (pair, (pair[0], None))
+            )
         self.max_length = longest
-        if cut:
-            self.tokenizer.enable_truncation(**cut)
         return is_right
+
+    @contextmanager
+    def _untruncated(self) -> Iterator[None]:
+        """Inside this, the tokenizer cuts nothing off."""
+        cut = self.tokenizer.truncation
+        self.tokenizer.no_truncation()
+        try:
+            yield
+        finally:
+            if cut:
+                self.tokenizer.enable_truncation(**cut)
 
     def _matches(self, texts: Texts) -> bool:
         """Whether gathered blocks are the tokens of the whole text."""
@@ -176,15 +228,7 @@ class WordTokens:
             return None
         if len(first) + len(second) + frame.n_tokens > self.max_length:
             return None
-        ids = [*frame.before.ids, *first, *frame.between.ids, *second, *frame.after.ids]
-        types = [
-            *frame.before.type_ids,
-            *[frame.types[0]] * len(first),
-            *frame.between.type_ids,
-            *[frame.types[1]] * len(second),
-            *frame.after.type_ids,
-        ]
-        return Encoded(ids, types)
+        return _put_together(frame, first, second)
 
     def _blocks(self, text: str) -> list[int] | None:
         chunks = text.split(" ")
@@ -277,6 +321,19 @@ class WordTokens:
     def _all_whole(self, texts: Sequence[Texts]) -> list[Encoded]:
         encodings = self.tokenizer.encode_batch([a if b is None else (a, b) for a, b in texts])
         return [Encoded(encoding.ids, encoding.type_ids) for encoding in encodings]
+
+
+def _put_together(frame: SpecialTokens, first: list[int], second: list[int]) -> Encoded:
+    """One input: the special tokens around the tokens of its texts."""
+    ids = [*frame.before.ids, *first, *frame.between.ids, *second, *frame.after.ids]
+    types = [
+        *frame.before.type_ids,
+        *[frame.types[0]] * len(first),
+        *frame.between.type_ids,
+        *[frame.types[1]] * len(second),
+        *frame.after.type_ids,
+    ]
+    return Encoded(ids, types)
 
 
 @dataclass(frozen=True, eq=False)

@@ -25,6 +25,9 @@ class ModelInputs(Protocol):
     def take(self, chosen: Ints) -> ModelInputs:
         """Some of the inputs, in ascending order."""
 
+    def cache_keys(self) -> Sequence[Texts]:
+        """What tells the inputs apart in a cache."""
+
     def predicted_by(self, predictor: Predictor) -> Floats:
         """The predictions of a model."""
 
@@ -45,6 +48,10 @@ class TextInputs:
     def take(self, chosen: Ints) -> TextInputs:
         """Some of them."""
         return TextInputs([self.given[i] for i in chosen.tolist()])
+
+    def cache_keys(self) -> Sequence[Texts]:
+        """The strings."""
+        return self.given
 
     def predicted_by(self, predictor: Predictor) -> Floats:
         """The predictions of any model."""
@@ -68,11 +75,43 @@ class VariantInputs:
         """Some of them."""
         return VariantInputs(take_variants(self.variants, chosen))
 
+    def cache_keys(self) -> list[Texts]:
+        """Their texts; of variants that move tokens the token numbers."""
+        if not are_tokens(self.variants):
+            return self.texts()
+        return [
+            (_written(a), None if b is None else _written(b))
+            for each in self.variants
+            for a, b in token_rows(each)
+        ]
+
     def predicted_by(self, predictor: Predictor) -> Floats:
         """The predictions of a model, from positions where it takes them."""
         if isinstance(predictor, Tokens):
             return predictor.predict_variants(self.variants)
         return predictor(self.texts())
+
+
+def are_tokens(variants: Sequence[Variants]) -> bool:
+    """Whether the units of these variants are tokens, which reach the network as numbers."""
+    return any(rows.sentence.tokens is not None for each in variants for rows in each.sides)
+
+
+def token_rows(variants: Variants) -> list[tuple[list[int], list[int] | None]]:
+    """The token numbers of both texts, one entry per variant, for variants that move tokens."""
+    first = _numbers(variants.a)
+    second: Sequence[list[int] | None] = [None] if variants.b is None else _numbers(variants.b)
+    return [(first[i % len(first)], second[i % len(second)]) for i in range(len(variants))]
+
+
+def _numbers(rows: PositionRows) -> list[list[int]]:
+    units = rows.sentence.tokens or ()
+    return [[token for i in row for token in units[i]] for row in rows.positions.tolist()]
+
+
+def _written(tokens: Sequence[int]) -> str:
+    """Token numbers as a text that is no other input's."""
+    return "\0tokens " + " ".join(map(str, tokens))
 
 
 def all_texts(variants: Sequence[Variants]) -> list[Texts]:

@@ -43,7 +43,10 @@ class PromptedModel:
 
     def __call__(self, texts: Sequence[Texts], /) -> Floats:
         """Probabilities, one row per text (one number per text where the options are numbers)."""
-        scores = self.option_scores(self.prompt.questions(texts))
+        return self.predictions(self.option_scores(self.prompt.questions(texts)))
+
+    def predictions(self, scores: Floats) -> Floats:
+        """Predictions from the scores of the options, one row per question."""
         probabilities = self.prompt.by_order(scores, self._empty)
         self._count(scores, probabilities)
         predictions = self.prompt.predictions(probabilities)

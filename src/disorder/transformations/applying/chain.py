@@ -11,14 +11,14 @@ from disorder.errors import DoesNotApply
 from disorder.transformations.rendering import row_texts
 from disorder.types import Pair, PositionRows, Sentence, Variants
 
-NONE_EXISTS = "no other order of its words exists"
+NONE_EXISTS = "no other order of its {units} exists"
 Cut = Callable[[str], Sentence]
 
 
 def then(variants: Variants, apply: Callable[[Pair, int], Variants], cut: Cut) -> Variants:
     """Apply a later step to every variant so far; `apply` takes a variant and its number."""
     if len(variants) == 0:
-        raise DoesNotApply(NONE_EXISTS)
+        raise DoesNotApply(NONE_EXISTS.format(units="words"))
     perturbed = []
     for k in range(len(variants)):
         before = _variant(variants, k)

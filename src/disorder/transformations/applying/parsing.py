@@ -1,8 +1,8 @@
 """Parsing: from a spec such as `drop_pos:tags=NOUN+reverse` to a transformation.
 
 A transformation is one registered part with its settings, or a chain of them joined by `+`. Every
-part also takes `side=`, `words=` and `q=` (and `tagger=` where it needs word classes, `unit=` where
-it moves words about), which are settled here and not in the parts.
+part also takes `side=`, `words=` and `q=` (and `tagger=` where it needs word classes, `unit=` and
+`sentences=` where it moves words about), which are settled here and not in the parts.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from disorder.specs import parse_part, spec_name, split_chain
 from disorder.transformations.applying.transformation import (
     FROM_CONTEXT,
     PIECES,
+    PUNKT,
     UNITS,
     Step,
     Transformation,
@@ -23,6 +24,8 @@ from disorder.types import Fidelity
 
 SINGLE_SIDES = ("a", "b")
 SIDES = (*SINGLE_SIDES, "both", "task", "last")
+SHARED = ("side", "words", "q", "tagger", "unit", "sentences")
+SENTENCES = ("icu", PUNKT)
 
 
 def parse(spec: str, *, fidelity: Fidelity | None = None, usual_words: str = "") -> Transformation:
@@ -47,7 +50,7 @@ def parse(spec: str, *, fidelity: Fidelity | None = None, usual_words: str = "")
 def _step(segment: str, fidelity: Fidelity | None) -> Step:
     name, given = parse_part(segment, kind="transformation")
     found = part(TransformationPart, name)
-    shared = {key: given.pop(key, None) for key in ("side", "words", "q", "tagger", "unit")}
+    shared = {key: given.pop(key, None) for key in SHARED}
     if shared["words"] and shared["words"] != PIECES:
         part(SplitterPart, shared["words"])
     if "fidelity" in found.settings and fidelity:
@@ -60,6 +63,7 @@ def _step(segment: str, fidelity: Fidelity | None) -> Step:
         q=_count(name, shared["q"]),
         tagger=_tagger(found, shared["tagger"]),
         unit=_unit(found, shared["unit"], shared["words"]),
+        sentences=_sentences(found, shared["unit"], shared["sentences"]),
     )
 
 
@@ -94,6 +98,17 @@ def _unit(found: TransformationPart, given: str | None, words: str | None) -> st
     if words:
         raise BadSetting(found.name, unit=given, words=words, need="one of the two")
     return given
+
+
+def _sentences(found: TransformationPart, unit: str | None, given: str | None) -> str | None:
+    """Who finds sentences, where they are moved; None for Unicode's rules."""
+    if given is None:
+        return None
+    if unit != "sentence":
+        raise BadSetting(found.name, sentences=given, need="unit=sentence beside it")
+    if given not in SENTENCES:
+        raise BadSetting(found.name, sentences=given, need=" or ".join(SENTENCES))
+    return None if given == SENTENCES[0] else given
 
 
 def _count(name: str, q: str | None) -> int | None:

@@ -23,18 +23,34 @@ from disorder.transformations.applying.chain import NONE_EXISTS, then
 from disorder.transformations.positions.single_rows import unchanged
 from disorder.transformations.tags import named_or_usual, tagged
 from disorder.transformations.words import default_splitter, fits, is_for_another, split
-from disorder.transformations.words.sentence import sentence_of
-from disorder.types import Context, Example, Floats, Pair, PositionRows, Sentence, Task, Variants
+from disorder.transformations.words.punkt import LANGUAGES
+from disorder.transformations.words.sentence import sentence_of, token_sentence
+from disorder.types import (
+    Context,
+    Example,
+    Floats,
+    Pair,
+    PositionRows,
+    Sentence,
+    Task,
+    Texts,
+    TokenUnit,
+    Variants,
+)
 
 PIECES = "pieces"  # the words are the audited model's own tokens
+TOKENS = "tokens"  # the units are token numbers, which reach the model without becoming a text
 UNITS = {
     "char": "characters",
     "subword": PIECES,
+    "token": TOKENS,
     "sentence": "sentences",
     "line": "lines",
 }  # what is moved → the splitter that finds it
 PROBE = ("one two three four five six.", "seven eight nine ten eleven twelve.")
-BREAKING_WORDS = ("char", "subword")  # units that leave no word whole
+OF_MODEL = (PIECES, TOKENS)
+PUNKT = "punkt"  # the other way to find sentences
+BREAKING_WORDS = ("char", "subword", "token")  # units that leave no word whole
 FROM_CONTEXT = {"vocabulary", "training data"}  # needs that a function takes from its context
 
 
@@ -49,6 +65,7 @@ class Step:
     q: int | None
     tagger: str | None = None
     unit: str | None = None
+    sentences: str | None = None
 
     @cached_property
     def spec(self) -> str:
@@ -76,6 +93,7 @@ class Step:
             "q": self.q,
             "tagger": self.tagger,
             "unit": self.unit,
+            "sentences": self.sentences,
         }
         own |= {name: value for name, value in shared.items() if value is not None}
         return format_part(name, own)
@@ -86,7 +104,7 @@ class Step:
         of the language.
         """
         if self.unit:
-            return UNITS[self.unit]
+            return self.sentences or UNITS[self.unit]
         fidelity = self.settings.get("fidelity", "paper")
         return self.words or self.part.words.get(fidelity, "")
 
@@ -97,7 +115,7 @@ class Step:
 
     @property
     def moves(self) -> str:
-        """The unit that it is about: char, subword, sentence, line or word."""
+        """The unit that it is about: char, subword, token, sentence, line or word."""
         return self.unit or ("char" if self.splitter == UNITS["char"] else "word")
 
     def count(self, q: int) -> int:
@@ -170,7 +188,7 @@ class Transformation:
     @cached_property
     def needs(self) -> frozenset[str]:
         """What it must know besides the text."""
-        cut = {PIECES} if any(step.splitter == PIECES for step in self.steps) else set()
+        cut = {step.splitter for step in self.steps} & set(OF_MODEL)
         return frozenset().union(cut, *(step.needs for step in self.steps))
 
     @property
@@ -203,8 +221,13 @@ class Transformation:
         particular = [step for step in self.steps if step.needs & {"tags", "importance"}]
         name = (named or particular or self.steps)[0].splitter
         language = task.language
-        if name == PIECES:
+        if name in OF_MODEL:
             return name
+        if name == PUNKT:
+            if language not in LANGUAGES:
+                known = f"sentences=icu for {language_name(language)}: Punkt does not know it"
+                raise BadSetting(named[0].part.name, sentences=name, need=known)
+            return f"{name}:{language}"
         if named and is_for_another(name, language):
             raise BadSetting(
                 named[0].part.name,
@@ -215,7 +238,7 @@ class Transformation:
         if name and (named or fits(name, language)):
             return name
         if language == "zh" and "tags" in self.needs:
-            return default_splitter(language)
+            return default_splitter(language, for_tags=True)
         return self.usual_words or default_splitter(language)
 
     def tagger_for(self, task: Task) -> str:
@@ -287,6 +310,8 @@ class Transformation:
         """
         for example, pair in zip(examples, self._pairs(examples, task, context), strict=True):
             try:
+                if isinstance(pair, DoesNotApply):
+                    raise pair
                 yield self._perturbed(example.id, pair, task, q, seed, short, context)
             except DoesNotApply as reason:
                 yield reason
@@ -302,7 +327,10 @@ class Transformation:
         context: Context | None,
     ) -> Variants:
         count = self.count(q)
-        cut = partial(self._cut, task=task, context=context)
+
+        def cut(text: str) -> Sentence:
+            return self._cut(text, self.splitter_for(task), context)
+
         variants = self.steps[0].apply(pair, task, self.steps[0].count(q), seed, key, context)
         for number, step in enumerate(self.steps[1:], start=1):
             wanted = count if len(variants) == 1 else 1
@@ -313,19 +341,25 @@ class Transformation:
                 return step.apply(view, task, wanted, seed, f"{key}\0{number}\0{k}", context)
 
             variants = then(variants, apply, cut)
-        return _enough(variants, count, short)
+        return _enough(
+            variants, count, short, f"{self.steps[0].moves}s".replace("char", "character")
+        )
 
-    def _cut(self, text: str, *, task: Task, context: Context | None) -> Sentence:
-        name = self.splitter_for(task)
-        if name != PIECES:
-            return split(text, words=name)
+    def _cut(self, text: str, words: str, context: Context | None) -> Sentence:
+        if words != PIECES:
+            return split(text, words=words)
         return sentence_of(text, self._given(context).pieces(text))
 
     def _pairs(
         self, examples: Sequence[Example], task: Task, context: Context | None
-    ) -> list[Pair]:
-        """The examples cut into words, with word classes and importance where a step needs them."""
-        cut = partial(self._cut, task=task, context=context)
+    ) -> Sequence[Pair | DoesNotApply]:
+        """The examples cut into words, with word classes and importance where a step needs them;
+        the reason where a model does not show its tokens of one.
+        """
+        words = self.splitter_for(task)
+        if words == TOKENS:
+            return [self._token_pair(example, context) for example in examples]
+        cut = partial(self._cut, words=words, context=context)
         pairs = [
             Pair(cut(e.text_a), None if e.text_b is None else cut(e.text_b), e.label)
             for e in examples
@@ -342,10 +376,20 @@ class Transformation:
             pairs = [_weighed(pair, found) for pair, found in zip(pairs, weights, strict=True)]
         return pairs
 
+    def _token_pair(self, example: Example, context: Context | None) -> Pair | DoesNotApply:
+        texts = [text for text in example.texts if text is not None]
+        try:
+            units = self._given(context).token_units(example.texts)
+        except DoesNotApply as reason:
+            return reason
+        a, *b = map(token_sentence, texts, units)
+        return Pair(a, b[0] if b else None, example.label)
+
     def _given(self, context: Context | None) -> Context:
         if context is None:
             raise DisorderError(
-                f"{self.spec} needs a model to find which words matter, and none is given"
+                f"{self.spec} needs a model, for its tokens or for which words matter, and none is "
+                "given"
             )
         return context
 
@@ -363,10 +407,12 @@ def _weighed(pair: Pair, importance: Sequence[Floats]) -> Pair:
     return Pair(a, b[0] if b else None, pair.label)
 
 
-def _enough(variants: Variants, count: int, short: str) -> Variants:
+def _enough(variants: Variants, count: int, short: str, units: str) -> Variants:
     if len(variants) == 0:
         raise DoesNotApply(
-            NONE_EXISTS if variants.available == 0 else "no order that keeps the rule was found"
+            NONE_EXISTS.format(units=units)
+            if variants.available == 0
+            else "no order that keeps the rule was found"
         )
     if len(variants) < count and short == "skip":
         if variants.available is None:
@@ -380,6 +426,13 @@ def _enough(variants: Variants, count: int, short: str) -> Variants:
 
 class _Trial:
     """The context of a transformation that is only tried."""
+
+    def token_units(self, texts: Texts) -> list[list[TokenUnit]]:
+        return [
+            [(*span, (i,)) for i, span in enumerate(self.pieces(text))]
+            for text in texts
+            if text is not None
+        ]
 
     def pieces(self, text: str) -> list[tuple[int, int]]:
         sentence = split(text)

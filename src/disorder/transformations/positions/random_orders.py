@@ -23,6 +23,8 @@ LISTED = 7  # 7! = 5,040 rows are listed; from 8 on, orders are drawn
 MAX_ROUNDS = 64  # bulk draws before a rule counts as too tight for these words
 REPAIRS = 2_000  # swaps tried to fix one order
 BULK = 2_000_000  # numbers in one bulk draw
+SURE = 50.0  # restored bigrams expected; that a draw has none is then out of the question (e⁻⁵⁰)
+COUNTED = 1_000  # units whose orders are counted; of more the count alone has thousands of digits
 TABULATED = 256  # different words whose pairs are looked up in a table
 
 _SPREAD = np.random.Generator(np.random.Philox(0)).integers(1, 2**40, size=512)
@@ -115,12 +117,13 @@ def without_old_bigrams(kinds: Ints, count: int, rng: Generator) -> tuple[Ints, 
     """Distinct orders with no old bigram: uniform where drawing finds them, else random orders
     repaired by swaps.
     """
+    old = Bigrams.of(kinds)
+    max_rounds = 0 if old.return_surely(kinds, len(kinds)) else 8
     rows, available = distinct_orders(
-        len(kinds), count, rng, rule=no_old_bigram(kinds), max_rounds=8
+        len(kinds), count, rng, rule=no_old_bigram(kinds), max_rounds=max_rounds
     )
     if len(rows) >= count or available is not None:
         return rows, available
-    old = Bigrams.of(kinds)
     repaired = [
         repaired_order(row, kinds, kinds, old, rng)
         for row in random_orders(len(kinds), count - len(rows), rng)
@@ -150,6 +153,18 @@ class Bigrams:
         table = np.zeros(self.size * self.size, dtype=bool)
         table[self.pairs] = True
         return np.asarray(table[wanted])
+
+    def return_surely(self, kinds: Ints, n_things: int) -> bool:
+        """Whether a random order of so many words or runs of a long text is sure to restore one, so
+        that none needs to be drawn to find out: letters of a book have nearly every bigram.
+        """
+        n = len(kinds)
+        if n <= COUNTED:
+            return False
+        shares = np.bincount(kinds, minlength=self.size) / n
+        before, after = np.divmod(self.pairs, self.size)
+        expected = (n_things - 1) * float((shares[before] * shares[after]).sum())
+        return expected > SURE
 
 
 def repaired_order(

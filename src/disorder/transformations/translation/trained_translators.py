@@ -24,7 +24,12 @@ from disorder.errors import DisorderError, DoesNotApply
 from disorder.runs.cache_folder import default_folder
 from disorder.transformations.translation import translator as thot_translator
 from disorder.transformations.translation.training_pairs import PairKind, PairSelection, choose
-from disorder.transformations.translation.translator import Translator, Untranslatable, WordPair
+from disorder.transformations.translation.translator import (
+    DecoderName,
+    Translator,
+    Untranslatable,
+    WordPair,
+)
 from disorder.types import Context
 
 TRAINING = "1"  # changed whenever the same pairs would train another translator
@@ -38,12 +43,17 @@ say = logging.getLogger("disorder").info
 _chosen: WeakKeyDictionary[Context, dict[PairSelection, Mapping[PairKind, list[WordPair]]]] = (
     WeakKeyDictionary()
 )
-_loaded: dict[Path, Translator] = {}
+_loaded: dict[tuple[Path, DecoderName], Translator] = {}
 _one_at_a_time = RLock()
 
 
 def translator(
-    context: Context, label: str, *, is_pair: bool, selection: PairSelection
+    context: Context,
+    label: str,
+    *,
+    is_pair: bool,
+    selection: PairSelection,
+    decoder: DecoderName = "quick",
 ) -> Translator:
     """The translator of a label, trained now if it never was."""
     with _one_at_a_time:
@@ -57,7 +67,8 @@ def translator(
                 f"{selection.train} has {len(pairs)} {what} of its label {label!r}, "
                 "too few to learn from"
             )
-        return _kept(default_folder() / "translators" / _key(pairs), label, pairs)
+        folder = default_folder() / "translators" / _key(pairs)
+        return _kept(folder, label, pairs, decoder)
 
 
 def _key(pairs: Sequence[WordPair]) -> str:
@@ -67,33 +78,37 @@ def _key(pairs: Sequence[WordPair]) -> str:
     return hashed.hexdigest()
 
 
-def _kept(folder: Path, label: str, pairs: Sequence[WordPair]) -> Translator:
-    if folder not in _loaded:
+def _kept(folder: Path, label: str, pairs: Sequence[WordPair], decoder: DecoderName) -> Translator:
+    """A translator in memory; one that was trained serves every way of searching."""
+    key = (folder, decoder)
+    if key not in _loaded:
         if len(_loaded) == N_LOADED:
             del _loaded[next(iter(_loaded))]
         try:
-            _loaded[folder] = _found(folder) or _trained(folder, label, pairs)
+            _loaded[key] = _found(folder, decoder) or _trained(folder, label, pairs, decoder)
         except OSError as error:
             raise DisorderError(
                 f"pbsmt: {folder.parent} cannot be used ({error.strerror or error}); "
                 "set DISORDER_CACHE to a folder with room"
             ) from None
-    return _loaded[folder]
+    return _loaded[key]
 
 
-def _found(folder: Path) -> Translator | None:
+def _found(folder: Path, decoder: DecoderName) -> Translator | None:
     with suppress(Untranslatable):
-        return Translator(folder) if _is_undamaged(folder) else None
+        return Translator(folder, decoder) if _is_undamaged(folder) else None
     return None
 
 
-def _trained(folder: Path, label: str, pairs: Sequence[WordPair]) -> Translator:
+def _trained(
+    folder: Path, label: str, pairs: Sequence[WordPair], decoder: DecoderName = "quick"
+) -> Translator:
     say("pbsmt: learning %r from %s pairs", label, f"{len(pairs):,}")
     began = time.monotonic()
     with _beside(folder) as part:
         thot_translator.build(pairs, part)
         # Loaded before it has its place, where another process might clear it away
-        made = Translator(part)
+        made = Translator(part, decoder)
         (part / CONTENTS).write_text(json.dumps(_hashes(part)), encoding="utf-8")
         if not _is_undamaged(folder):
             _clear(folder)

@@ -3,16 +3,18 @@
 Words are aligned in both directions (IBM model 1, then a hidden Markov model), the two alignments
 are joined, phrases are read off them, and a trigram language model is counted on the target side; a
 stack decoder strings phrases together. The weights of these scores are fixed and equal: nothing is
-tuned, so that a few thousand pairs train in a minute.
+tuned, so that a few thousand pairs train in a minute. The decoder searches quickly, or as widely as
+Moses does unless told otherwise, which Word Salad used.
 """
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from threading import Lock
-from typing import Any
+from typing import Any, Literal
 
 from disorder.errors import MissingPackage
 
@@ -23,7 +25,6 @@ LONGEST_PHRASE = 7
 LONGEST_TEXT = 200  # words that Thot aligns and translates
 ORDER = 3  # of the language model
 N_OPTIONS = 20  # translations kept of a phrase
-BEAM = 10  # hypotheses kept in a stack, translations tried of a phrase
 # Thot's number for estimating what is left to translate by phrases, language model and distortion
 LOOK_AHEAD = 6
 # Word penalty, language model, target phrase length, jumps, source phrase length,
@@ -45,6 +46,27 @@ FIXED = {
 }
 
 
+DecoderName = Literal["quick", "moses"]
+
+
+@dataclass(frozen=True)
+class DecoderSearch:
+    """How far the decoder searches: hypotheses kept in a stack, translations tried of a phrase, and
+    words that it may jump over.
+    """
+
+    n_hypotheses: int
+    n_options: int
+    n_skipped: int
+
+
+# Moses's defaults: stack 100, ttable-limit 20, distortion-limit 6 (statmt.org/moses)
+SEARCHES: dict[DecoderName, DecoderSearch] = {
+    "quick": DecoderSearch(n_hypotheses=10, n_options=10, n_skipped=0),
+    "moses": DecoderSearch(n_hypotheses=100, n_options=N_OPTIONS, n_skipped=6),
+}
+
+
 def thot(module: str) -> Any:
     """A module of Thot, loaded only where it is used."""
     try:
@@ -62,7 +84,8 @@ class Untranslatable(Exception):
 class Translator:
     """Turns words into words; loaded from a folder that `build` filled."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, decoder: DecoderName = "quick") -> None:
+        search = SEARCHES[decoder]
         self._model = thot("translation").SmtModel(thot("alignment").AlignmentModelType.HMM)
         if not (
             self._model.load_translation_model(str(folder / PHRASES))
@@ -71,11 +94,11 @@ class Translator:
             raise Untranslatable(str(folder))
         self._model.heuristic = LOOK_AHEAD
         self._model.weights = list(WEIGHTS)
-        self._model.w = BEAM
+        self._model.w = search.n_options
         self._model.a = LONGEST_PHRASE
-        self._model.non_monotonicity = 0
+        self._model.non_monotonicity = search.n_skipped
         self._decoder = thot("translation").SmtDecoder(self._model)
-        self._decoder.s = BEAM
+        self._decoder.s = search.n_hypotheses
         self._decoder.is_breadth_first = True
         self._lock = Lock()  # a decoder keeps the sentence at hand in itself
 

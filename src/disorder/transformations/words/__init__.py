@@ -20,22 +20,26 @@ _kept: Memo[tuple[str, str], Sentence] = Memo()
 
 
 def split(text: str, *, words: str = DEFAULT) -> Sentence:
-    """Split `text` with the splitter registered as `words`; results of splitters that need another
-    package, which are slower, are kept.
+    """Split `text` with the splitter registered as `words` (`punkt:de`: that of a language);
+    results of splitters that need another package, which are slower, are kept.
     """
-    splitter = part(SplitterPart, words)
+    name, _, language = words.partition(":")
+    splitter = part(SplitterPart, name)
     if not splitter.needs:
         sentence: Sentence = splitter.function(text)
         return sentence
-    [kept] = _kept([(words, text)], lambda _: [with_whole_characters(splitter.function(text))])
+    more = [language] if language else []
+    [kept] = _kept(
+        [(words, text)], lambda _: [with_whole_characters(splitter.function(text, *more))]
+    )
     return replace(kept)  # a copy: what is cached on a sentence must not outlive its user
 
 
-def default_splitter(language: str) -> str:
-    """The splitter for texts in a language where neither user nor paper names one: `jieba` for
-    Chinese where it is installed, else `icu`.
+def default_splitter(language: str, *, for_tags: bool = False) -> str:
+    """The splitter for texts in a language where neither user nor paper names one: `icu`, whatever
+    is installed; word classes are found of the words that their tagger finds (Chinese: jieba).
     """
-    return "jieba" if language == "zh" and _has_jieba() else DEFAULT
+    return "jieba" if for_tags and language == "zh" and _has_jieba() else DEFAULT
 
 
 def fits(splitter: str, language: str) -> bool:

@@ -5,14 +5,14 @@ NLI Data Sanity Check (Talman et al., 2021) split its texts so.
 
 from __future__ import annotations
 
-from functools import lru_cache
-from typing import Any
-
 from disorder.errors import MissingData, MissingPackage
 from disorder.registry import words
 from disorder.transformations.words.nltk import word_tokenizer
+from disorder.transformations.words.punkt import sentence_splitter
 from disorder.transformations.words.sentence import sentence_of
 from disorder.types import Sentence
+
+ASKED_BY = "words=nltk_sentences"
 
 
 @words(language="en", needs="nltk and its data")
@@ -21,7 +21,7 @@ def nltk_sentences(text: str) -> Sentence:
     so that every sentence's full stop is a token.
     """
     spans = []
-    for start, end in _sentence_splitter().span_tokenize(text):
+    for start, end in sentence_splitter("en", ASKED_BY).span_tokenize(text):
         for first, last in word_tokenizer().span_tokenize(text[start:end]):
             if last > first:
                 spans.append((start + first, start + last))
@@ -36,30 +36,20 @@ def tokens_of(text: str) -> list[str]:
     """
     return [
         token
-        for sentence in _sentence_splitter().tokenize(text)
+        for sentence in sentence_splitter("en", ASKED_BY).tokenize(text)
         for token in word_tokenizer().tokenize(sentence)
     ]
+
+
+def is_one_punkt_sentence(text: str) -> bool:
+    """Whether NLTK's splitter finds no more than one sentence in a text."""
+    return len(list(sentence_splitter("en", ASKED_BY).span_tokenize(text.strip()))) <= 1
 
 
 def has_sentences() -> bool:
     """Whether NLTK and the data of its sentence splitter are installed."""
     try:
-        _sentence_splitter()
+        sentence_splitter("en", ASKED_BY)
     except (MissingPackage, MissingData):
         return False
     return True
-
-
-@lru_cache(maxsize=1)
-def _sentence_splitter() -> Any:
-    try:
-        from nltk.tokenize.punkt import PunktTokenizer
-    except ImportError as error:
-        raise MissingPackage("words=nltk_sentences", "nltk", "nlp") from error
-    try:
-        return PunktTokenizer("english")
-    except LookupError:
-        raise MissingData(
-            "words=nltk_sentences needs NLTK's data: python -m nltk.downloader punkt_tab "
-            "(or set NLTK_DATA)"
-        ) from None

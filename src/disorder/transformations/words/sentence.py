@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import lru_cache
 
 import numpy as np
 
 from disorder.languages import is_one_of_unspaced, segments
-from disorder.types import Bools, Sentence
+from disorder.types import Bools, Sentence, TokenUnit
 
 # Kana; Han with its extensions and compatibility forms
 IDEOGRAPHS = ((0x3040, 0x30FF), (0x3400, 0x9FFF), (0xF900, 0xFAFF), (0x20000, 0x3FFFF))
@@ -83,6 +84,12 @@ def with_whole_characters(sentence: Sentence) -> Sentence:
     is_mark = np.logical_and.reduceat(sentence.is_punctuation, first)
     starts, ends = sentence.starts[first], sentence.ends[last]
     return Sentence(sentence.text, starts, ends, is_mark, sentence.is_spaced[first])
+
+
+def token_sentence(text: str, units: Sequence[TokenUnit]) -> Sentence:
+    """A `Sentence` whose units are tokens; their spans show where each lies in the text."""
+    sentence = sentence_of(text, [(start, end) for start, end, _ in units])
+    return replace(sentence, tokens=tuple(tokens for _, _, tokens in units))
 
 
 def units_of(text: str, spans: Sequence[tuple[int, int]], *, is_spaced: Bools) -> Sentence:

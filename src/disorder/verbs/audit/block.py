@@ -29,7 +29,7 @@ from disorder.runs.settings import Settings
 from disorder.transformations import Transformation, parse
 from disorder.transformations.positions.disorder import variant_disorder
 from disorder.transformations.positions.single_rows import unchanged
-from disorder.transformations.rendering import variant_texts
+from disorder.transformations.rendering import shown_texts
 from disorder.transformations.words import split
 from disorder.types import Bools, Costs, Dataset, Example, Floats, Ints, Task, Texts, Variants
 from disorder.verbs.context import RunContext
@@ -167,7 +167,7 @@ class BlockPredictor:
         """The perturbed texts, where they cannot be drawn again from the text and the seed."""
         if not self.transformation(spec).asks_others and not self.is_drawn_once:
             return None
-        return [variant_texts(each) for each in variants]
+        return [shown_texts(each) for each in variants]
 
     def transformation(self, spec: str) -> Transformation:
         """The transformation of a spec, parsed once."""

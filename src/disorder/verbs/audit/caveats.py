@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import permutations
 
 import numpy as np
 
 from disorder.metrics import SkillRatio
-from disorder.runs.conclusion import Caveat
+from disorder.runs.conclusion import Caveat, Conclusion, WordBaseline
 from disorder.types import Floats, Outcomes
 
 SKEWED = 0.6  # share of one label from which accuracy alone says little
 FEW = 10  # examples of a label
 MANY_LEFT_OUT = 0.1  # share of the examples
 MUCH = 0.5  # of the model's skill: what words alone must reach for the data to be in doubt
+MANY_REPEATS = 0.1  # share of the examples
+STEADY = 0.8  # agreement below which a model that keeps its skill is not steady
 STOPPED = "not predicted (--stop-when)"
 # Labels look swapped where another order of them has this much more balanced accuracy, on the scale
 # from chance to perfect, and has skill at so many standard errors
@@ -37,6 +38,7 @@ def caveats_of(
     """
     yield from _left_out(outcomes, skips)
     if outcomes.task.is_regression:
+        yield from _reversed_scale(outcomes)
         return
     yield from _skew(outcomes)
     yield from _few(outcomes)
@@ -82,27 +84,79 @@ def _few(outcomes: Outcomes) -> Iterator[Caveat]:
         )
 
 
-def words_alone(beside: SkillRatio | None, data: str) -> Caveat:
+def words_alone(beside: WordBaseline | None, command: str) -> Caveat:
     """Where words alone go far on this data, keeping one's skill without their order is no fault.
 
-    `beside` has a bag of words trained on the data as "after", the model as "before"; None where
-    there is none. It is a quick one: where it fails, stronger models may not.
+    `beside` has a bag of words trained on the data; None where there is none. It is a quick one:
+    where it fails, stronger models may not. `command` asks them; empty where it could not.
     """
-    command = f"disorder sanity {shlex.quote(data)}"
     if beside is None:
-        text = f"whether this data needs word order was not measured; to find out: {command}"
+        find_out = (
+            f"; to find out: {command}" if command else ": it has too few examples to learn from"
+        )
+        text = f"whether this data needs word order was not measured{find_out}"
         return Caveat(kind="may_not_need_order", text=text)
-    words, model = beside.plain(0), beside.plain(1)
     figures = (
         f"a bag of words trained on it by cross-fitting has a balanced accuracy of "
-        f"{words.value:.2f} [{words.low:.2f}, {words.high:.2f}], this model {model.value:.2f}, "
+        f"{beside.value:.2f} [{beside.low:.2f}, {beside.high:.2f}], this model {beside.model:.2f}, "
         f"chance is {beside.chance:.2f}"
     )
-    if words.low > beside.chance and beside.after >= MUCH * beside.before:
+    skill = beside.value - beside.chance
+    if beside.low > beside.chance and skill >= MUCH * (beside.model - beside.chance):
         text = f"the data may not need word order: {figures}; to keep that skill is no fault"
         return Caveat(kind="may_not_need_order", text=text)
     text = f"the data may need word order: {figures}; to ask stronger models: {command}"
     return Caveat(kind="may_need_order", text=text)
+
+
+def of_behaviour(found: Conclusion, outcomes: Outcomes, misled_above: float) -> Iterator[Caveat]:
+    """Where skill is kept, and yet order matters to the model."""
+    if found.low is not None and found.low > misled_above:
+        yield Caveat(
+            kind="better_without_order",
+            text="the model does better when words are moved: the order of these texts misleads it",
+        )
+    if found.kind != "bag_of_words" or outcomes.task.is_regression:
+        return
+    same = ((outcomes.label == outcomes.original_label[:, None]) & outcomes.is_predicted).sum(
+        axis=1
+    )
+    agreement = float((same / outcomes.n_variants).mean())
+    if agreement < STEADY:
+        yield Caveat(
+            kind="predictions_change",
+            text=f"its skill is kept, but only {agreement:.2f} of its predictions: those of a bag "
+            "of words would not change, so that order matters to this model in ways that cancel "
+            "out, or it predicts by chance in part",
+        )
+
+
+def of_repeats(n_distinct: int, n: int) -> Iterator[Caveat]:
+    """Examples that are copies of others tell nothing new."""
+    if n_distinct <= (1 - MANY_REPEATS) * n:
+        yield Caveat(
+            kind="repeats",
+            text=f"only {n_distinct:,} of {n:,} examples differ in their texts: the interval takes "
+            "copies for new examples, and is narrower than it should be",
+        )
+
+
+def _reversed_scale(outcomes: Outcomes) -> Iterator[Caveat]:
+    """Higher predictions go with lower gold numbers."""
+    if len(outcomes) < FEW or np.ptp(outcomes.gold.astype(np.float64)) == 0:
+        return
+    gold = -outcomes.gold.astype(np.float64)
+    original = outcomes.original[:, 0].astype(np.float64)
+    if np.ptp(original) == 0:
+        return
+    ratio = SkillRatio.of_numbers(gold, original, original[:, None])
+    if ratio.before >= SWAPPED and ratio.interval(CERTAIN) is not None:
+        found = f"{-ratio.before:.2f}".replace("-", "−")
+        yield Caveat(
+            kind="labels_swapped",
+            text=f"the scale looks reversed: rank correlation is {found}, so that higher "
+            "predictions go with lower gold numbers; check what the model's numbers mean",
+        )
 
 
 def _some(names: Sequence[str], most: int = 4) -> str:
@@ -111,18 +165,20 @@ def _some(names: Sequence[str], most: int = 4) -> str:
 
 
 def _left_out(outcomes: Outcomes, skips: Mapping[str, int]) -> Iterator[Caveat]:
-    """Examples that the transformation could not use, which are the short ones."""
+    """Examples that the transformation could not use: mostly the short ones."""
     reasons = {reason: n for reason, n in skips.items() if reason != STOPPED}
     n = len(outcomes) + outcomes.n_skipped
     n_left_out = outcomes.n_skipped - skips.get(STOPPED, 0)
     if not reasons or n_left_out / n < MANY_LEFT_OUT:
         return
     reason = max(reasons, key=lambda name: (reasons[name], name))
+    about = "the conclusion is about the others"
+    if "variants exist" in reason:
+        about += ", which are longer; --short use takes the variants there are"
     yield Caveat(
         kind="left_out",
         text=f"{n_left_out:,} of {n:,} examples are left out under {outcomes.transformation} "
-        f"({reason}): the conclusion is about the others, which are longer; --short use takes "
-        "the variants there are",
+        f"({reason}): {about}",
     )
 
 

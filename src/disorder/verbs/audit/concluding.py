@@ -7,14 +7,12 @@ has the rules, and how often each is wrong on models whose answer is known.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from math import ceil, inf, log10
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from disorder.abstention import ABSTAINED
-from disorder.errors import NothingToMeasure
-from disorder.metrics import SkillRatio, decompose
+from disorder.metrics import SkillRatio, decompose, two_digits
 from disorder.runs.conclusion import Conclusion, ConclusionKind
 from disorder.runs.run import DIGITS
 from disorder.runs.settings import Settings
@@ -23,8 +21,10 @@ from disorder.types import Outcomes
 SKILL = "skill_kept"
 # A model that gets half of the other labels right misses five in a row 3 times in 100
 FEWEST_OTHERS = 5
+FEWEST_NUMBERS = 4  # of which a rank correlation has an interval
 NEAREST = 0.02  # a value this near to a limit will hardly be decided by more examples
-MOST = 1_000  # times as many examples: more is no help to name
+MOST = 1_000.0  # times as many examples: more is no help to name
+STEPS = 12  # of a bisection
 
 
 @dataclass(frozen=True)
@@ -44,10 +44,17 @@ class ConclusionLimits:
         """Those of an audit."""
         return cls(settings.reads_below, settings.bag_above, settings.least_skill)
 
+    @property
+    def misled_above(self) -> float:
+        """As far above 1 as `bag_above` is below: no bag of words gains so much without order."""
+        return 2 - self.bag_above
+
     def kind(self, low: float, high: float) -> ConclusionKind:
         """What an interval of the skill kept shows."""
         if high <= self.reads_below:
             return "reads_order"
+        if low > self.misled_above:
+            return "mixed"  # order is used, to the model's harm
         if low >= self.bag_above:
             return "bag_of_words"
         if low > self.reads_below and high < self.bag_above:
@@ -57,14 +64,13 @@ class ConclusionLimits:
 
 def conclude(outcomes: Outcomes, limits: ConclusionLimits, *, group: str = "all") -> Conclusion:
     """The conclusion about some examples under a transformation that keeps their words."""
-    found = _of_one_label(outcomes)
+    found = _of_numbers(outcomes) if outcomes.task.is_regression else _of_one_label(outcomes)
     if found is None:
-        try:
-            ratio = decompose(SKILL, outcomes)
-            assert isinstance(ratio, SkillRatio)
-            found = _of_ratio(ratio, limits)
-        except NothingToMeasure as reason:
-            found = _Finding("no_skill", str(reason))
+        ratio = decompose(SKILL, outcomes)
+        assert isinstance(ratio, SkillRatio)
+        found = _of_ratio(ratio, limits)
+        if found.kind == "undecided":
+            found = _with_more_examples(found, ratio, limits)
     numbers = [None if x is None else round(x, DIGITS) + 0.0 for x in found.numbers]
     value, low, high = numbers
     return Conclusion(
@@ -92,8 +98,6 @@ class _Finding:
 
 def _of_one_label(outcomes: Outcomes) -> _Finding | None:
     """Where gold or answers hold one label only, there is nothing to tell skill by."""
-    if outcomes.task.is_regression:
-        return None
     n = len(outcomes)
     gold = np.unique(outcomes.gold)
     if len(gold) == 1:
@@ -108,66 +112,76 @@ def _of_one_label(outcomes: Outcomes) -> _Finding | None:
     return None
 
 
+def _of_numbers(outcomes: Outcomes) -> _Finding | None:
+    """Where gold or predicted numbers are all the same, or too few, there is nothing to rank."""
+    n = len(outcomes)
+    if n < FEWEST_NUMBERS:
+        return _Finding(
+            "undecided",
+            f"{n:,} examples are too few to rank ({FEWEST_NUMBERS} are the least)",
+        )
+    if np.ptp(outcomes.gold.astype(np.float64)) == 0:
+        return _Finding(
+            "one_gold_label", f"the gold number of all {n:,} examples is {outcomes.gold[0]:g}"
+        )
+    if np.ptp(outcomes.original[:, 0]) == 0:
+        return _Finding(
+            "one_label",
+            f"the model answers {outcomes.original[0, 0]:.3g} to all {n:,} original texts",
+        )
+    return None
+
+
 def _of_ratio(ratio: SkillRatio, limits: ConclusionLimits) -> _Finding:
     bounds = ratio.interval()
     if bounds is None:
         return _without_skill(ratio, limits)
     low, high = bounds
     kind = limits.kind(low, high)
-    before, after = ratio.plain(1), ratio.plain(0)
     because = (
-        f"{ratio.unit} is {before.value:.2f} [{before.low:.2f}, {before.high:.2f}] on original "
-        f"texts and {after.value:.2f} [{after.low:.2f}, {after.high:.2f}] on perturbed ones"
+        f"{ratio.unit} is {ratio.told(1)} on original texts and {ratio.told(0)} on perturbed ones"
     )
     if ratio.chance:
         because += f"; chance is {ratio.chance:.2f}"
-    more = None
     if kind == "undecided":
         included = [x for x in (limits.reads_below, limits.bag_above) if low <= x <= high]
         because += f"; the interval includes {' and '.join(f'{x:g}' for x in included)}"
-        more = _more_examples(len(ratio), _stretch(ratio.value, low, high, limits))
-    return _Finding(kind, because, (ratio.value, low, high), more)
+    return _Finding(kind, because, (ratio.value, low, high))
 
 
 def _without_skill(ratio: SkillRatio, limits: ConclusionLimits) -> _Finding:
     """No skill where the interval leaves none out of note; undecided where it may hold some."""
-    found = ratio.plain(1)
+    figures = f"{ratio.unit} {ratio.told(1)} on original texts"
     least = limits.least_skill * (1 - ratio.chance)
-    half = max(found.high - found.value, found.value - found.low)
-    figures = (
-        f"{ratio.unit} {found.value:.2f} [{found.low:.2f}, {found.high:.2f}] on original texts"
-    )
-    floor = f"that of one constant answer ({ratio.chance:.2f})" if ratio.chance else "0"
-    if found.high - ratio.chance < least:
-        return _Finding("no_skill", f"{figures} is not above {floor}")
-    stretch = min(
-        half / ratio.before if ratio.before > 0 else inf,
-        half / (least - ratio.before) if ratio.before < least else inf,
-    )
-    because = f"{figures} cannot be told from {floor}"
-    return _Finding("undecided", because, more_examples=_more_examples(len(ratio), stretch))
+    if ratio.plain(1).high - ratio.chance < least:
+        return _Finding("no_skill", f"{figures} is not above {ratio.floor_name}")
+    return _Finding("undecided", f"{figures} cannot be told from {ratio.floor_name}")
 
 
-def _stretch(value: float, low: float, high: float, limits: ConclusionLimits) -> float:
-    """How many times too wide the interval is for the kind that the value itself has."""
-    if value >= limits.bag_above:
-        needed = [(value - low, value - limits.bag_above)]
-    elif value <= limits.reads_below:
-        needed = [(high - value, limits.reads_below - value)]
-    else:
-        needed = [
-            (high - value, limits.bag_above - value),
-            (value - low, value - limits.reads_below),
-        ]
-    return max(half / distance if distance > NEAREST else inf for half, distance in needed)
-
-
-def _more_examples(n: int, stretch: float) -> int | None:
-    """About how many more examples make an interval that much narrower, in two digits; None where
-    that is out of reach.
+def _with_more_examples(found: _Finding, ratio: SkillRatio, limits: ConclusionLimits) -> _Finding:
+    """About how many more examples would decide it, if values stay as they are; or that they hardly
+    would.
     """
-    more = n * (stretch**2 - 1)
-    if not 0 < more <= n * MOST:
-        return None
-    unit: int = 10 ** max(0, int(log10(more)) - 1)
-    return ceil(more / unit) * unit
+    near = [x for x in (limits.reads_below, limits.bag_above) if _is_near(ratio, x)]
+    if not near and _of_ratio(ratio.grown(MOST), limits).kind != "undecided":
+        return replace(found, more_examples=_more_examples(ratio, limits))
+    hardly = "so near to a limit that more examples will hardly decide it"
+    return replace(
+        found, because=f"{found.because}; the value lies {hardly}" if near else found.because
+    )
+
+
+def _is_near(ratio: SkillRatio, limit: float) -> bool:
+    return ratio.before > 0 and abs(ratio.value - limit) <= NEAREST
+
+
+def _more_examples(ratio: SkillRatio, limits: ConclusionLimits) -> int:
+    """The least number that decides it, in two digits."""
+    few, enough = 1.0, MOST
+    for _ in range(STEPS):
+        times = (few * enough) ** 0.5
+        if _of_ratio(ratio.grown(times), limits).kind == "undecided":
+            few = times
+        else:
+            enough = times
+    return two_digits(len(ratio) * (enough - 1))

@@ -4,7 +4,10 @@ the words, settled at the end on one transformation.
 
 from __future__ import annotations
 
+import shlex
+from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 
@@ -14,10 +17,11 @@ from disorder.metrics import SkillRatio
 from disorder.runs import Run
 from disorder.runs.conclusion import Caveat, Conclusion, WordBaseline
 from disorder.runs.run import DIGITS
+from disorder.runs.samples import storable
 from disorder.runs.settings import Settings
 from disorder.types import Bools, Dataset, Ints, Outcomes, Variants
 from disorder.verbs.audit.block import BlockPredictor
-from disorder.verbs.audit.caveats import caveats_of, words_alone
+from disorder.verbs.audit.caveats import caveats_of, of_behaviour, of_repeats, words_alone
 from disorder.verbs.audit.concluding import ConclusionLimits, conclude
 from disorder.verbs.audit.word_baseline import word_baseline
 from disorder.verbs.outcomes import gold_of
@@ -25,6 +29,9 @@ from disorder.verbs.outcomes import gold_of
 MAIN = "derange"
 KEEPS_SKILL = ("bag_of_words", "mixed")
 N_SAMPLED = 50  # examples on which transformations are told apart by what they break
+MOST_TOGETHER = 1 / 3  # of neighbouring words, for a model that keeps its skill to be judged
+FEWEST_ROWS = 50  # that `sanity` trains on
+IN_MEMORY = "data"  # how rows that were given as they are are called
 
 
 @dataclass
@@ -61,9 +68,16 @@ class Conclusions:
                 model_labels=self.predictor.model.predictor.labels,
                 least_skill=limits.least_skill,
             ),
+            *of_behaviour(found, outcomes, limits.misled_above),
+            *of_repeats(len({self._texts[str(name)] for name in outcomes.example}), len(outcomes)),
             *self._of_the_run(outcomes.transformation),
         ]
         self.drawn.setdefault(outcomes.transformation, {})[group] = found
+
+    @cached_property
+    def _texts(self) -> dict[str, tuple[str | None, ...]]:
+        """The texts of each example, by the id that outcomes have."""
+        return {storable(example.id): example.texts for example in self.dataset.examples}
 
     def _of_the_run(self, spec: str) -> list[Caveat]:
         """Caveats that hold for every group."""
@@ -84,12 +98,30 @@ class Conclusions:
             return
         main = MAIN
         if MAIN not in self.drawn:
-            main = max(self.drawn, key=self._broken)  # the first of equals, in the user's order
+            # the first of equals, in the user's order
+            main = min(self.drawn, key=self._rank)
         found = self.drawn[main]
+        self._claim_no_more_than_was_broken(found, main)
         if any(each.kind in KEEPS_SKILL for each in found.values()):
             self._ask_the_data(found)
         self.run.conclusion = found["all"]
         self.run.conclusions = {name: each for name, each in found.items() if name != "all"}
+
+    def _claim_no_more_than_was_broken(self, found: dict[str, Conclusion], spec: str) -> None:
+        """Skill that is kept where most neighbouring words stay together may rest on their order:
+        only its loss can be concluded from.
+        """
+        together = self._together(spec)
+        if together is None or together <= MOST_TOGETHER:
+            return
+        instead = "" if spec == MAIN else f": --with {MAIN} moves every word"
+        for each in found.values():
+            if each.kind in KEEPS_SKILL:
+                each.kind = "undecided"
+                each.because += (
+                    f"; {spec} leaves {together:.2f} of neighbouring words together, so that the "
+                    f"skill that is kept may rest on their order{instead}"
+                )
 
     def _ask_the_data(self, found: dict[str, Conclusion]) -> None:
         """Whether words alone can answer: then a model that keeps its skill is not at fault."""
@@ -106,23 +138,46 @@ class Conclusions:
             if baseline is not None:
                 is_right = self.original_label == gold
                 beside = baseline.beside(gold, is_right, chosen & self.answered)
-            if beside is not None:
-                self.run.word_baselines.append(_row(group, beside))
-            caveat = words_alone(beside, self.run.data)
+            row = None if beside is None else _row(group, beside)
+            if row is not None:
+                self.run.word_baselines.append(row)
+            caveat = words_alone(row, sanity_command(self.run))
             if caveat.kind == "may_not_need_order" or found[group].kind == "bag_of_words":
                 found[group].caveats.insert(0, caveat)
 
-    def _broken(self, spec: str) -> float:
-        """The share of neighbouring words that a transformation sets apart, on some examples."""
-        if len(self.drawn) == 1 or self.predictor.transformation(spec).asks_others:
-            return 0.0
+    def _rank(self, spec: str) -> float:
+        together = self._together(spec)
+        return 1.0 if together is None else together
+
+    def _together(self, spec: str) -> float | None:
+        """The share of neighbouring words that a transformation leaves together, on some examples;
+        None where that cannot be said.
+        """
+        if self.predictor.transformation(spec).asks_others:
+            return None
         kept = np.zeros(2)
         for example in self.dataset.examples[:N_SAMPLED]:
             try:
                 kept += neighbours_kept(self.predictor.perturbed(spec, example))
             except DoesNotApply:
                 continue
-        return 1 - kept[0] / kept[1] if kept[1] else 0.0
+        return float(kept[0] / kept[1]) if kept[1] else None
+
+
+def sanity_command(run: Run) -> str:
+    """What to type to find out whether the data needs word order; empty where it is too small."""
+    if run.n_available < FEWEST_ROWS:
+        return ""
+    if run.data == IN_MEMORY:
+        return "disorder.sanity with the same data"
+    words = ["disorder", "sanity", run.data]
+    for name in ("columns", "task", "language", "data_dir"):
+        value = run.settings.get(name)
+        if isinstance(value, Mapping):
+            value = ",".join(f"{column}={meaning}" for column, meaning in value.items())
+        if value and value != "auto":
+            words += [f"--{name.replace('_', '-')}", str(value)]
+    return shlex.join(words)
 
 
 def _row(group: str, beside: SkillRatio) -> WordBaseline:
@@ -138,14 +193,18 @@ def _row(group: str, beside: SkillRatio) -> WordBaseline:
 
 
 def neighbours_kept(variants: Variants) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
-    """How many words of a text are still followed by the word that followed them, per variant, and
-    how many there are.
+    """How many words of a perturbed text are still followed by the word that followed them, per
+    variant, and how many there are; a text that no variant changes does not count.
     """
     kept = 0.0
     total = 0
     for rows in variants.sides:
-        if rows.written is None and rows.positions.shape[1] > 1:
+        if rows.written is None and rows.positions.shape[1] > 1 and _is_moved(rows.positions):
             follows = np.diff(rows.positions, axis=1) == 1
             kept += float(follows.sum(axis=1).mean())
             total += follows.shape[1]
     return np.array([kept, float(total)])
+
+
+def _is_moved(positions: Ints) -> bool:
+    return bool((positions != np.arange(positions.shape[1])).any())

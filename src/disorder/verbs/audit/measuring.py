@@ -97,6 +97,8 @@ class Measuring:
             self.run.gains = gains(self.plan, is_right, self.acceptance)
         if any(record.transformation != ORIGINAL for record in self.run.scores):
             return
+        if self.conclusions.drawn and not self.requested:
+            return  # one number for every text, of which there is no rank correlation
         if self.requested and self.n_used:
             raise DisorderError(
                 f"none of the scores asked for applies here: {', '.join(self.requested)}; "

@@ -20,7 +20,7 @@ from disorder.specs import listed
 from disorder.types import Fidelity, Progress
 from disorder.verbs.audit.preparing import prepared
 from disorder.verbs.audit.prompt_spread import spread_over
-from disorder.verbs.audit.resuming import check_taggers
+from disorder.verbs.audit.resuming import check_prompts, check_taggers
 from disorder.verbs.gate import gate
 from disorder.verbs.keyword_settings import settings_of
 from disorder.verbs.model_loading import named_again
@@ -169,6 +169,7 @@ def resume(
     address: str | None = None,
     base_url: str | None = None,
     cache: str | Path | None = None,
+    prompt: str | Sequence[str] = (),
     progress: Progress | None = None,
 ) -> Run:
     """Resume a run that was stopped; finished parts are kept, and the scores are those of a run in
@@ -176,8 +177,8 @@ def resume(
 
     `run` is its folder. `model` and `data` are what it was started with, where that was no spec.
     Nothing is run or reached because the folder says so: a model that runs code (`python:…`) or
-    asks a server is named again, and so are `address`, `base_url`, and in `with_` transformations
-    that name a tagger's model.
+    asks a server is named again, and so are `address`, `base_url`, in `with_` transformations that
+    name a tagger's model, and in `prompt` files of prompts.
     """
     given = run.folder if isinstance(run, Run) else run
     if given is None:
@@ -198,6 +199,7 @@ def resume(
             cache=None if cache is None else str(cache),
         )
         check_taggers(folder, before.transformations, listed(with_))
+        check_prompts(folder, chosen.prompt, listed(prompt))
         model = named_again(folder, before.model, model, f"disorder audit --resume {folder}")
         data = before.data if data is None else data
         return _reported(_audited(model, data, chosen, folder, progress, before))

@@ -13,12 +13,14 @@ from typing import Any
 from disorder.data import declared_language, named_language, rare_labels
 from disorder.engines import Engine, engine
 from disorder.errors import DisorderError
-from disorder.metrics import Metric, StopRule, limits
+from disorder.languages import UNKNOWN
+from disorder.metrics import ORIGINAL, Metric, StopRule, limits
 from disorder.models import LoadedModel
 from disorder.models.prompting import Prompt
 from disorder.report.notebook_progress import shown_progress
 from disorder.runs import Run, new_run
 from disorder.runs.settings import Settings
+from disorder.steps import Steps
 from disorder.transformations import Transformation
 from disorder.transformations.tags import resolved, tagger_notes
 from disorder.types import Dataset, Progress
@@ -81,7 +83,7 @@ def prepared(
         settings=chosen,
         run=run,
         folder=folder,
-        progress=shown_progress(progress),
+        progress=Steps(shown_progress(progress), _work(plan, chosen.q)),
         engine=_engine(predictor, model, dataset, chosen, prompt),
         requested=requested,
         rule=rule,
@@ -89,6 +91,11 @@ def prepared(
         budget=Budget.of(chosen, {} if before is None else before.spent),
         gate=LiveGate.of(chosen.fail_if, plan, dataset.task, chosen.fidelity),
     )
+
+
+def _work(plan: Sequence[Transformation], q: int) -> dict[str, float]:
+    """How many texts of each example are predicted, by the stage of it."""
+    return {ORIGINAL: 1.0, **{each.spec: float(each.count(q)) for each in plan}}
 
 
 def _known_language(data: Any, chosen: Settings) -> str | None:
@@ -131,7 +138,8 @@ def _new_run(
     run.hashes = {"data": dataset.fingerprint, "model": loaded.fingerprint}
     run.taggers = sorted({resolved(tagger) for tagger in _taggers(plan, dataset)})
     run.prompt = loaded.prompt_description(dataset.examples[0].texts)
-    run.language_caveats = list(dataset.notes)
+    # one that is not known changes no score: it is a note, and an error where it is needed
+    run.language_caveats = [] if dataset.task.language == UNKNOWN else list(dataset.notes)
     run.splitters = {t.spec: t.splitter_for(dataset.task) for t in plan}
     return run
 

@@ -6,8 +6,9 @@ The same perturbed prompts are used for all examples, as one would use a prompt.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 from disorder.errors import DisorderError
 from disorder.models.prompting import Prompt, perturbed_part
@@ -92,6 +93,12 @@ def prompt_verdict(run: Run) -> str:
     record = next(filter(None, measured), None)
     if record is None:
         return f"No verdict: {PARTS[part]} could not be perturbed."
+    only = _only_answer(run.answers.get(record.transformation, {}))
+    if only:
+        return (
+            f"No verdict: the model answers {only} to every text, so that nothing shows whether it "
+            f"needs {PARTS[part]}."
+        )
     figures = f"{record.value:.2f} [{record.low:.2f}, {record.high:.2f}]"
     if record.low >= SURVIVES:
         claim = f"The model hardly needs {PARTS[part]}"
@@ -100,3 +107,10 @@ def prompt_verdict(run: Run) -> str:
     else:
         claim = f"Undecided whether the model needs {PARTS[part]}"
     return f"{claim}: {figures} of its predictions are unchanged under {record.transformation}."
+
+
+def _only_answer(answered: Mapping[str, Any]) -> str:
+    """The one label that a model gives before anything is perturbed; empty where it gives more."""
+    counts = zip(answered.get("answers", ()), answered.get("before", ()), strict=True)
+    given = [label for label, n in counts if n]
+    return given[0] if len(given) == 1 else ""

@@ -12,6 +12,7 @@ from disorder.errors import DisorderError
 from disorder.runs import Run
 from disorder.transformations import Transformation, parse
 from disorder.verbs.audit.planning import LEFT_OUT
+from disorder.verbs.prompting import prompt_files
 from disorder.visible_text import one_line
 
 
@@ -34,6 +35,19 @@ def check_taggers(folder: Path, specs: Sequence[str], given: Sequence[str]) -> N
                 f"{folder} names the transformation {one_line(spec)}, which loads a tagger; "
                 "nothing is loaded because a folder says so. If you trust it, repeat it: "
                 f"disorder audit --resume {folder} --with {shlex.quote(one_line(spec))}"
+            )
+
+
+def check_prompts(folder: Path, names: Sequence[str], given: Sequence[str]) -> None:
+    """Raise where a folder names the file of a prompt, which a model would be sent, and the user
+    does not.
+    """
+    for name in prompt_files(names):
+        if name not in given:
+            raise DisorderError(
+                f"{folder} names the prompt {one_line(name)}; no file is read because a folder "
+                "says so. If you trust it, repeat it: disorder audit --resume "
+                f"{folder} --prompt {shlex.quote(one_line(name))}"
             )
 
 

@@ -62,7 +62,8 @@ def compare(
     for difference, p in zip(found.differences, corrected, strict=True):
         difference.p_holm = float(f"{p:.6g}")
     found.main = main_of([each.run for each in given], _chosen(given, transformations))
-    found.conclusions = list(conclusions_of(found))
+    by_name = {each.name: each.run for each in given}
+    found.conclusions = list(conclusions_of(found, by_name, listed(metrics)))
     found.has_chosen = bool(transformations or listed(metrics))
     return found
 

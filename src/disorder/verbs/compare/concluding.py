@@ -6,7 +6,7 @@ accuracy on original texts) and tested by themselves, with Holm's correction for
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from disorder.metrics import ORIGINAL, holm
 from disorder.runs import Run
@@ -22,35 +22,59 @@ SKILL = "skill_kept"
 ACCURACY = ("accuracy", "spearman")  # labels, numbers
 SAME_SKILL = 0.05  # a difference within it counts as none
 SAME_ACCURACY = 0.02
+NOT_MEASURED = "skill kept was not measured (--curtail or --score)"
 
 
 def main_of(runs: Sequence[Run], transformations: Sequence[str]) -> str:
-    """The transformation that the runs were concluded on, else the first that changes the order of
-    words.
+    """The transformation that the runs were concluded on, else the first that changes nothing but
+    the order of words in texts; empty where there is none.
     """
+    if any(run.settings.get("break_", "text") != "text" for run in runs):
+        return ""
     wanted = [run.conclusion.transformation for run in runs if run.conclusion is not None]
-    ranked = [*wanted, *runs[0].breaks_order, *transformations]
+    ranked = [*wanted, *runs[0].breaks_order]
     return next((spec for spec in ranked if spec in transformations), "")
 
 
-def conclusions_of(found: Comparison) -> Iterator[ComparisonConclusion]:
-    """One conclusion per pair of runs and group, where both skills were compared."""
+def conclusions_of(
+    found: Comparison, runs: Mapping[str, Run], metrics: Sequence[str]
+) -> Iterator[ComparisonConclusion]:
+    """One conclusion per pair of runs and group, unless the user asked for other scores; where a
+    skill was not measured, it says why.
+    """
+    is_wanted = found.main and (not metrics or SKILL in metrics)
     for base, other, group, differences in found.pairs:
         skill = _one(differences, found.main, (SKILL,))
         accuracy = _one(differences, ORIGINAL, ACCURACY)
-        if skill is None or accuracy is None:
+        if accuracy is None or not is_wanted:
             continue
-        order, right = holm([skill.p, accuracy.p])
+        because = "" if skill else _why_not((base, other), runs, found.main, group)
+        order, right = holm([skill.p if skill else 0.0, accuracy.p])
         yield ComparisonConclusion(
             base=base,
             other=other,
             group=group,
             transformation=found.main,
-            order=_kind(skill, order, SAME_SKILL),
+            order=_kind(skill, order, SAME_SKILL) if skill else "undecided",
             accuracy=_kind(accuracy, right, SAME_ACCURACY),
             skill_kept=skill,
             original=accuracy,
+            because=because,
         )
+
+
+def _why_not(names: Sequence[str], runs: Mapping[str, Run], spec: str, group: str) -> str:
+    """Why there is no skill to compare, for each run that has none."""
+    reasons = []
+    for name in names:
+        if runs[name].score(spec, SKILL, group) is None:
+            gone = [
+                each.reason
+                for each in runs[name].omitted
+                if (each.transformation, each.metric, each.group) == (spec, SKILL, group)
+            ]
+            reasons.append(f"{name}: {gone[0] if gone else NOT_MEASURED}")
+    return "; ".join(reasons) or "too few examples that both runs share"
 
 
 def _one(differences: Sequence[Difference], spec: str, metrics: Sequence[str]) -> Difference | None:

@@ -27,6 +27,7 @@ from disorder.verbs.explain.result import (
     signed,
 )
 from disorder.verbs.explain.subject import LIMIT, PerturbedExamples, Subject
+from disorder.verbs.explain.weighed_versions import WeighedVersion, text_versions, versions_figure
 
 __all__ = [
     "LIMIT",
@@ -42,6 +43,7 @@ __all__ = [
     "Row",
     "Subject",
     "Table",
+    "WeighedVersion",
     "as_json",
     "bounds",
     "check_format",
@@ -49,6 +51,8 @@ __all__ = [
     "page",
     "said",
     "signed",
+    "text_versions",
+    "versions_figure",
     "write_csvs",
     "write_figures",
     "write_folder",

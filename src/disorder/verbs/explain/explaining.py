@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, Literal
 
@@ -20,17 +21,31 @@ from disorder.errors import (
 )
 from disorder.registry import ExplanationPart, part, parts
 from disorder.report.notebook_progress import shown_progress
+from disorder.runs.folder_lock import only_writer
+from disorder.runs.settings import Settings
+from disorder.runs.unfinished import Unfinished
 from disorder.specs import format_part, parse_part
-from disorder.transformations import parse
+from disorder.steps import Steps
+from disorder.transformations import Transformation, parse
 from disorder.types import Dataset, Fidelity, Progress
-from disorder.verbs.explain.result import Explanations, ExplanationSection
+from disorder.verbs.explain.folder import command_of, write_folder
+from disorder.verbs.explain.result import Explained, Explanations, ExplanationSection
+from disorder.verbs.explain.several_models import short_names, together
 from disorder.verbs.explain.subject import LIMIT, Subject
 from disorder.verbs.keyword_settings import settings_of
 from disorder.verbs.model_loading import loaded_model
 from disorder.verbs.prompting import bound_prompt
 from disorder.verbs.selected_data import selected_data
 
-OUTSIDE = ("model", "data", "by", "with_", "out", "progress")  # parameters that are no settings
+OUTSIDE = (
+    "model",
+    "data",
+    "by",
+    "beside",
+    "with_",
+    "out",
+    "progress",
+)  # parameters that are no settings
 # what one explanation lacks need not stop the others
 CANNOT = (BadModel, MissingData, MissingPackage, NothingToMeasure)
 
@@ -41,6 +56,7 @@ def explain(
     data: Any = "builtin",
     *,
     by: str | Sequence[str] = (),
+    beside: Any = (),
     with_: str = "derange",
     q: int = 100,
     seed: int = 0,
@@ -78,6 +94,8 @@ def explain(
         by: One explanation or several, with settings if need be: `"lime"`,
             `["overlap", "minitree:r=1,k=2"]`. None: those that need no more model calls than an
             audit and fit the task.
+        beside: Another model, or a list of others, to be shown beside `model` in the same pictures,
+            on the same examples and perturbed texts.
         with_: The transformation that perturbs texts.
         q: Permutations per example.
         seed: Seed of every draw.
@@ -102,29 +120,95 @@ def explain(
     transformation = parse(with_, fidelity=settings.fidelity).tried()
     wanted = [parsed(spec) for spec in ([by] if isinstance(by, str) else by)]
     _check_once(wanted)
+    models = [model, *(beside if isinstance(beside, list | tuple) else [beside])]
+    folder = None if out is None else Path(out)
+    with only_writer(folder):
+        return _explained(
+            models, data, wanted, transformation, settings, folder, shown_progress(progress)
+        )
+
+
+def _explained(
+    models: Sequence[Any],
+    data: Any,
+    wanted: Sequence[BoundExplanation],
+    transformation: Transformation,
+    settings: Settings,
+    folder: Path | None,
+    progress: Progress,
+) -> Explanations:
+    """Read the data, load the model, run the explanations, and write them into a folder."""
     dataset = selected_data(str(data) if isinstance(data, Path) else data, settings)
     transformation.tried(dataset.task.language)
     wanted = wanted or usual(dataset)
-    bound = bound_prompt(model, dataset, settings)
-    loaded, notes = loaded_model(model, dataset, [transformation], settings, bound)
-    subject = Subject(loaded, dataset, settings, transformation.spec, shown_progress(progress))
+    steps = Steps(progress, [each.spec for each in wanted])
+    subjects, notes = _subjects(models, dataset, settings, transformation, steps)
+    first, *others = subjects
     found = Explanations(
-        model=loaded.name,
+        model=first.model.name,
         data=str(data) if isinstance(data, str | Path) else dataset.name,
         n_examples=len(dataset.examples),
         n_available=len(dataset.examples) + sum(dataset.skipped.values()),
         labels=list(dataset.task.labels),
         settings=asdict(settings),
         transformation=transformation.spec,
-        hashes={"data": dataset.fingerprint, "model": loaded.fingerprint},
-        sections=[section(each, subject) for each in wanted],
+        hashes={
+            "data": dataset.fingerprint,
+            "model": first.model.fingerprint,
+            **{each.model.name: each.model.fingerprint for each in others},
+        },
         notes=[*dataset.notes, *notes],
+        beside=[each.model.name for each in others],
     )
+    is_known = all(each.model.fingerprint for each in subjects)
+    unfinished = Unfinished(folder if is_known else None, _made_of(found))
+    for each in wanted:
+        steps(each.spec, 0, 1, "")
+        found.sections.append(_of_all(each, subjects, unfinished))
+        steps(each.spec, 1, 1, "")
+    steps.finish()
     if all(each.found is None for each in found.sections):
         raise DisorderError("; ".join(f"{each.name}: {each.reason}" for each in found.sections))
-    if out is not None:
-        found.save(out)
+    if folder is not None:
+        write_folder(folder, found, command_of(found))
+    unfinished.remove()
     return found
+
+
+def _made_of(found: Explanations) -> dict[str, Any]:
+    """All that a section depends on."""
+    names = ("model", "data", "settings", "transformation", "hashes", "version")
+    return {name: getattr(found, name) for name in names}
+
+
+def _subjects(
+    models: Sequence[Any],
+    dataset: Dataset,
+    settings: Settings,
+    transformation: Transformation,
+    progress: Progress,
+) -> tuple[list[Subject], list[str]]:
+    """The models on the same data, loaded, and what there is to say of them."""
+    subjects = []
+    notes: list[str] = []
+    for model in models:
+        bound = bound_prompt(model, dataset, settings)
+        loaded, told = loaded_model(model, dataset, [transformation], settings, bound)
+        notes += told if len(models) == 1 else [f"{loaded.name}: {note}" for note in told]
+        subjects.append(Subject(loaded, dataset, settings, transformation.spec, progress))
+    short_names([each.model.name for each in subjects])
+    return subjects, notes
+
+
+def _of_all(
+    wanted: BoundExplanation, subjects: Sequence[Subject], unfinished: Unfinished
+) -> ExplanationSection:
+    """One explanation of every model."""
+    sections = [section(wanted, subject, unfinished) for subject in subjects]
+    if len(subjects) == 1:
+        return sections[0]
+    names = short_names([each.model.name for each in subjects])
+    return together(dict(zip(names, sections, strict=True)))
 
 
 @dataclass(frozen=True)
@@ -169,13 +253,16 @@ def usual(dataset: Dataset) -> list[BoundExplanation]:
     ]
 
 
-def section(wanted: BoundExplanation, subject: Subject) -> ExplanationSection:
+def section(
+    wanted: BoundExplanation, subject: Subject, unfinished: Unfinished
+) -> ExplanationSection:
     """Run one explanation; what it cannot show becomes its reason."""
     found = None
     reason = ""
     try:
         _check_fits(wanted.part, subject.dataset)
-        found = wanted.part.function(subject, **wanted.settings)
+        compute = partial(wanted.part.function, subject, **wanted.settings)
+        found = unfinished.record(f"{subject.model.name} {wanted.spec}", Explained, compute)
     except CANNOT as error:
         reason = str(error)
     return ExplanationSection(

@@ -15,7 +15,7 @@ from disorder.report.page import template, write_report
 from disorder.runs.run import Run
 from disorder.runs.run_folder import make_folder, read_run
 from disorder.runs.settings import Settings
-from disorder.runs.storage import write_atomically
+from disorder.runs.storage import remove_files, write_atomically
 from disorder.verbs.explain.result import Explanations, ExplanationSection, bounds
 from disorder.verbs.explain.subject import LIMIT
 
@@ -28,17 +28,30 @@ REPEATED = (
     "columns",
     "labels",
     "task",
+    "language",
     "data_dir",
     "batch_size",
     "precision",
     "cache",
+    "language",
+    "prompt",
+    "shots",
+    "shots_from",
+    "label_words",
+    "option_orders",
+    "calibrate",
+    "chat",
 )  # settings in the command that repeats a result, where they differ from the default
 
 
 def write_folder(folder: str | Path, result: Explanations, command: str) -> None:
-    """Write explain.html, explain.json, and every figure as SVG with its CSV."""
+    """Write explain.html, explain.json, and every figure as SVG with its CSV.
+
+    Those of an earlier result go first: stopped half-way, no old page stands beside new figures.
+    """
     folder = Path(folder)
     make_folder(folder)
+    remove_files(folder, ("explain.html", "explain.json"))
     for figure in result.figures:
         _write(folder / f"{figure.name}.svg", figure.svg.encode())
         _write(folder / f"{figure.name}.csv", as_csv(figure.rows))
@@ -113,6 +126,7 @@ def as_json(result: Explanations) -> dict[str, Any]:
     return {
         "schema_version": SCHEMA_VERSION,
         "model": result.model,
+        "beside": list(result.beside),
         "data": result.data,
         "n_examples": result.n_examples,
         "n_available": result.n_available,
@@ -174,6 +188,8 @@ def command_of(result: Explanations) -> str:
     """The command that repeats a result: every setting that differs from its default."""
     settings = result.settings
     words = ["disorder", "explain", result.model, result.data]
+    for name in result.beside:
+        words += ["--beside", name]
     for section in result.sections:
         words += ["--by", section.spec]
     words += ["--with", result.transformation, "--q", str(settings["q"])]
@@ -190,6 +206,8 @@ def command_of(result: Explanations) -> str:
 
 def _typed(value: Any) -> str:
     """A setting as it is typed after its option."""
+    if isinstance(value, list | tuple):
+        return " ".join(map(str, value))  # there is one prompt at most
     if isinstance(value, Mapping):
         return ",".join(f"{key}={to}" for key, to in value.items())
     return str(value)

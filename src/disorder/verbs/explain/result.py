@@ -10,6 +10,7 @@ from typing import Any
 
 from disorder.errors import NothingToMeasure, UnknownName
 from disorder.report.exhibits import Figure, Picture, Row, Table
+from disorder.runs.folder_lock import FolderLock
 from disorder.types import Score
 
 
@@ -49,7 +50,7 @@ class ExplanationSection:
 
 @dataclass(repr=False)
 class Explanations:
-    """All explanations of one model on one dataset.
+    """All explanations of one model on one dataset, or of several models side by side (`beside`).
 
     `found["overlap"]` is what one explanation found. A notebook shows the figures and tables.
     """
@@ -65,13 +66,15 @@ class Explanations:
     sections: list[ExplanationSection] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     version: str = version("disorder")
+    beside: Sequence[str] = ()
 
     @property
     def about(self) -> str:
-        """Model, data, number of examples and seed, in one line."""
+        """Models, data, number of examples and seed, in one line."""
         of = f" of {self.n_available:,}" if self.n_available > self.n_examples else ""
         examples = f"{self.n_examples:,}{of} examples, seed {self.settings['seed']}"
-        return f"{self.model} on {self.data}: {examples}"
+        models = ", ".join([self.model, *self.beside])
+        return f"{models} on {self.data}: {examples}"
 
     @property
     def records(self) -> list[dict[str, Any]]:
@@ -116,7 +119,8 @@ class Explanations:
         """Write the page, every figure and the data behind it into a folder; returns the folder."""
         from disorder.verbs.explain.folder import command_of, write_folder  # it renders this class
 
-        write_folder(Path(folder), self, command_of(self))
+        with FolderLock(Path(folder)):
+            write_folder(Path(folder), self, command_of(self))
         return Path(folder)
 
     def __getitem__(self, name: str) -> Explained:

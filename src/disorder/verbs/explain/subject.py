@@ -17,7 +17,6 @@ from disorder.errors import DoesNotApply, NothingToMeasure
 from disorder.models import LoadedModel
 from disorder.runs.settings import Settings
 from disorder.transformations import Transformation, parse
-from disorder.transformations.rendering import variant_texts
 from disorder.types import (
     Bools,
     Dataset,
@@ -156,8 +155,7 @@ class Subject:
             raise NothingToMeasure(
                 f"{transformation.spec}: no example can be perturbed ({reasons})"
             )
-        texts = [text for each in kept for text in variant_texts(each)]
-        predictions = self.predict(texts, stage=transformation.spec)
+        predictions = self._predict_variants(kept, transformation.spec)
         outcomes = self._outcomes(
             transformation,
             np.array(places),
@@ -166,6 +164,16 @@ class Subject:
         )
         examples = [self.examples[i] for i in places]
         return PerturbedExamples(examples, kept, outcomes, dict(sorted(skips.items())))
+
+    def _predict_variants(self, variants: Sequence[Variants], stage: str) -> Floats:
+        """Probabilities, one row per variant of every example in turn."""
+        predictions = []
+        step = max(1, CHUNK // max(map(len, variants)))
+        for start in range(0, len(variants), step):
+            found = self.model.predict_variants(variants[start : start + step])
+            predictions.append(self.model.answered(found))
+            self.progress(stage, min(start + step, len(variants)), len(variants), "")
+        return np.concatenate(predictions)
 
     def _outcomes(
         self, transformation: Transformation, places: Ints, predictions: Floats, *, n_skipped: int

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from itertools import accumulate
 
 import numpy as np
@@ -41,13 +41,14 @@ PILL_LETTER = 13
 @dataclass(frozen=True, eq=False)
 class WeighedLine:
     """A heading, and words with what each carries; `sides` says which text of a pair a word stands
-    in.
+    in, `frames` which of PENS frames a word, by its place.
     """
 
     heading: str
     words: Sequence[str]
     sides: Sequence[str]
     scores: Floats
+    frames: Mapping[int, int] = field(default_factory=dict)
 
 
 def importance_drawing(lines: Sequence[WeighedLine]) -> str:
@@ -59,10 +60,20 @@ def importance_drawing(lines: Sequence[WeighedLine]) -> str:
         y += 18
         parts.append(text(1, y, shortened(line.heading), size=HEADING, colour=GREY))
         places = list(placed(line.words, line.sides, y + ROW))
-        for place, score in zip(places, line.scores.tolist(), strict=True):
+        for i, (place, score) in enumerate(zip(places, line.scores.tolist(), strict=True)):
+            if i in line.frames:
+                parts.append(_frame(place, line.frames[i]))
             parts.append(boxed(place, _weight_style(score / most)))
         y = places[-1].y + 12
     return drawing(parts, y + 4)
+
+
+def _frame(place: PlacedWord, pen: int) -> str:
+    """A thick frame around the box of a word."""
+    colour, dashes = PENS[pen]
+    dashed = f' stroke-dasharray="{dashes}"' if dashes else ""
+    style = f'rx="4" fill="none" stroke="{colour}" stroke-width="2.5"{dashed}'
+    return box(place.x - 5, place.y - 17, place.width + 10, 24, style)
 
 
 def _weight_style(share: float) -> str:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from disorder.verbs.human.import_export import export, import_answers
 from disorder.verbs.human.ratings import ALL, MAJORITY, MODEL, PERTURBED
-from disorder.verbs.human.score_tables import print_scores
+from disorder.verbs.human.score_tables import print_scores, score_notes, score_rows, summary_line
 from disorder.verbs.human.scoring import HumanOmitted, HumanRecord, HumanScores, score
 from disorder.verbs.human.task_making import MadeTask, make
 
@@ -27,4 +27,7 @@ __all__ = [
     "make",
     "print_scores",
     "score",
+    "score_notes",
+    "score_rows",
+    "summary_line",
 ]

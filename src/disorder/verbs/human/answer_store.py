@@ -164,6 +164,8 @@ class AnswerStore:
 
     @contextmanager
     def _open(self) -> Iterator[sqlite3.Connection]:
+        if self.path.is_symlink():
+            raise BadData(f"{self.path} is a symbolic link; nothing is written where it leads")
         connection = None
         try:
             connection = sqlite3.connect(self.path, timeout=WAIT, isolation_level=None)

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from disorder.errors import BadData, DisorderError, UnknownName
+from disorder.runs.storage import cannot_write, write_named_file
 from disorder.untrusted_files import parse_json, read_file
 from disorder.verbs.human.answer_store import AnswerStore, HumanAnswer, StaleAnswer
 from disorder.verbs.human.task_folder import (
@@ -170,9 +171,9 @@ def _write(out: Path, text: str) -> None:
         return
     try:
         out.parent.mkdir(parents=True, exist_ok=True)
-        out.write_text(text, encoding="utf-8", newline="")
     except OSError as error:
-        raise DisorderError(f"--out {out} cannot be written ({error.strerror or error})") from None
+        raise cannot_write(out, error) from None
+    write_named_file(out, text.encode("utf-8"))
 
 
 def _read_rows(file: Path) -> Iterator[PlacedRow]:

@@ -16,6 +16,7 @@ from disorder.report.wording import interval, spread
 from disorder.verbs.human.ratings import ALL, MAJORITY, MODEL, PERTURBED
 from disorder.verbs.human.scoring import HumanRecord, HumanScores
 
+Rows = list[list[str]]
 TITLES = {
     "fleiss_kappa": "Fleiss’ κ",
     "krippendorff_alpha": "Krippendorff’s α",
@@ -43,15 +44,24 @@ COLUMNS = {
 def print_scores(scores: HumanScores, console: Console) -> None:
     """Print the scores of a task."""
     console.print(Text(summary_line(scores), style="bold"))
-    console.print(_evaluators(scores))
-    texts = _texts(scores)
-    if texts.row_count > 1:
-        console.print(texts)
-    agreement = _agreement(scores)
-    if agreement.row_count:
-        console.print(agreement)
-    for line in [*_notes(scores), *_not_measured(scores)]:
+    for rows in score_rows(scores):
+        console.print(_table(rows))
+    for line in score_notes(scores):
         console.print(Text(line))
+
+
+def score_rows(scores: HumanScores) -> list[Rows]:
+    """The tables: evaluators, transformations, agreement; the first row of each is its head."""
+    texts = _texts(scores)
+    agreement = _agreement(scores)
+    tables = [_evaluators(scores)]
+    tables += [texts] if len(texts) > 2 else []
+    return [*tables, agreement] if len(agreement) > 1 else tables
+
+
+def score_notes(scores: HumanScores) -> list[str]:
+    """What one must know to read the tables, and what is missing from them."""
+    return [*_notes(scores), *_not_measured(scores)]
 
 
 def summary_line(scores: HumanScores) -> str:
@@ -62,11 +72,14 @@ def summary_line(scores: HumanScores) -> str:
     return f"{scores.n_items:,} items from {scores.source}: {question}"
 
 
-def _table(first: str, *columns: str) -> Table:
+def _table(rows: Rows) -> Table:
+    (first, *columns), *others = rows
     table = Table(box=SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
     table.add_column(first, overflow="fold", min_width=14)
     for column in columns:
         table.add_column(column, justify="right", no_wrap=True)
+    for row in others:
+        table.add_row(*map(Text, row))
     return table
 
 
@@ -75,17 +88,17 @@ def _names(scores: HumanScores) -> list[str]:
     return list(dict.fromkeys(r.evaluator for r in scores.scores if r.metric == "accuracy"))
 
 
-def _evaluators(scores: HumanScores) -> Table:
+def _evaluators(scores: HumanScores) -> Rows:
     """UNLI Table 4: one row per evaluator."""
     measured = {(record.metric, record.group) for record in scores.scores}
     columns = {title: place for title, place in COLUMNS.items() if place in measured}
-    table = _table("Evaluator", "n", *columns)
+    rows = [["Evaluator", "n", *columns]]
     for name in _names(scores):
         records = [scores.score(name, *place) for place in columns.values()]
         n = next((record.n for record in records if record), 0)
-        table.add_row(Text(_title(scores, name)), f"{n:,}", *[_cell(record) for record in records])
-    table.add_row("chance", "", f"{scores.chance:.3f}", *[""] * (len(columns) - 1))
-    return table
+        rows.append([_title(scores, name), f"{n:,}", *[_cell(record) for record in records]])
+    rows.append(["chance", "", f"{scores.chance:.3f}", *[""] * (len(columns) - 1)])
+    return rows
 
 
 def _title(scores: HumanScores, evaluator: str) -> str:
@@ -103,14 +116,14 @@ def _percent(record: HumanRecord | None) -> str:
     return f"{100 * record.value:.2f} {100 * record.low:.0f}–{100 * record.high:.0f}"
 
 
-def _texts(scores: HumanScores) -> Table:
+def _texts(scores: HumanScores) -> Rows:
     """WS Table 4: one row per transformation; what is counted depends on the question."""
     is_valid_task = scores.kind == "valid"
     metric = "invalid" if is_valid_task else "accuracy"
     title = "% invalid" if is_valid_task else "accuracy"
     cell = _percent if is_valid_task else _cell
     shown = [name for name in _names(scores) if name in (ALL, MAJORITY, MODEL)] or _names(scores)
-    table = _table("Transformation", "n", *[f"{title}, {_title(scores, name)}" for name in shown])
+    rows = [["Transformation", "n", *[f"{title}, {_title(scores, name)}" for name in shown]]]
     transformations = dict.fromkeys(
         r.transformation for r in scores.scores if r.metric == metric and r.transformation != ALL
     )
@@ -118,12 +131,12 @@ def _texts(scores: HumanScores) -> Table:
         records = [scores.score(who, metric, transformation=name) for who in shown]
         n = max((record.n for record in records if record), default=0)
         cells = [cell(record) for record in records]
-        table.add_row(Text(ROWS.get(name, name)), f"{n:,}", *cells)
-    return table
+        rows.append([ROWS.get(name, name), f"{n:,}", *cells])
+    return rows
 
 
-def _agreement(scores: HumanScores) -> Table:
-    table = _table("Agreement", "n", "value")
+def _agreement(scores: HumanScores) -> Rows:
+    rows = [["Agreement", "n", "value"]]
     for record in scores.scores:
         if record.metric not in TITLES:
             continue
@@ -132,9 +145,8 @@ def _agreement(scores: HumanScores) -> Table:
         who = f"all {len(scores.answered)}{AGREEMENT_ON[record.transformation]}"
         if record.metric == "cohen_kappa":
             who = record.evaluator
-        title = Text(f"{TITLES[record.metric]}, {who}")
-        table.add_row(title, f"{record.n:,}", interval(record))
-    return table
+        rows.append([f"{TITLES[record.metric]}, {who}", f"{record.n:,}", interval(record)])
+    return rows
 
 
 def _notes(scores: HumanScores) -> Iterator[str]:

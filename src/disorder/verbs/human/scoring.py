@@ -20,8 +20,9 @@ from pydantic.dataclasses import dataclass as checked_dataclass
 
 from disorder.errors import NothingToMeasure
 from disorder.metrics import ORIGINAL, mean, share
+from disorder.report.notebook_progress import shown_progress
 from disorder.runs import Record
-from disorder.types import Bools, Floats, Ints, Score
+from disorder.types import Bools, Floats, Ints, Progress, Score
 from disorder.verbs.human.agreement import (
     MIN_VOTES,
     TIE,
@@ -107,12 +108,15 @@ class HumanMeasurement:
     measure: Callable[[], Score]
 
 
-def score(folder: str | Path) -> HumanScores:
+def score(folder: str | Path, *, progress: Progress | None = None) -> HumanScores:
     """Measure every score that the answers in a task folder allow, and why others are missing."""
     ratings = read_ratings(Path(folder))
+    told = shown_progress(progress)
     scores: list[HumanRecord] = []
     omitted: list[HumanOmitted] = []
-    for wanted in [*_performance(ratings), *_agreement(ratings)]:
+    measurements = [*_performance(ratings), *_agreement(ratings)]
+    for number, wanted in enumerate(measurements, start=1):
+        told("scores", number, len(measurements), "")
         place = (wanted.transformation, wanted.metric, wanted.group)
         try:
             record = Record.of(*place, wanted.measure())

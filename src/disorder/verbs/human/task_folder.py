@@ -13,8 +13,9 @@ from typing import Any, Literal, TypeVar
 
 from pydantic import BaseModel, Field, ValidationError
 
-from disorder.errors import BadData, DisorderError
+from disorder.errors import BadData
 from disorder.randomness import generator
+from disorder.runs.storage import remove_files, write_atomically
 from disorder.untrusted_files import read_file, read_json
 
 SCHEMA_VERSION = 1
@@ -27,6 +28,7 @@ INSTRUCTIONS = "instructions.md"
 ANNOTATORS = "annotators.json"
 ANSWERS = "answers.sqlite"
 MAX_LINES = 1024**3  # bytes of items or their key
+FILES = (ITEMS, KEY, INSTRUCTIONS, ANNOTATORS, TASK)  # as they are written
 SECRET = (KEY, ANNOTATORS)
 RESERVED = ("all", "majority", "model")  # evaluators in the scores that are not annotators
 MAX_NAME = 60
@@ -162,7 +164,11 @@ def write_folder(
     instructions: str,
     annotators: Sequence[Annotator],
 ) -> None:
-    """Write a task folder; the secret files can be read by their owner only."""
+    """Write a task folder; the secret files can be read by their owner only.
+
+    task.json goes first and comes last: stopped half-way, there is no task, and no items stand
+    beside the key of others.
+    """
     files = {
         ITEMS: _as_lines(items),
         KEY: _as_lines(key),
@@ -170,15 +176,10 @@ def write_folder(
         ANNOTATORS: _as_json([annotator.model_dump() for annotator in annotators]),
         TASK: _as_json(task.model_dump()),
     }
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        for name, text in files.items():
-            path = folder / name
-            path.touch(mode=0o600 if name in SECRET else 0o644)
-            path.write_text(text, encoding="utf-8", newline="\n")
-    except OSError as error:
-        reason = error.strerror or error
-        raise DisorderError(f"--out {folder} cannot be written ({reason})") from None
+    remove_files(folder, [TASK])
+    for name, text in files.items():
+        mode = 0o600 if name in SECRET else 0o644
+        write_atomically(folder / name, text.encode("utf-8"), mode=mode)
 
 
 def _as_json(content: object) -> str:

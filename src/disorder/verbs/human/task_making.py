@@ -16,6 +16,7 @@ from typing import Literal
 from disorder.errors import BadSetting, DisorderError
 from disorder.metrics import ORIGINAL
 from disorder.randomness import generator
+from disorder.runs.folder_lock import FolderLock
 from disorder.transformations import parse, suite
 from disorder.types import Task
 from disorder.verbs.human.answer_store import AnswerStore
@@ -23,6 +24,7 @@ from disorder.verbs.human.instructions import NLI, instructions_for, question_fo
 from disorder.verbs.human.task_drawing import DrawnText, draw_texts
 from disorder.verbs.human.task_folder import (
     ANSWERS,
+    FILES,
     INVALID,
     MAX_NAME,
     RESERVED,
@@ -80,19 +82,20 @@ def make(
     specs = [with_] if isinstance(with_, str) else list(with_)
     names = [annotators] if isinstance(annotators, str) else list(annotators)
     _check_settings(task, n, names)
-    _check_folder(out)
-    is_run = isdir(source)  # Path.is_dir raises on a name that is too long
-    if is_run:
-        pool = pool_from_run(Path(source), specs, seed=seed, is_accepted_only=accepted)
-    else:
-        pool = _pool_of_data(source, specs, task, seed, columns or {}, data_dir)
-    _check_pool(pool, task, source)
-    with_originals = (task == "valid" or not is_run) if whole is None else whole
-    drawn, notes = draw_texts(pool, n, with_originals=with_originals)
-    pool.check([entry.text for entry in drawn])
-    numbered = _numbered(drawn, seed)
-    about = _task_record(pool, task, drawn, notes, is_accepted_only=accepted and is_run)
-    return _written(out, pool, about, numbered, names)
+    with FolderLock(out):
+        _check_folder(out)
+        is_run = isdir(source)  # Path.is_dir raises on a name that is too long
+        if is_run:
+            pool = pool_from_run(Path(source), specs, seed=seed, is_accepted_only=accepted)
+        else:
+            pool = _pool_of_data(source, specs, task, seed, columns or {}, data_dir)
+        _check_pool(pool, task, source)
+        with_originals = (task == "valid" or not is_run) if whole is None else whole
+        drawn, notes = draw_texts(pool, n, with_originals=with_originals)
+        pool.check([entry.text for entry in drawn])
+        numbered = _numbered(drawn, seed)
+        about = _task_record(pool, task, drawn, notes, is_accepted_only=accepted and is_run)
+        return _written(out, pool, about, numbered, names)
 
 
 def _pool_of_data(
@@ -133,13 +136,10 @@ def _check_settings(task: str, n: int, annotators: Sequence[str]) -> None:
 
 def _check_folder(out: Path) -> None:
     """Raise rather than write over answers, or over a folder that holds something else."""
-    if not out.exists():
-        return
-    if not out.is_dir():
-        raise DisorderError(f"--out {out} is a file; name a folder")
     if (out / ANSWERS).exists() and AnswerStore(out).answers(with_undone=True):
         raise DisorderError(f"{out} holds answers; choose another --out (nothing was changed)")
-    if any(out.iterdir()) and not (out / TASK).exists():
+    others = {path.name for path in out.iterdir() if not path.name.startswith(".")} - {*FILES}
+    if others and not (out / TASK).exists():
         raise DisorderError(f"{out} holds something else than a task; choose another --out")
 
 

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import io
 import json
+import os
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -28,6 +31,7 @@ from disorder.languages import AUTO
 from disorder.models import load
 from disorder.runs.cache_folder import default_folder
 from disorder.runs.settings import Settings
+from disorder.runs.storage import cannot_write, replacing
 from disorder.specs import listed
 from disorder.transformations import Transformation, parse
 from disorder.transformations import suite as suite_specs
@@ -42,6 +46,7 @@ from disorder.verbs.perturb.task_rows import TaskRows, file_name
 from disorder.verbs.prompting import label_words_of, prompt_of
 
 EXPORTS = {"lm-eval": write_lm_eval, "inspect": write_inspect}
+AS_WRITTEN: Any = {"encoding": "utf-8", "errors": "surrogatepass", "newline": "\n"}
 CHUNK = 512  # examples perturbed together, so that taggers and models get batches
 
 
@@ -359,15 +364,26 @@ def _records(example: Example, spec: str, variants: Variants) -> Iterator[dict[s
 
 
 def _moved_answers(example: Example, variants: Variants, k: int) -> dict[str, Any]:
-    """The gold answers of a question where they stand now; None where one was torn apart."""
+    """The gold answers of a question where they stand now; None where one was torn apart.
+
+    Where the data does not say at which place of the passage an answer stands, it is the first
+    that was not torn apart.
+    """
     if example.answers is None or variants.b is None:
         return {}
     rows = variants.b
-    answers = [
-        {"text": text, "answer_start": moved_span(rows, k, start, start + len(text))}
-        for text, start in example.answers
-    ]
+    answers = []
+    for text, start in example.answers:
+        starts = [start] if start >= 0 else _places(text, str(example.text_b))
+        moved = (moved_span(rows, k, place, place + len(text)) for place in starts)
+        now = next((place for place in moved if place is not None), None)
+        answers.append({"text": text, "answer_start": now})
     return {"answers": answers}
+
+
+def _places(answer: str, passage: str) -> list[int]:
+    """Every place of a passage at which an answer stands."""
+    return [found.start() for found in re.finditer(re.escape(answer), passage)]
 
 
 def _rounded(value: float) -> float | None:
@@ -378,16 +394,16 @@ def _rounded(value: float) -> float | None:
 @contextmanager
 def _written(path: Path) -> Iterator[IO[str]]:
     """A file that takes its name only when all is written; nothing is touched if that fails."""
-    beside = path.with_name(f".{path.name}.part")
     try:
+        if path.exists() and not path.is_file():  # a pipe or a device keeps its place
+            with path.open("w", **AS_WRITTEN) as file:
+                yield file
+            return
         path.parent.mkdir(parents=True, exist_ok=True)
-        with beside.open("w", encoding="utf-8", errors="surrogatepass", newline="\n") as file:
+        with replacing(Path(os.path.realpath(path))) as content:
+            file = io.TextIOWrapper(content, **AS_WRITTEN)
             yield file
-        if path.is_file() or not path.exists():
-            beside.replace(path)
-        else:  # a pipe or a device keeps its place
-            path.write_bytes(beside.read_bytes())
+            file.flush()
+            file.detach()
     except OSError as error:
-        raise DisorderError(f"{path} cannot be written ({error.strerror or error})") from None
-    finally:
-        beside.unlink(missing_ok=True)
+        raise cannot_write(path, error) from None

@@ -14,6 +14,8 @@ from typing import Any
 
 from disorder.errors import DisorderError
 from disorder.models.prompting import Prompt, Question
+from disorder.runs.folder_lock import LOCK, FolderLock
+from disorder.runs.storage import write_atomically
 from disorder.types import Example, Texts
 
 ORIGINAL = "original"
@@ -70,17 +72,14 @@ def write_files(
     folder: Path, rows: TaskRows, line: Callable[[Row, Question], Row], extra: dict[str, str]
 ) -> None:
     """Write one JSONL file per transformation, and other files of text."""
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        if any(folder.iterdir()):
+    with FolderLock(folder):
+        if any(path.name != LOCK for path in folder.iterdir()):
             raise DisorderError(f"{folder} is not empty; choose another folder for the task")
         for name, entries in rows.files.items():
             content = "".join(_lines(entries, line))
-            (folder / f"{name}.jsonl").write_text(content, encoding="utf-8")
+            write_atomically(folder / f"{name}.jsonl", content.encode("utf-8"))
         for name, text in extra.items():
-            (folder / name).write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise DisorderError(f"{folder} cannot be written ({error.strerror or error})") from None
+            write_atomically(folder / name, text.encode("utf-8"))
 
 
 def _lines(

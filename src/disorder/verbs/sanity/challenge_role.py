@@ -50,8 +50,9 @@ class Reading:
         if not self.looks_templated or self.role == CHALLENGE or self.own_words is None:
             return []
         return [
-            f"the rows look templated: {self.own_words:.3f} of them have a word that no other row "
-            "has; is this a challenge set, for models trained elsewhere? Then add --role challenge"
+            f"the rows look templated: {self.own_words:.3f} of them have a word that no row of "
+            "another family has; is this a challenge set, for models trained elsewhere? Then add "
+            "--role challenge"
         ]
 
     def read(self, found: CheckResult) -> CheckResult:

@@ -19,13 +19,16 @@ import numpy as np
 from disorder.errors import MissingData, MissingPackage, NothingToMeasure, check_keywords
 from disorder.registry import CheckPart, parts
 from disorder.report.notebook_progress import shown_progress
+from disorder.runs.folder_lock import only_writer
+from disorder.runs.unfinished import Unfinished
 from disorder.specs import listed, parse_pairs
+from disorder.steps import Steps
 from disorder.types import Progress, Score
 from disorder.verbs.sanity.challenge_role import Reading, Role, share_with_own_word
 from disorder.verbs.sanity.check_input import CheckInput
 from disorder.verbs.sanity.equivalence import TOO_LITTLE
 from disorder.verbs.sanity.families import Families
-from disorder.verbs.sanity.folder import reserved_folder
+from disorder.verbs.sanity.folder import check_folder, write_folder
 from disorder.verbs.sanity.linear import default_model
 from disorder.verbs.sanity.request import DEFAULT_MODEL, SanityRequest, as_spec
 from disorder.verbs.sanity.result import Sanity, SanitySection
@@ -33,6 +36,7 @@ from disorder.verbs.sanity.splits import LIMIT, DatasetRows, read_rows
 from disorder.verbs.sanity.trial_models import TrainedByRecipe, TrialModel
 from disorder.verbs.sanity.trials import Trials
 
+TRAINS = 20  # times the work of another check that one has which trains models, about
 FEWEST = 50  # rows that a model can learn anything from
 ONE_TEXT = "there is no second text"
 CANNOT = (NothingToMeasure, MissingPackage, MissingData)  # what one check lacks stops no other
@@ -116,10 +120,9 @@ def sanity(
     )
     request.validate()
     folder = None if out is None else Path(out)
-    with reserved_folder(folder):
-        result = _run_checks(request, shown_progress(progress))
-        if folder is not None:
-            result.save(folder)
+    with only_writer(folder):
+        check_folder(folder)
+        result = _run_checks(request, shown_progress(progress), folder)
     return result
 
 
@@ -130,7 +133,8 @@ def _column_names(columns: Mapping[str, str] | str | None) -> dict[str, str]:
     return dict(columns or {})
 
 
-def _run_checks(request: SanityRequest, progress: Progress) -> Sanity:
+def _run_checks(request: SanityRequest, progress: Progress, folder: Path | None) -> Sanity:
+    """All checks; trainings that were done before in the same folder are not repeated."""
     began = time.perf_counter()
     rows = read_rows(
         request.data,
@@ -142,17 +146,30 @@ def _run_checks(request: SanityRequest, progress: Progress) -> Sanity:
     )
     chosen = request.parts
     reading = _reading(request, rows)
+    unfinished = Unfinished(folder, _made_of(request, rows))
     with tempfile.TemporaryDirectory(prefix="disorder-sanity-") as place:
-        trials = _trials_or_reason(rows, request, Path(place))
+        trials = _trials_or_reason(rows, request, Path(place), unfinished)
         given = CheckInput(rows.data, rows.train, request.rule, trials)
         sections = []
-        for done, entry in enumerate(chosen):
-            progress("checks", done, len(chosen), entry.name)
+        steps = Steps(progress, {e.name: TRAINS if e.trains else 1 for e in chosen})
+        for entry in chosen:
+            steps(entry.name, 0, 1, "")
             sections.append(run_check(entry, given, reading))
-    progress("checks", len(chosen), len(chosen), "")
+            steps(entry.name, 1, 1, "")
+        steps.finish()
     if not any(section.found for section in sections):
         raise NothingToMeasure(_nothing_checked(sections))
-    return _result(request, rows, trials, sections, reading, time.perf_counter() - began)
+    result = _result(request, rows, trials, sections, reading, time.perf_counter() - began)
+    if folder is not None:
+        write_folder(folder, result)
+    unfinished.remove()
+    return result
+
+
+def _made_of(request: SanityRequest, rows: DatasetRows) -> dict[str, Any]:
+    """All that the trainings depend on."""
+    data = {"data": rows.data.fingerprint, "train": rows.train.fingerprint if rows.train else ""}
+    return {**data, "request": request.command, "version": version("disorder")}
 
 
 def _reading(request: SanityRequest, rows: DatasetRows) -> Reading:
@@ -192,7 +209,9 @@ def run_check(entry: CheckPart, given: CheckInput, reading: Reading | None = Non
     return SanitySection(entry.name, entry.asks, entry.paper, read)
 
 
-def _trials_or_reason(rows: DatasetRows, request: SanityRequest, place: Path) -> Trials | str:
+def _trials_or_reason(
+    rows: DatasetRows, request: SanityRequest, place: Path, unfinished: Unfinished
+) -> Trials | str:
     """The trials, or why no model can be trained."""
     labels = Counter(example.label for example in rows.examples)
     if len(labels) < 2:
@@ -203,7 +222,7 @@ def _trials_or_reason(rows: DatasetRows, request: SanityRequest, place: Path) ->
         model = _trial_model(rows, request, place)
     except MissingPackage as reason:
         return str(reason)
-    return Trials(rows, model, request.rule, request.seed)
+    return Trials(rows, model, request.rule, request.seed, unfinished)
 
 
 def _trial_model(rows: DatasetRows, request: SanityRequest, place: Path) -> TrialModel:

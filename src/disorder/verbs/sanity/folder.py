@@ -4,44 +4,36 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-from disorder.errors import BadData
+from disorder.errors import BadData, DisorderError
 from disorder.report.exhibits import Figure, Row, Table, as_csv
 from disorder.report.number_text import cell_text, with_interval
 from disorder.report.page import template
 from disorder.runs.run_folder import make_folder
-from disorder.runs.storage import write_atomically
+from disorder.runs.storage import remove_files, write_atomically
 from disorder.untrusted_files import read_json
 from disorder.verbs.sanity.dataset_card import card
 from disorder.verbs.sanity.result import Sanity, SanitySection, Verdict, record
 
 SCHEMA_VERSION = 3
 SHOWN = 12  # rows of a table on the page
+PAGES = ("report.html", "card.md", "sanity.json")
 
 
-@contextmanager
-def reserved_folder(folder: Path | None) -> Iterator[None]:
-    """Make the folder before the work that fills it; remove it again where the work fails."""
-    if folder is None:
-        yield
-        return
-    new = [each for each in (folder, *folder.parents) if not each.exists()]
-    make_folder(folder)
-    try:
-        yield
-    except BaseException:
-        for each in new:
-            with suppress(OSError):  # something else is in it by now
-                each.rmdir()
-        raise
+def check_folder(folder: Path | None) -> None:
+    """Raise on a folder whose report.html is another verb's."""
+    others = ("run.json", "study.json")
+    if folder is not None and any((folder / name).exists() for name in others):
+        raise DisorderError(f"{folder} holds another result; choose another --out")
 
 
 def write_folder(folder: Path, result: Sanity) -> None:
-    """Write report.html, sanity.json, card.md, and every figure and table."""
+    """Write report.html, sanity.json, card.md, and every figure and table.
+
+    Those of an earlier result go first: stopped half-way, no old page stands beside new tables.
+    """
     make_folder(folder)
     _remove_earlier(folder)
     for figure in result.figures:
@@ -59,16 +51,19 @@ def _write(path: Path, text: str) -> None:
 
 
 def _remove_earlier(folder: Path) -> None:
-    """Remove the figures and tables of an earlier result, which its sanity.json names."""
+    """Remove an earlier result: its pages, and the figures and tables that sanity.json names."""
     try:
         checks = read_json(folder / "sanity.json")["checks"]
         names = [each["name"] for check in checks for each in (*check["figures"], *check["tables"])]
     except (OSError, BadData, KeyError, TypeError):
-        return
-    for name in names:
-        if re.fullmatch(r"\w+", str(name)):
-            for ending in (".svg", ".csv"):
-                (folder / f"{name}{ending}").unlink(missing_ok=True)
+        names = []
+    files = [
+        f"{name}{ending}"
+        for name in names
+        if re.fullmatch(r"\w+", str(name))
+        for ending in (".svg", ".csv")
+    ]
+    remove_files(folder, [*PAGES, *files])
 
 
 def as_json(result: Sanity) -> dict[str, Any]:

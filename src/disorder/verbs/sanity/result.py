@@ -10,6 +10,7 @@ from typing import Any
 from disorder.errors import UnknownName
 from disorder.report.exhibits import Figure, Row, Table
 from disorder.report.number_text import score_row
+from disorder.runs.folder_lock import FolderLock
 from disorder.types import Score
 from disorder.verbs.sanity.equivalence import (
     DOES_AS_WELL,
@@ -211,9 +212,12 @@ class Sanity:
 
     def save(self, folder: str | Path) -> Path:
         """Write report.html, sanity.json, card.md, figures and tables; returns the folder."""
-        from disorder.verbs.sanity.folder import write_folder  # it renders this class
+        # they render this class
+        from disorder.verbs.sanity.folder import check_folder, write_folder
 
-        write_folder(Path(folder), self)
+        with FolderLock(Path(folder)):
+            check_folder(Path(folder))
+            write_folder(Path(folder), self)
         return Path(folder)
 
     def __repr__(self) -> str:

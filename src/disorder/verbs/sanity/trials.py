@@ -18,6 +18,7 @@ from disorder.data import groups
 from disorder.errors import NothingToMeasure
 from disorder.metrics import ORIGINAL
 from disorder.report.exhibits import Row
+from disorder.runs.unfinished import Arrays, Unfinished
 from disorder.types import Bools, Floats, Ints, Score, Task, Texts
 from disorder.verbs.sanity.equivalence import VerdictRule
 from disorder.verbs.sanity.features import shared_words
@@ -81,6 +82,7 @@ class Trials:
     model: TrialModel
     rule: VerdictRule
     seed: int = 0
+    unfinished: Unfinished = field(default_factory=Unfinished)
     _done: dict[str, Trial] = field(default_factory=dict)
 
     @property
@@ -129,7 +131,13 @@ class Trials:
     @cached_property
     def original(self) -> TrialPredictions:
         """Predictions of those models for original texts."""
-        return self.predict(self.model, self.original_models, self.encoded, self._every_row)
+        found = self.unfinished.arrays(
+            ORIGINAL,
+            lambda: vars(
+                self.predict(self.model, self.original_models, self.encoded, self._every_row)
+            ),
+        )
+        return TrialPredictions(**found)
 
     @property
     def _every_row(self) -> Bools:
@@ -190,19 +198,33 @@ class Trials:
         if not perturbed.applies[tested].any():
             skips = ", ".join(perturbed.skips)
             raise NothingToMeasure(f"{perturbed.spec}: no row can be perturbed ({skips})")
-        encoded = self.model.encode(perturbed.texts)
-        # Rows that it does not apply to stay original, so that no model learns from fewer rows.
-        fitted = self.fit(self.model, encoded, perturbed.spec)
         applies = perturbed.applies
+        found = self.unfinished.arrays(perturbed.spec, partial(self._predictions, perturbed))
         predictions = {
-            "corrupt-both": self.predict(self.model, fitted, encoded, applies),
-            "corrupt-test": self.predict(self.model, self.original_models, encoded, applies),
-            "corrupt-train": self.predict(self.model, fitted, self.encoded, self._every_row),
+            design: TrialPredictions(found[f"{design} balanced"], found[f"{design} plain"])
+            for design in DESIGNS
         }
         overlap = None
         if self.is_pairs:
             overlap = float(np.mean(self.overlaps(perturbed.texts, tested[applies[tested]])))
         return Trial(perturbed, predictions, overlap)
+
+    def _predictions(self, perturbed: PerturbedRows) -> Arrays:
+        """What the models of original and of perturbed texts predict, in the three designs."""
+        encoded = self.model.encode(perturbed.texts)
+        # Rows that it does not apply to stay original, so that no model learns from fewer rows.
+        fitted = self.fit(self.model, encoded, perturbed.spec)
+        applies = perturbed.applies
+        made = {
+            "corrupt-both": self.predict(self.model, fitted, encoded, applies),
+            "corrupt-test": self.predict(self.model, self.original_models, encoded, applies),
+            "corrupt-train": self.predict(self.model, fitted, self.encoded, self._every_row),
+        }
+        return {
+            f"{design} {name}": array
+            for design, each in made.items()
+            for name, array in vars(each).items()
+        }
 
     def overlaps(self, texts: Sequence[Texts], rows: Ints) -> Floats:
         """The word overlap of these rows."""

@@ -9,7 +9,7 @@ from typing import Any
 
 from disorder.report.short_names import short_name as without_folders
 from disorder.runs import Run
-from disorder.verbs.train import folder_name
+from disorder.verbs.train import FinishedDesigns, folder_name
 
 
 @dataclass(frozen=True)
@@ -18,6 +18,42 @@ class GivenRun:
 
     folder: Path
     run: Run
+
+    @property
+    def data(self) -> str:
+        """The data it is about."""
+        return self.run.data
+
+    @property
+    def limit(self) -> int | None:
+        """How many examples were tested at most."""
+        limit = self.run.settings.get("limit")
+        return int(limit) if limit else None
+
+
+@dataclass(frozen=True)
+class GivenDesigns:
+    """The folder of finished designs, given in place of a model, its training and its test data."""
+
+    designs: FinishedDesigns
+
+    @property
+    def folder(self) -> Path:
+        """Where they lie."""
+        return self.designs.folder
+
+    @property
+    def data(self) -> str:
+        """The data that models were tested on."""
+        return self.designs.about.test
+
+    @property
+    def limit(self) -> int | None:
+        """How many examples were tested at most."""
+        return self.designs.about.test_limit
+
+
+Given = GivenRun | GivenDesigns  # what was finished before, and is shown again
 
 
 @dataclass(frozen=True)
@@ -35,6 +71,8 @@ def title_of(given: Any) -> str:
             return given
         case GivenRun(run=run):
             return run.model
+        case GivenDesigns(designs=designs):
+            return designs.about.model
         case NamedRows(name=name):
             return name
     return str(getattr(given, "__name__", type(given).__name__))
@@ -46,8 +84,8 @@ def raw_data(data: Any) -> Any:
 
 
 def recorded_name(given: Any) -> str:
-    """How study.json records a model or data: a finished run as its folder."""
-    return str(given.folder) if isinstance(given, GivenRun) else title_of(given)
+    """How study.json records a model or data: what was finished before as its folder."""
+    return str(given.folder) if isinstance(given, Given) else title_of(given)
 
 
 def short_name(given: Any) -> str:

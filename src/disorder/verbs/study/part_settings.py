@@ -37,12 +37,20 @@ def sorted_settings(given: Mapping[str, str]) -> tuple[dict[str, str], dict[str,
     return of_training, of_parts
 
 
-def check_parts(given: PartSettings, used: Iterable[str]) -> None:
-    """Raise on settings of a part that the item does not use; `used` are its specs."""
+def check_parts(
+    given: PartSettings, used: Iterable[str], own: Mapping[str, Collection[str]]
+) -> None:
+    """Raise on settings that the item does not use: `used` are the specs of its parts, `own` names
+    what else it can be told.
+    """
     names = {name for spec in used for name, _ in _steps(spec)}
-    for name in given:
-        if name not in names:
-            raise UnknownName("transformation or explanation of this item", name, sorted(names))
+    for name, settings in given.items():
+        if name not in {*names, *own}:
+            options = sorted({*names, *own})
+            raise UnknownName("transformation or explanation of this item", name, options)
+        for setting in settings if name in own else ():
+            if setting not in own[name]:
+                raise UnknownName(f"setting of {name}", setting, sorted(own[name]))
 
 
 def with_settings(spec: str, given: PartSettings) -> str:
@@ -78,13 +86,17 @@ def spec_in_run(run: Run, spec: str) -> str | None:
     if spec == ORIGINAL:
         return spec
     fidelity: Any = run.settings["fidelity"]
-    wanted = canonical(spec, fidelity)
-    if wanted in run.transformations:
+    return spec_among(run.transformations, canonical(spec, fidelity))
+
+
+def spec_among(known: Collection[str], wanted: str) -> str | None:
+    """The one of these specs that is wanted: the same, or the same with more settings."""
+    if wanted in known:
         return wanted
-    found = [each for each in run.transformations if _has_all_of(each, wanted)]
+    found = [each for each in known if each != ORIGINAL and _has_all_of(each, wanted)]
     if len(found) > 1:
         raise DisorderError(
-            f"{spec} may be {' or '.join(found)} in this run; audit with one of them"
+            f"{wanted} may be {' or '.join(sorted(found))} there; only one of them may be"
         )
     return found[0] if found else None
 
@@ -101,9 +113,11 @@ def _is_part_of(own: Mapping[str, str], more: Mapping[str, str]) -> bool:
     return all(more.get(name) == value for name, value in own.items())
 
 
-def settings_notes(specs: Iterable[str], given: PartSettings) -> list[str]:
-    """Which settings were added to which parts, as a line each."""
-    names: Collection[str] = {name for spec in specs for name, _ in _steps(spec)}
+def settings_notes(
+    specs: Iterable[str], given: PartSettings, own: Collection[str] = ()
+) -> list[str]:
+    """Which settings were added to which parts, and to what else is `own`, as a line each."""
+    names = {*own, *(name for spec in specs for name, _ in _steps(spec))}
     return [
         f"{name} with {', '.join(f'{key}={value}' for key, value in own.items())}"
         for name, own in given.items()

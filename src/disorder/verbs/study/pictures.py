@@ -98,15 +98,16 @@ def _forest(points: list[dict[str, Any]], name: str, unit: str) -> str:
         "title": name if unit == "share" else f"{name} ({unit})",
         "scale": {"zero": False},
     }
-    legend = {"title": None, "orient": "top", "columns": 1, "labelLimit": 320}
-    colours = {"domain": list(WHOSE), "range": [BLUE, ORANGE, GREY]}
-    colour = {"field": "whose", "type": "nominal", "scale": colours, "legend": legend}
-    shape = {
+    drawn = [whose for whose in WHOSE if any(point["whose"] == whose for point in points)]
+    legend = {"title": None, "orient": "top", "columns": 1, "labelLimit": 320, "values": drawn}
+    whose = {
         "field": "whose",
         "type": "nominal",
-        "legend": legend,
-        "scale": {"domain": list(WHOSE), "range": ["circle", "diamond", "triangle-right"]},
+        "legend": legend if len(drawn) > 1 else None,  # one kind of point explains itself
     }
+    colour = whose | {"scale": {"domain": list(WHOSE), "range": [BLUE, ORANGE, GREY]}}
+    shapes = ["circle", "diamond", "triangle-right"]
+    shape = whose | {"scale": {"domain": list(WHOSE), "range": shapes}}
     span = {"y": y, "x": x | {"field": "low"}, "x2": {"field": "high"}}
     layers: list[dict[str, Any]] = [
         {

@@ -10,6 +10,8 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
 
+from disorder.verbs.study.naming import short_name
+from disorder.verbs.study.part_settings import PartSettings
 from disorder.verbs.study.result import StepResult
 from disorder.verbs.study.workbench import Workbench
 
@@ -38,19 +40,23 @@ class Pipeline(ABC):
 
     `kind` names the kind of item in a word or two. `needs_model` and `trains` say whether a model
     is needed and whether it is trained, `takes_runs` whether a finished audit can stand for a model
-    and its data; `needs_training_data` whether all models learn from one set
-    of training data, which the item or the user has to name. `units` says how columns without
-    published numbers are shown, where they are not shares. `by_draws` are the columns whose numbers
-    depend on how many permutations are drawn, beside the scores that are known to.
+    and its data, `takes_designs` whether finished designs can; `needs_training_data` whether all
+    models learn from one set of training data, which the item or the user has to name. `units` says
+    how columns without published numbers are shown, where they are not shares. `by_draws` are the
+    columns whose numbers depend on how many permutations are drawn, beside the scores that are
+    known to. `own_settings` names what a user may set beside its parts: `--set
+    dev_r.sentences=punkt`.
     """
 
     kind: str
     needs_model: bool = True
     trains: bool = False
     takes_runs: bool = False
+    takes_designs: bool = False
     needs_training_data: bool = False
     units: Mapping[str, str] = MappingProxyType({})
     by_draws: Collection[str] = ()
+    own_settings: Mapping[str, Collection[str]] = MappingProxyType({})
 
     @property
     def q(self) -> int | None:
@@ -77,12 +83,16 @@ class Pipeline(ABC):
         """The explanations that it runs, as specs."""
         return ()
 
-    def n_steps(self, bench: Workbench) -> int:
-        """How many steps it takes."""
-        return len(list(bench.pairs()))
+    def step_names(self, bench: Workbench) -> Sequence[str]:
+        """What each step is called, as progress shows it."""
+        return [f"{short_name(model)} on {short_name(data)}" for model, data in bench.pairs()]
 
     def without(self, specs: Collection[str]) -> Pipeline:
         """The same without these transformations, where it can do without them."""
+        return self
+
+    def tuned(self, given: PartSettings) -> Pipeline:
+        """The same with the user's values of its own settings; raises where one cannot work."""
         return self
 
     @abstractmethod

@@ -6,6 +6,7 @@ computed; an item of which nothing is left says what to install.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any
 
@@ -19,7 +20,7 @@ from disorder.transformations.translation.translator import thot
 from disorder.transformations.words import split
 from disorder.transformations.words.nltk_sentences import has_sentences
 from disorder.verbs.study.item import StudyItem
-from disorder.verbs.study.part_settings import with_settings
+from disorder.verbs.study.part_settings import PartSettings, with_settings
 from disorder.verbs.study.pipeline import Pipeline
 from disorder.verbs.study.workbench import LEARNING, Workbench
 
@@ -41,6 +42,23 @@ def item_settings(item: StudyItem) -> dict[str, dict[str, str]]:
                 del own["words"]
                 own.pop("tagger", None)
     return {name: own for name, own in given.items() if own}
+
+
+def notes_on_settings(item: StudyItem, given: PartSettings) -> list[str]:
+    """Which of the item's own settings cannot be used here, unless the user gave them, as a line
+    each: then texts are not cut as the paper did.
+    """
+    left = item_settings(item)
+    return [
+        f"{name} without {', '.join(f'{key}={value}' for key, value in lost.items())}, as the "
+        "paper has it: NLTK's sentence splitter or its data is not installed"
+        for name, own in item.part_settings.items()
+        if (lost := _without(own, {**left.get(name, {}), **given.get(name, {})}))
+    ]
+
+
+def _without(own: Mapping[str, str], kept: Mapping[str, str]) -> dict[str, str]:
+    return {key: value for key, value in own.items() if key not in kept}
 
 
 def lacking_parts(
@@ -84,9 +102,10 @@ def usable_pipeline(item: StudyItem, bench: Workbench) -> tuple[Pipeline, list[s
     needs_language = any("tags" in parse(spec).needs for spec in item.pipeline.perturbs)
     language = _language(bench) if needs_language else "en"
     lacking = lacking_parts(item, settings, language)
+    tuned = item.pipeline.tuned(settings)
     if not lacking:
-        return item.pipeline, []
-    pipeline = item.pipeline.without(lacking)
+        return tuned, []
+    pipeline = tuned.without(lacking)
     left = [spec for spec in (*pipeline.perturbs, *pipeline.explains) if spec not in lacking]
     if not left or set(pipeline.perturbs) & set(lacking) or set(pipeline.explains) & set(lacking):
         spec, reason = next(iter(lacking.items()))

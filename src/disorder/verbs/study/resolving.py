@@ -18,7 +18,8 @@ from disorder.specs import split_spec
 from disorder.types import Dataset
 from disorder.verbs.study.availability import is_available, why_no_data, why_no_models
 from disorder.verbs.study.item import StudyItem
-from disorder.verbs.study.naming import GivenRun, NamedRows, title_of
+from disorder.verbs.study.naming import Given, GivenDesigns, GivenRun, NamedRows, title_of
+from disorder.verbs.train import FinishedDesigns
 
 HUMAN_TASK = "task.json"  # in a folder that people answer
 
@@ -57,11 +58,17 @@ def split_models_and_data(
 
 
 def as_given_run(given: Any) -> Any:
-    """A run folder as the run in it, a path as the spec it is; anything else stays."""
+    """A folder of a run or of designs as what is in it, a path as the spec it is; anything else
+    stays.
+    """
     if not isinstance(given, str | Path):
         return given
     folder = Path(given)
-    return GivenRun(folder, read_run(folder)) if (folder / "run.json").is_file() else str(given)
+    if (folder / "run.json").is_file():
+        return GivenRun(folder, read_run(folder))
+    return (
+        GivenDesigns(FinishedDesigns.open(folder)) if FinishedDesigns.are_in(folder) else str(given)
+    )
 
 
 def _kind(given: Any) -> Literal["model", "data", "either"]:
@@ -97,6 +104,8 @@ def models_for(item: StudyItem, given: Sequence[Any]) -> list[Any]:
         raise DisorderError(
             f"{item.name} needs the model itself: it trains, or predicts what no audit does"
         )
+    if not pipeline.takes_designs and any(isinstance(model, GivenDesigns) for model in given):
+        raise DisorderError(f"{item.name} is not made of designs; name a model or a run")
     if given or not pipeline.needs_model:
         return list(given)
     example = "bilstm" if pipeline.trains else "hf:FOLDER"
@@ -126,7 +135,7 @@ def data_for(
 
     Finished runs bring their own data.
     """
-    has_own = models and all(isinstance(model, GivenRun) for model in models)
+    has_own = models and all(isinstance(model, Given) for model in models)
     if given or has_own or item.pipeline.kind == "people":
         return _named(given), []
     missing = [spec for spec in item.data if not is_available(spec, data_dir)]
@@ -187,8 +196,8 @@ def check_folders(models: Sequence[Any]) -> None:
 def check_distinct(models: Sequence[Any], data: Sequence[Any]) -> None:
     """Raise where two rows of the table could not be told apart."""
     of_models = [
-        f"{title_of(model)} on {title_of(model.run.data)}"
-        if isinstance(model, GivenRun)
+        f"{title_of(model)} on {title_of(model.data)}"
+        if isinstance(model, Given)
         else title_of(model)
         for model in models
     ]

@@ -177,7 +177,7 @@ class Study(BaseModel):
                 "no published row is about the same model and data: "
                 "the paper's numbers stand beside ours, not against them"
             )
-        return "the paper printed no number for these rows"
+        return "no published number is about these rows"
 
     def save(self, folder: str | Path) -> Path:
         """Write study.json, study.csv, study.md and report.html into a folder; returns the folder.

@@ -12,6 +12,7 @@ from typing import Any
 from disorder.data import honest_name
 from disorder.errors import BadData, DisorderError, NothingToMeasure
 from disorder.specs import split_spec
+from disorder.steps import Steps
 from disorder.transformations import parse
 from disorder.types import Progress
 from disorder.untrusted_files import read_json, reason
@@ -19,7 +20,13 @@ from disorder.verbs.study.availability import check_packages, is_available, why_
 from disorder.verbs.study.folder import has_results, make_folder_for, remove_if_empty, write_study
 from disorder.verbs.study.item import StudyItem
 from disorder.verbs.study.matching import TableMatcher
-from disorder.verbs.study.naming import GivenRun, recorded_name, short_name, title_of
+from disorder.verbs.study.naming import (
+    Given,
+    GivenDesigns,
+    recorded_name,
+    short_name,
+    title_of,
+)
 from disorder.verbs.study.part_settings import (
     PartSettings,
     check_parts,
@@ -28,7 +35,12 @@ from disorder.verbs.study.part_settings import (
 )
 from disorder.verbs.study.pictures import forests
 from disorder.verbs.study.pipelines.per_task_training import PerTaskTraining, is_trained
-from disorder.verbs.study.preflight import item_settings, parts_used, usable_pipeline
+from disorder.verbs.study.preflight import (
+    item_settings,
+    notes_on_settings,
+    parts_used,
+    usable_pipeline,
+)
 from disorder.verbs.study.resolving import (
     check_distinct,
     check_folders,
@@ -37,7 +49,6 @@ from disorder.verbs.study.resolving import (
     published_names,
 )
 from disorder.verbs.study.result import StepResult, Study, StudyCell
-from disorder.verbs.study.study_progress import StudyProgress
 from disorder.verbs.study.study_settings import StudySettings
 from disorder.verbs.study.table_lines import title
 from disorder.verbs.study.workbench import LEARNING, Workbench
@@ -59,7 +70,8 @@ class StudyRequest:
         """Compute the item in a folder."""
         item = self.item
         check_packages(item)
-        check_parts(self.settings.of_parts, parts_used(item))
+        own = item.pipeline.own_settings
+        check_parts(self.settings.of_parts, parts_used(item), own)
         models = models_for(item, self.models)
         names = published_names(item, models, self.names)
         data, notes = data_for(item, self.data, self.settings.data_dir, models)
@@ -79,12 +91,13 @@ class StudyRequest:
         pipeline, lacking = usable_pipeline(item, bench)
         found = self._new_study(models, data, names)
         found.notes = [*notes, *lacking, *self._training_note(models)]
-        found.notes += settings_notes(parts_used(item), self._part_settings)
+        found.notes += settings_notes(parts_used(item), self._part_settings, own)
+        found.notes += notes_on_settings(item, self.settings.of_parts)
         _check_same_request(folder, found)
         made = make_folder_for(folder, found)
         try:
-            bench.progress = StudyProgress(progress, pipeline.n_steps(bench))
-            steps = list(bench.progress.counted(pipeline(bench)))
+            bench.progress = counting = Steps(progress, pipeline.step_names(bench))
+            steps = list(counting.counted(pipeline(bench)))
             self._check_found_something(steps)
         except BaseException:
             remove_if_empty(folder, was_there=made)
@@ -149,7 +162,7 @@ class StudyRequest:
     def _size(self, models: Sequence[Any], data: Sequence[Any]) -> str:
         """Models, data, permutations and examples as they were, beside what the paper used."""
         q = self._q
-        sets = [each.run.data for each in models if isinstance(each, GivenRun)] or data
+        sets = [each.data for each in models if isinstance(each, Given)] or data
         words = [", ".join(dict.fromkeys(map(short_name, each))) for each in (models, sets)]
         words = [" on ".join(filter(None, words))] if any(words) else []
         if q is not None and max(q) > 1:
@@ -177,10 +190,10 @@ class StudyRequest:
         return ours, count(pipeline.q, item_settings(self.item))
 
     def _limit(self, models: Sequence[Any]) -> int | None:
-        """How many examples are tested at most; finished runs bring their own limit."""
-        of_runs = [each.run.settings.get("limit") for each in models if isinstance(each, GivenRun)]
-        if of_runs:
-            return max((int(limit) for limit in of_runs if limit), default=None)
+        """How many examples are tested at most; what is finished brings its own limit."""
+        finished = [each.limit for each in models if isinstance(each, Given)]
+        if finished:
+            return max((limit for limit in finished if limit), default=None)
         limit = self.settings.limit
         if self.item.pipeline.trains and not self._tests_as_given(models):
             return self.settings.test_limit
@@ -189,6 +202,8 @@ class StudyRequest:
     def _tests_as_given(self, models: Sequence[Any]) -> bool:
         """Whether models are tested as they are, although the item can train."""
         pipeline = self.item.pipeline
+        if models and all(isinstance(model, GivenDesigns) for model in models):
+            return True
         is_free = isinstance(pipeline, PerTaskTraining) and not pipeline.arms
         return is_free and all(map(is_trained, models))
 
@@ -202,11 +217,14 @@ class StudyRequest:
 
     def _why_partial(self, models: Sequence[Any]) -> str:
         """Why counts are not those of the paper's data, where they are not."""
-        if limit := self._limit(models) or self.settings.limit:
+        designs = [each.designs.about for each in models if isinstance(each, GivenDesigns)]
+        limits = [self._limit(models), self.settings.limit, *(each.limit for each in designs)]
+        if limit := next(filter(None, limits), None):
             return f"counted over {limit:,} examples"
-        if self._train is None or self._tests_as_given(models):
+        train = designs[0].train if designs else self._train
+        if train is None or (self._tests_as_given(models) and not designs):
             return ""
-        name = honest_name(self._train, data_dir=self.settings.data_dir)
+        name = honest_name(train, data_dir=self.settings.data_dir)
         return "" if name == self.item.train else "counted over other training data"
 
     def _check_found_something(self, steps: Sequence[StepResult]) -> None:
@@ -285,8 +303,12 @@ def remarks_of(item: StudyItem) -> list[str]:
 def _check_same_request(folder: Path, now: Study) -> None:
     """Raise where the folder holds a study with other settings; models and data may differ."""
     path = folder / "study.json"
-    if not path.exists() or not has_results(folder):
+    if not has_results(folder):
         return
+    if not path.exists():
+        raise DisorderError(
+            f"{folder} holds results of a study that has no study.json; choose another --out"
+        )
     try:
         before = read_json(path)
         request = dict(before["request"])

@@ -116,12 +116,13 @@ def run_mitigations(
     recipes: Sequence[str],
     on: Sequence[str],
     transfer: str | None,
-) -> list[Finding]:
-    """What `disorder mitigations` finds over all seeds."""
-    return mitigations(
+) -> tuple[list[Finding], Path]:
+    """What `disorder mitigations` finds over all seeds, and the folder of its models."""
+    out = bench.folder / "models" / hashed_folder_name(model, train)
+    found = mitigations(
         train,
         raw_data(test),
-        out=bench.folder / "models" / hashed_folder_name(model, train),
+        out=out,
         progress=with_prefix(bench.progress, f"{short_name(model)} {short_name(test)}"),
         fidelity=bench.fidelity,
         recipe=recipes,
@@ -132,6 +133,7 @@ def run_mitigations(
         test_limit=bench.settings.test_limit,
         **_request(bench, model, usual, LAST_EPOCH),  # thresholds are fitted on what is held out
     )
+    return found, out
 
 
 def _request(

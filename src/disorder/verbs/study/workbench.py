@@ -16,11 +16,12 @@ from typing import Any
 from disorder.data import honest_name
 from disorder.models import load
 from disorder.runs.settings import Settings
+from disorder.specs import split_spec
 from disorder.types import Dataset, Fidelity, Progress
 from disorder.verbs.selected_data import selected_data
 from disorder.verbs.study.kept_steps import compute_once
 from disorder.verbs.study.naming import (
-    GivenRun,
+    Given,
     hashed_folder_name,
     raw_data,
     short_name,
@@ -59,8 +60,9 @@ class Workbench:
         Where a part learns from other data, `train` is what it learns from unless the user says.
         """
         given = dict(self.part_settings)
-        if train and named in LEARNING:
-            given[named] = {"train": train, **given.get(named, {})}
+        name = split_spec(named)[0]
+        if train and name in LEARNING:
+            given[name] = {"train": train, **given.get(name, {})}
         return with_settings(named, given)
 
     def labels_of(self, model: Any) -> Mapping[str, str]:
@@ -95,9 +97,9 @@ class Workbench:
         return selected_data(raw_data(data), settings)
 
     def pairs(self) -> Iterator[tuple[Any, Any]]:
-        """Every model with every set of data; a finished run with its own."""
+        """Every model with every set of data; a finished run or designs with their own."""
         for model in self.models:
-            sets = [model.run.data] if isinstance(model, GivenRun) else self.data
+            sets = [model.data] if isinstance(model, Given) else self.data
             for data in sets:
                 yield model, data
 

@@ -6,13 +6,15 @@
 from __future__ import annotations
 
 from disorder.verbs.train.comparison import TrainingSource, folder_name, train_once, with_prefix
-from disorder.verbs.train.corruption_designs import Design, accuracy_difference, designs
+from disorder.verbs.train.corruption_designs import accuracy_difference, designs
 from disorder.verbs.train.devices import is_first_process
+from disorder.verbs.train.finished_designs import Design, FinishedDesigns
 from disorder.verbs.train.inputs import Inputs
 from disorder.verbs.train.mitigation_comparison import USUAL, mitigations
 from disorder.verbs.train.mitigation_scores import ALL, Finding
 from disorder.verbs.train.recipe_plan import AfterPhase, Job, Loss, Phase
 from disorder.verbs.train.request import TrainingRequest
+from disorder.verbs.train.setting_grid import chosen_lines
 from disorder.verbs.train.trainable import TrainableModel, starting_model
 from disorder.verbs.train.training import TrainedModel, resume, train
 from disorder.verbs.train.training_settings import LoopSettings, WordSettings
@@ -23,6 +25,7 @@ __all__ = [
     "AfterPhase",
     "Design",
     "Finding",
+    "FinishedDesigns",
     "Inputs",
     "Job",
     "LoopSettings",
@@ -34,6 +37,7 @@ __all__ = [
     "TrainingSource",
     "WordSettings",
     "accuracy_difference",
+    "chosen_lines",
     "designs",
     "folder_name",
     "is_first_process",

@@ -27,6 +27,7 @@ from disorder.types import Bools, Floats, Ints
 from disorder.verbs.train.inputs import Inputs
 from disorder.verbs.train.network_rows import predict_logits
 from disorder.verbs.train.recipe_plan import AfterPhase, Job
+from disorder.verbs.train.setting_grid import HELD_OUT
 from disorder.verbs.train.trainable import TrainableModel
 
 MAY_ABSTAIN = 0.05  # share of original texts
@@ -116,6 +117,11 @@ def calibrate_after(
             if rule == "grid":
                 threshold = search_threshold(scaled, is_right, perturbed)
             found["calibration"]["threshold"] = threshold
+            passes = scaled.max(axis=1) >= threshold
+            found[HELD_OUT] = {
+                "accuracy": round(float((is_right & passes).mean()), 6),
+                "caught": round(float((perturbed.max(axis=1) < threshold).mean()), 6),
+            }
             found["abstained"] = {
                 ORIGINAL: _abstained(scaled, threshold),
                 PERTURBED: _abstained(perturbed, threshold),

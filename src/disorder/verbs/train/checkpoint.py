@@ -16,10 +16,12 @@ from pathlib import Path
 from typing import Any
 
 from disorder.errors import BadData
-from disorder.runs.storage import cannot_write, sync_tree, write_atomically
+from disorder.runs.storage import sync_tree, write_atomically
 from disorder.untrusted_files import read_json, reason, validated
+from disorder.verbs.train.folder import saving_weights
 
 NEWEST = "newest.json"
+NAME = re.compile(r"[0-9]+(-[0-9]+)*")  # of a checkpoint
 
 
 @dataclass
@@ -72,14 +74,12 @@ class Checkpoints:
     def write(self, state: TrainingState, tensors: Mapping[str, Mapping[str, Any]]) -> None:
         """Write one, then remove the one before."""
         name = f"{state.phase}-{state.epoch}-{state.step}"
-        try:
+        with saving_weights(self.folder / name):
             self._write_folder(self.folder / name, state, tensors)
-        except OSError as error:
-            raise cannot_write(self.folder / name, error) from None
         sync_tree(self.folder / name)
         write_atomically(self.folder / NEWEST, json.dumps(name).encode())
         for other in self.folder.iterdir():
-            if other.is_dir() and other.name != name:
+            if NAME.fullmatch(other.name) and other.name != name:
                 shutil.rmtree(other)
 
     def _write_folder(
@@ -122,6 +122,6 @@ class Checkpoints:
 
 def _plain_name(name: Any) -> str:
     """The name of a folder beside, and of none elsewhere."""
-    if not isinstance(name, str) or not re.fullmatch(r"[0-9]+(-[0-9]+)*", name):
+    if not isinstance(name, str) or not NAME.fullmatch(name):
         raise ValueError(f"{NEWEST} names no checkpoint")
     return name

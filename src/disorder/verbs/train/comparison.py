@@ -15,6 +15,7 @@ from typing import Any
 
 from disorder.errors import BadData, BadSetting, DisorderError
 from disorder.runs.folder_lock import FolderLock
+from disorder.steps import OVERALL
 from disorder.types import Dataset, Progress
 from disorder.verbs.selected_data import selected_data
 from disorder.verbs.train.folder import read_record
@@ -117,8 +118,17 @@ def folder_name(*words: str) -> str:
     return "".join(char if char.isalnum() else "-" for char in " ".join(words).strip())
 
 
+def training_name(seed: int, name: str) -> str:
+    """What progress calls one of the trainings that are compared."""
+    return f"seed {seed}, {name}"
+
+
 def with_prefix(progress: Progress | None, name: str) -> Progress | None:
     """The same callback, with the name of the model before every stage."""
     if progress is None:
         return None
-    return lambda stage, done, total, note: progress(f"{name}: {stage}", done, total, note)
+
+    def told(stage: str, done: int, total: int, note: str) -> None:
+        progress(stage if stage == OVERALL else f"{name}: {stage}", done, total, note)
+
+    return told

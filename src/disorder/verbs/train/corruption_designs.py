@@ -8,8 +8,8 @@ predictions on an example together.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +21,10 @@ from disorder.errors import BadData, DisorderError, check_keywords
 from disorder.metrics import ORIGINAL
 from disorder.metrics.statistics.intervals import mean, resampled, share
 from disorder.models import LoadedModel, load
+from disorder.report.notebook_progress import shown_progress
+from disorder.runs.folder_lock import FolderLock
 from disorder.specs import listed
+from disorder.steps import Steps
 from disorder.transformations import parse
 from disorder.types import Bools, Dataset, Floats, Ints, Progress, Score, Texts
 from disorder.verbs.context import RunContext
@@ -32,29 +35,16 @@ from disorder.verbs.train.comparison import (
     read_test_data,
     seed_range,
     train_once,
+    training_name,
     with_prefix,
 )
+from disorder.verbs.train.finished_designs import Design, DesignsRequest, write_designs
 from disorder.verbs.train.perturbed_copies import perturbed_copies
 from disorder.verbs.train.request import TrainingRequest, check_request
 from disorder.verbs.train.training_settings import SETTING_NAMES
 
 DesignKey = tuple[str, str, str]  # design, trained on, tested on
 PLAIN: DesignKey = ("plain", ORIGINAL, ORIGINAL)
-
-
-@dataclass(frozen=True)
-class Design:
-    """One design: what models were trained and tested on, the mean accuracy over seeds, and Δ; and
-    both by seed.
-    """
-
-    name: str
-    trained_on: str
-    tested_on: str
-    accuracy: Score
-    delta: Score | None  # None for plain on plain
-    accuracy_by_seed: tuple[float, ...]
-    delta_by_seed: tuple[float, ...] | None
 
 
 @check_keywords(inside={"settings": SETTING_NAMES})
@@ -87,7 +77,8 @@ def designs(
         data: training data: a spec (`mnli:train`), a file, or rows.
         test: test data, never trained on.
         on: transformations to perturb texts by.
-        out: folder of the models; those that are there already are reused.
+        out: folder of the models, of designs.json and of what was asked for (request.json); models
+            that are there already are reused.
         model: what is trained, as for `train`.
         seeds: trainings of each model, with seeds `seed`, `seed` + 1, …
         seed: the first seed.
@@ -108,18 +99,49 @@ def designs(
     drawn = seed_range("designs", seed, seeds)
     request = comparison_request(given)
     check_request(request)
+    with FolderLock(Path(out)):
+        return _compared(request, test, test_limit, specs, drawn, Path(out), progress)
+
+
+def _compared(
+    request: TrainingRequest,
+    test: Any,
+    test_limit: int | None,
+    specs: Sequence[str],
+    drawn: Iterable[int],
+    out: Path,
+    progress: Progress | None,
+) -> list[Design]:
+    """Read the data, train and test all models, and compare them."""
     test_data = read_test_data("designs", test, test_limit, request)
     source = TrainingSource.of(request)
+    names = [training_name(s, spec) for s in drawn for spec in (ORIGINAL, *specs)]
+    steps = Steps(shown_progress(progress), names)
     per_seed = [
-        _one_seed(
-            replace(request, seed=s), source, test_data, specs, Path(out) / f"seed-{s}", progress
-        )
+        _one_seed(replace(request, seed=s), source, test_data, specs, out / f"seed-{s}", steps)
         for s in drawn
     ]
+    steps.finish()
     plain = np.array([found[PLAIN] for found in per_seed])
-    return [
-        design_of(key, np.array([found[key] for found in per_seed]), plain) for key in per_seed[0]
+    found = [
+        design_of(key, np.array([each[key] for each in per_seed]), plain) for key in per_seed[0]
     ]
+    about = DesignsRequest(
+        model=request.model,
+        train=_spec(request.data, source.read),
+        test=_spec(test, test_data),
+        limit=request.limit,
+        test_limit=test_limit,
+        seeds=tuple(drawn),
+        settings={name: str(value) for name, value in request.settings.items()},
+    )
+    write_designs(out, about, found)
+    return found
+
+
+def _spec(given: Any, read: Dataset) -> str:
+    """How data was named; rows have the name they were given when read."""
+    return str(given) if isinstance(given, str | Path) else read.name
 
 
 def _one_seed(
@@ -128,7 +150,7 @@ def _one_seed(
     test: Dataset,
     specs: Sequence[str],
     folder: Path,
-    progress: Progress | None,
+    steps: Steps,
 ) -> dict[DesignKey, Floats]:
     """All models of one seed, tested on the same texts: which test examples each design gets right.
 
@@ -136,7 +158,9 @@ def _one_seed(
     """
 
     def trained(name: str, own: TrainingRequest) -> str:
-        told = with_prefix(progress, f"seed {request.seed}, {name}")
+        called = training_name(request.seed, name)
+        steps.begin(called)
+        told = with_prefix(steps, called)
         return train_once(own, source, out=folder / folder_name(name), progress=told)
 
     plain_spec = trained(ORIGINAL, request)

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import json
 import platform
+from collections.abc import Iterator
+from contextlib import contextmanager
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any, Literal
 
 from pydantic import BaseModel
 
-from disorder.errors import BadData
+from disorder.errors import BadData, CannotWrite
 from disorder.runs import make_folder, write_atomically
-from disorder.untrusted_files import read_json, validated
+from disorder.runs.storage import cannot_write
+from disorder.untrusted_files import read_json, reason, validated
 
 PACKAGES = ("disorder", "torch", "transformers", "numpy", "safetensors")
 Record = dict[str, Any]
@@ -42,6 +45,19 @@ def read_record(folder: Path) -> Record:
         raise BadData(f"{folder} holds no training: it has no training.json") from None
     validated(TrainingRecord, record, str(path))
     return record
+
+
+@contextmanager
+def saving_weights(folder: Path) -> Iterator[None]:
+    """What libraries raise while they write weights, as the line for a folder without room."""
+    from safetensors import SafetensorError
+
+    try:
+        yield
+    except OSError as error:
+        raise cannot_write(folder, error) from None
+    except SafetensorError as error:
+        raise CannotWrite(f"{folder} cannot be written ({reason(error)})") from None
 
 
 def versions() -> dict[str, str]:

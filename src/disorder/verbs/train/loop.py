@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from disorder.errors import BadData, DisorderError
+from disorder.steps import Steps
 from disorder.types import Ints, Progress
 from disorder.verbs.train.batches import epoch_batches, group_by_step, share_batches, to_tensors
 from disorder.verbs.train.checkpoint import Checkpoints, TrainingState
@@ -48,6 +49,7 @@ class TrainingLoop:
         if checkpoint is not None:
             self.state = checkpoint.state
         first = self.state.phase
+        self.progress = Steps(self.progress, self._epoch_names(phases))
         with forked_torch_rng():
             for index, phase in enumerate(phases):
                 self._prepare_head(index, phase)  # of finished phases too: later ones build on it
@@ -57,6 +59,18 @@ class TrainingLoop:
                 if checkpoint is not None and index == first:
                     training.restore(checkpoint.tensors)
                 training.run()
+
+    def n_epochs(self, phase: Phase) -> int:
+        """How many epochs a phase takes at most."""
+        return self.settings.epochs or self.model.epochs if phase.epochs is None else phase.epochs
+
+    def _epoch_names(self, phases: Sequence[Phase]) -> list[str]:
+        """What progress calls the epochs of all phases."""
+        return [
+            epoch_name(phase, number)
+            for phase in phases
+            for number in range(1, self.n_epochs(phase) + 1)
+        ]
 
     def _prepare_head(self, index: int, phase: Phase) -> None:
         if phase.labels != self.model.labels or (phase.new_head and index):
@@ -77,8 +91,7 @@ class PhaseTraining:
         self.state = loop.state
         self.network = self.devices.prepare(self.model.network)
         self.rate = self.settings.lr or self.model.lr
-        usual_epochs = self.settings.epochs or self.model.epochs
-        self.n_epochs = usual_epochs if phase.epochs is None else phase.epochs
+        self.n_epochs = loop.n_epochs(phase)
         self.batches_per_step = self.settings.accumulate * self.devices.n_processes
         decay = self.settings.weight_decay
         self.optimizer, self.names = adamw(self.model.network, self.rate, decay)
@@ -211,9 +224,8 @@ class PhaseTraining:
     def report(self, done: int, note: str) -> None:
         """Tell the progress callback how far the epoch is."""
         if self.devices.rank == 0:
-            name = "" if self.phase.name == "task" else f"{self.phase.name}, "
             epoch = min(self.state.epoch + 1, self.n_epochs)
-            self.loop.progress(f"{name}epoch {epoch}", done, len(self.rows), note)
+            self.loop.progress(epoch_name(self.phase, epoch), done, len(self.rows), note)
 
     def save(self) -> None:
         """Write a checkpoint."""
@@ -237,6 +249,11 @@ class PhaseTraining:
             ) from None
         restore_optimizer(self.optimizer, self.names, tensors.get("optimizer", {}))
         self.best_weights = dict(tensors.get("best", {}))
+
+
+def epoch_name(phase: Phase, number: int) -> str:
+    """What progress calls an epoch."""
+    return f"epoch {number}" if phase.name == "task" else f"{phase.name}, epoch {number}"
 
 
 def encode_inputs(model: TrainableModel, phase: Phase) -> NetworkRows:

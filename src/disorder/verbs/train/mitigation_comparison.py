@@ -9,6 +9,7 @@ but valid word orders among them. A model that always abstains is no mitigation.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -21,9 +22,14 @@ from disorder.errors import BadData, check_keywords
 from disorder.metrics import ORIGINAL
 from disorder.models import load
 from disorder.registry import RecipePart, part
-from disorder.specs import listed, parse_part
+from disorder.report.notebook_progress import shown_progress
+from disorder.runs import write_atomically
+from disorder.runs.folder_lock import FolderLock
+from disorder.specs import format_part, listed, parse_part
+from disorder.steps import Steps
 from disorder.transformations import parse
 from disorder.types import Dataset, Fidelity, Floats, Ints, Progress, Texts
+from disorder.untrusted_files import read_json
 from disorder.verbs.context import RunContext
 from disorder.verbs.train.comparison import (
     TrainingSource,
@@ -32,6 +38,7 @@ from disorder.verbs.train.comparison import (
     read_test_data,
     seed_range,
     train_once,
+    training_name,
     with_prefix,
 )
 from disorder.verbs.train.mitigation_scores import (
@@ -46,6 +53,7 @@ from disorder.verbs.train.mitigation_scores import (
 )
 from disorder.verbs.train.perturbed_copies import perturbed_copies, salad_specs
 from disorder.verbs.train.request import TrainingRequest, check_request
+from disorder.verbs.train.setting_grid import best_of, grid_of, held_out_score
 from disorder.verbs.train.training_settings import SETTING_NAMES, loop_setting_names
 
 USUAL = ("plain", "threshold", "entropic", "invalid_class")
@@ -54,21 +62,33 @@ USUAL = ("plain", "threshold", "entropic", "invalid_class")
 @dataclass(frozen=True)
 class Mitigation:
     """A recipe with its own settings, and the transformation it is trained on (empty: all of them,
-    mixed).
+    mixed). With several values of a setting, `choices` are the recipes to choose from.
     """
 
     name: str  # as the user wrote it
     recipe: RecipePart
     settings: Mapping[str, str]
     on: str = ""
+    choices: Sequence[Mitigation] = ()
 
     @classmethod
     def parse(cls, spec: str) -> Mitigation:
-        """Read `name:key=value,key=value`."""
+        """Read `name:key=value,key=value`; `key=value/value` are alternatives."""
         name, settings = parse_part(spec, kind="recipe")
         recipe = part(RecipePart, name)
-        recipe.bind(settings)
-        return cls(spec, recipe, settings)
+        grid = grid_of(settings)
+        for each in grid:
+            recipe.bind(each)
+        choices = [cls(format_part(name, each), recipe, each) for each in grid]
+        return cls(spec, recipe, settings, choices=choices if len(grid) > 1 else ())
+
+    def __str__(self) -> str:
+        return f"{self.name} {self.on}".strip()
+
+    @property
+    def alternatives(self) -> list[Mitigation]:
+        """The recipes that are trained: itself, or those to choose from."""
+        return [replace(each, on=self.on) for each in self.choices] or [self]
 
     @property
     def starts_trained(self) -> bool:
@@ -134,7 +154,8 @@ def mitigations(
         test: test data, never trained on.
         out: folder of the models; those that are there already are reused.
         model: what is trained, as for `train`.
-        recipe: the mitigations; each may carry settings (`max_entropy:lam=0.5`).
+        recipe: the mitigations; each may carry settings (`max_entropy:lam=0.5`), and several values
+            of one (`entropic:lam=0.1/1/10`), of which held-out data chooses.
         on: transformations that make texts invalid; without any, Word Salad's.
         transfer: a recipe that is also trained on each transformation alone, and tested on all.
         fidelity: `paper`: transformations as described; `released`: as the authors' code does.
@@ -156,20 +177,26 @@ def mitigations(
     specs = [parse(spec, fidelity=fidelity).tried().spec for spec in listed(on)]
     drawn = seed_range("mitigations", seed, seeds)
     request = comparison_request(given)
-    for mitigation in [*chosen, *transferred]:
+    for mitigation in [each for one in (*chosen, *transferred) for each in one.alternatives]:
         own = mitigation.all_settings(request.settings)
         check_request(replace(request, recipe=mitigation.recipe.name, settings=own))
-    test_data = read_test_data("mitigations", test, test_limit, request)
-    specs = specs or _salad(test_data, fidelity)
-    chosen += [replace(each, on=spec) for each in transferred for spec in specs]
-    source = TrainingSource.of(request)
-    per_seed = [
-        _SeedTrainings(
-            replace(request, seed=s), source, specs, Path(out) / f"seed-{s}", progress
-        ).measure(chosen, test_data)
-        for s in drawn
-    ]
-    return findings(per_seed)
+    folder = Path(out)
+    with FolderLock(folder):
+        test_data = read_test_data("mitigations", test, test_limit, request)
+        specs = specs or _salad(test_data, fidelity)
+        chosen += [replace(each, on=spec) for each in transferred for spec in specs]
+        source = TrainingSource.of(request)
+        trained = ["plain", *(str(each) for one in chosen for each in one.alternatives)]
+        names = [training_name(s, each) for s in drawn for each in trained]
+        steps = Steps(shown_progress(progress), list(dict.fromkeys(names)))
+        per_seed = [
+            _SeedTrainings(
+                replace(request, seed=s), source, specs, folder / f"seed-{s}", steps
+            ).measure(chosen, test_data)
+            for s in drawn
+        ]
+        steps.finish()
+        return findings(per_seed)
 
 
 def _salad(test: Dataset, fidelity: Fidelity) -> list[str]:
@@ -185,7 +212,7 @@ class _SeedTrainings:
     source: TrainingSource
     specs: Sequence[str]
     folder: Path
-    progress: Progress | None
+    steps: Steps
 
     def measure(self, chosen: Sequence[Mitigation], test: Dataset) -> dict[FindingKey, Floats]:
         """All mitigations, tested on the same texts; the plain model says which words matter."""
@@ -194,7 +221,7 @@ class _SeedTrainings:
         rare = rare_orders(test)
         values: dict[FindingKey, Floats] = {}
         for mitigation in chosen:
-            spec = self.train(mitigation, mitigation.request(self.request, plain, self.specs))
+            spec = self.chosen(mitigation, plain)
             judge = model_judge(spec, test.task)
             measured = measure(judge, test, texts)
             if rare is not None:
@@ -202,11 +229,36 @@ class _SeedTrainings:
             values |= {(mitigation.name, mitigation.on, *key): v for key, v in measured.items()}
         return values
 
+    def chosen(self, mitigation: Mitigation, plain: str) -> str:
+        """The spec of the trained model; of several, of the one that is best on held-out data."""
+        trained = {
+            each.name: (self.train(each, each.request(self.request, plain, self.specs)), each)
+            for each in mitigation.alternatives
+        }
+        if not mitigation.choices:
+            return trained[mitigation.name][0]
+        scores = {name: held_out_score(self.place(each)) for name, (_, each) in trained.items()}
+        best = best_of(scores)
+        self._note(mitigation, {"chosen": best, "scores": scores})
+        return trained[best][0]
+
+    def _note(self, mitigation: Mitigation, found: Mapping[str, Any]) -> None:
+        """Keep what was chosen, and by which scores, beside the models."""
+        path = self.folder / "chosen.json"
+        kept = read_json(path) if path.exists() else {}
+        kept[str(mitigation)] = found
+        write_atomically(path, json.dumps(kept, indent=1).encode())
+
+    def place(self, mitigation: Mitigation) -> Path:
+        """The folder of a mitigation's model."""
+        return self.folder / folder_name(mitigation.name, mitigation.on)
+
     def train(self, mitigation: Mitigation, request: TrainingRequest) -> str:
         """The spec of the trained model."""
-        name = f"seed {request.seed}, {mitigation.name} {mitigation.on}".strip()
-        out = self.folder / folder_name(mitigation.name, mitigation.on)
-        return train_once(request, self.source, out=out, progress=with_prefix(self.progress, name))
+        name = training_name(request.seed, str(mitigation))
+        self.steps.begin(name)
+        out = self.place(mitigation)
+        return train_once(request, self.source, out=out, progress=with_prefix(self.steps, name))
 
     def test_texts(self, test: Dataset, plain: str) -> TextsByKind:
         """Original texts, and those under each transformation that applies."""

@@ -25,7 +25,14 @@ from disorder.verbs.train.calibrating import write_calibration
 from disorder.verbs.train.checkpoint import Checkpoints
 from disorder.verbs.train.devices import OneDevice, choose_devices, is_first_process
 from disorder.verbs.train.evaluation import final_score
-from disorder.verbs.train.folder import Record, read_record, versions, write_card, write_record
+from disorder.verbs.train.folder import (
+    Record,
+    read_record,
+    saving_weights,
+    versions,
+    write_card,
+    write_record,
+)
 from disorder.verbs.train.loop import TrainingLoop, forked_torch_rng
 from disorder.verbs.train.recipe_plan import Job, Phase
 from disorder.verbs.train.request import (
@@ -181,6 +188,8 @@ def run_training(
     read already.
     """
     began = time.perf_counter()
+    if not is_resumed:
+        _check_no_checkpoints(folder)
     job = build_job(checked, data)
     devices = choose_devices(checked.request.device, checked.settings.loop.precision)
     record = new_record(checked, job)
@@ -198,7 +207,8 @@ def run_training(
     metric, score = final_score(loop.model, phases[-1], job.task, loop.state.after)
     spec = f"{loop.model.form}:{folder}"
     if devices.rank == 0:
-        loop.model.save(folder)
+        with saving_weights(folder):
+            loop.model.save(folder)
         write_calibration(folder, loop.state.after)
         seconds = time.perf_counter() - began
         record |= _results(loop, job, metric, score, spec, seconds)
@@ -208,6 +218,15 @@ def run_training(
         loop.checkpoints.clear()
     devices.wait()
     return TrainedModel(folder, spec, metric, score, record)
+
+
+def _check_no_checkpoints(folder: Path) -> None:
+    """Raise where a later --resume would take the checkpoints of another training for its own."""
+    if is_first_process() and (folder / CHECKPOINTS).exists():
+        raise DisorderError(
+            f"{folder} holds checkpoints of a training that has no training.json; choose another "
+            "--out"
+        )
 
 
 def _training_loop(

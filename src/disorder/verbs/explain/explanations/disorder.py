@@ -18,7 +18,15 @@ from disorder.report.exhibits import Figure, Row, Table
 from disorder.transformations.positions.disorder import variant_disorder
 from disorder.types import DISORDER, Bools, Floats
 from disorder.verbs.explain.acceptance_bins import by_bin, edges_of, slope_within
-from disorder.verbs.explain.chart_style import colours, domain, intervals, joined, name, number
+from disorder.verbs.explain.chart_style import (
+    BLUE,
+    colours,
+    domain,
+    intervals,
+    joined,
+    name,
+    number,
+)
 from disorder.verbs.explain.disorder_regression import JointSlopes, joint_slopes
 from disorder.verbs.explain.result import Explained, bounds, said, signed
 from disorder.verbs.explain.subject import PerturbedExamples, Subject
@@ -180,10 +188,10 @@ def _bars(slopes: JointSlopes) -> Figure:
     ]
     y = name("measure", list(TITLES.values()))
     x = number("value", "share of predictions lost from none to the worst, the other held fixed")
-    point = {"type": "point", "filled": True, "size": 90, "opacity": 1}
+    point = {"type": "point", "filled": True, "size": 90, "opacity": 1, "color": BLUE}
     layers = [
         {
-            "mark": {"type": "rule", "size": 2},
+            "mark": {"type": "rule", "size": 2, "color": BLUE},
             "encoding": {"y": y, "x": x | {"field": "low"}, "x2": {"field": "high"}},
         },
         {"mark": point, "encoding": {"y": y, "x": x}},

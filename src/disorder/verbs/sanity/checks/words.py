@@ -100,7 +100,9 @@ def words(given: CheckInput) -> CheckResult:
         )
     rows = [row for side in sides for row in _giveaways(side, labels, n_tests, given.rule.margin)]
     rows.sort(key=lambda row: (-row["low"], row["text"], row["word"], labels.index(row["label"])))
-    verdict = _verdict(rows, n_tests, _share_with_giveaway(rows, sides, len(examples)), given.rule)
+    covered = _share_with_giveaway(rows, sides, len(examples))
+    unit = "rows" if given.families.n == len(examples) else "independent rows"
+    verdict = _verdict(rows, n_tests, covered, given.rule, unit)
     note = _note(n_tests, len(examples), given.families.n)
     return CheckResult([verdict], tables=[_table(rows)], notes=[note])
 
@@ -178,16 +180,21 @@ def _share_with_giveaway(rows: Sequence[Row], sides: Sequence[SideWords], n_rows
     return float(has_one.mean())
 
 
-def _verdict(rows: Sequence[Row], n_tests: int, covered: float, rule: VerdictRule) -> Verdict:
+def _verdict(
+    rows: Sequence[Row], n_tests: int, covered: float, rule: VerdictRule, unit: str
+) -> Verdict:
     margin = rule.in_points
     if not rows:
-        because = f"None of {n_tests:,} words and labels is above its label's frequency by {margin}"
+        because = (
+            f"None of {n_tests:,} words and labels is shown to be above its label's frequency by "
+            f"{margin}"
+        )
         return Verdict("label words", "none found", because)
     top = rows[0]
     interval = f"{top['share']:.3f} [{top['share_low']:.3f}, {top['share_high']:.3f}]"
     most = (
         f"most of all {top['word']!r} in {top['text']}: {top['label']} in {interval} "
-        f"of {top['rows']:,} rows, {top['prior']:.3f} of all"
+        f"of {top['rows']:,} {unit}, {top['prior']:.3f} of all"
     )
     n = len({(row["text"], row["word"]) for row in rows})
     found = f"{n:,} words give" if n > 1 else "1 word gives"

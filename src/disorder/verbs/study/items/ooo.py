@@ -143,21 +143,21 @@ item(
     takes="hours",
     means=(OF_FOUR,),
 )
-WORDS = ExplanationTable("lime")
+SHUFFLES_OF_ONE = ExplanationTable("shuffles")
 HEADS = ExplanationTable("heads")
-item("ooo/fig1", PrintedFigure(TOML, "fig1", (WORDS, HEADS)), data=("qqp:dev",))
+item("ooo/fig1", PrintedFigure(TOML, "fig1", (SHUFFLES_OF_ONE,)), data=("qqp:dev",))
 item("ooo/fig2", ExplanationFigure("similarity", "shuffle_ngrams:n=1", q=10), data=STS)
-item("ooo/fig3", PrintedFigure(TOML, "fig3", (WORDS,)), data=SST)
-item("ooo/fig4", PrintedFigure(TOML, "fig4", (HEADS, WORDS)), data=QNLI, extras=INSIDE)
+item("ooo/fig3", PrintedFigure(TOML, "fig3", (SHUFFLES_OF_ONE,)), data=SST)
+item("ooo/fig4", PrintedFigure(TOML, "fig4", (SHUFFLES_OF_ONE, HEADS)), data=QNLI, extras=INSIDE)
 item(
     "ooo/figA1",
     ExplanationTable("heads", read=matching_heads),
     data=("qnli:dev", "qqp:dev", "rte:dev", "mrpc:dev"),
     extras=INSIDE,
 )
-item("ooo/figA2", PrintedFigure(TOML, "figA2", (WORDS,)), data=("cola:dev",))
-item("ooo/figA3", PrintedFigure(TOML, "figA3", (HEADS, WORDS)), data=("mrpc:dev",))
-item("ooo/figA4", PrintedFigure(TOML, "figA4", (HEADS, WORDS)), data=("rte:dev",))
+item("ooo/figA2", PrintedFigure(TOML, "figA2", (SHUFFLES_OF_ONE,)), data=("cola:dev",))
+item("ooo/figA3", PrintedFigure(TOML, "figA3", (SHUFFLES_OF_ONE,)), data=("mrpc:dev",))
+item("ooo/figA4", PrintedFigure(TOML, "figA4", (SHUFFLES_OF_ONE,)), data=("rte:dev",))
 item(
     "ooo/section33",
     ExplanationTable(LIME, read=importance_drop),

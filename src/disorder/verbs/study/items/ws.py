@@ -65,9 +65,10 @@ NOT_TO_BE_HAD = {
 ABSTAINING = MitigationTable(
     {
         "threshold": "threshold:rule=grid",
-        "entropic": "entropic:rule=grid",
+        "entropic": "entropic:lam=0.1/1/10,rule=grid",
         "invalid_class": "invalid_class",
         "threshold that abstains on 5 % of valid texts": "threshold",
+        "entropic, λ = 1, that abstains on 5 % of valid texts": "entropic",
     },
     settings=TRAINING,
 )

@@ -18,6 +18,7 @@ from disorder.transformations import parse
 from disorder.transformations.rendering import variant_texts
 from disorder.transformations.words import split
 from disorder.types import Dataset, Score
+from disorder.verbs.study.naming import GivenDesigns
 from disorder.verbs.study.pipeline import Pipeline, Reach
 from disorder.verbs.study.pipelines.audit_table import AuditTable
 from disorder.verbs.study.pipelines.count_table import removed_words, tally_of
@@ -38,6 +39,7 @@ class LossAgainstRemovedWords(Pipeline):
 
     kind = "designs"
     trains = True
+    takes_designs = True
     units = MappingProxyType({"accuracy": "percent", "hypotheses": "count"})
 
     @property
@@ -65,14 +67,15 @@ class LossAgainstRemovedWords(Pipeline):
 
     def __call__(self, bench: Workbench) -> Iterator[StepResult]:
         """The designs, then the counts, then the picture."""
-        results = list(self.designs(bench))
-        counted = bench.once(
-            partial(self._counts, bench),
-            bench.train,
-            "words removed",
-            made_of=bench.made_of(train=bench.train),
-        )
-        for result in results:
+        for (model, _), result in zip(bench.pairs(), self.designs(bench), strict=True):
+            train, limit = _learned_from(bench, model)
+            counted = bench.once(
+                partial(self._counts, bench, train, limit),
+                train,
+                "words removed",
+                *([str(limit)] if isinstance(model, GivenDesigns) else []),
+                made_of=bench.made_of(train=train),
+            )
             first = result.cells[0].row
             shared = {"model": first["model"], "data": first["data"]}
             counts = [_with_row(cell, {**shared, **cell.row}) for cell in counted.cells]
@@ -82,8 +85,8 @@ class LossAgainstRemovedWords(Pipeline):
             result.pictures.append(scatter(result.cells, "premises", "delta", unit))
             yield result
 
-    def _counts(self, bench: Workbench) -> StepResult:
-        dataset = bench.read(bench.train, limit=bench.settings.limit)
+    def _counts(self, bench: Workbench, train: Any, limit: int | None) -> StepResult:
+        dataset = bench.read(train, limit=limit)
         result = StepResult()
         for spec in self.designs.on:
             canonical = parse(bench.spec_of(spec), fidelity=bench.fidelity).spec
@@ -150,6 +153,13 @@ class AccuracyAgainstOverlap(Pipeline):
             score = mean_overlap(dataset, canonical, bench.settings.seed)
             result.cells.append(StudyCell.of(row, "overlap", score))
         return result
+
+
+def _learned_from(bench: Workbench, model: Any) -> tuple[Any, int | None]:
+    """Training data and how much of it; finished designs know their own."""
+    if isinstance(model, GivenDesigns):
+        return model.designs.about.train, model.designs.about.limit
+    return bench.train, bench.settings.limit
 
 
 def _with_row(cell: StudyCell, row: Mapping[str, str]) -> StudyCell:

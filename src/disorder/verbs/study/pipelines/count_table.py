@@ -52,9 +52,9 @@ class CountTable(Pipeline):
         rows = {"transformation": self.transformations} if self.by_transformation else {}
         return [Reach(self.columns, rows)]
 
-    def n_steps(self, bench: Workbench) -> int:
+    def step_names(self, bench: Workbench) -> Sequence[str]:
         """One per set of data."""
-        return len(bench.data)
+        return [short_name(data) for data in bench.data]
 
     def without(self, specs: Collection[str]) -> CountTable:
         """The same without these transformations."""

@@ -5,18 +5,21 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
+from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
+from disorder.errors import DisorderError
 from disorder.metrics import ORIGINAL
 from disorder.types import Score
-from disorder.verbs.study.naming import short_name, title_of
-from disorder.verbs.study.part_settings import canonical
+from disorder.verbs.study.naming import GivenDesigns, short_name, title_of
+from disorder.verbs.study.part_settings import canonical, spec_among
 from disorder.verbs.study.pipeline import Pipeline, Reach
 from disorder.verbs.study.pipelines.seeds import EXAMPLES_ALONE
 from disorder.verbs.study.result import StepResult, StudyCell
 from disorder.verbs.study.training_models import run_designs
 from disorder.verbs.study.workbench import Workbench
+from disorder.verbs.train import Design
 
 DESIGNS = ("corrupt-train", "corrupt-test", "corrupt-both")
 
@@ -31,6 +34,7 @@ class DesignsTable(Pipeline):
 
     kind = "designs"
     trains = True
+    takes_designs = True
     units = MappingProxyType({"accuracy": "percent", "delta": "points"})
 
     @property
@@ -58,17 +62,55 @@ class DesignsTable(Pipeline):
     def __call__(self, bench: Workbench) -> Iterator[StepResult]:
         """One step per model and set of test data."""
         for model, data in bench.pairs():
+            if isinstance(model, GivenDesigns):
+                yield self._shown(bench, model)
+                continue
             bench.announce_training(model, bench.train, data)
             compute = partial(self._designs, bench, model, data)
             made_of = bench.made_of(data=data, train=bench.train)
             yield bench.once(compute, model, data, made_of=made_of)
 
+    def _shown(self, bench: Workbench, given: GivenDesigns) -> StepResult:
+        """Finished designs, without training any again."""
+        has = {spec for each in given.designs.found for spec in (each.trained_on, each.tested_on)}
+        declared = {
+            spec: name
+            for name in self.on
+            if (spec := spec_among(has, canonical(name, bench.fidelity))) is not None
+        }
+        missing = [name for name in self.on if name not in declared.values()]
+        if missing:
+            raise DisorderError(f"{given.folder} has no {', '.join(missing)}; make designs with it")
+        about = given.designs.about
+        found = [
+            each
+            for each in given.designs.found
+            if {each.trained_on, each.tested_on} <= {ORIGINAL, *declared}
+        ]
+        size = f"{about.limit:,} examples of {about.train}" if about.limit else about.train
+        notes = [f"{short_name(given)}: designs of {given.folder}, trained on {size}"]
+        return self._result(bench, given, about.test, found, declared, given.folder, notes)
+
     def _designs(self, bench: Workbench, model: Any, data: Any) -> StepResult:
         found, folder = run_designs(bench, model, data, self.on, self.settings)
         declared = {canonical(bench.spec_of(spec), bench.fidelity): spec for spec in self.on}
+        return self._result(bench, model, data, found, declared, folder, [])
+
+    def _result(
+        self,
+        bench: Workbench,
+        model: Any,
+        data: Any,
+        found: Sequence[Design],
+        declared: Mapping[str, str],
+        folder: Path,
+        notes: Sequence[str],
+    ) -> StepResult:
+        """The cells of designs; `declared` are the item's names of transformations, by spec."""
         baseline = _described(found[0].accuracy)
         note = f"{short_name(model)}, trained and tested on original texts: {baseline}"
-        result = StepResult(notes=[note])
+        result = StepResult(notes=[*notes, note])
+        seeds = _seeds(bench, model)
         for design in found:
             if design.name not in self.only:
                 continue
@@ -85,13 +127,20 @@ class DesignsTable(Pipeline):
             if design.delta:
                 by_seed = design.delta_by_seed or ()
                 result.cells.append(_cell(row, "delta", design.delta, by_seed))
-        if bench.settings.seeds > 1:
+        if len(seeds) > 1:
             result.notes.append(EXAMPLES_ALONE)
-        for seed in bench.settings.seeds_to_train:
+        for seed in seeds:
             card = folder / f"seed-{seed}" / ORIGINAL / "README.md"
             title = f"{short_name(model)} trained on original texts, seed {seed}"
             result.links.append(bench.link(title, card))
         return result
+
+
+def _seeds(bench: Workbench, model: Any) -> Sequence[int]:
+    """The seeds of the trainings; finished designs have their own."""
+    if isinstance(model, GivenDesigns):
+        return model.designs.about.seeds
+    return bench.settings.seeds_to_train
 
 
 def _cell(row: Mapping[str, str], column: str, score: Score, by_seed: Sequence[float]) -> StudyCell:

@@ -15,9 +15,9 @@ from disorder.metrics import ORIGINAL, dev_r, measure
 from disorder.runs import Run
 from disorder.types import Outcomes
 from disorder.verbs.compare import FinishedRun
-from disorder.verbs.study.part_settings import spec_in_run
 from disorder.verbs.study.pipeline import Reach
 from disorder.verbs.study.pipelines.audit_table import score_of
+from disorder.verbs.study.pipelines.dev_r_filter import DevRFilter
 from disorder.verbs.study.result import DIGITS, StudyCell
 
 SHUFFLES = ("shuffle_ngrams:n=1", "shuffle_ngrams:n=2", "shuffle_ngrams:n=3")
@@ -26,7 +26,7 @@ STEPS = {"one sentence": "step1", "right": "step2", "balanced": "step3"}
 
 
 @dataclass(frozen=True)
-class DevRScores:
+class DevRScores(DevRFilter):
     """Accuracy, confidence and Word-Order Sensitivity on dev-r; for numbers, rank correlation.
 
     Numbers are neither correct nor in classes: their dev-r is what is simple. With
@@ -68,7 +68,7 @@ class DevRScores:
         """The scores, original texts first."""
         if self.whole and (accuracy := score_of(run, folder, ORIGINAL, "accuracy")):
             yield StudyCell.of(about, "dev_accuracy", accuracy)
-        found = [*self._sensitivity(run, folder, about), *self._others(folder, about)]
+        found = [*self._sensitivity(folder, about), *self._others(folder, about)]
         if not self.by_transformation:
             yield from found
             return
@@ -82,15 +82,13 @@ class DevRScores:
     def _row(self, about: Mapping[str, str], spec: str) -> Mapping[str, str]:
         return {**about, "transformation": spec} if self.by_transformation else about
 
-    def _sensitivity(self, run: Run, folder: Path, about: Mapping[str, str]) -> Iterator[StudyCell]:
-        """Word-Order Sensitivity, which the run measured itself."""
-        specs = [*self.transformations]
-        if self.by_transformation:
-            specs.insert(0, ORIGINAL)
-        for spec in specs:
-            score = score_of(run, folder, spec, "wos")
-            if score is not None:
-                yield StudyCell.of(self._row(about, spec), "wos", score)
+    def _sensitivity(self, folder: Path, about: Mapping[str, str]) -> Iterator[StudyCell]:
+        """Word-Order Sensitivity under each transformation."""
+        for spec, outcomes in self.outcomes(folder, self.transformations):
+            if outcomes.task.is_regression:
+                continue
+            with suppress(NothingToMeasure):
+                yield StudyCell.of(self._row(about, spec), "wos", measure("wos", outcomes))
 
     def _others(self, folder: Path, about: Mapping[str, str]) -> Iterator[StudyCell]:
         """Accuracy and confidence on dev-r alone; for numbers, the rank correlation."""
@@ -105,7 +103,7 @@ class DevRScores:
     ) -> Iterator[tuple[Outcomes, Mapping[str, str]]]:
         """The predictions on dev-r; of original texts once, those that the first shuffle leaves."""
         needs_original = self.by_transformation
-        for spec, outcomes in outcomes_of(folder, self.transformations):
+        for spec, outcomes in self.outcomes(folder, self.transformations):
             is_kept = outcomes.is_simple if outcomes.task.is_regression else dev_r(outcomes)[-1][1]
             kept = outcomes.take(is_kept)
             if not len(kept):
@@ -118,7 +116,7 @@ class DevRScores:
 
 
 @dataclass(frozen=True)
-class DevRCounts:
+class DevRCounts(DevRFilter):
     """How many examples of each label each step leaves on the way to dev-r."""
 
     transformations: Sequence[str] = SHUFFLES[:1]
@@ -144,7 +142,7 @@ class DevRCounts:
     def cells(self, run: Run, folder: Path, about: Mapping[str, str]) -> Iterator[StudyCell]:
         """Counts, without intervals."""
         finished = FinishedRun.open(folder)
-        [(_, outcomes)] = outcomes_of(folder, self.transformations)
+        [(_, outcomes)] = self.outcomes(folder, self.transformations)
         if finished.run.full_task.is_regression:
             n = int(outcomes.is_simple.sum())
             counts = {"dev": len(finished.examples), "step1": n, "total": n}
@@ -161,14 +159,3 @@ class DevRCounts:
                 yield StudyCell(row=row, column=STEPS[step], value=n)
         total = int(steps[-1][1].sum())
         yield StudyCell(row={**about, "label": "all"}, column="total", value=total)
-
-
-def outcomes_of(folder: Path, specs: Sequence[str]) -> Iterator[tuple[str, Outcomes]]:
-    """The predictions of a run, per transformation; those that apply to no text are left out."""
-    finished = FinishedRun.open(folder)
-    scored = {record.transformation for record in finished.run.scores}
-    for spec in specs:
-        canonical = spec_in_run(finished.run, spec)
-        samples = finished.samples(canonical) if canonical in scored else None
-        if samples is not None and canonical is not None:
-            yield spec, finished.outcomes(canonical, samples)

@@ -19,6 +19,7 @@ from disorder.verbs.human import (
     HumanScores,
     score,
 )
+from disorder.verbs.study.naming import short_name
 from disorder.verbs.study.pipeline import Pipeline, Reach
 from disorder.verbs.study.result import DIGITS, StepResult, StudyCell
 from disorder.verbs.study.workbench import Workbench
@@ -65,9 +66,9 @@ class HumanTable(Pipeline):
             return [Reach(("invalid",), {"transformation": SALAD})]
         return [Reach(("accuracy",), {"transformation": tuple(OVERALL.values()), "task": None})]
 
-    def n_steps(self, bench: Workbench) -> int:
+    def step_names(self, bench: Workbench) -> Sequence[str]:
         """One per folder."""
-        return len(bench.data)
+        return [short_name(folder) for folder in bench.data]
 
     def __call__(self, bench: Workbench) -> Iterator[StepResult]:
         """One step per folder of a task."""

@@ -10,7 +10,7 @@ from typing import Any
 
 from disorder.metrics import ORIGINAL
 from disorder.types import Score
-from disorder.verbs.study.naming import title_of
+from disorder.verbs.study.naming import short_name, title_of
 from disorder.verbs.study.part_settings import canonical
 from disorder.verbs.study.pipeline import Pipeline, Reach
 from disorder.verbs.study.pipelines.per_task_training import training_data_for
@@ -19,7 +19,7 @@ from disorder.verbs.study.pipelines.seeds import EXAMPLES_ALONE
 from disorder.verbs.study.result import DIGITS, StepResult, StudyCell
 from disorder.verbs.study.training_models import run_mitigations
 from disorder.verbs.study.workbench import Workbench
-from disorder.verbs.train import ALL, Finding
+from disorder.verbs.train import ALL, Finding, chosen_lines
 
 
 @dataclass(frozen=True)
@@ -88,7 +88,7 @@ class MitigationTable(Pipeline):
         declared = {
             canonical(bench.spec_of(spec, train=train), bench.fidelity): spec for spec in self.on
         }
-        found = run_mitigations(
+        found, folder = run_mitigations(
             bench,
             model,
             train,
@@ -100,6 +100,8 @@ class MitigationTable(Pipeline):
         )
         about = {"model": title_of(model), "data": bench.name_of(data)}
         result = StepResult(notes=[EXAMPLES_ALONE] if bench.settings.seeds > 1 else [])
+        what = f"{short_name(model)} on {short_name(data)}"
+        result.notes += [f"{what}, {line}" for line in chosen_lines(folder)]
         for finding in found:
             as_declared = replace(
                 finding,

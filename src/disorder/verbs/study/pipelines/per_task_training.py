@@ -24,8 +24,10 @@ from disorder.untrusted_files import read_json
 from disorder.verbs.study.auditing import audit_once
 from disorder.verbs.study.availability import is_available
 from disorder.verbs.study.naming import raw_data, short_name, title_of
+from disorder.verbs.study.part_settings import PartSettings
 from disorder.verbs.study.pipeline import Pipeline, Reach
 from disorder.verbs.study.pipelines.audit_table import missing_scores
+from disorder.verbs.study.pipelines.dev_r_filter import DevRFilter
 from disorder.verbs.study.pipelines.seeds import BEST, Change, best_and_mean, mean_of, over_seeds
 from disorder.verbs.study.result import StepResult, StudyCell
 from disorder.verbs.study.training_models import TrainingArm, perturbed_by, train_model
@@ -124,13 +126,28 @@ class PerTaskTraining(Pipeline):
         ]
 
     @property
+    def own_settings(self) -> Mapping[str, Collection[str]]:  # type: ignore[override]
+        """Those of what is measured."""
+        return self.measures.own_settings if isinstance(self.measures, DevRFilter) else {}
+
+    def tuned(self, given: PartSettings) -> PerTaskTraining:
+        """The same with the user's settings of what is measured."""
+        if not isinstance(self.measures, DevRFilter):
+            return self
+        return replace(self, measures=self.measures.tuned(given))
+
+    @property
     def takes_runs(self) -> bool:  # type: ignore[override]
         """Whether models that are trained already are tested as they are."""
         return not self.arms
 
-    def n_steps(self, bench: Workbench) -> int:
+    def step_names(self, bench: Workbench) -> Sequence[str]:
         """One per model, set of data and way."""
-        return len(list(bench.pairs())) * max(1, len(self.arms))
+        return [
+            " ".join(filter(None, (name, arm)))
+            for name in super().step_names(bench)
+            for arm in self.arms or ("",)
+        ]
 
     def without(self, specs: Collection[str]) -> PerTaskTraining:
         """The same without these transformations in the tests."""

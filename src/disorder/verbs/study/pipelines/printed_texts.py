@@ -14,17 +14,19 @@ from typing import Any
 from disorder.abstention import ABSTAINED, predicted_label, with_abstention
 from disorder.errors import DisorderError
 from disorder.metrics import share
-from disorder.models import load
+from disorder.models import LoadedModel, load
 from disorder.runs import Run
+from disorder.runs.settings import Settings
 from disorder.specs import split_spec
-from disorder.types import Task
+from disorder.types import Dataset, Task, Texts
+from disorder.verbs.explain import Subject, text_versions, versions_figure
 from disorder.verbs.outcomes import gold_of
 from disorder.verbs.study.naming import GivenRun, short_name, title_of
 from disorder.verbs.study.pipeline import Pipeline, Reach
 from disorder.verbs.study.pipelines.explanation_table import ExplanationTable
 from disorder.verbs.study.pipelines.per_task_training import Measurement
 from disorder.verbs.study.published_tables import PrintedText, published_tables
-from disorder.verbs.study.result import DIGITS, StepResult, StudyCell
+from disorder.verbs.study.result import DIGITS, StepResult, StudyCell, StudyPicture
 from disorder.verbs.study.workbench import Workbench
 
 CONFIDENCE = "confidence"
@@ -117,7 +119,9 @@ class PrintedTexts:
 
 @dataclass(frozen=True)
 class PrintedFigure(Pipeline):
-    """Predict the printed texts with every model, and draw which words weigh in other examples."""
+    """Predict and draw the printed texts with every model, and examples of the data beside them:
+    one whose prediction stays under every shuffle, and one whose prediction changes.
+    """
 
     published: Path
     table: str
@@ -134,7 +138,9 @@ class PrintedFigure(Pipeline):
     def does(self) -> str:
         """What it does, in one line."""
         drawn = " and ".join(figure.by for figure in self.figures)
-        return f"predict the printed texts; explain each model on each set of data by {drawn}"
+        return (
+            f"predict and draw the printed texts; explain each model on each set of data by {drawn}"
+        )
 
     @property
     def q(self) -> int | None:
@@ -173,6 +179,7 @@ class PrintedFigure(Pipeline):
             cells=list(predicted_cells(model, dataset.task, self.texts, about, labels=labels))
         )
         loaded = load(model, task=dataset.task, labels=labels)
+        result.pictures.append(self._drawn(bench, loaded, dataset, short_name(model)))
         predictions = loaded([example.texts for example in dataset.examples])
         is_right = predicted_label(predictions) == gold_of(dataset.task, dataset.examples)
         result.cells.append(StudyCell.of(about, "accuracy", share(is_right)))
@@ -180,7 +187,7 @@ class PrintedFigure(Pipeline):
             f"{short_name(model)}: the {len(self.texts)} printed texts, predicted word for word"
         )
         for figure in self.figures:
-            try:
+            try:  # heads of a model that has none
                 found = figure.explained(bench, model, data)
             except DisorderError as reason:
                 result.notes.append(f"{figure.by}: not drawn ({reason})")
@@ -189,3 +196,16 @@ class PrintedFigure(Pipeline):
             result.links += found.links
             result.notes += found.notes
         return result
+
+    def _drawn(
+        self, bench: Workbench, loaded: LoadedModel, dataset: Dataset, model: str
+    ) -> StudyPicture:
+        """The printed texts in one picture, as this model sees them."""
+        subject = Subject(loaded, dataset, Settings(seed=bench.settings.seed))
+        named: list[tuple[str, Texts]] = [
+            (", ".join(text.about.values()), (text.text_a, text.text_b)) for text in self.texts
+        ]
+        figure = versions_figure(
+            "printed", text_versions(subject, named), f"{model}, printed texts"
+        )
+        return StudyPicture(name=figure.name, caption=figure.caption, svg=figure.svg)

@@ -15,7 +15,7 @@ from disorder.runs import Run
 from disorder.types import Floats, Ints, Outcomes, Score
 from disorder.verbs.study.pipeline import Reach
 from disorder.verbs.study.pipelines.audit_table import score_of
-from disorder.verbs.study.pipelines.dev_r_scores import outcomes_of
+from disorder.verbs.study.pipelines.dev_r_filter import outcomes_of
 from disorder.verbs.study.result import DIGITS, StudyCell
 
 LEXICAL = ("sort", "reverse", "shuffle", "copy_sort")

@@ -59,9 +59,14 @@ class TrainingTable(Pipeline):
             for each in self.audits.reach
         ]
 
-    def n_steps(self, bench: Workbench) -> int:
+    def step_names(self, bench: Workbench) -> Sequence[str]:
         """One per model, way and set of data."""
-        return len(bench.models) * len(self.arms) * len(bench.data)
+        return [
+            f"{short_name(model)} {name} on {short_name(data)}"
+            for model in bench.models
+            for name in self.arms
+            for data in bench.data
+        ]
 
     def __call__(self, bench: Workbench) -> Iterator[StepResult]:
         """One step per model, way and set of data."""

@@ -1,0 +1,133 @@
+"""`sanity` and `explain` that were stopped: the same request in the same folder does only the rest,
+and ends in the very result of an undisturbed one.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import disorder
+from disorder.errors import BadData
+from disorder.report.exhibits import Figure, Table
+from disorder.runs.unfinished import UNFINISHED, Unfinished
+from disorder.types import Score
+from disorder.verbs.explain import Explained
+from disorder.verbs.explain import as_json as explain_json
+from disorder.verbs.sanity import as_json as sanity_json
+from disorder.verbs.sanity.trials import Trials
+
+ROWS = [
+    {
+        "id": str(i),
+        "text_a": f"w{i} x{i * 7} y{i * 11} {'good' if i % 2 else 'bad'} z{i * 13} u{i}.",
+        "label": str(i % 2),
+    }
+    for i in range(80)
+]
+
+
+def test_sanity_repeats_no_training(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("sklearn", reason="needs scikit-learn")
+    fit = Trials.fit
+    trained: list[str] = []
+    stop_at = [-1]
+
+    def counting(self: Trials, model: Any, encoded: Any, name: str) -> list[Any]:
+        trained.append(name)
+        if len(trained) == stop_at[0]:
+            raise KeyboardInterrupt
+        return fit(self, model, encoded, name)
+
+    monkeypatch.setattr(Trials, "fit", counting)
+    settings: dict[str, Any] = {"check": ["labels", "order"], "folds": 2}
+    undisturbed = disorder.sanity(ROWS, **settings)
+    everything = [*trained]
+    trained.clear()
+    stop_at[0] = len(everything)
+    with pytest.raises(KeyboardInterrupt):
+        disorder.sanity(ROWS, out=tmp_path / "out", **settings)
+    assert any((tmp_path / "out" / UNFINISHED).iterdir())
+    trained.clear()
+    stop_at[0] = -1
+    resumed = disorder.sanity(ROWS, out=tmp_path / "out", **settings)
+    assert len(everything) > len(trained) > 0, (everything, trained)
+    assert not (tmp_path / "out" / UNFINISHED).exists()
+    same = {"seconds": 0}
+    assert sanity_json(resumed) | same == sanity_json(undisturbed) | same
+
+
+def test_explain_repeats_no_explanation(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from disorder.verbs.explain import explaining
+
+    settings: dict[str, Any] = {"by": ["overlap", "omega_curve"], "limit": 12, "q": 3}
+    undisturbed = disorder.explain("builtin:bow", "builtin", **settings)
+    check = explaining._check_fits
+    seen: list[str] = []
+
+    def stopping(entry: Any, dataset: Any) -> None:
+        seen.append(entry.name)
+        if entry.name == "omega_curve" and seen.count("omega_curve") == 1:
+            raise KeyboardInterrupt
+        check(entry, dataset)
+
+    monkeypatch.setattr(explaining, "_check_fits", stopping)
+    out = tmp_path / "out"
+    with pytest.raises(KeyboardInterrupt):
+        disorder.explain("builtin:bow", "builtin", out=out, **settings)
+    (kept,) = (out / UNFINISHED).iterdir()
+    assert kept.name.startswith("overlap-")
+    told: list[str] = []
+    resumed = disorder.explain(
+        "builtin:bow", "builtin", out=out, progress=lambda *each: told.append(each[0]), **settings
+    )
+    assert explain_json(resumed) == explain_json(undisturbed)
+    assert [figure.svg for figure in resumed.figures] == [f.svg for f in undisturbed.figures]
+    assert not (out / UNFINISHED).exists()
+    assert {"overlap", "omega_curve", "in all"} <= set(told)
+
+
+def explained() -> Explained:
+    row = {"x": np.float64(0.1), "n": np.int64(3), "name": "é", "none": None}
+    return Explained(
+        "finding",
+        [Figure("f", "caption", [row], {"mark": "point"})],
+        [Table("t", "caption", [row])],
+        {"a": Score(0.5, 0.1, 0.9, 3)},
+        ["note"],
+        {"short": 2},
+    )
+
+
+def test_what_is_kept_comes_back_for_the_same_request_only(tmp_path: Path) -> None:
+    kept = Unfinished(tmp_path, {"seed": 0})
+    first = kept.record("heads", Explained, explained)
+
+    def never() -> Any:
+        raise AssertionError("computed again")
+
+    again = kept.record("heads", Explained, never)
+    assert again.scores == first.scores
+    assert again.figures[0].rows == [{"x": 0.1, "n": 3, "name": "é", "none": None}]
+    arrays = kept.arrays("derange", lambda: {"a b": np.array([[0.1, np.nan]])})
+    np.testing.assert_array_equal(kept.arrays("derange", never)["a b"], arrays["a b"])
+    other = Unfinished(tmp_path, {"seed": 1})
+    with pytest.raises(AssertionError, match="computed again"):
+        other.record("heads", Explained, never)
+    kept.remove()
+    assert not (tmp_path / UNFINISHED).exists()
+
+
+def test_a_damaged_piece_is_named(tmp_path: Path) -> None:
+    kept = Unfinished(tmp_path)
+    kept.record("heads", Explained, explained)
+    kept.arrays("derange", lambda: {"a": np.zeros(1)})
+    for path in (tmp_path / UNFINISHED).iterdir():
+        path.write_bytes(path.read_bytes()[:20])
+    with pytest.raises(BadData, match="remove it and start again"):
+        kept.record("heads", Explained, explained)
+    with pytest.raises(BadData, match="remove it and start again"):
+        kept.arrays("derange", dict)
