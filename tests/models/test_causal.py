@@ -227,7 +227,7 @@ def test_bf16_predicts_nearly_the_same(tiny_llama: Path) -> None:
 def test_a_prompt_that_is_too_long_is_an_error_and_not_cut(tiny_llama: Path) -> None:
     model = model_of(tiny_llama)
     for texts in ([("word " * 2000, "x")], [("word " * 2000, "x"), ("word " * 2000, "y")]):
-        with pytest.raises(BadModel, match=r"a prompt has [\d,]+ tokens, and the model takes 1,024"):
+        with pytest.raises(BadModel, match=r"a prompt has [\d,]+ tokens, .* takes 1,024"):
             model(texts)
 
 
