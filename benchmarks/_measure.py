@@ -50,7 +50,10 @@ def main(script: str, arms: dict[str, Arm], report: Report) -> None:
 
 
 def _kept(state: Path | None) -> dict[str, list[tuple[float, object]]]:
-    return json.loads(state.read_text()) if state is not None and state.exists() else {}
+    found: dict[str, list[tuple[float, object]]] = {}
+    if state is not None and state.exists():
+        found = json.loads(state.read_text())
+    return found
 
 
 def _keep(state: Path | None, found: dict[str, list[tuple[float, object]]]) -> None:

@@ -298,7 +298,8 @@ class CausalModel(PromptedModel):
     def _lead_tokens(self, question: Question, stem: Stem) -> Ids:
         ids = self._shared_tokens(question, [question.lead + each for each in OPENINGS])
         n_own = len(ids) - len(stem)
-        return ids if 0 < n_own <= KEPT_TOKENS and ids[: len(stem)] == stem.ids else stem.ids
+        can_be_kept = 0 < n_own <= KEPT_TOKENS and len(ids) < self.network.max_length
+        return ids if can_be_kept and ids[: len(stem)] == stem.ids else stem.ids
 
     def _shared_tokens(self, question: Question, items: Sequence[str]) -> Ids:
         """The first tokens of questions that differ in their items only."""

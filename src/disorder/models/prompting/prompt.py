@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from hashlib import blake2b
@@ -118,7 +118,9 @@ class Prompt:
 
     def questions(self, texts: Sequence[Texts]) -> list[Question]:
         """The questions about some texts, all orders of the options of a text in turn."""
-        lead_of = lru_cache(maxsize=None)(self.template.lead) if self.is_pair else _no_lead
+        lead_of: Callable[[str, tuple[str, ...]], str] = _no_lead
+        if self.is_pair:
+            lead_of = lru_cache(maxsize=None)(self.template.lead)
         return [
             Question(
                 instruction,
