@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
+import disorder
 from conftest import pairs
 from disorder.report.page import page, visible, write_report
 from disorder.report.terminal import show
@@ -125,3 +126,15 @@ def test_permutation_scores_are_shown_where_no_transformation_keeps_the_words() 
     single = audit("uniform", pairs(12), with_="sort", cache="off")
     show(single, console)
     assert "permutations (" not in console.export_text()
+
+
+def test_nothing_stands_between_a_text_and_what_finds_its_direction() -> None:
+    """`dir="auto"` looks at the letters of a paragraph, but not at those in a `bdi` inside it: with
+    one, Arabic would be set from the left.
+    """
+    package = Path(disorder.__file__).parent
+    files = [*package.glob("report/*.html"), *package.glob("web/templates/*.html")]
+    templates = {file.name: file.read_text(encoding="utf-8") for file in files}
+    with_texts = {name for name, text in templates.items() if 'dir="auto"' in text}
+    assert {"page.html", "macros.html", "example.html", "annotate_item.html"} <= with_texts
+    assert [name for name, text in templates.items() if 'dir="auto"><bdi' in text] == []

@@ -17,16 +17,17 @@ import numpy as np
 from disorder.errors import DisorderError
 from disorder.types import Bools, Ints, PositionRows, Sentence, Texts, Variants
 
+NO_TEXT = (
+    "unit=token moves the token numbers that a model reads, which no text can say; "
+    "unit=subword moves the same pieces as text"
+)
 POSITIONS = 2**20  # rendered at once, so that a very long text does not fill the memory
 
 
 def variant_texts(variants: Variants) -> list[Texts]:
     """The texts of an example's variants, one entry per variant."""
     if any(rows.sentence.tokens is not None for rows in variants.sides):
-        raise DisorderError(
-            "unit=token moves the token numbers that a model reads, which no text can say; "
-            "unit=subword moves the same pieces as text"
-        )
+        raise DisorderError(NO_TEXT)
     return shown_texts(variants)
 
 

@@ -21,6 +21,7 @@ from disorder.registry import TransformationPart
 from disorder.specs import format_part
 from disorder.transformations.applying.chain import NONE_EXISTS, then
 from disorder.transformations.positions.single_rows import unchanged
+from disorder.transformations.rendering import NO_TEXT
 from disorder.transformations.tags import named_or_usual, tagged
 from disorder.transformations.words import default_splitter, fits, is_for_another, split
 from disorder.transformations.words.punkt import LANGUAGES
@@ -197,6 +198,11 @@ class Transformation:
         original text and the seed.
         """
         return bool(self.needs - {"tags"})
+
+    def check_makes_texts(self) -> None:
+        """Raise where it moves the token numbers of a model, so that there is no perturbed text."""
+        if TOKENS in self.needs:
+            raise DisorderError(f"{self.spec}: {NO_TEXT}")
 
     @property
     def is_copy(self) -> bool:

@@ -150,6 +150,8 @@ class Job:
     def _perturb(
         self, examples: Sequence[Example], specs: Sequence[str], seed: int
     ) -> PerturbedCopies:
+        for spec in specs:
+            parse(spec).check_makes_texts()
         needy = next((spec for spec in specs if parse(spec).needs - {"tags"}), None)
         context = None if needy is None else self._context(needy)
         perturbed = perturbed_copies(examples, self.task, specs, seed=seed, context=context)
