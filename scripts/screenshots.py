@@ -62,6 +62,29 @@ def make_runs(folder: Path) -> None:
         "explain", "builtin", "builtin", "--by", "omega_curve", "--by", "overlap", "--limit", 60,
         "--q", 5, "--out", folder / "runs" / "explained", folder=folder,
     )  # fmt: skip
+    make_other_results(folder)
+
+
+def make_other_results(folder: Path) -> None:
+    """One of each other kind of result, small."""
+    runs = folder / "runs"
+    checks = ["--check", "labels", "--check", "order", "--check", "texts", "--check", "words"]
+    small = ["--limit", 300, "--train-limit", 1500]
+    disorder("sanity", "builtin", *checks, *small, "--out", runs / "sanity", folder=folder)
+    disorder(
+        "study", "unli/fig8", runs / "reader-builtin", "--q", 10, "--out", runs / "study",
+        folder=folder,
+    )  # fmt: skip
+    (runs / "comparison").mkdir()
+    both = (runs / "reader-builtin", runs / "bag-of-words-builtin")
+    disorder("compare", *both, "--html", runs / "comparison" / "compare.html", folder=folder)
+    people = ["--n", 20, "--out", runs / "people"]
+    disorder("human", "make", runs / "reader-builtin", *people, folder=folder)
+    notebook = (
+        "import disorder, pathlib; run = disorder.read_run('runs/bag-of-words-builtin'); "
+        "pathlib.Path('notebook.html').write_text('<meta charset=utf-8>' + run._repr_html_())"
+    )
+    subprocess.run([sys.executable, "-c", notebook], cwd=folder, check=True)
 
 
 def terminal(folder: Path, out: Path) -> None:
@@ -131,6 +154,17 @@ def pages(folder: Path, at: str, browser: Any, site: str | None) -> dict[str, st
         "view-example": f"{at}{example}",
         "board": (folder / "site" / "index.html").as_uri(),
     }
+    listed = {"sanity": "sanity", "study": "study", "compare": "comparison"}
+    names = {"sanity": "report.html", "study": "report.html", "compare": "compare.html"}
+    for name, place in listed.items():
+        found[name] = (folder / "runs" / place / names[name]).as_uri()
+    found["explain"] = (folder / "runs" / "explained" / "explain.html").as_uri()
+    found["notebook"] = (folder / "notebook.html").as_uri()
+    page = browser.new_page()
+    page.goto(at)
+    people = page.locator('a[href^="/human/"]').first.get_attribute("href")
+    page.close()
+    found["view-people"] = f"{at}{people}"
     return found | ({"docs": f"{site}/index.html"} if site else {})
 
 

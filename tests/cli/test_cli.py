@@ -67,6 +67,23 @@ def test_list_without_a_kind_names_every_part_in_few_lines(run: Run) -> None:
     assert out.count("\n") < 100
 
 
+def test_an_interrupt_of_a_verb_that_keeps_nothing_says_so(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from disorder.cli import list as list_verb
+    from disorder.cli import main
+
+    def stop(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(list_verb, "_print_names", stop)
+    with pytest.raises(SystemExit) as stopped:
+        main(["list"])
+    assert stopped.value.code == 130
+    told = capsys.readouterr().err.strip()
+    assert told == "stopped; nothing of it is kept: type the command again"
+
+
 class TestMistakes:
     @pytest.mark.parametrize(
         ("arguments", "message"),

@@ -117,6 +117,7 @@ def test_visible_shows_controls() -> None:
 
 def test_permutation_scores_are_shown_where_no_transformation_keeps_the_words() -> None:
     """The example plugin's `stutter` repeats words, so that none of the usual ones is there."""
+    pytest.importorskip("disorder_stutter", reason="needs the example plugin")
     run = audit("uniform", pairs(12), q=4, with_="stutter", cache="off")
     console = Console(width=120, record=True, file=io.StringIO())
     show(run, console)

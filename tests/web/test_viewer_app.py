@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Sequence
 from pathlib import Path
@@ -232,6 +233,9 @@ def test_tasks_for_people_are_listed_and_show_scores_but_no_item_and_no_link(
 
 def test_charts_and_styles_are_served_by_the_viewer(app: Any) -> None:
     viewer, ids = app
+    raw = request(viewer, f"/run/{ids['uni']}/run.json")
+    assert raw.headers["content-type"] == "application/json"
+    assert json.loads(raw.text)["model"] == "uniform"
     picture = request(viewer, f"/run/{ids['uni']}/picture/forest")
     assert picture.headers["content-type"] == "image/svg+xml"
     assert picture.body.startswith(b"<svg")

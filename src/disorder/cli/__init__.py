@@ -116,7 +116,7 @@ def _run(arguments: list[str] | None) -> int:
         told = error.format_message() if isinstance(error, typer.TyperException) else str(error)
         return _fail(told, resuming.advice() if isinstance(error, CannotWrite) else "")
     except (KeyboardInterrupt, typer.Abort):
-        print_text("\nstopped" + (f"; {how}" if (how := resuming.advice()) else ""), is_error=True)
+        print_text(f"\nstopped; {resuming.advice() or resuming.AGAIN}", is_error=True)
         return INTERRUPTED
     except BrokenPipeError:  # nobody reads on, as in `disorder list | head`
         silence_output()

@@ -25,6 +25,7 @@ EVERY = 10.0  # seconds between plain lines
 
 
 WIDE = 100  # columns of a terminal that has room for wide bars
+NARROW = 70  # and of one that has hardly any
 MOST_ROWS = 8  # bars of stages on the screen; older ones that are done make room
 
 
@@ -41,8 +42,8 @@ class Bar:
             TextColumn(
                 "{task.description}", table_column=Column(no_wrap=True, overflow="ellipsis")
             ),
-            BarColumn(bar_width=40 if is_wide else 12),
-            CountColumn(),
+            BarColumn(bar_width=40 if is_wide else 12 if self.console.width >= NARROW else 4),
+            CountColumn(table_column=Column(no_wrap=True, min_width=13)),
             TimeLeftColumn(compact=True),
             TextColumn(
                 "{task.fields[note]}", table_column=Column(no_wrap=True, overflow="ellipsis")

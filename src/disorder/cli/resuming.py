@@ -9,6 +9,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+# of verbs that write at their end, or only print
+AGAIN = "nothing of it is kept: type the command again"
+
 
 @dataclass(frozen=True)
 class Resumable:

@@ -111,6 +111,11 @@ def _add_run_pages(
             text = text.replace('href="explain.html"', f'href="/page/{explained.id}"')
         return _report(text)
 
+    @app.get("/run/{id}/run.json")
+    def raw(id: str) -> Response:
+        text = _readable(library, id).run.model_dump_json(indent=1)
+        return Response(text.encode("utf-8", "replace"), media_type="application/json")
+
     @app.get("/run/{id}/picture/{name}")
     def picture(id: str, name: str) -> Response:
         return Response(draw_chart(_readable(library, id), name), media_type="image/svg+xml")

@@ -11,6 +11,7 @@ from typing import Any
 from disorder.errors import DisorderError
 from disorder.report import charts
 from disorder.report.exhibits import Figure, Table, as_csv
+from disorder.report.number_text import fixed
 from disorder.report.page import template, write_report
 from disorder.runs.run import Run
 from disorder.runs.run_folder import make_folder, read_run
@@ -199,7 +200,7 @@ def command_of(result: Explanations) -> str:
         words += ["--limit", str(limit)]
     usual = Settings()
     for name in REPEATED:
-        if settings[name] != getattr(usual, name):
+        if settings[name] and settings[name] != getattr(usual, name):
             words += [f"--{name.replace('_', '-')}", _typed(settings[name])]
     return shlex.join(words)
 
@@ -217,7 +218,7 @@ def _cell(value: Any) -> str:
     if value is None:
         return ""
     if isinstance(value, float):
-        return f"{value:.3f}"
+        return fixed(value)
     if type(value) is int:  # a bool is shown as True or False
         return f"{value:,}"
     return str(value)

@@ -10,6 +10,7 @@ from typing import Any
 
 from disorder.errors import NothingToMeasure, UnknownName
 from disorder.report.exhibits import Figure, Picture, Row, Table
+from disorder.report.number_text import MINUS, with_interval
 from disorder.runs.folder_lock import FolderLock
 from disorder.types import Score
 
@@ -145,12 +146,13 @@ class Explanations:
 
 def said(score: Score) -> str:
     """A number with its interval, for a sentence."""
-    return f"{score.value:.3f} [{score.low:.3f}, {score.high:.3f}]"
+    return with_interval(score)
 
 
 def signed(score: Score, scale: float = 1.0) -> str:
     """A change with its interval, for a sentence."""
-    return f"{score.value * scale:+.3f} [{score.low * scale:+.3f}, {score.high * scale:+.3f}]"
+    value, low, high = (scale * each for each in (score.value, score.low, score.high))
+    return f"{value:+.3f} [{low:+.3f}, {high:+.3f}]".replace("-", MINUS)
 
 
 def bounds(score: Score) -> Row:

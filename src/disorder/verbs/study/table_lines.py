@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from disorder.registry import MetricPart, parts
+from disorder.report.metric_names import title_of
 from disorder.verbs.study.naming import short_name
 from disorder.verbs.study.published_tables import SCALES, decimals
 from disorder.verbs.study.result import PublishedNumber, Study, StudyCell
@@ -57,10 +57,10 @@ def columns_of(study: Study) -> list[str]:
 
 def title(column: str) -> str:
     """A column's name as people write it."""
-    metric = parts(MetricPart).get(column)
-    if metric is not None and metric.title != column:
-        return metric.title
-    return TITLES.get(column, column.replace("_", " "))
+    if column in TITLES:
+        return TITLES[column]
+    shown = title_of(column)
+    return shown if shown != column else column.replace("_", " ")
 
 
 def lines(study: Study, keys: Sequence[str] | None = None) -> Iterator[TableLine]:
