@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -22,6 +23,7 @@ from disorder.errors import DisorderError, ModelStopped
 from disorder.types import Example
 from disorder.verbs.audit import division
 from disorder.verbs.audit.auditing import Audit
+from disorder.verbs.audit.prompt_spread import spread_over
 from fake_server import FakeServer, Fault
 from oracles import BagOfWords, Reader, guess, item_of
 
@@ -243,6 +245,50 @@ def test_a_killed_run_knows_what_it_spent(
     [(name, most)] = limit.items()
     assert run.spent["questions"] >= 5 * run.n_examples >= 5 * 9  # it is probed, too
     assert run.spent[name.removeprefix("max_")] <= most
+
+
+def test_several_prompts_share_a_budget_and_are_resumed_together(
+    server: FakeServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(division, "SERVER_BLOCK", 20)
+    out = tmp_path / "run"
+    given = {"prompt": ["nli", "paraphrase"], "max_questions": 100, "q": 2, "cache": "off"}
+
+    def silent_later(number: int, path: str) -> Fault | None:
+        return Fault(status=500) if number > 60 else None
+
+    server.faults = silent_later
+    with pytest.raises(ModelStopped, match=f"--resume {re.escape(str(out))} openai:fake"):
+        audit(server, out=out, max_retries=0, **given)
+    assert disorder.read_run(out).status == "done"  # under the first prompt
+    server.faults = lambda number, path: None
+    run = disorder.resume(out, model="openai:fake", base_url=server.url)
+    second = disorder.read_run(out / "prompts" / "2-paraphrase")
+    assert run.spent["questions"] + second.spent["questions"] <= 100
+    assert min(run.n_examples, second.n_examples) >= 10
+    assert run.n_examples != second.n_examples
+    names = ("derange", "accuracy")
+    [row] = [r for r in run.prompt_spread if (r["transformation"], r["metric"]) == names]
+    assert len(row["values"]) == 2
+    n = len(server.questions)
+    assert disorder.resume(out).prompt_spread == run.prompt_spread
+    assert len(server.questions) == n
+
+
+def test_the_spread_over_prompts_is_on_shared_examples(tmp_path: Path) -> None:
+    options = {"with_": "derange", "q": 3, "short": "use", "group_by": "needs"}
+    few, many = (
+        disorder.audit(
+            "builtin:bow", "builtin", max_questions=n, limit=90, out=tmp_path / str(n), **options
+        )
+        for n in (160, 300)
+    )
+    rows = spread_over([few, many])
+    assert few.n_examples < many.n_examples
+    assert {row["group"] for row in rows} == {"all", *few.groups}
+    for row in rows:  # one model, and thus one value on the same examples
+        assert row["values"][0] == row["values"][1]
+        assert row["low"] == few[row["transformation"], row["metric"], row["group"]].value
 
 
 def test_every_model_has_a_limit_of_questions() -> None:

@@ -51,6 +51,7 @@ class Audit:
     is_resumed: bool = False
     budget: Budget = field(default_factory=Budget)
     gate: LiveGate = field(default_factory=LiveGate)
+    resume_with: str = ""  # what to type, where the run is part of another
 
     def __post_init__(self) -> None:
         self.stages = stages_of(self.plan, self.settings.q)
@@ -175,7 +176,7 @@ class Audit:
         n = int(self.budget.spent(self.source.costs)["questions"])
         return ModelStopped(
             f"{error}; what was answered is kept ({n:,} questions in all), resume with: "
-            f"{resume_command(self.run, self.folder)}"
+            f"{self.resume_with or resume_command(self.run, self.folder)}"
         )
 
     def _finish(self, began: float) -> None:
