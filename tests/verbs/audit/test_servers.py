@@ -267,9 +267,8 @@ def test_several_prompts_share_a_budget_and_are_resumed_together(
     assert run.spent["questions"] + second.spent["questions"] <= 100
     assert min(run.n_examples, second.n_examples) >= 10
     assert run.n_examples != second.n_examples
-    names = ("derange", "accuracy")
-    [row] = [r for r in run.prompt_spread if (r["transformation"], r["metric"]) == names]
-    assert len(row["values"]) == 2
+    assert run.prompt_spread
+    assert all(len(row["values"]) == 2 for row in run.prompt_spread)
     n = len(server.questions)
     assert disorder.resume(out).prompt_spread == run.prompt_spread
     assert len(server.questions) == n
