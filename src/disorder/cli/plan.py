@@ -61,7 +61,8 @@ def plan(
     A small pilot is asked first (160 questions and 40 original texts, unless you say otherwise);
     its answers are kept in the prediction cache.
     """
-    given = {name: value for name, value in locals().items() if name not in OUTSIDE}
+    everything = dict(locals())  # before any comprehension, which may add names of its own
+    given = {name: value for name, value in everything.items() if name not in OUTSIDE}
     settings = {name: value for name, value in given.items() if value is not None}
     from disorder.verbs.plan import plan as start
 

@@ -148,7 +148,8 @@ def audit(
         that hold however often one looks. `run.gate` holds the decision.
     progress: called as progress(stage, done, total, note).
     """
-    given = {name: value for name, value in locals().items() if name not in OUTSIDE}
+    everything = dict(locals())  # before any comprehension, which may add names of its own
+    given = {name: value for name, value in everything.items() if name not in OUTSIDE}
     chosen = settings_of(**given)
     if out is None:
         temporary = TemporaryFolder()
