@@ -20,7 +20,7 @@ from disorder.errors import DisorderError, UnknownName
 from disorder.report.badge import svg
 from disorder.report.gate import Decision, code, junit_xml, lines, notes, summary
 from disorder.runs import Omitted, Record, Run, write_run
-from disorder.types import Task
+from disorder.types import Dataset, Task
 from disorder.verbs.audit import division
 from disorder.verbs.audit.live_gate import LiveGate
 from disorder.verbs.audit.pipeline import audit
@@ -491,8 +491,8 @@ def test_a_rule_that_cannot_be_decided_is_told_before_the_first_prediction(
 
 def test_a_live_rule_may_spell_a_transformation_as_a_user_does() -> None:
     names = ScoreNames({"original": ["accuracy"], "shuffle_ngrams": ["agreement"]}, ["all"])
-    task = Task("t", ("x", "y"))
-    live = LiveGate.of(["shuffle_ngrams:n=1:agreement < 0.01"], names, task, "paper")
+    data = Dataset("d", Task("t", ("x", "y")), [], {}, "")
+    live = LiveGate.of(["shuffle_ngrams:n=1:agreement < 0.01"], names, data, "paper")
     assert [rule.spec for rule in live.rules] == ["shuffle_ngrams"]
 
 

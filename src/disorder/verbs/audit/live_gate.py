@@ -14,7 +14,7 @@ import numpy as np
 
 from disorder.errors import DisorderError
 from disorder.metrics import Anytime, AnytimeRatio, Metric
-from disorder.types import Fidelity, Outcomes, Task
+from disorder.types import Dataset, Fidelity, Outcomes, Task
 from disorder.verbs.gate import GateRule, ScoreNames
 
 RATIO = "skill_kept"
@@ -64,7 +64,7 @@ class LiveGate:
 
     @classmethod
     def of(
-        cls, texts: Sequence[str], names: ScoreNames, task: Task, fidelity: Fidelity
+        cls, texts: Sequence[str], names: ScoreNames, dataset: Dataset, fidelity: Fidelity
     ) -> LiveGate:
         """The rules that a user typed, for the scores that will be measured."""
         watched = []
@@ -72,11 +72,11 @@ class LiveGate:
         for text in texts:
             rule = GateRule.parse(text)
             spec = _watched_spec(rule, names)
-            sequence = None if spec is None else _sequence(rule, task, fidelity)
+            sequence = None if spec is None else _sequence(rule, dataset, fidelity)
             if sequence is None or spec is None:
                 later.append(text)
             else:
-                watched.append(WatchedRule(rule, spec, task, fidelity, sequence))
+                watched.append(WatchedRule(rule, spec, dataset.task, fidelity, sequence))
         return cls(watched, later)
 
     def watch(self, found: Mapping[str, Outcomes]) -> None:
@@ -100,12 +100,16 @@ def _watched_spec(rule: GateRule, names: ScoreNames) -> str | None:
     return specs[0] if rule.group == "all" and len(specs) == 1 else None
 
 
-def _sequence(rule: GateRule, task: Task, fidelity: Fidelity) -> Anytime | AnytimeRatio | None:
+def _sequence(
+    rule: GateRule, dataset: Dataset, fidelity: Fidelity
+) -> Anytime | AnytimeRatio | None:
+    task = dataset.task
     metric = Metric.named(rule.metric)
     if task.is_regression:
         return None
     if metric.name == RATIO:
-        return AnytimeRatio(len(task.labels))
+        n_labels = len({example.label for example in dataset.examples})
+        return AnytimeRatio(n_labels) if n_labels > 1 else None
     try:
         metric.check_watched(task, fidelity)
     except DisorderError:

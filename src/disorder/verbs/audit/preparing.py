@@ -119,7 +119,7 @@ def _gate(
 ) -> LiveGate:
     """The rules of `--fail-if`; one that cannot be decided is an error now, not at the end."""
     names = score_names(plan, dataset, chosen, requested)
-    return LiveGate.of(chosen.fail_if, names, dataset.task, chosen.fidelity)
+    return LiveGate.of(chosen.fail_if, names, dataset, chosen.fidelity)
 
 
 def _check_task(dataset: Dataset, chosen: Settings, rule: StopRule | None) -> None:
