@@ -20,6 +20,7 @@ import disorder
 from conftest import Command
 from disorder.data import read_data
 from disorder.errors import DisorderError, ModelStopped
+from disorder.runs import read_examples
 from disorder.types import Example
 from disorder.verbs.audit import division
 from disorder.verbs.audit.auditing import Audit
@@ -294,6 +295,9 @@ def test_every_model_has_a_limit_of_questions() -> None:
     run = disorder.audit("builtin:bow", "builtin", with_="derange", q=10, max_questions=6000)
     assert run.spent["questions"] <= 6000
     assert 300 < run.n_examples < 600
+    assert run.folder is not None
+    reached = Counter(example.label for example in read_examples(run.folder))
+    assert run.majority == max(reached.values()) / run.n_examples
     with pytest.raises(DisorderError, match="this model does not count tokens"):
         disorder.audit("builtin:bow", "builtin", with_="derange", max_tokens=100)
     with pytest.raises(DisorderError, match="not even one example fits"):
