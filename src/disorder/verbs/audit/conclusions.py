@@ -4,7 +4,7 @@ the words, settled at the end on one transformation.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -56,7 +56,7 @@ class Conclusions:
         found = conclude(outcomes, limits, group=group)
         found.caveats = [
             *caveats_of(
-                outcomes,
+                replace(outcomes, n_skipped=self._n_reached(outcomes, group) - len(outcomes)),
                 skips=self.run.skips.get(outcomes.transformation, {}),
                 renamed=self.settings.labels,
                 model_labels=self.predictor.model.predictor.labels,
@@ -65,6 +65,15 @@ class Conclusions:
             *self._of_the_run(outcomes.transformation),
         ]
         self.drawn.setdefault(outcomes.transformation, {})[group] = found
+
+    def _n_reached(self, outcomes: Outcomes, group: str) -> int:
+        """How many examples of a group had their turn before prediction stopped."""
+        n_done = self.run.stopped_after(outcomes.transformation)
+        column, _, value = group.partition("=")
+        return sum(
+            group == "all" or example.groups.get(column) == value
+            for example in self.dataset.examples[:n_done]
+        )
 
     def _of_the_run(self, spec: str) -> list[Caveat]:
         """Caveats that hold for every group."""
