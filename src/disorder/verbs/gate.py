@@ -17,6 +17,7 @@ from disorder.metrics import ORIGINAL
 from disorder.registry import metric_named
 from disorder.report.page import visible
 from disorder.runs import Record, Run, read_run
+from disorder.runs.conclusion import MAIN
 from disorder.runs.decision import Decision, Ruling
 from disorder.runs.run_checks import check_records
 from disorder.specs import listed
@@ -27,7 +28,6 @@ ON = ("sure", "value", "doubt")
 RULE = r"\s*(?P<score>.*[^\s<>=!])\s*(?P<operator><=|>=|<|>)\s*(?P<limit>[^\s<>=]+)\s*"
 SCORE = r"(?:(?P<spec>[^\[]+):)?\s*(?P<metric>[^\[:\s]+)\s*(?:\[(?P<group>.+)\])?"
 EVERY = "*"
-MAIN = "derange"
 BETTER = "skill_kept > 0.8"  # a rule that means what it says
 EXAMPLE = f'disorder gate RUN --fail-if "{BETTER}"'
 FORM = (

@@ -17,10 +17,12 @@ from markdown_it import MarkdownIt
 
 import disorder
 from disorder.errors import DisorderError, UnknownName
+from disorder.metrics import SkillRatio
+from disorder.registry import MetricPart, metric, unregister
 from disorder.report.badge import svg
 from disorder.report.gate import Decision, code, junit_xml, lines, notes, summary
 from disorder.runs import Omitted, Record, Run, write_run
-from disorder.types import Dataset, Task
+from disorder.types import Dataset, Outcomes, Task
 from disorder.verbs.audit import division
 from disorder.verbs.audit.live_gate import LiveGate
 from disorder.verbs.audit.pipeline import audit
@@ -529,3 +531,20 @@ def test_runs_of_older_versions_have_one_early_stop_per_transformation() -> None
     run = Run.model_validate(old)
     assert run.stopped_after("derange") == 9
     assert run.stopped[0].metric == "p_c"
+
+
+def test_a_ratio_of_skills_from_a_plugin_is_watched(monkeypatch: pytest.MonkeyPatch) -> None:
+    @metric(title="strict skill", meaning="skill kept by all variants", better="low", of="variants")
+    def strict_skill(outcomes: Outcomes) -> SkillRatio:
+        """Skill of texts whose variants are all right."""
+        return SkillRatio.of_labels(outcomes.gold, outcomes.is_right, outcomes.acceptance == 1)
+
+    monkeypatch.setattr(division, "BLOCK", 100)
+    options = {"with_": "derange", "q": 2, "limit": 600, "short": "use"}
+    try:
+        run = audit("builtin:bow", "builtin", fail_if="strict_skill > 0.3", **options)
+    finally:
+        unregister(MetricPart, "strict_skill")
+    assert run.n_examples < 600
+    assert [each.metric for each in run.stopped] == ["strict_skill"]
+    assert not run.gate["passed"]

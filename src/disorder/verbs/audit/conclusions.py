@@ -12,7 +12,7 @@ from disorder.data import groups
 from disorder.errors import DoesNotApply
 from disorder.metrics import SkillRatio
 from disorder.runs import Run
-from disorder.runs.conclusion import Caveat, Conclusion, WordBaseline
+from disorder.runs.conclusion import MAIN, Caveat, Conclusion, WordBaseline
 from disorder.runs.run import DIGITS
 from disorder.runs.settings import Settings
 from disorder.types import Bools, Dataset, Ints, Outcomes, Variants
@@ -23,7 +23,6 @@ from disorder.verbs.audit.stopping import is_stopped_early
 from disorder.verbs.audit.word_baseline import word_baseline
 from disorder.verbs.outcomes import gold_of
 
-MAIN = "derange"
 KEEPS_SKILL = ("bag_of_words", "mixed")
 N_SAMPLED = 50  # examples on which transformations are told apart by what they break
 

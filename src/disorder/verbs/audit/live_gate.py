@@ -1,23 +1,21 @@
 """A gate that is decided while the audit runs: rules such as `skill_kept > 0.8`, by intervals that
 hold however often one looks.
 
-Where a rule's score is a mean of one value per example, its confidence sequence is watched; for
-`skill_kept` that of the ratio. A rule on another score, or on a group, is decided at the end.
+Where a rule's score is a mean of one value per example, its confidence sequence is watched; for a
+ratio of skills that of the ratio. A rule on another score, or on a group, is decided at the end.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from disorder.errors import DisorderError
-from disorder.metrics import Anytime, AnytimeRatio, Metric
+from disorder.errors import DisorderError, NothingToMeasure
+from disorder.metrics import Anytime, AnytimeRatio, Metric, SkillRatio
 from disorder.types import Dataset, Fidelity, Outcomes, Task
 from disorder.verbs.gate import GateRule, ScoreNames
-
-RATIO = "skill_kept"
 
 
 @dataclass
@@ -31,6 +29,7 @@ class WatchedRule:
     sequence: Anytime | AnytimeRatio
     n_examples: int = 0
     verdict: bool | None = None  # whether the rule is met; None as long as that is open
+    waiting: list[Outcomes] = field(default_factory=list)  # for an example of another label
 
     @property
     def interval(self) -> tuple[float, float]:
@@ -46,13 +45,30 @@ class WatchedRule:
         """Take in the examples of a portion, and decide if that is possible now."""
         self.n_examples += len(outcomes)
         if isinstance(self.sequence, AnytimeRatio):
-            right = outcomes.is_right.astype(np.float64)
-            self.sequence.update(outcomes.gold, outcomes.acceptance, right)
+            self._watch_ratio(self.sequence, outcomes)
         else:
             self.sequence.update(Metric.named(self.rule.metric).watched(outcomes))
         if self.verdict is None:
             low, high = map(self.rule.is_met, self.interval)
             self.verdict = low if low == high else None
+
+    def _watch_ratio(self, sequence: AnytimeRatio, outcomes: Outcomes) -> None:
+        self.waiting.append(outcomes)
+        try:
+            found = Metric.named(self.rule.metric).decompose(_joined(self.waiting))
+        except NothingToMeasure:
+            return
+        if isinstance(found, SkillRatio) and found.rows is not None:
+            sequence.update(*found.rows)
+        self.waiting.clear()
+
+
+def _joined(parts: Sequence[Outcomes]) -> Outcomes:
+    """The outcomes of several portions under one transformation, in their order."""
+    arrays = ("example", "gold", "original", "predictions", "is_simple")
+    joined = {name: np.concatenate([getattr(part, name) for part in parts]) for name in arrays}
+    planned = [part.n_planned for part in parts if part.n_planned is not None]
+    return replace(parts[0], **joined, n_planned=np.concatenate(planned) if planned else None)
 
 
 @dataclass
@@ -107,10 +123,10 @@ def _sequence(
     metric = Metric.named(rule.metric)
     if task.is_regression:
         return None
-    if metric.name == RATIO:
-        n_labels = len({example.label for example in dataset.examples})
-        return AnytimeRatio(n_labels) if n_labels > 1 else None
     try:
+        if metric.is_skill_ratio(task, fidelity):
+            n_labels = len({example.label for example in dataset.examples})
+            return AnytimeRatio(n_labels) if n_labels > 1 else None
         metric.check_watched(task, fidelity)
     except DisorderError:
         return None
