@@ -105,7 +105,13 @@ class Audit:
         early = self._predict_in_portions() if self.settings.is_in_portions else {}
         write_examples(self.folder, self.dataset.examples)
         measuring = Measuring(
-            self.run, self.dataset, self.predictor, self.plan, self.settings, self.requested
+            run=self.run,
+            dataset=self.dataset,
+            predictor=self.predictor,
+            builder=self.builder,
+            plan=self.plan,
+            settings=self.settings,
+            requested=self.requested,
         )
         numbers = ExampleNumbers.of(self.dataset)
 
