@@ -345,7 +345,7 @@ def test_a_dry_run_asks_nothing(server: FakeServer, run: Command) -> None:
     options = ("--base-url", server.url, "--q", 10, "--limit", 50, "--price-in", 1.0)
     code, out, _ = run("audit", "openai:fake", "builtin", *options, "--dry-run")
     assert code == 0
-    assert "nothing was asked" in out
+    assert "no model call was made" in out
     assert "Hypothesis:" in out
     assert "50 examples" in out
     assert not server.questions

@@ -100,7 +100,7 @@ class Measuring:
             return
         if self.requested and self.n_used:
             raise DisorderError(
-                f"none of the scores asked for applies here: {', '.join(self.requested)}; "
+                f"none of the requested scores applies here: {', '.join(self.requested)}; "
                 "see disorder list metrics"
             )
         reasons = {reason for skips in self.run.skips.values() for reason in skips}

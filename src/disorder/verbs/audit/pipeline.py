@@ -122,9 +122,9 @@ def audit(
         first share of its skill reads word order, one that keeps at least the second behaves like a
         bag of words.
     least_skill: skill above chance that counts as none, as a share of all there could be.
-    prompt: how a language model is asked: the name of a prompt (`disorder list prompts`) or a file
-        with a Jinja template; without it by the labels of the data. Several: the scores are those
-        of the first, with their range over all.
+    prompt: the prompt of a language model: a name of `disorder list prompts`, or a file with a
+        Jinja template; without it by the labels of the data. Several: the scores are those of the
+        first, with their range over all.
     shots: examples with their answers in the prompt, as many of each label as can be, by seed.
     shots_from: the data that examples come from (default: the training split that belongs to
         `data`); never those that are audited.
