@@ -161,6 +161,10 @@ class StopRule:
     def parse(cls, text: str) -> StopRule:
         """The rule that a user typed."""
         match = re.fullmatch(r"\s*width\(\s*([\w@.]+)\s*\)\s*<\s*(\d*\.?\d+)\s*", text)
-        if not match or not 0 < float(match[2]) < 1:
+        if not match:
             raise DisorderError(f'--stop-when {text!r}: write it as "width(p_c) < 0.02"')
+        if not 0 < float(match[2]) < 1:
+            raise DisorderError(
+                f"--stop-when {text!r}: the width must be above 0 and below 1, such as 0.02"
+            )
         return cls(match[1], float(match[2]))
