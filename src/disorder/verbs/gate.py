@@ -153,9 +153,11 @@ class ScoreNames:
     def of_run(cls, run: Run) -> ScoreNames:
         """Those that a run measured, or would have had there been anything to measure."""
         metrics: dict[str, set[str]] = {name: set() for name in (ORIGINAL, *run.transformations)}
-        for score in (*run.scores, *run.omitted):
-            if score.transformation in metrics:
-                metrics[score.transformation].add(score.metric)
+        found = [(record.transformation, record.metric) for record in run.scores]
+        found += [(gone.transformation, gone.metric) for gone in run.omitted]
+        for spec, metric in found:
+            if spec in metrics:
+                metrics[spec].add(metric)
         measured = {record.transformation for record in run.scores}
         unused = [name for name in metrics if name not in measured]
         return cls(metrics, ["all", *run.groups], unused)
@@ -176,8 +178,8 @@ class ScoreNames:
         wanted = (rule.transformation, _canonical(rule.transformation))
         found = next((name for name in self.metrics if name in wanted), None)
         if found is None:
-            known = _plain([*self.metrics, EVERY])
-            raise UnknownName("transformation in --fail-if", rule.transformation, known)
+            names = _plain([*self.metrics, EVERY])
+            raise UnknownName("transformation in --fail-if", rule.transformation, names)
         return [found]
 
     def _main(self, rule: GateRule, having: list[str]) -> str:

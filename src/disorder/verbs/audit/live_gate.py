@@ -65,10 +65,16 @@ class WatchedRule:
 
 def _joined(parts: Sequence[Outcomes]) -> Outcomes:
     """The outcomes of several portions under one transformation, in their order."""
-    arrays = ("example", "gold", "original", "predictions", "is_simple")
-    joined = {name: np.concatenate([getattr(part, name) for part in parts]) for name in arrays}
     planned = [part.n_planned for part in parts if part.n_planned is not None]
-    return replace(parts[0], **joined, n_planned=np.concatenate(planned) if planned else None)
+    return replace(
+        parts[0],
+        example=np.concatenate([part.example for part in parts]),
+        gold=np.concatenate([part.gold for part in parts]),
+        original=np.concatenate([part.original for part in parts]),
+        predictions=np.concatenate([part.predictions for part in parts]),
+        is_simple=np.concatenate([part.is_simple for part in parts]),
+        n_planned=np.concatenate(planned) if planned else None,
+    )
 
 
 @dataclass
