@@ -49,6 +49,15 @@ class Conclusions:
         self.original_label: Ints = np.full(len(answered), -1, dtype=np.int64)
         self.original_label[answered] = labels
 
+    def _n_reached(self, outcomes: Outcomes, group: str) -> int:
+        """How many examples of a group had their turn before prediction stopped."""
+        n_done = self.run.stopped_after(outcomes.transformation)
+        column, _, value = group.partition("=")
+        return sum(
+            group == "all" or example.groups.get(column) == value
+            for example in self.dataset.examples[:n_done]
+        )
+
     def draw(self, outcomes: Outcomes, group: str) -> None:
         """Conclude on a group of examples under a transformation that keeps their words."""
         limits = ConclusionLimits.of(self.settings)
@@ -64,15 +73,6 @@ class Conclusions:
             *self._of_the_run(outcomes.transformation),
         ]
         self.drawn.setdefault(outcomes.transformation, {})[group] = found
-
-    def _n_reached(self, outcomes: Outcomes, group: str) -> int:
-        """How many examples of a group had their turn before prediction stopped."""
-        n_done = self.run.stopped_after(outcomes.transformation)
-        column, _, value = group.partition("=")
-        return sum(
-            group == "all" or example.groups.get(column) == value
-            for example in self.dataset.examples[:n_done]
-        )
 
     def _of_the_run(self, spec: str) -> list[Caveat]:
         """Caveats that hold for every group."""
