@@ -217,3 +217,15 @@ def test_listing_every_part_imports_nothing_heavy() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
+
+
+def test_no_comprehension_goes_over_the_names_of_its_function() -> None:
+    """From Python 3.12 on a comprehension has its own names among them, while it goes over them."""
+    wrong = [
+        path
+        for path in SOURCE.rglob("*.py")
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp)
+        and any(isinstance(name, ast.Name) and name.id == "locals" for name in ast.walk(node))
+    ]
+    assert not wrong

@@ -206,7 +206,7 @@ def test_settings_of_reading_do_not_go_with_data_that_was_read() -> None:
 
 
 def test_a_score_that_does_not_apply_is_named() -> None:
-    with pytest.raises(disorder.DisorderError, match="none of the scores asked for applies"):
+    with pytest.raises(disorder.DisorderError, match="none of the requested scores applies"):
         disorder.audit("uniform", pairs(12), score="spearman", **SMALL)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 from collections.abc import Iterator
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -14,6 +15,7 @@ from disorder.registry import (
     MetricPart,
     TransformationPart,
     list_parts,
+    lookup,
     metric,
     part,
     parts,
@@ -135,3 +137,24 @@ class TestSettings:
 
     def test_defaults_are_known(self, settings: TransformationPart) -> None:
         assert settings.settings == {"n": 1, "share": None, "tidy": False, "tags": ""}
+
+
+def test_a_broken_plugin_is_told_at_every_lookup(monkeypatch: pytest.MonkeyPatch) -> None:
+    def load() -> None:
+        @transformation(keeps="nothing", destroys="everything")
+        def half_there() -> None:
+            """Does nothing."""
+
+        list_parts("metric")  # a plugin may look around
+        raise ImportError("no module named 'gone'")
+
+    entry = SimpleNamespace(name="broken", load=load)
+    monkeypatch.setattr(lookup, "entry_points", lambda group: [entry])
+    monkeypatch.setattr(lookup, "_loaded", set())
+    for _ in range(2):
+        with pytest.raises(DisorderError, match="plugin 'broken' cannot be loaded"):
+            part(MetricPart, "p_c")
+        with pytest.raises(DisorderError, match="no module named 'gone'"):
+            parts(TransformationPart)
+    monkeypatch.setattr(lookup, "entry_points", lambda group: [])
+    assert "half_there" not in parts(TransformationPart)

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from math import inf
+
 import numpy as np
 import pytest
 
 from disorder.metrics import AnytimeRatio
+from disorder.verbs.gate import GateRule
 
 N_LABELS = 3
 
@@ -53,4 +56,22 @@ def test_without_skill_there_is_no_ratio() -> None:
     guesses = (rng.random(600) < 1 / 3).astype(np.float64)
     sequence.update(rng.integers(0, 3, 600), guesses, guesses)
     assert not sequence.has_skill
-    assert sequence.interval == (-1.0, 3.0)
+    assert sequence.interval == (-inf, inf)
+    rule = GateRule.parse("skill_kept <= 3")
+    assert [rule.is_met(end) for end in sequence.interval] == [True, False]  # not decided
+
+
+def test_a_ratio_beyond_the_candidates_is_not_left_out() -> None:
+    sequence = AnytimeRatio(2)
+    rng = np.random.default_rng(0)
+    before = (rng.random(4000) < 0.6).astype(np.float64)
+    sequence.update(rng.integers(0, 2, 4000), np.ones(4000), before)  # 5 times the skill
+    assert sequence.has_skill
+    assert sequence.interval[0] < 5 < sequence.interval[1] < inf
+
+
+def test_a_label_that_the_data_lacks_stops_nothing() -> None:
+    sequence = AnytimeRatio(2)
+    label, after, before = drawn(1.0, 100, 0)
+    sequence.update(np.where(label == 1, 2, label), after, before)  # label 1 of three is absent
+    assert sequence.n_units > 20

@@ -299,3 +299,22 @@ def test_wos_finds_a_real_difference_and_no_other() -> None:
     assert found.low > 0.8
     assert found.p < 1e-6
     assert difference_of(taken[0], taken[0]).p == 1  # type: ignore[arg-type]
+
+
+def test_a_share_is_compared_with_a_mean() -> None:
+    """Accuracy is a share where every example has one variant, and else a mean."""
+    holds = np.array([True, True, False, True] * 20)
+    share, mean = Share(holds), Mean.over_all(holds * 0.5)
+    found = difference_of(share, mean)
+    assert found.difference == pytest.approx(-0.375)
+    assert found.low <= -0.375 <= found.high < 0
+    assert difference_of(mean, share).difference == pytest.approx(0.375)
+
+
+@pytest.mark.filterwarnings("error")
+def test_resamples_without_a_prediction_count_for_nothing() -> None:
+    few = BinnedGap(np.array([[0.2], [0.0], [0.0], [0.0]]), np.array([1, 0, 0, 0]))
+    score = few.score()
+    assert score.value == pytest.approx(0.2)
+    assert score.low <= score.value <= score.high
+    assert difference_of(few, few).difference == 0

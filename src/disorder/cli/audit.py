@@ -116,7 +116,7 @@ def _ruled(run: Run, *, is_shown: bool) -> int:
 
 
 def _previewed(model: str, data: str, settings: dict[str, Any]) -> int:
-    """Print what an audit would ask."""
+    """Print which model calls an audit would make."""
     from disorder.verbs.audit import preview
 
     for line in preview(model, data, **settings).lines():

@@ -51,7 +51,7 @@ CsvFile = Annotated[
 ExplainPrompt = Annotated[
     str | None,
     typer.Option(
-        "--prompt", help="How a language model is asked: a name (disorder list prompts) or a file"
+        "--prompt", help="Prompt of a language model: a name (disorder list prompts) or a file"
     ),
 ]
 ExplainJson = Annotated[

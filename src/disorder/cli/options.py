@@ -114,7 +114,7 @@ LeastSkill = Annotated[
 
 Prompt = Annotated[
     list[str] | None,
-    option("How a language model is asked: a name (disorder list prompts) or a file; repeatable"),
+    option("Prompt of a language model: a name (disorder list prompts) or a file; repeatable"),
 ]
 Shots = Annotated[int, option("Examples with answers in the prompt", min=0)]
 ShotsFrom = Annotated[
@@ -152,7 +152,9 @@ Timeout = Annotated[float | None, option("Seconds for one request (default: 120)
 MaxRetries = Annotated[int | None, option("How often a failed request is sent again", min=0)]
 PriceIn = Annotated[float | None, option("Price of a million tokens sent")]
 PriceOut = Annotated[float | None, option("Price of a million tokens received")]
-MaxQuestions = Annotated[int | None, option("Stop before more questions are asked", min=1)]
+MaxQuestions = Annotated[
+    int | None, option("Stop before more questions are sent to the model", min=1)
+]
 MaxTokens = Annotated[int | None, option("Stop before more tokens are spent", min=1)]
 MaxCost = Annotated[float | None, option("Stop before more money is spent (needs prices)")]
 FailIf = Annotated[
@@ -163,7 +165,7 @@ FailIf = Annotated[
     ),
 ]
 DryRun = Annotated[
-    bool, option("Say what would be asked, with one prompt, and ask nothing", "--dry-run")
+    bool, option("Say how many model calls it takes, with one prompt, and make none", "--dry-run")
 ]
 
 Profile = Annotated[bool, option("Say where the time went", "--profile")]

@@ -34,9 +34,7 @@ def plan(
     data_dir: o.DataDir = None,
     batch_size: o.BatchSize = None,
     cache: o.CacheFolder = None,
-    prompt: Annotated[
-        str | None, o.option("How a language model is asked: a name or a file")
-    ] = None,
+    prompt: Annotated[str | None, o.option("Prompt of a language model: a name or a file")] = None,
     shots: o.Shots = 0,
     shots_from: o.ShotsFrom = None,
     label_words: o.LabelWords = "",
@@ -58,10 +56,11 @@ def plan(
     """How many examples, permutations, questions, tokens, minutes and how much money does an audit
     of MODEL on DATA need for an interval of this width?
 
-    A small pilot is asked first (160 questions and 40 original texts, unless you say otherwise);
-    its answers are kept in the prediction cache.
+    A small pilot is predicted first (40 original texts and 160 perturbed ones, unless you say
+    otherwise); its predictions are kept in the prediction cache.
     """
-    given = {name: value for name, value in locals().items() if name not in OUTSIDE}
+    everything = dict(locals())  # before any comprehension, which may add names of its own
+    given = {name: value for name, value in everything.items() if name not in OUTSIDE}
     settings = {name: value for name, value in given.items() if value is not None}
     from disorder.verbs.plan import plan as start
 

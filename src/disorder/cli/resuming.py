@@ -1,4 +1,4 @@
-"""How to go on with a command that was stopped: what to type, once there is something to resume."""
+"""How to resume a command that was stopped: what to type, once there is something to resume."""
 
 from __future__ import annotations
 

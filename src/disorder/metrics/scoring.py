@@ -106,6 +106,11 @@ class Metric:
             return False
         return True
 
+    def is_skill_ratio(self, task: Task, fidelity: Fidelity) -> bool:
+        """Whether the metric is a ratio of skills on labels, which can be watched as such."""
+        found = self._probed(task, fidelity)
+        return isinstance(found, SkillRatio) and found.rows is not None
+
     def limit(self, task: Task, fidelity: Fidelity) -> Fraction:
         """The share of accepted permutations that decides an example; raises where none does."""
         found = self._probed(task, fidelity)

@@ -8,6 +8,7 @@ import importlib
 import pkgutil
 import typing
 from collections.abc import Callable
+from functools import partial
 from importlib.metadata import entry_points
 from threading import RLock
 from typing import Literal, TypeVar
@@ -99,7 +100,7 @@ def list_parts(kind: str | None = None) -> list[dict[str, str]]:
 
 def part(kind: type[P], name: str) -> P:
     """The part of that name, or an error that says which names exist."""
-    if kind.kind not in _loaded or name not in _parts[kind.kind]:
+    if not _is_loaded(kind.kind) or name not in _parts[kind.kind]:
         known = parts(kind)
         if name not in known:
             raise UnknownName(kind.kind, name, known)
@@ -114,18 +115,37 @@ def metric_named(name: str) -> MetricPart | None:
 
 
 def _load(kind: str) -> None:
-    if kind in _loaded:
+    if _is_loaded(kind):
         return
     with _lock:
-        if kind in _loaded or kind in _loading:  # the second: a part that looks up its own kind
-            return
-        _loading.add(kind)
-        _import_modules(HOMES[kind])
-        if PLUGINS not in _loading:
-            _loading.add(PLUGINS)
-            for entry in entry_points(group=PLUGINS):
-                load_plugin(entry.name, entry.load)
-        _loaded.add(kind)
+        _load_once(kind, partial(_import_modules, HOMES[kind]))
+        _load_once(PLUGINS, _load_plugins)
+
+
+def _is_loaded(kind: str) -> bool:
+    return kind in _loaded and PLUGINS in _loaded
+
+
+def _load_once(name: str, load: Callable[[], None]) -> None:
+    """Load something unless that was done; what failed is tried, and told, at every lookup."""
+    if name in _loaded or name in _loading:  # the second: a part that looks up its own kind
+        return
+    _loading.add(name)
+    try:
+        load()
+    finally:
+        _loading.discard(name)
+    _loaded.add(name)
+
+
+def _load_plugins() -> None:
+    for entry in entry_points(group=PLUGINS):
+        before = {kind: dict(known) for kind, known in _parts.items()}
+        try:
+            load_plugin(entry.name, entry.load)
+        except DisorderError:
+            _parts.update(before)  # else its parts would be in the way when it is tried again
+            raise
 
 
 def _import_modules(home: str) -> None:

@@ -7,10 +7,9 @@ from __future__ import annotations
 
 from disorder.report.metric_names import title_of
 from disorder.report.number_text import MINUS
-from disorder.runs.conclusion import Conclusion
+from disorder.runs.conclusion import MAIN, Conclusion
 from disorder.runs.run import Record, Run
 
-MAIN = "derange"
 PAGE = "docs/conclusions.md"  # how conclusions are drawn
 NAMES = {
     "reads_order": "reads word order",

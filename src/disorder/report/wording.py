@@ -9,6 +9,7 @@ from typing import Any
 
 from disorder.report.metric_names import place_of
 from disorder.report.number_text import MINUS, fixed
+from disorder.runs.conclusion import MAIN
 from disorder.runs.run import Record, Run
 from disorder.runs.settings import Settings
 
@@ -48,7 +49,7 @@ def main_transformation(run: Run) -> str:
     changes the order of words, else the first that has such scores; empty where none has.
     """
     scored = {r.transformation for r in run.scores if place_of(r.metric) == "permutations"}
-    ranked = ["derange", *run.breaks_order, *run.transformations]
+    ranked = [MAIN, *run.breaks_order, *run.transformations]
     return next((name for name in ranked if name in scored), "")
 
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from disorder.runs.examples_file import read_examples, write_examples
 from disorder.runs.run import EarlyStop, Omitted, Record, Run
-from disorder.runs.run_folder import make_folder, new_run, read_run, write_run
+from disorder.runs.run_folder import majority_share, make_folder, new_run, read_run, write_run
 from disorder.runs.samples import (
     SampleParts,
     is_about,
@@ -24,6 +24,7 @@ __all__ = [
     "Run",
     "SampleParts",
     "is_about",
+    "majority_share",
     "make_folder",
     "new_run",
     "no_answers_of",

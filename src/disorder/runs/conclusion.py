@@ -9,6 +9,7 @@ from typing import Literal
 
 from pydantic import BaseModel, Field, FiniteFloat, NonNegativeInt, model_validator
 
+MAIN = "derange"  # what conclusions and rules are about where it was measured: every word moves
 ConclusionKind = Literal[
     "reads_order",
     "mixed",

@@ -19,7 +19,7 @@ from disorder.errors import BadData, DisorderError
 from disorder.runs.run import SCHEMA_VERSION, Run
 from disorder.runs.run_checks import check_run
 from disorder.runs.storage import place, write_atomically
-from disorder.types import Dataset
+from disorder.types import Dataset, Example
 from disorder.untrusted_files import MAX_REASON, read_json, validated
 from disorder.visible_text import one_line
 
@@ -44,7 +44,6 @@ def new_run(
 ) -> Run:
     """A run that has just begun."""
     task = dataset.task
-    labels = Counter(example.label for example in dataset.examples)
     return Run(
         model=model,
         data=data,
@@ -56,7 +55,7 @@ def new_run(
         language=task.language,
         is_likelihood=task.is_likelihood,
         chance=None if task.is_regression else task.chance,
-        majority=labels.most_common(1)[0][1] / len(dataset.examples),
+        majority=majority_share(dataset.examples),
         transformations=list(transformations),
         settings=dict(settings),
         seed=seed,
@@ -67,6 +66,12 @@ def new_run(
         git=_git(),
         skips={"data": dict(dataset.skipped)},
     )
+
+
+def majority_share(examples: Sequence[Example]) -> float:
+    """The share of the most frequent gold label: what its constant answer has as accuracy."""
+    labels = Counter(example.label for example in examples)
+    return labels.most_common(1)[0][1] / len(examples)
 
 
 def _git() -> str | None:

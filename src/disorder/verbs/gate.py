@@ -17,6 +17,7 @@ from disorder.metrics import ORIGINAL, two_digits
 from disorder.registry import metric_named
 from disorder.report.page import visible
 from disorder.runs import Record, Run, read_run
+from disorder.runs.conclusion import MAIN
 from disorder.runs.decision import Decision, Ruling
 from disorder.runs.run_checks import check_records
 from disorder.specs import listed
@@ -28,7 +29,6 @@ RULE = r"\s*(?P<score>.*[^\s<>=!])\s*(?P<operator><=|>=|<|>)\s*(?P<limit>[^\s<>=
 SCORE = r"(?:(?P<spec>[^\[]+):)?\s*(?P<metric>[^\[:\s]+)\s*(?:\[(?P<group>.+)\])?"
 EVERY = "*"
 NEAREST = 0.1  # of half the interval: a limit this near to the value is hardly decided by more
-MAIN = "derange"
 BETTER = "skill_kept > 0.8"  # a rule that means what it says
 EXAMPLE = f'disorder gate RUN --fail-if "{BETTER}"'
 FORM = (
@@ -171,9 +171,11 @@ class ScoreNames:
     def of_run(cls, run: Run) -> ScoreNames:
         """Those that a run measured, or would have had there been anything to measure."""
         metrics: dict[str, set[str]] = {name: set() for name in (ORIGINAL, *run.transformations)}
-        for score in (*run.scores, *run.omitted):
-            if score.transformation in metrics:
-                metrics[score.transformation].add(score.metric)
+        found = [(record.transformation, record.metric) for record in run.scores]
+        found += [(gone.transformation, gone.metric) for gone in run.omitted]
+        for spec, metric in found:
+            if spec in metrics:
+                metrics[spec].add(metric)
         measured = {record.transformation for record in run.scores}
         unused = [name for name in metrics if name not in measured]
         return cls(metrics, ["all", *run.groups], unused)
@@ -194,8 +196,8 @@ class ScoreNames:
         wanted = (rule.transformation, _canonical(rule.transformation))
         found = next((name for name in self.metrics if name in wanted), None)
         if found is None:
-            known = _plain([*self.metrics, EVERY])
-            raise UnknownName("transformation in --fail-if", rule.transformation, known)
+            names = _plain([*self.metrics, EVERY])
+            raise UnknownName("transformation in --fail-if", rule.transformation, names)
         return [found]
 
     def _main(self, rule: GateRule, having: list[str]) -> str:

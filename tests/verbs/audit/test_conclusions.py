@@ -19,11 +19,11 @@ from disorder.errors import DisorderError
 from disorder.report.conclusions import brief, sentence, verdict
 from disorder.report.page import page
 from disorder.report.terminal import show
-from disorder.runs import Run, read_run
+from disorder.runs import Run, read_examples, read_run
 from disorder.runs.conclusion import Caveat, Conclusion, WordBaseline
 from disorder.runs.settings import Settings
 from disorder.types import Dataset, Task
-from disorder.verbs.audit import audit
+from disorder.verbs.audit import audit, division
 from disorder.verbs.audit.answers import answers
 from disorder.verbs.audit.caveats import better_order, caveats_of, words_alone
 from disorder.verbs.audit.concluding import ConclusionLimits, conclude
@@ -454,3 +454,27 @@ def test_a_conclusion_is_about_the_labels_that_are_there() -> None:
     gold = [0, 1] * 60
     found = conclude(outcomes(gold, gold, [[g] for g in gold], task=task), LIMITS)
     assert "chance is 0.50" in found.because
+
+
+def test_examples_that_had_no_turn_are_not_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(division, "BLOCK", 40)
+    rows = [row | {"kind": "xy"[i % 2]} for i, row in enumerate(pairs(240))]
+    for row in rows[1::4]:  # half of the kind y
+        row["text_a"] = "too short."
+    options = {"with_": "derange", "q": 4, "group_by": "kind"}
+    run = audit("uniform", rows, stop_when="width(agreement) < 0.3", **options)
+    n_done = run.stopped_after("derange")
+    assert run.folder is not None
+    assert n_done is not None
+    reached = read_examples(run.folder)[:n_done]
+    kind_y = [example for example in reached if example.groups["kind"] == "y"]
+    n_short = sum(example.text_a == "too short." for example in kind_y)
+    assert n_done < 240
+    told = {
+        group: [caveat.text for caveat in found.caveats if caveat.kind == "left_out"]
+        for group, found in [("all", run.conclusion), *run.conclusions.items()]
+        if found is not None
+    }
+    assert told["kind=x"] == []
+    assert told["kind=y"][0].startswith(f"{n_short} of {len(kind_y)} examples")
+    assert told["all"][0].startswith(f"{n_short} of {n_done} examples")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -19,9 +20,11 @@ import disorder
 from conftest import Command
 from disorder.data import read_data
 from disorder.errors import DisorderError, ModelStopped
+from disorder.runs import read_examples
 from disorder.types import Example
 from disorder.verbs.audit import division
 from disorder.verbs.audit.auditing import Audit
+from disorder.verbs.audit.prompt_spread import spread_over
 from fake_server import FakeServer, Fault
 from oracles import BagOfWords, Reader, guess, item_of
 
@@ -245,10 +248,56 @@ def test_a_killed_run_knows_what_it_spent(
     assert run.spent[name.removeprefix("max_")] <= most
 
 
+def test_several_prompts_share_a_budget_and_are_resumed_together(
+    server: FakeServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(division, "SERVER_BLOCK", 20)
+    out = tmp_path / "run"
+    given = {"prompt": ["nli", "paraphrase"], "max_questions": 100, "q": 2, "cache": "off"}
+
+    def silent_later(number: int, path: str) -> Fault | None:
+        return Fault(status=500) if number > 60 else None
+
+    server.faults = silent_later
+    with pytest.raises(ModelStopped, match=f"--resume {re.escape(str(out))} openai:fake"):
+        audit(server, out=out, max_retries=0, **given)
+    assert disorder.read_run(out).status == "done"  # under the first prompt
+    server.faults = lambda number, path: None
+    run = disorder.resume(out, model="openai:fake", base_url=server.url)
+    second = disorder.read_run(out / "prompts" / "2-paraphrase")
+    assert run.spent["questions"] + second.spent["questions"] <= 100
+    assert min(run.n_examples, second.n_examples) >= 10
+    assert run.n_examples != second.n_examples
+    assert run.prompt_spread
+    assert all(len(row["values"]) == 2 for row in run.prompt_spread)
+    n = len(server.questions)
+    assert disorder.resume(out).prompt_spread == run.prompt_spread
+    assert len(server.questions) == n
+
+
+def test_the_spread_over_prompts_is_on_shared_examples(tmp_path: Path) -> None:
+    options = {"with_": "derange", "q": 3, "short": "use", "group_by": "needs"}
+    few, many = (
+        disorder.audit(
+            "builtin:bow", "builtin", max_questions=n, limit=90, out=tmp_path / str(n), **options
+        )
+        for n in (160, 300)
+    )
+    rows = spread_over([few, many])
+    assert few.n_examples < many.n_examples
+    assert {row["group"] for row in rows} == {"all", *few.groups}
+    for row in rows:  # one model, and thus one value on the same examples
+        assert row["values"][0] == row["values"][1]
+        assert row["low"] == few[row["transformation"], row["metric"], row["group"]].value
+
+
 def test_every_model_has_a_limit_of_questions() -> None:
     run = disorder.audit("builtin:bow", "builtin", with_="derange", q=10, max_questions=6000)
     assert run.spent["questions"] <= 6000
     assert 300 < run.n_examples < 600
+    assert run.folder is not None
+    reached = Counter(example.label for example in read_examples(run.folder))
+    assert run.majority == max(reached.values()) / run.n_examples
     with pytest.raises(DisorderError, match="this model does not count tokens"):
         disorder.audit("builtin:bow", "builtin", with_="derange", max_tokens=100)
     with pytest.raises(DisorderError, match="not even one example fits"):
@@ -296,7 +345,7 @@ def test_a_dry_run_asks_nothing(server: FakeServer, run: Command) -> None:
     options = ("--base-url", server.url, "--q", 10, "--limit", 50, "--price-in", 1.0)
     code, out, _ = run("audit", "openai:fake", "builtin", *options, "--dry-run")
     assert code == 0
-    assert "nothing was asked" in out
+    assert "no model call was made" in out
     assert "Hypothesis:" in out
     assert "50 examples" in out
     assert not server.questions

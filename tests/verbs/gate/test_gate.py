@@ -18,11 +18,12 @@ from markdown_it import MarkdownIt
 
 import disorder
 from disorder.errors import DisorderError, UnknownName
-from disorder.registry import MetricPart, metric_named, parts
+from disorder.metrics import SkillRatio
+from disorder.registry import MetricPart, metric, metric_named, parts, unregister
 from disorder.report.badge import svg
 from disorder.report.gate import Decision, code, junit_xml, lines, notes, summary
 from disorder.runs import Omitted, Record, Run, write_run
-from disorder.types import Task
+from disorder.types import Dataset, Outcomes, Task
 from disorder.verbs.audit import division
 from disorder.verbs.audit.live_gate import LiveGate
 from disorder.verbs.audit.pipeline import audit
@@ -523,8 +524,8 @@ def test_a_rule_that_cannot_be_decided_is_told_before_the_first_prediction(
 
 def test_a_live_rule_may_spell_a_transformation_as_a_user_does() -> None:
     names = ScoreNames({"original": ["accuracy"], "shuffle_ngrams": ["agreement"]}, ["all"])
-    task = Task("t", ("x", "y"))
-    live = LiveGate.of(["shuffle_ngrams:n=1:agreement < 0.01"], names, task, "paper")
+    data = Dataset("d", Task("t", ("x", "y")), [], {}, "")
+    live = LiveGate.of(["shuffle_ngrams:n=1:agreement < 0.01"], names, data, "paper")
     assert [rule.spec for rule in live.rules] == ["shuffle_ngrams"]
 
 
@@ -561,3 +562,20 @@ def test_runs_of_older_versions_have_one_early_stop_per_transformation() -> None
     run = Run.model_validate(old)
     assert run.stopped_after("derange") == 9
     assert run.stopped[0].metric == "p_c"
+
+
+def test_a_ratio_of_skills_from_a_plugin_is_watched(monkeypatch: pytest.MonkeyPatch) -> None:
+    @metric(title="strict skill", meaning="skill kept by all variants", better="low", of="variants")
+    def strict_skill(outcomes: Outcomes) -> SkillRatio:
+        """Skill of texts whose variants are all right."""
+        return SkillRatio.of_labels(outcomes.gold, outcomes.is_right, outcomes.acceptance == 1)
+
+    monkeypatch.setattr(division, "BLOCK", 100)
+    options = {"with_": "derange", "q": 2, "limit": 600, "short": "use"}
+    try:
+        run = audit("builtin:bow", "builtin", fail_if="strict_skill > 0.3", **options)
+    finally:
+        unregister(MetricPart, "strict_skill")
+    assert run.n_examples < 600
+    assert [each.metric for each in run.stopped] == ["strict_skill"]
+    assert not run.gate["passed"]

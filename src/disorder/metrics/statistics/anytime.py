@@ -8,8 +8,9 @@ example costs no validity.
 from __future__ import annotations
 
 import re
+from collections import defaultdict, deque
 from dataclasses import dataclass, field
-from math import log, sqrt
+from math import inf, log, sqrt
 
 import numpy as np
 
@@ -80,13 +81,13 @@ class AnytimeRatio:
     watched too: without skill there is no ratio.
     """
 
-    n_labels: int
+    n_labels: int  # that the gold has
     alpha: float = ALPHA
     ratios: Floats = field(default_factory=lambda: RATIOS.copy())
     n_units: int = 0
 
     def __post_init__(self) -> None:
-        self._waiting: list[list[tuple[float, float]]] = [[] for _ in range(self.n_labels)]
+        self._waiting: defaultdict[int, deque[tuple[float, float]]] = defaultdict(deque)
         self._low = np.minimum(0.0, -self.ratios)  # bounds of after − r · before
         self._span = np.maximum(1.0, 1 - self.ratios) - self._low
         self._null = ((1 - self.ratios) / self.n_labels - self._low) / self._span
@@ -103,8 +104,8 @@ class AnytimeRatio:
         """
         for place, *both in zip(label.tolist(), after.tolist(), before.tolist(), strict=True):
             self._waiting[place].append((both[0], both[1]))
-            if all(self._waiting):
-                unit = np.mean([queue.pop(0) for queue in self._waiting], axis=0)
+            if len(self._waiting) == self.n_labels and all(self._waiting.values()):
+                unit = np.mean([queue.popleft() for queue in self._waiting.values()], axis=0)
                 self._bet(float(unit[0]), float(unit[1]))
 
     def _bet(self, after: float, before: float) -> None:
@@ -130,14 +131,23 @@ class AnytimeRatio:
 
     @property
     def interval(self) -> tuple[float, float]:
-        """The ratios that are still possible, one step wider on each side; all of them as long as
+        """The ratios that are still possible, one step wider on each side; any number as long as
         there may be no skill.
+
+        Beyond the candidates an end is the most that the least skill before allows.
         """
-        alive = np.flatnonzero(self._alive)
         if not self.has_skill:
-            return float(self.ratios[0]), float(self.ratios[-1])
-        first, last = max(0, alive[0] - 1), min(len(self.ratios) - 1, alive[-1] + 1)
-        return float(self.ratios[first]), float(self.ratios[last])
+            return -inf, inf
+        alive = np.flatnonzero(self._alive)
+        chance = 1 / self.n_labels
+        least = self._before.interval[0] - chance
+        low = min(float(self.ratios[0]), -chance / least)
+        high = max(float(self.ratios[-1]), (1 - chance) / least)
+        if alive[0] > 0:
+            low = float(self.ratios[alive[0] - 1])
+        if alive[-1] < len(self.ratios) - 1:
+            high = float(self.ratios[alive[-1] + 1])
+        return low, high
 
 
 @dataclass(frozen=True)
@@ -151,6 +161,10 @@ class StopRule:
     def parse(cls, text: str) -> StopRule:
         """The rule that a user typed."""
         match = re.fullmatch(r"\s*width\(\s*([\w@.]+)\s*\)\s*<\s*(\d*\.?\d+)\s*", text)
-        if not match or not 0 < float(match[2]) < 1:
+        if not match:
             raise DisorderError(f'--stop-when {text!r}: write it as "width(p_c) < 0.02"')
+        if not 0 < float(match[2]) < 1:
+            raise DisorderError(
+                f"--stop-when {text!r}: the width must be above 0 and below 1, such as 0.02"
+            )
         return cls(match[1], float(match[2]))

@@ -208,10 +208,13 @@ class BinnedGap:
         found = kept.gaps.sum(axis=0) / kept.counts.sum()
         drawn = np.concatenate([kept.weighted(weights) for weights in ONE_SCORE.weights(n)])
         moved = np.abs(drawn - found).sum(axis=1)
-        low = self.value - float(np.percentile(moved, 97.5))
-        high = float(np.percentile(np.abs(drawn).sum(axis=1), 97.5))
+        low = self.value - float(np.nanpercentile(moved, 97.5))
+        high = float(np.nanpercentile(np.abs(drawn).sum(axis=1), 97.5))
         return Score(self.value, max(0.0, low), min(1.0, max(high, self.value)), n, skipped)
 
     def weighted(self, weights: Floats) -> Floats:
-        """The mean gap of each bin, per row of weights (resamples × examples)."""
-        return np.asarray((weights @ self.gaps) / (weights @ self.counts)[:, None])
+        """The mean gap of each bin, per row of weights (resamples × examples); NaN where a resample
+        has no prediction.
+        """
+        counts = weights @ self.counts
+        return np.asarray((weights @ self.gaps) / np.where(counts > 0, counts, np.nan)[:, None])

@@ -52,6 +52,10 @@ def difference_of(base: Decomposition, other: Decomposition, *, seed: int = 0) -
             return _of_shares(base.holds, other.holds)
         case Mean(), Mean():
             return _of_means(base, other, seed)
+        case Share(), Mean():  # accuracy of one variant, against that of several
+            return _of_means(Mean.over_all(base.values), other, seed)
+        case Mean(), Share():
+            return _of_means(base, Mean.over_all(other.values), seed)
         case RankCorrelation(), RankCorrelation():
             drawn = [
                 other.resampled(p) - base.resampled(p) for p in PAIRED.picks(len(base.gold), seed)

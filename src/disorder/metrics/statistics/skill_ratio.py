@@ -45,6 +45,7 @@ class SkillRatio:
     freedom: int  # degrees of freedom of Student's t
     chance: float
     unit: str  # what the skills are measured in
+    rows: tuple[Ints, Floats, Floats] | None = None  # label, after, before of each example
 
     @classmethod
     def of_labels(cls, gold: Ints, is_right: Bools, acceptance: Floats) -> SkillRatio:
@@ -76,6 +77,7 @@ class SkillRatio:
             freedom,
             chance,
             "balanced accuracy",
+            (gold, both[:, 0], both[:, 1]),
         )
 
     @classmethod

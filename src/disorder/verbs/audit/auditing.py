@@ -51,6 +51,7 @@ class Audit:
     is_resumed: bool = False
     budget: Budget = field(default_factory=Budget)
     gate: LiveGate = field(default_factory=LiveGate)
+    resume_with: str = ""  # what to type, where the run is part of another
 
     def __post_init__(self) -> None:
         self.stages = stages_of(self.plan, self.settings.q)
@@ -104,7 +105,13 @@ class Audit:
         early = self._predict_in_portions() if self.settings.is_in_portions else {}
         write_examples(self.folder, self.dataset.examples)
         measuring = Measuring(
-            self.run, self.dataset, self.predictor, self.plan, self.settings, self.requested
+            run=self.run,
+            dataset=self.dataset,
+            predictor=self.predictor,
+            builder=self.builder,
+            plan=self.plan,
+            settings=self.settings,
+            requested=self.requested,
         )
         numbers = ExampleNumbers.of(self.dataset)
 
@@ -175,7 +182,7 @@ class Audit:
         n = int(self.budget.spent(self.source.costs)["questions"])
         return ModelStopped(
             f"{error}; what was answered is kept ({n:,} questions in all), resume with: "
-            f"{resume_command(self.run, self.folder)}"
+            f"{self.resume_with or resume_command(self.run, self.folder)}"
         )
 
     def _finish(self, began: float) -> None:

@@ -41,18 +41,31 @@ class Prices:
 
 @dataclass
 class Budget:
-    """Limits of an audit and what it has spent; `before` is what earlier sessions of it spent."""
+    """Limits of an audit and what it has spent; `before` is what earlier sessions of it spent.
+
+    Of what is left after `elsewhere`, the runs under other prompts before this one, it may spend
+    one part in `n_sharing`.
+    """
 
     max_questions: int | None = None
     max_tokens: int | None = None
     max_cost: float | None = None
     prices: Prices = field(default_factory=Prices)
     before: Mapping[str, float] = field(default_factory=dict)
+    elsewhere: Mapping[str, float] = field(default_factory=dict)
+    n_sharing: int = 1
     _dearest: dict[str, float] = field(default_factory=dict)  # per question
     _last: dict[str, float] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, settings: Settings, before: Mapping[str, float]) -> Budget:
+    def of(
+        cls,
+        settings: Settings,
+        before: Mapping[str, float],
+        *,
+        elsewhere: Mapping[str, float],
+        n_sharing: int,
+    ) -> Budget:
         """The budget that the settings of a run allow."""
         prices = Prices(settings.price_in, settings.price_out)
         if settings.max_cost is not None and not prices:
@@ -61,7 +74,15 @@ class Budget:
                 max_cost=settings.max_cost,
                 need="prices beside it (--price-in, --price-out)",
             )
-        return cls(settings.max_questions, settings.max_tokens, settings.max_cost, prices, before)
+        return cls(
+            max_questions=settings.max_questions,
+            max_tokens=settings.max_tokens,
+            max_cost=settings.max_cost,
+            prices=prices,
+            before=before,
+            elsewhere=elsewhere,
+            n_sharing=n_sharing,
+        )
 
     @property
     def is_limited(self) -> bool:
@@ -111,7 +132,8 @@ class Budget:
         found = [(math.inf, "")]
         for name, limit in self.limits.items():
             each = 1.0 if name == "questions" else MARGIN * self._dearest.get(name, 0.0)
-            left = max(0.0, limit - spent[name])
+            own = (limit - self.elsewhere.get(name, 0.0)) / self.n_sharing
+            left = max(0.0, own - spent[name])
             if each or not left:
                 found.append((left // each if left else 0.0, f"--max-{name}"))
         return min(found)

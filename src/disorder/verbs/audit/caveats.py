@@ -169,7 +169,7 @@ def _left_out(outcomes: Outcomes, skips: Mapping[str, int]) -> Iterator[Caveat]:
     """Examples that the transformation could not use: mostly the short ones."""
     reasons = {reason: n for reason, n in skips.items() if reason != STOPPED}
     n = len(outcomes) + outcomes.n_skipped
-    n_left_out = outcomes.n_skipped - skips.get(STOPPED, 0)
+    n_left_out = outcomes.n_skipped
     if not reasons or n_left_out / n < MANY_LEFT_OUT:
         return
     reason = max(reasons, key=lambda name: (reasons[name], name))

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
@@ -15,7 +15,7 @@ from disorder.data import groups
 from disorder.errors import DoesNotApply
 from disorder.metrics import SkillRatio
 from disorder.runs import Run
-from disorder.runs.conclusion import Caveat, Conclusion, WordBaseline
+from disorder.runs.conclusion import MAIN, Caveat, Conclusion, WordBaseline
 from disorder.runs.run import DIGITS
 from disorder.runs.samples import storable
 from disorder.runs.settings import Settings
@@ -27,7 +27,6 @@ from disorder.verbs.audit.stopping import is_stopped_early
 from disorder.verbs.audit.word_baseline import word_baseline
 from disorder.verbs.outcomes import gold_of
 
-MAIN = "derange"
 KEEPS_SKILL = ("bag_of_words", "mixed")
 N_SAMPLED = 50  # examples on which transformations are told apart by what they break
 MOST_TOGETHER = 1 / 3  # of neighbouring words, for a model that keeps its skill to be judged
@@ -57,13 +56,22 @@ class Conclusions:
         self.original_label: Ints = np.full(len(answered), -1, dtype=np.int64)
         self.original_label[answered] = labels
 
+    def _n_reached(self, outcomes: Outcomes, group: str) -> int:
+        """How many examples of a group had their turn before prediction stopped."""
+        n_done = self.run.stopped_after(outcomes.transformation)
+        column, _, value = group.partition("=")
+        return sum(
+            group == "all" or example.groups.get(column) == value
+            for example in self.dataset.examples[:n_done]
+        )
+
     def draw(self, outcomes: Outcomes, group: str) -> None:
         """Conclude on a group of examples under a transformation that keeps their words."""
         limits = ConclusionLimits.of(self.settings)
         found = conclude(outcomes, limits, group=group)
         found.caveats = [
             *caveats_of(
-                outcomes,
+                replace(outcomes, n_skipped=self._n_reached(outcomes, group) - len(outcomes)),
                 skips=self.run.skips.get(outcomes.transformation, {}),
                 renamed=self.settings.labels,
                 model_labels=self.predictor.model.predictor.labels,

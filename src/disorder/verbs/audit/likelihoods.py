@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from disorder.errors import DisorderError
+from disorder.runs.conclusion import MAIN
 from disorder.runs.run import Run
 from disorder.runs.settings import Settings
 from disorder.types import Task
@@ -28,7 +29,7 @@ def rank_verdict(run: Run) -> str:
     """What such an audit says in one sentence; empty for any other."""
     if not run.is_likelihood:
         return ""
-    ranked = [spec for spec in ["derange", *run.breaks_order] if run.score(spec, RANK)]
+    ranked = [spec for spec in [MAIN, *run.breaks_order] if run.score(spec, RANK)]
     if not ranked:
         return "No verdict: no transformation keeps the words and changes their order."
     record = run[ranked[0], RANK]

@@ -1,23 +1,21 @@
 """A gate that is decided while the audit runs: rules such as `skill_kept > 0.8`, by intervals that
 hold however often one looks.
 
-Where a rule's score is a mean of one value per example, its confidence sequence is watched; for
-`skill_kept` that of the ratio. A rule on another score, or on a group, is decided at the end.
+Where a rule's score is a mean of one value per example, its confidence sequence is watched; for a
+ratio of skills that of the ratio. A rule on another score, or on a group, is decided at the end.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from disorder.errors import DisorderError
-from disorder.metrics import Anytime, AnytimeRatio, Metric
-from disorder.types import Fidelity, Outcomes, Task
+from disorder.errors import DisorderError, NothingToMeasure
+from disorder.metrics import Anytime, AnytimeRatio, Metric, SkillRatio
+from disorder.types import Dataset, Fidelity, Outcomes, Task
 from disorder.verbs.gate import GateRule, ScoreNames
-
-RATIO = "skill_kept"
 
 
 @dataclass
@@ -31,6 +29,7 @@ class WatchedRule:
     sequence: Anytime | AnytimeRatio
     n_examples: int = 0
     verdict: bool | None = None  # whether the rule is met; None as long as that is open
+    waiting: list[Outcomes] = field(default_factory=list)  # for an example of another label
 
     @property
     def interval(self) -> tuple[float, float]:
@@ -46,13 +45,36 @@ class WatchedRule:
         """Take in the examples of a portion, and decide if that is possible now."""
         self.n_examples += len(outcomes)
         if isinstance(self.sequence, AnytimeRatio):
-            right = outcomes.is_right.astype(np.float64)
-            self.sequence.update(outcomes.gold, outcomes.acceptance, right)
+            self._watch_ratio(self.sequence, outcomes)
         else:
             self.sequence.update(Metric.named(self.rule.metric).watched(outcomes))
         if self.verdict is None:
             low, high = map(self.rule.is_met, self.interval)
             self.verdict = low if low == high else None
+
+    def _watch_ratio(self, sequence: AnytimeRatio, outcomes: Outcomes) -> None:
+        self.waiting.append(outcomes)
+        try:
+            found = Metric.named(self.rule.metric).decompose(_joined(self.waiting))
+        except NothingToMeasure:
+            return
+        if isinstance(found, SkillRatio) and found.rows is not None:
+            sequence.update(*found.rows)
+        self.waiting.clear()
+
+
+def _joined(parts: Sequence[Outcomes]) -> Outcomes:
+    """The outcomes of several portions under one transformation, in their order."""
+    planned = [part.n_planned for part in parts if part.n_planned is not None]
+    return replace(
+        parts[0],
+        example=np.concatenate([part.example for part in parts]),
+        gold=np.concatenate([part.gold for part in parts]),
+        original=np.concatenate([part.original for part in parts]),
+        predictions=np.concatenate([part.predictions for part in parts]),
+        is_simple=np.concatenate([part.is_simple for part in parts]),
+        n_planned=np.concatenate(planned) if planned else None,
+    )
 
 
 @dataclass
@@ -64,7 +86,7 @@ class LiveGate:
 
     @classmethod
     def of(
-        cls, texts: Sequence[str], names: ScoreNames, task: Task, fidelity: Fidelity
+        cls, texts: Sequence[str], names: ScoreNames, dataset: Dataset, fidelity: Fidelity
     ) -> LiveGate:
         """The rules that a user typed, for the scores that will be measured."""
         watched = []
@@ -72,11 +94,11 @@ class LiveGate:
         for text in texts:
             rule = GateRule.parse(text)
             spec = _watched_spec(rule, names)
-            sequence = None if spec is None else _sequence(rule, task, fidelity)
+            sequence = None if spec is None else _sequence(rule, dataset, fidelity)
             if sequence is None or spec is None:
                 later.append(text)
             else:
-                watched.append(WatchedRule(rule, spec, task, fidelity, sequence))
+                watched.append(WatchedRule(rule, spec, dataset.task, fidelity, sequence))
         return cls(watched, later)
 
     def watch(self, found: Mapping[str, Outcomes]) -> None:
@@ -100,13 +122,17 @@ def _watched_spec(rule: GateRule, names: ScoreNames) -> str | None:
     return specs[0] if rule.group == "all" and len(specs) == 1 else None
 
 
-def _sequence(rule: GateRule, task: Task, fidelity: Fidelity) -> Anytime | AnytimeRatio | None:
+def _sequence(
+    rule: GateRule, dataset: Dataset, fidelity: Fidelity
+) -> Anytime | AnytimeRatio | None:
+    task = dataset.task
     metric = Metric.named(rule.metric)
     if task.is_regression:
         return None
-    if metric.name == RATIO:
-        return AnytimeRatio(len(task.labels))
     try:
+        if metric.is_skill_ratio(task, fidelity):
+            n_labels = len({example.label for example in dataset.examples})
+            return AnytimeRatio(n_labels) if n_labels > 1 else None
         metric.check_watched(task, fidelity)
     except DisorderError:
         return None

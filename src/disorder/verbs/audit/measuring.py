@@ -37,6 +37,7 @@ class Measuring:
     run: Run
     dataset: Dataset
     predictor: BlockPredictor
+    builder: OutcomeBuilder
     plan: Sequence[Transformation]
     settings: Settings
     requested: Sequence[str]
@@ -44,7 +45,6 @@ class Measuring:
     acceptance: dict[str, Floats] = field(default_factory=dict)  # of those with a control
 
     def __post_init__(self) -> None:
-        self.builder = OutcomeBuilder(self.predictor, self.settings)
         self.conclusions = Conclusions(self.run, self.dataset, self.predictor, self.settings)
 
     def take_originals(self, predicted: Predicted) -> Floats:
@@ -102,7 +102,7 @@ class Measuring:
             return  # one number for every text, of which there is no rank correlation
         if self.requested and self.n_used:
             raise DisorderError(
-                f"none of the scores asked for applies here: {', '.join(self.requested)}; "
+                f"none of the requested scores applies here: {', '.join(self.requested)}; "
                 "see disorder list metrics"
             )
         reasons = {reason for skips in self.run.skips.values() for reason in skips}

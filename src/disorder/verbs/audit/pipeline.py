@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -19,11 +19,11 @@ from disorder.runs.storage import TemporaryFolder
 from disorder.specs import listed
 from disorder.types import Fidelity, Progress
 from disorder.verbs.audit.preparing import prepared
-from disorder.verbs.audit.prompt_spread import spread_over
+from disorder.verbs.audit.prompt_spread import PromptTurn, spread_over, total_spent
 from disorder.verbs.audit.resuming import check_prompts, check_taggers
 from disorder.verbs.gate import gate
 from disorder.verbs.keyword_settings import settings_of
-from disorder.verbs.model_loading import named_again
+from disorder.verbs.model_loading import named_again, resume_command
 
 logger = logging.getLogger("disorder")
 
@@ -122,9 +122,9 @@ def audit(
         first share of its skill reads word order, one that keeps at least the second behaves like a
         bag of words.
     least_skill: skill above chance that counts as none, as a share of all there could be.
-    prompt: how a language model is asked: the name of a prompt (`disorder list prompts`) or a file
-        with a Jinja template; without it by the labels of the data. Several: the scores are those
-        of the first, with their range over all.
+    prompt: the prompt of a language model: a name of `disorder list prompts`, or a file with a
+        Jinja template; without it by the labels of the data. Several: the scores are those of the
+        first, with their range over all.
     shots: examples with their answers in the prompt, as many of each label as can be, by seed.
     shots_from: the data that examples come from (default: the training split that belongs to
         `data`); never those that are audited.
@@ -148,7 +148,8 @@ def audit(
         that hold however often one looks. `run.gate` holds the decision.
     progress: called as progress(stage, done, total, note).
     """
-    given = {name: value for name, value in locals().items() if name not in OUTSIDE}
+    everything = dict(locals())  # before any comprehension, which may add names of its own
+    given = {name: value for name, value in everything.items() if name not in OUTSIDE}
     chosen = settings_of(**given)
     if out is None:
         temporary = TemporaryFolder()
@@ -187,7 +188,7 @@ def resume(
     folder = place(given)
     with FolderLock(folder, option="--resume"):
         before = read_run(folder)
-        if before.status == "done":
+        if before.status == "done" and not _lacks_something(before):
             return _reported(before)  # it may have been killed after the last score
         chosen = Settings.recorded(
             folder,
@@ -235,27 +236,51 @@ def _audited(
     folder: Path,
     progress: Progress | None,
     before: Run | None = None,
+    turn: PromptTurn | None = None,
 ) -> Run:
-    run = prepared(model, data, chosen, folder, progress, before).go().lies_in(folder)
-    if chosen.fail_if:
+    """A run with all that belongs to it; what is there of an earlier session is kept."""
+    turn = turn or PromptTurn(n_left=max(1, len(chosen.prompt)))
+    if before is not None and before.status == "done":
+        run = before
+    else:
+        run = prepared(model, data, chosen, folder, progress, before, turn).go().lies_in(folder)
+    if chosen.fail_if and not run.gate:
         run.gate = gate(run, chosen.fail_if).model_dump()
         write_run(folder, run)
     if len(chosen.prompt) > 1:
-        others = list(_under_other_prompts(model, data, chosen, folder, progress))
-        run.prompt_spread = spread_over([run, *others])
+        runs = _under_other_prompts(run, model, data, chosen, folder, progress)
+        run.prompt_spread = spread_over(runs)
         write_run(folder, run)
     return run
 
 
+def _lacks_something(run: Run) -> bool:
+    """Whether a run with all its scores was stopped before its gate or its other prompts."""
+    has_prompts = len(run.settings.get("prompt") or ()) > 1
+    has_rules = bool(run.settings.get("fail_if"))
+    return (has_rules and not run.gate) or (has_prompts and not run.prompt_spread)
+
+
 def _under_other_prompts(
-    model: Any, data: Any, chosen: Settings, folder: Path, progress: Progress | None
-) -> Iterator[Run]:
-    """The same audit with each prompt but the first, in folders of their own."""
+    first: Run,
+    model: Any,
+    data: Any,
+    chosen: Settings,
+    folder: Path,
+    progress: Progress | None,
+) -> list[Run]:
+    """The run of the first prompt, and the same audit with each other one in a folder of its own;
+    all share one budget.
+    """
+    runs = [first]
     for number, name in enumerate(chosen.prompt[1:], start=2):
         own = folder / "prompts" / f"{number}-{Path(name).stem}"
         before = read_run(own) if (own / "run.json").exists() else None
-        if before is not None and before.status == "done":
-            yield before
-        else:
-            settings = replace(chosen, prompt=[name])
-            yield _audited(model, data, settings, own, progress, before)
+        turn = PromptTurn(
+            n_left=len(chosen.prompt) - len(runs),
+            spent=total_spent(runs),
+            resume_with=resume_command(first, folder),
+        )
+        settings = replace(chosen, prompt=[name])
+        runs.append(_audited(model, data, settings, own, progress, before, turn))
+    return runs

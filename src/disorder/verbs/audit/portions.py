@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from disorder.errors import DisorderError
-from disorder.runs import Run
+from disorder.runs import Run, majority_share
 from disorder.types import Dataset, Example, Outcomes, Progress
 from disorder.verbs.audit.block_source import BlockSource
 from disorder.verbs.audit.budget import Budget
@@ -112,6 +112,7 @@ class Portions:
         for predicted in self.predicted:
             predicted.cut(n_done)
         self.run.n_examples = n_done
+        self.run.majority = majority_share(reached)
         self.run.skips["data"] = dict(skipped)
         self.run.notes.append(
             f"{why}: stopped after {n_done:,} examples, a random part of the data"

@@ -31,6 +31,7 @@ from disorder.verbs.audit.likelihoods import RANK, likelihood_task
 from disorder.verbs.audit.live_gate import LiveGate
 from disorder.verbs.audit.planning import planned_for, requested_scores, score_names
 from disorder.verbs.audit.prompt_breaking import perturbable_prompt
+from disorder.verbs.audit.prompt_spread import PromptTurn
 from disorder.verbs.audit.resuming import continue_run, recorded_plan
 from disorder.verbs.model_loading import load_with, loaded_model
 from disorder.verbs.prompting import bound_prompt
@@ -44,6 +45,7 @@ def prepared(
     folder: Path,
     progress: Progress | None,
     before: Run | None,
+    turn: PromptTurn,
 ) -> Audit:
     """An audit that is ready to go, with all its settings checked."""
     if chosen.break_ == "shots":  # a few examples have a few orders
@@ -89,7 +91,13 @@ def prepared(
         requested=requested,
         rule=rule,
         is_resumed=before is not None,
-        budget=Budget.of(chosen, {} if before is None else before.spent),
+        budget=Budget.of(
+            chosen,
+            {} if before is None else before.spent,
+            elsewhere=turn.spent,
+            n_sharing=turn.n_left,
+        ),
+        resume_with=turn.resume_with,
         gate=gate,
     )
 
@@ -118,7 +126,7 @@ def _gate(
 ) -> LiveGate:
     """The rules of `--fail-if`; one that cannot be decided is an error now, not at the end."""
     names = score_names(plan, dataset, chosen, requested)
-    return LiveGate.of(chosen.fail_if, names, dataset.task, chosen.fidelity)
+    return LiveGate.of(chosen.fail_if, names, dataset, chosen.fidelity)
 
 
 def _check_task(dataset: Dataset, chosen: Settings, rule: StopRule | None) -> None:

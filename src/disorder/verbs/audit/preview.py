@@ -1,4 +1,4 @@
-"""A preview of an audit: how many questions it would ask, and one of them. Nothing is asked."""
+"""A preview of an audit: how many model calls it would make, and one prompt. It makes none."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ SHOWN = 200  # examples whose prompts are measured
 
 @dataclass(frozen=True)
 class Preview:
-    """What an audit would ask: at most so many questions, since short texts have fewer variants."""
+    """The model calls of an audit: at most so many, since short texts have fewer variants."""
 
     model: str
     data: str
@@ -41,7 +41,7 @@ class Preview:
         found = [
             f"{self.model} on {self.data}: {self.n_examples:,} examples",
             f"variants of each: {of_each}",
-            f"at most {self.n_questions:,} questions, the original texts among them",
+            f"at most {self.n_questions:,} model calls, the original texts among them",
         ]
         if self.tokens_in is not None:
             found.append(
@@ -50,12 +50,12 @@ class Preview:
             )
         found += self.notes
         if self.rendered:
-            found += ["", "one of them:", "", self.rendered]
-        return [*found, "", "nothing was asked (--dry-run)"]
+            found += ["", "one of the prompts:", "", self.rendered]
+        return [*found, "", "no model call was made (--dry-run)"]
 
 
 def preview(model: Any = "builtin", data: Any = "builtin", **settings: Any) -> Preview:
-    """What an audit with these settings would ask, with one prompt; asks nothing."""
+    """The model calls that an audit with these settings would make, with one prompt; makes none."""
     chosen = settings_of(**settings)
     dataset = selected_data(data, chosen)
     plan, left_out = planned_for(chosen, dataset.task.language)
@@ -75,7 +75,7 @@ def previewed(
 ) -> Preview:
     """The preview of an audit whose data, transformations and prompt are settled."""
     variants = {each.spec: each.count(settings.q) for each in plan}
-    per_text = 1 if prompt is None else len(prompt.listings)
+    per_text = 1 if prompt is None else len(prompt.listings) * max(1, len(settings.prompt))
     n_questions = len(dataset.examples) * (1 + sum(variants.values())) * per_text
     tokens = None
     rendered = ""

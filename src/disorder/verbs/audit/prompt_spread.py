@@ -2,29 +2,98 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import reduce
 from typing import Any
 
+import numpy as np
+
+from disorder.data import groups
+from disorder.errors import NothingToMeasure
+from disorder.metrics import ORIGINAL, measure
 from disorder.runs import Run
+from disorder.runs.run import DIGITS
+from disorder.types import Outcomes
+from disorder.verbs.compare import FinishedRun
+
+Key = tuple[str, str, str]  # transformation, metric, group
+
+
+@dataclass(frozen=True)
+class PromptTurn:
+    """The turn of one prompt among several, which share a budget and are resumed together."""
+
+    n_left: int = 1  # prompts without a run, this one included
+    spent: Mapping[str, float] = field(default_factory=dict)  # under the prompts before
+    resume_with: str = ""
+
+
+def total_spent(runs: Sequence[Run]) -> dict[str, float]:
+    """Questions, tokens and money of several runs."""
+    found: Counter[str] = Counter()
+    for run in runs:
+        found.update(run.spent)
+    return dict(found)
 
 
 def spread_over(runs: Sequence[Run]) -> list[dict[str, Any]]:
-    """For each score that all prompts have: its smallest and largest value over the prompts."""
-    first, *others = runs
+    """For each score that all prompts have: its smallest and largest value over the prompts, on the
+    examples that were reached under all of them.
+    """
     found = []
-    for record in first.scores:
-        key = (record.transformation, record.metric, record.group)
-        rest = [run.score(*key) for run in others]
-        values = [record.value, *(each.value for each in rest if each is not None)]
+    by_run = _measured(runs)
+    for key, value in by_run[0].items():
+        values = [value, *(rest[key] for rest in by_run[1:] if key in rest)]
         if len(values) == len(runs):
             found.append(
                 {
-                    "transformation": record.transformation,
-                    "metric": record.metric,
-                    "group": record.group,
+                    "transformation": key[0],
+                    "metric": key[1],
+                    "group": key[2],
                     "low": min(values),
                     "high": max(values),
                     "values": values,
                 }
             )
     return found
+
+
+def _measured(runs: Sequence[Run]) -> list[dict[Key, float]]:
+    """The scores of each run, measured again where a limit let one reach fewer examples."""
+    if len({run.n_examples for run in runs}) == 1:
+        return [
+            {(r.transformation, r.metric, r.group): r.value for r in run.scores} for run in runs
+        ]
+    opened = [FinishedRun.open(run) for run in runs]
+    shared = reduce(set.intersection, ({e.id for e in each.examples} for each in opened))
+    return [dict(_on_shared(each, shared)) for each in opened]
+
+
+def _on_shared(finished: FinishedRun, shared: set[str]) -> Iterator[tuple[Key, float]]:
+    """The scores of a run on some of its examples."""
+    by_id = {example.id: example for example in finished.examples}
+    names: dict[str, set[str]] = {}
+    for record in finished.run.scores:
+        names.setdefault(record.transformation, set()).add(record.metric)
+    for spec in (ORIGINAL, *finished.run.transformations):
+        samples = finished.samples(spec)
+        if samples is None:
+            continue
+        outcomes = finished.outcomes(spec, samples)
+        kept = outcomes.take(np.array([str(name) in shared for name in outcomes.example]))
+        if not len(kept):
+            continue
+        used = [by_id[str(name)] for name in kept.example]
+        for group, mask, _ in groups(used, finished.examples):
+            for metric in sorted(names.get(spec, ())):
+                yield from _value(metric, group, kept.take(mask))
+
+
+def _value(metric: str, group: str, outcomes: Outcomes) -> Iterator[tuple[Key, float]]:
+    try:
+        value = measure(metric, outcomes).value
+    except NothingToMeasure:
+        return
+    yield (outcomes.transformation, metric, group), round(float(value), DIGITS) + 0.0

@@ -12,9 +12,9 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from disorder.errors import NothingToMeasure
-from disorder.metrics import resampled
+from disorder.metrics import SkillRatio
 from disorder.transformations import Transformation
-from disorder.types import Floats, Ints, Score
+from disorder.types import Floats, Score
 
 
 def controls(plan: Sequence[Transformation]) -> dict[str, str]:
@@ -42,24 +42,33 @@ def _draws(transformation: Transformation) -> tuple[str, ...]:
 
 
 def relative_gain(is_right: Floats, perturbed: Floats, control: Floats) -> Score:
-    """The gain over examples, with a paired bootstrap interval; values are NaN where an example was
-    left out.
+    """The gain over examples, with Fieller's interval; values are NaN where an example was left
+    out.
+
+    One imagined example that gains nothing and one that gains all join for the interval, which has
+    no width otherwise where all examples agree.
     """
     kept = ~np.isnan(perturbed) & ~np.isnan(control)
-    gained = (perturbed - control)[kept]
-    possible = (is_right.astype(np.float64) - control)[kept]
-    if not kept.any() or possible.sum() <= 0:
+    rows = np.stack([perturbed - control, is_right.astype(np.float64) - control], axis=1)[kept]
+    if not len(rows) or rows[:, 1].sum() <= 0:
         raise NothingToMeasure("the control costs nothing, so that nothing can be gained over it")
-
-    def statistic(block: Ints) -> Floats:
-        below = possible[block].sum(axis=1)
-        return np.asarray(gained[block].sum(axis=1) / np.where(below > 0, below, np.nan))
-
-    value = float(gained.sum() / possible.sum())
-    low, high = resampled(statistic, int(kept.sum()))
-    if np.isnan(low) or np.isnan(high):
+    after, before = rows.mean(axis=0).tolist()
+    drawn = np.concatenate([rows, [[0.0, before], [before, before]]])
+    moved = (drawn - drawn.mean(axis=0)) / np.sqrt(len(drawn) * (len(drawn) - 1))
+    imagined = moved[len(rows) :]
+    ratio = SkillRatio(
+        after=after,
+        before=before,
+        deviations=moved[: len(rows)],
+        imagined=imagined.T @ imagined,
+        freedom=max(1, len(rows) - 1),
+        chance=0.0,
+        unit="accuracy over the control",
+    )
+    bounds = ratio.interval()
+    if bounds is None:
         raise NothingToMeasure("the control costs too little for an interval")
-    return Score(value, min(low, value), max(high, value), int(kept.sum()))
+    return Score(ratio.value, min(bounds[0], ratio.value), max(bounds[1], ratio.value), len(rows))
 
 
 def gains(

@@ -83,7 +83,7 @@ def is_stopped_early(run: Run, spec: str) -> bool:
 def use_anytime_intervals(run: Run, spec: str) -> None:
     """Where prediction stopped early, watched scores have the intervals that allow for it."""
     for stopped in run.stopped:
-        record = run.score(spec, stopped.metric)
-        if stopped.transformation == spec and record is not None:
+        record = run.score(spec, stopped.metric) if stopped.transformation == spec else None
+        if record is not None:
             record.low = min(stopped.low, record.value)
             record.high = max(stopped.high, record.value)

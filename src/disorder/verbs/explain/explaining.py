@@ -115,7 +115,8 @@ def explain(
             How a language model is asked, as for `disorder.audit`.
         progress: Called with stage, done, total and a note.
     """
-    given = {name: value for name, value in locals().items() if name not in OUTSIDE}
+    everything = dict(locals())  # before any comprehension, which may add names of its own
+    given = {name: value for name, value in everything.items() if name not in OUTSIDE}
     settings = settings_of(**given)
     transformation = parse(with_, fidelity=settings.fidelity).tried()
     wanted = [parsed(spec) for spec in ([by] if isinstance(by, str) else by)]

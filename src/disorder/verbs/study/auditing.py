@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
@@ -11,10 +12,44 @@ from disorder.runs import Run, read_run
 from disorder.types import Fidelity
 from disorder.verbs.audit import audit, resume
 from disorder.verbs.study.kept_steps import check_made_of
-from disorder.verbs.study.naming import GivenRun, hashed_folder_name, raw_data, short_name
+from disorder.verbs.study.naming import GivenRun, hashed_folder_name, raw_data, short_name, title_of
 from disorder.verbs.study.part_settings import spec_in_run
 from disorder.verbs.study.workbench import Workbench
 from disorder.verbs.train import with_prefix
+
+
+@dataclass(frozen=True)
+class StudiedRun:
+    """The audit of one model on one dataset, and how the tables of a study name it."""
+
+    run: Run
+    folder: Path
+    about: Mapping[str, str]
+    name: str
+
+
+def audited_pairs(
+    bench: Workbench,
+    transformations: Sequence[str],
+    *,
+    q: int | None,
+    short: Literal["skip", "use"] = "skip",
+    curtails: Sequence[str] = (),
+) -> Iterator[StudiedRun]:
+    """The audits of all models of a study on all of its data."""
+    for model, data in bench.pairs():
+        run, folder = audit_once(
+            bench,
+            model,
+            data,
+            transformations,
+            q=bench.q(q),
+            limit=bench.settings.limit,
+            short=short,
+            curtails=curtails,
+        )
+        about = {"model": title_of(model), "data": bench.name_of(data)}
+        yield StudiedRun(run, folder, about, f"{short_name(model)} on {short_name(data)}")
 
 
 def audit_once(

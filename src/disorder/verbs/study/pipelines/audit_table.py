@@ -12,8 +12,8 @@ from disorder.metrics import ORIGINAL
 from disorder.runs import Run
 from disorder.types import Score
 from disorder.verbs.compare import FinishedRun
-from disorder.verbs.study.auditing import audit_once
-from disorder.verbs.study.naming import short_name, title_of
+from disorder.verbs.study.auditing import audited_pairs
+from disorder.verbs.study.naming import short_name
 from disorder.verbs.study.part_settings import spec_in_run
 from disorder.verbs.study.pipeline import Pipeline, Reach
 from disorder.verbs.study.result import StepResult, StudyCell
@@ -82,22 +82,11 @@ class AuditTable(Pipeline):
 
     def __call__(self, bench: Workbench) -> Iterator[StepResult]:
         """One step per run."""
-        for model, data in bench.pairs():
-            run, folder = audit_once(
-                bench,
-                model,
-                data,
-                self.transformations,
-                q=bench.q(self.q),
-                limit=bench.settings.limit,
-                curtails=self.curtails,
-            )
-            about = {"model": title_of(model), "data": bench.name_of(data)}
-            what = f"{short_name(model)} on {short_name(data)}"
+        for each in audited_pairs(bench, self.transformations, q=self.q, curtails=self.curtails):
             yield StepResult(
-                cells=list(self.cells(run, folder, about)),
-                links=[bench.link(what, folder / "report.html")],
-                notes=missing_scores(run, about, self.metrics),
+                cells=list(self.cells(each.run, each.folder, each.about)),
+                links=[bench.link(each.name, each.folder / "report.html")],
+                notes=missing_scores(each.run, each.about, self.metrics),
             )
 
     def cells(self, run: Run, folder: Path, about: Mapping[str, str]) -> Iterator[StudyCell]:

@@ -16,8 +16,7 @@ from disorder.transformations import parse
 from disorder.transformations.rendering import variant_texts
 from disorder.types import Example, Ints, Outcomes, Texts
 from disorder.verbs.compare import FinishedRun
-from disorder.verbs.study.auditing import audit_once
-from disorder.verbs.study.naming import short_name, title_of
+from disorder.verbs.study.auditing import audited_pairs
 from disorder.verbs.study.part_settings import spec_in_run
 from disorder.verbs.study.pipeline import Pipeline, Reach
 from disorder.verbs.study.result import DIGITS, StepResult, StudyCell
@@ -62,24 +61,13 @@ class ExampleTexts(Pipeline):
 
     def __call__(self, bench: Workbench) -> Iterator[StepResult]:
         """One step per run."""
-        for model, data in bench.pairs():
-            run, folder = audit_once(
-                bench,
-                model,
-                data,
-                self.perturbs,
-                q=bench.q(self.q),
-                limit=bench.settings.limit,
-                short="use",
-            )
-            about = {"model": title_of(model), "data": bench.name_of(data)}
-            spec = spec_in_run(run, self.transformation) or self.transformation
-            what = f"{short_name(model)} on {short_name(data)}"
-            shown = ShownExamples.of(folder, spec)
+        for each in audited_pairs(bench, self.perturbs, q=self.q, short="use"):
+            spec = spec_in_run(each.run, self.transformation) or self.transformation
+            shown = ShownExamples.of(each.folder, spec)
             yield StepResult(
-                cells=list(shown.cells(about)),
-                links=[bench.link(what, folder / "report.html")],
-                notes=[f"{what}: {shown.summary}"],
+                cells=list(shown.cells(each.about)),
+                links=[bench.link(each.name, each.folder / "report.html")],
+                notes=[f"{each.name}: {shown.summary}"],
             )
 
 
