@@ -91,16 +91,6 @@ AUDITS = {
         "bow:de-bow de-test.jsonl --task xnli --language de",
         "blind to order",
     ),
-    "de-minilm": Known(
-        "MiniLM-L6, fine-tuned on MNLI",
-        "hf:$MINILM $DISORDER_DATA/xnli/dev_de.jsonl.gz --limit 500",
-        "an English model with an English vocabulary: little skill in German",
-    ),
-    "zh-minilm": Known(
-        "MiniLM-L6, fine-tuned on MNLI",
-        "hf:$MINILM $DISORDER_DATA/xnli/dev_zh.jsonl.gz --limit 500",
-        "hardly a character of Chinese is in its vocabulary: no skill",
-    ),
     "zh-bow": Known(
         "bag of words, OCNLI",
         "bow:ocnli-bow ocnli:dev",

@@ -25,7 +25,7 @@ from disorder.types import Ints, Outcomes, Task
 from disorder.verbs.audit import audit
 from disorder.verbs.audit.caveats import caveats_of, of_behaviour, words_alone
 from disorder.verbs.audit.concluding import ConclusionLimits, conclude
-from disorder.verbs.audit.conclusions import sanity_command
+from disorder.verbs.audit.conclusions import Neighbours, neighbours_kept, sanity_command
 from disorder.verbs.audit.prompt_breaking import prompt_verdict
 
 Row = dict[str, str]
@@ -83,6 +83,15 @@ class TestWeakPerturbations:
         assert f"{spec} leaves 0." in found.because
         assert "--with derange moves every word" in found.because
         assert found.more_examples is None
+
+    def test_words_that_change_places_with_the_next_stay_side_by_side(self) -> None:
+        """In order none, beside each other 4 of 7; a random order of 8 words leaves 2 in 8."""
+        positions = np.array([[1, 0, 3, 2, 5, 4, 7, 6]])
+        still = SimpleNamespace(written=None, positions=np.arange(5)[None])
+        moved = SimpleNamespace(written=None, positions=positions)
+        counts = neighbours_kept(SimpleNamespace(sides=(still, moved)))  # type: ignore[arg-type]
+        assert counts.tolist() == [0, 4, 1.75, 7]
+        assert Neighbours(0, 4 / 7, 1.75 / 7).above_chance == pytest.approx(3 / 7)
 
     def test_it_is_a_reader_once_every_word_moves(self) -> None:
         rows = sentences(60, 12)

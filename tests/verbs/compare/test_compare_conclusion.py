@@ -32,6 +32,7 @@ def found(folders: dict[str, Path]) -> Comparison:
 def test_the_reader_uses_word_order_more(found: Comparison) -> None:
     [said] = found.conclusions
     assert (said.order, said.accuracy, said.transformation) == ("lower", "higher", "derange")
+    assert said.skill_kept is not None
     assert said.skill_kept.high < 0
     assert said.original.low > 0
 
@@ -78,6 +79,7 @@ def test_one_model_twice(folders: dict[str, Path], tmp_path: Path) -> None:
     audit("builtin:bow", "builtin", out=tmp_path / "again", **ASKED)
     [said] = compare(folders["bag"], tmp_path / "again").conclusions
     assert (said.order, said.accuracy) == ("undecided", "same")
+    assert said.skill_kept is not None
     assert said.skill_kept.difference == 0  # so few examples do not show that it is none
 
 

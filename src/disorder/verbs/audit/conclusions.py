@@ -19,7 +19,7 @@ from disorder.runs.conclusion import MAIN, Caveat, Conclusion, WordBaseline
 from disorder.runs.run import DIGITS
 from disorder.runs.samples import storable
 from disorder.runs.settings import Settings
-from disorder.types import Bools, Dataset, Ints, Outcomes, Variants
+from disorder.types import Bools, Dataset, Floats, Ints, Outcomes, Variants
 from disorder.verbs.audit.block import BlockPredictor
 from disorder.verbs.audit.caveats import caveats_of, of_behaviour, of_repeats, words_alone
 from disorder.verbs.audit.concluding import ConclusionLimits, conclude
@@ -29,7 +29,7 @@ from disorder.verbs.outcomes import gold_of
 
 KEEPS_SKILL = ("bag_of_words", "mixed")
 N_SAMPLED = 50  # examples on which transformations are told apart by what they break
-MOST_TOGETHER = 1 / 3  # of neighbouring words, for a model that keeps its skill to be judged
+MOST_TOGETHER = 1 / 3  # of neighbours beyond chance, for a model that keeps its skill to be judged
 FEWEST_ROWS = 50  # that `sanity` trains on
 IN_MEMORY = "data"  # how rows that were given as they are are called
 
@@ -120,16 +120,16 @@ class Conclusions:
         """Skill that is kept where most neighbouring words stay together may rest on their order:
         only its loss can be concluded from.
         """
-        together = self._together(spec)
-        if together is None or together <= MOST_TOGETHER:
+        kept = self._neighbours(spec)
+        if kept is None or kept.above_chance <= MOST_TOGETHER:
             return
         instead = "" if spec == MAIN else f": --with {MAIN} moves every word"
         for each in found.values():
             if each.kind in KEEPS_SKILL:
                 each.kind = "undecided"
                 each.because += (
-                    f"; {spec} leaves {together:.2f} of neighbouring words together, so that the "
-                    f"skill that is kept may rest on their order{instead}"
+                    f"; {spec} leaves {kept.beside:.2f} of neighbouring words side by side, so "
+                    f"that the skill that is kept may rest on them{instead}"
                 )
 
     def _ask_the_data(self, found: dict[str, Conclusion]) -> None:
@@ -155,22 +155,38 @@ class Conclusions:
                 found[group].caveats.insert(0, caveat)
 
     def _rank(self, spec: str) -> float:
-        together = self._together(spec)
-        return 1.0 if together is None else together
+        kept = self._neighbours(spec)
+        return 1.0 if kept is None else kept.in_order
 
-    def _together(self, spec: str) -> float | None:
-        """The share of neighbouring words that a transformation leaves together, on some examples;
-        None where that cannot be said.
+    def _neighbours(self, spec: str) -> Neighbours | None:
+        """What a transformation leaves of neighbouring words, on some examples; None where that
+        cannot be said.
         """
         if self.predictor.transformation(spec).asks_others:
             return None
-        kept = np.zeros(2)
+        counts = np.zeros(4)
         for example in self.dataset.examples[:N_SAMPLED]:
             try:
-                kept += neighbours_kept(self.predictor.perturbed(spec, example))
+                counts += neighbours_kept(self.predictor.perturbed(spec, example))
             except DoesNotApply:
                 continue
-        return float(kept[0] / kept[1]) if kept[1] else None
+        return Neighbours(*(counts[:3] / counts[3]).tolist()) if counts[3] else None
+
+
+@dataclass(frozen=True)
+class Neighbours:
+    """Shares of neighbouring words: still in order, still side by side in either order, and side by
+    side by chance.
+    """
+
+    in_order: float
+    beside: float
+    by_chance: float
+
+    @property
+    def above_chance(self) -> float:
+        """The share side by side beyond that of a random order; short texts always have some."""
+        return (self.beside - self.by_chance) / max(1e-9, 1 - self.by_chance)
 
 
 def sanity_command(run: Run) -> str:
@@ -201,18 +217,20 @@ def _row(group: str, beside: SkillRatio) -> WordBaseline:
     )
 
 
-def neighbours_kept(variants: Variants) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
-    """How many words of a perturbed text are still followed by the word that followed them, per
-    variant, and how many there are; a text that no variant changes does not count.
+def neighbours_kept(variants: Variants) -> Floats:
+    """How many neighbouring words of a perturbed text are still in order, are still side by side,
+    and are so by chance, per variant; and how many there are. A text that no variant changes does
+    not count.
     """
-    kept = 0.0
-    total = 0
+    found = np.zeros(4)
     for rows in variants.sides:
         if rows.written is None and rows.positions.shape[1] > 1 and _is_moved(rows.positions):
-            follows = np.diff(rows.positions, axis=1) == 1
-            kept += float(follows.sum(axis=1).mean())
-            total += follows.shape[1]
-    return np.array([kept, float(total)])
+            apart = np.diff(rows.positions, axis=1)
+            n = apart.shape[1]
+            in_order = (apart == 1).sum(axis=1).mean()
+            beside = (np.abs(apart) == 1).sum(axis=1).mean()
+            found += [in_order, beside, n * min(1.0, 2 / (n + 1)), n]
+    return found
 
 
 def _is_moved(positions: Ints) -> bool:
