@@ -210,7 +210,7 @@ class TestKnownModels:
             with_=["derange"],
             progress=lambda *step: told.append(step),
         )
-        assert [step for step in told if step[0] != OVERALL][0] == ("original", 6, 6, "")
+        assert next(step for step in told if step[0] != OVERALL) == ("original", 6, 6, "")
         assert ("derange", 6, 6, "accuracy so far 0.333") in told
 
     def test_a_regression_is_measured_by_rank(self, jsonl: Write) -> None:
