@@ -32,7 +32,12 @@ COMMAND = re.compile(r"^\s*(?:\$ )?disorder (human \w+|\w+)(.*)$", flags=re.MULT
 def test_doctests(room: str) -> None:
     for name in MODULES:
         if name.split(".")[1] == room:
-            module = importlib.import_module(name)
+            try:
+                module = importlib.import_module(name)
+            except ModuleNotFoundError as error:  # of an extra that is not installed
+                if (error.name or "disorder").startswith("disorder"):
+                    raise
+                continue
             assert (module.__doc__ or "").strip(), f"{name} does not say what it is"
             assert doctest.testmod(module).failed == 0, name
 
