@@ -160,7 +160,8 @@ def steady(text: str) -> str:
 
 def run_page(path: Path, *, pictures: Path | None = None) -> str:
     """A page with its outputs of today; its pictures are copied where a folder is given."""
-    with tempfile.TemporaryDirectory() as name:
+    with tempfile.TemporaryDirectory() as name, tempfile.TemporaryDirectory() as cache:
+        os.environ["DISORDER_CACHE"] = cache  # as on a machine that never ran it
         folder = Path(name)
         text = ran(path.read_text(encoding="utf-8"), folder)
         if pictures is not None:
