@@ -60,10 +60,11 @@ class DecoderSearch:
     n_skipped: int
 
 
-# Moses's defaults: stack 100, ttable-limit 20, distortion-limit 6 (statmt.org/moses)
+# Moses: a stack of 200 by default; 20 translations per phrase and jumps of 6 words are what its
+# training script writes into moses.ini
 SEARCHES: dict[DecoderName, DecoderSearch] = {
     "quick": DecoderSearch(n_hypotheses=10, n_options=10, n_skipped=0),
-    "moses": DecoderSearch(n_hypotheses=100, n_options=N_OPTIONS, n_skipped=6),
+    "moses": DecoderSearch(n_hypotheses=200, n_options=N_OPTIONS, n_skipped=6),
 }
 
 
