@@ -11,7 +11,7 @@ import pytest
 
 from disorder.data.builtin import TASKS as BUILTIN
 from disorder.models import load
-from disorder.models.bow import Bow
+from disorder.models.bow import N_FEATURES, Bow
 from disorder.models.builtin import MODELS
 from disorder.models.fingerprints import folder_fingerprint, hub_fingerprint
 from disorder.types import Task
@@ -128,10 +128,10 @@ def test_onnx_folders(tmp_path: Path, name: str) -> None:
 @pytest.mark.parametrize("name", ["config.json", "weights.npz"])
 def test_bags_of_words(tmp_path: Path, name: str) -> None:
     task = Task("two", ("no", "yes"))
-    Bow(("no", "yes"), np.zeros((8, 2))).save(tmp_path)
+    Bow(("no", "yes"), np.zeros((N_FEATURES, 2))).save(tmp_path)
     before = load(f"bow:{tmp_path}", task=task).fingerprint
     labels = ("yes", "no") if name == "config.json" else ("no", "yes")
-    weights = np.ones((8, 2)) if name == "weights.npz" else np.zeros((8, 2))
+    weights = np.ones((N_FEATURES, 2)) if name == "weights.npz" else np.zeros((N_FEATURES, 2))
     Bow(labels, weights).save(tmp_path)
     assert load(f"bow:{tmp_path}", task=task).fingerprint != before
 

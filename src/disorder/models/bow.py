@@ -21,7 +21,7 @@ from zlib import crc32
 
 import numpy as np
 
-from disorder.errors import BadModel
+from disorder.errors import BadData, BadModel
 from disorder.models.fingerprints import array_fingerprint, folder_fingerprint
 from disorder.models.outputs.probabilities import softmax
 from disorder.registry import model
@@ -82,7 +82,7 @@ class Bow:
             weights = _array(read_file(folder / "weights.npz", max_bytes=MAX_BYTES))
             if weights.shape != (N_FEATURES, max(1, len(labels))):
                 raise ValueError(f"{len(labels)} labels, weights of shape {weights.shape}")
-        except (OSError, KeyError, ValueError, TypeError, BadZipFile, zlib.error) as error:
+        except (BadData, OSError, KeyError, ValueError, TypeError, BadZipFile, zlib.error) as error:
             raise BadModel(f"bow:{folder} is no bag-of-words folder ({error})") from None
         return cls(tuple(labels), weights, f"bow:{folder_fingerprint(folder)}")
 

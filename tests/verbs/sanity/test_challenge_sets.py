@@ -13,6 +13,7 @@ from made_data import ZOO, hans_like
 
 import disorder
 from disorder.verbs.sanity import Sanity
+from disorder.verbs.sanity.features import overlap
 
 pytest.importorskip("sklearn", reason="needs scikit-learn")
 
@@ -28,6 +29,14 @@ def found() -> Sanity:
 @pytest.fixture(scope="module")
 def challenge() -> Sanity:
     return disorder.sanity(HANS, check=["texts", "baselines", "words"], role="challenge")
+
+
+def test_overlap_does_not_see_length() -> None:
+    """Shares and no counts: texts of any length with the same share are the same to the model."""
+    short, long = ("a b c d", "a b x y"), ("a b c d e f g h", "a b c d w x y z")
+    _, [of_short, of_long, of_more] = overlap([short, long, ("a b c d", "a b c y")])
+    assert of_short == of_long
+    assert of_short != of_more
 
 
 def test_overlap_that_is_the_same_in_every_row_tells_nothing(found: Sanity) -> None:

@@ -42,10 +42,10 @@ def counted(**settings: Any) -> Any:
 
 @pytest.fixture
 def without_punkt(monkeypatch: pytest.MonkeyPatch) -> None:
-    def missing() -> None:
+    def missing(*_: str) -> None:
         raise MissingData("NLTK's sentence splitter needs its data")
 
-    monkeypatch.setattr(nltk_sentences, "_sentence_splitter", missing)
+    monkeypatch.setattr(nltk_sentences, "sentence_splitter", missing)
 
 
 def test_the_rules_are_used_unless_the_user_says_otherwise(without_punkt: None) -> None:

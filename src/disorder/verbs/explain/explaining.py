@@ -111,8 +111,9 @@ def explain(
         batch_size: Texts per batch (by length if None).
         precision: `"auto"` takes a faster one if its predictions agree.
         cache: Folder of the prediction cache, or `"off"`.
-        prompt, shots, shots_from, label_words, option_orders, calibrate, chat, base_url, answers:
-            How a language model is asked, as for `disorder.audit`.
+        prompt, shots, shots_from, label_words, option_orders, calibrate, chat: How a language model
+            is asked, as for `disorder.audit`.
+        base_url, answers: The server of an `openai:` model, and how its answers are read.
         progress: Called with stage, done, total and a note.
     """
     everything = dict(locals())  # before any comprehension, which may add names of its own
