@@ -121,6 +121,7 @@ _options_are_meant: ContextVar[bool] = ContextVar("options are meant", default=F
 # what stands for an option in Python, where it is not its own name
 KEYWORDS = {"set": "settings"}
 COMMAND = re.compile(r"\bdisorder [a-z]+ ")  # a command to type stays as it is
+PAIR = re.compile(r"(?<![\w-])--(columns) (\w+=\w+)")  # an example to copy
 RESUMED = re.compile(r"--resume (\S+)")
 # not inside a name of a folder, which may have two dashes
 OPTION = re.compile(
@@ -143,12 +144,15 @@ def with_keywords(message: str) -> str:
 
     >>> with_keywords("--limit 0: need 1 or more; choose another --out")
     'limit=0: need 1 or more; choose another out'
+    >>> with_keywords("say which one it is: --columns NAME=label")
+    'say which one it is: columns="NAME=label"'
     >>> with_keywords("runs/mine--mnli is no run")
     'runs/mine--mnli is no run'
     """
     command = COMMAND.search(message)
     end = command.start() if command else len(message)
     said = RESUMED.sub(r'disorder.resume("\1")', message[:end])
+    said = PAIR.sub(r'--\1 "\2"', said)
     return OPTION.sub(_keyword, said) + message[end:]
 
 

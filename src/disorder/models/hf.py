@@ -35,6 +35,8 @@ from disorder.models.outputs.probabilities import softmax
 from disorder.registry import model
 from disorder.types import Floats, Pair, Predictor, Task, Texts, TokenUnit, Variants
 
+CONFIGS = ("config.json", "adapter_config.json")  # one of which every model folder has
+
 
 @model(form="hf:NAME_OR_FOLDER", needs="transformers, torch", only_reads=True)
 def hf(address: str, *, task: Task) -> Predictor:
@@ -55,6 +57,7 @@ def hf(address: str, *, task: Task) -> Predictor:
     logging.disable_progress_bar()
     if address.startswith(("/", "./", "../", "~")) and not Path(address).is_dir():
         raise BadModel(f"hf:{address}: no such folder")
+    check_folder(Path(address).expanduser(), f"hf:{address}")
     try:
         with hub_access(address):
             tokenizer = AutoTokenizer.from_pretrained(address, trust_remote_code=False)
@@ -75,6 +78,15 @@ def hf(address: str, *, task: Task) -> Predictor:
     return hf_predictor(
         network.to(best_device()), tokenizer, f"hf:{fingerprint}" if fingerprint else ""
     )
+
+
+def check_folder(folder: Path, spec: str) -> None:
+    """Raise on a folder that holds no transformers model."""
+    if folder.is_dir() and not any((folder / name).exists() for name in CONFIGS):
+        raise BadModel(
+            f"{spec} is no transformers model: need a folder with config.json, a tokenizer and "
+            "*.safetensors"
+        )
 
 
 def hf_predictor(

@@ -183,7 +183,7 @@ def test_all_three_kinds_are_counted_with_their_labels() -> None:
     [verdict] = found.verdicts
     assert verdict.because.startswith("2 of 102 rows repeat another")
     assert verdict.because.endswith("1 of them with another label")
-    assert "7 more rows were dropped" in found.notes[0]
+    assert "the 7 rows left out on reading are not counted here" in found.notes[0]
     assert {row["kind"]: row["rows"] for row in found.tables[0].rows}["equal to the letter"] == 1
 
 

@@ -62,7 +62,11 @@ def from_label_scores(name: str, predictions: Sequence[Any], labels: Sequence[st
             )
         for label, score in scores.items():
             if label not in columns:
-                raise BadModel(f"{name}: predicted {label!r}, which is none of {', '.join(labels)}")
+                raise BadModel(
+                    f"{name}: predicted {label!r}, which is none of {', '.join(labels)}; if they "
+                    "have other names there, give the function an attribute `labels` with all of "
+                    "its own, and say what they mean with --labels OWN=LABEL,…"
+                )
             array[row, columns[label]] = score
     return array
 

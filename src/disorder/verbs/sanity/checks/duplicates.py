@@ -219,8 +219,8 @@ def _dropped_notes(data: Dataset) -> list[str]:
     if not n:
         return []
     return [
-        f"{data.name}: {n:,} more rows were dropped on reading: they repeat another to the letter, "
-        "label included"
+        f"{data.name}: the {n:,} rows left out on reading are not counted here: they repeat "
+        "another to the letter, label included"
     ]
 
 
