@@ -35,9 +35,9 @@ if TYPE_CHECKING:
 
 CAPTIONS = {
     "forest": "{score} on original and perturbed texts, with 95 % intervals; the dotted line is "
-    "chance.",
+    "chance{among}.",
     "omega": "Examples with more than a share x of permutations ({main}) that get the gold label: "
-    "Ω_x. A bag of words draws a flat line at its accuracy; the dotted line marks chance.",
+    "Ω_x. A bag of words draws a flat line at its accuracy; the dotted line marks chance{among}.",
     "acceptance": "Share of permutations ({main}) that get the gold label, for examples whose "
     "original text is predicted correctly, and wrongly. A bag of words has all of the first at 1 "
     "and all of the second at 0.",
@@ -136,11 +136,12 @@ def _pictures(run: Run, main: str) -> list[dict[str, str]]:
     score = run.main_score
     title = title_of(score)
     title = title[0].upper() + title[1:]
+    among = "" if run.chance is None else f" among the {len(run.labels)} labels of the task"
     pictures = {CAPTIONS["forest"]: charts.forest(run, score)}
     tables = run.figures.get(main, {})  # runs of older versions have fewer
     pictures |= {CAPTIONS[name]: draw(run, main) for name, draw in DRAWN.items() if name in tables}
     return [
-        {"svg": svg, "caption": caption.format(score=title, main=main)}
+        {"svg": svg, "caption": caption.format(score=title, main=main, among=among)}
         for caption, svg in pictures.items()
     ]
 
