@@ -81,10 +81,14 @@ def test_a_repeated_audit_asks_nothing(server: FakeServer) -> None:
 
 def test_equal_texts_are_asked_once(server: FakeServer) -> None:
     rows = [
-        {"id": f"e{i}", "text_a": "one two three four five six", "text_b": "six five four three",
-         "label": ["entailment", "neutral", "contradiction"][i % 3]}
+        {
+            "id": f"e{i}",
+            "text_a": "one two three four five six",
+            "text_b": "six five four three",
+            "label": ["entailment", "neutral", "contradiction"][i % 3],
+        }
         for i in range(9)
-    ]  # fmt: skip
+    ]
     settings = SETTINGS | {"base_url": server.url, "limit": None, "with_": "reverse"}
     disorder.audit("openai:fake", rows, **settings)
     counts = Counter(json.dumps(body) for _, body in server.questions[-2:])
