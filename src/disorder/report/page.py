@@ -133,17 +133,17 @@ def environment(package: str, folder: str, **filters: Callable[..., str]) -> Env
 
 
 def _pictures(run: Run, main: str) -> list[dict[str, str]]:
-    score = run.main_score
-    title = title_of(score)
-    title = title[0].upper() + title[1:]
-    among = "" if run.chance is None else f" among the {len(run.labels)} labels of the task"
-    pictures = {CAPTIONS["forest"]: charts.forest(run, score)}
+    pictures = {"forest": charts.forest(run, run.main_score)}
     tables = run.figures.get(main, {})  # runs of older versions have fewer
-    pictures |= {CAPTIONS[name]: draw(run, main) for name, draw in DRAWN.items() if name in tables}
-    return [
-        {"svg": svg, "caption": caption.format(score=title, main=main, among=among)}
-        for caption, svg in pictures.items()
-    ]
+    pictures |= {name: draw(run, main) for name, draw in DRAWN.items() if name in tables}
+    return [{"svg": svg, "caption": caption(name, run, main)} for name, svg in pictures.items()]
+
+
+def caption(name: str, run: Run, main: str) -> str:
+    """What a picture of a run shows under a transformation."""
+    score = title_of(run.main_score)
+    among = "" if run.chance is None else f" among the {len(run.labels)} labels of the task"
+    return CAPTIONS[name].format(score=score[0].upper() + score[1:], main=main, among=among)
 
 
 def _answers(run: Run, main: str) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from disorder.errors import BadData, DisorderError, UnknownName
 from disorder.metrics import ORIGINAL
 from disorder.report import charts
 from disorder.report.metric_names import meaning_of, shown, title_of
-from disorder.report.page import CAPTIONS, visible
+from disorder.report.page import caption, visible
 from disorder.report.terminal import about, by_transformation, caveat_lines
 from disorder.report.wording import (
     command,
@@ -167,9 +167,7 @@ def chart_captions(run: Run) -> dict[str, str]:
     main = main_transformation(run)
     measured = run.figures.get(main, {})
     names = [name for name in CHARTS if name == "forest" or name in measured]
-    title = title_of(run.main_score)
-    score = title[0].upper() + title[1:]
-    return {name: CAPTIONS[name].format(score=score, main=main) for name in names}
+    return {name: caption(name, run, main) for name in names}
 
 
 @lru_cache(maxsize=64)
