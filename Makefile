@@ -70,7 +70,7 @@ test-laboratory: $(VENV)/installed-all
 
 test-faults: $(VENV)/installed-all
 	rm -f faults.jsonl
-	DISORDER_FAULTS=full DISORDER_FAULTS_LOG=$(CURDIR)/faults.jsonl $(PYTEST) -m 'laboratory or not shared and not browser' tests/faults tests/engines/test_ray_faults.py tests/models/test_fingerprint_contract.py
+	DISORDER_FAULTS=full DISORDER_FAULTS_LOG=$(CURDIR)/faults.jsonl $(PYTEST) -m 'laboratory or not shared and not browser' tests/faults tests/engines/test_ray_faults.py tests/engines/test_resume.py tests/models/test_fingerprint_contract.py
 	$(BIN)/python scripts/fault_figures.py faults.jsonl
 	$(BIN)/python scripts/replay_attacks.py
 	$(BIN)/python scripts/check_dependencies.py
