@@ -208,7 +208,7 @@ async def likely_words(client: Client, question: Question) -> dict[str, float]:
     """Three words that the model may well say next, each one token with a space before it, and
     their log-probabilities.
     """
-    body = {"prompt": question.text, "n_predict": 1, "n_probs": 200, "ignore_eos": True}
+    body = {"prompt": question.text, "n_predict": 1, "n_probs": 200, "temperature": 0}
     reply = await client.post("/completion", body)
     top = reply["completion_probabilities"][0]["top_logprobs"]
     words = [each for each in top if re.fullmatch(r" [a-z]+", each["token"])]
