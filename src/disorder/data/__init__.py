@@ -7,19 +7,16 @@ leave out, by reason.
 from __future__ import annotations
 
 from disorder.data.reading import (
-    at_hand,
     column_names,
     declared_language,
     detected_language,
-    honest_name,
-    joined_specs,
     named_language,
-    named_set_of,
+    read_by_language,
     read_data,
     stream,
-    train_spec,
 )
 from disorder.data.selection import drawing_key, groups, rare_labels, select, vocabulary
+from disorder.data.sources import at_hand, honest_name, joined_specs, named_set_of, train_spec
 from disorder.data.tasks import guess_task, known_tasks
 
 __all__ = [
@@ -36,6 +33,7 @@ __all__ = [
     "named_language",
     "named_set_of",
     "rare_labels",
+    "read_by_language",
     "read_data",
     "select",
     "stream",

@@ -116,8 +116,8 @@ def language_code(given: str) -> str:
     code = by_name.get(typed) or ALIASES.get(first, first)
     if code in NAMES or code in (UNKNOWN, MIXED):
         return code
-    close = difflib.get_close_matches(typed, by_name, n=1)
-    raise UnknownName("language", by_name[close[0]] if close else given, ["auto", *NAMES])
+    is_name = bool(difflib.get_close_matches(typed, by_name, n=1))
+    raise UnknownName("language", typed, by_name if is_name else ["auto", *NAMES])
 
 
 def language_name(code: str) -> str:

@@ -101,7 +101,7 @@ def audit_once(
         engine=bench.settings.engine,
         workers=bench.settings.workers,
         **_curtailed(bench, curtails),
-        **bench.predicting(model),
+        **bench.predicting(model, data),
     )
     return run, folder
 

@@ -64,6 +64,13 @@ class NamedRows:
     given: Any
 
 
+@dataclass(frozen=True)
+class OneLanguage(NamedRows):
+    """The rows of one language, which the study has read itself; `source` names all of them."""
+
+    source: str
+
+
 def title_of(given: Any) -> str:
     """What a model or data is called in the table."""
     match given:

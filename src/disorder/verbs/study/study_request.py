@@ -53,6 +53,7 @@ from disorder.verbs.study.study_settings import StudySettings
 from disorder.verbs.study.table_lines import title
 from disorder.verbs.study.workbench import LEARNING, Workbench
 
+BEYOND = "beyond"  # the name of items that are of no paper
 MAY_DIFFER = ("models", "data", "names")  # between a study and its continuation
 
 
@@ -167,7 +168,8 @@ class StudyRequest:
         words = [" on ".join(filter(None, words))] if any(words) else []
         if q is not None and max(q) > 1:
             ours, theirs = q
-            words.append(f"q = {ours}" + (f" (the paper: {theirs})" if ours != theirs else ""))
+            whose = "by default" if self.item.paper_name == BEYOND else "the paper"
+            words.append(f"q = {ours}" + (f" ({whose}: {theirs})" if ours != theirs else ""))
         limit = self._limit(models)
         words.append(f"{limit:,} examples of each set at most" if limit else "all examples")
         return ", ".join(words)

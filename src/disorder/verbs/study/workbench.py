@@ -22,6 +22,7 @@ from disorder.verbs.selected_data import selected_data
 from disorder.verbs.study.kept_steps import compute_once
 from disorder.verbs.study.naming import (
     Given,
+    OneLanguage,
     hashed_folder_name,
     raw_data,
     short_name,
@@ -47,7 +48,7 @@ class Workbench:
     train: str | None = None
     part_settings: PartSettings = field(default_factory=dict)  # of transformations, explanations
     labels: Mapping[str, Mapping[str, str]] = field(default_factory=dict)  # of the paper's models
-    sources: dict[str, Any] = field(default_factory=dict)  # training data that was read
+    sources: dict[str, Any] = field(default_factory=dict)  # data that was read
 
     @property
     def fidelity(self) -> Fidelity:
@@ -70,9 +71,16 @@ class Workbench:
         known = self.labels.get(model, {}) if isinstance(model, str) else {}
         return self.settings.labels or known
 
-    def predicting(self, model: Any) -> dict[str, Any]:
+    def predicting(self, model: Any, data: Any = None) -> dict[str, Any]:
         """How to read data and predict with a model, as audits and explanations take it."""
-        return {**self.settings.predicting, "labels": dict(self.labels_of(model))}
+        found = {**self.settings.predicting, "labels": dict(self.labels_of(model))}
+        return {**found, **self._reading(data)}
+
+    def _reading(self, data: Any) -> dict[str, Any]:
+        """How the user wants data to be read; nothing for what the study has read so already."""
+        is_read = isinstance(data, OneLanguage)
+        settings = StudySettings() if is_read else self.settings
+        return {name: getattr(settings, name) for name in ("columns", "task", "language")}
 
     def q(self, usual: int | None) -> int:
         """How many permutations to draw, where the paper draws `usual`."""
@@ -82,17 +90,15 @@ class Workbench:
         """What data is called in a row: its spec, or that of the file that stands in for it."""
         if isinstance(data, str):
             return honest_name(data, data_dir=self.settings.data_dir)
-        return title_of(data)
+        return data.source if isinstance(data, OneLanguage) else title_of(data)
 
     def read(self, data: Any, *, limit: int | None) -> Dataset:
         """The examples of a data spec."""
         settings = Settings(
             limit=limit,
             seed=self.settings.seed,
-            columns=self.settings.columns,
-            task=self.settings.task,
-            language=self.settings.language,
             data_dir=self.settings.data_dir,
+            **self._reading(data),
         )
         return selected_data(raw_data(data), settings)
 

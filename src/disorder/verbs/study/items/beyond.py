@@ -7,12 +7,13 @@ from pathlib import Path
 
 from disorder.verbs.study.item import study_item
 from disorder.verbs.study.pipelines.audit_table import AuditTable
+from disorder.verbs.study.pipelines.language_table import LanguageTable
 
 item = partial(study_item, published=Path(__file__).with_suffix(".toml"))
 
 item(
     "beyond/xnli",
-    AuditTable(
+    LanguageTable(
         {
             "accuracy": "original/accuracy",
             "perturbed_accuracy": "accuracy",

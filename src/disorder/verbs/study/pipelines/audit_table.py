@@ -12,7 +12,7 @@ from disorder.metrics import ORIGINAL
 from disorder.runs import Run
 from disorder.types import Score
 from disorder.verbs.compare import FinishedRun
-from disorder.verbs.study.auditing import audited_pairs
+from disorder.verbs.study.auditing import StudiedRun, audited_pairs
 from disorder.verbs.study.naming import short_name
 from disorder.verbs.study.part_settings import spec_in_run
 from disorder.verbs.study.pipeline import Pipeline, Reach
@@ -84,10 +84,14 @@ class AuditTable(Pipeline):
         """One step per run."""
         for each in audited_pairs(bench, self.transformations, q=self.q, curtails=self.curtails):
             yield StepResult(
-                cells=list(self.cells(each.run, each.folder, each.about)),
+                cells=list(self.cells(each.run, each.folder, self.about(each))),
                 links=[bench.link(each.name, each.folder / "report.html")],
                 notes=missing_scores(each.run, each.about, self.metrics),
             )
+
+    def about(self, each: StudiedRun) -> Mapping[str, str]:
+        """What the rows of a run say beside their numbers."""
+        return each.about
 
     def cells(self, run: Run, folder: Path, about: Mapping[str, str]) -> Iterator[StudyCell]:
         """The cells that a run fills."""
