@@ -28,7 +28,8 @@ from disorder.models.importance.gradients import (
 from disorder.models.importance.integrated_gradients import walked
 from disorder.models.inputs.encoded import EncodedInputs
 from disorder.models.inputs.pieces import is_fast
-from disorder.models.inputs.tokens import PROBES, Encoded, WordTokens
+from disorder.models.inputs.token_blocks import Encoded
+from disorder.models.inputs.tokens import PROBES, WordTokens
 from disorder.models.inputs.variants import all_texts
 from disorder.models.outputs.answer_spans import is_question_answering
 from disorder.models.outputs.probabilities import softmax

@@ -7,8 +7,8 @@ from __future__ import annotations
 from disorder.runs.examples_file import read_examples, write_examples
 from disorder.runs.run import EarlyStop, Omitted, Record, Run
 from disorder.runs.run_folder import majority_share, make_folder, new_run, read_run, write_run
+from disorder.runs.sample_parts import SampleParts
 from disorder.runs.samples import (
-    SampleParts,
     is_about,
     no_answers_of,
     predictions_of,

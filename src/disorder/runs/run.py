@@ -21,7 +21,7 @@ from disorder.errors import BadData, DisorderError, UnknownName
 from disorder.runs.conclusion import AnswerTable, Conclusion, WordBaseline
 from disorder.runs.frames import data_frame
 from disorder.runs.run_checks import binding
-from disorder.runs.samples import SampleParts
+from disorder.runs.sample_parts import SampleParts
 from disorder.runs.storage import copy_folder, place
 from disorder.types import Score, Task
 from disorder.visible_text import visible

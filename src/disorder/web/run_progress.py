@@ -10,7 +10,7 @@ from typing import Any
 from disorder.errors import BadData
 from disorder.metrics import ORIGINAL
 from disorder.runs import Run
-from disorder.runs.samples import JOURNAL
+from disorder.runs.sample_parts import JOURNAL
 from disorder.untrusted_files import MAX_JSON, parse_json, read_file
 from disorder.web.run_library import FoundRun, RunLibrary
 

@@ -10,19 +10,31 @@ always are, so truncation is the tokenizer's own.
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from disorder.errors import BadModel
-from disorder.models.inputs.chunks import Chunks, chunks_of
-from disorder.models.inputs.encoded import EncodedInputs, joined, spread
+from disorder.models.inputs.chunks import chunks_of
+from disorder.models.inputs.encoded import EncodedInputs
 from disorder.models.inputs.pieces import token_units
+from disorder.models.inputs.token_blocks import (
+    Encoded,
+    InputPart,
+    SideTokens,
+    SpecialTokens,
+    concatenated,
+    framed,
+    gathered,
+    put_together,
+    row_numbers,
+    special,
+    words_of,
+)
 from disorder.models.inputs.variants import all_texts, are_tokens, take_variants, token_rows
-from disorder.types import Bools, Ints, PositionRows, Texts, TokenUnit, Variants
+from disorder.types import Bools, PositionRows, Texts, TokenUnit, Variants
 
 # mean length of chunks worth keeping; texts in scripts without spaces would fill the memory
 LONGEST = 24
@@ -42,43 +54,6 @@ PROBES: list[Texts] = [
     ("👍🏽 ok 👨‍👩‍👧 !", "мама мыла раму . שלום עולם مرحبا"),
     ("Yes", "no"),
 ]
-
-
-@dataclass(frozen=True)
-class Encoded:
-    """One input: token numbers, and for each the number of the text it belongs to."""
-
-    ids: list[int]
-    type_ids: list[int]
-
-
-@dataclass(frozen=True)
-class SpecialTokens:
-    """The special tokens around the texts, and the numbers of the texts themselves."""
-
-    before: Encoded
-    between: Encoded
-    after: Encoded
-    types: tuple[int, int]
-
-    @property
-    def n_tokens(self) -> int:
-        """How many special tokens an input has."""
-        return len(self.before.ids) + len(self.between.ids) + len(self.after.ids)
-
-
-@dataclass(frozen=True, eq=False)
-class SideTokens:
-    """The tokens of one side, one run per row of positions; None of a row that is not regular."""
-
-    ids: Ints
-    starts: Ints
-    lengths: Ints
-    is_regular: Bools
-
-    def take(self, rows: Ints) -> SideTokens:
-        """The runs of some rows, in any order; the tokens are shared."""
-        return SideTokens(self.ids, self.starts[rows], self.lengths[rows], self.is_regular[rows])
 
 
 class WordTokens:
@@ -151,7 +126,7 @@ class WordTokens:
         lengths = self._kept(variants) if n_tokens > self.max_length else None
         for a, b in rows:
             first, second = (a, b or []) if lengths is None else self._cut_off(a, b or [], lengths)
-            yield _put_together(frame, first, second)
+            yield put_together(frame, first, second)
 
     def _kept(self, variants: Variants) -> tuple[int, int]:
         """How many tokens of each text the tokenizer leaves of the original."""
@@ -228,7 +203,7 @@ class WordTokens:
             return None
         if len(first) + len(second) + frame.n_tokens > self.max_length:
             return None
-        return _put_together(frame, first, second)
+        return put_together(frame, first, second)
 
     def _blocks(self, text: str) -> list[int] | None:
         chunks = text.split(" ")
@@ -269,21 +244,21 @@ class WordTokens:
         self._limit()
         chunks = chunks_of(sides)
         is_regular = chunks.is_regular & (chunks.n_letters <= LONGEST * chunks.lengths)
-        found = _gather(chunks, is_regular, self._first_block, self._later_block)
-        return found.take(_row_numbers(sides, [len(each) for each in variants]))
+        found = gathered(chunks, is_regular, self._first_block, self._later_block)
+        return found.take(row_numbers(sides, [len(each) for each in variants]))
 
     def _assembled(
         self, sides: Sequence[SideTokens], frame: SpecialTokens
     ) -> tuple[EncodedInputs, Bools]:
         """The inputs put together, and which of them are right; the others are left as they are."""
         n_inputs = len(sides[0].starts)
-        parts: list[_Part] = [_special(frame.before, n_inputs)]
-        parts.append(_words(sides[0], frame.types[0]))
-        parts.append(_special(frame.between, n_inputs))
+        parts: list[InputPart] = [special(frame.before, n_inputs)]
+        parts.append(words_of(sides[0], frame.types[0]))
+        parts.append(special(frame.between, n_inputs))
         if len(sides) > 1:
-            parts.append(_words(sides[1], frame.types[1]))
-        parts.append(_special(frame.after, n_inputs))
-        found = _concatenated(parts)
+            parts.append(words_of(sides[1], frame.types[1]))
+        parts.append(special(frame.after, n_inputs))
+        found = concatenated(parts)
         is_regular = np.logical_and.reduce([side.is_regular for side in sides])
         return found, is_regular & (found.lengths <= self.max_length)
 
@@ -311,7 +286,7 @@ class WordTokens:
         """The special tokens around texts, learned from one example."""
         if is_pair not in self._frames:
             whole = self._whole("a", "a" if is_pair else None)
-            self._frames[is_pair] = _framed(whole, self._plain("a"), is_pair)
+            self._frames[is_pair] = framed(whole, self._plain("a"), is_pair)
         return self._frames[is_pair]
 
     def _whole(self, a: str, b: str | None) -> Encoded:
@@ -323,109 +298,6 @@ class WordTokens:
         return [Encoded(encoding.ids, encoding.type_ids) for encoding in encodings]
 
 
-def _put_together(frame: SpecialTokens, first: list[int], second: list[int]) -> Encoded:
-    """One input: the special tokens around the tokens of its texts."""
-    ids = [*frame.before.ids, *first, *frame.between.ids, *second, *frame.after.ids]
-    types = [
-        *frame.before.type_ids,
-        *[frame.types[0]] * len(first),
-        *frame.between.type_ids,
-        *[frame.types[1]] * len(second),
-        *frame.after.type_ids,
-    ]
-    return Encoded(ids, types)
-
-
-@dataclass(frozen=True, eq=False)
-class _Part:
-    """What stands at one place of every input: a run of tokens each, with their text numbers."""
-
-    ids: Ints
-    type_ids: Ints
-    lengths: Ints
-
-
-def _special(tokens: Encoded, n: int) -> _Part:
-    """The same special tokens in each of n inputs."""
-    lengths = np.full(n, len(tokens.ids))
-    ids, types = (np.tile(np.array(each, np.int64), n) for each in (tokens.ids, tokens.type_ids))
-    return _Part(ids, types, lengths)
-
-
-def _words(side: SideTokens, type_id: int) -> _Part:
-    """The tokens of a text, which all have one text number."""
-    ids = side.ids[spread(side.starts, side.lengths)]
-    return _Part(ids, np.full(len(ids), type_id), side.lengths)
-
-
-def _concatenated(parts: Sequence[_Part]) -> EncodedInputs:
-    """Inputs whose parts stand one after the other."""
-    lengths = np.sum([part.lengths for part in parts], axis=0)
-    starts = np.cumsum(lengths) - lengths
-    ids = np.empty(int(lengths.sum()), dtype=np.int64)
-    type_ids = np.empty_like(ids)
-    at = starts.copy()
-    for part in parts:
-        places = spread(at, part.lengths)
-        ids[places] = part.ids
-        type_ids[places] = part.type_ids
-        at += part.lengths
-    return EncodedInputs(ids, type_ids, starts, lengths)
-
-
-def _gather(
-    chunks: Chunks,
-    is_regular: Bools,
-    first_block: Callable[[str], list[int]],
-    later_block: Callable[[str], list[int]],
-) -> SideTokens:
-    """The tokens of every regular row of chunks; the others get none."""
-    lengths = np.where(is_regular, chunks.lengths, 0)
-    numbers = chunks.numbers[spread(chunks.starts, lengths)]
-    keys = numbers + len(chunks.names)  # a chunk has a block at the start of a text, one later
-    ends = np.cumsum(lengths)
-    keys[(ends - lengths)[is_regular]] -= len(chunks.names)
-    is_used = np.zeros(2 * len(chunks.names), dtype=bool)
-    is_used[keys] = True
-    first, later = (np.flatnonzero(each).tolist() for each in np.split(is_used, 2))
-    blocks = [first_block(chunks.names[i]) for i in first]
-    blocks += [later_block(chunks.names[i]) for i in later]
-    sizes = np.zeros(len(is_used), dtype=np.int64)
-    sizes[is_used] = list(map(len, blocks))
-    offsets = np.cumsum(sizes) - sizes
-    pool = joined(blocks)
-    ids = pool[spread(offsets[keys], sizes[keys])]
-    totals = np.concatenate([[0], np.cumsum(sizes[keys])])
-    starts = totals[ends - lengths]
-    return SideTokens(ids, starts, totals[ends] - starts, is_regular)
-
-
-def _row_numbers(sides: Sequence[PositionRows], counts: Sequence[int]) -> Ints:
-    """For every variant of every example the number of its row; a shared row stands for all."""
-    n_rows = np.array([len(rows) for rows in sides])
-    first = np.repeat(np.cumsum(n_rows) - n_rows, counts)
-    is_own = np.repeat([not rows.is_shared for rows in sides], counts)
-    ends = np.cumsum(counts)
-    within = np.arange(ends[-1]) - np.repeat(ends - np.array(counts), counts)
-    return np.asarray(first + within * is_own)
-
-
 def _joins_words(tokenizer: Any) -> bool:
     """Whether a token of its own may hold a space, as "new york" would."""
     return any(" " in token.content for token in tokenizer.get_added_tokens_decoder().values())
-
-
-def _framed(whole: Encoded, word: list[int], is_pair: bool) -> SpecialTokens | None:
-    """The special tokens around a word that stands in every text; None where it is not found."""
-    n = len(word)
-    starts = [i for i in range(len(whole.ids) - n + 1) if whole.ids[i : i + n] == word]
-    if len(starts) != 1 + is_pair:
-        return None
-
-    def cut(start: int, end: int) -> Encoded:
-        return Encoded(whole.ids[start:end], whole.type_ids[start:end])
-
-    first, last = starts[0], starts[-1]
-    between = cut(first + n, last) if is_pair else Encoded([], [])
-    types = (whole.type_ids[first], whole.type_ids[last])
-    return SpecialTokens(cut(0, first), between, cut(last + n, len(whole.ids)), types)

@@ -12,14 +12,8 @@ from itertools import combinations
 from disorder.errors import BadSetting
 from disorder.registry import SplitterPart, TaggerPart, TransformationPart, part, parts
 from disorder.specs import parse_part, spec_name, split_chain
-from disorder.transformations.applying.transformation import (
-    FROM_CONTEXT,
-    PIECES,
-    PUNKT,
-    UNITS,
-    Step,
-    Transformation,
-)
+from disorder.transformations.applying.step import FROM_CONTEXT, PIECES, PUNKT, UNITS, Step
+from disorder.transformations.applying.transformation import Transformation
 from disorder.types import Fidelity
 
 SINGLE_SIDES = ("a", "b")

@@ -5,14 +5,12 @@ from __future__ import annotations
 import io
 import json
 import os
-import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from heapq import nsmallest
 from itertools import chain, islice
-from math import isnan
 from pathlib import Path
 from typing import IO, Any, Literal
 
@@ -35,13 +33,12 @@ from disorder.runs.storage import cannot_write, replacing
 from disorder.specs import listed
 from disorder.transformations import Transformation, parse
 from disorder.transformations import suite as suite_specs
-from disorder.transformations.positions.disorder import variant_disorder
-from disorder.transformations.rendering import moved_span, variant_texts
 from disorder.types import Dataset, Example, Fidelity, Task, Variants
 from disorder.verbs.context import RunContext
 from disorder.verbs.model_loading import label_names
 from disorder.verbs.perturb.inspect_ai import write_inspect
 from disorder.verbs.perturb.lm_eval import write_lm_eval
+from disorder.verbs.perturb.records import records_of
 from disorder.verbs.perturb.task_rows import TaskRows, file_name
 from disorder.verbs.prompting import label_words_of, prompt_of
 
@@ -270,7 +267,7 @@ class PerturbedTexts:
                         tally.skip(transformation.spec, str(variants))
                     else:
                         tally.add(transformation.spec, variants)
-                        yield from _records(example, transformation.spec, variants)
+                        yield from records_of(example, transformation.spec, variants)
         for reason, n in opened.skipped.items():
             tally.skip("data", reason, n)
 
@@ -343,52 +340,6 @@ def _drawn(examples: Iterable[Example], limit: int | None, seed: int) -> Iterabl
         return examples
     numbered = nsmallest(limit, enumerate(examples), key=lambda item: drawing_key(seed, item[1].id))
     return [example for _, example in sorted(numbered, key=lambda item: item[0])]
-
-
-def _records(example: Example, spec: str, variants: Variants) -> Iterator[dict[str, Any]]:
-    found = zip(variant_texts(variants), variants.positions(), strict=True)
-    measured = variant_disorder(variants)
-    for k, ((text_a, text_b), (positions_a, positions_b)) in enumerate(found):
-        yield {
-            "id": example.id,
-            "transformation": spec,
-            "variant": k,
-            "text_a": text_a,
-            "text_b": text_b,
-            "label": example.label,
-            "positions_a": positions_a,
-            "positions_b": positions_b,
-            **{name: _rounded(values[k]) for name, values in measured.items()},
-            **_moved_answers(example, variants, k),
-        }
-
-
-def _moved_answers(example: Example, variants: Variants, k: int) -> dict[str, Any]:
-    """The gold answers of a question where they stand now; None where one was torn apart.
-
-    Where the data does not say at which place of the passage an answer stands, it is the first
-    that was not torn apart.
-    """
-    if example.answers is None or variants.b is None:
-        return {}
-    rows = variants.b
-    answers = []
-    for text, start in example.answers:
-        starts = [start] if start >= 0 else _places(text, str(example.text_b))
-        moved = (moved_span(rows, k, place, place + len(text)) for place in starts)
-        now = next((place for place in moved if place is not None), None)
-        answers.append({"text": text, "answer_start": now})
-    return {"answers": answers}
-
-
-def _places(answer: str, passage: str) -> list[int]:
-    """Every place of a passage at which an answer stands."""
-    return [found.start() for found in re.finditer(re.escape(answer), passage)]
-
-
-def _rounded(value: float) -> float | None:
-    """A measure as it is written; None where there is none."""
-    return None if isnan(value) else round(float(value), 6)
 
 
 @contextmanager
