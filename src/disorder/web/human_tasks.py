@@ -5,23 +5,19 @@ A task is known by an opaque id. Only scores are shown: items, their key and per
 
 from __future__ import annotations
 
-import os
-import time
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import lru_cache
-from hashlib import blake2b
 from pathlib import Path
-from threading import Lock
 from typing import Any
 
 from disorder.errors import DisorderError
 from disorder.verbs.human import score, score_notes, score_rows, summary_line
 from disorder.verbs.human.task_folder import ANSWERS, TASK, read_task
-from disorder.web.run_library import WALK_EVERY, RunLibrary
+from disorder.web.folder_index import FolderIndex
+from disorder.web.run_library import RunLibrary
 
-MAX_TASKS = 1_000
 FILES = (TASK, "key.jsonl", "items.jsonl", ANSWERS, f"{ANSWERS}-wal")  # what scores rest on
 
 
@@ -44,53 +40,40 @@ class FoundTask:
         return f"/human/{self.id}"
 
 
-@dataclass
-class HumanTasks:
+class HumanTasks(FolderIndex[FoundTask]):
     """The tasks below the folder of a library."""
 
-    library: RunLibrary
-    _known: dict[str, FoundTask] = field(default_factory=dict)
-    _walked: float = float("-inf")
-    _lock: Lock = field(default_factory=Lock)
+    most = 1_000
+    prefix = "human "
 
-    def all(self) -> list[FoundTask]:
-        """Every task that can be read."""
-        with self._lock:
-            if time.monotonic() - self._walked > WALK_EVERY:
-                found = (self._read(folder) for folder in self._walk())
-                self._known = {task.id: task for task in found if task is not None}
-                self._walked = time.monotonic()
-        return list(self._known.values())
+    def __init__(self, library: RunLibrary) -> None:
+        super().__init__(library.root)
+        self.library = library
 
     def find(self, id: str) -> FoundTask | None:
         """The task with this id, as it is now."""
-        known = {task.id: task for task in self.all()}.get(id)
-        return None if known is None else self._read(known.folder)
+        known = self.known(id)
+        return None if known is None else self.read(known.folder)
 
-    def _walk(self) -> Iterator[Path]:
-        n_found = 0
-        for here, folders, files in os.walk(self.library.root):
-            folders[:] = sorted(name for name in folders if not name.startswith("."))
-            if TASK in files and n_found < MAX_TASKS:
-                n_found += 1
-                yield Path(here)
+    def paths(self, folder: Path, files: Sequence[str]) -> Iterator[Path]:
+        """The folder itself, where it has a task."""
+        if TASK in files:
+            yield folder
 
-    def _read(self, folder: Path) -> FoundTask | None:
+    def read(self, path: Path) -> FoundTask | None:
         """The task in a folder; None where a file leaves the library or is no task."""
-        relative = folder.relative_to(self.library.root).as_posix()
-        paths = [folder / name for name in FILES if (folder / name).is_symlink()]
-        if paths or not self.library.is_inside(folder / TASK):
+        links = [name for name in FILES if (path / name).is_symlink()]
+        if links or not self.library.is_inside(path / TASK):
             return None
         try:
-            task = read_task(folder)
-            stamp = tuple(_changed(folder / name) for name in FILES)
+            task = read_task(path)
+            stamp = tuple(_changed(path / name) for name in FILES)
         except (DisorderError, OSError):
             return None
         title = f"{task.n_items:,} items of {task.source}"
         day = datetime.fromtimestamp(max(stamp) / 1e9, UTC).isoformat(timespec="seconds")
-        id = blake2b(os.fsencode(f"human {relative}"), digest_size=6).hexdigest()
-        name = folder.name if relative == "." else relative
-        return FoundTask(id, folder, name, title, day, stamp)
+        name = path.name if path == self.root else path.relative_to(self.root).as_posix()
+        return FoundTask(self.id_of(path), path, name, title, day, stamp)
 
 
 def _changed(path: Path) -> int:

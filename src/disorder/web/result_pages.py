@@ -8,19 +8,16 @@ from __future__ import annotations
 
 import os
 import re
-import time
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime
-from hashlib import blake2b
 from html import unescape
 from pathlib import Path
-from threading import Lock
 from urllib.parse import unquote
 
-from disorder.web.run_library import WALK_EVERY, RunLibrary
+from disorder.web.folder_index import FolderIndex
+from disorder.web.run_library import RunLibrary
 
-MAX_PAGES = 5_000
 MAX_BYTES = 64 * 1024**2
 HEAD = 4096  # bytes in which the title stands
 KINDS = {
@@ -52,30 +49,19 @@ class ResultPage:
         return f"/page/{self.id}"
 
 
-@dataclass
-class ResultPages:
+class ResultPages(FolderIndex[ResultPage]):
     """The pages below the folder of a library."""
 
-    library: RunLibrary
-    _known: dict[str, ResultPage] = field(default_factory=dict)
-    _walked: float = float("-inf")
-    _lock: Lock = field(default_factory=Lock)
+    most = 5_000
+    prefix = "page "
 
-    def all(self) -> list[ResultPage]:
-        """Every page that is no report of a run, newest first."""
-        with self._lock:
-            if time.monotonic() - self._walked > WALK_EVERY:
-                pages = (self._read(path) for path in self._walk())
-                self._known = {page.id: page for page in pages if page is not None}
-                self._walked = time.monotonic()
-        found = [page for page in self._known.values() if page.kind]
-        return sorted(found, key=lambda page: page.changed, reverse=True)
+    def __init__(self, library: RunLibrary) -> None:
+        super().__init__(library.root)
+        self.library = library
 
-    def find(self, id: str) -> ResultPage | None:
-        """The page with this id."""
-        if id not in self._known:
-            self.all()
-        return self._known.get(id)
+    def results(self) -> list[ResultPage]:
+        """Every page that is no report of a run."""
+        return [page for page in self.all() if page.kind]
 
     def content(self, page: ResultPage) -> str:
         """The page as it is on disk, its links to other pages of this folder made to work."""
@@ -85,7 +71,7 @@ class ResultPages:
 
     def beside(self, folder: Path, name: str) -> ResultPage | None:
         """The page of that name in a folder."""
-        return self.find(self._id(folder / name))
+        return self.known(self.id_of(folder / name))
 
     def _link(self, page: ResultPage, target: str) -> str:
         """Where a link leads here: another page, or nowhere."""
@@ -93,32 +79,18 @@ class ResultPages:
             return f'href="{target}"'
         name, _, place = target.partition("#")
         path = page.path.parent / unquote(unescape(name))
-        other = self.find(self._id(Path(os.path.normpath(path))))
+        other = self.known(self.id_of(Path(os.path.normpath(path))))
         if other is None:
             return 'data-dead=""'
         return f'href="{other.link}#{place}"' if place else f'href="{other.link}"'
 
-    def _walk(self) -> Iterator[Path]:
-        n_found = 0
-        for here, folders, files in os.walk(self.library.root):
-            folders[:] = sorted(name for name in folders if not name.startswith("."))
-            for name in sorted(files):
-                if name.endswith(".html"):
-                    n_found += 1
-                    if n_found > MAX_PAGES:
-                        return
-                    yield Path(here) / name
+    def paths(self, folder: Path, files: Sequence[str]) -> Iterator[Path]:
+        """The pages of a folder."""
+        return (folder / name for name in files if name.endswith(".html"))
 
-    def _id(self, path: Path) -> str:
-        try:
-            relative = path.relative_to(self.library.root).as_posix()
-        except ValueError:
-            return ""
-        return blake2b(os.fsencode(f"page {relative}"), digest_size=6).hexdigest()
-
-    def _read(self, path: Path) -> ResultPage | None:
+    def read(self, path: Path) -> ResultPage | None:
         """A page of ours; None for any other file, and for links that leave the folder."""
-        id = self._id(path)
+        id = self.id_of(path)
         try:
             status = path.stat()
         except OSError:
@@ -130,7 +102,7 @@ class ResultPages:
         if not self.library.is_inside(path) or not path.is_file() or status.st_size > MAX_BYTES:
             return None
         changed = datetime.fromtimestamp(status.st_mtime, UTC).isoformat(timespec="seconds")
-        relative = path.parent.relative_to(self.library.root).as_posix()
+        relative = path.parent.relative_to(self.root).as_posix()
         is_usual = path.name in ("report.html", "explain.html")
         name = relative if is_usual else f"{relative}/{path.name}"
         kind, title = _described(path)

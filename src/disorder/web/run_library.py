@@ -1,25 +1,22 @@
 """The run folders below one folder, found by walking it.
 
-A run is known by an opaque id, and no address names a path. Symbolic links that leave the folder
-are not followed. A damaged run is listed with the reason.
+No address names a path. Symbolic links that leave the folder are not followed. A damaged run is
+listed with the reason.
 """
 
 from __future__ import annotations
 
 import os
-import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from hashlib import blake2b
 from pathlib import Path
-from threading import Lock
 
 from disorder.errors import BadData, DisorderError
 from disorder.runs import Run, read_run
+from disorder.web.folder_index import FolderIndex
 
-MAX_RUNS = 5_000  # runs that are listed
+RUN = "run.json"
 MAX_BYTES = 64 * 1024**2  # of a run.json
-WALK_EVERY = 2.0  # seconds
 
 Stamp = tuple[int, int]  # time of change and size of run.json
 
@@ -49,40 +46,24 @@ class DamagedRun:
 RunEntry = FoundRun | DamagedRun
 
 
-@dataclass
-class RunLibrary:
+class RunLibrary(FolderIndex[RunEntry]):
     """The runs below one folder."""
 
-    root: Path
-    is_cut: bool = False
-    _known: dict[str, RunEntry] = field(default_factory=dict)
-    _walked: float = float("-inf")
-    _lock: Lock = field(default_factory=Lock)
+    most = 5_000
 
-    def __post_init__(self) -> None:
-        if not self.root.is_dir():
+    def __init__(self, root: Path) -> None:
+        if not root.is_dir():
             raise DisorderError(
-                f"{self.root} is not a folder; name one that has run folders in it, e.g. runs"
+                f"{root} is not a folder; name one that has run folders in it, e.g. runs"
             )
-        self.root = self.root.resolve()
-
-    def all(self) -> list[RunEntry]:
-        """Every run folder, read again where its run.json changed."""
-        with self._lock:
-            if time.monotonic() - self._walked > WALK_EVERY:
-                entries = [self._read(folder) for folder in self._walk()]
-                self._known = {entry.id: entry for entry in entries if entry is not None}
-                self._walked = time.monotonic()
-            return list(self._known.values())
+        super().__init__(root.resolve())
 
     def find(self, id: str) -> RunEntry | None:
         """The run with this id, as it is now."""
-        if id not in self._known:
-            self.all()
-        known = self._known.get(id)
+        known = self.known(id)
         if known is None:
             return None
-        entry = self._read(known.folder) or known
+        entry = self.read(known.folder) or known
         self._known[id] = entry
         return entry
 
@@ -118,39 +99,32 @@ class RunLibrary:
         path = found.folder / "examples.parquet"
         return path if self.is_inside(path) and path.is_file() else None
 
-    def _walk(self) -> Iterator[Path]:
-        """Folders with a run.json; nothing is looked for inside one."""
-        self.is_cut = False
-        n_found = 0
-        for here, folders, files in os.walk(self.root):
-            folders[:] = sorted(name for name in folders if not name.startswith("."))
-            if "run.json" in files:
-                folders.clear()
-                n_found += 1
-                if n_found > MAX_RUNS:
-                    self.is_cut = True
-                    return
-                yield Path(here)
+    def paths(self, folder: Path, files: Sequence[str]) -> Iterator[Path]:
+        """The folder itself, where it has a run.json."""
+        if RUN in files:
+            yield folder
 
-    def _read(self, folder: Path) -> RunEntry | None:
+    def is_leaf(self, files: Sequence[str]) -> bool:
+        """Nothing is looked for inside a run folder."""
+        return RUN in files
+
+    def read(self, path: Path) -> RunEntry | None:
         """The run in a folder, from memory where its file has not changed."""
-        relative = folder.relative_to(self.root).as_posix()
-        id = blake2b(os.fsencode(relative), digest_size=6).hexdigest()
-        path = folder / "run.json"
+        id = self.id_of(path)
         try:
-            status = path.stat()
+            status = (path / RUN).stat()
         except OSError:
             return None
         stamp = (status.st_mtime_ns, status.st_size)
         known = self._known.get(id)
         if known is not None and known.stamp == stamp:
             return known
-        name = folder.name if relative == "." else relative
+        name = path.name if path == self.root else path.relative_to(self.root).as_posix()
         try:
-            return FoundRun(id, folder, name, stamp, self._run(path, status.st_size))
+            return FoundRun(id, path, name, stamp, self._run(path / RUN, status.st_size))
         except BadData as error:
             problem = str(error).replace(f"{self.root}{os.sep}", "")
-            return DamagedRun(id, folder, name, stamp, problem)
+            return DamagedRun(id, path, name, stamp, problem)
 
     def _run(self, path: Path, size: int) -> Run:
         if not self.is_inside(path) or not path.is_file():

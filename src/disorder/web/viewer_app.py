@@ -55,7 +55,7 @@ def viewer_app(root: Path) -> FastAPI:
             rows=listed_runs(entries, sort, is_descending=order == "desc", filters=filters),
             n_all=len(entries),
             results=sorted(
-                [*pages.all(), *tasks.all()], key=lambda each: each.changed, reverse=True
+                [*pages.results(), *tasks.all()], key=lambda each: each.changed, reverse=True
             ),
             columns=COLUMNS,
             conclusions=conclusions_of(entries),
@@ -85,7 +85,7 @@ def _add_run_pages(
 
     @app.get("/page/{id}")
     def page(id: str) -> Response:
-        found = pages.find(id)
+        found = pages.known(id)
         if found is None:
             raise HTTPException(404, "no such page")
         return _report(pages.content(found))
