@@ -376,6 +376,15 @@ class Outcomes:
         return np.asarray(labels)
 
     @cached_property
+    def has_probabilities(self) -> bool:
+        """Whether any prediction is neither 0 nor 1; one label alone, or numbers, count as such."""
+        if len(self.task.labels) < 2:
+            return True
+        return any(
+            bool(((rows > 0) & (rows < 1)).any()) for rows in (self.original, *self.predictions)
+        )
+
+    @cached_property
     def n_variants(self) -> Ints:
         """How many variants each example has (also those that curtailment did not predict)."""
         if self.n_planned is not None:
