@@ -105,6 +105,11 @@ class Dataset:
     fingerprint: str = ""
     notes: Sequence[str] = ()
 
+    def __repr__(self) -> str:
+        labels = ", ".join(self.task.labels[:5]) or "numbers"
+        more = f", {n} more" if (n := len(self.task.labels) - 5) > 0 else ""
+        return f"Dataset({self.name!r}, {len(self.examples):,} examples, labels: {labels}{more})"
+
 
 @dataclass(frozen=True, eq=False)
 class Sentence:

@@ -22,6 +22,7 @@ from disorder.errors import BadData
 from disorder.report.fitted_tables import Cell, NamedRow, ScoreTable, fitted
 from disorder.report.safe_console import SafeConsole
 from disorder.report.terminal import show
+from disorder.transformations.applying.suites import suites
 from disorder.verbs.audit import audit
 
 SPECS = [
@@ -126,6 +127,12 @@ def test_no_line_ends_in_a_space(style: str, *, is_terminal: bool) -> None:
     assert not [line for line in printed.splitlines()[:-1] if line.endswith(" ")]
     assert printed.endswith("kept ")
     assert printed.replace("\n", " ").count("wrapped after ten") == 6
+
+
+def test_help_names_every_suite(command: Command) -> None:
+    _, out, _ = command("audit", "--help")
+    told = out.partition("Set of transformations:")[2].partition("[")[0]
+    assert {word.strip(",") for word in told.split()} - {"│"} == set(suites())
 
 
 def test_perturb_writes_to_the_terminal(command: Command) -> None:
