@@ -152,7 +152,7 @@ def pages(folder: Path, at: str, browser: Any, site: str | None) -> dict[str, st
         "view": f"{at}/",
         "view-run": f"{at}{run}",
         "view-example": f"{at}{example}",
-        "board": (folder / "site" / "index.html").as_uri(),
+        "board": (folder / "board" / "index.html").as_uri(),
     }
     listed = {"sanity": "sanity", "study": "study", "compare": "comparison"}
     names = {"sanity": "report.html", "study": "report.html", "compare": "compare.html"}
@@ -189,7 +189,7 @@ def main(arguments: list[str]) -> None:
     with tempfile.TemporaryDirectory() as name, sync_playwright() as playwright:
         folder = Path(name)
         make_runs(folder)
-        disorder("board", "runs", "--out", "site", folder=folder)
+        disorder("board", "runs", "--out", "board", folder=folder)
         terminal(folder, out)
         flags = ["--disable-gpu", "--no-sandbox"] if os.geteuid() == 0 else ["--disable-gpu"]
         browser = playwright.chromium.launch(executable_path=program, args=flags)

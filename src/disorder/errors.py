@@ -123,6 +123,7 @@ KEYWORDS = {"set": "settings"}
 COMMAND = re.compile(r"\bdisorder [a-z]+ ")  # a command to type stays as it is
 PAIR = re.compile(r"(?<![\w-])--(columns) (\w+=\w+)")  # an example to copy
 RESUMED = re.compile(r"--resume (\S+)")
+RESUMING = re.compile(r"(?<=resume it: )disorder audit --resume (\S+)(?: ([^\s-]\S*))?$")
 # not inside a name of a folder, which may have two dashes
 OPTION = re.compile(
     r"(?<![\w-])--([a-z]+(?:-[a-z]+)*)(?: (?=[\w'\"/.~{])(?!(?:or|nor|and|to|is|for)\b))?"
@@ -148,12 +149,24 @@ def with_keywords(message: str) -> str:
     'say which one it is: columns="NAME=label"'
     >>> with_keywords("runs/mine--mnli is no run")
     'runs/mine--mnli is no run'
+    >>> with_keywords("resume it: disorder audit --resume runs/x python:mine:model")
+    'resume it: disorder.resume("runs/x", model="python:mine:model")'
     """
+    message = RESUMING.sub(_resumed, message)
     command = COMMAND.search(message)
     end = command.start() if command else len(message)
     said = RESUMED.sub(r'disorder.resume("\1")', message[:end])
     said = PAIR.sub(r'--\1 "\2"', said)
     return OPTION.sub(_keyword, said) + message[end:]
+
+
+def _resumed(command: re.Match[str]) -> str:
+    """The function for a command that resumes; a model that is no spec is an object there."""
+    folder, model = command.groups()
+    if model is None:
+        return f'disorder.resume("{folder}")'
+    named = f'"{model}"' if ":" in model else "…"
+    return f'disorder.resume("{folder}", model={named})'
 
 
 def _keyword(option: re.Match[str]) -> str:

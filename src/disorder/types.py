@@ -105,6 +105,11 @@ class Dataset:
     fingerprint: str = ""
     notes: Sequence[str] = ()
 
+    def __repr__(self) -> str:
+        labels = ", ".join(self.task.labels[:5]) or "numbers"
+        more = f", {n} more" if (n := len(self.task.labels) - 5) > 0 else ""
+        return f"Dataset({self.name!r}, {len(self.examples):,} examples, labels: {labels}{more})"
+
 
 @dataclass(frozen=True, eq=False)
 class Sentence:
@@ -374,6 +379,15 @@ class Outcomes:
             found = predicted_label(np.nan_to_num(predictions, nan=-1.0))
             labels[row] = np.where(self.is_predicted[row], found, -1)
         return np.asarray(labels)
+
+    @cached_property
+    def has_probabilities(self) -> bool:
+        """Whether any prediction is neither 0 nor 1; one label alone, or numbers, count as such."""
+        if len(self.task.labels) < 2:
+            return True
+        return any(
+            bool(((rows > 0) & (rows < 1)).any()) for rows in (self.original, *self.predictions)
+        )
 
     @cached_property
     def n_variants(self) -> Ints:

@@ -307,6 +307,7 @@ class TestAudit:
         code, out, err = run(*arguments)
         assert (code, out) == (2, "")
         assert "holds a run already" in err
+        assert f"or resume it: disorder audit --resume {tmp_path / 'run'}\n" in err
 
 
 def test_help_is_quick() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -12,12 +13,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.cells import cell_len
 from rich.console import Console
+from rich.table import Table
+from rich.text import Text
 
 from conftest import Command
 from disorder.data import read_data
 from disorder.errors import BadData
 from disorder.report.fitted_tables import Cell, NamedRow, ScoreTable, fitted
+from disorder.report.safe_console import SafeConsole
 from disorder.report.terminal import show
+from disorder.transformations.applying.suites import suites
 from disorder.verbs.audit import audit
 
 SPECS = [
@@ -105,6 +110,29 @@ def test_a_run_fits_the_terminal_whole(width: int, tmp_path: Path) -> None:
     for name in run.transformations:
         assert any(name in line for line in lines), name
     assert any("P_c (p_c)" in line for line in lines), "the name that a gate takes"
+
+
+@pytest.mark.parametrize("style", ["", "dim"])
+@pytest.mark.parametrize("is_terminal", [False, True])
+def test_no_line_ends_in_a_space(style: str, *, is_terminal: bool) -> None:
+    text = "wrapped after ten letters, again and again, with names " * 3
+    console = SafeConsole(width=20, file=io.StringIO(), force_terminal=is_terminal)
+    table = Table("one", "two", "three")
+    table.add_row("a", text, "")
+    console.print(Text(text, style=style))
+    console.print(text, style=style)
+    console.print(table)
+    console.print(Text("kept ", style=style), end="")
+    printed = re.sub("\x1b\\[[0-9;]*m", "", console.file.getvalue())  # type: ignore[attr-defined]
+    assert not [line for line in printed.splitlines()[:-1] if line.endswith(" ")]
+    assert printed.endswith("kept ")
+    assert printed.replace("\n", " ").count("wrapped after ten") == 6
+
+
+def test_help_names_every_suite(command: Command) -> None:
+    _, out, _ = command("audit", "--help")
+    told = out.partition("Set of transformations:")[2].partition("[")[0]
+    assert {word.strip(",") for word in told.split()} - {"│"} == set(suites())
 
 
 def test_perturb_writes_to_the_terminal(command: Command) -> None:

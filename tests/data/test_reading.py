@@ -70,6 +70,12 @@ def content(examples: Any) -> list[tuple[str, str, str | None, str]]:
     return [(e.id, e.text_a, e.text_b, e.label) for e in examples]
 
 
+def test_a_dataset_is_shown_in_one_line() -> None:
+    assert repr(read_data("builtin:sentiment")) == (
+        "Dataset('builtin:sentiment', 1,200 examples, labels: negative, positive)"
+    )
+
+
 class TestFormats:
     @pytest.mark.parametrize("suffix", FORMATS)
     def test_text_formats_plain_and_compressed(

@@ -231,6 +231,15 @@ def test_an_interrupt_says_how_to_resume_and_that_works(tmp_path: Path) -> None:
     assert scores_of(tmp_path / "a b") == scores_of(tmp_path / "whole")
 
 
+def test_an_interrupt_of_executed_code_has_its_exit_code_too(tmp_path: Path) -> None:
+    (tmp_path / "stops.py").write_text("def predict(texts):\n    exec('raise KeyboardInterrupt')\n")
+    words = "-m disorder audit python:stops:predict builtin --limit 3 --q 2"
+    done = subprocess.run(
+        [sys.executable, *words.split()], cwd=tmp_path, env=environment(), capture_output=True
+    )
+    assert done.returncode == 130, done.stderr
+
+
 def test_an_interrupt_before_anything_is_written_says_so(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -271,7 +271,7 @@ def drawn(seed: int, *, n: int, q: int, **more: object) -> Outcomes:
     gold, rates = rng.integers(3, size=n), rng.random(n)[:, None]
     original = np.where(rng.random(n) < 0.6, gold, rng.integers(3, size=n))
     answers = np.where(rng.random((n, q)) < rates, gold[:, None], rng.integers(3, size=(n, q)))
-    return outcomes(gold, original, answers, **more)
+    return outcomes(gold, original, answers, sure=0.9, **more)
 
 
 class TestHolm:

@@ -62,6 +62,16 @@ def test_confidence_is_the_mean_top_probability_by_example() -> None:
     assert score.value == pytest.approx(((0.9 + 0.7) / 2 + 0.6) / 2)
 
 
+@pytest.mark.parametrize("metric", ["confidence", "ece", "entropy_c", "entropy_f"])
+def test_labels_without_probabilities_have_no_confidence(metric: str) -> None:
+    labels = ([0, 1, 0], [0, 1, 1], [[0, 0], [1, 0], [0, 1]])
+    with pytest.raises(NothingToMeasure, match="exactly 0 or 1: labels without probabilities"):
+        measure(metric, outcomes(*labels))
+    assert measure(metric, outcomes(*labels, sure=0.9)).n
+    certain_later = replace(outcomes(*labels), original=outcomes(*labels, sure=0.9).original)
+    assert measure(metric, certain_later).n, "such as UNLI's imaginary models"
+
+
 class TestWos:
     # example      0  1  2  3  4  5  6
     GOLD = (0, 0, 0, 1, 1, 1, 1)

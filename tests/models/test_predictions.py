@@ -85,6 +85,40 @@ def test_label_names_are_certain_and_unknown_ones_are_an_error() -> None:
         load(lambda texts: ["maybe"] * len(texts), task=TWO)([("a", None)])
 
 
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda texts: ["LABEL_1"] * len(texts),
+        lambda texts: [{"LABEL_0": 0.0, "LABEL_1": 1.0} for _ in texts],
+        lambda texts: ["yes"] * len(texts),
+    ],
+    ids=["names", "dictionaries", "the data's own"],
+)
+def test_labels_of_a_function_that_lists_none_can_be_renamed(function: Any) -> None:
+    renamed = {"LABEL_0": "no", "LABEL_1": "yes"}
+    assert load(function, task=TWO, labels=renamed)([("a", None)]).tolist() == [[0, 1]]
+
+
+def test_an_unknown_label_of_a_function_gets_a_hint_that_works() -> None:
+    def numbers(texts: list[Any]) -> list[int]:
+        return [1] * len(texts)
+
+    with pytest.raises(BadModel, match='say what its labels mean, for instance --labels "1=no"'):
+        load(numbers, task=TWO)([("a", None)])
+    assert load(numbers, task=TWO, labels={"1": "no"})([("a", None)]).tolist() == [[1, 0]]
+
+
+def test_renamed_labels_do_not_say_which_column_is_which() -> None:
+    model = load(lambda texts: [[0.25, 0.75]], task=TWO, labels={"LABEL_0": "yes", "LABEL_1": "no"})
+    with pytest.raises(BadModel, match="give the function an attribute `labels`"):
+        model([("a", None)])
+
+
+def test_labels_are_renamed_to_labels_of_the_data_only() -> None:
+    with pytest.raises(BadModel, match="--labels LABEL_1=perhaps: the data's labels are no, yes"):
+        load(lambda texts: ["LABEL_1"], task=TWO, labels={"LABEL_1": "perhaps"})
+
+
 NONSENSE = [
     None,
     3,

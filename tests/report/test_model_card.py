@@ -6,10 +6,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from markdown_it import MarkdownIt
 
 import disorder
 from conftest import Command
+from disorder.report.markdown import as_text, code
 from disorder.report.model_card import HubDataset, eval_results, hub_dataset, model_card
+from disorder.report.wording import command as command_of
 from disorder.runs.run import Run
 
 HOSTILE = "m: #1 \"x\" 'y' | [z](http://e) \u202e\x1b <b>\n---\n- {a: b}"
@@ -50,8 +55,9 @@ def test_hostile_names_break_neither_yaml_nor_markdown(run: Run) -> None:
     card = parsed(model_card(hostile))
     assert card.data.model_name == HOSTILE
     assert {result.dataset_name for result in card.data.eval_results} == {HOSTILE}
-    assert "<b>" not in card.text
-    assert "[z](" not in card.text
+    html = MarkdownIt("commonmark").enable("table").render(card.text)
+    assert "<b>" not in html
+    assert "<a " not in html
 
 
 def test_results_of_hub_data_are_read_by_the_hub(run: Run) -> None:
@@ -91,6 +97,36 @@ def test_the_command_prints_the_card(folder: Path, run: Run, command: Command) -
     assert (code, out) == (0, model_card(run))
     assert "No .eval_results" in err
     assert not (folder / ".eval_results").exists()
+
+
+@pytest.mark.parametrize("option", ["--latex", "--methods"])
+def test_a_card_is_printed_alone(folder: Path, command: Command, option: str) -> None:
+    exit_code, out, err = command("report", folder, "--card", option)
+    assert (exit_code, out) == (2, "")
+    assert err.startswith("disorder: --card prints a file of its own")
+    assert err.count("\n") == 1
+
+
+def test_a_card_is_escaped_no_more_than_it_must_be(run: Run) -> None:
+    text = model_card(run)
+    assert "\\" not in text
+    assert "&#" not in text
+    assert f"`{command_of(run)}`" in text
+
+
+BRACKETS = ["[a](b)", "[a]", "[x] done", "[^1]: note", "a [b][c]", "![a](b)", "[a]:b"]
+
+
+@given(st.one_of(st.sampled_from(BRACKETS), st.text("[]()!:^x`*|<&\\ \n", max_size=30)))
+def test_any_text_is_text_on_a_card(text: str) -> None:
+    cells = f"| {as_text(text)} | {code(text, in_table=True)} |"
+    page = f"- {as_text(text)}: {as_text(text)}\n\n| a | b |\n| --- | --- |\n{cells}\n"
+    html = MarkdownIt("commonmark").enable("table").render(page)
+    for tag in ("<a", "<img", "<em>", "<strong>"):
+        assert tag not in html
+    assert html.count("<td>") == 2
+    assert html.count("<code>") == html.count("</code>") == 1
+    assert html.count("<li>") == 1
 
 
 def test_the_card_of_a_dataset_is_read_by_the_hub(tmp_path: Path) -> None:

@@ -14,6 +14,7 @@ from rich.console import Console
 
 import disorder
 from conftest import pairs
+from disorder.errors import DisorderError
 from disorder.report.page import page, visible, write_report
 from disorder.report.terminal import show
 from disorder.report.wording import command
@@ -101,6 +102,49 @@ def test_terminal_fits_eighty_columns_and_starts_with_the_verdict(run: Run) -> N
     assert text.strip().startswith(run.verdict.split("\n")[0][:30])
     assert max(map(len, text.splitlines())) <= 80
     assert "…" not in text
+
+
+@pytest.fixture(scope="module")
+def labels_only() -> Run:
+    """A model that gives one label to all texts, on data with two labels of three."""
+    return audit("always:neutral", pairs(12), q=3, with_=["derange", "sort"], cache="off")
+
+
+def test_what_was_not_measured_is_said_once_with_the_reason(labels_only: Run) -> None:
+    printed = _printed(labels_only)
+    assert printed.count("confidence") == 1
+    missing = "not measured: confidence, ece, entropy_c, entropy_f (every prediction is exactly 0"
+    assert missing in printed
+    assert "not measured: wos (no one-sentence text with the gold label entailment" in printed
+    drawn = page(labels_only)
+    assert "The confidence of the model's predictions before and after" not in drawn
+    assert "(1.00)" not in drawn, "the confidence of telling examples"
+    with pytest.raises(DisorderError, match="no picture confidence of derange: it was not meas"):
+        labels_only.plot("confidence")
+
+
+def test_the_legend_explains_what_the_tables_hold(run: Run, labels_only: Run) -> None:
+    for each in (run, labels_only):
+        tables, _, legend = _printed(each).partition("after a number its 95 % interval")
+        explained = re.findall(r"^(\S[^(:\n]*?)(?: \([a-z_]+\))?: ", legend, flags=re.MULTILINE)
+        explained = explained[: explained.index("how conclusions are drawn") - 1]
+        assert explained
+        for title in explained:
+            assert re.search(rf"(^|\s){re.escape(title)}(\s|$)", tables, re.MULTILINE), title
+    assert "A, B, C: what imaginary models would score" in _printed(labels_only)
+    assert "\nB, C: what imaginary models would score; B guesses" in _printed(run)
+
+
+def test_the_language_is_named() -> None:
+    german = audit("uniform", pairs(6), q=2, with_="sort", language="de", cache="off")
+    assert "6 examples in German (de), " in _printed(german)
+    assert "6 examples in German (de), " in page(german)
+
+
+def _printed(run: Run) -> str:
+    console = Console(width=300, file=io.StringIO())
+    show(run, console)
+    return str(console.file.getvalue())  # type: ignore[attr-defined]
 
 
 def test_command_repeats_the_run(run: Run, tmp_path: Path) -> None:

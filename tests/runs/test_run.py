@@ -13,6 +13,7 @@ import pytest
 
 from conftest import pairs
 from disorder.errors import BadData, DisorderError, UnknownName
+from disorder.report.terminal import caveat_lines
 from disorder.runs import Run, SampleParts, read_run
 from disorder.verbs.audit import audit, division, resume
 
@@ -127,19 +128,26 @@ class Elements(HTMLParser):
         self.found.append((tag, dict(attrs)))
 
 
+@pytest.fixture(scope="module")
+def graded() -> Run:
+    """A run of a model with probabilities."""
+    return audit("builtin", pairs(12), q=3, with_=["derange", "reverse"], cache="off")
+
+
 class TestNotebook:
     @pytest.mark.parametrize(
         "name", ["forest", "omega_curve", "acceptance", "confidence", "reliability"]
     )
-    def test_every_picture(self, run: Run, name: str, tmp_path: Path) -> None:
-        picture = run.plot(name)
+    def test_every_picture(self, graded: Run, name: str, tmp_path: Path) -> None:
+        picture = graded.plot(name)
         assert picture.svg.startswith("<svg")
         saved = picture.save(tmp_path / "picture.svg")
         assert saved.read_text(encoding="utf-8") == picture.svg
 
-    def test_a_picture_of_another_transformation(self, run: Run) -> None:
-        of_reverse = run.plot("reliability", "reverse").svg
-        assert of_reverse != run.plot("reliability").svg == run.plot("reliability", "derange").svg
+    def test_a_picture_of_another_transformation(self, graded: Run) -> None:
+        of_reverse = graded.plot("reliability", "reverse").svg
+        of_derange = graded.plot("reliability", "derange").svg
+        assert of_reverse != graded.plot("reliability").svg == of_derange
 
     def test_a_misspelt_picture_gets_a_hint(self, run: Run) -> None:
         with pytest.raises(UnknownName, match=r"unknown picture 'forrest'.*did you mean 'forest'"):
@@ -167,6 +175,13 @@ class TestNotebook:
         first, second, *_ = repr(run).splitlines()
         assert first == f"Run(uniform on {run.data}, 24 examples, done)"
         assert second == run.verdict.splitlines()[0]
+
+    def test_print_shows_the_caveats_of_the_report(self, run: Run) -> None:
+        assert run.caveats
+        assert [f"caveat: {text}" for text in run.caveats] == repr(run).splitlines()[
+            -len(run.caveats) :
+        ]
+        assert caveat_lines(run) == [f"caveat: {text}" for text in run.caveats]
 
 
 class TestResume:

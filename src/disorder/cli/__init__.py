@@ -117,6 +117,9 @@ def _run(arguments: list[str] | None) -> int:
         return _fail(told, resuming.advice() if isinstance(error, CannotWrite) else "")
     except (KeyboardInterrupt, typer.Abort):
         print_text(f"\nstopped; {resuming.advice() or resuming.AGAIN}", is_error=True)
+        # Where the interrupt came while a string was executed (as dataclasses do), CPython ends
+        # `python -m disorder` by the signal, whatever the exit code, unless another is executed.
+        exec("")
         return INTERRUPTED
     except BrokenPipeError:  # nobody reads on, as in `disorder list | head`
         silence_output()

@@ -15,7 +15,7 @@ def board(
     runs: Annotated[
         list[Path], typer.Argument(help="Run folders, or folders that have run folders in them")
     ],
-    out: Annotated[Path, o.option("Folder of the page; its reports lie beside it")] = Path("site"),
+    out: Annotated[Path, o.option("Folder of the page; its reports lie beside it")] = Path("board"),
     title: Annotated[str, o.option("What the page is called")] = "Word order board",
     score: Annotated[
         list[str] | None,

@@ -44,7 +44,7 @@ SomeData = Annotated[
 ]
 
 Suite = Annotated[
-    str, option("Set of transformations: order, salad, classes, ladder, characters, full")
+    str, option("Set of transformations: order, salad, classes, ladder, characters, alldrop, full")
 ]
 With = Annotated[
     list[str] | None, option("Transformation instead of a suite; can be repeated", "--with")

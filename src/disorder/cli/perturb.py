@@ -52,7 +52,8 @@ def perturb(
         ),
     ] = None,
     suite: Annotated[
-        str | None, typer.Option(help="Set of transformations instead, e.g. alldrop")
+        str | None,
+        typer.Option(help="Set of transformations instead: alldrop, order, … (as for audit)"),
     ] = None,
     q: Annotated[int, typer.Option(help="Variants of each example", min=1)] = 1,
     seed: Seed = 0,

@@ -62,7 +62,14 @@ def report(
     from disorder.runs import place, read_run
 
     folder = place(run)
+    if card and (latex or methods):
+        raise DisorderError(
+            "--card prints a file of its own, which begins with its metadata; run it without "
+            "--latex and --methods"
+        )
     if (folder / "study.json").is_file():
+        if card or methods or figure:
+            raise DisorderError(f"--card, --methods and --figure are for runs; {folder} is a study")
         _study(folder, latex=latex)
         return
     found = read_run(folder)

@@ -23,6 +23,7 @@ EMPTY_REASON = "empty text"
 REPEATED_REASON = "repeated row"
 LONGEST = 5_000_000  # letters of a text: a million words, more than any model takes
 LONG_REASON = f"a text of more than {LONGEST:,} letters"
+WHAT_IF_NONE = {"text_a": "", "label": "; rows without a gold label cannot be used"}
 INVALID_REASON = "half a character (a lone surrogate)"
 logger = logging.getLogger(__name__)
 
@@ -66,7 +67,7 @@ class ExampleReader:
             if needed not in row:
                 raise BadData(
                     f"{self.source}, {where}: no column {needed!r}; it has {_names(raw)}. "
-                    f"Say which one it is: --columns NAME={needed}"
+                    f"Say which one it is: --columns NAME={needed}{WHAT_IF_NONE[needed]}"
                 )
         return row
 

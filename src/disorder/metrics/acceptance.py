@@ -10,6 +10,8 @@ from disorder.metrics.statistics.decomposition import Mean
 from disorder.registry import metric
 from disorder.types import Bools, Outcomes
 
+NOT_FLIPPED = "no wrong prediction was flipped by a permutation"
+
 
 def right_first(outcomes: Outcomes) -> Bools:
     """D_c: examples predicted right as original texts.
@@ -63,5 +65,5 @@ def p_f(outcomes: Outcomes) -> Mean:
     return Mean.over(
         outcomes.acceptance,
         flipped(outcomes),
-        otherwise="no wrong prediction was flipped by a permutation",
+        otherwise=NOT_FLIPPED,
     )

@@ -18,6 +18,7 @@ from disorder.types import Floats, Outcomes
     paper="WS, OOO",
     of="texts",
     position=40,
+    needs_probabilities=True,
 )
 def confidence(outcomes: Outcomes) -> Mean:
     """Mean probability of the predicted label."""

@@ -25,6 +25,7 @@ PART = 1024  # examples at a time, so that memory stays flat
     of="texts",
     shown="page",
     position=60,
+    needs_probabilities=True,
 )
 def ece(outcomes: Outcomes) -> BinnedGap:
     """Mean distance between confidence and accuracy; texts on which the model abstains are left

@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 
 from disorder.errors import NothingToMeasure
-from disorder.metrics.acceptance import flipped, right_first
+from disorder.metrics.acceptance import NOT_FLIPPED, flipped, right_first
 from disorder.metrics.statistics.decomposition import Mean
 from disorder.registry import metric
 from disorder.types import Bools, Floats, Outcomes
@@ -24,10 +24,12 @@ PART = 256  # examples at a time, so that memory stays flat
     of="permutations",
     shown="permutations",
     position=160,
+    needs_probabilities=True,
 )
 def entropy_c(outcomes: Outcomes) -> Mean:
     """Mean entropy over accepted permutations, of examples first predicted right."""
-    return _entropy(outcomes, right_first(outcomes))
+    reason = "no permutation of an example that was predicted right got the gold label"
+    return _entropy(outcomes, right_first(outcomes), reason)
 
 
 @metric(
@@ -39,23 +41,24 @@ def entropy_c(outcomes: Outcomes) -> Mean:
     of="permutations",
     shown="permutations",
     position=170,
+    needs_probabilities=True,
     depends_on_q=True,
     alone="more permutations flip more examples, and change which ones it is measured on",
 )
 def entropy_f(outcomes: Outcomes) -> Mean:
     """Mean entropy over accepted permutations, of examples first predicted wrong and flipped."""
-    return _entropy(outcomes, flipped(outcomes))
+    return _entropy(outcomes, flipped(outcomes), NOT_FLIPPED)
 
 
-def _entropy(outcomes: Outcomes, group: Bools) -> Mean:
+def _entropy(outcomes: Outcomes, group: Bools, reason: str) -> Mean:
     if len(outcomes.task.labels) < 2:
         raise NothingToMeasure("the data has a single label")
     counts = group & (outcomes.n_accepted > 0)
     if not counts.any():
-        raise NothingToMeasure("no permutation was accepted")
+        raise NothingToMeasure(reason)
     most = float(np.log(len(outcomes.task.labels)))
     shares = np.minimum(np.nan_to_num(accepted_entropy(outcomes)) / most, 1.0)
-    found = Mean.over(shares, counts, otherwise="no permutation was accepted")
+    found = Mean.over(shares, counts, otherwise=reason)
     return replace(found, span=1 / most)
 
 

@@ -24,6 +24,7 @@ from disorder.registry import MetricPart, metric_named, parts
 from disorder.types import Fidelity, Floats, Outcomes, Score, Task
 
 ORIGINAL = "original"
+LABELS_ONLY = "every prediction is exactly 0 or 1: labels without probabilities"
 CURTAILED = ("omega_max", "omega_rand")  # what --curtail measures by default
 
 
@@ -49,6 +50,8 @@ class Metric:
 
     def decompose(self, outcomes: Outcomes) -> Decomposition:
         """What each example contributes; raises `NothingToMeasure` with the reason."""
+        if self.part.needs_probabilities and not outcomes.has_probabilities:
+            raise NothingToMeasure(LABELS_ONLY)
         extra = [self.value] if self.value else []
         found = self.part.function(outcomes, *extra)
         if not isinstance(found, Share | Mean | RankCorrelation | BinnedGap | SkillRatio):
@@ -227,7 +230,7 @@ def limits(metrics: Iterable[str], task: Task, fidelity: Fidelity) -> list[Fract
 
 def probe(task: Task, fidelity: Fidelity) -> Outcomes:
     """A few made-up outcomes on which every metric for labels is defined: of each label, one
-    example predicted right throughout, and one predicted wrong and flipped.
+    example predicted right throughout, and one predicted wrong and flipped, none with certainty.
     """
     m = len(task.labels)
     labels = np.arange(m)
@@ -235,14 +238,14 @@ def probe(task: Task, fidelity: Fidelity) -> Outcomes:
     gold = np.concatenate([labels, labels])
     original = np.concatenate([labels, wrong])
     variants = np.stack([gold, original], axis=1)
-    certain = np.eye(m)
+    likely = 0.9 * np.eye(m) + 0.1 / m
     return Outcomes(
         transformation="probe",
         task=task,
         example=np.array([f"probe {i}" for i in range(len(gold))]),
         gold=gold,
-        original=certain[original],
-        predictions=certain[variants],
+        original=likely[original],
+        predictions=likely[variants],
         is_simple=np.ones(len(gold), dtype=bool),
         fidelity=fidelity,
     )

@@ -48,9 +48,7 @@ def wos(outcomes: Outcomes) -> Mean:
         raise NothingToMeasure("the data has a single label")
     steps = dict(dev_r(outcomes))
     kept = steps["balanced"]
-    found = Mean.over(
-        outcomes.acceptance, kept, otherwise="no balanced set of right predictions is left"
-    )
+    found = Mean.over(outcomes.acceptance, kept, otherwise=_unbalanced(outcomes, steps["right"]))
     return replace(
         found,
         contributions=outcomes.acceptance.astype(np.float64),
@@ -133,6 +131,19 @@ def _balanced(outcomes: Outcomes, right: Bools) -> Bools:
         members = by_digest(outcomes, np.flatnonzero(right & (outcomes.gold == label)))
         kept[members[:n_kept]] = True
     return kept
+
+
+def _unbalanced(outcomes: Outcomes, right: Bools) -> str:
+    """Why no balanced set is left: the labels of which no text is."""
+    absent = [
+        label
+        for i, label in enumerate(outcomes.task.labels)
+        if not (right & (outcomes.gold == i)).any()
+    ]
+    return (
+        f"no one-sentence text with the gold label {' or '.join(absent)} is predicted right, so "
+        "that no balanced set is left"
+    )
 
 
 def by_digest(outcomes: Outcomes, members: Ints) -> Ints:

@@ -14,7 +14,7 @@ from disorder.models.loaded_model import LoadedModel
 from disorder.models.outputs.calibration import calibration_of
 from disorder.models.outputs.label_columns import label_columns
 from disorder.models.protocols import Batching, Costly, Precision
-from disorder.models.python import as_predictor
+from disorder.models.python import as_predictor, with_own_names
 from disorder.registry import ModelPart, part, parts
 from disorder.runs.prediction_cache import PredictionCache
 from disorder.types import Predictor, Task
@@ -43,7 +43,7 @@ def load(
     answer: "skip", or "abstain".
     """
     title = model if isinstance(model, str) else name_of(model)
-    predictor = _predictor(model, task, options or {}, cache)
+    predictor = with_own_names(_predictor(model, task, options or {}, cache), labels or {}, task)
     if task.is_likelihood:
         predictor = likelihood_of(title, predictor)
     if batch_size is not None and isinstance(predictor, Batching):

@@ -14,7 +14,7 @@ import inspect
 import os
 import sys
 import traceback
-from collections.abc import Callable, Sequence, Sized
+from collections.abc import Callable, Mapping, Sequence, Sized
 from dataclasses import dataclass, replace
 from functools import partial
 from hashlib import blake2b
@@ -22,6 +22,7 @@ from typing import Any
 
 import numpy as np
 
+from disorder.abstention import ABSTAINED
 from disorder.errors import BadModel, DisorderError
 from disorder.models.outputs.probabilities import checked, from_label_scores
 from disorder.models.pipeline import from_pipeline, is_pipeline
@@ -42,7 +43,8 @@ def python(address: str, *, task: Task) -> Predictor:
     or rows of probabilities.
 
     The columns of probabilities stand in the order of its attribute `labels`, else of the data's
-    labels (alphabetical; for the papers' sets as `disorder list data` shows them).
+    labels (alphabetical; for the papers' sets as `disorder list data` shows them). Label names may
+    differ from the data's: --labels says what they mean.
     """
     module, _, name = address.partition(":")
     if not module or not name:
@@ -80,20 +82,42 @@ def as_predictor(thing: Any, *, task: Task) -> Predictor:
             f"{type(thing).__name__} cannot predict: need a function, an estimator with predict or "
             "predict_proba, or a pipeline"
         )
-    labels = thing.labels if isinstance(thing, Labelled) else task.labels
-    return PythonModel(thing, _names(labels), _source_fingerprint(thing))
+    fingerprint = _source_fingerprint(thing)
+    if isinstance(thing, Labelled):
+        return PythonModel(thing, _names(thing.labels), fingerprint)
+    return PythonModel(thing, task.labels, fingerprint, lists_labels=False)
+
+
+def with_own_names(predictor: Predictor, renamed: Mapping[str, str], task: Task) -> Predictor:
+    """A function that does not list its labels, told by --labels which names it uses beside the
+    data's; any other predictor as it is.
+    """
+    if not isinstance(predictor, PythonModel) or predictor.lists_labels or not renamed:
+        return predictor
+    wanted = {ABSTAINED, *(label.lower() for label in task.labels)}
+    for own, label in renamed.items():
+        if label.lower() not in wanted:
+            known = ", ".join(task.labels)
+            raise BadModel(f"--labels {own}={label}: the data's labels are {known}")
+    labels = tuple(dict.fromkeys([*renamed, *task.labels]))
+    return replace(predictor, labels=labels, is_renamed=True)
 
 
 def _estimator(thing: Any, task: Task) -> PythonModel:
     """A scikit-learn estimator: by its probabilities where it has any, else by its predictions."""
     _check_fitted(thing)
-    labels = _names(thing.classes_) if isinstance(thing, ClassEstimator) else task.labels
-    name = type(thing).__name__
+    lists_labels = isinstance(thing, ClassEstimator)
+    labels = _names(thing.classes_) if lists_labels else task.labels
+    made = partial(
+        PythonModel,
+        labels=labels,
+        fingerprint="",
+        estimator=type(thing).__name__,
+        lists_labels=lists_labels,
+    )
     if isinstance(thing, ProbabilityEstimator):
-        return PythonModel(thing.predict_proba, labels, "", name)
-    if not labels:
-        return PythonModel(thing.predict, labels, "", name)
-    return PythonModel(partial(_label_names, thing.predict), labels, "", name)
+        return made(thing.predict_proba)
+    return made(partial(_label_names, thing.predict) if labels else thing.predict)
 
 
 def _label_names(predict: Callable[[list[Any]], Any], texts: list[Any]) -> list[str]:
@@ -125,6 +149,8 @@ class PythonModel:
     fingerprint: str
     estimator: str = ""  # the class of a scikit-learn estimator
     spec: str = ""  # where it was named, not given
+    lists_labels: bool = True  # else `labels` are the data's
+    is_renamed: bool = False  # `labels` are names from --labels, in no order of columns
 
     def __call__(self, texts: Sequence[Texts], /) -> Floats:
         """Probabilities, whatever form the function predicts in."""
@@ -144,10 +170,21 @@ class PythonModel:
         else:
             entries = list(np.atleast_1d(np.asarray(predictions)))  # a series, a tensor
         if self.labels and entries and all(map(_is_label, entries)):
-            return from_label_scores("python", [str(each) for each in entries], self.labels)
+            entries = [str(each) for each in entries]
         if entries and _is_scores(entries[0]):
-            return from_label_scores("python", entries, self.labels)
+            return from_label_scores("python", entries, self.labels, self._hint)
+        if self.is_renamed:
+            raise BadModel(
+                "python: rows of probabilities do not say which column is which label; give the "
+                "function an attribute `labels` with its own names, in the order of the columns"
+            )
         return checked("python", predictions, len(texts), self.labels)
+
+    def _hint(self, label: str) -> str:
+        """What to do about a prediction that is none of the labels."""
+        if self.lists_labels:
+            return ", which its attribute `labels` lists; it must list all of its own"
+        return f'; say what its labels mean, for instance --labels "{label}={self.labels[0]}"'
 
     def _called(self, texts: Sequence[Texts]) -> Any:
         given = [a if b is None else (a, b) for a, b in texts]

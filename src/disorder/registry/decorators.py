@@ -131,6 +131,7 @@ def metric(
     name: str = "",
     parameter: str = "",
     points: tuple[str, ...] = (),
+    needs_probabilities: bool = False,
     depends_on_q: bool = False,
     alone: str = "",
 ) -> Callable[[F], F]:
@@ -144,9 +145,10 @@ def metric(
     the texts themselves. `shown` is where it appears: in every table, on pages only, among the
     scores of permutations, or in files only; `position` orders it there. A metric with a
     `parameter` is written NAME@VALUE and gets the value as its second argument; it is measured at
-    `points` unless others are requested. `depends_on_q` marks one whose expected value changes with
-    the number of permutations; `alone` says why a limit on it alone misleads, where it does: a gate
-    then names a better rule.
+    `points` unless others are requested. `needs_probabilities` marks one that says nothing of a
+    model that gives labels only, and is not measured there. `depends_on_q` marks one whose expected
+    value changes with the number of permutations; `alone` says why a limit on it alone misleads,
+    where it does: a gate then names a better rule.
     """
 
     def enter(function: F) -> F:
@@ -165,6 +167,7 @@ def metric(
             position=position,
             parameter=parameter,
             points=points,
+            needs_probabilities=needs_probabilities,
             depends_on_q=depends_on_q,
             alone=alone,
         )

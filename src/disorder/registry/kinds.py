@@ -146,6 +146,7 @@ class MetricPart(Part):
     position: int
     parameter: str
     points: tuple[str, ...]
+    needs_probabilities: bool
     depends_on_q: bool
     alone: str
 

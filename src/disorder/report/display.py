@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from html import escape
 
-from disorder.errors import UnknownName
+from disorder.errors import DisorderError, UnknownName
 from disorder.report import charts, comparison_page
 from disorder.report.exhibits import Picture
 from disorder.report.page import page
@@ -33,6 +33,8 @@ def run_picture(run: Run, name: str, transformation: str = "") -> Picture:
     chosen = transformation or main_transformation(run)
     if chosen not in run.figures:
         raise UnknownName("transformation with pictures", chosen, run.figures)
+    if name.partition("_")[0] not in run.figures[chosen]:
+        raise DisorderError(f"there is no picture {name} of {chosen}: it was not measured there")
     return Picture(BY_TRANSFORMATION[name](run, chosen))
 
 

@@ -5,17 +5,15 @@ Names in a run are untrusted: they come out as text everywhere.
 
 from __future__ import annotations
 
-import html
 import re
 from collections.abc import Iterator
 from xml.etree import ElementTree
 
 from disorder.report.conclusions import PAGE, sentence
+from disorder.report.markdown import code
 from disorder.runs.decision import Decision, Ruling
 from disorder.visible_text import one_line
 
-# what Markdown may read as more than a character
-MARKDOWN = re.compile(r"[\\`*_{}\[\]()#+\-.!|~:/@$^=\"']")
 NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
@@ -106,17 +104,7 @@ def summary(decision: Decision) -> str:
 def _row(ruling: Ruling) -> str:
     """One rule of the Markdown table."""
     mark = "✅" if ruling.passed else "❌"
-    rule = code(f"{ruling.score} {ruling.operator} {ruling.limit:g}")
+    rule = code(f"{ruling.score} {ruling.operator} {ruling.limit:g}", in_table=True)
     interval = f"{ruling.low:.3f} to {ruling.high:.3f}"
     cells = [f"{mark} {ruling.outcome}", rule, f"{ruling.value:.3f}", interval, f"{ruling.n:,}"]
     return f"| {' | '.join(cells)} |"
-
-
-def code(text: str) -> str:
-    """A text that Markdown shows as it is: no markup, no table cell, no link, no one mentioned."""
-    escaped = html.escape(one_line(text), quote=True)
-    return f"<code>{MARKDOWN.sub(_entity, escaped)}</code>"
-
-
-def _entity(found: re.Match[str]) -> str:
-    return f"&#{ord(found[0])};"

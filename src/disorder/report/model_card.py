@@ -11,8 +11,7 @@ from dataclasses import dataclass
 from disorder.registry import DataPart, parts
 from disorder.report.conclusions import PAGE, capitalised
 from disorder.report.front_matter import yaml_value
-from disorder.report.gate import code
-from disorder.report.markdown import as_text
+from disorder.report.markdown import as_text, code
 from disorder.report.metric_names import meaning_of, shown, title_of
 from disorder.report.number_text import MINUS
 from disorder.report.terminal import about, by_transformation, caveat_lines
@@ -100,7 +99,7 @@ def _section(run: Run) -> Iterator[str]:
     yield _line(["texts", *(as_text(title_of(metric)) for metric in columns)])
     yield _line(["---", *["---:"] * len(columns)])
     for name, records in rows:
-        where = "original texts" if name == ORIGINAL else code(name)
+        where = "original texts" if name == ORIGINAL else code(name, in_table=True)
         yield _line([where, *(_score(records.get(metric)) for metric in columns)])
     yield ""
     for metric in columns:

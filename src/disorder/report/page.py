@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import asdict
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -112,8 +113,9 @@ def _summaries(run: Run) -> dict[str, str]:
     return {name: known[name].summary for name in dict.fromkeys(names) if name in known}
 
 
+@lru_cache(maxsize=32)
 def template(name: str, **filters: Callable[..., str]) -> Any:
-    """A page's template; others extend `page.html`."""
+    """A page's template, compiled once; others extend `page.html`."""
     return environment("disorder.report", "", **filters).get_template(name)
 
 

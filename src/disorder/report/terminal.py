@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 
 from rich.console import Console
 from rich.text import Text
 
+from disorder.languages import language_name
 from disorder.report.conclusions import PAGE
 from disorder.report.fitted_tables import Cell, NamedRow, ScoreTable, fitted
-from disorder.report.metric_names import meaning_of, named, shown, title_of
+from disorder.report.metric_names import meaning_of, named, place_of, shown, title_of
 from disorder.report.wording import (
     gain_lines,
     interval,
@@ -18,16 +20,17 @@ from disorder.report.wording import (
     prompt_lines,
     spread,
 )
-from disorder.runs.run import Record, Run
+from disorder.runs.run import Omitted, Record, Run
 from disorder.visible_text import visible
 
 SECONDS = ("draw", "assemble", "forward", "cache", "write")
 COUNTS = ("predicted", "saved", "cached", "resumed")
 SHOWN_LABELS = 4
-REFERENCES = (
-    "models A, B, C: what they would score; A rejects every perturbed text, B guesses, "
-    "C is a bag of words"
-)
+REFERENCES = {  # by the letter that their names begin with
+    "A": "rejects every perturbed text",
+    "B": "guesses",
+    "C": "is a bag of words",
+}
 NEEDS = "needs=…: only examples of the built-in data whose label order decides, or words alone"
 
 
@@ -67,7 +70,8 @@ def about(run: Run) -> str:
     of = f" of {run.n_available:,}" if run.n_available > run.n_examples else ""
     draws = sorted({count for count in run.variants.values() if count > 1}, reverse=True)
     variants = f", {' or '.join(map(str, draws))} variants of each" if draws else ""
-    return f"{run.model} on {run.data}: {run.n_examples:,}{of} examples{variants}, seed {run.seed}"
+    texts = f"{run.n_examples:,}{of} examples in {language_name(run.language)}"
+    return f"{run.model} on {run.data}: {texts}{variants}, seed {run.seed}"
 
 
 def _print_indented(console: Console, text: str) -> None:
@@ -91,10 +95,11 @@ def _measured(run: Run) -> list[str]:
 def _legend(run: Run) -> list[str]:
     """What stands in the tables, one line each."""
     lines = ["after a number its 95 % interval over examples"]
-    metrics = shown(_measured(run), "table", "permutations")
-    lines += [f"{named(metric)}: {meaning_of(metric)}" for metric in metrics]
+    lines += [f"{named(metric)}: {meaning_of(metric)}" for metric in _in_tables(run)]
     if run.references and main_transformation(run):
-        lines.append(REFERENCES)
+        letters = [name[0] for name in run.references if name[0] in REFERENCES]
+        told = ", ".join(f"{letter} {REFERENCES[letter]}" for letter in letters)
+        lines.append(f"{', '.join(letters)}: what imaginary models would score; {told}")
     if any(group.startswith("needs=") for group in run.groups):
         lines.append(NEEDS)
     if run.conclusion is not None:
@@ -102,13 +107,34 @@ def _legend(run: Run) -> list[str]:
     return lines
 
 
+def _in_tables(run: Run) -> list[str]:
+    """The metrics that stand in some table, in the order of tables."""
+    main = main_transformation(run)
+    found = shown(_measured(run), "table")
+    return [*found, *(metric for metric, *_ in permutation_rows(run, main))]
+
+
 def _not_measured(run: Run) -> list[str]:
-    """Why a score that one would look for is missing."""
-    return [
-        f"not measured: {entry.metric}, {entry.transformation} ({entry.reason})"
-        for entry in run.omitted
-        if entry.group == "all" and entry.metric in ("wos", "p_c")
-    ]
+    """Why scores are missing in the tables, one line per reason; by the names that gates take."""
+    by_reason: dict[str, list[Omitted]] = {}
+    for entry in filter(partial(_is_missed, main_transformation(run)), run.omitted):
+        by_reason.setdefault(entry.reason, []).append(entry)
+    lines = []
+    for reason, entries in by_reason.items():
+        metrics = ", ".join(dict.fromkeys(entry.metric for entry in entries))
+        specs = list(dict.fromkeys(entry.transformation for entry in entries))
+        under = "" if {*run.transformations} <= {*specs} else f" under {', '.join(specs)}"
+        lines.append(f"not measured: {metrics}{under} ({reason})")
+    return lines
+
+
+def _is_missed(main: str, entry: Omitted) -> bool:
+    """Whether a table has, or would have, a place for a score that was not measured."""
+    place = place_of(entry.metric)
+    is_shown = place in ("table", "page") or (
+        place == "permutations" and entry.transformation == main
+    )
+    return is_shown and entry.group == "all"
 
 
 def stopped_early(run: Run) -> list[str]:
@@ -164,14 +190,8 @@ def _cell(record: Record | None) -> Cell:
 
 
 def caveat_lines(run: Run) -> list[str]:
-    """What a reader of the conclusion should know; those of a group only where "all" lacks them."""
-    if run.conclusion is None:
-        return []
-    general = {caveat.kind for caveat in run.conclusion.caveats}
-    lines = [f"caveat: {caveat}" for caveat in run.conclusion.caveats]
-    for group, found in run.conclusions.items():
-        lines += [f"caveat, {group}: {c}" for c in found.caveats if c.kind not in general]
-    return lines
+    """What a reader of the verdict should know."""
+    return [f"caveat: {caveat}" for caveat in run.caveats]
 
 
 def baseline_lines(run: Run) -> list[str]:

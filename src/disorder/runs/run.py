@@ -88,9 +88,10 @@ class Run(BaseModel):
 
     `run.scores` is a list of records, ready for a data frame; `run["derange", "p_c"]` is one of
     them. `run.conclusion` is what they say on word order (None where nothing that keeps the words
-    was measured), `run.conclusions` the same by group, `run.verdict` both in words. `run.folder` is
-    None where nothing was kept on disk. `language_caveats` name tools that do not fit the language
-    of the data.
+    was measured), `run.conclusions` the same by group, `run.verdict` both in words, `run.caveats`
+    what a reader of it should know; `print(run)` shows them together. `run.folder` is None where
+    nothing was kept on disk. `language_caveats` name tools that do not fit the language of the
+    data.
     """
 
     schema_version: int = SCHEMA_VERSION
@@ -227,6 +228,17 @@ class Run(BaseModel):
         """The groups that scores were split by."""
         return list(dict.fromkeys(record.group for record in self.scores if record.group != "all"))
 
+    @property
+    def caveats(self) -> list[str]:
+        """What a reader of the verdict should know; of a group only what "all" lacks."""
+        if self.conclusion is None:
+            return []
+        general = {caveat.kind for caveat in self.conclusion.caveats}
+        lines = [str(caveat) for caveat in self.conclusion.caveats]
+        for group, found in self.conclusions.items():
+            lines += [f"{group}: {c}" for c in found.caveats if c.kind not in general]
+        return lines
+
     def score(self, transformation: str, metric: str, group: str = "all") -> Record | None:
         """The record with this name, if it was measured."""
         wanted = (transformation, metric, group)
@@ -303,6 +315,7 @@ class Run(BaseModel):
 
     def __repr__(self) -> str:
         head = f"Run({self.model} on {self.data}, {self.n_examples:,} examples, {self.status})"
-        return "\n".join([head, *self.verdict.splitlines()])
+        caveats = [f"caveat: {caveat}" for caveat in self.caveats]
+        return "\n".join([head, *self.verdict.splitlines(), *caveats])
 
     __str__ = __repr__

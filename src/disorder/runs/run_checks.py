@@ -55,7 +55,7 @@ class ToldVariant(BaseModel):
     variant: int
     texts: list[list[tuple[str, int | None]]]
     answer: str
-    confidence: Number
+    confidence: Number | None
 
 
 class ToldExample(BaseModel):
@@ -68,7 +68,7 @@ class ToldExample(BaseModel):
     text_a: str
     text_b: str | None
     answer: str
-    confidence: Number
+    confidence: Number | None
     accepted: Number
     variants: list[ToldVariant]
 

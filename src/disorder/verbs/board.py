@@ -1,18 +1,23 @@
 """A board: many runs on one page, models ranked on each dataset by the skill they keep.
 
-`disorder board RUNS… --out site/` writes index.html, which needs no server and no network, and the
+`disorder board RUNS… --out board/` writes index.html, which needs no server and no network, and the
 report of each run beside it.
 """
 
 from __future__ import annotations
 
+import json
 import os
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from functools import cache
+from hashlib import blake2b
+from importlib.resources import files
 from pathlib import Path
 
 from disorder.errors import BadData, DisorderError, UnknownName, check_keywords
+from disorder.registry import MetricPart, TransformationPart, parts
 from disorder.report.board_page import Board, BoardRow, page
 from disorder.report.page import page as report_page
 from disorder.report.wording import main_transformation
@@ -21,6 +26,7 @@ from disorder.runs.folder_lock import FolderLock
 from disorder.specs import listed
 
 REPORTS = "reports"
+DRAWN = ".drawn.json"  # what the reports of a board were drawn from
 
 
 @check_keywords()
@@ -50,7 +56,7 @@ def _board(
 ) -> Board:
     found = list(_runs(runs))
     if not found:
-        raise DisorderError("no finished run is there: disorder board runs --out site")
+        raise DisorderError("no finished run is there: disorder board runs --out board")
     metrics = _measured(wanted, found)
     names = _link_names(found)
     rows = [_row(run, name if out else "", metrics) for run, name in zip(found, names, strict=True)]
@@ -95,9 +101,9 @@ def _folders(given: Path) -> Iterator[Path]:
         return
     if not given.is_dir():
         raise BadData(f"{given} is no folder")
-    for here, folders, files in os.walk(given):
+    for here, folders, names in os.walk(given):
         folders[:] = sorted(name for name in folders if not name.startswith("."))
-        if "run.json" in files:
+        if "run.json" in names:
             folders.clear()
             yield Path(here)
 
@@ -181,10 +187,46 @@ def _order(row: BoardRow) -> tuple[bool, str, bool, float, str]:
 
 def _write(folder: Path, made: Board, runs: dict[str, Run]) -> None:
     """The page, and the report of each run: drawn from its numbers, since the page in its folder
-    may be anybody's and goes to readers of this one.
+    may be anybody's and goes to readers of this one. A report that was drawn here before from the
+    same numbers stays.
     """
     make_folder(folder / REPORTS)
+    before = _drawn_before(folder / DRAWN)
+    drawn = {}
     for name, run in runs.items():
-        content = report_page(run).encode("utf-8", "backslashreplace")
-        write_atomically(folder / REPORTS / f"{name}.html", content)
-    write_atomically(folder / "index.html", page(made).encode("utf-8", "backslashreplace"))
+        path = folder / REPORTS / f"{name}.html"
+        of = _hash(_drawing_code(), run.model_dump_json().encode("utf-8", "backslashreplace"))
+        is_current = path.is_file() and before.get(name) == [of, _hash(path.read_bytes())]
+        content = path.read_bytes() if is_current else _encoded(report_page(run))
+        if not is_current:
+            write_atomically(path, content)
+        drawn[name] = [of, _hash(content)]
+    write_atomically(folder / "index.html", _encoded(page(made)))
+    write_atomically(folder / DRAWN, json.dumps(drawn).encode())
+
+
+def _drawn_before(path: Path) -> dict[str, object]:
+    """By name of the report: hashes of what it was drawn from, and of itself."""
+    try:
+        found = json.loads(path.read_bytes())
+    except (OSError, ValueError):
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
+@cache
+def _drawing_code() -> bytes:
+    """A hash of all that decides how a report looks beside the run: code, titles, meanings."""
+    sources = sorted(files("disorder.report").iterdir(), key=lambda source: source.name)
+    said = [(name, each.title, each.meaning) for name, each in parts(MetricPart).items()]
+    said += [(name, each.summary, "") for name, each in parts(TransformationPart).items()]
+    texts = [each.read_bytes() for each in sources if each.is_file()]
+    return _hash(*texts, repr(said).encode()).encode()
+
+
+def _hash(*parts: bytes) -> str:
+    return blake2b(b"\0".join(parts), digest_size=16).hexdigest()
+
+
+def _encoded(html: str) -> bytes:
+    return html.encode("utf-8", "backslashreplace")

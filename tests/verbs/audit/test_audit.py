@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import json
 import random
+import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -178,7 +179,10 @@ class TestKnownModels:
             for omitted in run.omitted
             if omitted.transformation == "derange"
         }
-        assert reasons["wos"] == "no balanced set of right predictions is left"
+        assert reasons["wos"] == (
+            "no one-sentence text with the gold label entailment or contradiction is predicted "
+            "right, so that no balanced set is left"
+        )
 
     @pytest.mark.parametrize("q", [3, 10])
     def test_a_guess_is_within_its_binomial_band(self, jsonl: Write, q: int) -> None:
@@ -278,7 +282,6 @@ class TestRunFolder:
             "omega_all",
             "omega@0.5",
             "agreement",
-            "confidence",
         } <= metrics
         assert read_run(tmp_path / "run").model_dump_json() == run.model_dump_json()
 
@@ -353,6 +356,24 @@ class TestRunFolder:
         with pytest.raises(DisorderError, match="holds a run already"):
             audit("uniform", path, q=2, with_=["sort"], out=tmp_path / "run")
         assert (tmp_path / "run" / "run.json").read_bytes() == before
+
+    def test_what_resumes_a_run_that_is_there_names_its_model(
+        self, jsonl: Write, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        (tmp_path / "first_label.py").write_text(
+            "def model(texts):\n    return ['neutral'] * len(texts)\n", encoding="utf-8"
+        )
+        monkeypatch.syspath_prepend(tmp_path)
+        for model, named in (
+            ("python:first_label:model", '"python:first_label:model"'),
+            (lambda texts: ["neutral"] * len(texts), "…"),
+        ):
+            folder = tmp_path / f"run-{len(named)}"
+            settings: dict[str, Any] = {"q": 2, "with_": ["sort"], "out": folder}
+            audit(model, str(jsonl(pairs(5))), **settings)
+            told = f'resume it: disorder.resume("{folder}", model={named})'
+            with pytest.raises(DisorderError, match=re.escape(told)):
+                audit(model, str(jsonl(pairs(5))), **settings)
 
     @pytest.mark.parametrize(
         "content", ["", "{", "[]", "3", '{"schema_version": 1}', '{"schema_version": 99}']

@@ -12,6 +12,7 @@ from conftest import Command
 from disorder.errors import DisorderError
 from disorder.report.board_page import Board, BoardRow, page
 from disorder.runs.run import Record
+from disorder.verbs import board as boarding
 from disorder.verbs.board import ranked
 
 
@@ -85,6 +86,34 @@ def test_a_folder_of_runs_becomes_a_site(runs: Path, tmp_path: Path, command: Co
     assert len(reports) == 3
     for name in reports:
         assert f'href="reports/{name}"' in text
+
+
+def test_a_report_is_drawn_again_only_where_its_run_or_its_page_changed(
+    runs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    drawn: list[str] = []
+
+    def draw(run: disorder.Run) -> str:
+        drawn.append(run.model)
+        return f"<p>{run.model}, seed {run.seed}"
+
+    monkeypatch.setattr(boarding, "report_page", draw)
+    found = [disorder.read_run(folder) for folder in sorted(runs.iterdir())]
+    disorder.board(*found, out=tmp_path)
+    assert drawn == ["builtin", "builtin:bow", "uniform"]
+    disorder.board(*found, out=tmp_path)
+    assert len(drawn) == 3
+    found[2] = found[2].model_copy(update={"seed": 7})
+    disorder.board(*found, out=tmp_path)
+    assert drawn[3:] == ["uniform"]
+    (tmp_path / "reports" / "builtin-builtin.html").write_text("<p>of somebody else")
+    (tmp_path / "reports" / "uniform-builtin.html").unlink()
+    disorder.board(*found, out=tmp_path)
+    assert drawn[4:] == ["builtin", "uniform"]
+    (tmp_path / boarding.DRAWN).write_text("[1")
+    disorder.board(*found, out=tmp_path)
+    assert drawn[6:] == ["builtin", "builtin:bow", "uniform"]
+    assert (tmp_path / "reports" / "uniform-builtin.html").read_text() == "<p>uniform, seed 7"
 
 
 def test_from_python_it_is_a_table_that_displays_itself(runs: Path) -> None:

@@ -297,7 +297,10 @@ class TestCannotBeCompared:
                 {"with_": ("derange", "sort")},
                 "transformations (derange, reverse and derange, sort)",
             ),
-            ({"data": "builtin:sentiment"}, "data hash ("),
+            (
+                {"data": "builtin:sentiment"},
+                "cannot be compared: they are on different data, builtin and builtin:sentiment; ",
+            ),
         ],
     )
     def test_other_questions(
@@ -317,6 +320,16 @@ class TestCannotBeCompared:
         assert (code, out) == (2, "")
         assert told in err
         assert err.count("\n") == 1
+
+    def test_other_rows_under_one_name_are_told_in_words(self, tmp_path: Path) -> None:
+        path = tmp_path / "data.jsonl"
+        for n in (6, 7):
+            path.write_text("\n".join(map(json.dumps, made_up(n))), encoding="utf-8")
+            audit("uniform", str(path), q=2, with_="sort", out=tmp_path / f"run-{n}")
+        with pytest.raises(
+            DisorderError, match=r"data\.jsonl did not hold the same rows when they"
+        ):
+            compare(tmp_path / "run-6", tmp_path / "run-7")
 
     def test_other_transformations_are_fine_when_one_is_chosen(
         self, folders: dict[str, Path], tmp_path: Path
@@ -339,7 +352,7 @@ class TestCannotBeCompared:
         self, folders: dict[str, Path], tmp_path: Path, status: str, told: str
     ) -> None:
         other = changed(folders["bag"], tmp_path / "other", status=status)
-        with pytest.raises(DisorderError, match=f"{told}; resume it: disorder audit --resume"):
+        with pytest.raises(DisorderError, match=rf"{told}; resume it: disorder\.resume\("):
             compare(folders["reader"], other)
 
     def test_too_few_and_twice(

@@ -405,7 +405,7 @@ class TestShown:
         html = (
             MarkdownIt("commonmark")
             .enable("table")
-            .render(f"| a | b |\n| --- | --- |\n| {code(text)} | 1 |\n")
+            .render(f"| a | b |\n| --- | --- |\n| {code(text, in_table=True)} | 1 |\n")
         )
         assert html.count("<td>") == 2
         assert html.count("<code>") == html.count("</code>") == 1

@@ -51,6 +51,15 @@ def test_a_group_with_nothing_to_measure_is_named_and_the_others_are_judged() ->
     assert {row["group"] for row in order.found.scores} == {"all", "kind=big"}
 
 
+def test_the_headline_says_that_order_was_not_examined_and_why() -> None:
+    found = disorder.sanity(made(8), check=["order", "labels"])
+    reason = "8 rows are too few to learn from; 50 at least"
+    assert (
+        found.headline == f"Order: not done ({reason}), labels: not skewed, rare labels: none found"
+    )
+    assert disorder.sanity(made(8), check=["labels"]).headline.startswith("Labels: ")
+
+
 def test_a_group_of_two_numbers_is_named_too() -> None:
     rng = np.random.default_rng(0)
     data = [

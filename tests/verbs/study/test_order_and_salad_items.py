@@ -185,7 +185,7 @@ def test_where_no_balanced_set_is_left_the_reason_is_said(reviews: Path) -> None
     def cheerful(texts: Sequence[Any]) -> list[str]:
         return ["positive"] * len(texts)
 
-    with pytest.raises(DisorderError, match="no balanced set of right predictions is left"):
+    with pytest.raises(DisorderError, match="no balanced set is left"):
         disorder.study("ooo/table2", cheerful, str(reviews), q=2)
 
 

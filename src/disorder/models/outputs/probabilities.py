@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -50,8 +50,15 @@ def are_shares(array: Floats) -> Bools:
     return np.asarray(is_share | (no_answer_codes(array) > 0))
 
 
-def from_label_scores(name: str, predictions: Sequence[Any], labels: Sequence[str]) -> Floats:
-    """Probabilities from label names, or from dictionaries of label and score."""
+def from_label_scores(
+    name: str,
+    predictions: Sequence[Any],
+    labels: Sequence[str],
+    hint: Callable[[str], str] = lambda label: "",
+) -> Floats:
+    """Probabilities from label names, or from dictionaries of label and score; `hint` says what to
+    do about a label that is none of these.
+    """
     columns = {label: i for i, label in enumerate(labels)}
     array = np.zeros((len(predictions), len(labels)))
     for row, prediction in enumerate(predictions):
@@ -63,9 +70,8 @@ def from_label_scores(name: str, predictions: Sequence[Any], labels: Sequence[st
         for label, score in scores.items():
             if label not in columns:
                 raise BadModel(
-                    f"{name}: predicted {label!r}, which is none of {', '.join(labels)}; if they "
-                    "have other names there, give the function an attribute `labels` with all of "
-                    "its own, and say what they mean with --labels OWN=LABEL,…"
+                    f"{name}: predicted {label!r}, which is none of {', '.join(labels)}"
+                    f"{hint(label)}"
                 )
             array[row, columns[label]] = score
     return array

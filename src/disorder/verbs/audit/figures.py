@@ -14,13 +14,13 @@ N_BARS = 20  # of the histograms
 
 
 def figures(outcomes: Outcomes) -> dict[str, Any]:
-    """The Ω curve, the acceptance histogram by first prediction, and confidence before and
-    after.
+    """The Ω curve, the acceptance histogram by first prediction, and confidence before and after
+    where there are probabilities.
     """
-    tables: dict[str, Any] = {
-        "confidence": _confidence(outcomes),
-        "reliability": _reliability(outcomes),
-    }
+    tables: dict[str, Any] = {}
+    if outcomes.has_probabilities:
+        tables["confidence"] = _confidence(outcomes)
+        tables["reliability"] = _reliability(outcomes)
     if outcomes.predictions.shape[1] > 1:
         tables |= {"omega": _omega(outcomes), "acceptance": _acceptance(outcomes)}
     return tables

@@ -95,7 +95,8 @@ def audit(
         `run.labels`.
     data: a spec (`mnli:matched`, `data.jsonl`), a list of dictionaries, or a data frame.
     with_: transformations instead of a suite: `"derange"`, or a list of specs.
-    suite: a named set of transformations: order, salad, classes, ladder, characters, full.
+    suite: a named set of transformations: order, salad, classes, ladder, characters,
+        alldrop, full.
     q: permutations of each example (shuffle and shuffle_ngrams draw 10 at most, or :q=N).
     seed: seed of every draw.
     limit: use this many examples, drawn at random by seed.
@@ -219,8 +220,9 @@ def _reported(run: Run) -> Run:
 def _free(folder: Path) -> Path:
     """The folder, if it holds nothing of another run; only `resume` reads what is there."""
     if (folder / "run.json").exists():
+        again = resume_command(read_run(folder), folder)
         raise DisorderError(
-            f"{folder} holds a run already; choose another --out, or resume it: --resume {folder}"
+            f"{folder} holds a run already; choose another --out, or resume it: {again}"
         )
     if (folder / "samples").exists():
         raise DisorderError(

@@ -75,8 +75,12 @@ def _variant(outcomes: Outcomes, i: int, k: int, variants: Variants) -> dict[str
 
 
 def _prediction(outcomes: Outcomes, number: int, probabilities: Floats) -> dict[str, Any]:
-    """The predicted label and its confidence, as run.json holds them; −1 is an abstention."""
+    """The predicted label and its confidence (None where the model gives labels only), as run.json
+    holds them; −1 is an abstention.
+    """
     label = ABSTAINED if number < 0 else outcomes.task.labels[number]
+    if not outcomes.has_probabilities:
+        return {"answer": label, "confidence": None}
     confidence = 1 - probabilities.sum() if number < 0 else probabilities.max()
     return {"answer": label, "confidence": round(float(confidence), 3)}
 

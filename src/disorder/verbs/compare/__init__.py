@@ -97,6 +97,9 @@ def _names(given: Sequence[FinishedRun]) -> list[str]:
 
 def _check_same(base: FinishedRun, other: FinishedRun, *, has_chosen: bool) -> None:
     """Raise where two runs did not predict the same texts, and say what differs."""
+    names = f"{base.folder} and {other.folder}"
+    if base.run.hashes.get("data") != other.run.hashes.get("data"):
+        raise DisorderError(f"{names} cannot be compared: {_other_data(base.run, other.run)}")
     mine = _facts(base.run)
     theirs = _facts(other.run)
     if has_chosen:
@@ -107,9 +110,7 @@ def _check_same(base: FinishedRun, other: FinishedRun, *, has_chosen: bool) -> N
         tip = "audit again"
         if list(differing) == ["transformations"]:
             tip = "--with T compares one that they share"
-        raise DisorderError(
-            f"{base.folder} and {other.folder} cannot be compared: they differ in {told}; {tip}"
-        )
+        raise DisorderError(f"{names} cannot be compared: they differ in {told}; {tip}")
     if base.rows != other.rows:
         raise BadData(
             f"{base.folder} and {other.folder} hold other examples, though their hashes agree; "
@@ -117,10 +118,18 @@ def _check_same(base: FinishedRun, other: FinishedRun, *, has_chosen: bool) -> N
         )
 
 
+def _other_data(base: Run, other: Run) -> str:
+    """How the data of two runs differ, in words, and what to do."""
+    if base.data != other.data:
+        what = f"they are on different data, {visible(base.data)} and {visible(other.data)}"
+    else:
+        what = f"{visible(base.data)} did not hold the same rows when they were made"
+    return f"{what}; differences are paired, so audit both models on the same examples"
+
+
 def _facts(run: Run) -> dict[str, object]:
     """What two runs must share to be compared."""
     return {
-        "data hash": run.hashes.get("data"),
         "seed": run.seed,
         "number of examples": run.n_examples,
         "labels": run.labels,

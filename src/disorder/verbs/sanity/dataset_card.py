@@ -6,9 +6,8 @@ import json
 from collections.abc import Iterator
 
 from disorder.report.front_matter import yaml_value
-from disorder.report.markdown import as_text
+from disorder.report.markdown import as_text, code
 from disorder.report.number_text import score_row, with_interval
-from disorder.report.page import visible
 from disorder.verbs.sanity.result import Sanity, Verdict
 
 METRICS = {
@@ -60,7 +59,7 @@ def _section(result: Sanity) -> Iterator[str]:
     yield ""
     yield (
         f"What this data needs of a model, measured by disorder {result.version} with the model "
-        f"`{_code(result.model)}`; "
+        f"{code(result.model)}; "
     )
     yield f"{as_text(result.design)}."
     if result.original:
@@ -84,8 +83,4 @@ def _section(result: Sanity) -> Iterator[str]:
             yield f"| {section.name} | not done | {as_text(section.reason)} |"
     if result.command:
         yield ""
-        yield f"Run it again: `{_code(result.command)}`"
-
-
-def _code(text: str) -> str:
-    return visible(text).replace("`", "'").replace("\n", " ")
+        yield f"Run it again: {code(result.command)}"

@@ -182,10 +182,16 @@ class Sanity:
                 verdict.question in MAIN or (verdict.question in IF_BAD and verdict.kind == "open")
             )
         ]
-        line = ", ".join(
+        undone = [
+            f"{MAIN[0]}: not done ({section.reason})"
+            for section in self.sections
+            if section.name == MAIN[0] and section.found is None
+        ]
+        answers = [
             f"{verdict.question}: {verdict.answer}{self._other_groups(verdict)}"
             for verdict in main or self.verdicts
-        )
+        ]
+        line = ", ".join([*undone, *answers])
         return f"{line[0].upper()}{line[1:]}" if line else "Nothing could be checked"
 
     def _other_groups(self, verdict: Verdict) -> str:
