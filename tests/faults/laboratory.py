@@ -10,6 +10,7 @@ import sys
 import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -128,11 +129,20 @@ def samples_of(folder: Path) -> dict[str, bytes]:
     return {path.name: path.read_bytes() for path in parts}
 
 
+@cache
+def commit() -> str:
+    """The commit that is tested, marked where its files were changed."""
+    words = ["git", "describe", "--always", "--dirty", "--exclude=*"]
+    done = subprocess.run(words, cwd=SOURCE, capture_output=True, text=True, check=False)
+    return done.stdout.strip() or "unknown"
+
+
 def note(kind: str, injected: int, *, survived: int, lost: int = 0, what: str = "") -> None:
     """Count faults for the table of docs/reliability.md."""
     if LOG is None:
         return
     record = {"kind": kind, "injected": injected, "survived": survived, "lost": lost, "what": what}
+    record["commit"] = commit()
     with Path(LOG).open("a", encoding="utf-8") as file:
         file.write(json.dumps(record) + "\n")
 
