@@ -128,7 +128,7 @@ def _run(arguments: list[str] | None) -> int:
             return _bug()
         where = f"{error.filename}: " if error.filename is not None else ""
         return _fail(f"{where}{error.strerror}", resuming.advice())
-    except Exception:
+    except BaseException:  # a library that calls sys.exit or panics, too: 1 would mean a gate
         return _bug()
 
 
