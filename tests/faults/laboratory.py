@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 import shutil
 import subprocess
@@ -19,14 +20,19 @@ from disorder.errors import DisorderError
 from faults.forked import forked
 
 SOURCE = Path(disorder.__file__).parent.parent
-IS_FULL = os.environ.get("DISORDER_FAULTS") == "full"
+HOW_MUCH = os.environ.get("DISORDER_FAULTS", "small")  # small, full, or a share of full: 0.5
+IS_FULL = HOW_MUCH != "small"
 LOG = os.environ.get("DISORDER_FAULTS_LOG")
 PATIENCE = 120.0  # seconds after which a command hangs
 
 
 def size(small: int, full: int) -> int:
-    """How much of a test is done: a little in `make test`, all of it in `make test-faults`."""
-    return full if IS_FULL else small
+    """How much of a test is done: a little in `make test`, all of it in `make test-faults`, or a
+    share of that, drawn by the same seeds.
+    """
+    if HOW_MUCH in ("small", "full"):
+        return small if HOW_MUCH == "small" else full
+    return max(small, math.ceil(float(HOW_MUCH) * full))
 
 
 @dataclass(frozen=True)
