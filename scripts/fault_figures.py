@@ -32,7 +32,7 @@ def row(name: str, counts: dict[str, int], what: str = "") -> str:
 
 
 def main(paths: list[Path]) -> None:
-    """Print one row per kind of fault, and the sum of each group."""
+    """Print one row per kind of fault, the sum of each group, and what commit they are from."""
     records = records_of(paths)
     sums: dict[str, Counter[str]] = {}
     print("| fault | injected | survived | lost | |")
@@ -44,6 +44,8 @@ def main(paths: list[Path]) -> None:
         )
     for group, counts in sums.items():
         print(row(f"**{group}**", {name: counts[name] for name in NUMBERS}))
+    commits = ", ".join(sorted({str(record["commit"]) for record in records}))
+    print(f"\nCommit: {commits}.")
 
 
 if __name__ == "__main__":

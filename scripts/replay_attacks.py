@@ -27,6 +27,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent.parent
+PATIENCE = 180  # seconds
 Outcome = tuple[str, bool]  # what was seen, and whether the attack failed
 ATTACKS: list[tuple[str, Callable[..., Outcome]]] = []
 
@@ -58,11 +59,11 @@ class Target:
                 input=typed,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.STDOUT,
-                timeout=180,
+                timeout=PATIENCE,
                 check=False,
             )
         except subprocess.TimeoutExpired:
-            return -1, "no end within 180 s"
+            return -1, f"no end within {PATIENCE} s"
         return done.returncode, done.stdout.decode("utf-8", "replace")
 
     def on_a_terminal(self, words: list[str], typed: bytes) -> tuple[int, str]:
@@ -401,7 +402,7 @@ def long_text(target: Target) -> Outcome:
     return f"{seconds:.2f} s of CPU time", seconds < 2
 
 
-@attack("15 four inputs that were tracebacks")
+@attack("15 five inputs that were tracebacks or had no end")
 def tracebacks(target: Target) -> Outcome:
     (target.folder / "bad.py").write_text("raise ValueError('on import')")
     rows = [
@@ -416,10 +417,12 @@ def tracebacks(target: Target) -> Outcome:
         ("audit", "python:bad:f", "builtin", "--limit", 3),
         ("audit", "uniform", "case.jsonl", "--with", long, "--q", 2, "--out", "long"),
         ("train", "--resume", target.changed("t") / "samples"),
+        ("report", "pipe"),
     ]
     found = [target.disorder(*words) for words in commands]
     n = sum("Traceback" in told for _, told in found)
-    return f"{n} tracebacks", n == 0
+    n_endless = sum(code == -1 for code, _ in found)
+    return f"{n} tracebacks, {n_endless} without an end", n + n_endless == 0
 
 
 SYNC = """

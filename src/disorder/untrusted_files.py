@@ -58,6 +58,20 @@ def check_regular_files(folder: Path) -> None:
                 raise BadData(f"{one_line(path)} is not a regular file")
 
 
+def check_regular_file(path: Path) -> None:
+    """Raise on a pipe, which nobody may ever write to, and on a device, which may have no end; a
+    missing file is left to its reader.
+    """
+    try:
+        mode = os.stat(path).st_mode
+    except (OSError, ValueError) as error:
+        if isinstance(error, ValueError):  # a name with a zero byte
+            raise BadData(f"{one_line(path)} cannot be read ({reason(error)})") from None
+        return
+    if not stat.S_ISREG(mode) and not stat.S_ISDIR(mode):
+        raise BadData(f"{one_line(path)} is not a regular file; write its rows to one first")
+
+
 def read_json(path: Path, *, max_bytes: int = MAX_JSON) -> Any:
     """The content of a JSON file; see `parse_json`."""
     return parse_json(read_file(path, max_bytes=max_bytes), str(path))
@@ -67,7 +81,7 @@ def parse_json(content: bytes | str, where: str) -> Any:
     """JSON in which every number is finite, no key stands twice, and nothing is nested too deep."""
     try:
         text = content if isinstance(content, str) else content.decode("utf-8")
-        found = json.loads(text, object_pairs_hook=_object, parse_constant=_no_number)
+        found = json.loads(text, object_pairs_hook=unique_keys, parse_constant=_no_number)
     except RecursionError:
         raise BadData(f"{where} is damaged: nested more than {MAX_DEPTH} deep") from None
     except ValueError as error:
@@ -127,12 +141,17 @@ def reason(error: BaseException) -> str:
     return told if len(told) <= MAX_REASON else f"{told[:MAX_REASON]}…"
 
 
-def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+class RepeatedKey(ValueError):
+    """An object of JSON that has a key twice."""
+
+
+def unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """An object of JSON, for `object_pairs_hook`; Python's own takes the last of equal keys."""
     found = dict(pairs)
     if len(found) < len(pairs):
         names = [name for name, _ in pairs]
         twice = next(name for name in names if names.count(name) > 1)
-        raise ValueError(f"{twice[:MAX_REASON]!r} stands twice in one object")
+        raise RepeatedKey(f"{twice[:MAX_REASON]!r} stands twice in one object")
     return found
 
 

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import gzip
 import json
+import os
 from collections import Counter
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -192,3 +195,60 @@ def test_many_labels_and_long_names(tmp_path: Path) -> None:
     path.write_text("".join(json.dumps(row) + "\n" for row in rows))
     assert len(read_data(str(path)).examples) == 60
     go_through(path, "derange", out=tmp_path / "run")
+
+
+def refusal(path: Path | str) -> str:
+    """The one line that says why a file is not read."""
+    with pytest.raises(DisorderError) as told:
+        read_data(str(path))
+    assert len(str(told.value).splitlines()) == 1
+    return str(told.value)
+
+
+@pytest.mark.parametrize("name", ["x.jsonl", "x.csv", "x.jsonl.gz", "x.parquet"])
+def test_pipes_and_devices_are_no_data(tmp_path: Path, name: str) -> None:
+    """A pipe that nobody writes to would wait for ever, a device would never end."""
+    os.mkfifo(tmp_path / name)
+    assert "not a regular file" in refusal(tmp_path / name)
+    (tmp_path / name).unlink()
+    (tmp_path / name).symlink_to("/dev/zero")
+    assert "not a regular file" in refusal(tmp_path / name)
+
+
+@pytest.mark.parametrize("ending", ["jsonl", "csv", "jsonl.gz", "parquet"])
+def test_a_name_that_no_file_can_have(ending: str) -> None:
+    assert "cannot be read" in refusal(f"a\0b.{ending}")
+
+
+def test_a_column_that_stands_twice(tmp_path: Path) -> None:
+    """Which of the two would be read cannot be told."""
+    (tmp_path / "x.jsonl").write_text('{"text_a": "a b", "text_a": "c d", "label": "x"}')
+    assert refusal(tmp_path / "x.jsonl").endswith("line 1: 'text_a' stands twice in one object")
+    columns = [pa.array(["a b"]), pa.array(["c d"]), pa.array(["x"])]
+    pq.write_table(pa.table(columns, ["text_a", "text_a", "label"]), tmp_path / "x.parquet")
+    assert refusal(tmp_path / "x.parquet").endswith("a column name stands twice")
+
+
+def test_damage_of_a_table_is_said_in_our_words(tmp_path: Path) -> None:
+    path = tmp_path / "x.csv"
+    path.write_bytes(b"text_a,label\ra b,x\rc d,y\r")
+    assert "line 1: lines end with a carriage return alone" in refusal(path)
+    path.write_bytes(b'text_a,label\n"a b,x\nc d,y\n')
+    assert "a quotation mark is not closed" in refusal(path)
+
+
+@pytest.mark.parametrize("labels", [("1", "1.0"), ("0", "-0.0"), ("10", "1e1")])
+def test_one_number_written_in_two_ways_is_not_two_labels(labels: tuple[str, str]) -> None:
+    rows = [{"text_a": f"a b {i}", "label": label} for i, label in enumerate([*labels, "2"])]
+    with pytest.raises(DisorderError, match=r"labels '.*' and '.*' are the same number") as told:
+        read_data(rows)
+    assert all(repr(label) in str(told.value) for label in labels)
+
+
+@pytest.mark.parametrize("odd", ["inf", "1e999"])
+def test_a_label_without_a_finite_value_is_a_word(odd: str) -> None:
+    rows = [{"text_a": f"a b {label}", "label": label} for label in ("1", odd)]
+    assert read_data(rows).task.labels == ("1", odd)
+    numbers = [{"text_a": f"a {label}", "text_b": "b", "label": label} for label in ("1.5", odd)]
+    with pytest.raises(DisorderError, match="is not a number"):
+        read_data(numbers, task="stsb")

@@ -161,7 +161,7 @@ class TestMistakes:
             ),
             ("d.csv", b"text_a,label\na,x\n\xff\xfe,y\n", "line 3: not UTF-8"),
             ("d.csv", "text_a,label\na,x\nb\n", "line 3: 1 columns where the header has 2"),
-            ("d.csv", 'text_a,label\na,x\n"b,y\n', "unexpected end of data"),
+            ("d.csv", 'text_a,label\na,x\n"b,y\n', "quotation mark is not closed"),
             ("d.csv", "text_a,text_a,label\na,b,x\n", "a column name stands twice"),
             (
                 "d.jsonl",

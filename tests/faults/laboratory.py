@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 import shutil
 import subprocess
@@ -10,6 +11,7 @@ import sys
 import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -18,14 +20,19 @@ from disorder.errors import DisorderError
 from faults.forked import forked
 
 SOURCE = Path(disorder.__file__).parent.parent
-IS_FULL = os.environ.get("DISORDER_FAULTS") == "full"
+HOW_MUCH = os.environ.get("DISORDER_FAULTS", "small")  # small, full, or a share of full: 0.5
+IS_FULL = HOW_MUCH != "small"
 LOG = os.environ.get("DISORDER_FAULTS_LOG")
 PATIENCE = 120.0  # seconds after which a command hangs
 
 
 def size(small: int, full: int) -> int:
-    """How much of a test is done: a little in `make test`, all of it in `make test-faults`."""
-    return full if IS_FULL else small
+    """How much of a test is done: a little in `make test`, all of it in `make test-faults`, or a
+    share of that, drawn by the same seeds.
+    """
+    if HOW_MUCH in ("small", "full"):
+        return small if HOW_MUCH == "small" else full
+    return max(small, math.ceil(float(HOW_MUCH) * full))
 
 
 @dataclass(frozen=True)
@@ -128,11 +135,20 @@ def samples_of(folder: Path) -> dict[str, bytes]:
     return {path.name: path.read_bytes() for path in parts}
 
 
+@cache
+def commit() -> str:
+    """The commit that is tested, marked where its files were changed."""
+    words = ["git", "describe", "--always", "--dirty", "--exclude=*"]
+    done = subprocess.run(words, cwd=SOURCE, capture_output=True, text=True, check=False)
+    return done.stdout.strip() or "unknown"
+
+
 def note(kind: str, injected: int, *, survived: int, lost: int = 0, what: str = "") -> None:
     """Count faults for the table of docs/reliability.md."""
     if LOG is None:
         return
     record = {"kind": kind, "injected": injected, "survived": survived, "lost": lost, "what": what}
+    record["commit"] = commit()
     with Path(LOG).open("a", encoding="utf-8") as file:
         file.write(json.dumps(record) + "\n")
 

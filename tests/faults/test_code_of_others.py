@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from disorder.errors import BadModel, DisorderError
+from disorder.models.loading import loading
 from disorder.registry import ModelPart, parts
 from disorder.runs.folder_lock import FolderLock
 from disorder.verbs.audit import audit, resume
@@ -265,3 +266,61 @@ def test_a_model_that_raises_is_told_as_its_own_fault(tmp_path: Path) -> None:
     (tmp_path / "mine.py").write_text("def f(texts):\n    return texts[10**9]\n")
     done = run("audit", "python:mine:f", "builtin", "--limit", 3, cwd=tmp_path)
     assert done.is_one_line("python:mine:f raised IndexError", "mine.py, line 2")
+
+
+class Panic(BaseException):
+    """As Rust code raises it: tokenizers and safetensors are written in it."""
+
+
+STOPS = {
+    "SystemExit": "import sys\ndef f(texts):\n    sys.exit(1)\n",
+    "Panic": "class Panic(BaseException): pass\ndef f(texts):\n    raise Panic('x')\n",
+}
+
+
+@pytest.mark.parametrize("name", STOPS)
+def test_a_model_that_stops_the_program_decides_on_no_exit_code(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: Any
+) -> None:
+    """Exit code 1 would say that a gate failed."""
+    (tmp_path / f"stops{name}.py").write_text(STOPS[name])
+    monkeypatch.chdir(tmp_path)
+    code, _, err = command("audit", f"python:stops{name}:f", "builtin", "--limit", 3)
+    assert code == 2
+    assert f"raised {name}" in err.strip().splitlines()[-1]
+
+
+def test_a_library_that_panics_on_a_folder_is_one_line() -> None:
+    with pytest.raises(BadModel, match="x cannot be loaded"), loading("x"):
+        raise Panic
+
+
+def test_whatever_else_ends_a_command_is_our_bug(
+    monkeypatch: pytest.MonkeyPatch, command: Any
+) -> None:
+    for error in (SystemExit(1), Panic()):
+
+        def called(_: object, error: BaseException = error) -> int:
+            raise error
+
+        monkeypatch.setattr("disorder.cli._called", called)
+        code, _, err = command("list")
+        assert code == 3
+        assert "looks like a bug" in err
+
+
+def test_what_a_model_prints_is_not_on_standard_output(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: Any
+) -> None:
+    """`--json` prints run.json and nothing else."""
+    (tmp_path / "loud.py").write_text(
+        "print('on import')\ndef f(texts):\n    print('on a call')\n"
+        "    return ['neutral'] * len(texts)\n"
+    )
+    monkeypatch.chdir(tmp_path)
+    words = ("--limit", 3, "--q", 2, "--with", "reverse", "--cache", "off", "--json")
+    code, out, err = command("audit", "python:loud:f", "builtin", *words)
+    assert code == 0, err
+    assert json.loads(out)["status"] == "done"
+    assert "on import" in err
+    assert "on a call" in err

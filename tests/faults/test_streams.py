@@ -303,3 +303,33 @@ def test_memory_and_system_errors_are_one_line(
         assert code == 2
         assert words in err
         assert len(err.strip().splitlines()) == 1
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+@pytest.mark.parametrize("closed", [(0,), (1,), (2,), (0, 1, 2)])
+def test_closed_streams_change_no_exit_code(closed: tuple[int, ...], finished: Path) -> None:
+    """As under cron, or after `>&-`: Python then has no such stream at all."""
+    words = ["gate", str(finished), "--fail-if", "original:accuracy < 0"]
+    assert _ended_without(closed, words) == 0
+    assert _ended_without(closed, ["gate", str(finished), "--fail-if", "a < b"]) == 2
+
+
+def _ended_without(closed: tuple[int, ...], words: list[str]) -> int:
+    """The exit code of a command whose streams are closed; 70 if a file that it opens takes the
+    place of one, where what is printed would go.
+    """
+    pid = os.fork()
+    if not pid:
+        code = 71
+        try:
+            for number in closed:
+                os.close(number)
+                setattr(sys, ("stdin", "stdout", "stderr")[number], None)
+            main(words)
+        except SystemExit as stopped:
+            code = int(stopped.code or 0)
+            opened = os.open(__file__, os.O_RDONLY)
+            code = 70 if opened < 3 else code
+        finally:
+            os._exit(code)
+    return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])

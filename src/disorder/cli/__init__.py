@@ -31,7 +31,12 @@ from disorder.cli import (
     view,
 )
 from disorder.cli import list as list_verb
-from disorder.cli.output import degrade_streams, print_text, silence_output
+from disorder.cli.output import (
+    degrade_streams,
+    open_missing_streams,
+    print_text,
+    silence_output,
+)
 from disorder.errors import CannotWrite, DisorderError, naming_options
 from disorder.visible_text import one_line
 
@@ -97,6 +102,7 @@ def main(arguments: list[str] | None = None) -> None:
     """Run the command line and exit: 0 done, 1 a gate failed, 2 the user's mistake or unusable
     input, 3 our bug, 130 interrupted.
     """
+    open_missing_streams()
     degrade_streams()
     resuming.start(arguments)
     try:
@@ -131,7 +137,7 @@ def _run(arguments: list[str] | None) -> int:
             return _bug()
         where = f"{error.filename}: " if error.filename is not None else ""
         return _fail(f"{where}{error.strerror}", resuming.advice())
-    except Exception:
+    except BaseException:  # a library that calls sys.exit or panics, too: 1 would mean a gate
         return _bug()
 
 

@@ -135,6 +135,21 @@ def silence_output() -> None:
         os.close(nowhere)
 
 
+def open_missing_streams() -> None:
+    """Let a standard stream that was closed before the start lead nowhere.
+
+    Python has no such stream then; and the next file that is opened would take its number, so that
+    what a library prints there would go into that file.
+    """
+    for number, (name, mode) in enumerate((("stdin", "r"), ("stdout", "w"), ("stderr", "w"))):
+        if getattr(sys, name) is None:
+            try:
+                os.fstat(number)
+            except OSError:
+                os.open(os.devnull, os.O_RDWR)  # takes the lowest free number, which is this one
+            setattr(sys, name, os.fdopen(number, mode, encoding="utf-8", closefd=False))
+
+
 def degrade_streams() -> None:
     """Let a stream that is not UTF-8 get the nearest plain letters instead of failing."""
     codecs.register_error(PLAIN, _plain_letters)

@@ -16,7 +16,7 @@ from typing import IO, Any
 from disorder.data.examples import SourceRow
 from disorder.errors import BadData
 from disorder.registry import data
-from disorder.untrusted_files import reason
+from disorder.untrusted_files import RepeatedKey, check_regular_file, reason, unique_keys
 
 MAX_FIELD = 2**31 - 1
 BOM = b"\xef\xbb\xbf"
@@ -32,11 +32,13 @@ def jsonl(path: Path) -> Iterator[SourceRow]:
     for number, line in _lines(path):
         if line.strip():
             try:
-                yield f"line {number}", json.loads(line)
+                yield f"line {number}", json.loads(line, object_pairs_hook=unique_keys)
             except json.JSONDecodeError as error:
                 raise BadData(
                     f"{path}, line {number}: broken JSON ({error.msg}, column {error.colno})"
                 ) from None
+            except RepeatedKey as error:
+                raise BadData(f"{path}, line {number}: {error}") from None
             except (RecursionError, ValueError):  # well-formed, but past Python's own limits
                 raise BadData(
                     f"{path}, line {number}: broken JSON (nested too deep, or a number too long)"
@@ -63,9 +65,13 @@ def parquet(path: Path) -> Iterator[SourceRow]:
     import pyarrow
     import pyarrow.parquet
 
+    check_regular_file(path)
     number = 0
     try:
         with pyarrow.parquet.ParquetFile(path) as file:
+            names = file.schema_arrow.names
+            if len(set(names)) < len(names):
+                raise BadData(f"{path}: a column name stands twice")
             for batch in file.iter_batches(1024):
                 for row in _plain_rows(batch):
                     number += 1
@@ -138,9 +144,18 @@ def _table(path: Path, *, delimiter: str, quoting: int) -> Iterator[SourceRow]:
             if cells:
                 yield f"line {rows.line_num}", _record(path, rows.line_num, header, cells)
     except csv_module.Error as error:
-        raise BadData(f"{path}, line {rows.line_num}: {error}") from None
+        raise BadData(f"{path}, line {rows.line_num}: {_in_our_words(str(error))}") from None
     finally:
         csv_module.field_size_limit(before)
+
+
+def _in_our_words(told: str) -> str:
+    """What is wrong with a table; Python's words are about its own options."""
+    if "new-line character" in told:
+        return "lines end with a carriage return alone; save the file with Unix or Windows lines"
+    if "unexpected end of data" in told:
+        return "a quotation mark is not closed before the end of the file"
+    return told
 
 
 def _peeked(lines: Iterator[str]) -> tuple[str, Iterator[str]]:
@@ -186,6 +201,7 @@ def _lines(path: Path) -> Iterable[tuple[int, str]]:
 
 
 def _open(path: Path) -> IO[bytes]:
+    check_regular_file(path)
     if path.suffix.lower() != ".gz":
         return path.open("rb")
     packed = path.stat().st_size

@@ -11,7 +11,7 @@ from typing import Any
 
 from disorder.data.examples import ExampleReader, SourceRow
 from disorder.data.sources import DataSource, open_source
-from disorder.data.tasks import guess_task, known_tasks
+from disorder.data.tasks import guess_task, is_number, known_tasks, same_number_twice
 from disorder.errors import BadData, UnknownName, check_keywords
 from disorder.languages import AUTO, DetectedLanguage, detect, language_code, sampled
 from disorder.registry import DataPart, parts
@@ -95,6 +95,7 @@ def _dataset(source: DataSource, reader: ExampleReader, title: str, named: str |
         is_pair=examples[0].text_b is not None,
         is_question=examples[0].answers is not None,
     )
+    check_distinct(title, known)
     for example in examples:
         check_label(title, known, example)
     found = detected_language(examples, named or source.language)
@@ -157,19 +158,23 @@ def fingerprint(examples: Sequence[Example]) -> str:
     return hashed.hexdigest()
 
 
+def check_distinct(spec: str, task: Task) -> None:
+    """Raise when two labels are one number: a table that lost its types writes 1 as 1.0."""
+    twice = same_number_twice(task.labels)
+    if twice is not None:
+        raise BadData(
+            f"{spec}: labels {twice[0]!r} and {twice[1]!r} are the same number; write them alike"
+        )
+
+
 def check_label(spec: str, task: Task, example: Example) -> None:
     """Raise when an example's label is none that the task knows."""
     if task.labels and example.label not in task.labels:
         raise BadData(
             f"{spec}: label {example.label!r} (id {example.id}) is none of {', '.join(task.labels)}"
         )
-    if task.is_regression:
-        try:
-            float(example.label)
-        except ValueError:
-            raise BadData(
-                f"{spec}: label {example.label!r} (id {example.id}) is not a number"
-            ) from None
+    if task.is_regression and not is_number(example.label):
+        raise BadData(f"{spec}: label {example.label!r} (id {example.id}) is not a number")
 
 
 def _open(

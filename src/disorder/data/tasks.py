@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from dataclasses import replace
 from typing import Literal
@@ -44,13 +45,23 @@ def guess_task(
 
 def _are_numbers(labels: list[str]) -> bool:
     """Whether labels are numbers that name no classes: one of them is no whole number."""
-    if not labels or not all(map(_is_number, labels)):
+    if not labels or not all(map(is_number, labels)):
         return False
     return any(float(label) % 1 for label in labels)
 
 
-def _is_number(label: str) -> bool:
+def same_number_twice(labels: Iterable[str]) -> tuple[str, str] | None:
+    """Two labels that are one number, such as 1 and 1.0."""
+    seen: dict[float, str] = {}
+    for label in labels:
+        if is_number(label) and seen.setdefault(float(label), label) != label:
+            return seen[float(label)], label
+    return None
+
+
+def is_number(label: str) -> bool:
+    """Whether a label is a finite number."""
     try:
-        return float(label) == float(label)
+        return math.isfinite(float(label))
     except ValueError:
         return False

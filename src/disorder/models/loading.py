@@ -102,9 +102,9 @@ def loading(spec: str) -> Iterator[None]:
     """
     try:
         yield
-    except (DisorderError, MemoryError):
+    except (DisorderError, MemoryError, KeyboardInterrupt):
         raise
-    except Exception as error:
+    except BaseException as error:  # Rust's panics are no `Exception`
         told = f"{type(error).__name__}: {reason(error)}"
         raise BadModel(f"{spec} cannot be loaded ({told})") from error
 

@@ -15,6 +15,7 @@ import os
 import sys
 import traceback
 from collections.abc import Callable, Mapping, Sequence, Sized
+from contextlib import redirect_stdout
 from dataclasses import dataclass, replace
 from functools import partial
 from hashlib import blake2b
@@ -57,7 +58,8 @@ def python(address: str, *, task: Task) -> Predictor:
     if os.getcwd() not in sys.path:
         sys.path.insert(0, os.getcwd())
     try:
-        thing = getattr(importlib.import_module(module), name)
+        with redirect_stdout(sys.stderr):  # standard output is the command's
+            thing = getattr(importlib.import_module(module), name)
     except (ImportError, AttributeError) as error:
         raise BadModel(f"python:{address} cannot be loaded: {error}") from None
     except (SyntaxError, SystemExit) as error:
@@ -190,10 +192,13 @@ class PythonModel:
         given = [a if b is None else (a, b) for a, b in texts]
         is_pairs = bool(given) and not isinstance(given[0], str)
         try:
-            return self.function(given)
-        except DisorderError:
+            if not self.spec:
+                return self.function(given)
+            with redirect_stdout(sys.stderr):  # standard output is the command's
+                return self.function(given)
+        except (DisorderError, KeyboardInterrupt):
             raise
-        except Exception as error:  # the user's own code, which may raise anything
+        except BaseException as error:  # the user's own code, which may raise anything
             if self.estimator and is_pairs and isinstance(error, AttributeError | TypeError):
                 raise BadModel(
                     f"{self.estimator} gets pairs as (text_a, text_b) tuples and failed ({error}); "
@@ -204,7 +209,7 @@ class PythonModel:
             raise BadModel(f"{self.spec} {_failure(error, len(given))}") from error
 
 
-def _failure(error: Exception, n_texts: int) -> str:
+def _failure(error: BaseException, n_texts: int) -> str:
     """What a function of the user raised, and where."""
     frames = traceback.extract_tb(error.__traceback__)
     where = f" ({frames[-1].filename}, line {frames[-1].lineno})" if len(frames) > 1 else ""

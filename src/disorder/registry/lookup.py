@@ -159,7 +159,9 @@ def load_plugin(name: str, load: Callable[[], object]) -> None:
     """Import a plugin; what goes wrong in it is an error that names it."""
     try:
         load()
-    except (Exception, SystemExit) as error:  # others' code, which may raise anything
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:  # others' code, which may raise anything
         told = error if isinstance(error, ImportError) else f"{type(error).__name__}: {error}"
         raise DisorderError(
             f"plugin {name!r} cannot be loaded ({told}); reinstall or uninstall it"

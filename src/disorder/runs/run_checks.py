@@ -41,12 +41,14 @@ When = Literal["before", "after"]
 
 
 class FigureTables(BaseModel):
-    """The numbers behind the charts of one transformation."""
+    """The numbers behind the charts of one transformation; older versions wrote fewer, none wrote
+    null.
+    """
 
-    omega: Points | None = None
-    acceptance: dict[Literal["right", "wrong"], Bars] | None = None
-    confidence: dict[When, Bars] | None = None
-    reliability: dict[When, Bins] | None = None
+    omega: Points = []
+    acceptance: dict[Literal["right", "wrong"], Bars] = {}
+    confidence: dict[When, Bars] = {}
+    reliability: dict[When, Bins] = {}
 
 
 class ToldVariant(BaseModel):
