@@ -21,6 +21,7 @@ from disorder.verbs.study import (
     StudyCell,
     StudySettings,
     Workbench,
+    availability,
     preflight,
     study_items,
 )
@@ -63,6 +64,19 @@ def test_the_caption_states_the_q_and_the_limit_that_were_used() -> None:
     assert "q = 20 (the paper: 100)" in found.does
     assert "40 examples of each set at most" in found.does
     assert "q = 100" not in found.does
+
+
+def test_the_caption_of_trainings_states_how_many_were_trained_and_tested_on(as_data: Any) -> None:
+    pytest.importorskip("torch", reason="needs torch")
+    as_data("mnli/dev_matched", 12)
+    as_data("mnli/train", 30)
+    found = disorder.study(
+        "ws/table11", "bow", "mnli:matched", limit=20, test_limit=6, seeds=2, set_={"epochs": 1}
+    )
+    said = "trained on 20 examples at most with 2 seeds, tested on 6 examples of each set at most"
+    assert said in found.does
+    assert "audit each model on the original texts of each set of data" in found.does
+    assert "sort" not in found.does
 
 
 def test_shuffles_draw_ten_at_most_and_the_caption_says_so(as_data: Any) -> None:
@@ -242,6 +256,26 @@ def test_rows_that_lack_a_tagger_are_left_out_before_anything_is_trained(
     assert "left out: swap_nouns (no tagger here)" in found.notes
     with pytest.raises(DisorderError, match="ndsc/appendix3 needs drop_pos:tags=NOUN: no tagger"):
         disorder.study("ndsc/appendix3", str(data))
+
+
+def test_packages_model_and_data_that_are_missing_are_told_together(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.delenv("DISORDER_DATA", raising=False)
+    monkeypatch.setitem(availability.PACKAGES, "nlp", ("no_such_tagger",))
+    monkeypatch.setitem(availability.PACKAGES, "train", ("no_such_trainer",))
+    with pytest.raises(DisorderError) as told:
+        disorder.study("ndsc/table2")
+    line = str(told.value)
+    for lack in (
+        "'no_such_tagger, no_such_trainer'",
+        "[nlp,train]",
+        "needs a model to train",
+        "needs data: mnli:matched",
+        "learns from mnli:train",
+    ):
+        assert lack in line
+    assert "\n" not in line
 
 
 def test_a_study_that_failed_does_not_block_the_corrected_one(tmp_path: Path) -> None:

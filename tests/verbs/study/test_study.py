@@ -512,6 +512,9 @@ class TestCommand:
             (["unli/table2", "builtin"], "unli/table2 needs data: mnli:matched, "),
             (["unli/table2", "builtin", "nowhere.jsonl"], "no such file"),
             (["ndsc/table5", "bow", "builtin"], "--train DATA"),
+            (["unli/table7", "builtin", "builtin"], "unli/table7 takes data only"),
+            (["unli/table7", "builtin:bow", "builtin"], "unli/table7 takes data only"),
+            (["unli/table4", "builtin:bow"], "unli/table4 takes folders that people answered"),
             (["unli/table2", "builtin", "--fidelity", "both"], "paper or released"),
         ],
     )
