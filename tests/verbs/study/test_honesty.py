@@ -106,6 +106,7 @@ def test_counts_of_a_run_with_a_limit_are_not_judged(as_data: Any, tmp_path: Pat
     assert cell.same is not None
     assert cell.same.is_within is None
     assert cell.same.why_not == "counted over 30 examples"
+    assert found.verdict == "the published numbers of these rows are not compared, see why below"
 
 
 def test_the_number_of_usable_examples_is_compared_at_the_printed_q_only(as_data: Any) -> None:
