@@ -79,6 +79,16 @@ def test_the_caption_of_trainings_states_how_many_were_trained_and_tested_on(as_
     assert "sort" not in found.does
 
 
+def test_a_recipe_that_learns_from_fewer_examples_than_the_others_says_so(as_data: Any) -> None:
+    pytest.importorskip("torch", reason="needs torch")
+    as_data("mnli/dev_matched", 12)
+    as_data("mnli/train", 30)
+    found = disorder.study("ws/table8", "bow", "mnli:matched", set_={"epochs": 1})
+    assert [note for note in found.notes if "held out" in note] == [
+        "temperature: trained on 27 examples; 3 were held out"
+    ]
+
+
 def test_shuffles_draw_ten_at_most_and_the_caption_says_so(as_data: Any) -> None:
     data = as_data("mnli/dev_matched", 30)
     found = disorder.study("ndsc/table6", "builtin:bow", str(data), q=50)

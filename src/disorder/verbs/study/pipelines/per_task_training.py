@@ -30,7 +30,12 @@ from disorder.verbs.study.pipelines.audit_table import missing_scores
 from disorder.verbs.study.pipelines.dev_r_filter import DevRFilter
 from disorder.verbs.study.pipelines.seeds import BEST, Change, best_and_mean, mean_of, over_seeds
 from disorder.verbs.study.result import StepResult, StudyCell
-from disorder.verbs.study.training_models import TrainingArm, perturbed_by, train_model
+from disorder.verbs.study.training_models import (
+    TrainingArm,
+    held_out_notes,
+    perturbed_by,
+    train_model,
+)
 from disorder.verbs.study.workbench import LEARNING, Workbench
 
 CLASSIFIER = "ForSequenceClassification"
@@ -220,6 +225,8 @@ class PerTaskTraining(Pipeline):
             result.links.append(bench.link(_title(model, data, arm, seed), folder / "report.html"))
             result.notes += missing_scores(run, about, measures.metrics)
             result.notes += _skips(run, what)
+            if self.arms:
+                result.notes += held_out_notes(spec, arm.recipe)
         return result
 
     def _models(
