@@ -341,8 +341,12 @@ def _title(model: Any, data: Any, arm: TrainingArm, seed: int) -> str:
 def _skips(run: Run, what: str) -> list[str]:
     """How many texts could not be perturbed, and why."""
     return [
-        f"{what}: {n:,} texts are not perturbed by {spec} ({reason})"
+        f"{what}: {_texts(n)} not perturbed by {spec} ({reason})"
         for spec, reasons in run.skips.items()
         if spec in run.transformations
         for reason, n in reasons.items()
     ]
+
+
+def _texts(n: int) -> str:
+    return "1 text is" if n == 1 else f"{n:,} texts are"
