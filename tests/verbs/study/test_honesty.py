@@ -405,6 +405,30 @@ def test_printed_texts_are_predicted_word_for_word(tmp_path: Path) -> None:
     assert found.cell("accuracy").value == 0.5
 
 
+def test_printed_texts_keep_their_set_where_another_file_stands_in(tmp_path: Path) -> None:
+    labels = ("duplicate", "not_duplicate")
+    rows = [
+        {"id": str(i), "text_a": f"why is {i} even?", "text_b": f"is {i} odd now?", "label": label}
+        for i, label in enumerate(labels * 10)
+    ]
+    folder = written(tmp_path / "data" / "qqp" / "dev_wang2017.jsonl", rows).parents[1]
+
+    def model(texts: Sequence[Any]) -> list[list[float]]:
+        return [[0.3, 0.7] for _ in texts]
+
+    found = disorder.study("ooo/fig1", model, "qqp:dev", data_dir=folder, q=1)
+    printed = found.cell("confidence", transformation="swap_nouns")
+    assert printed.row["data"] == "qqp:dev"
+    assert [each.printed for each in printed.theirs] == ["0.77"]
+    assert found.cell("accuracy").row["data"] == "qqp:dev_wang2017"
+    assert not found.cell("accuracy").theirs, "other examples"
+
+
+def test_one_text_per_task_is_not_perturbed_in_ways_that_have_no_row() -> None:
+    item = study_items()["ws/table1"]
+    assert list(item.pipeline.perturbs) == ["sort", "reverse", "shuffle", "copy_sort"]
+
+
 def test_examples_are_shown_with_their_perturbed_texts(as_data: Any) -> None:
     data = as_data("mnli/dev_matched", 30)
     found = disorder.study("unli/table1", Always("first", 0, 0.7), str(data), q=2)
