@@ -21,6 +21,7 @@ from disorder.verbs.study import (
     StudyCell,
     StudySettings,
     Workbench,
+    availability,
     preflight,
     study_items,
 )
@@ -65,6 +66,29 @@ def test_the_caption_states_the_q_and_the_limit_that_were_used() -> None:
     assert "q = 100" not in found.does
 
 
+def test_the_caption_of_trainings_states_how_many_were_trained_and_tested_on(as_data: Any) -> None:
+    pytest.importorskip("torch", reason="needs torch")
+    as_data("mnli/dev_matched", 12)
+    as_data("mnli/train", 30)
+    found = disorder.study(
+        "ws/table11", "bow", "mnli:matched", limit=20, test_limit=6, seeds=2, set_={"epochs": 1}
+    )
+    said = "trained on 20 examples at most with 2 seeds, tested on 6 examples of each set at most"
+    assert said in found.does
+    assert "audit each model on the original texts of each set of data" in found.does
+    assert "sort" not in found.does
+
+
+def test_a_recipe_that_learns_from_fewer_examples_than_the_others_says_so(as_data: Any) -> None:
+    pytest.importorskip("torch", reason="needs torch")
+    as_data("mnli/dev_matched", 12)
+    as_data("mnli/train", 30)
+    found = disorder.study("ws/table8", "bow", "mnli:matched", set_={"epochs": 1})
+    assert [note for note in found.notes if "held out" in note] == [
+        "temperature: trained on 27 examples; 3 were held out"
+    ]
+
+
 def test_shuffles_draw_ten_at_most_and_the_caption_says_so(as_data: Any) -> None:
     data = as_data("mnli/dev_matched", 30)
     found = disorder.study("ndsc/table6", "builtin:bow", str(data), q=50)
@@ -92,6 +116,7 @@ def test_counts_of_a_run_with_a_limit_are_not_judged(as_data: Any, tmp_path: Pat
     assert cell.same is not None
     assert cell.same.is_within is None
     assert cell.same.why_not == "counted over 30 examples"
+    assert found.verdict == "the published numbers of these rows are not compared, see why below"
 
 
 def test_the_number_of_usable_examples_is_compared_at_the_printed_q_only(as_data: Any) -> None:
@@ -244,6 +269,26 @@ def test_rows_that_lack_a_tagger_are_left_out_before_anything_is_trained(
         disorder.study("ndsc/appendix3", str(data))
 
 
+def test_packages_model_and_data_that_are_missing_are_told_together(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.delenv("DISORDER_DATA", raising=False)
+    monkeypatch.setitem(availability.PACKAGES, "nlp", ("no_such_tagger",))
+    monkeypatch.setitem(availability.PACKAGES, "train", ("no_such_trainer",))
+    with pytest.raises(DisorderError) as told:
+        disorder.study("ndsc/table2")
+    line = str(told.value)
+    for lack in (
+        "'no_such_tagger, no_such_trainer'",
+        "[nlp,train]",
+        "needs a model to train",
+        "needs data: mnli:matched",
+        "learns from mnli:train",
+    ):
+        assert lack in line
+    assert "\n" not in line
+
+
 def test_a_study_that_failed_does_not_block_the_corrected_one(tmp_path: Path) -> None:
     out = tmp_path / "study"
     with pytest.raises(DisorderError):
@@ -358,6 +403,30 @@ def test_printed_texts_are_predicted_word_for_word(tmp_path: Path) -> None:
         assert cell.same is not None
         assert (cell.same.printed, cell.same.is_within) == ("1.00", False)
     assert found.cell("accuracy").value == 0.5
+
+
+def test_printed_texts_keep_their_set_where_another_file_stands_in(tmp_path: Path) -> None:
+    labels = ("duplicate", "not_duplicate")
+    rows = [
+        {"id": str(i), "text_a": f"why is {i} even?", "text_b": f"is {i} odd now?", "label": label}
+        for i, label in enumerate(labels * 10)
+    ]
+    folder = written(tmp_path / "data" / "qqp" / "dev_wang2017.jsonl", rows).parents[1]
+
+    def model(texts: Sequence[Any]) -> list[list[float]]:
+        return [[0.3, 0.7] for _ in texts]
+
+    found = disorder.study("ooo/fig1", model, "qqp:dev", data_dir=folder, q=1)
+    printed = found.cell("confidence", transformation="swap_nouns")
+    assert printed.row["data"] == "qqp:dev"
+    assert [each.printed for each in printed.theirs] == ["0.77"]
+    assert found.cell("accuracy").row["data"] == "qqp:dev_wang2017"
+    assert not found.cell("accuracy").theirs, "other examples"
+
+
+def test_one_text_per_task_is_not_perturbed_in_ways_that_have_no_row() -> None:
+    item = study_items()["ws/table1"]
+    assert list(item.pipeline.perturbs) == ["sort", "reverse", "shuffle", "copy_sort"]
 
 
 def test_examples_are_shown_with_their_perturbed_texts(as_data: Any) -> None:

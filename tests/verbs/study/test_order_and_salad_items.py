@@ -14,6 +14,7 @@ import disorder
 from conftest import NLI, outcomes, pairs
 from disorder.data import read_data
 from disorder.errors import DisorderError
+from disorder.metrics.statistics.intervals import mean as interval_of
 from disorder.models import load
 from disorder.types import Example, Task
 from disorder.verbs.study import MitigationTable, StudySettings, Workbench, study_items
@@ -235,8 +236,16 @@ def test_means_are_of_transformations_not_of_texts() -> None:
     second = outcomes([0, 0], [0, 0], [[1], [1]], transformation="reverse")
     score = mean_over_transformations([first, second], "agreement")
     assert score.value == 0.5
-    assert (score.low, score.high) == (0.5, 0.5), "every example drawn again says the same"
     assert score.n == 4
+
+
+def test_a_mean_of_transformations_is_as_unsure_as_each_of_them() -> None:
+    kept = [outcomes([0] * 8, [0] * 8, [[0]] * 8, transformation=name) for name in ("sort", "swap")]
+    both = mean_over_transformations(kept, "agreement")
+    one = mean_over_transformations(kept[:1], "agreement")
+    alone = interval_of(np.ones(8))
+    assert (one.value, one.low, one.high) == pytest.approx((alone.value, alone.low, alone.high))
+    assert both == one, "eight examples that agree are no proof, under however many ways"
 
 
 def test_the_mean_of_agreements_is_the_mean_of_the_cells_above_it(tmp_path: Path) -> None:

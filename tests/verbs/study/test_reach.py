@@ -87,6 +87,21 @@ def test_check_counts_printed_reachable_and_computed_cells(tmp_path: Path) -> No
     assert "15 × StructBERT's gains are quoted" in check_table([broken])
 
 
+def test_numbers_of_another_item_that_stand_beside_are_not_counted() -> None:
+    item = study_items()["unli/fig5"]
+    table = item.published_table
+    row = {"model": "mine", "data": "mnli:matched"}
+    theirs = [
+        {"model": each.about["model"], "value": table.number("p_c", each.cells["p_c"])}
+        for each in table.rows
+        if each.about["data"] == "mnli:matched"
+    ]
+    assert len(theirs) > 2
+    cell = {"row": row, "column": "p_c", "theirs": [{**each, "is_same": False} for each in theirs]}
+    found = check_item(item, {"mine": {"item": item.name, "cells": [cell]}})
+    assert (found.n_printed, found.n_compared, found.n_beside) == (2, 0, 2)
+
+
 def test_the_table_of_the_docs_is_current(run: Command) -> None:
     code, table, _ = run("study", "--check", "--studies", str(RESULTS))
     assert code == 0

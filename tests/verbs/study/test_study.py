@@ -22,6 +22,7 @@ from disorder.verbs.study.folder import as_markdown
 from disorder.verbs.study.matching import TableMatcher
 from disorder.verbs.study.published_tables import PublishedRow, PublishedTable
 from disorder.verbs.study.resolving import split_models_and_data
+from disorder.verbs.study.result import PublishedNumber
 from disorder.verbs.study.table_lines import lines, title, why_not
 
 Command = Callable[..., tuple[int, str, str]]
@@ -188,6 +189,25 @@ def test_definitions_matter_by_column_and_by_row_and_only_where_ours_differ() ->
     assert all(cell.theirs[0].is_within is False for cell in TableMatcher(table).match(cells))
 
 
+def test_in_the_table_to_paste_numbers_alone_are_bold_and_a_minus_is_a_minus() -> None:
+    theirs = PublishedNumber(model="BERT", printed="-3.02", value=-0.0302, is_same=False)
+    row = {"model": "m", "shown": "prediction stays"}
+    cell = StudyCell(row=row, column="delta", value=-0.01, n=4, theirs=[theirs])
+    found = Study(
+        item="ndsc/table2",
+        title="t",
+        kind="designs",
+        does="d",
+        request={"models": [], "data": [], "names": {}},
+        columns=["delta"],
+        units={"delta": "points"},
+        cells=[cell],
+    )
+    text = as_markdown(found)
+    assert "| m | prediction stays | **−1.0** |" in text
+    assert "| published: BERT |  | −3.02 |" in text
+
+
 def test_words_of_data_are_no_markup_in_the_table_to_paste(tmp_path: Path) -> None:
     rows = {"model": "m", "data": "d*a*ta.jsonl|<img src=x>`x`"}
     found = Study(
@@ -205,7 +225,7 @@ def test_words_of_data_are_no_markup_in_the_table_to_paste(tmp_path: Path) -> No
     found.notes = ["left out: <img src=x> `a` *b* | c\n# d"]
     text = as_markdown(found)
     assert "<img" not in text
-    assert r"| **d\*a\*ta.jsonl\|&lt;img** src=x>\`x\` |" in text
+    assert r"| d\*a\*ta.jsonl\|&lt;img src=x>\`x\` |" in text
     assert r"- left out: &lt;img src=x> \`a\` \*b\* \| c # d" in text
 
 
@@ -512,6 +532,9 @@ class TestCommand:
             (["unli/table2", "builtin"], "unli/table2 needs data: mnli:matched, "),
             (["unli/table2", "builtin", "nowhere.jsonl"], "no such file"),
             (["ndsc/table5", "bow", "builtin"], "--train DATA"),
+            (["unli/table7", "builtin", "builtin"], "unli/table7 takes data only"),
+            (["unli/table7", "builtin:bow", "builtin"], "unli/table7 takes data only"),
+            (["unli/table4", "builtin:bow"], "unli/table4 takes folders that people answered"),
             (["unli/table2", "builtin", "--fidelity", "both"], "paper or released"),
         ],
     )

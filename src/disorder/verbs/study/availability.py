@@ -27,11 +27,12 @@ YES = ("1", "TRUE", "YES", "ON")
 
 
 def check_packages(item: StudyItem) -> None:
-    """Raise where an extra is not installed, before anything is read."""
-    for extra in item.extras:
-        for package in PACKAGES[extra]:
-            if find_spec(package) is None:
-                raise MissingPackage(item.name, package, extra)
+    """Raise where extras are not installed, before anything is read."""
+    lacking = [extra for extra in item.extras if not _is_installed(extra)]
+    if lacking:
+        missing = (name for extra in lacking for name in PACKAGES[extra] if find_spec(name) is None)
+        packages = dict.fromkeys(missing)
+        raise MissingPackage(item.name, ", ".join(packages), ",".join(lacking))
 
 
 def missing_for(item: StudyItem, data_dir: str | None = None) -> list[str]:

@@ -182,8 +182,9 @@ def _markdown_table(study: Study) -> list[str]:
     rows = [_row([as_text(name) for name in (*keys, *map(title, columns))])]
     rows.append(_row(["---"] * len(keys) + ["---:"] * len(columns)))
     for line in lines(study):
-        cells = [as_text(text) for text in (*line.about, *line.cells)]
-        rows.append(_row([_bold(text) for text in cells] if line.whose == "ours" else cells))
+        cells = [as_text(text) for text in line.cells]
+        numbers = [_bold(text) for text in cells] if line.whose == "ours" else cells
+        rows.append(_row([*map(as_text, line.about), *numbers]))
     return rows
 
 

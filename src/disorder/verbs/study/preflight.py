@@ -6,7 +6,8 @@ computed; an item of which nothing is left says what to install.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from functools import lru_cache
 from typing import Any
 
@@ -26,6 +27,28 @@ from disorder.verbs.study.workbench import LEARNING, Workbench
 
 LACKING = (MissingPackage, MissingData)
 SENTENCES = "nltk_sentences"  # NLTK's splitter of sentences needs data that not everyone has
+
+
+class Lacks:
+    """What an item lacks, noted one after the other and told all at once."""
+
+    def __init__(self) -> None:
+        self.errors: list[DisorderError] = []
+
+    @contextmanager
+    def noted(self) -> Iterator[None]:
+        """Keep the error that is raised inside."""
+        try:
+            yield
+        except DisorderError as error:
+            self.errors.append(error)
+
+    def check(self) -> None:
+        """Raise what was noted, as one line."""
+        if len(self.errors) == 1:
+            raise self.errors[0]
+        if self.errors:
+            raise DisorderError("; ".join(map(str, self.errors)))
 
 
 def parts_used(item: StudyItem) -> list[str]:

@@ -103,7 +103,11 @@ def check_item(item: StudyItem, studies: Mapping[str, Mapping[str, Any]]) -> Ite
 
 
 def _computed(item: StudyItem, studies: Mapping[str, Mapping[str, Any]]) -> dict[Any, bool]:
-    """The printed cells that some study has beside its own, and whether they are about the same."""
+    """The printed cells that some study has beside its own, and whether they are about the same.
+
+    Numbers of another item that stand beside ours are not counted.
+    """
+    own = _numbers(item)
     found: dict[Any, bool] = {}
     for study in studies.values():
         if study["item"] != item.name:
@@ -111,9 +115,23 @@ def _computed(item: StudyItem, studies: Mapping[str, Mapping[str, Any]]) -> dict
         for cell in study["cells"]:
             about = {key: value for key, value in cell["row"].items() if key != "model"}
             for theirs in cell["theirs"]:
+                if (theirs["model"], cell["column"], theirs["value"]) not in own:
+                    continue
                 place = (theirs["model"], cell["column"], *sorted(about.items()))
                 found[place] = found.get(place, False) or bool(theirs["is_same"])
     return found
+
+
+def _numbers(item: StudyItem) -> set[tuple[str, str, float]]:
+    """Model, column and value of every number that the item prints."""
+    table = item.own_table
+    values = (
+        (row.about.get("model", item.subject), column, table.number(column, row.cells[column]))
+        for row, column in printed_cells(item)
+    )
+    return {
+        (model, column, round(value, 8)) for model, column, value in values if value is not None
+    }
 
 
 def read_studies(folder: Path) -> dict[str, dict[str, Any]]:

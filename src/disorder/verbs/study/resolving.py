@@ -98,6 +98,8 @@ def _builtin_kind(address: str) -> Literal["model", "data", "either"]:
 def models_for(item: StudyItem, given: Sequence[Any]) -> list[Any]:
     """The models that were named, else the paper's own, if they are available."""
     pipeline = item.pipeline
+    if given and not pipeline.needs_model and pipeline.kind != "drawing":
+        raise DisorderError(f"{title_of(given[0])!r}: {_what_it_takes(item)}")
     if not pipeline.trains:
         _check_trained(item, given)
     if not pipeline.takes_runs and any(isinstance(model, GivenRun) for model in given):
@@ -116,6 +118,13 @@ def models_for(item: StudyItem, given: Sequence[Any]) -> list[Any]:
     if why := why_no_models(item):
         raise DisorderError(f"{advice} (the paper's own, {', '.join(item.models)}: {why})")
     return list(item.models)
+
+
+def _what_it_takes(item: StudyItem) -> str:
+    takes, word = "data only", "DATA"
+    if item.pipeline.kind == "people":
+        takes, word = "folders that people answered", "TASK"
+    return f"{item.name} takes {takes}: disorder study {item.name} {word}"
 
 
 def _check_trained(item: StudyItem, models: Sequence[Any]) -> None:
@@ -193,8 +202,11 @@ def check_folders(models: Sequence[Any]) -> None:
             raise DisorderError(f"{model}: no such folder")
 
 
-def check_distinct(models: Sequence[Any], data: Sequence[Any]) -> None:
+def check_distinct(item: StudyItem, models: Sequence[Any], data: Sequence[Any]) -> None:
     """Raise where two rows of the table could not be told apart."""
+    advice = "rows must differ in model or data"
+    if not item.pipeline.needs_model:
+        advice = _what_it_takes(item)
     of_models = [
         f"{title_of(model)} on {title_of(model.data)}"
         if isinstance(model, Given)
@@ -204,4 +216,4 @@ def check_distinct(models: Sequence[Any], data: Sequence[Any]) -> None:
     for titles in (of_models, [title_of(each) for each in data]):
         for name, n in Counter(titles).items():
             if n > 1:
-                raise DisorderError(f"{name!r} is named twice; rows must differ in model or data")
+                raise DisorderError(f"{name!r} is named twice; {advice}")

@@ -172,6 +172,8 @@ class Study(BaseModel):
         if n:
             numbers = "number stands" if n == 1 else "numbers stand"
             return f"{n} published {numbers} against ours; none can be judged, see why below"
+        if same:
+            return "the published numbers of these rows are not compared, see why below"
         if any(cell.theirs for cell in self.cells):
             return (
                 "no published row is about the same model and data: "

@@ -36,6 +36,7 @@ from disorder.verbs.study.part_settings import (
 from disorder.verbs.study.pictures import forests
 from disorder.verbs.study.pipelines.per_task_training import PerTaskTraining, is_trained
 from disorder.verbs.study.preflight import (
+    Lacks,
     item_settings,
     notes_on_settings,
     parts_used,
@@ -70,15 +71,10 @@ class StudyRequest:
     def run(self, folder: Path, progress: Progress) -> Study:
         """Compute the item in a folder."""
         item = self.item
-        check_packages(item)
         own = item.pipeline.own_settings
         check_parts(self.settings.of_parts, parts_used(item), own)
-        models = models_for(item, self.models)
-        names = published_names(item, models, self.names)
-        data, notes = data_for(item, self.data, self.settings.data_dir, models)
-        check_distinct(models, data)
-        check_folders(models)
-        self._check_training_data(models)
+        models, data, names, notes = self._resolved()
+        check_distinct(item, models, data)
         bench = Workbench(
             folder,
             models,
@@ -106,6 +102,30 @@ class StudyRequest:
         self._fill(found, steps, names, models)
         write_study(folder, found)
         return found
+
+    def _resolved(self) -> tuple[list[Any], list[Any], dict[str, str], list[str]]:
+        """Models, data, what the models are called in print, and notes on sets left out.
+
+        Raises with everything that the item lacks, in one line.
+        """
+        item = self.item
+        models: list[Any] = []
+        data: list[Any] = []
+        names: dict[str, str] = {}
+        notes: list[str] = []
+        lacks = Lacks()
+        with lacks.noted():
+            check_packages(item)
+        with lacks.noted():
+            models = models_for(item, self.models)
+            check_folders(models)
+            names = published_names(item, models, self.names)
+        with lacks.noted():
+            data, notes = data_for(item, self.data, self.settings.data_dir, models)
+        with lacks.noted():
+            self._check_training_data(models)
+        lacks.check()
+        return models, data, names, notes
 
     @property
     def _train(self) -> str | None:
@@ -170,9 +190,12 @@ class StudyRequest:
             ours, theirs = q
             whose = "by default" if self.item.paper_name == BEYOND else "the paper"
             words.append(f"q = {ours}" + (f" ({whose}: {theirs})" if ours != theirs else ""))
-        limit = self._limit(models)
-        words.append(f"{limit:,} examples of each set at most" if limit else "all examples")
-        return ", ".join(words)
+        some = _examples(self._limit(models), "of each set at most")
+        if self.item.pipeline.trains and not self._tests_as_given(models):
+            trained = _examples(self.settings.limit, "at most")
+            seeds = f" with {self.settings.seeds} seeds" if self.settings.seeds > 1 else ""
+            some = f"trained on {trained}{seeds}, tested on {some}"
+        return ", ".join([*words, some])
 
     @property
     def _q(self) -> tuple[int, int] | None:
@@ -281,6 +304,10 @@ class StudyRequest:
             by_draws=item.pipeline.by_draws,
             by_code=item.by_code if self.settings.fidelity == "paper" else {},
         )
+
+
+def _examples(limit: int | None, at_most: str) -> str:
+    return f"{limit:,} examples {at_most}" if limit else "all examples"
 
 
 def remarks_of(item: StudyItem) -> list[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
@@ -12,6 +13,7 @@ from disorder.verbs.study.published_tables import SCALES, decimals
 from disorder.verbs.study.result import PublishedNumber, Study, StudyCell
 
 TITLES = {"delta": "Δ"}  # columns that are not metrics; metrics have titles of their own
+MINUS = re.compile(r"^-(?=[\d.])")  # of a number, as it is typed; pages have a true minus
 DIGITS = {"share": 3, "count": 0}
 Whose = Literal["ours", "published", "difference", "other"]
 
@@ -129,7 +131,8 @@ def _printed(
 
 
 def _printed_texts(study: Study, model: str, cells: Mapping[str, StudyCell]) -> list[str]:
-    return [each.printed if each else "" for each in _printed(study, model, cells).values()]
+    found = _printed(study, model, cells).values()
+    return [MINUS.sub("−", each.printed) if each else "" for each in found]
 
 
 def _label(model: str, keys: Sequence[str]) -> list[str]:

@@ -13,6 +13,8 @@ from typing import Any
 
 from disorder.errors import DisorderError
 from disorder.metrics import ORIGINAL
+from disorder.specs import split_spec
+from disorder.untrusted_files import read_json
 from disorder.verbs.study.naming import hashed_folder_name, raw_data, short_name
 from disorder.verbs.study.part_settings import canonical
 from disorder.verbs.study.workbench import Workbench
@@ -85,6 +87,19 @@ def train_model(
     if arm.never_abstains:
         (out / "calibration.json").unlink(missing_ok=True)
     return spec
+
+
+def held_out_notes(spec: Any, recipe: str) -> list[str]:
+    """How many examples a training did not learn from, where its recipe needs some for itself."""
+    path = Path(split_spec(spec)[1]) / "training.json" if isinstance(spec, str) else Path()
+    if not path.is_file():
+        return []
+    record = read_json(path)
+    if record.get("dev_was_trained_on", True):
+        return []
+    return [
+        f"{recipe}: trained on {record['n_train']:,} examples; {record['n_dev']:,} were held out"
+    ]
 
 
 def run_designs(

@@ -43,7 +43,7 @@ def length(subject: Subject, *, bins: int = 5) -> Explained:
         *_points(perturbed, words, edges, ~outcomes.is_right, wrong),
     ]
     if not found:
-        raise NothingToMeasure("no range of lengths holds five examples")
+        raise NothingToMeasure("no range of lengths holds five examples; more are needed")
     rows = [row for row, _ in found]
     x = number(
         "middle", "words in the perturbed texts (middle of the bin)", {"scale": {"zero": False}}

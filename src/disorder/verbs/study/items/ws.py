@@ -93,7 +93,9 @@ item(
     "ws/table1",
     PerTaskTraining(
         PrintedTexts(
-            TOML, "table1", SaladScores("confidence", single=LEXICAL, means=(), original=True)
+            TOML,
+            "table1",
+            SaladScores("confidence", means=(), transformations=LEXICAL, original=True),
         ),
         settings=TRAINING,
     ),

@@ -44,6 +44,8 @@ class AuditTable(Pipeline):
     @property
     def does(self) -> str:
         """What it does, in one line."""
+        if all(source.startswith(f"{ORIGINAL}/") for source in self.columns.values()):
+            return "audit each model on the original texts of each set of data"
         shown = ", ".join(self.transformations[:4])
         rest = ", …" if len(self.transformations) > 4 else ""
         return f"audit each model on each set of data under {shown}{rest}"

@@ -30,7 +30,12 @@ from disorder.verbs.study.pipelines.audit_table import missing_scores
 from disorder.verbs.study.pipelines.dev_r_filter import DevRFilter
 from disorder.verbs.study.pipelines.seeds import BEST, Change, best_and_mean, mean_of, over_seeds
 from disorder.verbs.study.result import StepResult, StudyCell
-from disorder.verbs.study.training_models import TrainingArm, perturbed_by, train_model
+from disorder.verbs.study.training_models import (
+    TrainingArm,
+    held_out_notes,
+    perturbed_by,
+    train_model,
+)
 from disorder.verbs.study.workbench import LEARNING, Workbench
 
 CLASSIFIER = "ForSequenceClassification"
@@ -220,6 +225,8 @@ class PerTaskTraining(Pipeline):
             result.links.append(bench.link(_title(model, data, arm, seed), folder / "report.html"))
             result.notes += missing_scores(run, about, measures.metrics)
             result.notes += _skips(run, what)
+            if self.arms:
+                result.notes += held_out_notes(spec, arm.recipe)
         return result
 
     def _models(
@@ -334,8 +341,12 @@ def _title(model: Any, data: Any, arm: TrainingArm, seed: int) -> str:
 def _skips(run: Run, what: str) -> list[str]:
     """How many texts could not be perturbed, and why."""
     return [
-        f"{what}: {n:,} texts are not perturbed by {spec} ({reason})"
+        f"{what}: {_texts(n)} not perturbed by {spec} ({reason})"
         for spec, reasons in run.skips.items()
         if spec in run.transformations
         for reason, n in reasons.items()
     ]
+
+
+def _texts(n: int) -> str:
+    return "1 text is" if n == 1 else f"{n:,} texts are"

@@ -111,9 +111,11 @@ class PrintedTexts:
 
     def cells(self, run: Run, folder: Path, about: Mapping[str, str]) -> Iterator[StudyCell]:
         """The printed texts first, then the means over the data."""
-        mine = [text for text in self.texts if text.data in ("", about["data"])]
-        if split_spec(run.model)[0] in LOADED:
-            yield from predicted_cells(run.model, run.full_task, mine, about)
+        named = (about["data"], run.data)  # a file that stands in for a set has its own name
+        mine = [text for text in self.texts if text.data in ("", *named)]
+        if mine and split_spec(run.model)[0] in LOADED:
+            printed = {**about, "data": mine[0].data or about["data"]}
+            yield from predicted_cells(run.model, run.full_task, mine, printed)
         yield from self.measures.cells(run, folder, about)
 
 
@@ -175,8 +177,9 @@ class PrintedFigure(Pipeline):
         dataset = bench.read(data, limit=bench.settings.limit)
         about = {"model": title_of(model), "data": bench.name_of(data)}
         labels = bench.labels_of(model)
+        printed = {**about, "data": title_of(data)}  # the same words, whatever file stands in
         result = StepResult(
-            cells=list(predicted_cells(model, dataset.task, self.texts, about, labels=labels))
+            cells=list(predicted_cells(model, dataset.task, self.texts, printed, labels=labels))
         )
         loaded = load(model, task=dataset.task, labels=labels)
         result.pictures.append(self._drawn(bench, loaded, dataset, short_name(model)))

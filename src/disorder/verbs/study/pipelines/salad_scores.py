@@ -100,7 +100,8 @@ class SaladScores:
 def mean_over_transformations(several: Sequence[Outcomes], metric: str) -> Score:
     """The mean over transformations of each one's mean.
 
-    Examples are resampled, all their texts together.
+    Examples are resampled, all their texts together, with one imagined example at each end, as for
+    a single transformation: else the interval has no width where all examples agree.
     """
     names = sorted({name for outcomes in several for name in outcomes.example.tolist()})
     place = {name: i for i, name in enumerate(names)}
@@ -108,11 +109,14 @@ def mean_over_transformations(several: Sequence[Outcomes], metric: str) -> Score
     for row, outcomes in zip(table, several, strict=True):
         row[[place[name] for name in outcomes.example.tolist()]] = VALUES[metric](outcomes)
 
+    ends = np.tile([0.0, 1.0], (len(several), 1))
+    drawn = np.hstack([table, ends])
+
     def statistic(picks: Ints) -> Floats:
-        return np.asarray(np.mean([_means(row[picks]) for row in table], axis=0))
+        return np.asarray(np.mean([_means(row[picks]) for row in drawn], axis=0))
 
     value = float(np.nanmean(table, axis=1).mean())
-    low, high = resampled(statistic, len(names))
+    low, high = resampled(statistic, len(names) + 2)
     return Score(value, min(low, value), max(high, value), len(names))
 
 

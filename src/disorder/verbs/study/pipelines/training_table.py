@@ -13,7 +13,12 @@ from disorder.verbs.study.pipeline import Pipeline, Reach
 from disorder.verbs.study.pipelines.audit_table import AuditTable, missing_scores
 from disorder.verbs.study.pipelines.seeds import over_seeds
 from disorder.verbs.study.result import StepResult
-from disorder.verbs.study.training_models import TrainingArm, perturbed_by, train_model
+from disorder.verbs.study.training_models import (
+    TrainingArm,
+    held_out_notes,
+    perturbed_by,
+    train_model,
+)
 from disorder.verbs.study.workbench import Workbench
 
 
@@ -103,5 +108,6 @@ class TrainingTable(Pipeline):
             title = f"{short_name(model)}, {name}, seed {seed}, on {short_name(data)}"
             result.links.append(bench.link(title, folder / "report.html"))
             result.notes += missing_scores(run, about, self.audits.metrics)
+            result.notes += held_out_notes(spec, name)
         result.cells = over_seeds(result.cells)
         return result
