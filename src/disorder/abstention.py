@@ -21,6 +21,7 @@ NO_ANSWERS = (
     "the reply ended while thinking",
     "no label among the likeliest tokens",
     "the server rejected the text",
+    "the reply cannot be read",
 )
 
 

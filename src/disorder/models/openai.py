@@ -28,7 +28,14 @@ from disorder.models.servers.client import (
 )
 from disorder.models.servers.endpoint import Endpoint, Unusable
 from disorder.models.servers.event_loop import as_they_come, run
-from disorder.models.servers.probing import AUTO, Memory, Probed, probed, ways_named
+from disorder.models.servers.probing import (
+    AUTO,
+    Memory,
+    Probed,
+    probe_questions,
+    probed,
+    ways_named,
+)
 from disorder.registry import model
 from disorder.types import Floats, Predictor, Task, Texts
 
@@ -208,7 +215,20 @@ class ServerModel(PromptedModel):
                 f"{self.endpoint.client.url} refuses (HTTP {refusal.status}): {refusal}"
             ) from None
         except Unusable as error:
+            if await self._still_answers(way):
+                return Answer.none("the reply cannot be read", n)
             raise ModelStopped(
                 f"{self.endpoint.model} at {self.endpoint.client.url} stopped answering by "
                 f"{way.name}: {error}"
             ) from None
+
+    async def _still_answers(self, way: Way) -> bool:
+        """Whether a question of the probe is answered as before, so that a reply that cannot be
+        read is a matter of its text (llama.cpp lists no tokens where the likeliest is part of a
+        character).
+        """
+        try:
+            await way.ask(self.endpoint, probe_questions(self.prompt)[0])
+        except (Unusable, Rejected):
+            return False
+        return True

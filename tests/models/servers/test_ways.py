@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -10,7 +11,7 @@ import numpy as np
 import pytest
 
 from conftest import NLI
-from disorder.abstention import no_answer_codes
+from disorder.abstention import NO_ANSWERS, no_answer_codes
 from disorder.errors import BadModel, DisorderError, ModelStopped, UnknownName
 from disorder.models.openai import ServerModel
 from disorder.models.prompting import Prompt, prompt_for
@@ -177,8 +178,6 @@ REPLIES: dict[str, tuple[dict[str, Any], str]] = {
 
 @pytest.mark.parametrize("name", REPLIES)
 def test_a_reply_without_a_label_is_no_answer_and_never_a_guess(name: str) -> None:
-    from disorder.abstention import NO_ANSWERS
-
     reply, reason = REPLIES[name]
     with FakeServer(offers=(), reply=lambda text: reply) as server:
         found = model_of(server, "parse")(TEXTS[:2])
@@ -210,6 +209,22 @@ def test_a_rejected_text_is_no_answer_and_a_lost_way_stops_the_run() -> None:
         server.offers = ()
         with pytest.raises(ModelStopped, match="stopped answering by first-token"):
             model(TEXTS)
+
+
+@pytest.mark.parametrize(
+    "logprobs",
+    [None, {"content": []}, {"content": [{"token": "\ufffd", "logprob": -0.1}]}, {}],
+    ids=["null", "empty", "no top", "nothing"],
+)
+def test_one_reply_without_probabilities_is_no_answer(logprobs: Any) -> None:
+    # llama.cpp leaves them out when the likeliest token is part of a character
+    message = {"role": "assistant", "content": ""}
+    choice = {"index": 0, "finish_reason": "length", "message": message, "logprobs": logprobs}
+    bare = Fault(content=json.dumps({"choices": [choice]}).encode())
+    with FakeServer(brain=brain, faults=lambda n, path: bare if n == 9 else None) as server:
+        found = model_of(server, "first-token")(TEXTS)
+    codes = no_answer_codes(found)
+    assert [NO_ANSWERS[code - 1] for code in codes[codes > 0]] == ["the reply cannot be read"]
 
 
 def test_the_orders_of_the_options_are_averaged() -> None:
