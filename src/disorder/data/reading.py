@@ -65,7 +65,16 @@ def read_by_language(
         part = replace(source, name=f"{source.name}, {code}", rows=iter(rows))
         fresh = replace(reader, skipped=Counter(), _seen={}, _is_pair=None)
         found[code] = _dataset(part, fresh, f"{title}, {code}", code)
-    return found
+    return found if source.task else _with_all_labels(found)
+
+
+def _with_all_labels(found: Mapping[str, Dataset]) -> dict[str, Dataset]:
+    """The same task in all languages: a language may lack a label that others have."""
+    every = [example for dataset in found.values() for example in dataset.examples]
+    return {
+        code: replace(dataset, task=replace(_guessed_task(dataset.name, every), language=code))
+        for code, dataset in found.items()
+    }
 
 
 def _rows_by_language(rows: Iterator[SourceRow], title: str) -> dict[str, list[SourceRow]]:
@@ -89,12 +98,7 @@ def _dataset(source: DataSource, reader: ExampleReader, title: str, named: str |
     examples = sorted(reader.examples(source.rows), key=lambda example: example.id)
     if not examples:
         raise BadData(f"{title}: no example can be used{_because(reader.skipped)}")
-    known = source.task or guess_task(
-        source.name,
-        {example.label for example in examples},
-        is_pair=examples[0].text_b is not None,
-        is_question=examples[0].answers is not None,
-    )
+    known = source.task or _guessed_task(source.name, examples)
     check_distinct(title, known)
     for example in examples:
         check_label(title, known, example)
@@ -106,6 +110,15 @@ def _dataset(source: DataSource, reader: ExampleReader, title: str, named: str |
         dict(sorted(reader.skipped.items())),
         fingerprint(examples),
         [found.note] if found.note else [],
+    )
+
+
+def _guessed_task(name: str, examples: Sequence[Example]) -> Task:
+    return guess_task(
+        name,
+        {example.label for example in examples},
+        is_pair=examples[0].text_b is not None,
+        is_question=examples[0].answers is not None,
     )
 
 

@@ -76,6 +76,13 @@ def test_data_without_the_column_has_one_row() -> None:
     assert {cell.row["language"] for cell in found.cells} == {"en"}
 
 
+def test_a_language_that_lacks_a_label_has_the_labels_of_all() -> None:
+    lacking = [row for row in rows() if row["language"] != "th" or row["label"] == "no"]
+    found = read_by_language(lacking)
+    assert {dataset.task.labels for dataset in found.values()} == {("no", "yes")}
+    assert [dataset.task.language for dataset in found.values()] == ["de", "en", "th"]
+
+
 def test_rows_that_do_not_say_their_language_are_named() -> None:
     lacking = [*rows(), {"id": 9, "text_a": "Nobody knows.", "label": "no"}]
     with pytest.raises(BadData, match=r"row 25: no column 'language'"):
