@@ -17,7 +17,7 @@ classifier.fit(
 )
 
 run = disorder.audit(classifier, "builtin:sentiment", q=20, limit=300)
-print(run.verdict)
+print(run)
 for record in run.scores:
     if record.metric in ("accuracy", "wos"):
         interval = f"{record.value:.3f} [{record.low:.2f}, {record.high:.2f}]"

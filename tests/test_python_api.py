@@ -157,7 +157,7 @@ class TestRun:
         run = runs["guess"]
         assert repr(run).startswith("Run(uniform on ")
         assert run._repr_html_().startswith("<iframe")
-        for name in ("forest", "omega_curve", "acceptance", "confidence", "reliability"):
+        for name in ("forest", "omega_curve", "acceptance"):
             assert "<svg" in run.plot(name)._repr_svg_()
         with pytest.raises(disorder.DisorderError, match="did you mean 'forest'"):
             run.plot("forrest")

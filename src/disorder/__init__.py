@@ -2,7 +2,7 @@
 
 import disorder
 run = disorder.audit(model, "data.jsonl")
-print(run.verdict)
+print(run)
 """
 
 from __future__ import annotations

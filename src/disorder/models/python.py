@@ -85,9 +85,9 @@ def as_predictor(thing: Any, *, task: Task) -> Predictor:
             "predict_proba, or a pipeline"
         )
     fingerprint = _source_fingerprint(thing)
-    if isinstance(thing, Labelled):
-        return PythonModel(thing, _names(thing.labels), fingerprint)
-    return PythonModel(thing, task.labels, fingerprint, lists_labels=False)
+    lists_labels = isinstance(thing, Labelled)
+    labels = _names(thing.labels) if lists_labels else task.labels
+    return PythonModel(thing, labels, fingerprint, lists_labels=lists_labels)
 
 
 def with_own_names(predictor: Predictor, renamed: Mapping[str, str], task: Task) -> Predictor:

@@ -59,7 +59,7 @@ def _section(result: Sanity) -> Iterator[str]:
     yield ""
     yield (
         f"What this data needs of a model, measured by disorder {result.version} with the model "
-        f"{code(result.model)}; "
+        f"{code(result.model)};"
     )
     yield f"{as_text(result.design)}."
     if result.original:
