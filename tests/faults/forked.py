@@ -85,7 +85,7 @@ def _be_a_command(
     except SystemExit as stopped:
         code = int(stopped.code or 0)
     finally:
-        with suppress(OSError):
+        with suppress(OSError, ValueError):  # the command may have closed them
             sys.stdout.flush()
             sys.stderr.flush()
         os._exit(code)

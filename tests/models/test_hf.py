@@ -4,7 +4,10 @@ padding?
 
 from __future__ import annotations
 
+import json
+import shutil
 import time
+from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import asdict
 from multiprocessing import get_context
@@ -200,6 +203,52 @@ def test_the_second_audit_predicts_nothing(tiny_bert: Path, tmp_path: Path) -> N
 def test_a_folder_that_is_no_model_is_one_line(tmp_path: Path) -> None:
     with pytest.raises(BadModel, match="is no transformers model: need a folder"):
         load(f"hf:{tmp_path}", task=NLI)
+
+
+def changed_weights(tiny_bert: Path, to: Path, change: Callable[[dict[str, Any]], None]) -> str:
+    """A copy of the model with other weights."""
+    from safetensors.torch import load_file, save_file
+
+    shutil.copytree(tiny_bert, to)
+    weights = load_file(to / "model.safetensors")
+    change(weights)
+    save_file(weights, to / "model.safetensors", metadata={"format": "pt"})
+    return f"hf:{to}"
+
+
+def test_weights_that_are_missing_are_not_drawn_at_random(tiny_bert: Path, tmp_path: Path) -> None:
+    """transformers fills them with random numbers, of which no audit can tell anything."""
+
+    def without_head(weights: dict[str, Any]) -> None:
+        for name in ("classifier.weight", "classifier.bias"):
+            del weights[name]
+
+    spec = changed_weights(tiny_bert, tmp_path / "headless", without_head)
+    with pytest.raises(BadModel, match=r"has no weights for classifier\.bias and 1 more") as told:
+        load(spec, task=NLI)
+    assert len(str(told.value).splitlines()) == 1
+
+
+def test_a_folder_without_a_tokenizer_is_one_line(tiny_bert: Path, tmp_path: Path) -> None:
+    """transformers makes one up that knows no word."""
+    folder = tmp_path / "wordless"
+    shutil.copytree(tiny_bert, folder)
+    for name in ("tokenizer.json", "tokenizer_config.json", "vocab.txt"):
+        (folder / name).unlink()
+    with pytest.raises(BadModel, match="has no vocabulary"):
+        load(f"hf:{folder}", task=NLI)
+
+
+def test_a_tokenizer_of_another_model_is_one_line(tiny_bert: Path, tmp_path: Path) -> None:
+    def small(weights: dict[str, Any]) -> None:
+        name = "bert.embeddings.word_embeddings.weight"
+        weights[name] = weights[name][:10].clone()
+
+    spec = changed_weights(tiny_bert, tmp_path / "other", small)
+    config = tmp_path / "other" / "config.json"
+    config.write_text(json.dumps(json.loads(config.read_text()) | {"vocab_size": 10}))
+    with pytest.raises(BadModel, match="its tokenizer belongs to another model"):
+        load(spec, task=NLI)([("one two", "three")])
 
 
 def _audited(folder: str, cache: str) -> list[dict[str, Any]]:

@@ -16,7 +16,14 @@ from disorder.data.reading import (
     stream,
 )
 from disorder.data.selection import drawing_key, groups, rare_labels, select, vocabulary
-from disorder.data.sources import at_hand, honest_name, joined_specs, named_set_of, train_spec
+from disorder.data.sources import (
+    at_hand,
+    honest_name,
+    joined_specs,
+    local_files,
+    named_set_of,
+    train_spec,
+)
 from disorder.data.tasks import guess_task, known_tasks
 
 __all__ = [
@@ -30,6 +37,7 @@ __all__ = [
     "honest_name",
     "joined_specs",
     "known_tasks",
+    "local_files",
     "named_language",
     "named_set_of",
     "rare_labels",

@@ -204,6 +204,15 @@ def at_hand(spec: str, *, data_dir: str | Path | None = None) -> bool:
     return spec_name(spec) == "builtin" or os.path.exists(spec)
 
 
+def local_files(spec: Any, *, data_dir: str | Path | None = None) -> list[Path]:
+    """The files on this machine that a data spec is read from."""
+    if not isinstance(spec, str | Path):
+        return []
+    pieces = joined_specs(str(spec))
+    files = [_file_of(piece, data_dir) or Path(piece) for piece in pieces]
+    return [path for path in files if os.path.isfile(path)]
+
+
 def honest_name(spec: str, *, data_dir: str | Path | None = None) -> str:
     """The spec; where the local file is not the paper's own (a part of it, say), a spec that names
     that file.

@@ -18,6 +18,7 @@ from disorder.errors import BadModel, DoesNotApply, MissingPackage
 from disorder.hub import hub_access
 from disorder.memo import Memo
 from disorder.models.causal_network import CausalNetwork
+from disorder.models.complete import check_complete
 from disorder.models.devices import best_device
 from disorder.models.fingerprints import hub_fingerprint
 from disorder.models.inputs.seams import Ids, PromptTokens, common_length, prompt_tokens
@@ -79,11 +80,16 @@ def loaded_network(kind: Literal["causal", "masked"], address: str) -> tuple[Any
             tokenizer = AutoTokenizer.from_pretrained(
                 address, trust_remote_code=False, **of_tokenizer
             )
-            network = maker.from_pretrained(
-                address, dtype=torch.float32, trust_remote_code=False, **more
+            network, found = maker.from_pretrained(
+                address,
+                dtype=torch.float32,
+                trust_remote_code=False,
+                output_loading_info=True,
+                **more,
             )
     except (ImportError, OSError, ValueError, KeyError) as error:
         raise BadModel(f"{kind}:{address} cannot be loaded: {_first_line(error)}") from None
+    check_complete(f"{kind}:{address}", tokenizer, found)
     return network.to(best_device()), tokenizer
 
 

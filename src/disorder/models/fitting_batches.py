@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from disorder.errors import BadModel
 from disorder.models.devices import is_out_of_memory
 from disorder.types import Floats
 
@@ -36,6 +37,11 @@ class FittingBatches:
         except (RuntimeError, MemoryError) as error:
             if not is_out_of_memory(error) or len(feed["input_ids"]) == 1:
                 raise
+        except IndexError as error:
+            raise BadModel(
+                "a token or place has no row in the model's embeddings: its tokenizer belongs to "
+                "another model"
+            ) from error
         # not inside `except`, where the tensors of the batch that failed are still held
         return self._in_halves(run, feed)
 

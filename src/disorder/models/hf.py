@@ -14,6 +14,7 @@ import numpy as np
 
 from disorder.errors import BadModel, MissingPackage
 from disorder.hub import hub_access, why_not_loaded
+from disorder.models.complete import check_complete
 from disorder.models.devices import best_device
 from disorder.models.fingerprints import hub_fingerprint
 from disorder.models.fitting_batches import Feed
@@ -68,11 +69,16 @@ def hf(address: str, *, task: Task) -> Predictor:
                 if is_question_answering(config)
                 else AutoModelForSequenceClassification
             )
-            network = kind.from_pretrained(
-                address, dtype=torch.float32, use_safetensors=True, trust_remote_code=False
+            network, found = kind.from_pretrained(
+                address,
+                dtype=torch.float32,
+                use_safetensors=True,
+                trust_remote_code=False,
+                output_loading_info=True,
             )
     except (OSError, ValueError, KeyError) as error:
         raise BadModel(why_not_loaded(address, error)) from None
+    check_complete(f"hf:{address}", tokenizer, found)
     # set by transformers for models of the hub, under a private name
     commit = getattr(network.config, "_commit_hash", None)
     fingerprint = hub_fingerprint(address, commit)

@@ -97,6 +97,24 @@ def test_a_failure_leaves_what_was_there(tmp_path: Path) -> None:
     assert len(list(tmp_path.iterdir())) == 1
 
 
+def test_the_data_itself_is_not_written_over(
+    jsonl: Callable[..., Path],
+) -> None:
+    """By another name of it, too: a link, and a data set of the data folder."""
+    path = jsonl([{**row, "label": "entailment"} for row in ROWS])
+    before = path.read_bytes()
+    link = path.with_name("link.jsonl")
+    link.symlink_to(path)
+    for data, out in ((path, path), (link, path), (path, link), (f"{link}+{path}", path)):
+        with pytest.raises(DisorderError, match="is the data itself"):
+            perturb(str(data), with_="reverse").save(out)
+    (path.parent / "rte").mkdir()
+    named = path.rename(path.parent / "rte" / "dev.jsonl")
+    with pytest.raises(DisorderError, match="is the data itself"):
+        perturb("rte:dev", with_="reverse", data_dir=named.parent.parent).save(named)
+    assert named.read_bytes() == before
+
+
 @pytest.mark.parametrize(
     ("keywords", "message"),
     [

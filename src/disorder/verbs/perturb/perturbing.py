@@ -19,6 +19,7 @@ from disorder.data import (
     declared_language,
     detected_language,
     drawing_key,
+    local_files,
     named_language,
     read_data,
     stream,
@@ -283,8 +284,11 @@ class PerturbedTexts:
     def save(self, path: str | Path) -> Path:
         """Write the records to a file, one JSON object per line; all of them or nothing."""
         path = Path(path)
-        with _written(path) as file:
-            self.write(file)
+        for file in local_files(self.source.data, data_dir=self.source.data_dir):
+            if os.path.exists(path) and os.path.samefile(file, path):
+                raise DisorderError(f"{path} is the data itself; write to another file")
+        with _written(path) as written:
+            self.write(written)
         return path
 
     @check_keywords()
