@@ -1,25 +1,29 @@
 """The cost of auditing a language model: lm-evaluation-harness, a hand-written loop, disorder; real
 pairs with four shots; CPU time, medians.
 
-MODEL=FOLDER python benchmarks/llm_speed.py --rounds 5     (needs lm-eval; --toy: see _measure.py)
+MODEL=FOLDER python benchmarks/llm_speed.py --pieces 5 --state FILE     (needs lm-eval; --toy: see
+_measure.py)
 
 MODEL is the folder of a causal language model, DATA a data spec with a training split (in
-DISORDER_DATA), WITH a transformation; N_PAIRS (30) and Q (50) are the size. A round takes long:
-with --state FILE --only ARM it is run in pieces, PIECE=1/3 takes every third pair. BATCH is the
-batch size of lm-eval and of the loop; without it the best of some is taken.
+DISORDER_DATA), WITH a transformation; N_PAIRS (30) and Q (50) are the size. A pass of lm-eval over
+all pairs takes half an hour: with --pieces 5 every arm goes once through the pairs, a fifth of them
+in each round. BATCH is the batch size of lm-eval and of the loop; without it the best of some is
+taken in the first round.
 """
 
 from __future__ import annotations
 
+import json
 import os
 import resource
+import statistics
 import sys
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from _measure import TOY, main
+from _measure import TOY, Timed, main
 
 SHARED = Path(__file__).parents[1].parent / "shared"
 os.environ.setdefault("DISORDER_DATA", str(SHARED / "data"))
@@ -31,15 +35,23 @@ N_PAIRS = 3 if TOY else int(os.environ.get("N_PAIRS", 30))
 Q = 3 if TOY else int(os.environ.get("Q", 50))
 SHOTS = 2 if TOY else 4
 NUMBER, N_PIECES = (int(each) for each in os.environ.get("PIECE", "1/1").split("/"))
-BATCH = 2 if TOY else int(os.environ.get("BATCH", 0))
+LAST = json.loads(os.environ.get("LAST", "null")) or {}  # what this arm returned last
+BATCH = 2 if TOY else int(os.environ.get("BATCH", 0)) or LAST.get("batch", 0)
 BATCHES = (1, 4, 16, 32)  # tried for lm-eval and the loop
 TRIED = 32  # prompts that a batch size is tried on
-ASKED = {"shots": SHOTS, "chat": "off"}
+ASKED: dict[str, Any] = {"shots": SHOTS, "chat": "off"}
 HARNESS = "a lm-eval, its best batch size"
 LOOP = "b hand-written loop, by length"
 FULL = "c disorder"
 MAX = "d1 curtailed, Ω_max"
 BOTH = "d2 curtailed, Ω_max and Ω_rand"
+COLUMNS = {
+    "questions": "questions",
+    "batch": "batch",
+    "peak": "peak MB",
+    "omega_max": "Ω_max",
+    "omega_rand": "Ω_rand",
+}
 
 
 def dataset() -> Any:
@@ -121,8 +133,6 @@ def parts() -> tuple[Any, Any]:
 
 def prompts() -> list[tuple[str, list[str]]]:
     """Every prompt with its answers, original and perturbed."""
-    import json
-
     folder = Path(tempfile.mkdtemp()) / "task"
     exported(folder)
     rows = [
@@ -194,13 +204,10 @@ ARMS = {
 
 
 def report(medians: dict[str, float], facts: dict[str, Any]) -> None:
-    print(
-        f"| {'':30} | CPU s | a ÷ this | b ÷ this | questions | batch | peak MB | Ω_max | Ω_rand |"
-    )
-    print("|---" * 9 + "|")
-    keys = ("questions", "batch", "peak", "omega_max", "omega_rand")
+    print(f"| {'':30} | CPU s | a ÷ this | b ÷ this | {' | '.join(COLUMNS.values())} |")
+    print("|---" * (4 + len(COLUMNS)) + "|")
     for name, seconds in medians.items():
-        row = [str(facts[name].get(key, "")) for key in keys]
+        row = [str(facts[name].get(key, "")) for key in COLUMNS]
         ratios = " | ".join(ratio(medians.get(other), seconds) for other in (HARNESS, LOOP))
         print(f"| {name:30} | {seconds:6.1f} | {ratios} | {' | '.join(row)} |")
     for name, key in ((MAX, "omega_max"), (BOTH, "omega_rand")):
@@ -212,5 +219,42 @@ def ratio(other: float | None, seconds: float) -> str:
     return f"{other / seconds:5.2f}" if other else "–"
 
 
+def report_pieces(timed: dict[str, Timed]) -> None:
+    """The sum over the pieces of each arm; ratios over the pieces that both arms have done, with
+    the lowest and highest of a piece.
+    """
+    print(f"| {'':30} | pieces | CPU s | a ÷ this | b ÷ this | {' | '.join(COLUMNS.values())} |")
+    print("|---" * (5 + len(COLUMNS)) + "|")
+    for name, pieces in timed.items():
+        seconds = sum(each for each, _ in pieces)
+        ratios = " | ".join(ratio_of_pieces(timed.get(other), pieces) for other in (HARNESS, LOOP))
+        row = " | ".join(added_up([fact for _, fact in pieces], key) for key in COLUMNS)
+        print(f"| {name:30} | {len(pieces)} | {seconds:6.1f} | {ratios} | {row} |")
+    for name, key in ((MAX, "omega_max"), (BOTH, "omega_rand")):
+        for (_, curtailed), (_, full) in zip(
+            timed.get(name, []), timed.get(FULL, []), strict=False
+        ):
+            assert curtailed[key] == full[key], "curtailment changed a score"
+
+
+def ratio_of_pieces(others: Timed | None, pieces: Timed) -> str:
+    if not others:
+        return "–"
+    both = [(a, b) for (a, _), (b, _) in zip(others, pieces, strict=False)]
+    each = sorted(a / b for a, b in both)
+    whole = sum(a for a, _ in both) / sum(b for _, b in both)
+    return f"{whole:5.2f} [{each[0]:.2f}, {each[-1]:.2f}]"
+
+
+def added_up(facts: list[dict[str, Any]], key: str) -> str:
+    """A fact about all pieces: questions add up, the peak is the highest, scores are means."""
+    values = [fact[key] for fact in facts if key in fact]
+    if not values:
+        return ""
+    if key == "questions":
+        return str(sum(values))
+    return f"{statistics.fmean(values):.4g}" if key.startswith("omega") else str(max(values))
+
+
 if __name__ == "__main__":
-    main(sys.argv[0], ARMS, report)
+    main(sys.argv[0], ARMS, report, report_pieces)

@@ -67,3 +67,29 @@ def test_a_benchmark_prints_its_ratio(
     runpy.run_path(str(FOLDER / name), run_name="__main__")
     printed = capsys.readouterr().out
     assert re.search(RATIOS[name], printed), printed
+
+
+@pytest.mark.usefixtures("_benchmarks")
+def test_pieces_are_added_up_and_compared_one_by_one(capsys: pytest.CaptureFixture[str]) -> None:
+    found = runpy.run_path(str(FOLDER / "llm_speed.py"))
+    fact = {"questions": 10, "peak": 100, "omega_max": 0.5, "omega_rand": 0.5}
+    found["report_pieces"](
+        {
+            found["HARNESS"]: [(30.0, {"questions": 10, "batch": 4}), (60.0, {"questions": 10})],
+            found["FULL"]: [(10.0, fact), (10.0, fact | {"peak": 90, "omega_max": 0.25})],
+            found["MAX"]: [(5.0, fact | {"questions": 4})],
+        }
+    )
+    printed = re.sub(r" +", " ", capsys.readouterr().out)
+    assert "| 2 | 20.0 | 4.50 [3.00, 6.00] | – | 20 | | 100 | 0.375 | 0.5 |" in printed
+    # one piece is compared with the same piece of others, not with all of them
+    assert "| 1 | 5.0 | 6.00 [6.00, 6.00] | – | 4 |" in printed
+
+
+@pytest.mark.usefixtures("_benchmarks")
+def test_a_score_that_curtailment_changes_is_seen_in_every_piece() -> None:
+    found = runpy.run_path(str(FOLDER / "llm_speed.py"))
+    full = [(1.0, {"questions": 1, "omega_max": value}) for value in (0.5, 0.25)]
+    changed = [(1.0, {"questions": 1, "omega_max": value}) for value in (0.25, 0.5)]
+    with pytest.raises(AssertionError, match="changed a score"):
+        found["report_pieces"]({found["FULL"]: full, found["MAX"]: changed})

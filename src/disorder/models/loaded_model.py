@@ -243,7 +243,9 @@ class LoadedModel:
     def generate(self, requests: Sequence[str], *, max_tokens: Sequence[int]) -> list[str]:
         """The likeliest answer of a language model to each request."""
         if not isinstance(self.predictor, Generates):
-            raise BadModel(f"{self.name} writes no text; it needs a language model (causal:…)")
+            raise BadModel(
+                f"{self.name} writes no text; it needs a language model (causal:…, openai:…)"
+            )
         return self.predictor.generate(requests, max_tokens=max_tokens)
 
     def prompt_description(self, texts: Texts) -> dict[str, Any]:

@@ -36,6 +36,7 @@ from disorder.models.servers.probing import (
     probed,
     ways_named,
 )
+from disorder.models.servers.writing import written
 from disorder.registry import model
 from disorder.types import Floats, Predictor, Task, Texts
 
@@ -119,6 +120,26 @@ class ServerModel(PromptedModel):
         finally:
             self.notes[:] = self._found_out()
 
+    def generate(self, requests: Sequence[str], /, *, max_tokens: Sequence[int]) -> list[str]:
+        """The likeliest answer to each request; empty where the model writes nothing."""
+        client = self.endpoint.client
+        answers = [""] * len(requests)
+        given = list(zip(requests, max_tokens, strict=True))
+        for i, text in as_they_come(
+            self._written, given, at_once=client.max_connections, inside=client
+        ):
+            answers[i] = text
+        return answers
+
+    async def _written(self, asked: tuple[str, int]) -> str:
+        request, limit = asked
+        try:
+            return await written(self.endpoint, request, limit, is_plain=self.prompt.chat == "off")
+        except (Rejected, Unusable) as error:
+            raise BadModel(
+                f"{self.endpoint.model} at {self.endpoint.client.url} writes no text: {error}"
+            ) from None
+
     def _found_out(self) -> Iterator[str]:
         """What the user should know about this server, as far as it showed."""
         n = int(self.counts["tokens_estimated"])
@@ -197,12 +218,20 @@ class ServerModel(PromptedModel):
                 f"read by {way.name}, which gives none; leave out --calibrate"
             )
         found = await asyncio.gather(*(self._answer(way, each) for each in questions))
-        scores = np.array([answer.scores for answer in found])
-        if not np.isfinite(scores).all():
-            raise BadModel(
-                "--calibrate: the model gives an option no probability when the text is empty"
-            )
-        return scores
+        for question, answer in zip(questions, found, strict=True):
+            if answer.why_not:
+                raise BadModel(
+                    "--calibrate: the model does not answer when the text is empty "
+                    f"({answer.why_not}); leave out --calibrate"
+                )
+            unseen = np.flatnonzero(~np.isfinite(answer.scores)).tolist()
+            if unseen:
+                raise BadModel(
+                    f"--calibrate: the server gives {question.options[unseen[0]]!r} no probability "
+                    "when the text is empty; leave out --calibrate, show examples (--shots) or "
+                    "give other words (--label-words)"
+                )
+        return np.array([answer.scores for answer in found])
 
     async def _answer(self, way: Way, question: Question) -> Answer:
         n = len(question.options)

@@ -258,6 +258,24 @@ def test_calibration_without_probabilities_is_refused(answers: str) -> None:
             model(TEXTS[:2])
 
 
+def test_calibration_says_what_an_empty_text_lacks() -> None:
+    def curt(text: str) -> Mapping[str, float]:
+        return {"yes": 0.7, "no": 0.3}
+
+    with FakeServer(brain=curt, offers=("first-token",)) as server:
+        model = model_of(server, "first-token", calibrate="content-free")
+        with pytest.raises(BadModel, match=r"'maybe' no probability .*--label-words"):
+            model(TEXTS[:2])
+
+    def silent(text: str) -> Mapping[str, float]:
+        return {"Well": 1.0} if "Premise: \n" in text else brain(text)
+
+    with FakeServer(brain=silent, offers=("first-token",)) as server:
+        model = model_of(server, "first-token", calibrate="content-free")
+        with pytest.raises(BadModel, match="no label among the likeliest tokens"):
+            model(TEXTS[:2])
+
+
 @pytest.mark.parametrize(
     "usage",
     [None, {}, {"prompt_tokens": -5, "completion_tokens": "x"}, {"prompt_tokens": 10**9}, 7],

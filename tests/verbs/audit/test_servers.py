@@ -17,14 +17,16 @@ from typing import Any
 import pytest
 
 import disorder
-from conftest import Command
+from conftest import NLI, Command
 from disorder.data import read_data
 from disorder.errors import DisorderError, ModelStopped
+from disorder.models import load
 from disorder.runs import read_examples
 from disorder.types import Example
 from disorder.verbs.audit import division
 from disorder.verbs.audit.auditing import Audit
 from disorder.verbs.audit.prompt_spread import spread_over
+from disorder.verbs.explain import explain
 from fake_server import FakeServer, Fault
 from oracles import BagOfWords, Reader, guess, item_of
 
@@ -378,6 +380,45 @@ def test_explanations_ask_a_server_too(by: str, server: FakeServer, run: Command
     assert code == 0, err
     assert json.loads(out)
     assert len(server.questions) > 6
+
+
+@pytest.mark.parametrize(
+    ("reply", "removed"),
+    [
+        (lambda words: {"content": words}, 0),
+        (lambda words: {"content": f"<think>hm</think>\n{words}"}, 0),
+        (lambda words: {"content": ""}, None),
+    ],
+    ids=["as they are", "after thinking", "nothing"],
+)
+def test_a_server_is_asked_to_restore_texts(reply: Any, removed: float | None) -> None:
+    pytest.importorskip("rapidfuzz", reason="needs rapidfuzz")
+
+    def words(text: str) -> str:
+        return text.split("Words: ")[-1].removesuffix("\nText:")
+
+    with FakeServer(reply=lambda text: reply(words(text))) as server:
+        options = {"base_url": server.url, "limit": 6}
+        found = explain("openai:fake", "builtin", by="recover:n=3", **options)["recover"]
+    rows = list(found.tables[0].rows)
+    if removed is None:
+        assert [row["answer"] for row in rows] == [""] * 3
+    else:
+        assert [row["answer"] for row in rows] == [row["scrambled"] for row in rows]
+        assert found.scores["removed"].value == removed
+
+
+def test_a_model_that_thinks_gets_room_to_answer() -> None:
+    def reply(text: str) -> dict[str, Any]:
+        return {"content": "<think>it is", "finish_reason": "length"}
+
+    with FakeServer(reply=reply) as server:
+        model = load("openai:fake", task=NLI, options={"base_url": server.url})
+        before = len(server.questions)
+        assert model.generate(["Say a word."], max_tokens=[5]) == [""]
+        limits = [body["max_tokens"] for _, body in server.questions[before:]]
+    assert limits[0] == 5
+    assert limits[1] > 1000
 
 
 def test_options_of_servers_are_for_servers(run: Command) -> None:
