@@ -107,6 +107,10 @@ class CannotWrite(DisorderError):
     """
 
 
+class Lacking(DisorderError):
+    """What a request needs, and neither names nor finds."""
+
+
 class MissingData(DisorderError):
     """A part needs data or a model of an installed package that is not there."""
 

@@ -147,11 +147,11 @@ class RepeatedKey(ValueError):
 
 def unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     """An object of JSON, for `object_pairs_hook`; Python's own takes the last of equal keys."""
-    found = dict(pairs)
-    if len(found) < len(pairs):
-        names = [name for name, _ in pairs]
-        twice = next(name for name in names if names.count(name) > 1)
-        raise RepeatedKey(f"{twice[:MAX_REASON]!r} stands twice in one object")
+    found: dict[str, Any] = {}
+    for name, value in pairs:
+        if name in found:
+            raise RepeatedKey(f"{name[:MAX_REASON]!r} stands twice in one object")
+        found[name] = value
     return found
 
 

@@ -65,14 +65,17 @@ def read_by_language(
         part = replace(source, name=f"{source.name}, {code}", rows=iter(rows))
         fresh = replace(reader, skipped=Counter(), _seen={}, _is_pair=None)
         found[code] = _dataset(part, fresh, f"{title}, {code}", code)
-    return found if source.task else _with_all_labels(found)
+    return found if source.task else _with_all_labels(found, title)
 
 
-def _with_all_labels(found: Mapping[str, Dataset]) -> dict[str, Dataset]:
+def _with_all_labels(found: Mapping[str, Dataset], title: str) -> dict[str, Dataset]:
     """The same task in all languages: a language may lack a label that others have."""
     every = [example for dataset in found.values() for example in dataset.examples]
+    if not every:
+        return {}
+    task = _guessed_task(title, every)
     return {
-        code: replace(dataset, task=replace(_guessed_task(dataset.name, every), language=code))
+        code: replace(dataset, task=replace(task, name=dataset.name, language=code))
         for code, dataset in found.items()
     }
 
@@ -98,8 +101,7 @@ def _dataset(source: DataSource, reader: ExampleReader, title: str, named: str |
     examples = sorted(reader.examples(source.rows), key=lambda example: example.id)
     if not examples:
         raise BadData(f"{title}: no example can be used{_because(reader.skipped)}")
-    known = source.task or _guessed_task(source.name, examples)
-    check_distinct(title, known)
+    known = source.task or _guessed_task(title, examples, name=source.name)
     for example in examples:
         check_label(title, known, example)
     found = detected_language(examples, named or source.language)
@@ -113,13 +115,15 @@ def _dataset(source: DataSource, reader: ExampleReader, title: str, named: str |
     )
 
 
-def _guessed_task(name: str, examples: Sequence[Example]) -> Task:
-    return guess_task(
-        name,
+def _guessed_task(title: str, examples: Sequence[Example], *, name: str = "") -> Task:
+    found = guess_task(
+        name or title,
         {example.label for example in examples},
         is_pair=examples[0].text_b is not None,
         is_question=examples[0].answers is not None,
     )
+    check_distinct(title, found)
+    return found
 
 
 def named_language(language: str) -> str | None:

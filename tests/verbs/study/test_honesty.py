@@ -85,7 +85,7 @@ def test_a_recipe_that_learns_from_fewer_examples_than_the_others_says_so(as_dat
     as_data("mnli/train", 30)
     found = disorder.study("ws/table8", "bow", "mnli:matched", set_={"epochs": 1})
     assert [note for note in found.notes if "held out" in note] == [
-        "temperature: trained on 27 examples; 3 were held out"
+        "bow on mnli:matched, temperature: trained on 27 examples; 3 were held out"
     ]
 
 
@@ -556,3 +556,12 @@ def test_a_model_that_is_tested_as_it_is_needs_no_training_data(as_data: Any) ->
     assert found.cell("chance").value == pytest.approx(1 / 3, abs=1e-6)
     assert not any("trained on" in note for note in found.notes)
     assert "knows_the_number on anli:r1, q = 2 (the paper: 10)" in found.does
+
+
+def test_a_mistake_is_told_alone_before_what_is_lacking(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A network to train is no model to test; that no data is at hand here is beside the point."""
+    monkeypatch.delenv("DISORDER_DATA", raising=False)
+    with pytest.raises(DisorderError) as told:
+        disorder.study("unli/table2", "bilstm")
+    assert "trains none" in str(told.value)
+    assert "needs data" not in str(told.value)

@@ -83,6 +83,27 @@ def test_a_language_that_lacks_a_label_has_the_labels_of_all() -> None:
     assert [dataset.task.language for dataset in found.values()] == ["de", "en", "th"]
 
 
+def test_one_number_in_two_spellings_is_refused_across_languages() -> None:
+    spelled = {"en": ("0", "1"), "de": ("0.0", "1.0")}
+    twice = [
+        {"id": i, "text_a": f"some text {i}", "label": labels[i % 2], "language": code}
+        for code, labels in spelled.items()
+        for i in range(4)
+    ]
+    with pytest.raises(BadData, match="are the same number"):
+        read_by_language(twice)
+
+
+def test_notes_say_which_language_has_no_score() -> None:
+    found = disorder.study("beyond/xnli", "uniform", rows(), q=2)
+    lacking = [note for note in found.notes if "no skill_kept" in note]
+    assert [code for code in ("de", "en", "th") if any(f"({code})" in n for n in lacking)] == [
+        "de",
+        "en",
+        "th",
+    ]
+
+
 def test_rows_that_do_not_say_their_language_are_named() -> None:
     lacking = [*rows(), {"id": 9, "text_a": "Nobody knows.", "label": "no"}]
     with pytest.raises(BadData, match=r"row 25: no column 'language'"):

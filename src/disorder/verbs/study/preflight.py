@@ -12,7 +12,7 @@ from functools import lru_cache
 from typing import Any
 
 from disorder.data import named_set_of
-from disorder.errors import DisorderError, MissingData, MissingPackage
+from disorder.errors import DisorderError, Lacking, MissingData, MissingPackage
 from disorder.registry import ExplanationPart, parts
 from disorder.specs import parse_part, split_spec
 from disorder.transformations import parse
@@ -37,10 +37,10 @@ class Lacks:
 
     @contextmanager
     def noted(self) -> Iterator[None]:
-        """Keep the error that is raised inside."""
+        """Keep what is lacking inside; a mistake of the user's is raised at once."""
         try:
             yield
-        except DisorderError as error:
+        except (Lacking, *LACKING) as error:
             self.errors.append(error)
 
     def check(self) -> None:
@@ -48,7 +48,7 @@ class Lacks:
         if len(self.errors) == 1:
             raise self.errors[0]
         if self.errors:
-            raise DisorderError("; ".join(map(str, self.errors)))
+            raise Lacking("; ".join(map(str, self.errors)))
 
 
 def parts_used(item: StudyItem) -> list[str]:

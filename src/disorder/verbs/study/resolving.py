@@ -11,7 +11,7 @@ from typing import Any, Literal
 
 from disorder.data import joined_specs, named_set_of
 from disorder.data.files import READERS
-from disorder.errors import DisorderError, UnknownName
+from disorder.errors import DisorderError, Lacking, UnknownName
 from disorder.registry import DataPart, ModelPart, NetworkPart, parts
 from disorder.runs import read_run
 from disorder.specs import split_spec
@@ -114,9 +114,9 @@ def models_for(item: StudyItem, given: Sequence[Any]) -> list[Any]:
     purpose = "to train" if pipeline.trains else "to test"
     advice = f"{item.name} needs a model {purpose}: disorder study {item.name} {example}"
     if not item.models:
-        raise DisorderError(advice)
+        raise Lacking(advice)
     if why := why_no_models(item):
-        raise DisorderError(f"{advice} (the paper's own, {', '.join(item.models)}: {why})")
+        raise Lacking(f"{advice} (the paper's own, {', '.join(item.models)}: {why})")
     return list(item.models)
 
 
@@ -153,7 +153,7 @@ def data_for(
         return found, []
     names = ", ".join(missing)
     if not found:
-        raise DisorderError(
+        raise Lacking(
             f"{item.name} needs data: {names}: {why_no_data(data_dir)}; or name a FILE.jsonl"
         )
     return found, [f"left out: {names} ({why_no_data(data_dir)})"]

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from disorder.data import honest_name
-from disorder.errors import BadData, DisorderError, NothingToMeasure
+from disorder.errors import BadData, DisorderError, Lacking, NothingToMeasure
 from disorder.specs import split_spec
 from disorder.steps import Steps
 from disorder.transformations import parse
@@ -147,7 +147,7 @@ class StudyRequest:
         """Raise where the training data is missing, before anything is trained."""
         train = None if self._tests_as_given(models) else self._train
         if train and not is_available(train, self.settings.data_dir):
-            raise DisorderError(
+            raise Lacking(
                 f"{self.item.name} learns from {train}: {why_no_data(self.settings.data_dir)}; "
                 "or say --train DATA"
             )

@@ -89,17 +89,17 @@ def train_model(
     return spec
 
 
-def held_out_notes(spec: Any, recipe: str) -> list[str]:
-    """How many examples a training did not learn from, where its recipe needs some for itself."""
+def held_out_notes(spec: Any, what: str) -> list[str]:
+    """How many examples a training did not learn from, where its recipe needs some for itself;
+    `what` says which training.
+    """
     path = Path(split_spec(spec)[1]) / "training.json" if isinstance(spec, str) else Path()
     if not path.is_file():
         return []
     record = read_json(path)
     if record.get("dev_was_trained_on", True):
         return []
-    return [
-        f"{recipe}: trained on {record['n_train']:,} examples; {record['n_dev']:,} were held out"
-    ]
+    return [f"{what}: trained on {record['n_train']:,} examples; {record['n_dev']:,} were held out"]
 
 
 def run_designs(

@@ -85,10 +85,11 @@ class AuditTable(Pipeline):
     def __call__(self, bench: Workbench) -> Iterator[StepResult]:
         """One step per run."""
         for each in audited_pairs(bench, self.transformations, q=self.q, curtails=self.curtails):
+            about = self.about(each)
             yield StepResult(
-                cells=list(self.cells(each.run, each.folder, self.about(each))),
+                cells=list(self.cells(each.run, each.folder, about)),
                 links=[bench.link(each.name, each.folder / "report.html")],
-                notes=missing_scores(each.run, each.about, self.metrics),
+                notes=missing_scores(each.run, about, self.metrics),
             )
 
     def about(self, each: StudiedRun) -> Mapping[str, str]:
@@ -135,6 +136,8 @@ def _delta(folder: Path, spec: str) -> Score | None:
 def missing_scores(run: Run, about: Mapping[str, str], wanted: Collection[str]) -> list[str]:
     """Which of the wanted scores a run could not give, and why."""
     what = f"{short_name(about['model'])} on {short_name(about['data'])}"
+    if about.get("language", "") not in about["data"].split(":"):
+        what += f" ({about['language']})"
     return [
         f"{what}: no {each.metric} under {each.transformation} ({each.reason})"
         for each in run.omitted

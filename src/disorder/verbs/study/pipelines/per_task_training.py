@@ -226,7 +226,7 @@ class PerTaskTraining(Pipeline):
             result.notes += missing_scores(run, about, measures.metrics)
             result.notes += _skips(run, what)
             if self.arms:
-                result.notes += held_out_notes(spec, arm.recipe)
+                result.notes += held_out_notes(spec, f"{what}, {arm.recipe}")
         return result
 
     def _models(

@@ -108,6 +108,6 @@ class TrainingTable(Pipeline):
             title = f"{short_name(model)}, {name}, seed {seed}, on {short_name(data)}"
             result.links.append(bench.link(title, folder / "report.html"))
             result.notes += missing_scores(run, about, self.audits.metrics)
-            result.notes += held_out_notes(spec, name)
+            result.notes += held_out_notes(spec, f"{short_name(model)}, {name}")
         result.cells = over_seeds(result.cells)
         return result
