@@ -136,8 +136,9 @@ def _delta(folder: Path, spec: str) -> Score | None:
 def missing_scores(run: Run, about: Mapping[str, str], wanted: Collection[str]) -> list[str]:
     """Which of the wanted scores a run could not give, and why."""
     what = f"{short_name(about['model'])} on {short_name(about['data'])}"
-    if about.get("language", "") not in about["data"].split(":"):
-        what += f" ({about['language']})"
+    language = about.get("language")
+    if language and language not in about["data"].split(":"):  # the name may say it already
+        what += f" ({language})"
     return [
         f"{what}: no {each.metric} under {each.transformation} ({each.reason})"
         for each in run.omitted
