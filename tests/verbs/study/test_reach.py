@@ -13,9 +13,11 @@ import pytest
 from disorder.verbs.study import (
     PAPERS,
     StudyItem,
+    as_markdown,
     check_item,
     check_table,
     read_studies,
+    read_study,
     study_items,
 )
 from disorder.verbs.study.pipeline import Reach
@@ -112,3 +114,14 @@ def test_the_table_of_the_docs_is_current(run: Command) -> None:
         "run: disorder study --check --studies docs/results/study, and put it into README.md"
     )
     assert table.count("\n") == len(ITEMS) + 3
+
+
+def test_published_tables_are_what_their_records_give() -> None:
+    """After the look of tables has changed: python scripts/render_studies.py"""
+    stale = [
+        path.parent.name
+        for path in sorted(RESULTS.glob("*/study.json"))
+        if path.with_suffix(".md").read_text(encoding="utf-8")
+        != as_markdown(read_study(path.parent))
+    ]
+    assert stale == []

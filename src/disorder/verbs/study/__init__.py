@@ -6,7 +6,7 @@ An item names data, models and a pipeline; pipelines use audit, train and explai
 from __future__ import annotations
 
 from disorder.verbs.study.availability import missing_for
-from disorder.verbs.study.folder import as_json, read_study
+from disorder.verbs.study.folder import as_json, as_markdown, read_study
 from disorder.verbs.study.item import PAPERS, StudyItem, find_item, study_item, study_items
 from disorder.verbs.study.latex_table import latex_table
 from disorder.verbs.study.means import MeanRow
@@ -59,6 +59,7 @@ __all__ = [
     "TrainingTable",
     "Workbench",
     "as_json",
+    "as_markdown",
     "check_item",
     "check_table",
     "find_item",
