@@ -77,7 +77,8 @@ def make_other_results(folder: Path) -> None:
     )  # fmt: skip
     (runs / "comparison").mkdir()
     both = (runs / "reader-builtin", runs / "bag-of-words-builtin")
-    disorder("compare", *both, "--html", runs / "comparison" / "compare.html", folder=folder)
+    page = runs / "comparison" / "compare.html"
+    disorder("compare", *both, "--with", "derange", "--html", page, folder=folder)
     people = ["--n", 20, "--out", runs / "people"]
     disorder("human", "make", runs / "reader-builtin", *people, folder=folder)
     notebook = (
