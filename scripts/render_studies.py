@@ -1,5 +1,5 @@
-"""Render the published studies again: study.md of each from its study.json, after the look of tables
-has changed.
+"""Render the published studies again: study.md of each from its study.json, after the look of
+tables has changed.
 
 python scripts/render_studies.py [FOLDER]     (docs/results/study; a test holds them current)
 """
