@@ -141,14 +141,12 @@ def open_missing_streams() -> None:
     """Let a standard stream that was closed before the start lead nowhere.
 
     Python has no such stream then; and the next file that is opened would take its number, so that
-    what a library prints there would go into that file.
+    what a library prints there would go into that file. Where a file has the number already, the
+    stream gets another.
     """
-    for number, (name, mode) in enumerate((("stdin", "r"), ("stdout", "w"), ("stderr", "w"))):
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
         if getattr(sys, name) is None:
-            try:
-                os.fstat(number)
-            except OSError:
-                os.open(os.devnull, os.O_RDWR)  # takes the lowest free number, which is this one
+            number = os.open(os.devnull, os.O_RDWR)  # the lowest free one: the stream's, if it is
             setattr(sys, name, os.fdopen(number, mode, encoding="utf-8", closefd=False))
 
 
