@@ -10,7 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from disorder.errors import CannotWrite, DisorderError, check_keywords
+from disorder.errors import BadData, CannotWrite, DisorderError, check_keywords
 from disorder.report.page import write_report
 from disorder.runs import Run, place, read_run, write_run
 from disorder.runs.folder_lock import FolderLock
@@ -220,15 +220,22 @@ def _reported(run: Run) -> Run:
 def _free(folder: Path) -> Path:
     """The folder, if it holds nothing of another run; only `resume` reads what is there."""
     if (folder / "run.json").exists():
-        again = resume_command(read_run(folder), folder)
         raise DisorderError(
-            f"{folder} holds a run already; choose another --out, or resume it: {again}"
+            f"{folder} holds a run already; choose another --out{_or_resume(folder)}"
         )
     if (folder / "samples").exists():
         raise DisorderError(
             f"{folder} holds samples of a run that has no run.json; choose another --out"
         )
     return folder
+
+
+def _or_resume(folder: Path) -> str:
+    """How to resume the run in a folder, or why that cannot be."""
+    try:
+        return f", or resume it: {resume_command(read_run(folder), folder)}"
+    except BadData as error:
+        return f" (it cannot be resumed: {error})"
 
 
 def _audited(
