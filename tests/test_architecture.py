@@ -21,7 +21,7 @@ LAYERS = (
     {"data", "transformations", "models", "metrics"},
     {"runs", "report", "engines"},
     {"types", "errors", "registry", "specs", "randomness", "untrusted_files", "visible_text"}
-    | {"abstention", "memo", "hub", "languages", "steps"},
+    | {"abstention", "memo", "hub", "languages", "steps", "standard_output"},
 )  # surfaces → verbs → parts → store → base
 # the only steps sideways, apart from verb to verb; a run shows itself in a notebook by its report
 BESIDE = {"__main__": {"cli"}, "cli": {"web"}, "report": {"runs"}, "runs": {"report"}}

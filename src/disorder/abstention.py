@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 ABSTAINED = "invalid"  # the label by which a model says that a text is no text
 IMPOSSIBLE = -1_000_000  # no probability, and no number that a regression predicts
 # Why there is no answer. The code is the place from 1 on and stands in caches: new ones come last.
+UNREAD = "the reply cannot be read"
 NO_ANSWERS = (
     "the model refused",
     "no label in the reply",
@@ -21,7 +22,7 @@ NO_ANSWERS = (
     "the reply ended while thinking",
     "no label among the likeliest tokens",
     "the server rejected the text",
-    "the reply cannot be read",
+    UNREAD,
 )
 
 

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import json
 import os
+import sys
+import threading
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from conftest import NLI
 from disorder.errors import BadModel, DisorderError
+from disorder.models import load
 from disorder.models.loading import loading
 from disorder.registry import ModelPart, parts
 from disorder.runs.folder_lock import FolderLock
@@ -324,3 +328,42 @@ def test_what_a_model_prints_is_not_on_standard_output(
     assert json.loads(out)["status"] == "done"
     assert "on import" in err
     assert "on a call" in err
+
+
+def test_what_a_model_prints_from_python_stays_where_it_is(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "talkative.py").write_text("def f(texts):\n    print('hello')\n    return texts\n")
+    monkeypatch.chdir(tmp_path)
+    model = load("python:talkative:f", task=NLI)
+    model([("neutral", None)])
+    assert capsys.readouterr() == ("hello\n", "")
+
+
+def test_calls_that_overlap_leave_standard_output_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The first call ends before the second, which began before that."""
+    (tmp_path / "overlapping.py").write_text(
+        "import threading\n"
+        "begun, both, end = threading.Event(), threading.Event(), threading.Event()\n"
+        "def f(texts):\n"
+        "    (both if begun.is_set() else begun).set()\n"
+        "    (end if both.is_set() else both).wait(10)\n"
+        "    return ['neutral'] * len(texts)\n"
+    )
+    monkeypatch.chdir(tmp_path)
+    model = load("python:overlapping:f", task=NLI)
+    calls = sys.modules["overlapping"]
+    before = sys.stdout
+    first, second = (threading.Thread(target=model, args=(["a dog"],)) for _ in range(2))
+    first.start()
+    assert calls.begun.wait(10)
+    second.start()
+    first.join()
+    calls.end.set()
+    second.join()
+    try:
+        assert sys.stdout is before
+    finally:
+        sys.stdout = before

@@ -16,6 +16,7 @@ from typing import Any
 import pytest
 
 from disorder.cli import main
+from disorder.cli.output import open_missing_streams
 from disorder.visible_text import visible, visible_json
 from faults.laboratory import (
     changed,
@@ -274,6 +275,21 @@ def test_every_command_prints_in_one_place() -> None:
             "= Console(",
         ):
             assert word not in text, f"{path.name}: {word}"
+
+
+@pytest.mark.parametrize("name", ["stdin", "stdout", "stderr"])
+def test_a_missing_stream_takes_no_file_of_others(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its number was free at the start, and is that of another file by now."""
+    monkeypatch.setattr(sys, name, None)
+    open_missing_streams()
+    number = getattr(sys, name).fileno()
+    try:
+        assert number > 2
+        assert os.path.samestat(os.fstat(number), os.stat(os.devnull))
+    finally:
+        os.close(number)
 
 
 def test_an_exit_code_3_is_ours_alone() -> None:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
+from html import unescape
 from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
@@ -127,6 +129,26 @@ def test_any_text_is_text_on_a_card(text: str) -> None:
     assert html.count("<td>") == 2
     assert html.count("<code>") == html.count("</code>") == 1
     assert html.count("<li>") == 1
+
+
+@pytest.mark.parametrize("in_table", [False, True])
+@given(text=st.text("ab|\\`*_<&#[]@. ", max_size=12))
+@example(text=" \u00a0 ")
+@example(text="a\\|b")
+@example(text=" a ")
+@example(text=" `a| ")
+@example(text="www.a.b|*c*")
+def test_code_is_shown_as_it_is(text: str, *, in_table: bool) -> None:
+    cell = code(text, in_table=in_table)
+    page = f"| a |\n| --- |\n| {cell} |\n" if in_table else f"- {cell} is it\n"
+    html = MarkdownIt("commonmark").enable("table").render(page)
+    [shown] = re.findall("<code>(.*?)</code>", html)
+    assert unescape(shown) == (text or " ")
+    assert not in_table or "|" not in cell  # renderers differ in what escapes one
+
+
+def test_code_is_one_line() -> None:
+    assert code("a\n\nb\r\nc") == "`a b␍ c`"
 
 
 def test_the_card_of_a_dataset_is_read_by_the_hub(tmp_path: Path) -> None:

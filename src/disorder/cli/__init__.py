@@ -31,6 +31,7 @@ from disorder.cli import (
     view,
 )
 from disorder.cli import list as list_verb
+from disorder.cli.commands import Commands
 from disorder.cli.output import (
     degrade_streams,
     open_missing_streams,
@@ -40,7 +41,7 @@ from disorder.cli.output import (
 from disorder.errors import CannotWrite, DisorderError, naming_options
 from disorder.visible_text import one_line
 
-app = typer.Typer(
+app = Commands(
     name="disorder",
     help="Does your model read, or does it only count words?",
     add_completion=False,

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, cast
 
 import typer
 
+from disorder.cli.commands import Commands
 from disorder.cli.options import Columns, DataDir, Seed, mapping
 from disorder.cli.output import console as new_console
 from disorder.cli.output import print_json, print_text
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
     from disorder.verbs.human.import_export import Exported
     from disorder.verbs.human.task_folder import TaskKind
 
-app = typer.Typer(rich_markup_mode=None)
+app = Commands(rich_markup_mode=None)
 
 
 @app.callback(invoke_without_command=True)

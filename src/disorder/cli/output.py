@@ -16,6 +16,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, TextIO
 
+from disorder.standard_output import standard_output
 from disorder.visible_text import visible, visible_json
 
 if TYPE_CHECKING:
@@ -59,7 +60,7 @@ def console(*, stderr: bool = False, **more: Any) -> Console:
 
     if stderr:
         return SafeConsole(file=Unhurried(sys.stderr), **more)
-    return SafeConsole(**more)
+    return SafeConsole(file=standard_output(), **more)
 
 
 def print_text(text: object = "", *, is_error: bool = False, end: str = "\n") -> None:
@@ -67,17 +68,18 @@ def print_text(text: object = "", *, is_error: bool = False, end: str = "\n") ->
     if is_error:
         Unhurried(sys.stderr).write(f"{visible(text)}{end}")
     else:
-        sys.stdout.write(f"{visible(text)}{end}")
+        standard_output().write(f"{visible(text)}{end}")
 
 
 def print_json(value: Any, *, indent: int | None = None) -> None:
     """One JSON value, which every stream can take and no terminal obeys."""
     text = json.dumps(value, ensure_ascii=False, indent=indent)
+    stream = standard_output()
     try:
-        text.encode(sys.stdout.encoding or "utf-8")
+        text.encode(stream.encoding or "utf-8")
     except UnicodeEncodeError:
         text = json.dumps(value, indent=indent)
-    sys.stdout.write(f"{visible_json(text)}\n")
+    stream.write(f"{visible_json(text)}\n")
 
 
 class Unhurried(io.TextIOBase):
@@ -119,7 +121,7 @@ def output_may_be_unread() -> Iterator[None]:
     """Inside this a closed pipe is no failure: what matters was decided or written before."""
     try:
         yield
-        sys.stdout.flush()
+        standard_output().flush()
     except BrokenPipeError:
         silence_output()
 
@@ -128,7 +130,7 @@ def silence_output() -> None:
     """Send what is still to be printed nowhere."""
     nowhere = os.open(os.devnull, os.O_WRONLY)
     try:
-        os.dup2(nowhere, sys.stdout.fileno())
+        os.dup2(nowhere, standard_output().fileno())
     except (OSError, ValueError):  # standard output is no file, as in a test
         return
     finally:
@@ -139,14 +141,12 @@ def open_missing_streams() -> None:
     """Let a standard stream that was closed before the start lead nowhere.
 
     Python has no such stream then; and the next file that is opened would take its number, so that
-    what a library prints there would go into that file.
+    what a library prints there would go into that file. Where a file has the number already, the
+    stream gets another.
     """
-    for number, (name, mode) in enumerate((("stdin", "r"), ("stdout", "w"), ("stderr", "w"))):
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
         if getattr(sys, name) is None:
-            try:
-                os.fstat(number)
-            except OSError:
-                os.open(os.devnull, os.O_RDWR)  # takes the lowest free number, which is this one
+            number = os.open(os.devnull, os.O_RDWR)  # the lowest free one: the stream's, if it is
             setattr(sys, name, os.fdopen(number, mode, encoding="utf-8", closefd=False))
 
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
+from contextlib import closing
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -19,6 +20,7 @@ from disorder.models.importance.by_word import key_of as pair_key
 from disorder.models.inputs.variants import ModelInputs, TextInputs, VariantInputs
 from disorder.models.outputs.calibration import Calibration
 from disorder.models.outputs.probabilities import are_shares, checked
+from disorder.models.outputs.unread_replies import UnreadReplies, is_unread
 from disorder.models.prompting import PromptedModel
 from disorder.models.protocols import (
     Counting,
@@ -31,6 +33,8 @@ from disorder.models.protocols import (
 )
 from disorder.runs.prediction_cache import PredictionCache, key_of
 from disorder.types import Costs, Floats, Pair, Predictor, Texts, TokenUnit, Variants
+
+NO_MASS = -1.0  # in the cache: the share of the probability that the labels got is not known
 
 
 @dataclass
@@ -52,6 +56,7 @@ class LoadedModel:
     no_answer: str = "skip"
     counts: Costs = field(default_factory=Costs)
     counted: Costs = field(default_factory=Costs)  # of the predictor's own counts
+    unread: UnreadReplies = field(default_factory=UnreadReplies)
     weighed: Memo[tuple[object, ...], list[Floats]] = field(default_factory=lambda: Memo(MAX_KEPT))
 
     @property
@@ -120,24 +125,21 @@ class LoadedModel:
         texts are predicted once.
         """
         texts = inputs.texts()
-        labels = self.predictor.labels
-        width = max(1, len(labels))
+        width = max(1, len(self.predictor.labels))
         keys = [key_of(self.predictor.fingerprint, self.precision, text) for text in texts]
-        rows = np.full((len(texts), width + 1), np.nan)
-        if self.cache is not None:
-            rows = self.cache.get(keys, width + 1)
+        rows = self._kept(keys, width)
         missing = np.isnan(rows[:, 0])
+        self.unread.count(self.name, rows[~missing, :width])
         places = {keys[i]: i for i in np.flatnonzero(missing)[::-1].tolist()}
         wanted = sorted(places.values())
         began = time.perf_counter()
-        coming = predictor.as_they_come([texts[i] for i in wanted]) if wanted else iter(())
         try:
-            for number, row in coming:
-                i = wanted[number]
-                checked(self.name, row[None, :width], 1, labels)
-                rows[i] = row.astype(np.float32)
-                if self.cache is not None:
-                    self.cache.put([keys[i]], rows[i : i + 1])
+            if wanted:
+                with closing(predictor.as_they_come([texts[i] for i in wanted])) as coming:
+                    for number, row in coming:
+                        i = wanted[number]
+                        rows[i] = self._checked_row(row)
+                        self._keep(keys[i], rows[i])
         finally:
             self.counts["forward"] += time.perf_counter() - began
             self._take_counts()
@@ -149,6 +151,27 @@ class LoadedModel:
         self.counts["label_mass"] += float(rows[has_mass, width].sum())
         self.counts["label_mass_of"] += int(has_mass.sum())
         return rows[:, :width]
+
+    def _checked_row(self, row: Floats) -> Floats:
+        """A row that came, as the cache would give it; raises once too many cannot be read."""
+        answer = row[None, :-1]
+        checked(self.name, answer, 1, self.predictor.labels)
+        self.unread.count(self.name, answer)
+        return row.astype(np.float32).astype(np.float64)
+
+    def _kept(self, keys: Sequence[bytes], width: int) -> Floats:
+        """What the cache has of rows that come one by one; NaN where there is nothing."""
+        if self.cache is None:
+            return np.full((len(keys), width + 1), np.nan)
+        rows = self.cache.get(keys, width + 1)
+        rows[is_unread(rows[:, :width])] = np.nan
+        rows[rows[:, width] == NO_MASS, width] = np.nan
+        return rows
+
+    def _keep(self, key: bytes, row: Floats) -> None:
+        """Put a row into the cache, which holds numbers only; not a reply that cannot be read."""
+        if self.cache is not None and not is_unread(row[None, :-1]).any():
+            self.cache.put([key], np.nan_to_num(row[None, :], nan=NO_MASS))
 
     def _take_counts(self) -> None:
         """Add what the predictor itself counted since last time: questions and tokens, also those

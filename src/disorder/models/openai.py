@@ -8,13 +8,13 @@ probe before the first question.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from disorder.abstention import no_answer
+from disorder.abstention import UNREAD, no_answer
 from disorder.errors import BadModel, BadSetting, ModelStopped
 from disorder.models.prompting import Prompt, PromptedModel, Question, prompt_for
 from disorder.models.servers.addresses import Key, split_address
@@ -104,7 +104,7 @@ class ServerModel(PromptedModel):
             rows[i] = row[:-1]
         return rows
 
-    def as_they_come(self, texts: Sequence[Texts], /) -> Iterator[tuple[int, Floats]]:
+    def as_they_come(self, texts: Sequence[Texts], /) -> Generator[tuple[int, Floats], None, None]:
         """Number and row of each text as its answer comes; the last column is the share of the
         probability that the options got, NaN where that is not known.
         """
@@ -236,7 +236,7 @@ class ServerModel(PromptedModel):
     async def _answer(self, way: Way, question: Question) -> Answer:
         n = len(question.options)
         try:
-            return await way.ask(self.endpoint, question)
+            return await self._asked(way, question)
         except Rejected as refusal:
             if refusal.status in (400, 413, 422, 451):
                 return Answer.none("the server rejected the text", n)
@@ -245,11 +245,18 @@ class ServerModel(PromptedModel):
             ) from None
         except Unusable as error:
             if await self._still_answers(way):
-                return Answer.none("the reply cannot be read", n)
+                return Answer.none(UNREAD, n)
             raise ModelStopped(
                 f"{self.endpoint.model} at {self.endpoint.client.url} stopped answering by "
                 f"{way.name}: {error}"
             ) from None
+
+    async def _asked(self, way: Way, question: Question) -> Answer:
+        """The answer, of a second reply where the first cannot be read."""
+        try:
+            return await way.ask(self.endpoint, question)
+        except Unusable:
+            return await way.ask(self.endpoint, question)
 
     async def _still_answers(self, way: Way) -> bool:
         """Whether a question of the probe is answered as before, so that a reply that cannot be

@@ -8,7 +8,7 @@ scikit-learn estimators) are described at the end.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Generator, Sequence
 from typing import Any, Protocol, runtime_checkable
 
 from disorder.types import Costs, Floats, Pair, Predictor, Texts, TokenUnit, Variants
@@ -169,7 +169,7 @@ class Timed(Protocol):
 class Streaming(Protocol):
     """Gives predictions one by one as they come, so that each is kept the moment it is there."""
 
-    def as_they_come(self, texts: Sequence[Texts], /) -> Iterator[tuple[int, Floats]]:
+    def as_they_come(self, texts: Sequence[Texts], /) -> Generator[tuple[int, Floats], None, None]:
         """Number of a text and its row, in any order; the row of a text without an answer is that
         of `disorder.abstention.no_answer`. A last column is the share of the probability that the
         labels got together, NaN where the model does not say.

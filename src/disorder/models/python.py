@@ -15,7 +15,6 @@ import os
 import sys
 import traceback
 from collections.abc import Callable, Mapping, Sequence, Sized
-from contextlib import redirect_stdout
 from dataclasses import dataclass, replace
 from functools import partial
 from hashlib import blake2b
@@ -58,8 +57,7 @@ def python(address: str, *, task: Task) -> Predictor:
     if os.getcwd() not in sys.path:
         sys.path.insert(0, os.getcwd())
     try:
-        with redirect_stdout(sys.stderr):  # standard output is the command's
-            thing = getattr(importlib.import_module(module), name)
+        thing = getattr(importlib.import_module(module), name)
     except (ImportError, AttributeError) as error:
         raise BadModel(f"python:{address} cannot be loaded: {error}") from None
     except (SyntaxError, SystemExit) as error:
@@ -192,10 +190,7 @@ class PythonModel:
         given = [a if b is None else (a, b) for a, b in texts]
         is_pairs = bool(given) and not isinstance(given[0], str)
         try:
-            if not self.spec:
-                return self.function(given)
-            with redirect_stdout(sys.stderr):  # standard output is the command's
-                return self.function(given)
+            return self.function(given)
         except (DisorderError, KeyboardInterrupt):
             raise
         except BaseException as error:  # the user's own code, which may raise anything

@@ -14,6 +14,7 @@ from dataclasses import replace
 from functools import cache
 from hashlib import blake2b
 from importlib.resources import files
+from importlib.resources.abc import Traversable
 from pathlib import Path
 
 from disorder.errors import BadData, DisorderError, UnknownName, check_keywords
@@ -188,7 +189,8 @@ def _order(row: BoardRow) -> tuple[bool, str, bool, float, str]:
 def _write(folder: Path, made: Board, runs: dict[str, Run]) -> None:
     """The page, and the report of each run: drawn from its numbers, since the page in its folder
     may be anybody's and goes to readers of this one. A report that was drawn here before from the
-    same numbers stays.
+    same numbers by the same code stays: this folder is the board's own, and whoever writes to it
+    can also write what it says of itself.
     """
     make_folder(folder / REPORTS)
     before = _drawn_before(folder / DRAWN)
@@ -216,12 +218,24 @@ def _drawn_before(path: Path) -> dict[str, object]:
 
 @cache
 def _drawing_code() -> bytes:
-    """A hash of all that decides how a report looks beside the run: code, titles, meanings."""
-    sources = sorted(files("disorder.report").iterdir(), key=lambda source: source.name)
+    """A hash of all of ours that may decide how a report looks beside the run: every file of the
+    package, and what is said of the parts, those of plugins too.
+    """
     said = [(name, each.title, each.meaning) for name, each in parts(MetricPart).items()]
     said += [(name, each.summary, "") for name, each in parts(TransformationPart).items()]
-    texts = [each.read_bytes() for each in sources if each.is_file()]
-    return _hash(*texts, repr(said).encode()).encode()
+    found = blake2b(repr(said).encode(), digest_size=16)
+    for source in _sources(files("disorder")):
+        found.update(blake2b(source.read_bytes(), digest_size=16).digest())
+    return found.digest()
+
+
+def _sources(folder: Traversable) -> Iterator[Traversable]:
+    """The files below a folder, always in the same order; none that Python compiled."""
+    for each in sorted(folder.iterdir(), key=lambda each: each.name):
+        if each.is_dir() and each.name != "__pycache__":
+            yield from _sources(each)
+        elif each.is_file():
+            yield each
 
 
 def _hash(*parts: bytes) -> str:

@@ -16,6 +16,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from disorder.errors import DisorderError, MissingPackage
+from disorder.standard_output import standard_output
 from disorder.visible_text import visible
 from disorder.web.access_control import ASGI, AccessControl, TokenCheck, is_loopback
 from disorder.web.slow_clients import QuietLog, guarded_protocol
@@ -152,8 +153,9 @@ def address(host: str, port: int, token: str | None = None, path: str = "/") -> 
 
 
 def _print_line(line: str) -> None:
-    sys.stdout.write(f"{visible(line)}\n")
-    sys.stdout.flush()
+    stream = standard_output()
+    stream.write(f"{visible(line)}\n")
+    stream.flush()
 
 
 def _log_to_terminal() -> None:

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+import threading
+from collections.abc import Container, Iterator, Mapping
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 import pytest
 
 from conftest import NLI
-from disorder.abstention import NO_ANSWERS, no_answer_codes
+from disorder.abstention import NO_ANSWERS, UNREAD, no_answer, no_answer_codes
 from disorder.errors import BadModel, DisorderError, ModelStopped, UnknownName
+from disorder.models import load
+from disorder.models.loaded_model import LoadedModel
 from disorder.models.openai import ServerModel
 from disorder.models.prompting import Prompt, prompt_for
 from disorder.models.servers.addresses import Key
@@ -216,15 +220,107 @@ def test_a_rejected_text_is_no_answer_and_a_lost_way_stops_the_run() -> None:
     [None, {"content": []}, {"content": [{"token": "\ufffd", "logprob": -0.1}]}, {}],
     ids=["null", "empty", "no top", "nothing"],
 )
-def test_one_reply_without_probabilities_is_no_answer(logprobs: Any) -> None:
+def test_a_text_without_probabilities_is_no_answer(logprobs: Any) -> None:
     # llama.cpp leaves them out when the likeliest token is part of a character
     message = {"role": "assistant", "content": ""}
     choice = {"index": 0, "finish_reason": "length", "message": message, "logprobs": logprobs}
-    bare = Fault(content=json.dumps({"choices": [choice]}).encode())
+    with unreadable_for("number 5", {"choices": [choice]}) as server:
+        found = model_of(server, "first-token")(TEXTS)
+    assert reasons(found) == [UNREAD]
+
+
+def unreadable_for(words: str, reply: Any = MappingProxyType({})) -> FakeServer:
+    """A server whose reply cannot be read wherever the text has some words in it."""
+    bare = Fault(content=json.dumps(dict(reply)).encode())
+    server = FakeServer(brain=brain)
+    server.faults = lambda n, path: bare if words in server.asked[n] else None
+    return server
+
+
+def reasons(found: Any) -> list[str]:
+    codes = no_answer_codes(found)
+    return [NO_ANSWERS[code - 1] for code in codes[codes > 0]]
+
+
+def loaded(server: FakeServer, folder: Path, answers: str = "first-token") -> LoadedModel:
+    options = {"base_url": server.url, "answers": answers}
+    return load("openai:fake", task=NLI, cache=folder, options=options)
+
+
+def test_one_reply_that_cannot_be_read_is_asked_again() -> None:
+    bare = Fault(content=b"{}")
     with FakeServer(brain=brain, faults=lambda n, path: bare if n == 9 else None) as server:
         found = model_of(server, "first-token")(TEXTS)
-    codes = no_answer_codes(found)
-    assert [NO_ANSWERS[code - 1] for code in codes[codes > 0]] == ["the reply cannot be read"]
+    assert reasons(found) == []
+
+
+def test_a_reply_that_cannot_be_read_is_not_kept(tmp_path: Path) -> None:
+    with unreadable_for("number 5") as server:
+        assert reasons(loaded(server, tmp_path).predict_texts(TEXTS)) == [UNREAD]
+        server.faults = lambda n, path: None
+        server.questions.clear()
+        assert reasons(loaded(server, tmp_path).predict_texts(TEXTS)) == []
+        assert sum("a small dog" in text for text in server.asked) == 1
+
+
+def test_many_replies_that_cannot_be_read_stop_the_run(tmp_path: Path) -> None:
+    with unreadable_for("a small dog") as server:
+        model = loaded(server, tmp_path)
+        with pytest.raises(ModelStopped, match="11 of 11 replies cannot be read"):
+            model.predict_texts(TEXTS)
+        assert not [each for each in threading.enumerate() if each.name == "requests"]
+
+
+class Scripted:
+    """A streaming model that gives replies that cannot be read for some texts."""
+
+    labels = NLI.labels
+    fingerprint = "scripted"
+    is_costly = True
+
+    def __init__(self, unread: Container[str]) -> None:
+        self.unread = unread
+        self.asked = 0
+
+    def __call__(self, texts: Any) -> Any:
+        raise NotImplementedError
+
+    def as_they_come(self, texts: Any) -> Iterator[tuple[int, Any]]:
+        for i, (text, _) in enumerate(texts):
+            self.asked += 1
+            answer = no_answer(UNREAD, 3) if text in self.unread else np.full(3, 1 / 3)
+            yield i, np.append(answer, 1.0)
+
+
+def test_the_share_that_cannot_be_read_is_of_all_texts(tmp_path: Path) -> None:
+    """A run that went on with a small share of them goes on after it is resumed, too."""
+    texts = [(str(i), None) for i in range(240)]
+    unread = [str(20 * i + 19) for i in range(12)]
+    for n_asked in (240, 12):
+        model = Scripted(unread)
+        found = load(model, task=NLI, cache=tmp_path).predict_texts(texts)
+        assert reasons(found) == [UNREAD] * 12
+        assert model.asked == n_asked
+    with pytest.raises(ModelStopped, match="12 of 239 replies cannot be read"):
+        load(Scripted([*unread, "238"]), task=NLI, cache=tmp_path / "2").predict_texts(texts)
+
+
+@pytest.mark.parametrize("answers", ["decisions", "constrained", "parse"])
+def test_answers_without_a_label_mass_are_paid_once(answers: str, tmp_path: Path) -> None:
+    with FakeServer(brain=brain, offers=OFFERS[answers]) as server:
+        first = loaded(server, tmp_path, answers).predict_texts(TEXTS)
+        n = len(server.questions)
+        assert (loaded(server, tmp_path, answers).predict_texts(TEXTS) == first).all()
+        assert len(server.questions) == n
+
+
+def test_a_missing_answer_is_paid_once(tmp_path: Path) -> None:
+    with FakeServer(brain=lambda text: {"banana": 1.0}, offers=()) as server:
+        model = loaded(server, tmp_path, "parse")
+        assert reasons(model.predict_texts(TEXTS)) == ["no label in the reply"] * 12
+        n = len(server.questions)
+        loaded(server, tmp_path, "parse").predict_texts(TEXTS)
+        assert len(server.questions) == n
 
 
 def test_the_orders_of_the_options_are_averaged() -> None:

@@ -357,6 +357,17 @@ class TestRunFolder:
             audit("uniform", path, q=2, with_=["sort"], out=tmp_path / "run")
         assert (tmp_path / "run" / "run.json").read_bytes() == before
 
+    @pytest.mark.parametrize("content", [b"{", b"[]", b'{"schema_version": -1}', b"\xff"])
+    def test_a_damaged_run_is_never_overwritten_either(
+        self, content: bytes, tmp_path: Path
+    ) -> None:
+        (tmp_path / "run.json").write_bytes(content)
+        with pytest.raises(DisorderError, match="holds a run already; choose another out ") as told:
+            audit("uniform", "builtin", out=tmp_path)
+        assert "it cannot be resumed: " in str(told.value)
+        assert "resume it: " not in str(told.value)
+        assert (tmp_path / "run.json").read_bytes() == content
+
     def test_what_resumes_a_run_that_is_there_names_its_model(
         self, jsonl: Write, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:

@@ -116,6 +116,31 @@ def test_a_report_is_drawn_again_only_where_its_run_or_its_page_changed(
     assert (tmp_path / "reports" / "uniform-builtin.html").read_text() == "<p>uniform, seed 7"
 
 
+def test_reports_are_drawn_again_when_any_code_of_ours_changed(
+    runs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    source = tmp_path / "package" / "languages" / "names.py"
+    source.parent.mkdir(parents=True)
+    compiled = source.parent / "__pycache__"
+    compiled.mkdir()
+    n_drawn = 0
+
+    def draw(run: disorder.Run) -> str:
+        nonlocal n_drawn
+        n_drawn += 1
+        return "<p>"
+
+    monkeypatch.setattr(boarding, "files", {"disorder": tmp_path / "package"}.__getitem__)
+    monkeypatch.setattr(boarding, "_drawing_code", boarding._drawing_code.__wrapped__)
+    monkeypatch.setattr(boarding, "report_page", draw)
+    run = disorder.read_run(runs / "builtin")
+    for text, expected in (("a = 1", 1), ("a = 1", 1), ("a = 2", 2)):
+        source.write_text(text)
+        (compiled / f"names{n_drawn}.pyc").touch()
+        disorder.board(run, out=tmp_path / "board")
+        assert n_drawn == expected
+
+
 def test_from_python_it_is_a_table_that_displays_itself(runs: Path) -> None:
     found = disorder.board(runs / "builtin", disorder.read_run(runs / "builtin-bow"))
     assert [row.model for row in found.rows] == ["builtin", "builtin:bow"]

@@ -10,7 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from disorder.errors import BadModel, CannotWrite, DisorderError, check_keywords
+from disorder.errors import BadData, BadModel, CannotWrite, DisorderError, check_keywords
 from disorder.report.page import write_report
 from disorder.runs import Run, place, read_run, write_run
 from disorder.runs.folder_lock import FolderLock
@@ -222,9 +222,8 @@ def _free(folder: Path) -> Path:
     if _failed_at_once(folder):
         return folder
     if (folder / "run.json").exists():
-        again = resume_command(read_run(folder), folder)
         raise DisorderError(
-            f"{folder} holds a run already; choose another --out, or resume it: {again}"
+            f"{folder} holds a run already; choose another --out{_or_resume(folder)}"
         )
     if (folder / "samples").exists():
         raise DisorderError(
@@ -239,8 +238,19 @@ def _failed_at_once(folder: Path) -> bool:
     """
     if not (folder / "run.json").exists() or any((folder / "samples").glob("*")):
         return False
-    run = read_run(folder)
+    try:
+        run = read_run(folder)
+    except BadData:
+        return False
     return run.status == "failed" and run.error.startswith(BadModel.__name__)
+
+
+def _or_resume(folder: Path) -> str:
+    """How to resume the run in a folder, or why that cannot be."""
+    try:
+        return f", or resume it: {resume_command(read_run(folder), folder)}"
+    except BadData as error:
+        return f" (it cannot be resumed: {error})"
 
 
 def _audited(

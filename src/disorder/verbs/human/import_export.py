@@ -8,7 +8,6 @@ from __future__ import annotations
 import csv
 import io
 import json
-import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
@@ -16,6 +15,7 @@ from typing import Any, Literal
 
 from disorder.errors import BadData, DisorderError, UnknownName
 from disorder.runs.storage import cannot_write, write_named_file
+from disorder.standard_output import standard_output
 from disorder.untrusted_files import parse_json, read_file
 from disorder.verbs.human.answer_store import AnswerStore, HumanAnswer, StaleAnswer
 from disorder.verbs.human.task_folder import (
@@ -163,11 +163,12 @@ def _as_jsonl(rows: Iterable[Mapping[str, Any]]) -> str:
 
 def _write(out: Path, text: str) -> None:
     if str(out) == "-":
-        if sys.stdout.isatty():
-            sys.stdout.write(visible(text))
+        stream = standard_output()
+        if stream.isatty():
+            stream.write(visible(text))
         else:  # data for another program: UTF-8, whatever the terminal's letters are
-            sys.stdout.flush()
-            sys.stdout.buffer.write(text.encode("utf-8", "backslashreplace"))
+            stream.flush()
+            stream.buffer.write(text.encode("utf-8", "backslashreplace"))
         return
     try:
         out.parent.mkdir(parents=True, exist_ok=True)
