@@ -327,6 +327,17 @@ class Predictor(Protocol):
         """Probabilities, one row per text (or pair)."""
 
 
+def shows_probabilities(predictions: Floats) -> bool:
+    """Whether any prediction is neither 0 nor 1.
+
+    >>> shows_probabilities(np.array([[0.0, 1.0], [np.nan, np.nan]]))
+    False
+    """
+    # some rows at a time: an array as large as the predictions may not fit, and the first decide
+    blocks = (predictions[i : i + 256] for i in range(0, len(predictions), 256))
+    return any(bool(((block > 0) & (block < 1)).any()) for block in blocks)
+
+
 @dataclass(frozen=True, eq=False)
 class Outcomes:
     """What a model predicted under one transformation: E examples × q variants × m labels.
@@ -334,7 +345,8 @@ class Outcomes:
     `predictions` is NaN where an example has fewer than q variants. For regression m = 1 and `gold`
     holds numbers. `is_simple` marks examples whose perturbed text is one sentence of more than
     three words (the first dev-r filter). `n_planned` is set where prediction stopped early: how
-    many variants each example would have.
+    many variants each example would have. `gives_probabilities` is what is known of the model
+    beyond these predictions; None: nothing.
     """
 
     transformation: str
@@ -349,6 +361,7 @@ class Outcomes:
     fidelity: Fidelity = "paper"
     is_copy: bool = False
     n_planned: Ints | None = None
+    gives_probabilities: bool | None = None
 
     def __len__(self) -> int:
         return len(self.example)
@@ -382,12 +395,14 @@ class Outcomes:
 
     @cached_property
     def has_probabilities(self) -> bool:
-        """Whether any prediction is neither 0 nor 1; one label alone, or numbers, count as such."""
-        if len(self.task.labels) < 2:
-            return True
-        return any(
-            bool(((rows > 0) & (rows < 1)).any()) for rows in (self.original, *self.predictions)
-        )
+        """Whether the model gives probabilities, not labels alone: as it is known of the model,
+        else whether any prediction here is neither 0 nor 1. One label alone, or numbers, count as
+        such.
+        """
+        if self.gives_probabilities is not None:
+            return self.gives_probabilities
+        is_shown = len(self.task.labels) < 2 or shows_probabilities(self.original)
+        return is_shown or shows_probabilities(self.predictions)
 
     @cached_property
     def n_variants(self) -> Ints:
@@ -421,6 +436,7 @@ class Outcomes:
             self.fidelity,
             self.is_copy,
             None if self.n_planned is None else self.n_planned[keep],
+            self.has_probabilities,
         )
 
 

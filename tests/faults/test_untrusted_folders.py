@@ -104,6 +104,7 @@ TAMPERED = {
     "stopped without bounds": _set("stopped", to={"derange": {"metric": "p_c"}}),
     "a count below zero": _set("n_examples", to=-1),
     "the version is a list": _set("schema_version", to=[1]),
+    "a reference model without a name": _set("references", to={"": []}),
     "scores are a mapping": _set("scores", to={"a": 1}),
 }
 

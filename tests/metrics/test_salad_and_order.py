@@ -70,6 +70,17 @@ def test_labels_without_probabilities_have_no_confidence(metric: str) -> None:
     assert measure(metric, outcomes(*labels, sure=0.9)).n
     certain_later = replace(outcomes(*labels), original=outcomes(*labels, sure=0.9).original)
     assert measure(metric, certain_later).n, "such as UNLI's imaginary models"
+    assert measure(metric, outcomes(*labels, gives_probabilities=True)).n, "certain of all here"
+
+
+def test_a_part_of_the_examples_is_of_the_same_model() -> None:
+    found = outcomes([0] * 300, [0] * 300, [[0]] * 300)
+    predictions = found.predictions.copy()
+    predictions[-1] = [0.8, 0.1, 0.1]
+    some = replace(found, predictions=predictions)
+    assert not found.has_probabilities
+    assert some.has_probabilities, "one of many"
+    assert some.take(np.arange(300) < 10).has_probabilities
 
 
 class TestWos:

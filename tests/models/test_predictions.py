@@ -108,6 +108,33 @@ def test_an_unknown_label_of_a_function_gets_a_hint_that_works() -> None:
     assert load(numbers, task=TWO, labels={"1": "no"})([("a", None)]).tolist() == [[1, 0]]
 
 
+def test_the_hint_keeps_the_names_given_before_and_proposes_a_label_of_the_data() -> None:
+    model = load(lambda texts: ["LABEL_1"], task=TWO, labels={"LABEL_0": "no"})
+    with pytest.raises(BadModel, match='for instance --labels "LABEL_0=no,LABEL_1=yes"'):
+        model([("a", None)])
+    every = {"0": "no", "1": "yes"}
+    with pytest.raises(BadModel, match='for instance --labels "0=no,1=yes,2=no"'):
+        load(lambda texts: [2], task=TWO, labels=every)([("a", None)])
+
+
+@pytest.mark.parametrize("given", [{"a": 0.5}, "good", [{"label": "a", "score": 1.0}]])
+def test_labels_for_a_task_of_numbers_are_one_line(given: Any) -> None:
+    with pytest.raises(BadModel, match="asks for one number per text, but the function gave a"):
+        load(lambda texts: [given], task=Task("sts", ()))([("a", None)])
+
+
+@pytest.mark.parametrize(
+    ("renamed", "expected"),
+    [({"no": "no"}, [0.25, 0.75]), ({"yes": "no", "no": "yes"}, [0.75, 0.25])],
+    ids=["identity", "swap"],
+)
+def test_columns_of_the_datas_labels_may_be_renamed(
+    renamed: dict[str, str], expected: list[float]
+) -> None:
+    model = load(lambda texts: [[0.25, 0.75]], task=TWO, labels=renamed)
+    assert model([("a", None)]).tolist() == [expected]
+
+
 def test_renamed_labels_do_not_say_which_column_is_which() -> None:
     model = load(lambda texts: [[0.25, 0.75]], task=TWO, labels={"LABEL_0": "yes", "LABEL_1": "no"})
     with pytest.raises(BadModel, match="give the function an attribute `labels`"):

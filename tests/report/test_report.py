@@ -135,6 +135,12 @@ def test_the_legend_explains_what_the_tables_hold(run: Run, labels_only: Run) ->
     assert "\nB, C: what imaginary models would score; B guesses" in _printed(run)
 
 
+@pytest.mark.parametrize("name", ["", "D: of tomorrow"])
+def test_reference_models_of_other_names_have_no_legend(labels_only: Run, name: str) -> None:
+    strange = labels_only.model_copy(update={"references": {name: []}})
+    assert "imaginary models" not in _printed(strange)
+
+
 def test_the_language_is_named() -> None:
     german = audit("uniform", pairs(6), q=2, with_="sort", language="de", cache="off")
     assert "6 examples in German (de), " in _printed(german)

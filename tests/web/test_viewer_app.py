@@ -305,3 +305,23 @@ def test_a_run_that_has_just_started_has_its_page(tmp_path: Path) -> None:
         assert page.status == 200
         assert "Running" in page.text
     assert "there are no samples yet" in page.text
+
+
+def test_confidence_is_hidden_only_of_a_model_that_gives_labels(tmp_path: Path) -> None:
+    rows = [{**row, "part": "ab"[i % 2]} for i, row in enumerate(pairs(6))]
+
+    def certain_of_a_part(texts: list[Any]) -> list[list[float]]:
+        return [[0.7, 0.2, 0.1] if re.search(r"b[135]\b", b) else [1, 0, 0] for _, b in texts]
+
+    def labels(texts: list[Any]) -> list[str]:
+        return ["neutral"] * len(texts)
+
+    for model in (certain_of_a_part, labels):
+        out = tmp_path / model.__name__
+        disorder.audit(model, rows, q=1, with_="sort", group_by="part", cache="off", out=out)
+    viewer = AccessControl(viewer_app(tmp_path))
+    for entry in RunLibrary(tmp_path).all():
+        shown = re.findall(
+            r">(?:right|wrong), (\d\.\d\d)<", request(viewer, f"/run/{entry.id}").text
+        )
+        assert sorted(set(shown)) == ([] if entry.name == "labels" else ["0.70", "1.00"])

@@ -6,6 +6,7 @@ from disorder.metrics.omega import threshold
 from disorder.metrics.reference_models import references
 from disorder.metrics.scoring import (
     CURTAILED,
+    LABELS_ONLY,
     ORIGINAL,
     Metric,
     decompose,
@@ -38,6 +39,7 @@ from disorder.metrics.wos import dev_r, is_one_sentence, is_simple, step_counts
 
 __all__ = [
     "CURTAILED",
+    "LABELS_ONLY",
     "ORIGINAL",
     "Anytime",
     "AnytimeRatio",

@@ -48,10 +48,18 @@ class Metric:
         """Its name in run files."""
         return f"{self.part.name}@{self.value}" if self.value else self.part.name
 
-    def decompose(self, outcomes: Outcomes) -> Decomposition:
-        """What each example contributes; raises `NothingToMeasure` with the reason."""
+    def fits(self, *, has_probabilities: bool) -> bool:
+        """Whether it says anything of a model that gives probabilities, or labels alone."""
+        return has_probabilities or not self.part.needs_probabilities
+
+    def check(self, outcomes: Outcomes) -> None:
+        """Raise `NothingToMeasure` where it is about probabilities and the model gives labels."""
         if self.part.needs_probabilities and not outcomes.has_probabilities:
             raise NothingToMeasure(LABELS_ONLY)
+
+    def decompose(self, outcomes: Outcomes) -> Decomposition:
+        """What each example contributes; raises `NothingToMeasure` with the reason."""
+        self.check(outcomes)
         extra = [self.value] if self.value else []
         found = self.part.function(outcomes, *extra)
         if not isinstance(found, Share | Mean | RankCorrelation | BinnedGap | SkillRatio):

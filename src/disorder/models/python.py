@@ -15,7 +15,7 @@ import os
 import sys
 import traceback
 from collections.abc import Callable, Mapping, Sequence, Sized
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from hashlib import blake2b
 from typing import Any
@@ -99,8 +99,9 @@ def with_own_names(predictor: Predictor, renamed: Mapping[str, str], task: Task)
         if label.lower() not in wanted:
             known = ", ".join(task.labels)
             raise BadModel(f"--labels {own}={label}: the data's labels are {known}")
-    labels = tuple(dict.fromkeys([*renamed, *task.labels]))
-    return replace(predictor, labels=labels, is_renamed=True)
+    own_names = tuple(own for own in renamed if own not in task.labels)
+    labels = (*task.labels, *own_names)
+    return replace(predictor, labels=labels, renamed=renamed, own_names=own_names)
 
 
 def _estimator(thing: Any, task: Task) -> PythonModel:
@@ -150,7 +151,8 @@ class PythonModel:
     estimator: str = ""  # the class of a scikit-learn estimator
     spec: str = ""  # where it was named, not given
     lists_labels: bool = True  # else `labels` are the data's
-    is_renamed: bool = False  # `labels` are names from --labels, in no order of columns
+    renamed: Mapping[str, str] = field(default_factory=dict)  # what --labels says
+    own_names: tuple[str, ...] = ()  # of these, none of the data's: no column is known of them
 
     def __call__(self, texts: Sequence[Texts], /) -> Floats:
         """Probabilities, whatever form the function predicts in."""
@@ -172,8 +174,9 @@ class PythonModel:
         if self.labels and entries and all(map(_is_label, entries)):
             entries = [str(each) for each in entries]
         if entries and _is_scores(entries[0]):
+            self._check_labels(entries[0])
             return from_label_scores("python", entries, self.labels, self._hint)
-        if self.is_renamed:
+        if self.own_names:
             raise BadModel(
                 "python: rows of probabilities do not say which column is which label; give the "
                 "function an attribute `labels` with its own names, in the order of the columns"
@@ -184,7 +187,19 @@ class PythonModel:
         """What to do about a prediction that is none of the labels."""
         if self.lists_labels:
             return ", which its attribute `labels` lists; it must list all of its own"
-        return f'; say what its labels mean, for instance --labels "{label}={self.labels[0]}"'
+        known = [name for name in self.labels if name not in self.own_names]
+        unused = [name for name in known if name not in self.renamed.values()]
+        meant = {**self.renamed, label: (unused or known)[0]}
+        pairs = ",".join(f"{own}={name}" for own, name in meant.items())
+        return f'; say what its labels mean, for instance --labels "{pairs}"'
+
+    def _check_labels(self, prediction: Any) -> None:
+        """Raise where a task of numbers gets labels."""
+        if not self.labels:
+            raise BadModel(
+                "python: the task asks for one number per text, but the function gave a "
+                f"{type(prediction).__name__}"
+            )
 
     def _called(self, texts: Sequence[Texts]) -> Any:
         given = [a if b is None else (a, b) for a, b in texts]

@@ -96,8 +96,8 @@ def _legend(run: Run) -> list[str]:
     """What stands in the tables, one line each."""
     lines = ["after a number its 95 % interval over examples"]
     lines += [f"{named(metric)}: {meaning_of(metric)}" for metric in _in_tables(run)]
-    if run.references and main_transformation(run):
-        letters = [name[0] for name in run.references if name[0] in REFERENCES]
+    letters = [name[:1] for name in run.references if name[:1] in REFERENCES]
+    if letters and main_transformation(run):
         told = ", ".join(f"{letter} {REFERENCES[letter]}" for letter in letters)
         lines.append(f"{', '.join(letters)}: what imaginary models would score; {told}")
     if any(group.startswith("needs=") for group in run.groups):

@@ -117,6 +117,7 @@ class Run(BaseModel):
     n_examples: int
     n_available: int
     n_predictions: int = 0
+    has_probabilities: bool | None = None  # None in runs of older versions
     profile: dict[str, float] = Field(default_factory=dict)
     notes: list[str] = Field(default_factory=list)
     prompt: dict[str, Any] = Field(default_factory=dict)  # of a language model

@@ -78,6 +78,7 @@ class ToldExample(BaseModel):
 SHAPES: dict[str, Any] = {
     "figures": dict[str, FigureTables],
     "telling": list[ToldExample],
+    "references": dict[Annotated[str, Field(min_length=1)], list[Any]],
     "variants": dict[str, Annotated[int, Field(ge=1)]],
     "skips": dict[str, dict[str, Annotated[int, Field(ge=0)]]],
     "n_examples": Annotated[int, Field(ge=0)],

@@ -22,12 +22,13 @@ def build_outcomes(
     seed: int = 0,
     fidelity: Fidelity = "paper",
     n_planned: Ints | None = None,
+    gives_probabilities: bool | None = None,
 ) -> Outcomes:
     """The outcomes of some examples under one transformation; without one, of the original texts.
 
     `original` has one row of probabilities per example, `predictions` one per example and variant,
     NaN where there is none. `n_planned` is how many variants each example has, where prediction
-    stopped early.
+    stopped early. `gives_probabilities` is whether the model does, where that is known.
     """
     return Outcomes(
         transformation=ORIGINAL if transformation is None else transformation.spec,
@@ -42,6 +43,7 @@ def build_outcomes(
         fidelity=fidelity,
         is_copy=transformation is not None and transformation.is_copy,
         n_planned=n_planned,
+        gives_probabilities=gives_probabilities,
     )
 
 

@@ -49,7 +49,7 @@ def run_page(
         "caveats": caveat_lines(run),
         "tables": score_tables(run),
         "title_of": title_of,
-        "has_confidence": not _gives_labels_only(run),
+        "has_confidence": run.has_probabilities is not False,  # older runs do not say
         "meanings": meanings(run),
         "charts": chart_captions(run),
         "left_out": left_out(run),
@@ -60,11 +60,6 @@ def run_page(
         "per_page": PER_PAGE,
         **_examples(queries, found, form),
     }
-
-
-def _gives_labels_only(run: Run) -> bool:
-    """Whether the model gives labels without probabilities, so that its confidence is unknown."""
-    return any((o.transformation, o.metric) == (ORIGINAL, "confidence") for o in run.omitted)
 
 
 def _examples(queries: SampleQueries, found: FoundRun, form: Mapping[str, str]) -> dict[str, Any]:

@@ -55,7 +55,8 @@ class Audit:
 
     def __post_init__(self) -> None:
         self.stages = stages_of(self.plan, self.settings.q)
-        self.builder = OutcomeBuilder(self.predictor, self.settings)
+        # as of probabilities, until the whole run shows whether it has any
+        self.builder = OutcomeBuilder(self.predictor, self.settings, gives_probabilities=True)
         self.block_size = block_size(is_remote=self.predictor.model.is_remote)
 
     def go(self) -> Run:
@@ -158,7 +159,8 @@ class Audit:
             outcomes = self.builder.at(places, examples, original, predicted)
             if outcomes is not None:
                 watch.take(outcomes)
-            if watch.is_met:
+            is_shown = bool(self.run.has_probabilities) or predicted.has_probabilities
+            if watch.is_met(has_probabilities=is_shown):
                 watch.record(self.run, stage.spec, predicted.n_done)
                 break
         if predicted.n_done < n:

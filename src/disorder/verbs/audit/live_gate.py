@@ -41,14 +41,17 @@ class WatchedRule:
         bounds = sorted(metric.in_units(self.task, self.fidelity, x) for x in (low, high))
         return bounds[0], bounds[1]
 
-    def watch(self, outcomes: Outcomes) -> None:
-        """Take in the examples of a portion, and decide if that is possible now."""
+    def watch(self, outcomes: Outcomes, *, has_probabilities: bool) -> None:
+        """Take in the examples of a portion, and decide if that is possible now; not on a score of
+        probabilities as long as the model gave labels only.
+        """
+        metric = Metric.named(self.rule.metric)
         self.n_examples += len(outcomes)
         if isinstance(self.sequence, AnytimeRatio):
             self._watch_ratio(self.sequence, outcomes)
         else:
-            self.sequence.update(Metric.named(self.rule.metric).watched(outcomes))
-        if self.verdict is None:
+            self.sequence.update(metric.watched(outcomes))
+        if self.verdict is None and metric.fits(has_probabilities=has_probabilities):
             low, high = map(self.rule.is_met, self.interval)
             self.verdict = low if low == high else None
 
@@ -101,11 +104,11 @@ class LiveGate:
                 watched.append(WatchedRule(rule, spec, dataset.task, fidelity, sequence))
         return cls(watched, later)
 
-    def watch(self, found: Mapping[str, Outcomes]) -> None:
+    def watch(self, found: Mapping[str, Outcomes], *, has_probabilities: bool) -> None:
         """Take in what a portion gave under each transformation."""
         for rule in self.rules:
             if rule.spec in found:
-                rule.watch(found[rule.spec])
+                rule.watch(found[rule.spec], has_probabilities=has_probabilities)
 
     @property
     def is_decided(self) -> bool:

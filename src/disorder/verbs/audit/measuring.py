@@ -24,6 +24,7 @@ from disorder.verbs.audit.outcome_builder import OutcomeBuilder
 from disorder.verbs.audit.planning import score_points
 from disorder.verbs.audit.predicted import Predicted
 from disorder.verbs.audit.prediction_array import compacted
+from disorder.verbs.audit.probability_scores import ProbabilityScores
 from disorder.verbs.audit.relative_gain import controls, gains
 from disorder.verbs.audit.stopping import use_anytime_intervals
 from disorder.verbs.audit.telling_examples import telling
@@ -46,6 +47,7 @@ class Measuring:
 
     def __post_init__(self) -> None:
         self.conclusions = Conclusions(self.run, self.dataset, self.predictor, self.settings)
+        self.probability_scores = ProbabilityScores(self.run)
 
     def take_originals(self, predicted: Predicted) -> Floats:
         """Measure the original texts; gives their predictions, NaN where there is no answer."""
@@ -59,8 +61,9 @@ class Measuring:
         found = self.original[used]
         n_skipped = int((~used).sum())
         outcomes = self.builder.build(examples, found, found[:, None], n_skipped=n_skipped)
-        self._record(outcomes, examples)
-        use_anytime_intervals(self.run, ORIGINAL)
+        with self.probability_scores.judged(is_shown=predicted.has_probabilities):
+            self._record(outcomes, examples)
+            use_anytime_intervals(self.run, ORIGINAL)
         self.conclusions.take_originals(self.dataset, used, outcomes.original_label)
         return self.original
 
@@ -82,13 +85,14 @@ class Measuring:
             n_skipped=sum(predicted.skips.values()),
             n_unanswered=predicted.n_unanswered[used],
         )
-        self._record(outcomes, examples, keeps_words=transformation.keeps_words)
+        with self.probability_scores.judged(is_shown=predicted.has_probabilities):
+            self._record(outcomes, examples, keeps_words=transformation.keeps_words)
+            use_anytime_intervals(self.run, spec)
+            if not outcomes.task.is_regression and not self.predictor.decided_at:
+                self._describe(outcomes, transformation, examples)
         if spec in self._controlled:
             self.acceptance[spec] = np.full(len(used), np.nan)
             self.acceptance[spec][used] = outcomes.acceptance
-        use_anytime_intervals(self.run, spec)
-        if not outcomes.task.is_regression and not self.predictor.decided_at:
-            self._describe(outcomes, transformation, examples)
 
     def finish(self) -> None:
         """Compare transformations with their controls; raise where nothing was measured."""

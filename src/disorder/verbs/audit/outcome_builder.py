@@ -23,6 +23,7 @@ class OutcomeBuilder:
 
     predictor: BlockPredictor
     settings: Settings
+    gives_probabilities: bool | None = None  # as in `Outcomes`
 
     def build(
         self,
@@ -48,6 +49,7 @@ class OutcomeBuilder:
             seed=self.settings.seed,
             fidelity=self.settings.fidelity,
             n_planned=planned,
+            gives_probabilities=self.gives_probabilities,
         )
 
     def at(

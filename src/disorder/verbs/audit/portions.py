@@ -96,7 +96,8 @@ class Portions:
                 found = self.builder.at(places, self.dataset.examples, original, predicted)
                 if found is not None:
                     outcomes[stage.spec] = found
-        self.gate.watch(outcomes)
+        is_shown = any(predicted.has_probabilities for predicted in self.predicted)
+        self.gate.watch(outcomes, has_probabilities=is_shown)
 
     def _note(self) -> str:
         """The accuracy on the original texts, and what was spent so far."""

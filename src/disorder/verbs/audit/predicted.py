@@ -10,7 +10,7 @@ import numpy as np
 
 from disorder.abstention import predicted_label
 from disorder.runs import no_answers_of, predictions_of, storable
-from disorder.types import Bools, Dataset, Floats, Ints
+from disorder.types import Bools, Dataset, Floats, Ints, shows_probabilities
 from disorder.verbs.audit.block import Block, BlockResult
 from disorder.verbs.audit.division import Stage
 from disorder.verbs.audit.prediction_array import empty_array
@@ -47,6 +47,7 @@ class Predicted:
     n_done: int = 0
     n_predicted: int = 0
     n_right: int = 0
+    has_probabilities: bool = False  # some prediction is neither 0 nor 1, or is no share at all
 
     @classmethod
     def none_yet(cls, stage: Stage, numbers: ExampleNumbers) -> Predicted:
@@ -67,6 +68,9 @@ class Predicted:
         self.skips.update(result.skips)
         self.n_done += len(block.examples)
         self.n_predicted += int(is_answered.sum())
+        if not self.has_probabilities:
+            is_shown = self.numbers.n_labels < 2 or shows_probabilities(probabilities)
+            self.has_probabilities = is_shown
         if self.numbers.n_labels:
             gold = self.numbers.gold[places]
             self.n_right += int((predicted_label(probabilities) == gold).sum())

@@ -36,11 +36,15 @@ class StopWatch:
         low, high = sorted(metric.in_units(self.task, self.fidelity, x) for x in bounds)
         return low, high
 
-    @property
-    def is_met(self) -> bool:
-        """Whether the interval is narrow enough."""
+    def is_met(self, *, has_probabilities: bool) -> bool:
+        """Whether the interval is narrow enough; never that of a score of probabilities as long as
+        the model gave labels only.
+        """
         low, high = self.interval
-        return high - low < self.rule.width
+        is_narrow = high - low < self.rule.width
+        return is_narrow and Metric.named(self.rule.metric).fits(
+            has_probabilities=has_probabilities
+        )
 
     def record(self, run: Run, spec: str, n_done: int) -> None:
         """Note in the run where prediction stopped, and the interval that holds then."""

@@ -149,6 +149,7 @@ class FinishedRun:
             seed=self.run.seed,
             fidelity=self.fidelity,
             n_planned=self._planned(transformation, examples),
+            gives_probabilities=self.run.has_probabilities,
         )
 
     def _planned(

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import numpy as np
 
-from disorder.metrics import ORIGINAL, resampled
+from disorder.errors import NothingToMeasure
+from disorder.metrics import ORIGINAL, Metric, resampled
 from disorder.metrics.agreement import unchanged
 from disorder.metrics.confidence import top_probability
 from disorder.runs import Run
@@ -88,13 +89,22 @@ class SaladScores:
         outcomes = dict(outcomes_of(folder, self.transformations))
         for name in self.means:
             some = [outcomes[spec] for spec in MEANS[name] if spec in outcomes]
-            if some:
+            score = _mean_where_measured(some, self.metric)
+            if score is not None:
                 row = {**about, "transformation": name} if self.is_named else about
-                yield StudyCell.of(row, self.metric, mean_over_transformations(some, self.metric))
+                yield StudyCell.of(row, self.metric, score)
         if self.chance and run.full_task.labels:
             row = {**about, "transformation": "chance"}
             value = round(1 / len(run.full_task.labels), DIGITS)
             yield StudyCell(row=row, column=self.metric, value=value)
+
+
+def _mean_where_measured(several: Sequence[Outcomes], metric: str) -> Score | None:
+    """The mean, None where there is none; the notes of the study say why."""
+    try:
+        return mean_over_transformations(several, metric) if several else None
+    except NothingToMeasure:
+        return None
 
 
 def mean_over_transformations(several: Sequence[Outcomes], metric: str) -> Score:
@@ -107,6 +117,7 @@ def mean_over_transformations(several: Sequence[Outcomes], metric: str) -> Score
     place = {name: i for i, name in enumerate(names)}
     table: Floats = np.full((len(several), len(names)), np.nan)
     for row, outcomes in zip(table, several, strict=True):
+        Metric.named(metric).check(outcomes)
         row[[place[name] for name in outcomes.example.tolist()]] = VALUES[metric](outcomes)
 
     ends = np.tile([0.0, 1.0], (len(several), 1))
