@@ -28,6 +28,7 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parent.parent
 PATIENCE = 180  # seconds
+NO_END = -1000  # the exit code of a command that took longer; no signal has that number
 Outcome = tuple[str, bool]  # what was seen, and whether the attack failed
 ATTACKS: list[tuple[str, Callable[..., Outcome]]] = []
 
@@ -63,7 +64,7 @@ class Target:
                 check=False,
             )
         except subprocess.TimeoutExpired:
-            return -1, f"no end within {PATIENCE} s"
+            return NO_END, f"no end within {PATIENCE} s"
         return done.returncode, done.stdout.decode("utf-8", "replace")
 
     def on_a_terminal(self, words: list[str], typed: bytes) -> tuple[int, str]:
@@ -118,6 +119,8 @@ def said(code: int, told: str) -> str:
         ]
         last = errors[-1] if errors else "of unknown kind"
         return f"traceback ({last[:60]}), exit {code}"
+    if code == NO_END:
+        return told
     if code < 0:
         return f"died by signal {-code}"
     lines = told.strip().splitlines() or [""]
@@ -428,7 +431,7 @@ def tracebacks(target: Target) -> Outcome:
     ]
     found = [target.disorder(*words) for words in commands]
     n = sum("Traceback" in told for _, told in found)
-    n_endless = sum(code == -1 for code, _ in found)
+    n_endless = sum(code == NO_END for code, _ in found)
     return f"{n} tracebacks, {n_endless} without an end", n + n_endless == 0
 
 
