@@ -47,7 +47,8 @@ def mean(values: Floats, *, skipped: int = 0) -> Score:
     value = float(np.mean(values, dtype=np.float64))
     drawn = np.concatenate([values, [0.0, 1.0]])
     low, high = np.percentile(np.concatenate([w @ drawn for w in _shares(len(drawn))]), (2.5, 97.5))
-    return Score(value, min(float(low), value), max(float(high), value), n, skipped)
+    high = min(float(high), 1.0)  # weights may add up to a last digit more than one
+    return Score(value, min(float(low), value), max(high, value), n, skipped)
 
 
 def ratio(parts: Floats, wholes: Floats, *, skipped: int = 0) -> Score:
