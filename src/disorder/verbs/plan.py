@@ -95,6 +95,11 @@ class Plan:
             yield (f"  {self.tokens_in:,} tokens sent, {self.tokens_out:,} tokens received{cost}")
         if self.seconds is not None:
             yield f"  about {_duration(self.seconds)} at the pace of the pilot"
+        else:
+            yield (
+                "  tokens, time and cost are not known: all predictions of the pilot came from the "
+                "cache (--cache off makes them again)"
+            )
 
     def __repr__(self) -> str:
         return "\n".join(self.lines())

@@ -372,15 +372,18 @@ def test_a_dry_run_asks_nothing(server: FakeServer, run: Command) -> None:
 
 def test_a_plan_says_what_an_audit_needs(server: FakeServer, examples: list[Example]) -> None:
     server.brain = BagOfWords(examples)
-    plan = disorder.plan(
-        "openai:fake", "builtin", base_url=server.url, width=0.2, price_in=1.0, price_out=2.0
-    )
+    prices = {"price_in": 1.0, "price_out": 2.0}
+    plan = disorder.plan("openai:fake", "builtin", base_url=server.url, width=0.2, **prices)
     assert len(server.questions) < 40 * 5 + 20
+    assert "not known" not in str(plan)
     assert plan.questions == plan.examples * (1 + plan.permutations)
     assert plan.tokens_in is not None
     assert plan.cost == pytest.approx(plan.tokens_in / 1e6 + (plan.tokens_out or 0) * 2 / 1e6)
     assert f"--q {plan.permutations}" in plan.command
     assert f"--base-url {server.url}" in plan.command
+    again = disorder.plan("openai:fake", "builtin", base_url=server.url, width=0.2, **prices)
+    assert again.cost is None
+    assert "cost are not known: all predictions of the pilot came from the cache" in str(again)
 
 
 @pytest.mark.parametrize("by", ["leave_one_out:n=2,among=all", "ladder"])
