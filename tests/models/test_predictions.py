@@ -79,6 +79,27 @@ def test_a_function_gets_strings_for_texts_and_tuples_for_pairs() -> None:
     assert seen == ["a", ("a", "b")]
 
 
+def test_the_order_of_columns_is_said_once_where_the_function_does_not_say_it(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    model = load(lambda texts: [[0.2, 0.3, 0.5]] * len(texts), task=NLI)
+    with caplog.at_level("INFO"):
+        model.predict_texts([("a", "b")])
+        model.predict_texts([("c", "d")])
+    told = [record.getMessage() for record in caplog.records if "columns" in record.getMessage()]
+    assert len(told) == 1
+    assert ", ".join(NLI.labels) in told[0]
+
+
+def test_a_python_file_as_a_model_gets_the_spec_to_write(tmp_path: Path) -> None:
+    path = tmp_path / "mine.py"
+    path.write_text("")
+    with pytest.raises(BadModel, match="python:mine:FUNCTION"):
+        load(str(path), task=NLI)
+    with pytest.raises(BadModel, match="not a path"):
+        load("python:mine.py:predict", task=NLI)
+
+
 def test_label_names_are_certain_and_unknown_ones_are_an_error() -> None:
     assert load(lambda texts: ["yes"] * len(texts), task=TWO)([("a", None)]).tolist() == [[0, 1]]
     with pytest.raises(BadModel, match="predicted 'maybe', which is none of no, yes"):

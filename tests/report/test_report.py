@@ -123,6 +123,12 @@ def test_what_was_not_measured_is_said_once_with_the_reason(labels_only: Run) ->
         labels_only.plot("confidence")
 
 
+def test_the_page_says_each_reason_once(labels_only: Run) -> None:
+    (reason,) = {entry.reason for entry in labels_only.omitted if entry.metric == "confidence"}
+    assert len([entry for entry in labels_only.omitted if entry.reason == reason]) > 1
+    assert page(labels_only).count(reason) == 1
+
+
 def test_the_legend_explains_what_the_tables_hold(run: Run, labels_only: Run) -> None:
     for each in (run, labels_only):
         tables, _, legend = _printed(each).partition("after a number its 95 % interval")

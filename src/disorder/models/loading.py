@@ -139,6 +139,9 @@ def _check_spec(spec: str, name: str) -> None:
         return
     if Path(spec).is_dir():
         raise BadModel(f"{spec} is a folder: write hf:{spec}, or onnx:{spec} for an ONNX export")
+    if Path(spec).is_file() and Path(spec).suffix == ".py":
+        module = Path(spec).stem
+        raise BadModel(f"{spec} is a Python file: name its function, python:{module}:FUNCTION")
     if Path(spec).is_file():
         raise BadModel(f"{spec} is a file, and the model comes first: disorder audit MODEL {spec}")
     if spec.count(":") == 1 and all(

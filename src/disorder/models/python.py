@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import importlib
 import inspect
+import logging
 import os
 import sys
 import traceback
@@ -36,6 +37,8 @@ from disorder.registry import model
 from disorder.types import Floats, Predictor, Task, Texts
 from disorder.untrusted_files import reason
 
+logger = logging.getLogger(__name__)
+
 
 @model(form="python:MODULE:FUNCTION")
 def python(address: str, *, task: Task) -> Predictor:
@@ -49,7 +52,8 @@ def python(address: str, *, task: Task) -> Predictor:
     module, _, name = address.partition(":")
     if not module or not name:
         raise BadModel(f"python:{address}: write python:MODULE:FUNCTION")
-    if not all(word.isidentifier() for word in f"{module}.{name}".split(".")):
+    is_file = module.endswith(".py")
+    if is_file or not all(word.isidentifier() for word in f"{module}.{name}".split(".")):
         raise BadModel(
             f"python:{address}: write python:MODULE:FUNCTION with the module as after import "
             "(my_model for my_model.py in this folder), not a path"
@@ -153,6 +157,7 @@ class PythonModel:
     lists_labels: bool = True  # else `labels` are the data's
     renamed: Mapping[str, str] = field(default_factory=dict)  # what --labels says
     own_names: tuple[str, ...] = ()  # of these, none of the data's: no column is known of them
+    has_said: bool = field(default=False, compare=False)  # in which order columns are read
 
     def __call__(self, texts: Sequence[Texts], /) -> Floats:
         """Probabilities, whatever form the function predicts in."""
@@ -181,7 +186,19 @@ class PythonModel:
                 "python: rows of probabilities do not say which column is which label; give the "
                 "function an attribute `labels` with its own names, in the order of the columns"
             )
+        self._say_order()
         return checked("python", predictions, len(texts), self.labels)
+
+    def _say_order(self) -> None:
+        """Say once which column is which label, where the function does not say it itself."""
+        if self.has_said or self.lists_labels or not self.labels:
+            return
+        self.has_said = True
+        logger.info(
+            "%s: columns are read as %s; an attribute `labels` of the function says otherwise",
+            self.spec or "python",
+            ", ".join(self.labels),
+        )
 
     def _hint(self, label: str) -> str:
         """What to do about a prediction that is none of the labels."""

@@ -24,6 +24,7 @@ from disorder.report.wording import (
     left_out,
     main_spread,
     main_transformation,
+    omitted_scores,
     prompt_lines,
 )
 from disorder.runs.run import Run
@@ -84,6 +85,7 @@ def page(run: Run, *, has_explanations: bool = False) -> str:
             for metric in shown(measured, "table", "page", "permutations")
         ],
         transformations=_summaries(run),
+        omitted=omitted_scores(run),
         kinds=TELLING_KINDS,
         telling=_telling(run, main),
         left_out=left_out(run),

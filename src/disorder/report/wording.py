@@ -10,7 +10,7 @@ from typing import Any
 from disorder.report.metric_names import place_of
 from disorder.report.number_text import MINUS, fixed
 from disorder.runs.conclusion import MAIN
-from disorder.runs.run import Record, Run
+from disorder.runs.run import Omitted, Record, Run
 from disorder.runs.settings import Settings
 
 TELLING_KINDS = {
@@ -128,6 +128,22 @@ def _spread_line(run: Run, row: dict[str, Any]) -> str:
         f"over {len(row['values'])} prompts: {row['transformation']} {row['metric']} "
         f"{row['low']:.3f} to {row['high']:.3f}"
     )
+
+
+def omitted_scores(run: Run) -> list[tuple[str, str]]:
+    """The scores that there was nothing to measure for, and why: one entry per reason."""
+    by_reason: dict[str, list[Omitted]] = {}
+    for entry in run.omitted:
+        by_reason.setdefault(entry.reason, []).append(entry)
+    return [(_named_scores(entries), reason) for reason, entries in by_reason.items()]
+
+
+def _named_scores(entries: Sequence[Omitted]) -> str:
+    metrics, specs, groups = (
+        ", ".join(dict.fromkeys(getattr(entry, name) for entry in entries))
+        for name in ("metric", "transformation", "group")
+    )
+    return f"{metrics} under {specs}" + (f" (groups: {groups})" if groups != "all" else "")
 
 
 def command(run: Run) -> str:
