@@ -27,7 +27,7 @@ from disorder.runs.folder_lock import FolderLock
 from disorder.specs import listed
 
 REPORTS = "reports"
-DRAWN = ".drawn.json"  # what the reports of a board were drawn from
+DRAWN = "drawn.json"  # what the reports of a board were drawn from
 
 
 @check_keywords()
