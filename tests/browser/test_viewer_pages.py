@@ -74,8 +74,10 @@ def test_open_a_run_filter_it_and_open_an_example(
     golds = page.locator("#examples ~ .scroll tbody tr td:nth-child(2)").all_inner_texts()
     assert set(golds) == {"neutral"}
     page.get_by_role("link", name="open example").first.click()
+    page.wait_for_load_state()  # until then nobody listens to the pointer
     assert page.locator(".words svg path[d]").count() == 0
     page.locator(".words .moved").first.hover()
+    page.locator(".words svg path[d]").first.wait_for(state="attached")
     assert page.locator(".words svg path[d]").count() == 1, "an arc to where the word came from"
     assert page.locator(".version").count() == 20
     assert "24 versions get the gold label" in page.locator("#versions ~ p").first.inner_text()
