@@ -10,7 +10,8 @@ trap 'rm -rf "$folder"' EXIT
 tar -xzf "$sdist" -C "$folder" --strip-components=1
 cd "$folder"
 python3 -m venv venv
-venv/bin/python -m pip install --quiet -c constraints.txt "$wheel" pytest hypothesis pytest-xdist PyYAML
+venv/bin/python -m pip install --quiet --upgrade pip # --group needs 25.1
+venv/bin/python -m pip install --quiet -c constraints.txt "disorder[all] @ file://$wheel" --group dev
 rm -rf src # so that only the wheel can be what is tested
 venv/bin/disorder --version
 venv/bin/disorder audit --limit 60 --q 5 --out run > /dev/null
