@@ -13,6 +13,7 @@ from disorder.report.conclusions import PAGE
 from disorder.report.fitted_tables import Cell, NamedRow, ScoreTable, fitted
 from disorder.report.metric_names import meaning_of, named, place_of, shown, title_of
 from disorder.report.wording import (
+    by_reason,
     gain_lines,
     interval,
     left_out,
@@ -116,11 +117,9 @@ def _in_tables(run: Run) -> list[str]:
 
 def _not_measured(run: Run) -> list[str]:
     """Why scores are missing in the tables, one line per reason; by the names that gates take."""
-    by_reason: dict[str, list[Omitted]] = {}
-    for entry in filter(partial(_is_missed, main_transformation(run)), run.omitted):
-        by_reason.setdefault(entry.reason, []).append(entry)
+    missed = filter(partial(_is_missed, main_transformation(run)), run.omitted)
     lines = []
-    for reason, entries in by_reason.items():
+    for reason, entries in by_reason(missed).items():
         metrics = ", ".join(dict.fromkeys(entry.metric for entry in entries))
         specs = list(dict.fromkeys(entry.transformation for entry in entries))
         under = "" if {*run.transformations} <= {*specs} else f" under {', '.join(specs)}"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
@@ -132,10 +132,15 @@ def _spread_line(run: Run, row: dict[str, Any]) -> str:
 
 def omitted_scores(run: Run) -> list[tuple[str, str]]:
     """The scores that there was nothing to measure for, and why: one entry per reason."""
-    by_reason: dict[str, list[Omitted]] = {}
-    for entry in run.omitted:
-        by_reason.setdefault(entry.reason, []).append(entry)
-    return [(_named_scores(entries), reason) for reason, entries in by_reason.items()]
+    return [(_named_scores(entries), why) for why, entries in by_reason(run.omitted).items()]
+
+
+def by_reason(omitted: Iterable[Omitted]) -> dict[str, list[Omitted]]:
+    """Scores that there was nothing to measure for, by the reason."""
+    found: dict[str, list[Omitted]] = {}
+    for entry in omitted:
+        found.setdefault(entry.reason, []).append(entry)
+    return found
 
 
 def _named_scores(entries: Sequence[Omitted]) -> str:
