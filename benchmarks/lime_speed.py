@@ -37,7 +37,7 @@ def subject(*, precision: str = "fp32") -> Any:
     from disorder.data import read_data
     from disorder.models import load
     from disorder.randomness import digest
-    from disorder.runs.settings import Settings
+    from disorder.requests.settings import Settings
     from disorder.verbs.explain import Subject
     from disorder.verbs.explain.word_masking import cut, n_words
 

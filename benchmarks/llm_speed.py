@@ -171,7 +171,7 @@ def hand_written() -> Callable[[], object]:
 
 def disorder_run(precision: str = "fp32", *, q: int = Q, **settings: Any) -> Callable[[], object]:
     from disorder.models import load
-    from disorder.runs.settings import Settings
+    from disorder.requests.settings import Settings
     from disorder.verbs.prompting import prompt_of
 
     data = dataset()

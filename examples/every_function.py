@@ -38,7 +38,6 @@ def main(folder: Path) -> None:
 
     print(disorder.explain("builtin", "builtin", by="omega_curve", q=5, limit=60))
     print(disorder.sanity("builtin", check="duplicates", limit=200))
-    print(disorder.study("unli/table7", "builtin", limit=40, out=folder / "study"))
 
 
 if __name__ == "__main__":

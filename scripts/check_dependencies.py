@@ -1,8 +1,10 @@
 """Check dependencies, offline: are they the pinned ones, and are their files as they were packed?
 
-Exit code 1 where the lock file and the constraints disagree, an installed version is another one,
-a file of a locked package was changed after it was installed, or a version is a squatted one. Where
-pip-audit is installed, known vulnerabilities are looked up too (that needs the network).
+Exit code 1 where a lock lacks a package that it is for, needed by the core or an extra itself or
+through another package, lacks a hash, or names anything but a release of the package index; where
+locks and constraints disagree, an installed version is another one, a file of a locked package was
+changed after it was installed, or a version is a squatted one. Where pip-audit is installed, known
+vulnerabilities are looked up too (that needs the network).
 """
 
 from __future__ import annotations
@@ -13,8 +15,14 @@ import re
 import shutil
 import subprocess
 import sys
+import tomllib
 from importlib.metadata import PackageNotFoundError, distribution
+from itertools import chain
 from pathlib import Path
+
+from lock_dependencies import LOCKS, extras_without_torch
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
 
 HERE = Path(__file__).resolve().parent.parent
 SQUATTED = "999."
@@ -23,7 +31,76 @@ SQUATTED = "999."
 def pins(path: Path) -> dict[str, str]:
     """The versions that a requirements file names."""
     found = re.findall(r"(?m)^([A-Za-z0-9_.-]+)==([^\s;]+)", path.read_text(encoding="utf-8"))
-    return {name.lower().replace("_", "-"): version for name, version in found}
+    return {canonicalize_name(name): version for name, version in found}
+
+
+def entries(path: Path) -> list[str]:
+    """What a requirements file asks for, each entry on one line, without comments."""
+    lines = path.read_text(encoding="utf-8").replace("\\\n", " ").splitlines()
+    return [line for line in lines if line.strip() and not line.lstrip().startswith("#")]
+
+
+def not_of_the_index(path: Path) -> list[str]:
+    """Entries that are not one release of the package index: addresses, options, local versions."""
+    release = re.compile(
+        r"[A-Za-z0-9_.-]+==[0-9A-Za-z.!]+(\s*;[^/]*)?(\s+--hash=sha256:[0-9a-f]{64})*\s*"
+    )
+    return [
+        f"{path.name}: not a release of the package index: {entry[:80]}"
+        for entry in entries(path)
+        if not release.fullmatch(entry)
+    ]
+
+
+def needed_by(name: str, extras: set[str]) -> list[Requirement]:
+    """What an installed package asks for on this system; nothing where it is not installed."""
+    try:
+        required = distribution(name).requires or []
+    except PackageNotFoundError:
+        return []
+    found = [Requirement(text) for text in required]
+    chosen = [{"extra": extra} for extra in extras or {""}]
+    return [one for one in found if one.marker is None or any(map(one.marker.evaluate, chosen))]
+
+
+def not_locked(needed: list[str], lock: Path) -> list[str]:
+    """Packages that are needed, by these requirements or through another, and the lock lacks."""
+    locked = pins(lock)
+    found = set()
+    seen = set()
+    waiting = [Requirement(text) for text in needed]
+    while waiting:
+        required = waiting.pop()
+        name = canonicalize_name(required.name)
+        version = locked.get(name)
+        if version is None:
+            found.add(f"{name} is needed, {lock.name} does not have it")
+        elif version not in required.specifier:
+            found.add(f"{name}: {version} in {lock.name}, needed is {required.specifier}")
+        if (name, frozenset(required.extras)) not in seen:
+            seen.add((name, frozenset(required.extras)))
+            waiting += needed_by(name, required.extras)
+    return sorted(found)
+
+
+def wrong_pins(folder: Path) -> list[str]:
+    """What is wrong with the files themselves, one line each."""
+    project = tomllib.loads((folder / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    extras = [project["optional-dependencies"][extra] for extra in extras_without_torch(folder)]
+    constraints = folder / "constraints.txt"
+    core, more = (folder / name for name in LOCKS)
+    found = not_locked(project["dependencies"], core)
+    found += not_locked([*project["dependencies"], *chain.from_iterable(extras)], more)
+    for path in (core, more, constraints):
+        found += not_of_the_index(path)
+    for path in (core, more):
+        found += [f"no hash: {entry}" for entry in entries(path) if "--hash=" not in entry]
+        found += [
+            f"{name}: {version} in {path.name}, {pins(constraints)[name]} in constraints.txt"
+            for name, version in pins(path).items()
+            if pins(constraints).get(name, version) != version
+        ]
+    return found
 
 
 def changed_files(name: str) -> list[str]:
@@ -39,17 +116,11 @@ def changed_files(name: str) -> list[str]:
     return wrong
 
 
-def problems() -> list[str]:
-    """All that is wrong, one line each."""
+def wrong_packages() -> list[str]:
+    """Installed packages that are not the pinned ones, one line each."""
     constraints = pins(HERE / "constraints.txt")
-    locked = pins(HERE / "requirements.lock")
-    found = [
-        f"{name}: {version} in requirements.lock, {constraints[name]} in constraints.txt"
-        for name, version in locked.items()
-        if constraints.get(name, version) != version
-    ]
-    lines = (HERE / "requirements.lock").read_text(encoding="utf-8").splitlines()
-    found += [f"no hash: {line}" for line in lines if "==" in line and "--hash=sha256:" not in line]
+    locked = {name: version for lock in LOCKS for name, version in pins(HERE / lock).items()}
+    found = []
     for name, version in {**constraints, **locked}.items():
         if version.startswith(SQUATTED):
             found.append(f"{name}=={version}: a squatted name")
@@ -66,7 +137,7 @@ def problems() -> list[str]:
 
 def main() -> None:
     """Print what is wrong."""
-    found = problems()
+    found = wrong_pins(HERE) + wrong_packages()
     for line in found:
         print(line)
     print(f"{len(found)} problems" if found else "the installed packages are the pinned ones")
@@ -75,7 +146,7 @@ def main() -> None:
     if audit is None:
         print("pip-audit is not installed: known vulnerabilities were not looked up")
     else:
-        command = [audit, "--requirement", str(HERE / "requirements.lock"), "--disable-pip"]
+        command = [audit, "--requirement", str(HERE / LOCKS[-1]), "--disable-pip"]
         code = subprocess.run(command, check=False).returncode or code
     sys.exit(code)
 

@@ -22,8 +22,8 @@ from numpy.typing import NDArray
 
 from disorder.errors import NothingToMeasure
 from disorder.metrics import decompose
-from disorder.runs.conclusion import Conclusion
-from disorder.runs.settings import Settings
+from disorder.requests.settings import Settings
+from disorder.results.conclusion import Conclusion
 from disorder.types import Outcomes, Task
 from disorder.verbs.audit.concluding import ConclusionLimits, conclude
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import disorder
-from disorder.runs import Run
+from disorder.results.run import Run
 
 SHOTS = 4
 NONE = "–"

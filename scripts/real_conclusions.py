@@ -16,8 +16,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import disorder
-from disorder.report.conclusions import figures
-from disorder.runs.conclusion import Conclusion
+from disorder.results.conclusion import Conclusion
+from disorder.results.verdict import figures
 
 COMMON = "--with derange --q 10 --short use"
 TRAINED = {

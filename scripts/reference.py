@@ -1,17 +1,21 @@
-"""Writes docs/reference/ and docs/llms.txt from the program itself: commands, functions, parts.
+"""Writes docs/reference/, docs/llms.txt and requests/fields.pyi from the program itself: commands,
+functions, parts, the types of options.
 
 python scripts/reference.py [--check] [--plugins]
 
-Commands come from --help, functions from their docstrings, parts from the registry. Parts of
+Commands come from --help-all, functions from their docstrings, parts from the registry. Parts of
 installed plugins are left out, unless you build a site of your own with --plugins.
 """
 
 from __future__ import annotations
 
+import importlib
 import inspect
 import os
 import re
 import sys
+import types
+import typing
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -19,6 +23,7 @@ from typing import Any
 ROOT = Path(__file__).parents[1]
 FOLDER = ROOT / "docs" / "reference"
 MADE = "<!-- made by scripts/reference.py: do not edit -->"
+VIEWS = ("disorder.requests.fields", "disorder.papers.fields")
 KINDS = {
     "transformation": "Transformations",
     "metric": "Metrics",
@@ -31,6 +36,7 @@ KINDS = {
     "check": "Checks of a dataset",
     "recipe": "Training recipes",
     "network": "Networks",
+    "engine": "Engines",
     "item": "Study items",
 }
 
@@ -42,6 +48,7 @@ def pages(*, plugins: bool = False) -> dict[Path, str]:
         FOLDER / "python.md": _page("Python", _functions()),
         FOLDER / "parts.md": _page("Parts", _parts(plugins=plugins)),
         ROOT / "docs" / "llms.txt": _llms(),
+        **{_stub(module): _fields(module) for module in VIEWS},
     }
 
 
@@ -50,15 +57,17 @@ def _page(title: str, lines: Iterator[str]) -> str:
 
 
 def _commands() -> Iterator[str]:
-    """What --help prints, at eighty columns."""
+    """What --help-all prints, at eighty columns."""
     import typer
 
     from disorder.cli import app
+    from disorder.cli.commands import EVERYTHING
 
-    yield "Every command with its options, as `disorder COMMAND --help` prints them."
+    yield "Every command with its options, as `disorder COMMAND --help-all` prints them."
     yield ""
     for name, command in _leaves(typer.main.get_command(app), ""):
         context = typer.Context(command, info_name=f"disorder {name}", terminal_width=80)
+        context.meta[EVERYTHING] = True
         text = command.get_help(context).strip()
         yield f"## {name}"
         yield ""
@@ -69,12 +78,55 @@ def _commands() -> Iterator[str]:
 
 
 def _leaves(group: Any, before: str) -> Iterator[tuple[str, Any]]:
-    for name, command in sorted(group.commands.items()):
+    for name in sorted(group.list_commands(None)):
+        command = group.commands[name]
         full = f"{before}{name}"
         if hasattr(command, "commands"):
             yield from _leaves(command, f"{full} ")
         else:
             yield full, command
+
+
+def _stub(module: str) -> Path:
+    return ROOT / "src" / Path(*module.split(".")).with_suffix(".pyi")
+
+
+def _fields(module: str) -> str:
+    """The views of requests as type checkers read them."""
+    from disorder.requests.option import declared_in
+    from disorder.requests.view import View
+
+    lines: list[str] = []
+    for name, view in vars(importlib.import_module(module)).items():
+        if inspect.isclass(view) and issubclass(view, View) and view is not View:
+            lines += ["", "@dataclass(frozen=True)", f"class {name}(View):"]
+            lines += [
+                f"    {each.recorded_name}: {_type(each.held_type)} = ..."
+                for each in declared_in(view.request).values()
+            ]
+    used = [name for name in ("Any", "Literal") if any(name in line for line in lines)]
+    head = [
+        "# made by scripts/reference.py: do not edit",
+        "from collections.abc import Mapping, Sequence",
+        "from dataclasses import dataclass",
+        f"from typing import {', '.join(used)}",
+        "",
+        "from disorder.requests.view import View",
+    ]
+    return "\n".join(head + lines) + "\n"
+
+
+def _type(hint: Any) -> str:
+    """A type as it is written in Python."""
+    if typing.get_origin(hint) in (typing.Union, types.UnionType):
+        return " | ".join(map(_type, typing.get_args(hint)))
+    if typing.get_origin(hint) is typing.Literal:
+        values = ", ".join(f'"{value}"' for value in typing.get_args(hint))
+        return f"Literal[{values}]"
+    if typing.get_args(hint):
+        inside = ", ".join(map(_type, typing.get_args(hint)))
+        return f"{typing.get_origin(hint).__name__}[{inside}]"
+    return "None" if hint is type(None) else str(hint.__name__)
 
 
 def _functions() -> Iterator[str]:
@@ -83,7 +135,7 @@ def _functions() -> Iterator[str]:
 
     yield "Commands are functions with the same words as their options (`with_=` for --with)."
     yield ""
-    for name in sorted(disorder.__all__, key=str.lower):
+    for name in sorted(_public_names(), key=str.lower):
         thing = getattr(disorder, name)
         yield f"## {name}"
         yield ""
@@ -93,6 +145,15 @@ def _functions() -> Iterator[str]:
         yield ""
         yield from _docstring(inspect.getdoc(thing) or "")
         yield ""
+
+
+def _public_names() -> Iterator[str]:
+    """What `disorder` has, with the functions of verbs that come in by the registry."""
+    import disorder
+    from disorder.registry import VerbPart, parts
+
+    yield from disorder.__all__
+    yield from (name for name, entry in parts(VerbPart).items() if entry.is_built_in)
 
 
 def _signature(name: str, thing: Any) -> str:
@@ -138,7 +199,7 @@ def _parts(*, plugins: bool) -> Iterator[str]:
     yield "Everything that `disorder list` shows, from the declarations. A plugin's parts appear in"
     yield "`disorder list` beside these."
     yield ""
-    for kind in [*KINDS, *(kind for kind in HOMES if kind not in KINDS)]:
+    for kind in [*KINDS, *(kind for kind in HOMES if kind not in (*KINDS, "verb"))]:
         yield f"## {KINDS.get(kind, kind)}"
         yield ""
         for name, entry in parts_of(kind).items():

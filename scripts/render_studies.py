@@ -9,7 +9,7 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from disorder.verbs.study import as_markdown, read_study
+from disorder.papers.study import as_markdown, read_study
 
 FOLDER = Path(__file__).parents[1] / "docs" / "results" / "study"
 

@@ -25,6 +25,10 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
+from urllib.request import urlopen
+
+import pyarrow as pa
+import pyarrow.parquet as pq
 
 HERE = Path(__file__).resolve().parent.parent
 PATIENCE = 180  # seconds
@@ -305,16 +309,7 @@ def too_many(target: Target) -> Outcome:
 
 @attack("11 1,100 half-sent requests to the viewer")
 def half_sent(target: Target) -> Outcome:
-    process = subprocess.Popen(
-        [sys.executable, "-m", "disorder", "view", str(target.a_run().parent), "--port", "0"],
-        cwd=target.folder,
-        env=target.environment(PYTHONUNBUFFERED="1"),
-        stdout=subprocess.PIPE,
-        stderr=(target.folder / "log").open("wb"),
-        preexec_fn=_few_files,
-    )
-    assert process.stdout is not None
-    port = int(process.stdout.readline().decode().split(":")[-1].strip("/\n "))
+    process, port = _viewer(target, target.a_run().parent)
     slow = []
     try:
         with suppress(OSError):
@@ -444,7 +439,7 @@ def counted(descriptor):
     n += 1
     sync(descriptor)
 os.fsync = counted
-from disorder.runs.storage import write_atomically
+from disorder.store.storage import write_atomically
 write_atomically(pathlib.Path(sys.argv[1]), b"x")
 print(n)
 """
@@ -455,6 +450,214 @@ def power_loss(target: Target) -> Outcome:
     _, told = target.python(SYNC, target.folder / "file")
     n = int(told.split()[-1])
     return f"{n} calls of fsync (the file, its folder)", n == 2
+
+
+LOCK = """
+import pathlib, sys, tomllib
+sys.path.insert(0, sys.argv[1])
+from check_dependencies import not_locked
+checkout = pathlib.Path(sys.argv[2])
+project = tomllib.loads((checkout / "pyproject.toml").read_text())["project"]
+print("; ".join(not_locked(project["dependencies"], checkout / "requirements.lock")))
+"""
+
+
+@attack("17 the hash-locked install lacks what the core needs")
+def lacking_lock(target: Target) -> Outcome:
+    code, told = target.python(LOCK, HERE / "scripts", target.source.parent)
+    return told.strip() or "the lock has everything", code == 0 and not told.strip()
+
+
+MEMORY = """
+import resource, sys
+from disorder.cli import main
+try:
+    main(sys.argv[1:])
+except SystemExit as done:
+    print("exit", done.code)
+print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024)
+"""
+
+
+@attack("18 a Parquet file of 1 kB in which 1,500 rows name one text of 1 MB")
+def unpacking(target: Target) -> Outcome:
+    long = pa.DictionaryArray.from_arrays(
+        pa.array([0] * 1_500, pa.int32()), pa.array(["a b c " * 170_000])
+    )
+    table = pa.table({"text_a": long, "text_b": long, "label": ["x", "y"] * 750})
+    pq.write_table(table, target.folder / "bomb.parquet", compression="zstd")
+    named = {"id": [str(i) for i in range(1_500)], "groups": [[]] * 1_500}
+    examples = table.append_column("id", pa.array(named["id"])).append_column(
+        "groups", pa.array(named["groups"], pa.map_(pa.string(), pa.string()))
+    )
+    folder = target.changed("bombed")
+    pq.write_table(examples, folder / "examples.parquet", compression="zstd")
+    commands = [
+        ("audit", "uniform", "bomb.parquet", "--limit", 5, "--q", 2, "--out", "out"),
+        ("compare", target.a_run(), folder),
+    ]
+    found = [target.python(MEMORY, *words)[1].splitlines()[-1] for words in commands]
+    is_good = all(line.isdigit() and int(line) < 600 for line in found)
+    seen = (f"{int(line):,} MB of memory" if line.isdigit() else line for line in found)
+    return "; ".join(
+        f"{words[0]}: {each}" for words, each in zip(commands, seen, strict=True)
+    ), is_good
+
+
+@attack("21 a model that writes to the descriptor of standard output")
+def raw_output(target: Target) -> Outcome:
+    (target.folder / "raw.py").write_text(
+        "import os\ndef f(texts):\n    os.write(1, b'RAW')\n    os.system('echo CHILD')\n"
+        "    return ['neutral'] * len(texts)\n"
+    )
+    words = ["audit", "python:raw:f", "builtin", "--limit", "5", "--q", "2", "--json"]
+    done = subprocess.run(
+        [sys.executable, "-m", "disorder", *words, "--out", "out"],
+        cwd=target.folder,
+        env=target.environment(),
+        capture_output=True,
+        timeout=PATIENCE,
+        check=False,
+    )
+    try:
+        status = json.loads(done.stdout)["status"]
+    except ValueError:
+        return f"not JSON: {done.stdout[:20]!r}", False
+    return f"JSON, status {status}", status == "done"
+
+
+SERVER = """
+import json, math, sys
+from fake_server import FakeServer, Fault
+from disorder.cli import main
+kind = sys.argv[1]
+value = {"nan": math.nan, "digits": 10**400}.get(kind, -0.5)
+pairs = [{"token": "yes", "logprob": -0.5}, {"token": "no", "logprob": value}]
+choice = {"message": {"content": "yes"}, "logprobs": {"content": [{"top_logprobs": pairs}]}}
+reply = {"choices": [choice]}
+if kind == "tokens":
+    reply["usage"] = {"prompt_tokens": 1, "completion_tokens": 10**400}
+wrong = Fault(content=json.dumps(reply).encode())
+brackets = Fault(status=500, content=b"[" * 200_000)
+with FakeServer(offers=("first-token",)) as server:
+    if kind == "brackets":
+        server.faults = lambda n, path: brackets if n > 12 else None
+    else:
+        server.faults = lambda n, path: wrong if n in (12, 13) else None
+    words = ["--answers", "first-token", "--max-connections", "1", "--max-retries", "1"]
+    main(["audit", "openai:fake", "builtin", "--base-url", server.url, "--limit", "40", "--q", "2",
+          "--with", "derange", "--out", "out", *words, *sys.argv[2:]])
+"""
+
+
+@attack("22 a server that answers with brackets, NaN, 400 digits, 10^400 tokens")
+def wrong_numbers(target: Target) -> Outcome:
+    found = {}
+    for kind in ("brackets", "nan", "digits", "tokens"):
+        shutil.rmtree(target.folder / "out", ignore_errors=True)
+        found[kind] = target.python(SERVER, kind, "--cache", "off")
+    is_good = all("Traceback" not in told for _, told in found.values())
+    is_good = is_good and "disorder audit --resume" in found["brackets"][1]
+    is_good = is_good and all(found[kind][0] == 0 for kind in ("nan", "digits", "tokens"))
+    return "; ".join(f"{kind}: {said(*end)[:45]}" for kind, end in found.items()), is_good
+
+
+@attack("23 a cache that cannot be written, before a server is probed")
+def read_only_cache(target: Target) -> Outcome:
+    (target.folder / "cache" / "servers.json" / "in the way").mkdir(parents=True)
+    code, told = target.python(SERVER.replace('"--answers", "first-token", ', ""), "none")
+    return said(code, told), code == 0
+
+
+@attack("24 labels that are formulas and escape sequences, in CSV files")
+def formulas(target: Target) -> Outcome:
+    labels = ("=cmd|'/C calc'!A0\x1b]52;c;aGk=\x07", "@SUM(1+1)*9")
+    rows = [{"id": str(i), "text_a": f"a b c d {i}", "label": labels[i % 2]} for i in range(24)]
+    (target.folder / "data.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    code, told = target.disorder("sanity", "data.jsonl", "--check", "labels", "--out", "out")
+    files = sorted((target.folder / "out").glob("*.csv"))
+    if code or not files:
+        return said(code, told), False
+    text = "".join(path.read_text(encoding="utf-8") for path in files)
+    n = len(re.findall(r'(?m)(?:^|,)"?[=@]', text))
+    n_raw = text.count("\x1b")
+    return f"{n} formulas, {n_raw} raw escapes in {len(files)} files", n + n_raw == 0
+
+
+@attack("25 a page in a stranger's folder that leads elsewhere by itself")
+def refreshing(target: Target) -> Outcome:
+    folder = target.folder / "theirs"
+    folder.mkdir()
+    (folder / "theirs.html").write_text(
+        "<title>disorder sanity: theirs</title><h1>x</h1>"
+        '<meta http-equiv="refresh" content="0; url=http://elsewhere.example/">'
+    )
+    process, port = _viewer(target, folder)
+    try:
+        listed = _page(port, "/")
+        (path,) = set(re.findall(r'href="(/page/[0-9a-f]+)"', listed))
+        page = _page(port, path)
+    finally:
+        process.kill()
+        process.wait()
+    is_kept = "http-equiv" in page
+    is_sandboxed = re.search(r"(?i)content-security-policy:[^\n]*; sandbox", page) is not None
+    return f"kept: {is_kept}, in a sandbox: {is_sandboxed}", is_sandboxed or not is_kept
+
+
+@attack("27 predictions that are complex numbers")
+def complex_numbers(target: Target) -> Outcome:
+    (target.folder / "odd.py").write_text(
+        "import numpy as np\ndef f(texts):\n"
+        "    return np.full((len(texts), 3), 1 / 3) + 5j * np.eye(len(texts), 3)\n"
+    )
+    words = ("--limit", 5, "--q", 2, "--out", "out")
+    code, told = target.disorder("audit", "python:odd:f", "builtin", *words)
+    return said(code, told), is_one_line(code, told)
+
+
+@attack("28 models that fork or change the folder, prompts without an end, long names")
+def odd_models(target: Target) -> Outcome:
+    for name, line in (("forking", "os.fork()"), ("moving", "os.chdir('/')")):
+        (target.folder / f"{name}.py").write_text(
+            f"import os\ndef f(texts):\n    {line}\n    return ['neutral'] * len(texts)\n"
+        )
+    words = ("--limit", 4, "--q", 2, "--with", "reverse", "--cache", "off")
+    _, forked = target.disorder("audit", "python:forking:f", "builtin", *words, "--out", "a")
+    moved, _ = target.disorder("audit", "python:moving:f", "builtin", *words, "--out", "b")
+    loops = "{% for a in range(99999) %}{% for b in range(99999) %}{% endfor %}{% endfor %}"
+    (target.folder / "loops.jinja").write_text("{{ text_a }} {{ text_b }}" + loops)
+    endless, _ = target.python(SERVER, "none", "--prompt", "loops.jinja")
+    long = "漢" * 82 + ".jsonl"
+    named, _ = target.disorder(
+        "perturb", "builtin", "--with", "reverse", "--limit", 3, "--out", long
+    )
+    n_reports = forked.count("Report:")
+    seen = (
+        f"{n_reports} reports of one audit; chdir: exit {moved}; loops: "
+        f"{'no end' if endless == NO_END else f'exit {endless}'}; 252 bytes: exit {named}"
+    )
+    return seen, (n_reports, moved, endless, named) == (1, 0, 2, 0)
+
+
+def _viewer(target: Target, folder: Path) -> tuple[subprocess.Popen[bytes], int]:
+    """The viewer over a folder, and its port."""
+    process = subprocess.Popen(
+        [sys.executable, "-m", "disorder", "view", str(folder), "--port", "0"],
+        cwd=target.folder,
+        env=target.environment(PYTHONUNBUFFERED="1"),
+        stdout=subprocess.PIPE,
+        stderr=(target.folder / "log").open("wb"),
+        preexec_fn=_few_files,
+    )
+    assert process.stdout is not None
+    return process, int(process.stdout.readline().decode().split(":")[-1].strip("/\n "))
+
+
+def _page(port: int, path: str) -> str:
+    """Headers and content of a page of the viewer."""
+    with urlopen(f"http://127.0.0.1:{port}{path}", timeout=10) as answer:
+        return f"{answer.headers}{answer.read().decode()}"
 
 
 def tried(source: Path, function: Callable[[Target], Outcome]) -> Outcome:
@@ -478,6 +681,7 @@ def main() -> None:
         now, is_good = tried(HERE / "src", function)
         n_bad += not is_good
         print(f"| {title} | {before} | {now if is_good else f'**succeeds**: {now}'} |", flush=True)
+    print(f"\n{n_bad} attacks succeed" if n_bad else "\nno attack succeeds")
     sys.exit(1 if n_bad else 0)
 
 

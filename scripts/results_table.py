@@ -8,7 +8,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from disorder.runs import read_run
+from disorder.results.run_folder import read_run
 
 
 def main() -> None:

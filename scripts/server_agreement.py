@@ -20,7 +20,7 @@ from disorder.data import select
 from disorder.models import load
 from disorder.models.causal import CausalModel
 from disorder.models.servers.ways.first_token import N_TOP, matched
-from disorder.runs.settings import Settings
+from disorder.requests.settings import Settings
 from disorder.types import Floats, Texts
 from disorder.verbs.prompting import prompt_of
 

@@ -11,7 +11,7 @@ tar -xzf "$sdist" -C "$folder" --strip-components=1
 cd "$folder"
 python3 -m venv venv
 venv/bin/python -m pip install --quiet --upgrade pip # --group needs 25.1
-venv/bin/python -m pip install --quiet -c constraints.txt "disorder[all] @ file://$wheel" --group dev
+venv/bin/python -m pip install --quiet -c constraints.txt "disorder[all] @ file://$wheel" --group dev --group test-data
 rm -rf src # so that only the wheel can be what is tested
 venv/bin/disorder --version
 venv/bin/disorder audit --limit 60 --q 5 --out run > /dev/null

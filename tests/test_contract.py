@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 import tempfile
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from functools import lru_cache
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 import pytest
@@ -29,10 +29,10 @@ from disorder.registry import (
 )
 from disorder.specs import spec_name
 from disorder.transformations import Transformation, parse
-from disorder.transformations.positions.prompt_examples import written
+from disorder.transformations.positions.prompt_examples import shots_sentence
 from disorder.transformations.rendering import render, variant_texts
 from disorder.transformations.words import split
-from disorder.types import Example, Outcomes, Score, Task, Variants
+from disorder.types import Example, Fidelity, Outcomes, Score, Task, Variants
 
 TEXTS = {
     "empty": "",
@@ -77,7 +77,7 @@ PAIRS = {
         "张伟和李娜明天从上海坐火车去北京看他们的老朋友。",
     ),
 }
-FIDELITIES = ("paper", "released")
+FIDELITIES = get_args(Fidelity)
 SURROUNDINGS = RunContext()
 ALL_PARTS = [entry for kind in KINDS for entry in parts_of(kind).values()]
 
@@ -92,14 +92,13 @@ def specs() -> list[str]:
     return [f"{name}:train=made up" if "training data" in needs[name] else name for name in needs]
 
 
-def pair_for(spec: str, language: str) -> tuple[str, str]:
-    """Two texts that a transformation can perturb; the first holds examples of a prompt for those
-    that perturb these.
-    """
+def example_for(spec: str, language: str, *, name: str = "1") -> Example:
+    """An example that a transformation can perturb: those for the examples of a prompt get some."""
+    texts = PAIRS[language]
     if parts(TransformationPart)[spec_name(spec)].perturbs == "words":
-        return PAIRS[language]
-    shots = [(f"{PAIRS[language][0]} {i}", f"answer {i}") for i in range(5)]
-    return written(shots), PAIRS[language][1]
+        return example(*texts, name=name)
+    shots = tuple((f"{texts[0]} {i}", f"answer {i}") for i in range(5))
+    return replace(example(shots_sentence(shots).text, texts[1], name=name), shots=shots)
 
 
 def variants_of(
@@ -169,7 +168,7 @@ class TestTransformation:
     def test_the_same_seed_gives_the_same_texts(
         self, name: str, fidelity: Any, language: str
     ) -> None:
-        pair = example(*pair_for(name, language))
+        pair = example_for(name, language)
         before = asdict(pair)
         results = [
             variants_of(parse(name, fidelity=fidelity), pair, language=language) for _ in range(2)
@@ -185,7 +184,7 @@ class TestTransformation:
         self, name: str, fidelity: Any, language: str
     ) -> None:
         transformation = parse(name, fidelity=fidelity)
-        pair = example(*pair_for(name, language))
+        pair = example_for(name, language)
         perturbed = [
             variants_of(transformation, pair, language=language, seed=seed) for seed in range(5)
         ]
@@ -195,7 +194,7 @@ class TestTransformation:
     @pytest.mark.parametrize("language", TASKS)
     def test_ids_matter_as_seeds_do(self, name: str, fidelity: Any, language: str) -> None:
         transformation = parse(name, fidelity=fidelity)
-        pairs = [example(*pair_for(name, language), name=str(i)) for i in range(5)]
+        pairs = [example_for(name, language, name=str(i)) for i in range(5)]
         perturbed = [variants_of(transformation, pair, language=language) for pair in pairs]
         texts = {str([] if variants is None else variant_texts(variants)) for variants in perturbed}
         assert (len(texts) == 1) == is_fixed(transformation)
@@ -205,13 +204,13 @@ class TestTransformation:
         self, name: str, fidelity: Any, language: str
     ) -> None:
         transformation = parse(name, fidelity=fidelity)
-        pair = pair_for(name, language)
-        variants = variants_of(transformation, example(*pair), language=language)
+        pair = example_for(name, language)
+        variants = variants_of(transformation, pair, language=language)
         if not transformation.keeps_words or variants is None:
             return
         for made in variant_texts(variants):
-            for old, new in zip(pair, made, strict=True):
-                assert letters(str(new)) == letters(old)
+            for old, new in zip(pair.texts, made, strict=True):
+                assert letters(str(new)) == letters(str(old))
 
 
 def letters(text: str) -> list[str]:

@@ -19,7 +19,7 @@ from disorder.errors import DoesNotApply, MissingData, MissingPackage
 from disorder.languages import is_one_of_unspaced, segments
 from disorder.registry import SplitterPart, TransformationPart, part, parts
 from disorder.transformations import parse
-from disorder.transformations.positions.prompt_examples import examples_of, written
+from disorder.transformations.positions.prompt_examples import shots_sentence
 from disorder.transformations.rendering import render, row_texts, variant_texts
 from disorder.transformations.words import default_splitter, fits, split
 from disorder.types import Example, Fidelity, PositionRows, Task, Texts, Variants
@@ -208,13 +208,15 @@ def test_the_examples_of_a_prompt_in_every_language(name: str) -> None:
     """Parts and answers are kept to the letter; only their order, or who has which, changes."""
     for first, second in PAIRS.values():
         shots = [(first, "yes"), (second, "no"), (f"{second} {first}", "vielleicht")]
-        text = written(shots)
-        variants = parse(name).apply(example(text), task=NLI, q=4, seed=0, short="use")
+        text = shots_sentence(tuple(shots)).text
+        given = replace(example(text), shots=tuple(shots))
+        variants = parse(name).apply(given, task=NLI, q=4, seed=0, short="use")
         texts = [made_text for made_text, _ in variant_texts(variants)]
-        assert len(texts) == 4
-        for perturbed in texts:
-            after = examples_of(split(perturbed))
-            assert perturbed != text
+        assert len(set(texts)) == 4
+        assert text not in texts
+        for positions, _ in variants.positions():
+            units = [variants.a.sentence.words[i] for i in positions or ()]
+            after = list(zip(units[::2], units[1::2], strict=True))
             assert Counter(part for part, _ in after) == Counter(part for part, _ in shots)
             assert Counter(answer for _, answer in after) == Counter(answer for _, answer in shots)
             if name == "shuffle_shots":

@@ -54,7 +54,7 @@ def test_commands_and_options_exist(command: Command) -> None:
         text = page.read_text(encoding="utf-8")
         for verb, rest in COMMAND.findall(text):
             if verb not in shown:
-                code, shown[verb], _ = command(*verb.split(), "--help")
+                code, shown[verb], _ = command(*verb.split(), "--help-all")
                 assert code == 0, f"{page.name}: disorder {verb}"
             for option in re.findall(r"(?<=\s)--[a-z-]+", rest.split("#")[0]):
                 assert option in shown[verb], f"{page.name}: disorder {verb} {option}"

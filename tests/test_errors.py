@@ -17,8 +17,10 @@ from disorder.errors import (
     MissingPackage,
     UnknownName,
     install_command,
-    with_keywords,
+    naming_options,
+    option,
 )
+from disorder.requests.commands import resume_line
 
 SOURCE = Path(disorder.__file__).parent
 
@@ -80,19 +82,36 @@ def test_an_unknown_name_gets_the_nearest_or_all() -> None:
 
 
 @pytest.mark.parametrize(
-    ("option", "keyword"),
+    ("keyword", "value", "in_python", "typed"),
     [
-        ("--limit 0: need 1 or more", "limit=0: need 1 or more"),
-        ("choose another --out (nothing was changed)", "choose another out (nothing was changed)"),
-        ("neither --data-dir nor DISORDER_DATA", "neither data_dir nor DISORDER_DATA"),
-        ("say --with T", "say with_=T"),
-        ("--set lr=a", "settings=lr=a"),
-        ("resume it: --resume runs/x", 'resume it: disorder.resume("runs/x")'),
-        ("say which: disorder audit --resume DIR", "say which: disorder audit --resume DIR"),
+        ("limit", 0, "limit=0", "--limit 0"),
+        ("data_dir", ..., "data_dir", "--data-dir"),
+        ("with_", "T", "with_='T'", "--with T"),
+        ("prompt", ["a b", "c"], "prompt=['a b', 'c']", "--prompt 'a b' --prompt c"),
+        ("out", Path("runs/mine--mnli"), "out='runs/mine--mnli'", "--out runs/mine--mnli"),
+        ("curtail", True, "curtail=True", "--curtail"),
     ],
 )
-def test_python_reads_keywords_for_options(option: str, keyword: str) -> None:
-    assert with_keywords(option) == keyword
+def test_an_option_is_named_as_the_reader_writes_it(
+    keyword: str, value: Any, in_python: str, typed: str
+) -> None:
+    assert option(keyword, value) == in_python
+    with naming_options():
+        assert option(keyword, value) == typed
+    assert option(keyword, value) == in_python
+
+
+def test_what_resumes_a_run_is_a_command_or_a_line_of_python() -> None:
+    given: Any = {"base_url": "http://127.0.0.1:1/v1", "prompt": ["my prompt.j2"]}
+    assert resume_line("runs/x", "python:mine:model", **given) == (
+        'disorder.resume("runs/x", model="python:mine:model", base_url="http://127.0.0.1:1/v1", '
+        'prompt=["my prompt.j2"])'
+    )
+    with naming_options():
+        assert resume_line("runs/x", "python:mine:model", **given) == (
+            "disorder audit --resume runs/x python:mine:model --base-url http://127.0.0.1:1/v1 "
+            "--prompt 'my prompt.j2'"
+        )
 
 
 def test_each_surface_reads_its_own_words(run: Command) -> None:
@@ -100,4 +119,4 @@ def test_each_surface_reads_its_own_words(run: Command) -> None:
         disorder.audit("builtin", "builtin", labels="x", limit=10)
     code, _, error = run("audit", "builtin", "builtin", "--labels", "x", "--limit", 10)
     assert code == 2
-    assert "--labels 'x': write it as" in error
+    assert "--labels x: write it as" in error

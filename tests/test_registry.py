@@ -139,8 +139,14 @@ class TestSettings:
         assert settings.settings == {"n": 1, "share": None, "tidy": False, "tags": ""}
 
 
-def test_a_broken_plugin_is_told_at_every_lookup(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.fixture
+def broken(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """An installed plugin that fails after its first part; what is in the list was loaded."""
+    loaded: list[str] = []
+
     def load() -> None:
+        loaded.append("broken")
+
         @transformation(keeps="nothing", destroys="everything")
         def half_there() -> None:
             """Does nothing."""
@@ -149,12 +155,47 @@ def test_a_broken_plugin_is_told_at_every_lookup(monkeypatch: pytest.MonkeyPatch
         raise ImportError("no module named 'gone'")
 
     entry = SimpleNamespace(name="broken", load=load)
-    monkeypatch.setattr(lookup, "entry_points", lambda group: [entry])
-    monkeypatch.setattr(lookup, "_loaded", set())
+    monkeypatch.setattr(lookup, "entry_points", lambda group: [entry] * (group == "disorder"))
+    monkeypatch.setattr(lookup, "_loaded", lookup._loaded - {lookup.PLUGINS})
+    monkeypatch.setattr(lookup, "_broken", {})
+    return loaded
+
+
+def test_a_plugin_is_loaded_when_a_name_is_not_found_or_all_are_listed(broken: list[str]) -> None:
+    assert part(MetricPart, "p_c").name == "p_c"
+    assert part(TransformationPart, "derange").name == "derange"
+    assert broken == [], "a built-in part needs no plugin"
+    assert "p_c" in parts(MetricPart)
+    assert broken == ["broken"]
+
+
+def test_a_broken_plugin_stops_nothing_that_does_not_need_it(broken: list[str]) -> None:
     for _ in range(2):
-        with pytest.raises(DisorderError, match="plugin 'broken' cannot be loaded"):
-            part(MetricPart, "p_c")
-        with pytest.raises(DisorderError, match="no module named 'gone'"):
-            parts(TransformationPart)
-    monkeypatch.setattr(lookup, "entry_points", lambda group: [])
-    assert "half_there" not in parts(TransformationPart)
+        assert "p_c" in parts(MetricPart)
+        assert "half_there" not in parts(TransformationPart)
+        with pytest.raises(UnknownName, match=r"plugin 'broken' cannot be loaded.*'gone'"):
+            part(TransformationPart, "half_there")
+    assert lookup.broken_plugins() == [
+        "plugin 'broken' cannot be loaded (no module named 'gone'); reinstall or uninstall it"
+    ]
+
+
+def test_a_plugin_that_takes_a_name_is_at_fault() -> None:
+    """Also where nothing of that kind was looked up before."""
+    code = """
+from types import SimpleNamespace
+from disorder.registry import CheckPart, broken_plugins, check, lookup, part
+
+def load():
+    @check(asks="Again?")
+    def order(given):
+        "Another one."
+
+plugin = SimpleNamespace(name="late", load=load)
+lookup.entry_points = lambda group: [plugin] * (group == "disorder")
+[told] = broken_plugins()
+assert "two parts are called 'order'" in told, told
+assert part(CheckPart, "order").is_built_in
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr

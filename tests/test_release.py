@@ -17,7 +17,7 @@ import pytest
 
 import disorder
 from disorder.cli.data_hook import main as data_hook
-from disorder.report.citations import PAPERS
+from disorder.results.citations import PAPERS
 
 ROOT = Path(__file__).parents[1]
 WORKFLOWS = sorted((ROOT / ".github" / "workflows").glob("*.yml"))
@@ -124,6 +124,24 @@ def action(tmp_path: Path) -> Callable[..., subprocess.CompletedProcess[str]]:
         return done
 
     return run
+
+
+@pytest.mark.skipif(shutil.which("bash") is None, reason="needs bash")
+@pytest.mark.parametrize("extras", ["", "hf"])
+def test_the_action_installs_the_core_from_the_lock(tmp_path: Path, extras: str) -> None:
+    called = tmp_path / "called"
+    python = tmp_path / "python"
+    python.write_text(f'#!/bin/sh\necho "$@" >> {called}\n', encoding="utf-8")
+    python.chmod(0o755)
+    install = loaded(ROOT / "action.yml")["runs"]["steps"][0]["run"]
+    environment = {"PATH": f"{tmp_path}:{os.environ['PATH']}", "EXTRAS": extras}
+    command = ["bash", "-eo", "pipefail", "-c", install]
+    subprocess.run(command, env=environment | {"HOME_OF_ACTION": "/action"}, check=True)
+    locked, itself, *more = called.read_text(encoding="utf-8").splitlines()
+    assert locked.endswith("--require-hashes -r /action/requirements.lock")
+    assert itself.endswith("--no-deps /action")
+    wanted = ["-c /action/constraints.txt /action[hf]"] if extras else []
+    assert [line.removeprefix("-m pip install --quiet ") for line in more] == wanted
 
 
 @pytest.mark.skipif(shutil.which("bash") is None, reason="needs bash")

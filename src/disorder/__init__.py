@@ -13,8 +13,12 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from disorder.data import read_data
     from disorder.errors import DisorderError
-    from disorder.registry import list_parts
-    from disorder.runs import Run, read_run
+    from disorder.papers.study import study as study
+    from disorder.papers.training import designs as designs
+    from disorder.papers.training import mitigations as mitigations
+    from disorder.registry import VerbPart, list_parts
+    from disorder.results.run import Run
+    from disorder.results.run_folder import read_run
     from disorder.verbs.audit import audit, resume
     from disorder.verbs.board import board
     from disorder.verbs.compare import compare
@@ -24,8 +28,7 @@ if TYPE_CHECKING:
     from disorder.verbs.perturb import perturb
     from disorder.verbs.plan import plan
     from disorder.verbs.sanity import sanity
-    from disorder.verbs.study import study
-    from disorder.verbs.train import designs, mitigations, train
+    from disorder.verbs.train import train
 
 __all__ = [
     "DisorderError",
@@ -33,42 +36,36 @@ __all__ = [
     "audit",
     "board",
     "compare",
-    "designs",
     "explain",
     "gate",
     "list_parts",
     "load_model",
-    "mitigations",
     "perturb",
     "plan",
     "read_data",
     "read_run",
     "resume",
     "sanity",
-    "study",
     "train",
 ]
 __version__ = "0.1.0"
 
 _HOMES = {
     "DisorderError": "errors",
-    "Run": "runs",
+    "Run": "results.run",
     "audit": "verbs.audit",
     "board": "verbs.board",
     "compare": "verbs.compare",
-    "designs": "verbs.train",
     "explain": "verbs.explain",
     "gate": "verbs.gate",
     "list_parts": "registry",
     "load_model": "verbs.model_loading",
-    "mitigations": "verbs.train",
     "perturb": "verbs.perturb",
     "plan": "verbs.plan",
     "read_data": "data",
-    "read_run": "runs",
+    "read_run": "results.run_folder",
     "resume": "verbs.audit",
     "sanity": "verbs.sanity",
-    "study": "verbs.study",
     "train": "verbs.train",
 }  # public name → the module it is loaded from when it is first used
 
@@ -77,8 +74,18 @@ def __getattr__(name: str) -> Any:
     """Load public names when they are first used, so that `import disorder` stays quick."""
     if name in _HOMES:
         return getattr(import_module(f"disorder.{_HOMES[name]}"), name)
-    raise AttributeError(f"module 'disorder' has no attribute {name!r}")
+    found = None if name.startswith("_") else _verbs().get(name)
+    if found is None:
+        raise AttributeError(f"module 'disorder' has no attribute {name!r}")
+    return found.python_function()
+
+
+def _verbs() -> dict[str, VerbPart]:
+    """Verbs that come in by the registry, and have a function."""
+    from disorder.registry import VerbPart, parts
+
+    return {name: entry for name, entry in parts(VerbPart).items() if entry.python}
 
 
 def __dir__() -> list[str]:
-    return sorted([*globals(), *_HOMES])
+    return sorted([*globals(), *_HOMES, *_verbs()])

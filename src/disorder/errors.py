@@ -1,29 +1,19 @@
 """Errors: every mistake a user can make is a `DisorderError` with one clear line.
 
-Messages name what to change by its option (`--limit`); whoever calls from Python reads the keyword
-instead (`limit=`).
+Messages name what to change by `option("limit")`: an option on the command line (`--limit`), a
+keyword in Python (`limit`).
 """
 
 from __future__ import annotations
 
-import collections.abc
 import difflib
-import inspect
 import json
-import keyword
-import re
-import types
-import typing
-from collections.abc import Callable, Iterable, Iterator, Mapping
+import shlex
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from contextvars import ContextVar
-from functools import wraps
 from pathlib import Path
-from typing import Any, ParamSpec, TypeVar
+from typing import Any
 from urllib.parse import unquote, urlsplit
-
-P = ParamSpec("P")
-R = TypeVar("R")
 
 
 class DisorderError(Exception):
@@ -38,14 +28,23 @@ class BadSetting(DisorderError):
         super().__init__(f"{part}: {settings} does not work; need {need}")
 
 
-class UnknownName(DisorderError):
-    """A name that nothing is registered or known under."""
+class BadOption(BadSetting):
+    """An option of a verb has a value that cannot work."""
 
-    def __init__(self, kind: str, name: str, known: Iterable[str]) -> None:
+    def __init__(self, verb: str, *, need: str, **got: object) -> None:
+        options = ", ".join(option(name, value) for name, value in got.items())
+        DisorderError.__init__(self, f"{verb}: {options} does not work; need {need}")
+
+
+class UnknownName(DisorderError):
+    """A name that nothing is registered or known under; `more` says what may be the reason."""
+
+    def __init__(self, kind: str, name: str, known: Iterable[str], *more: str) -> None:
         names = sorted(known)
         close = difflib.get_close_matches(name, names, n=1, cutoff=0.5)
         hint = f"did you mean {close[0]!r}?" if close else f"known: {', '.join(names)}"
-        super().__init__(f"unknown {kind} {name!r}; {hint}")
+        told = "".join(f" ({reason})" for reason in more)
+        super().__init__(f"unknown {kind} {name!r}; {hint}{told}")
 
 
 class BadData(DisorderError):
@@ -121,155 +120,44 @@ class DoesNotApply(Exception):
     """
 
 
-_options_are_meant: ContextVar[bool] = ContextVar("options are meant", default=False)
-# what stands for an option in Python, where it is not its own name
-KEYWORDS = {"set": "settings"}
-COMMAND = re.compile(r"\bdisorder [a-z]+ ")  # a command to type stays as it is
-PAIR = re.compile(r"(?<![\w-])--(columns) (\w+=\w+)")  # an example to copy
-RESUMED = re.compile(r"--resume (\S+)")
-RESUMING = re.compile(r"(?<=resume it: )disorder audit --resume (\S+)(?: ([^\s-]\S*))?$")
-# not inside a name of a folder, which may have two dashes
-OPTION = re.compile(
-    r"(?<![\w-])--([a-z]+(?:-[a-z]+)*)(?: (?=[\w'\"/.~{])(?!(?:or|nor|and|to|is|for)\b))?"
-)
+# Whether whoever reads errors typed options, as on the command line, and not keywords. Of the whole
+# process, since a model may raise in a thread of its own.
+_options_are_meant = False
 
 
 @contextmanager
 def naming_options() -> Iterator[None]:
-    """Inside this, errors of public functions name options, as on the command line."""
-    token = _options_are_meant.set(True)
+    """Inside this, errors name options, as on the command line."""
+    global _options_are_meant
+    before = _options_are_meant
+    _options_are_meant = True
     try:
         yield
     finally:
-        _options_are_meant.reset(token)
+        _options_are_meant = before
 
 
-def with_keywords(message: str) -> str:
-    """A message in the words of Python: keywords for options.
+def names_options() -> bool:
+    """Whether errors name options, as on the command line, and not keywords of Python."""
+    return _options_are_meant
 
-    >>> with_keywords("--limit 0: need 1 or more; choose another --out")
-    'limit=0: need 1 or more; choose another out'
-    >>> with_keywords("say which one it is: --columns NAME=label")
-    'say which one it is: columns="NAME=label"'
-    >>> with_keywords("runs/mine--mnli is no run")
-    'runs/mine--mnli is no run'
-    >>> with_keywords("resume it: disorder audit --resume runs/x python:mine:model")
-    'resume it: disorder.resume("runs/x", model="python:mine:model")'
+
+def option(keyword: str, value: object = ...) -> str:
+    """An option, and its value if there is one, as whoever reads the error writes it.
+
+    >>> option("data_dir"), option("limit", 0), option("columns", "NAME=label")
+    ('data_dir', 'limit=0', "columns='NAME=label'")
+    >>> with naming_options():
+    ...     option("data_dir"), option("limit", 0), option("with_", ["sort", "a b"])
+    ('--data-dir', '--limit 0', "--with sort --with 'a b'")
     """
-    message = RESUMING.sub(_resumed, message)
-    command = COMMAND.search(message)
-    end = command.start() if command else len(message)
-    said = RESUMED.sub(r'disorder.resume("\1")', message[:end])
-    said = PAIR.sub(r'--\1 "\2"', said)
-    return OPTION.sub(_keyword, said) + message[end:]
-
-
-def _resumed(command: re.Match[str]) -> str:
-    """The function for a command that resumes; a model that is no spec is an object there."""
-    folder, model = command.groups()
-    if model is None:
-        return f'disorder.resume("{folder}")'
-    named = f'"{model}"' if ":" in model else "…"
-    return f'disorder.resume("{folder}", model={named})'
-
-
-def _keyword(option: re.Match[str]) -> str:
-    name = option[1].replace("-", "_")
-    name = KEYWORDS.get(name, name) + ("_" if keyword.iskeyword(name) else "")
-    return f"{name}=" if option[0].endswith(" ") else name
-
-
-def check_keywords(
-    inside: Mapping[str, tuple[str, ...]] | None = None,
-) -> Callable[[Callable[P, R]], Callable[P, R]]:
-    """Decorate a public function so that an unknown keyword raises `UnknownName`.
-
-    `inside` maps a keyword that takes a mapping to the names that belong into it: one of those
-    given as a keyword of its own is told where it goes. Signature and types stay as they are.
-    """
-
-    def decorate(function: Callable[P, R]) -> Callable[P, R]:
-        signature = inspect.signature(function)
-        known = tuple(signature.parameters)
-
-        @wraps(function)
-        def checked(*args: P.args, **kwargs: P.kwargs) -> R:
-            for name in kwargs:
-                if name not in known:
-                    raise _unknown(function.__name__, name, known, inside or {})
-            try:
-                bound = signature.bind(*args, **kwargs)
-            except TypeError as error:
-                raise DisorderError(f"{function.__name__}: {error}") from None
-            convert_arguments(function, bound.arguments)
-            try:
-                return function(*bound.args, **bound.kwargs)
-            except DisorderError as error:
-                if not _options_are_meant.get():
-                    error.args = (with_keywords(str(error)),)
-                raise
-
-        return checked
-
-    return decorate
-
-
-def convert_arguments(function: Callable[..., Any], arguments: dict[str, Any]) -> None:
-    """Convert plain arguments (numbers, names, lists of names) to the types that a function
-    declares, in place; one that cannot be is a `BadSetting`.
-    """
-    from pydantic import TypeAdapter, ValidationError
-
-    hints = typing.get_type_hints(function)
-    for name, value in arguments.items():
-        hint: Any = hints.get(name)
-        if not _is_plain(hint):
-            continue
-        try:
-            arguments[name] = TypeAdapter(hint).validate_python(value)
-        except ValidationError:
-            raise BadSetting(function.__name__, need=_in_words(hint), **{name: value}) from None
-
-
-PLAIN = (int, float, bool, str, Path, type(None))
-
-
-def _is_plain(hint: Any) -> bool:
-    """Whether a type is made of numbers, names, lists of names and callbacks only."""
-    if hint in PLAIN:
-        return True
-    origin = typing.get_origin(hint)
-    if origin is typing.Literal or origin is collections.abc.Callable:
-        return True
-    if origin in (typing.Union, types.UnionType, collections.abc.Sequence, collections.abc.Mapping):
-        return all(map(_is_plain, typing.get_args(hint)))
-    return False
-
-
-WORDS = {int: "a whole number", float: "a number", bool: "True or False", str: "a string"}
-
-
-def _in_words(hint: Any) -> str:
-    """What a parameter of this type needs."""
-    origin = typing.get_origin(hint)
-    if origin is typing.Literal:
-        return " or ".join(map(str, typing.get_args(hint)))
-    if origin in (typing.Union, types.UnionType):
-        options = [option for option in typing.get_args(hint) if option is not type(None)]
-        return " or ".join(dict.fromkeys(map(_in_words, options)))
-    if origin is collections.abc.Sequence:
-        return "a list"
-    if origin is collections.abc.Mapping:
-        return "a mapping"
-    if origin is collections.abc.Callable:
-        return "a function"
-    return WORDS.get(hint, getattr(hint, "__name__", str(hint)))
-
-
-def _unknown(
-    function: str, name: str, known: tuple[str, ...], inside: Mapping[str, tuple[str, ...]]
-) -> DisorderError:
-    for owner, names in inside.items():
-        if name in names:
-            return DisorderError(f"{function}: write {name} as {owner}={{{name!r}: …}}")
-    return UnknownName(f"keyword of {function}", name, known)
+    value = str(value) if isinstance(value, Path) else value
+    if not _options_are_meant:
+        return keyword if value is ... else f"{keyword}={value!r}"
+    flag = f"--{keyword.strip('_').replace('_', '-')}"
+    if value is ... or value is True:
+        return flag
+    if isinstance(value, Mapping):
+        value = [f"{name}={each}" for name, each in value.items()]
+    values = value if isinstance(value, list | tuple) else [value]
+    return " ".join(f"{flag} {shlex.quote(str(each))}" for each in values)

@@ -15,14 +15,16 @@ from typing import Any, Literal, Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
-from disorder.abstention import predicted_label
+from disorder.predictions import Predictions, predicted_label
 
 Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]
 Floats = NDArray[np.float64]
 Texts = tuple[str, str | None]
 TokenUnit = tuple[int, int, tuple[int, ...]]  # where it lies in the text, and its token numbers
-Fidelity = Literal["paper", "released"]
+# how texts are cut and written: all that is glued to a word moves with it, as a paper describes it,
+# as its authors' code does it
+Fidelity = Literal["natural", "paper", "released"]
 DISORDER = (
     "global_disorder",
     "local_disorder",
@@ -32,9 +34,8 @@ DISORDER = (
     "kendall_tau",
 )  # the measures of how far a perturbed text is from its original order
 Progress = Callable[[str, int, int, str], None]  # stage, done, total, note
-# how the examples of a prompt are written as one text: part, mark, answer, mark
-BEFORE_ANSWER = "␟"
-AFTER_ANSWER = "␞"
+Shots = tuple[tuple[str, str], ...]  # the examples of a prompt, each with its answer
+ORIGINAL = "original"  # stands for the transformation of texts that are not perturbed
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +44,7 @@ class Example:
 
     For question answering `answers` holds the gold answers, each with where it starts in the
     passage (−1: not given); an empty tuple marks a question that the passage does not answer.
+    `shots` are the examples of a prompt where those are what is perturbed; `text_a` shows them.
     """
 
     id: str
@@ -51,6 +53,7 @@ class Example:
     label: str
     groups: Mapping[str, str] = field(default_factory=dict)
     answers: tuple[tuple[str, int], ...] | None = None  # None where the data does not say
+    shots: Shots = ()
 
     @property
     def texts(self) -> Texts:
@@ -118,10 +121,13 @@ class Sentence:
     Words are `text[starts[i]:ends[i]]`; where the unit is another, they are characters, tokens,
     sentences or lines. `is_spaced` is False for scripts written without spaces; `joint` is what
     stands between two words that were no neighbours. `groups` says of characters which word they
-    stand in (−1: none). What only some transformations need is filled in for those: the universal
-    word class of each word and whether it heads a noun phrase (`tags`, `is_head`), and how much the
-    model's loss depends on it (`importance`). `tokens` holds the token numbers of each unit where
-    those are moved and not pieces of the text: what a model reads then has no text of its own.
+    stand in (−1: none). `keeps_gaps` says that white space belongs to the places between words and
+    stays there, whatever word comes. What only some transformations need is filled in for those:
+    the universal word class of each word and whether it heads a noun phrase (`tags`, `is_head`),
+    and how much the model's loss depends on it (`importance`). `tokens` holds the token numbers of
+    each unit where those are moved and not pieces of the text: what a model reads then has no text
+    of its own. `is_shots` marks the examples of a prompt: units are each example and its answer in
+    turn.
     """
 
     text: str
@@ -135,6 +141,8 @@ class Sentence:
     groups: Ints | None = None
     joint: str = " "
     tokens: tuple[tuple[int, ...], ...] | None = None
+    keeps_gaps: bool = False
+    is_shots: bool = False
 
     def __len__(self) -> int:
         return len(self.starts)
@@ -185,6 +193,8 @@ class Sentence:
             None if self.groups is None else self.groups[positions],
             self.joint,
             None if self.tokens is None else tuple(self.tokens[i] for i in positions.tolist()),
+            self.keeps_gaps,
+            self.is_shots,
         )
 
 
@@ -323,8 +333,8 @@ class Predictor(Protocol):
     def fingerprint(self) -> str:
         """A hash of the model itself; empty when there is none to trust."""
 
-    def __call__(self, texts: Sequence[Texts], /) -> Floats:
-        """Probabilities, one row per text (or pair)."""
+    def __call__(self, texts: Sequence[Texts], /) -> Floats | Predictions:
+        """Probabilities, one row per text (or pair); with outcomes where the model can fail."""
 
 
 def shows_probabilities(predictions: Floats) -> bool:
@@ -346,7 +356,9 @@ class Outcomes:
     holds numbers. `is_simple` marks examples whose perturbed text is one sentence of more than
     three words (the first dev-r filter). `n_planned` is set where prediction stopped early: how
     many variants each example would have. `gives_probabilities` is what is known of the model
-    beyond these predictions; None: nothing.
+    beyond these predictions; None: nothing. `family` numbers the family of each example, `control`
+    has the predictions for its surface control, NaN where there is none. `n_failed` is how many of
+    its variants got no answer.
     """
 
     transformation: str
@@ -362,6 +374,9 @@ class Outcomes:
     is_copy: bool = False
     n_planned: Ints | None = None
     gives_probabilities: bool | None = None
+    family: Ints | None = None
+    control: Floats | None = None
+    n_failed: Ints | None = None
 
     def __len__(self) -> int:
         return len(self.example)
@@ -437,6 +452,9 @@ class Outcomes:
             self.is_copy,
             None if self.n_planned is None else self.n_planned[keep],
             self.has_probabilities,
+            None if self.family is None else self.family[keep],
+            None if self.control is None else self.control[keep],
+            None if self.n_failed is None else self.n_failed[keep],
         )
 
 

@@ -14,13 +14,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from disorder.errors import BadData
+from disorder.parquet_size import check_unpacked
 from disorder.visible_text import one_line
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
 MAX_JSON = 64 * 1024**2  # bytes of a JSON file
-MAX_PARQUET = 4 * 1024**3  # bytes of a Parquet file, also of what its header says it unpacks to
+MAX_PARQUET = 4 * 1024**3  # bytes of a Parquet file; parquet_size.py limits what it unpacks to
 MAX_DEPTH = 64  # lists and objects inside each other
 MAX_REASON = 200  # characters of a library's message that are shown
 
@@ -117,15 +118,8 @@ def parse_parquet(content: bytes, where: str, *, schema: pa.Schema | None = None
     import pyarrow.parquet as pq
 
     try:
+        check_unpacked(content, where)
         # as bytes, since a path such as builtin:bow/x.parquet would be taken for an address
-        source = pa.BufferReader(content)
-        metadata = pq.read_metadata(source)
-        unpacked = sum(
-            metadata.row_group(i).total_byte_size for i in range(metadata.num_row_groups)
-        )
-        if unpacked > MAX_PARQUET:
-            told = f"unpacks to {unpacked:,} bytes; at most {MAX_PARQUET:,} are read"
-            raise BadData(f"{where} {told}")
         table = pq.read_table(pa.BufferReader(content), schema=schema)
         table.validate(full=True)
         return table

@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 
 import disorder
-from disorder.runs import Run, write_run
+from disorder.results.run import Run
+from disorder.results.run_folder import write_run
 
 N_MODELS = 100
 DATASETS = ["builtin", "mnli:matched", "snli:test", "rte", "<b>hostile</b> \u202edata"]

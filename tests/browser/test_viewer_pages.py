@@ -210,7 +210,7 @@ def test_a_running_run_is_followed_to_its_end(
         page.get_by_role("link", name="live").click()
         total = page.locator("[data-total]")
         first = total.inner_text()
-        assert first.endswith("of 9 parts done")
+        assert first.endswith("examples done, over all transformations")
         assert_accessible(page)
         page.wait_for_function(
             "before => document.querySelector('[data-total]')?.textContent !== before", arg=first
@@ -272,3 +272,23 @@ def test_paths_that_climb_are_denied_and_the_server_ends_cleanly(
     assert server.stop() == 0
     assert len([line for line in server.lines if "denied 403" in line]) == 3
     assert server.lines[-1] == "stopped"
+
+
+def test_a_page_of_others_leads_nowhere_by_itself(
+    page: Any, serve: Callable[..., Any], tmp_path: Path, seen: Any
+) -> None:
+    (tmp_path / "theirs.html").write_text(
+        "<title>disorder sanity: theirs</title>"
+        '<meta http-equiv="refresh" content="0; url=http://elsewhere.example/">'
+        "<h1>theirs</h1><script>document.title = 'owned'</script>",
+        encoding="utf-8",
+    )
+    page.goto(str(serve("view", tmp_path).url))
+    page.get_by_role("link", name="theirs").click()
+    page.wait_for_timeout(500)
+    assert page.get_by_role("heading", name="theirs").is_visible()
+    assert page.title() == "disorder sanity: theirs"
+    page.get_by_role("link", name="all runs and results").click()
+    assert page.get_by_role("link", name="theirs").is_visible()
+    assert any("sandboxed" in error for error in seen.errors), "its script was stopped"
+    seen.errors.clear()

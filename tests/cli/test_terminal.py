@@ -19,9 +19,10 @@ from rich.text import Text
 from conftest import Command
 from disorder.data import read_data
 from disorder.errors import BadData
-from disorder.report.fitted_tables import Cell, NamedRow, ScoreTable, fitted
-from disorder.report.safe_console import SafeConsole
-from disorder.report.terminal import show
+from disorder.results.grid import Cell, Column, Grid
+from disorder.results.safe_console import SafeConsole
+from disorder.results.terminal import show
+from disorder.results.terminal_table import fitted
 from disorder.transformations.applying.suites import suites
 from disorder.verbs.audit import audit
 
@@ -41,7 +42,7 @@ def test_disorder_alone_is_a_short_help(command: Command, monkeypatch: pytest.Mo
     assert max(map(len, lines)) <= 80
     assert len(lines) <= 45
     assert sum(line.startswith("  disorder ") for line in lines) == 3
-    for name in ("audit", "sanity", "explain", "gate", "report", "human", "mitigations", "list"):
+    for name in ("audit", "sanity", "explain", "gate", "report", "human", "train", "list"):
         assert any(line.startswith(f"  {name} ") for line in lines), name
 
 
@@ -60,12 +61,11 @@ def test_a_wrong_command_is_still_an_error(command: Command) -> None:
     assert "adit" in err
 
 
-def _table(n_columns: int, names: list[str]) -> ScoreTable:
+def _table(n_columns: int, names: list[str]) -> Grid:
     cell = Cell("0.673", ".65–.69")
     heads = ["accuracy", "agreement", "WOS", "confidence", "skill kept", "steadiness"][:n_columns]
-    return ScoreTable(
-        "all examples (1,000)", heads, [NamedRow(name, [cell] * n_columns) for name in names]
-    )
+    columns = [Column("all examples (1,000)", "name"), *map(Column, heads)]
+    return Grid(columns, [[Cell(name), *[cell] * n_columns] for name in names])
 
 
 @pytest.mark.parametrize("width", [60, 80, 120])

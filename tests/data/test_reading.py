@@ -125,6 +125,11 @@ class TestFormats:
             == 2
         )
 
+    def test_no_text_passes_for_the_border_between_two_in_a_fingerprint(self) -> None:
+        one = [{"text_a": "good\0movie here", "text_b": "bad film", "label": "x", "id": "1"}]
+        two = [{"text_a": "good", "text_b": "movie here\0bad film", "label": "x", "id": "1"}]
+        assert read_data(one).fingerprint != read_data(two).fingerprint
+
     def test_the_fingerprint_is_of_content_and_not_of_form_or_order(
         self, write: Callable[..., str]
     ) -> None:

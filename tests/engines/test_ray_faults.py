@@ -19,7 +19,7 @@ import pytest
 from disorder.engines import ray as ray_engine
 from disorder.errors import DisorderError
 from disorder.models.bow import Bow
-from disorder.runs import read_run
+from disorder.results.run_folder import read_run
 from disorder.verbs.audit import audit, resume
 from faults.laboratory import note, samples_of, scores_of
 from models.test_fingerprint_contract import bow_folder

@@ -11,11 +11,12 @@ import signal
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from disorder.errors import DisorderError
-from disorder.runs import read_run
+from disorder.results.run_folder import read_run
 from disorder.steps import OVERALL
 from disorder.verbs.audit import BLOCK, audit, resume
 
@@ -65,8 +66,12 @@ def command(place: Path, out: str, *, is_resumed: bool) -> list[str]:
     return [*start, "python:slow_model:predict", "data.jsonl", *with_, "--q", "40", "--out", out]
 
 
-def scores_of(folder: Path) -> str:
-    return json.dumps(json.loads((folder / "run.json").read_text())["scores"])
+OF_THE_WAY = {"started", "seconds", "profile"}  # all that may differ after a kill
+
+
+def run_of(folder: Path) -> dict[str, Any]:
+    found = json.loads((folder / "run.json").read_text())
+    return {name: value for name, value in found.items() if name not in OF_THE_WAY}
 
 
 def samples_of(folder: Path) -> dict[str, bytes]:
@@ -85,7 +90,7 @@ def test_killed_at_random_moments_it_ends_with_the_same_bytes(place: Path) -> No
         check=True,
         capture_output=True,
     )
-    expected, n_predicted = scores_of(place / "whole"), read_run(place / "whole").n_predictions
+    expected = run_of(place / "whole")
     draw, kills, out = random.Random(0), 0, "perturbed"
     for attempt in range(4 * KILLS):
         is_resumed = (place / out / "run.json").exists()
@@ -111,13 +116,46 @@ def test_killed_at_random_moments_it_ends_with_the_same_bytes(place: Path) -> No
             text = process.stderr.read().decode()
             process.stderr.close()
         assert process.returncode == 0, text
-        assert scores_of(place / out) == expected
+        assert run_of(place / out) == expected
         assert samples_of(place / out) == samples_of(place / "whole")
         if kills >= KILLS:
             break
         out = f"perturbed{attempt}"  # done before it could be killed often enough: start another
     assert kills >= KILLS
-    assert n_predicted == 400 * (1 + 40 + 10 + 1)
+    assert expected["n_predictions"] == 400 * (1 + 40 + 10 + 1)
+
+
+MORTAL = """
+import os, pathlib, signal
+from slow_model import labels, predict as answer
+
+calls = pathlib.Path("calls")
+
+
+def predict(pairs):
+    with calls.open("a") as file:
+        file.write(".")
+    if calls.stat().st_size == 2:  # the original texts are done
+        os.kill(os.getpid(), signal.SIGKILL)
+    return answer(pairs)
+"""
+
+
+@pytest.mark.skipif(os.name == "nt", reason="signals")
+def test_after_a_kill_all_of_the_run_is_the_same_but_what_tells_the_way(place: Path) -> None:
+    (place / "mortal_model.py").write_text(MORTAL)
+    start = [sys.executable, "-m", "disorder", "audit"]
+    model = "python:mortal_model:predict"
+    words = [model, "data.jsonl", "--with", "derange", "--q", "4", "--cache", "off"]
+    typed = [
+        [*start, *words, "--out", "killed"],
+        [*start, "--resume", "killed", model],
+        [*start, *words, "--out", "whole"],
+    ]
+    done = [subprocess.run(each, cwd=place, capture_output=True, check=False) for each in typed]
+    assert [each.returncode for each in done] == [-signal.SIGKILL, 0, 0], done
+    assert json.loads((place / "killed" / "run.json").read_text())["profile"]["resumed"] > 0
+    assert run_of(place / "killed") == run_of(place / "whole")
 
 
 def test_a_resumed_run_predicts_no_finished_block_again(
@@ -173,6 +211,24 @@ def test_a_damaged_part_is_predicted_again(place: Path, monkeypatch: pytest.Monk
         assert again.scores == whole.scores
         assert samples_of(Path("run")) == before
         assert any("damaged" in note for note in again.notes)
+
+
+def test_an_unfinished_run_of_before_is_not_resumed(
+    place: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(place)
+    monkeypatch.syspath_prepend(str(place))
+    audit("python:slow_model:predict", "data.jsonl", q=2, with_=["derange"], out="run")
+    state = json.loads(Path("run/run.json").read_text())
+    Path("run/run.json").write_text(json.dumps({**state, "status": "started"}))
+    journal = Path("run/samples/journal.jsonl")
+    entries = [json.loads(line) for line in journal.read_text().splitlines()]
+    older = [{key: entry[key] for key in entry if key != "predicted"} for entry in entries]
+    journal.write_text("".join(json.dumps(entry) + "\n" for entry in older))
+    with pytest.raises(DisorderError, match="run was begun by an earlier version of disorder"):
+        resume("run", model=MODEL)
+    Path("run/run.json").write_text(json.dumps(state))
+    assert len(read_run("run").samples()) == 400 * 3  # a finished one stays readable
 
 
 def test_changed_data_is_not_mixed_into_a_run(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -82,7 +82,8 @@ def failing(disk: Disk) -> Iterator[Disk]:
         if not set(mode) & set("wxa+") or not disk.holds(file):
             return opened(file, mode, buffering, *given, **more)
         disk.step(f"open {file}")
-        raw = _Raw(os.fspath(file), mode.replace("b", "").replace("t", ""))
+        where = file if isinstance(file, int) else os.fspath(file)
+        raw = _Raw(where, mode.replace("b", "").replace("t", ""))
         raw.disk = disk
         buffered = io.BufferedRandom(raw) if "+" in mode else io.BufferedWriter(raw)
         return buffered if "b" in mode else io.TextIOWrapper(buffered, *given, **more)

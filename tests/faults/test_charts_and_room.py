@@ -13,13 +13,16 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from disorder.cli.options import new_folder
 from disorder.errors import CannotWrite, DisorderError
-from disorder.report import chart_process, charts
-from disorder.report.chart_process import ChartFailed, ChartProcess, drawn_by_child
-from disorder.report.page import page
-from disorder.runs import read_run
-from disorder.verbs.audit import audit, pipeline, prediction_array
-from disorder.verbs.audit.prediction_array import LARGE, empty_array
+from disorder.results import chart_process, charts
+from disorder.results.chart_process import ChartFailed, ChartProcess, drawn_by_child
+from disorder.results.page import page
+from disorder.results.run_folder import read_run
+from disorder.store.storage import write_atomically
+from disorder.verbs import transformation_samples
+from disorder.verbs.audit import audit, pipeline
+from disorder.verbs.transformation_samples import LARGE, empty_array
 from faults.laboratory import disorder_command, environment, run, small_run
 
 SPEC = {"data": {"values": [{"a": 1}]}, "mark": "point", "encoding": {"x": {"field": "a"}}}
@@ -118,14 +121,14 @@ class TestRoom:
         def full(*_: object) -> None:
             raise OSError(28, "No space left on device")
 
-        monkeypatch.setattr(prediction_array.os, "posix_fallocate", full)
+        monkeypatch.setattr(transformation_samples.os, "posix_fallocate", full)
         with pytest.raises(DisorderError, match="No space left on device"):
             empty_array((LARGE, 1, 1))
 
     def test_large_arrays_have_their_room_before_they_are_used(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr(prediction_array, "LARGE", 100)
+        monkeypatch.setattr(transformation_samples, "LARGE", 100)
         array = empty_array((50, 2, 2))
         assert isinstance(array, np.memmap)
         assert np.isnan(array).all()
@@ -154,3 +157,23 @@ class TestRoom:
         done = run("audit", "--resume", "run", cwd=tmp_path)
         (tmp_path / "run").chmod(0o755)
         assert done.is_one_line("cannot be written")
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["漢" * 83, "é" * 126, "a" * 252, "\udcff" * 252],
+    ids=["Chinese", "French", "English", "no letters"],
+)
+def test_a_file_name_as_long_as_a_file_system_takes_is_written(tmp_path: Path, name: str) -> None:
+    """It counts bytes; the temporary name beside it must be no longer."""
+    path = tmp_path / name
+    write_atomically(path, b"x")
+    assert path.read_bytes() == b"x"
+    assert [each.name for each in tmp_path.iterdir()] == [name]
+
+
+def test_a_new_folder_for_long_names_can_be_made(tmp_path: Path) -> None:
+    folder = new_folder("漢" * 200, "語" * 200, home=str(tmp_path))
+    assert folder.is_dir()
+    assert len(os.fsencode(folder.name)) <= 255
+    assert "漢漢" in folder.name

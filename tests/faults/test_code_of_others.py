@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 import os
+import subprocess
 import sys
 import threading
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from conftest import NLI
@@ -16,11 +18,11 @@ from disorder.errors import BadModel, DisorderError
 from disorder.models import load
 from disorder.models.loading import loading
 from disorder.registry import ModelPart, parts
-from disorder.runs.folder_lock import FolderLock
+from disorder.store.store import Store
 from disorder.verbs.audit import audit, resume
 from disorder.verbs.board import board
 from disorder.verbs.train import resume as resume_training
-from faults.laboratory import changed, copied, run
+from faults.laboratory import changed, copied, disorder_command, environment, run
 
 MARK = "was-here"
 EVIL = f"python:evil:{'predict'}"
@@ -160,7 +162,7 @@ def test_a_lock_that_is_a_link_is_not_followed(tmp_path: Path) -> None:
     (tmp_path / "site").mkdir()
     (tmp_path / "site" / ".lock").symlink_to(tmp_path / "file")
     with pytest.raises(DisorderError, match="cannot be written"):
-        FolderLock(tmp_path / "site", may_have_links=True)
+        Store.open(tmp_path / "site", may_have_links=True)
     assert (tmp_path / "file").read_text() == "precious"
 
 
@@ -173,9 +175,9 @@ def test_a_board_shows_no_page_that_a_run_folder_holds(finished: Path, tmp_path:
     (tmp_path / "runs" / "linked" / "report.html").symlink_to(tmp_path / "secret")
     (tmp_path / "runs" / "scripted" / "report.html").write_text("<script>alert(1)</script>")
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr("disorder.report.charts.svg", lambda spec: "<svg/>")
+        patched.setattr("disorder.results.charts.svg", lambda spec: "<svg/>")
         board(tmp_path / "runs", out=tmp_path / "site")
-    pages = [path.read_text() for path in (tmp_path / "site" / "reports").iterdir()]
+    pages = [path.read_text() for path in (tmp_path / "site" / "reports").glob("*.html")]
     assert len(pages) == 2
     assert not any("my-key" in page or "<script" in page for page in pages)
 
@@ -328,6 +330,69 @@ def test_what_a_model_prints_is_not_on_standard_output(
     assert json.loads(out)["status"] == "done"
     assert "on import" in err
     assert "on a call" in err
+
+
+def test_what_a_model_writes_to_the_descriptor_is_not_on_standard_output(tmp_path: Path) -> None:
+    """As native libraries and child processes do."""
+    (tmp_path / "raw.py").write_text(
+        "import os\ndef f(texts):\n    os.write(1, b'RAW\\n')\n    os.system('echo CHILD')\n"
+        "    return ['neutral'] * len(texts)\n"
+    )
+    words = ("--limit", 3, "--q", 2, "--with", "reverse", "--cache", "off", "--json")
+    command = disorder_command("audit", "python:raw:f", "builtin", *words)
+    done = subprocess.run(
+        command, cwd=tmp_path, env=environment(), capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["status"] == "done"
+    assert "RAW" in done.stderr
+    assert "CHILD" in done.stderr
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs os.fork")
+def test_a_model_that_forks_goes_on_once(tmp_path: Path) -> None:
+    (tmp_path / "forking.py").write_text(
+        "import os\ndef f(texts):\n    os.fork()\n    return ['neutral'] * len(texts)\n"
+    )
+    words = ("--limit", 3, "--q", 2, "--with", "reverse", "--cache", "off", "--json")
+    command = disorder_command("audit", "python:forking:f", "builtin", *words)
+    done = subprocess.run(
+        command, cwd=tmp_path, env=environment(), capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["status"] == "done"
+    assert done.stderr.count("Report:") <= 1
+
+
+def test_a_model_that_changes_the_folder_does_not_move_the_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: Any
+) -> None:
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / "moving.py").write_text(
+        "import os\nos.chdir('elsewhere')\ndef f(texts):\n    os.chdir('/')\n"
+        "    return ['neutral'] * len(texts)\n"
+    )
+    monkeypatch.chdir(tmp_path)
+    words = ("--limit", 3, "--q", 2, "--with", "reverse", "--cache", "off", "--out", "run")
+    code, _, err = command("audit", "python:moving:f", "builtin", *words)
+    assert code == 0, err
+    assert (tmp_path / "run" / "run.json").exists()
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        np.array([[0.5 + 3j, 0.5, 0], [1, 0, 0]]),
+        np.array([[0.5 + 3j, 0.5, 0], [1, 0, 0]], np.complex64),
+        [[0.5 + 3j, 0.5, 0], [1, 0, 0]],
+        [{"neutral": np.complex128(1 + 3j)}, {"neutral": 1.0}],
+        [{"neutral": np.complex64(1 + 3j)}, {"neutral": 1.0}],
+    ],
+)
+def test_complex_numbers_do_not_lose_their_imaginary_part(given: Any) -> None:
+    model = load(lambda texts: given, task=NLI)
+    with pytest.raises(BadModel, match=r"complex numbers; need real|cannot read the prediction"):
+        model([("a", "b"), ("c", "d")])
 
 
 def test_what_a_model_prints_from_python_stays_where_it_is(

@@ -249,7 +249,7 @@ def test_a_chart_that_cannot_be_drawn_leaves_the_viewer_running(
 ) -> None:
     from starlette.testclient import TestClient
 
-    from disorder.report import chart_process, charts
+    from disorder.results import chart_process, charts
     from disorder.web import run_page
     from disorder.web.viewer_app import viewer_app
 

@@ -203,7 +203,8 @@ def _hears_interrupts() -> None:
 
 
 @pytest.mark.skipif(os.name == "nt", reason="signals")
-def test_an_interrupt_says_how_to_resume_and_that_works(tmp_path: Path) -> None:
+@pytest.mark.parametrize("name", ["SIGINT", "SIGTERM"])
+def test_an_interrupt_says_how_to_resume_and_that_works(tmp_path: Path, name: str) -> None:
     (tmp_path / "slow.py").write_text(SLOW)
     words = ("audit", "python:slow:predict", "builtin", "--limit", 9, "--q", 2, "--out", "a b")
     process = subprocess.Popen(
@@ -219,7 +220,7 @@ def test_an_interrupt_says_how_to_resume_and_that_works(tmp_path: Path) -> None:
         assert time.monotonic() < end
         assert process.poll() is None
         time.sleep(0.02)
-    process.send_signal(signal.SIGINT)
+    process.send_signal(getattr(signal, name))
     _, err = process.communicate(timeout=30)
     assert process.returncode == 130, err
     told = err.decode().strip().splitlines()[-1]

@@ -20,9 +20,13 @@ from hypothesis import strategies as st
 from disorder.data import read_data
 from disorder.errors import BadData, DisorderError
 from disorder.models import load
-from disorder.report.page import page
-from disorder.runs import Run, read_examples, read_run
-from disorder.runs.prediction_cache import key_of
+from disorder.models.inputs.variants import text_segments
+from disorder.predictions import Predictions
+from disorder.results.page import page
+from disorder.results.run import Run
+from disorder.results.run_folder import read_run
+from disorder.store.examples_file import read_examples
+from disorder.store.prediction_cache import key_of
 from disorder.types import Task
 from disorder.untrusted_files import parse_json, read_file, read_json
 from disorder.verbs.audit import audit, resume
@@ -227,8 +231,8 @@ def _is_shown(run: Run) -> None:
     """Everything that a run is turned into without a chart."""
     from rich.console import Console
 
-    from disorder.report import charts
-    from disorder.report.terminal import show
+    from disorder.results import charts
+    from disorder.results.terminal import show
 
     before, charts.svg = charts.svg, lambda spec: json.dumps(spec)  # type: ignore[assignment]
     try:
@@ -340,7 +344,8 @@ def test_kept_predictions_that_no_model_made_are_not_used(
     task = Task("toy", ("no", "yes"), "a")
     model = load(Costly(), task=task, cache=tmp_path)
     assert model.cache is not None
-    model.cache.put([key_of("costly:1", "fp32", ("a", None))], np.array([values]))
+    key = key_of("costly:1", "fp32", text_segments(("a", None)))
+    model.cache.put([key], Predictions.answered(np.array([values])))
     assert model(["a", "b"]).tolist() == [[0.25, 0.75]] * 2
     assert model.counts["cached"] == 0
     again = load(Costly(), task=task, cache=tmp_path)

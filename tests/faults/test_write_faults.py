@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from disorder.errors import CannotWrite, DisorderError
-from disorder.runs import storage
+from disorder.store import storage
 from disorder.verbs.audit import division
 from faults.disk import ERRORS, KINDS, Disk, Kind, failing
 from faults.laboratory import note, size
@@ -35,7 +35,7 @@ USUAL = (3, 40)
 def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A folder on the failing disk; charts are not drawn, and blocks are small."""
     monkeypatch.setattr(division, "BLOCK", 96)  # several parts
-    monkeypatch.setattr("disorder.report.charts.svg", lambda spec: "<svg/>")
+    monkeypatch.setattr("disorder.results.charts.svg", lambda spec: "<svg/>")
     monkeypatch.setenv("DISORDER_CACHE", str(tmp_path / "cache"))
     (tmp_path / "disk").mkdir()
     return tmp_path / "disk"

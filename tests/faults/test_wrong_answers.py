@@ -17,8 +17,9 @@ import pytest
 
 from disorder.cli import options
 from disorder.errors import BadData, DisorderError
-from disorder.runs import read_run, storage
-from disorder.runs.folder_lock import FolderLock
+from disorder.results.run_folder import read_run
+from disorder.store import storage
+from disorder.store.store import Store
 from disorder.verbs import human
 from disorder.verbs.audit import audit, resume
 from disorder.verbs.compare import compare
@@ -125,10 +126,10 @@ class TestOldParts:
             tmp_path / "s",
         )
         assert command(*words, "--q", 2)[0] == 0
-        (tmp_path / "s" / "study.json").unlink()
+        (tmp_path / "s" / "result.json").unlink()
         code, _, err = command(*words, "--q", 3)
         assert code == 2
-        assert "holds results of a study that has no study.json" in err
+        assert "holds results of a study that has no result.json" in err
 
     def test_a_fresh_training_leaves_no_checkpoint_of_another_to_be_resumed(
         self, tmp_path: Path
@@ -191,7 +192,7 @@ class TestTwoWriters:
     ) -> None:
         """Before anything is loaded: what is named here is not there."""
         monkeypatch.chdir(tmp_path)
-        with FolderLock(tmp_path / "out"):
+        with Store.open(tmp_path / "out"):
             code, _, err = command(*WRITERS[name])
         assert code == 2, err
         assert "out is being written by another disorder" in err
@@ -212,7 +213,7 @@ class TestTwoWriters:
 
         human.make("builtin", tmp_path / "task", n=6)
         with (
-            FolderLock(tmp_path / "task"),
+            Store.open(tmp_path / "task"),
             pytest.raises(DisorderError, match="being written by another"),
         ):
             serve_task(tmp_path / "task", port=0)
@@ -250,18 +251,18 @@ class TestTwoWriters:
 
     def test_a_dead_process_holds_no_lock(self, tmp_path: Path) -> None:
         code = (
-            "import os, pathlib, sys; from disorder.runs.folder_lock import FolderLock; "
-            "held = FolderLock(pathlib.Path(sys.argv[1])); os._exit(9)"
+            "import os, pathlib, sys; from disorder.store.store import Store; "
+            "held = Store.open(pathlib.Path(sys.argv[1])); os._exit(9)"
         )
         subprocess.run([sys.executable, "-c", code, str(tmp_path)], env=environment(), check=False)
         assert (tmp_path / ".lock").exists()
-        with FolderLock(tmp_path):
+        with Store.open(tmp_path):
             pass
         assert not (tmp_path / ".lock").exists()
 
     def test_two_in_one_process_are_two(self, tmp_path: Path) -> None:
-        with FolderLock(tmp_path), pytest.raises(DisorderError, match="being written by another"):
-            FolderLock(tmp_path)
+        with Store.open(tmp_path), pytest.raises(DisorderError, match="being written by another"):
+            Store.open(tmp_path)
 
 
 def _first(raw: dict[str, Any], metric: str = "accuracy") -> dict[str, Any]:
@@ -358,6 +359,6 @@ def test_a_journal_line_that_names_another_folder_is_none(finished: Path, tmp_pa
     journal.write_text("\n".join(map(json.dumps, lines)))
     small_run(tmp_path / "other")
     assert ".." not in "".join(read_run(own).samples().column_names)
-    from disorder.runs import SampleParts
+    from disorder.store.sample_parts import SampleParts
 
     assert all(".." not in name for name in SampleParts.open(own, to_write=False).known)

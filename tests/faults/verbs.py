@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from faults.laboratory import samples_of, scores_of
+from faults.laboratory import samples_of
 
 Result = Any
 Read = Callable[[Path], Result]
@@ -96,7 +96,7 @@ VERBS = {
             "--out",
             "OUT",
         ],
-        lambda folder: (scores_of(folder), samples_of(folder)),
+        lambda folder: (json_of("run.json", "profile")(folder), samples_of(folder)),
         ["audit", "--resume", "OUT"],
         "run.json",
     ),
@@ -124,7 +124,7 @@ VERBS = {
     ),
     "sanity": Verb(
         ["sanity", "DATA", "--check", "duplicates", "--out", "OUT"],
-        json_of("sanity.json", "command"),
+        lambda folder: (json_of("result.json")(folder), files_of("report.html")(folder)),
     ),
     "train": Verb(
         ["train", "plain", "DATA", *TRAIN, "--set", "save_every=1", "--out", "OUT"],
@@ -169,7 +169,7 @@ VERBS = {
             "--out",
             "OUT",
         ],
-        lambda folder: json_of("study.json")(folder)["cells"],
+        lambda folder: json_of("result.json")(folder)["cells"],
     ),
     "human make": Verb(
         ["human", "make", "DATA", "--n", "20", "--out", "OUT"],

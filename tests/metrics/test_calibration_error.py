@@ -12,12 +12,12 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from conftest import outcomes
-from disorder.abstention import predicted_label
 from disorder.errors import NothingToMeasure
 from disorder.metrics import measure
 from disorder.metrics.ece import N_BINS, bin_of, calibration_error
+from disorder.predictions import predicted_label
 from disorder.types import Outcomes, Task
-from disorder.verbs.audit.figures import figures
+from disorder.verbs.audit.describing import figures
 
 ece = partial(measure, "ece")
 

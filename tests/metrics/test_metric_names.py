@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 from math import log
 from zlib import crc32
@@ -10,18 +11,19 @@ import numpy as np
 import pytest
 
 from conftest import NLI, outcomes, pairs
-from disorder.errors import DisorderError, UnknownName
+from disorder.errors import DisorderError, NothingToMeasure, UnknownName
 from disorder.metrics import (
     BinnedGap,
     Mean,
     Metric,
+    Share,
+    SkillRatio,
     decompose,
     difference_of,
     limits,
     measure,
     metric_names,
 )
-from disorder.metrics.scoring import probe
 from disorder.registry import MetricPart, metric, parts, unregister
 from disorder.verbs.audit import audit
 
@@ -77,34 +79,35 @@ class TestLimits:
 
     @pytest.mark.parametrize("name", ["p_c", "accuracy", "ece", "wos", "entropy_c"])
     def test_a_score_that_needs_every_permutation_is_one_clear_line(self, name: str) -> None:
-        with pytest.raises(DisorderError, match=rf"^--curtail: {name} needs every permutation"):
+        with pytest.raises(DisorderError, match=rf"^curtail: {name} needs every permutation"):
             limits(["omega_max", name], NLI, "paper")
 
 
 class TestWatched:
     @pytest.mark.parametrize("name", sorted(NO_MEANS))
     def test_what_is_no_mean_cannot_be_watched(self, name: str) -> None:
-        told = rf"^--stop-when: {name} is not a mean of one value per example"
+        told = rf"^stop_when: {name} is not a mean of one value per example"
         with pytest.raises(DisorderError, match=told) as error:
-            Metric.named(name).check_watched(NLI, "paper")
+            Metric.named(name).check_watched(NLI)
         assert "\n" not in str(error.value)
-        with pytest.raises(DisorderError, match=told.replace("--stop-when", "stop_when")):
+        with pytest.raises(DisorderError, match=told):
             audit("uniform", pairs(6), q=2, with_="derange", stop_when=f"width({name}) < 0.1")
 
     @pytest.mark.parametrize("name", [*MEANS, "omega@0.5"])
     def test_the_mean_of_watched_values_is_the_score(self, name: str) -> None:
         metric = Metric.named(name)
-        metric.check_watched(NLI, "paper")
+        metric.check_watched(NLI)
         found = outcomes([0, 1, 2, 0], [0, 1, 1, 2], [[0, 1], [1, 1], [2, 0], [0, 0]], sure=0.7)
-        values = metric.watched(found)
-        assert ((values >= 0) & (values <= 1)).all()
+        watched = metric.watched(found)
+        assert watched is not None
+        assert ((watched.values >= 0) & (watched.values <= 1)).all()
         score = metric.score(found)
-        assert len(values) == score.n
-        assert metric.in_units(NLI, "paper", values.mean()) == pytest.approx(score.value)
+        assert len(watched.values) == score.n
+        assert watched.in_units(watched.values.mean()) == pytest.approx(score.value)
 
     def test_no_example_that_counts_gives_no_value(self) -> None:
         never_right = outcomes([0, 0], [1, 1], [[1, 2], [2, 1]])
-        assert len(Metric.named("p_c").watched(never_right)) == 0
+        assert Metric.named("p_c").watched(never_right) is None
 
     @pytest.mark.parametrize("name", MEANS)
     def test_every_built_in_mean_can_stop_an_audit(self, name: str) -> None:
@@ -117,18 +120,32 @@ class TestWatched:
         assert record.low <= record.value <= record.high
 
     def test_entropy_is_watched_in_nats(self) -> None:
-        metric = Metric.named("entropy_c")
-        assert metric.in_units(NLI, "paper", 1.0) == pytest.approx(log(3))
         run = audit(undecided, pairs(90), q=4, with_="derange", stop_when="width(entropy_c) < 0.9")
         assert run.stopped[0].high == pytest.approx(log(3))  # its largest value
         assert 1 < run["derange", "entropy_c"].value < log(3)
 
 
-@pytest.mark.parametrize("name", [*MEANS, *sorted(NO_MEANS), "omega@0.5"])
-@pytest.mark.parametrize("fidelity", ["paper", "released"])
-def test_every_metric_is_defined_on_the_probe(name: str, fidelity: str) -> None:
-    found = decompose(name, probe(NLI, fidelity))  # type: ignore[arg-type]
-    assert np.isfinite(found.value)
+@pytest.mark.parametrize("name", [*MEANS, *sorted(NO_MEANS), "omega@0.5", "skill_kept"])
+def test_every_metric_is_what_its_decorator_says(name: str) -> None:
+    labels = [0, 1, 2, 0, 1, 2]
+    answers = [[0, 0], [1, 1], [2, 2], [0, 1], [1, 2], [2, 0]]
+    made = outcomes(labels, [0, 1, 2, 1, 2, 0], answers, sure=0.7)
+    found = decompose(name, made)
+    part = Metric.named(name).part
+    is_mean = isinstance(found, Share) or (isinstance(found, Mean) and found.classes is None)
+    kinds = {"mean": is_mean, "ratio": isinstance(found, SkillRatio)}
+    assert kinds.get(part.watched, not any(kinds.values()))
+    limit = found.limit if isinstance(found, Share) else None
+    assert (part.decided_at is None) == (limit is None)
+    if limit is not None:
+        assert Metric.named(name).limit(NLI, "paper") == limit
+    if part.copies == "never":
+        with pytest.raises(NothingToMeasure):
+            decompose(name, replace(made, is_copy=True))
+    if part.copies == "by default label":
+        without = replace(made, is_copy=True, task=replace(NLI, default_label=None))
+        with pytest.raises(NothingToMeasure):
+            decompose(name, without)
 
 
 class TestComparedCalibration:

@@ -24,14 +24,15 @@ from disorder.registry import (
     transformation,
     unregister,
 )
-from disorder.report.board_page import page as board_page
-from disorder.report.comparison import show_comparison
-from disorder.report.comparison_page import page as comparison_page
-from disorder.report.latex import run_table
-from disorder.report.model_card import model_card
-from disorder.report.page import page
-from disorder.report.terminal import show
-from disorder.runs import Run, read_run
+from disorder.results.board_page import page as board_page
+from disorder.results.comparison_table import show_comparison
+from disorder.results.model_card import model_card
+from disorder.results.page import page
+from disorder.results.render import page as result_page
+from disorder.results.run import Run
+from disorder.results.run_folder import read_run
+from disorder.results.run_tables import latex_table as run_table
+from disorder.results.terminal import show
 from disorder.types import Outcomes, PositionRows, Sentence
 from disorder.verbs.audit import audit
 from disorder.verbs.board import board
@@ -91,7 +92,7 @@ def test_the_terminal_has_its_column_and_its_meaning(run: Run) -> None:
 
 def test_the_report_has_its_column_and_its_meaning(run: Run) -> None:
     html = page(run)
-    assert '<th scope="col">calm</th>' in html
+    assert '<th scope="col" class="number">calm</th>' in html
     assert f"<dt>calm</dt><dd>{MEANING}</dd>" in html
 
 
@@ -104,7 +105,7 @@ def test_compare_shows_its_difference(folder: Path) -> None:
     show_comparison(found, console)
     assert isinstance(console.file, io.StringIO)
     assert "  calm " in console.file.getvalue()
-    assert MEANING in comparison_page(found)
+    assert MEANING in result_page(found.result, in_folder=False)
 
 
 def test_a_gate_decides_on_it(run: Run) -> None:
@@ -144,7 +145,7 @@ def test_the_viewer_shows_it(folder: Path, monkeypatch: pytest.MonkeyPatch) -> N
 
 
 def test_papers_cards_and_the_board_show_both(folder: Path, run: Run) -> None:
-    table = str(run_table(run))
+    table = run_table(run)
     assert "calm" in table
     assert "last\\_first" in table
     card = model_card(run)
@@ -190,5 +191,5 @@ def test_a_run_is_shown_when_its_plugin_is_gone(run: Run) -> None:
     for record in lost.scores:
         record.metric = record.metric.replace("calmness", "composure")
     html = page(lost)
-    assert '<th scope="col">composure</th>' in html
+    assert '<th scope="col" class="number">composure</th>' in html
     assert "measured by a plugin that is not installed here" in html

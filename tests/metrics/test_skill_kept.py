@@ -90,8 +90,8 @@ def test_a_copy_has_no_gold_label_to_keep() -> None:
 
 
 def test_it_cannot_be_watched_and_says_so() -> None:
-    with pytest.raises(DisorderError, match="--stop-when: skill_kept is not a mean"):
-        Metric.named("skill_kept").check_watched(Task("toy", ("a", "b", "c")), "paper")
+    with pytest.raises(DisorderError, match="stop_when: skill_kept is not a mean"):
+        Metric.named("skill_kept").check_watched(Task("toy", ("a", "b", "c")))
 
 
 def numbers(rng: Generator, n: int, kept: float) -> Outcomes:

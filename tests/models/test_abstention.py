@@ -15,13 +15,14 @@ from hypothesis import strategies as st
 
 import disorder
 from conftest import NLI, pairs
-from disorder.abstention import predicted_label
 from disorder.errors import BadModel
 from disorder.metrics import scores
 from disorder.models import load
 from disorder.models.bow import Bow
 from disorder.models.outputs.calibration import Calibration, calibration_of
-from disorder.runs.samples import sample_table
+from disorder.models.servers.writing import WrittenReply
+from disorder.predictions import FAILED, Predictions, is_declined, predicted_label
+from disorder.store.samples import sample_table
 from disorder.types import Example, Outcomes, Task, Texts
 
 
@@ -85,11 +86,52 @@ def test_abstaining_again_is_agreement_but_a_missing_variant_is_none() -> None:
 
 def test_samples_name_the_abstention() -> None:
     example = Example("1", "a b", None, "x")
-    predictions = [np.array([[0.2, 0.1], [0.9, 0.1]], dtype=np.float32)]
-    table = sample_table("original", ("x", "y"), [example], [None], [predictions[0][:1]])
+    predictions = Predictions.answered(np.array([[0.2, 0.1], [0.9, 0.1]]))
+    table = sample_table("original", ("x", "y"), [example], [None], [predictions.take([0])])
     assert table["label"].to_pylist() == ["invalid"]
-    table = sample_table("original", ("x", "y"), [example], [None], [predictions[0][1:]])
+    assert table["outcome"].to_pylist() == ["abstained"]
+    table = sample_table("original", ("x", "y"), [example], [None], [predictions.take([1])])
     assert table["label"].to_pylist() == ["x"]
+    assert table["outcome"].to_pylist() == ["answered"]
+
+
+def test_a_model_may_say_which_texts_it_failed_on() -> None:
+    outcomes = np.array(["answered", "failed: the line was busy", "abstained"], dtype=object)
+
+    def some(texts: list[str]) -> Predictions:
+        return Predictions(np.full((3, 3), 1 / 3), outcomes)
+
+    texts = [("a", None), ("b", None), ("c", None)]
+    found = load(some, task=NLI).predict_texts(texts)
+    assert found.outcomes.tolist() == outcomes.tolist()
+    assert found.is_failed.tolist() == [False, True, False]
+    assert np.isnan(found.values[1]).all()
+    assert found.values[2].tolist() == [0.0, 0.0, 0.0]
+    assert load(some, task=NLI)(texts)[1].tolist() == [0.0, 0.0, 0.0]
+    declining = load(some, task=NLI, no_answer="abstain").predict_texts(texts)
+    assert declining.outcomes.tolist() == ["answered", "abstained", "abstained"]
+
+
+@pytest.mark.parametrize("outcomes", [["answered"], ["answered", "perhaps"]])
+def test_outcomes_are_one_per_text_and_known(outcomes: list[str]) -> None:
+    def some(texts: list[str]) -> Predictions:
+        return Predictions(np.full((2, 3), 1 / 3), np.array(outcomes, dtype=object))
+
+    with pytest.raises(BadModel, match="outcomes must be one per text"):
+        load(some, task=NLI).predict_texts([("a", None), ("b", None)])
+
+
+@pytest.mark.parametrize(
+    ("reply", "is_read"),
+    [
+        (WrittenReply("", {"refusal": "I cannot."}, "stop", 8, is_cut=False), True),
+        (WrittenReply("Perhaps.", {}, "stop", 8, is_cut=False), True),
+        (WrittenReply("", {}, "length", 8, is_cut=True), False),
+    ],
+)
+def test_a_reply_that_ran_out_of_tokens_is_not_declined(reply: WrittenReply, is_read: bool) -> None:
+    outcomes = np.array([FAILED + reply.why_no_label], dtype=object)
+    assert is_declined(outcomes).tolist() == [is_read]
 
 
 def test_another_unknown_label_is_still_an_error() -> None:

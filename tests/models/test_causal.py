@@ -238,7 +238,7 @@ def test_chat_is_used_where_there_is_a_template_and_can_be_turned_off(
     assert model_of(tiny_chat).rendered(question).startswith("<s>[user] Decide")
     assert model_of(tiny_chat, chat="off").rendered(question) == question.text
     assert model_of(tiny_llama).rendered(question) == question.text
-    with pytest.raises(BadModel, match="--chat on: this model has no chat template"):
+    with pytest.raises(BadModel, match="chat='on': this model has no chat template"):
         model_of(tiny_llama, chat="on")
 
 
@@ -339,5 +339,5 @@ def test_pseudo_likelihood_masks_one_token_at_a_time(tiny_masked: Path) -> None:
 
 
 def test_a_masked_model_predicts_no_labels(tiny_masked: Path) -> None:
-    with pytest.raises(BadModel, match="measure it with --score order_rank"):
+    with pytest.raises(BadModel, match="measure it with score='order_rank'"):
         load(f"masked:{tiny_masked}", task=NLI)

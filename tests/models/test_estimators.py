@@ -88,7 +88,7 @@ def test_a_classifier_does_not_fit_a_number_task() -> None:
 
 
 def test_labels_that_do_not_match_get_a_hint() -> None:
-    with pytest.raises(BadModel, match='--labels "0=bad,1=good"'):
+    with pytest.raises(BadModel, match="labels='0=bad,1=good'"):
         load(fitted(LinearSVC()), task=WORDS)
 
 

@@ -11,35 +11,93 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from disorder.models.inputs.variants import text_segments
 from disorder.models.loaded_model import LoadedModel
-from disorder.runs.prediction_cache import FILE, PredictionCache, key_of
+from disorder.predictions import Predictions
+from disorder.store.prediction_cache import (
+    FILE,
+    OLDER,
+    KeptPredictions,
+    PredictionCache,
+    key_of,
+)
 from disorder.types import Floats, Texts
 
 
 def keys(n: int, start: int = 0) -> list[bytes]:
-    return [key_of("model", "fp32", (f"text {i}", None)) for i in range(start, start + n)]
+    return [key_of("model", "fp32", [("text_a", f"text {i}")]) for i in range(start, start + n)]
 
 
-def predictions(n: int, start: int = 0) -> Floats:
+def predictions(n: int, start: int = 0) -> Predictions:
     first = np.arange(start, start + n) / 1000
-    return np.stack([first, 1 - first], axis=1)
+    return Predictions.answered(np.stack([first, 1 - first], axis=1))
+
+
+def is_same(found: KeptPredictions, n: int, start: int = 0) -> bool:
+    expected = predictions(n, start).values
+    is_near = np.allclose(found.predictions.values, expected, atol=1e-6)
+    return bool(found.is_kept.all() and is_near)
 
 
 def test_what_was_put_is_found_by_another_run(tmp_path: Path) -> None:
     PredictionCache(tmp_path).put(keys(1200), predictions(1200))
+    assert is_same(PredictionCache(tmp_path).get(keys(1200), 2), 1200)
     found = PredictionCache(tmp_path).get(keys(1300), 2)
-    assert np.allclose(found[:1200], predictions(1200), atol=1e-6)
-    assert np.isnan(found[1200:]).all()
+    assert found.is_kept.tolist() == [True] * 1200 + [False] * 100
+    assert np.isnan(found.predictions.values[1200:]).all()
+
+
+def test_outcome_and_label_mass_are_kept(tmp_path: Path) -> None:
+    outcomes = np.array(["answered", "failed: the model refused", "answered"], dtype=object)
+    given = Predictions(np.array([[0.5, 0.5], [np.nan, np.nan], [0.25, 0.75]]), outcomes)
+    masses = np.array([0.5, np.nan, np.nan])
+    PredictionCache(tmp_path).put(keys(3), given, masses)
+    found = PredictionCache(tmp_path).get(keys(3), 2)
+    assert found.is_kept.all()
+    assert found.predictions.outcomes.tolist() == outcomes.tolist()
+    assert np.array_equal(found.predictions.values, given.values, equal_nan=True)
+    assert np.array_equal(found.masses, masses, equal_nan=True)
+
+
+def test_an_older_cache_is_named_once_and_left(tmp_path: Path) -> None:
+    (tmp_path / OLDER).write_bytes(b"of an earlier version")
+    first = PredictionCache(tmp_path)
+    first.put(keys(1), predictions(1))
+    assert [OLDER in note for note in first.notes] == [True]
+    assert PredictionCache(tmp_path).notes == []
 
 
 def test_keys_tell_model_precision_and_text_apart() -> None:
     told = {
-        key_of(model, precision, texts)
+        key_of(model, precision, text_segments(texts))
         for model in ("m", "n")
         for precision in ("fp32", "bf16")
         for texts in (("a", "b"), ("b", "a"), ("a b", None), ("a", ""), ("a", None), ("a\0b", None))
     }
     assert len(told) == 2 * 2 * 6
+
+
+def test_no_text_can_pass_for_the_border_between_two() -> None:
+    one = text_segments(("good\0\2movie here", "bad film"))
+    other = text_segments(("good", "movie here\0\2bad film"))
+    assert key_of("m", "fp32", one) != key_of("m", "fp32", other)
+
+
+def test_two_inputs_that_join_to_one_have_their_own_predictions(tmp_path: Path) -> None:
+    texts: list[Texts] = [("good\0\2movie here", "bad film"), ("good", "movie here\0\2bad film")]
+    loaded = LoadedModel(Counting(), "m", ("x", "y"), np.eye(2), "fp32", PredictionCache(tmp_path))
+    assert np.array_equal(loaded(texts), Counting()(texts).astype(np.float32))
+
+
+def test_a_kept_row_that_is_no_probability_is_predicted_again(tmp_path: Path) -> None:
+    cache = PredictionCache(tmp_path)
+    model = Counting()
+    loaded = LoadedModel(model, "m", ("x", "y"), np.eye(2), "fp32", cache)
+    key = key_of("counting", "fp32", text_segments(("word", None)))
+    cache.put([key], Predictions.answered(np.array([[7.0, -6.0]])))
+    assert loaded([("word", None)]).tolist() == loaded([("word", None)]).tolist()
+    assert model.n_predicted == 1
+    assert loaded([("word", None)])[0] == pytest.approx([0.4, 0.6])
 
 
 def test_a_flipped_byte_is_predicted_again(tmp_path: Path) -> None:
@@ -53,9 +111,7 @@ def test_a_flipped_byte_is_predicted_again(tmp_path: Path) -> None:
     base.commit()
     base.close()
     again = PredictionCache(tmp_path)
-    found = again.get(keys(3), 2)
-    assert np.isnan(found[1]).all()
-    assert not np.isnan(found[[0, 2]]).any()
+    assert again.get(keys(3), 2).is_kept.tolist() == [True, False, True]
     assert again.n_damaged == 1
 
 
@@ -63,7 +119,7 @@ def test_a_damaged_file_is_put_aside(tmp_path: Path) -> None:
     (tmp_path / FILE).write_bytes(b"not a database at all" * 1000)
     cache = PredictionCache(tmp_path)
     cache.put(keys(3), predictions(3))
-    assert np.allclose(cache.get(keys(3), 2), predictions(3), atol=1e-6)
+    assert is_same(cache.get(keys(3), 2), 3)
     assert "put aside" in cache.notes[0]
     assert len(list(tmp_path.glob(f"{FILE}.damaged-*"))) == 1
 
@@ -74,17 +130,15 @@ def test_it_stays_within_its_size(tmp_path: Path) -> None:
         cache.put(keys(2_000, start), predictions(2_000, start))
     cache.close()
     assert (tmp_path / FILE).stat().st_size < 2 * 300_000
-    assert not np.isnan(
-        PredictionCache(tmp_path).get(keys(2_000, 38_000), 2)
-    ).any()  # the newest are still there
+    newest = PredictionCache(tmp_path).get(keys(2_000, 38_000), 2)
+    assert newest.is_kept.all()
 
 
 def fill(folder: str, start: int) -> bool:
     cache = PredictionCache(Path(folder))
     for i in range(start, start + 500, 50):
         cache.put(keys(50, i), predictions(50, i))
-        found = cache.get(keys(50, i), 2)
-        if not np.allclose(found, predictions(50, i), atol=1e-6):
+        if not is_same(cache.get(keys(50, i), 2), 50, i):
             return False
     return cache.notes == []
 
@@ -92,7 +146,7 @@ def fill(folder: str, start: int) -> bool:
 def test_two_processes_can_share_it(tmp_path: Path) -> None:
     with ProcessPoolExecutor(2) as pool:
         assert all(pool.map(fill, [str(tmp_path)] * 4, [0, 250, 500, 750]))
-    assert np.allclose(PredictionCache(tmp_path).get(keys(1250), 2), predictions(1250), atol=1e-6)
+    assert is_same(PredictionCache(tmp_path).get(keys(1250), 2), 1250)
 
 
 def open_and_close(folder: str) -> list[str]:
@@ -112,7 +166,7 @@ def test_an_unusable_folder_only_costs_the_cache(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("in the way")
     cache = PredictionCache(tmp_path / "file" / "cache")
     cache.put(keys(2), predictions(2))
-    assert np.isnan(cache.get(keys(2), 2)).all()
+    assert not cache.get(keys(2), 2).is_kept.any()
     assert "no prediction cache" in cache.notes[0]
 
 

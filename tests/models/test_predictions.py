@@ -47,7 +47,7 @@ def test_what_is_no_set_of_probabilities_is_an_error(predictions: Any, message: 
 
 
 def test_a_regression_may_give_a_flat_list() -> None:
-    assert checked("mine", [1.5, -7], 2, ()).tolist() == [[1.5], [-7]]
+    assert checked("mine", [1.5, -7], 2, ()).values.tolist() == [[1.5], [-7]]
 
 
 @pytest.mark.parametrize(
@@ -124,17 +124,17 @@ def test_an_unknown_label_of_a_function_gets_a_hint_that_works() -> None:
     def numbers(texts: list[Any]) -> list[int]:
         return [1] * len(texts)
 
-    with pytest.raises(BadModel, match='say what its labels mean, for instance --labels "1=no"'):
+    with pytest.raises(BadModel, match="say what its labels mean, for instance labels='1=no'"):
         load(numbers, task=TWO)([("a", None)])
     assert load(numbers, task=TWO, labels={"1": "no"})([("a", None)]).tolist() == [[1, 0]]
 
 
 def test_the_hint_keeps_the_names_given_before_and_proposes_a_label_of_the_data() -> None:
     model = load(lambda texts: ["LABEL_1"], task=TWO, labels={"LABEL_0": "no"})
-    with pytest.raises(BadModel, match='for instance --labels "LABEL_0=no,LABEL_1=yes"'):
+    with pytest.raises(BadModel, match="for instance labels='LABEL_0=no,LABEL_1=yes'"):
         model([("a", None)])
     every = {"0": "no", "1": "yes"}
-    with pytest.raises(BadModel, match='for instance --labels "0=no,1=yes,2=no"'):
+    with pytest.raises(BadModel, match="for instance labels='0=no,1=yes,2=no'"):
         load(lambda texts: [2], task=TWO, labels=every)([("a", None)])
 
 
@@ -163,7 +163,7 @@ def test_renamed_labels_do_not_say_which_column_is_which() -> None:
 
 
 def test_labels_are_renamed_to_labels_of_the_data_only() -> None:
-    with pytest.raises(BadModel, match="--labels LABEL_1=perhaps: the data's labels are no, yes"):
+    with pytest.raises(BadModel, match="labels='LABEL_1=perhaps': the data's labels are no, yes"):
         load(lambda texts: ["LABEL_1"], task=TWO, labels={"LABEL_1": "perhaps"})
 
 
@@ -213,16 +213,15 @@ class TestLabels:
     def test_strange_labels_get_a_hint_that_can_be_typed(self) -> None:
         with pytest.raises(BadModel) as caught:
             load(Labelled("LABEL_0", "LABEL_1", "LABEL_2"), task=NLI)
-        assert '--labels "LABEL_0=entailment,LABEL_1=neutral,LABEL_2=contradiction"' in str(
-            caught.value
-        )
+        hint = "labels='LABEL_0=entailment,LABEL_1=neutral,LABEL_2=contradiction'"
+        assert hint in str(caught.value)
 
     def test_a_label_that_is_never_predicted_is_an_error(self) -> None:
         with pytest.raises(BadModel, match="never predicts 'contradiction'"):
             load(Labelled("entailment", "neutral"), task=NLI)
 
     def test_renaming_what_is_not_there_is_an_error(self) -> None:
-        with pytest.raises(BadModel, match="--labels names 'LABEL_7'"):
+        with pytest.raises(BadModel, match="labels names 'LABEL_7'"):
             load(Labelled(*NLI.labels), task=NLI, labels={"LABEL_7": "neutral"})
 
     def test_a_classifier_does_not_fit_a_regression(self) -> None:

@@ -250,3 +250,43 @@ def test_numbers_are_predicted_as_their_mean() -> None:
 def test_a_task_without_data_gets_a_prompt_too() -> None:
     assert prompt_for(Task("x", ("p", "q"))).name == "labelled"
     assert prompt_for(NLI).is_pair
+
+
+ROUNDS = "{% for a in range(99999) %}{% for b in range(99999) %}{% endfor %}{% endfor %}"
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "{{ text_a }}" + ROUNDS,
+        "{% block instruction %}" + ROUNDS + "{% endblock %}{{ text_a }}",
+        "{% for a in text_a %}{% for b in text_a %}{% for c in text_a %}{% endfor %}{% endfor %}"
+        "{% endfor %}",
+        "{% macro m(n) %}{% if n %}{{ m(n-1) }}{{ m(n-1) }}{% endif %}{% endmacro %}{{ text_a }}"
+        "{{ m(60) }}",
+        "{% for a in text_a recursive %}{{ loop(text_a) }}{% endfor %}",
+        "{{ text_a }}{% include 'whole' %}",
+        "{% for i in range(50000) %}{{ text_a }}{% endfor %}",
+    ],
+    ids=["loops", "instruction", "letters", "macros", "recursion", "include", "length"],
+)
+def test_a_template_that_does_not_end_is_one_line(source: str) -> None:
+    template = PromptTemplate("mine", source)
+
+    def filled_in() -> None:
+        template.instruction(["yes", "no"])
+        template.item(("one two three " * 100, None), ["yes", "no"])
+
+    with pytest.raises(DisorderError, match=r"^prompt mine cannot be filled in: "):
+        filled_in()
+
+
+def test_loops_that_end_are_as_in_jinja() -> None:
+    source = (
+        "{% for word in text_a.split() %}{{ loop.index }}/{{ loop.length }} {{ word }}"
+        "{% if not loop.last %}, {% endif %}{% else %}none{% endfor %}|"
+        "{% for name, n in {'a': 1}.items() if n %}{{ name }}={{ n }}{% endfor %}"
+    )
+    template = PromptTemplate("mine", source)
+    assert template.item(("one two", None), []) == "1/2 one, 2/2 two|a=1"
+    assert template.item(("", None), []) == "none|a=1"

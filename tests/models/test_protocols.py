@@ -101,7 +101,7 @@ def test_a_predictor_needs_nothing_else() -> None:
 
 def test_a_model_without_tokens_gets_the_texts() -> None:
     bare = Bare()
-    made = load(bare, task=NLI).predict_variants(VARIANTS)
+    made = load(bare, task=NLI).predict_variants(VARIANTS).values
     assert bare.texts == all_texts(VARIANTS)
     assert made.shape == (len(bare.texts), 3)
 
@@ -119,14 +119,14 @@ def test_variants_are_predicted_as_their_texts(
     model = load(spec, task=NLI, cache=tmp_path if cached else None)
     if cached:
         model(texts[5:17])  # some of them are known, across examples
-    assert np.allclose(model.predict_variants(VARIANTS), usual, atol=1e-6)
+    assert np.allclose(model.predict_variants(VARIANTS).values, usual, atol=1e-6)
     if cached:
         assert model.counts["predicted"] == len(texts)
         again = load(spec, task=NLI, cache=tmp_path)
-        assert np.allclose(again.predict_variants(VARIANTS), usual, atol=1e-6)
+        assert np.allclose(again.predict_variants(VARIANTS).values, usual, atol=1e-6)
         assert again.counts["predicted"] == 0
     else:
-        assert np.array_equal(model.predict_variants(VARIANTS), usual)
+        assert np.array_equal(model.predict_variants(VARIANTS).values, usual)
 
 
 class Counting(Bare):
@@ -138,7 +138,7 @@ class Counting(Bare):
 
 def test_a_model_with_tokens_gets_no_texts() -> None:
     counting = Counting()
-    made = load(counting, task=NLI).predict_variants(VARIANTS)
+    made = load(counting, task=NLI).predict_variants(VARIANTS).values
     assert counting.texts == []
     assert made[0].tolist() == np.array([0.2, 0.3, 0.5], np.float32).tolist()
 

@@ -112,7 +112,7 @@ def test_the_order_of_the_text_is_its_input_to_the_letter(
         for rows in variants.sides
     ]
     identity = Variants(sides[0], sides[1])
-    assert np.array_equal(bert.predict_variants([identity]), bert([example.texts]))
+    assert np.array_equal(bert.predict_variants([identity]).values, bert([example.texts]))
 
 
 @pytest.mark.parametrize("side", ["right", "left"])
@@ -162,7 +162,7 @@ def test_a_causal_model_reads_its_prompt_with_moved_tokens(tiny_llama: Path) -> 
         return scores(prompts, stem)
 
     causal.network.answer_scores = spy
-    found = model.predict_variants(variants)
+    found = model.predict_variants(variants).values
     units = sum(len(each) for each in causal.token_units(EXAMPLES[0].texts))
     assert found.shape == (5, 3)
     assert units > 12
@@ -182,15 +182,17 @@ def test_a_causal_model_gets_the_original_back(tiny_chat: Path) -> None:
             for rows in variants.sides
         )
     )
-    assert np.allclose(model.predict_variants([identity]), model([EXAMPLES[0].texts]), atol=1e-6)
+    assert np.allclose(
+        model.predict_variants([identity]).values, model([EXAMPLES[0].texts]), atol=1e-6
+    )
 
 
 def test_a_cache_tells_moved_tokens_from_texts(folder: Path, tmp_path: Path) -> None:
     model = load(f"hf:{folder}", task=NLI, cache=tmp_path)
     for spec in ("reverse:unit=subword", "reverse:unit=token"):
-        first = model.predict_variants(variants_of(model, spec, EXAMPLES))
+        first = model.predict_variants(variants_of(model, spec, EXAMPLES)).values
         before = model.counts["predicted"]
-        again = model.predict_variants(variants_of(model, spec, EXAMPLES))
+        again = model.predict_variants(variants_of(model, spec, EXAMPLES)).values
         assert np.array_equal(first, again)
         assert model.counts["predicted"] == before
     assert model.counts["predicted"] == 4

@@ -94,7 +94,7 @@ def test_an_unknown_name_gets_a_hint(spec: str, message: str) -> None:
         ),
         (
             "derange:fidelity=exact",
-            "derange: fidelity='exact' does not work; need paper or released",
+            "derange: fidelity='exact' does not work; need natural or paper or released",
         ),
         ("derange:q=0", "derange: q='0' does not work; need a whole number of variants, 1 or more"),
         ("derange:q=-3", "q='-3'"),

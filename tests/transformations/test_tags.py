@@ -14,7 +14,7 @@ import pytest
 
 from disorder.errors import BadSetting, MissingData, MissingPackage, UnknownName
 from disorder.registry import Part, SplitterPart, TaggerPart, parts
-from disorder.runs import read_run
+from disorder.results.run_folder import read_run
 from disorder.transformations import parse
 from disorder.transformations.tags import (
     Tags,
@@ -190,7 +190,7 @@ def test_mistakes_say_what_would_work() -> None:
 
 def test_a_missing_pipeline_says_how_to_get_one() -> None:
     pytest.importorskip("spacy", reason="needs spaCy")
-    with pytest.raises(MissingData, match=r"pip install .*\[nlp\]"):
+    with pytest.raises(MissingData, match=r"install one: python -m spacy download en_core_web_sm$"):
         tagged([split("a b")], tagger="spacy:no_such_pipeline")
 
 
@@ -226,7 +226,8 @@ class TestWithoutNltkData:
         self, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         monkeypatch.setitem(sys.modules, "spacy", None)
-        with pytest.raises(MissingData, match=r"^word classes need a tagger: pip install "):
+        typed = r"pip install .*\[nlp\]\"?, then python -m spacy download en_core_web_sm$"
+        with pytest.raises(MissingData, match=f"^word classes need a tagger: {typed}"):
             parse("drop_pos:tags=NOUN").tried("en")
 
 
@@ -237,7 +238,7 @@ def test_with_its_data_nltk_is_the_default() -> None:
 
 
 def commands(*lines: list[str], folder: Path) -> str:
-    """What `disorder` prints where pip installed all there is, and nothing was downloaded."""
+    """What `disorder` prints where there is a spaCy pipeline, and no data of NLTK."""
     empty = folder / "empty"
     empty.mkdir()
     environment = os.environ | {"NLTK_DATA": str(empty), "HOME": str(empty)}
@@ -256,7 +257,7 @@ def commands(*lines: list[str], folder: Path) -> str:
     return " ".join(printed.split())
 
 
-def test_word_classes_work_with_what_pip_installs_and_name_the_tagger(tmp_path: Path) -> None:
+def test_word_classes_work_without_nltk_data_and_name_the_tagger(tmp_path: Path) -> None:
     audit = ["audit", "builtin", "builtin", "--suite", "classes", "--limit", "20", "--q", "2"]
     explain = ["explain", "builtin", "builtin", "--by", "ladder", "--limit", "5"]
     printed = commands([*audit, "--out", "run"], explain, folder=tmp_path)

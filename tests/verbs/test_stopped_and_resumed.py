@@ -11,13 +11,11 @@ import numpy as np
 import pytest
 
 import disorder
-from disorder.errors import BadData
-from disorder.report.exhibits import Figure, Table
-from disorder.runs.unfinished import UNFINISHED, Unfinished
+from disorder.results.exhibits import Figure, Table
+from disorder.store.kept import ARRAYS, JOURNAL, records
+from disorder.store.store import UNFINISHED, Store
 from disorder.types import Score
 from disorder.verbs.explain import Explained
-from disorder.verbs.explain import as_json as explain_json
-from disorder.verbs.sanity import as_json as sanity_json
 from disorder.verbs.sanity.trials import Trials
 
 ROWS = [
@@ -57,7 +55,7 @@ def test_sanity_repeats_no_training(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     assert len(everything) > len(trained) > 0, (everything, trained)
     assert not (tmp_path / "out" / UNFINISHED).exists()
     same = {"seconds": 0}
-    assert sanity_json(resumed) | same == sanity_json(undisturbed) | same
+    assert resumed.result.as_data() | same == undisturbed.result.as_data() | same
 
 
 def test_explain_repeats_no_explanation(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -78,13 +76,13 @@ def test_explain_repeats_no_explanation(tmp_path: Path, monkeypatch: pytest.Monk
     out = tmp_path / "out"
     with pytest.raises(KeyboardInterrupt):
         disorder.explain("builtin:bow", "builtin", out=out, **settings)
-    (kept,) = (out / UNFINISHED).iterdir()
+    (kept,) = (out / UNFINISHED).glob("*.json")
     assert "-overlap-" in kept.name
     told: list[str] = []
     resumed = disorder.explain(
         "builtin:bow", "builtin", out=out, progress=lambda *each: told.append(each[0]), **settings
     )
-    assert explain_json(resumed) == explain_json(undisturbed)
+    assert resumed.result.as_data() == undisturbed.result.as_data()
     assert [figure.svg for figure in resumed.figures] == [f.svg for f in undisturbed.figures]
     assert not (out / UNFINISHED).exists()
     assert {"overlap", "omega_curve", "in all"} <= set(told)
@@ -103,31 +101,53 @@ def explained() -> Explained:
 
 
 def test_what_is_kept_comes_back_for_the_same_request_only(tmp_path: Path) -> None:
-    kept = Unfinished(tmp_path, {"seed": 0})
-    first = kept.record("heads", Explained, explained)
+    store = Store(tmp_path)
+    store.bind({"seed": 0})
+    first = store.once("heads", explained, records(Explained))
 
     def never() -> Any:
         raise AssertionError("computed again")
 
-    again = kept.record("heads", Explained, never)
-    assert again.scores == first.scores
-    assert again.figures[0].rows == [{"x": 0.1, "n": 3, "name": "é", "none": None}]
-    arrays = kept.arrays("derange", lambda: {"a b": np.array([[0.1, np.nan]])})
-    np.testing.assert_array_equal(kept.arrays("derange", never)["a b"], arrays["a b"])
-    other = Unfinished(tmp_path, {"seed": 1})
+    again = Store(tmp_path)
+    again.bind({"seed": 0})
+    found = again.once("heads", never, records(Explained))
+    assert found.scores == first.scores
+    assert found.figures[0].rows == [{"x": 0.1, "n": 3, "name": "é", "none": None}]
+    arrays = store.once("derange", lambda: {"a b": np.array([[0.1, np.nan]])}, ARRAYS)
+    np.testing.assert_array_equal(store.once("derange", never, ARRAYS)["a b"], arrays["a b"])
+    other = Store(tmp_path)
+    other.bind({"seed": 1})
     with pytest.raises(AssertionError, match="computed again"):
-        other.record("heads", Explained, never)
-    kept.remove()
+        other.once("heads", never, records(Explained))
+    store.finish()
     assert not (tmp_path / UNFINISHED).exists()
 
 
-def test_a_damaged_piece_is_named(tmp_path: Path) -> None:
-    kept = Unfinished(tmp_path)
-    kept.record("heads", Explained, explained)
-    kept.arrays("derange", lambda: {"a": np.zeros(1)})
+def test_a_damaged_step_is_computed_again(tmp_path: Path) -> None:
+    store = Store(tmp_path)
+    store.once("heads", explained, records(Explained))
+    store.once("derange", lambda: {"a": np.zeros(1)}, ARRAYS)
     for path in (tmp_path / UNFINISHED).iterdir():
-        path.write_bytes(path.read_bytes()[:20])
-    with pytest.raises(BadData, match="remove it and start again"):
-        kept.record("heads", Explained, explained)
-    with pytest.raises(BadData, match="remove it and start again"):
-        kept.arrays("derange", dict)
+        if path.name != JOURNAL:
+            path.write_bytes(path.read_bytes()[:20])
+    again = Store(tmp_path)
+    assert again.once("heads", lambda: Explained("new"), records(Explained)).finding == "new"
+    assert again.once("derange", lambda: {"a": np.ones(1)}, ARRAYS)["a"].tolist() == [1.0]
+    assert Store(tmp_path).once("heads", explained, records(Explained)).finding == "new"
+
+
+def test_a_torn_line_of_the_journal_swallows_no_other(tmp_path: Path) -> None:
+    store = Store(tmp_path)
+    store.once("heads", lambda: Explained("first"), records(Explained))
+    journal = tmp_path / UNFINISHED / JOURNAL
+    journal.write_bytes(journal.read_bytes() + b'{"part": "half')
+    Store(tmp_path).once("length", lambda: Explained("second"), records(Explained))
+    last = Store(tmp_path)
+    assert last.once("heads", explained, records(Explained)).finding == "first"
+    assert last.once("length", explained, records(Explained)).finding == "second"
+
+
+def test_numbers_that_json_lacks_are_not_kept(tmp_path: Path) -> None:
+    found = Explained("x", tables=[Table("t", "caption", [{"x": float("nan")}])])
+    Store(tmp_path).once("heads", lambda: found, records(Explained))
+    assert Store(tmp_path).once("heads", explained, records(Explained)).finding == "finding"

@@ -12,7 +12,7 @@ import pytest
 import disorder
 from conftest import pairs
 from disorder.web.run_library import FoundRun, RunLibrary
-from disorder.web.run_progress import expected_parts, run_progress
+from disorder.web.run_progress import run_progress
 
 BIG = {"q": 60, "with_": ["derange", "shuffle_ngrams:n=2", "reverse"], "cache": "off"}
 
@@ -26,20 +26,18 @@ def progress_in(folder: Path) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("settings", [{}, {"curtail": True}, {"q": 1}], ids=str)
-def test_a_finished_run_has_the_parts_that_were_expected(
+def test_the_journal_of_a_finished_run_has_all_examples(
     settings: dict[str, Any], tmp_path: Path
 ) -> None:
     run = disorder.audit("uniform", pairs(150), out=tmp_path / "run", **(BIG | settings))
     lines = (tmp_path / "run" / "samples" / "journal.jsonl").read_text().splitlines()
-    parts = [json.loads(line)["part"] for line in lines]
-    by_name = {
-        name: sum(part.startswith(f"{i:02d}-") for part in parts)
-        for i, name in enumerate(expected_parts(run))
-    }
-    assert by_name == expected_parts(run)
-    assert sum(by_name.values()) == len(lines)
+    entries = [json.loads(line) for line in lines]
+    for spec in ("original", *run.transformations):
+        held = sorted((e["start"], e["examples"]) for e in entries if e["transformation"] == spec)
+        assert sum(n for _, n in held) == 150
+        assert [start for start, _ in held[1:]] == [start + n for start, n in held[:-1]]
     progress = progress_in(tmp_path)
-    assert (progress["done"], progress["expected"]) == (len(lines), len(lines))
+    assert (progress["done"], progress["expected"]) == (600, 600)
 
 
 def test_an_unfinished_run_counts_what_its_journal_has(tmp_path: Path) -> None:
@@ -52,10 +50,10 @@ def test_an_unfinished_run_counts_what_its_journal_has(tmp_path: Path) -> None:
     progress = progress_in(tmp_path)
     assert (progress["status"], progress["done"], progress["expected"]) == (
         "started",
-        3,
-        len(lines),
+        150 + 2 * 68,
+        4 * 150,
     )
-    assert [step["done"] for step in progress["steps"]] == [1, 2, 0, 0]
+    assert [step["done"] for step in progress["steps"]] == [150, 2 * 68, 0, 0]
     assert not progress["is_quiet"]
     shutil.rmtree(tmp_path / "run" / "samples")
     assert progress_in(tmp_path)["done"] == 0

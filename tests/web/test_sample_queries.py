@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import duckdb
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from hypothesis import given
@@ -184,6 +185,22 @@ def test_a_damaged_part_is_left_out_and_named(tmp_path: Path) -> None:
         again.page(found, ExampleFilters("original"))
 
 
+@pytest.mark.parametrize(("at", "variant"), [(1, 0), (1, -5)])
+def test_rows_that_no_audit_wrote_are_one_line(tmp_path: Path, at: int, variant: int) -> None:
+    settings: dict[str, Any] = {"limit": 9, "q": 4, "with_": ["derange"], "cache": "off"}
+    disorder.audit("uniform", "builtin", out=tmp_path / "run", **settings)
+    part = tmp_path / "run" / "samples" / "01-derange-00000.parquet"
+    table = pq.read_table(part)
+    variants = table["variant"].to_pylist()
+    variants[at] = variant
+    place = table.schema.get_field_index("variant")
+    column = pa.array(variants, pa.int32())
+    pq.write_table(table.set_column(place, "variant", column), part)
+    queries = SampleQueries(RunLibrary(tmp_path))
+    with pytest.raises(BadData, match=f"variant {variant} of example .* is twice there"):
+        queries.page(readable(queries.library), ExampleFilters("original"))
+
+
 def test_runs_are_joined_only_where_id_texts_and_label_agree(tmp_path: Path) -> None:
     rows = [
         {"id": f"e{i}", "text_a": f"one two three four {i}.", "label": "yn"[i % 2]}
@@ -212,3 +229,25 @@ def test_a_chinese_character_counts_as_a_word(text: str, n_words: int) -> None:
         f"select len(regexp_extract_all($text, '{WORD}'))", params={"text": text}
     ).fetchall()
     assert found == [(n_words,)]
+
+
+@pytest.mark.parametrize("name", ["examples.parquet", "samples/01-derange-00000.parquet"])
+def test_a_file_that_would_fill_memory_is_not_read(tmp_path: Path, name: str) -> None:
+    disorder.audit(
+        "uniform", "builtin", limit=20, q=2, with_="derange", cache="off", out=tmp_path / "run"
+    )
+    path = tmp_path / "run" / name
+    table = pq.read_table(path).take(pa.array([0] * 400))
+    column = "text_a" if name.startswith("ex") else "written_a"
+    texts = pa.array(["x" * 10**6] * 400)
+    bomb = table.set_column(table.schema.get_field_index(column), column, texts)
+    pq.write_table(bomb, path, compression="zstd")
+    library = RunLibrary(tmp_path)
+    queries = SampleQueries(library)
+    found = readable(library)
+    if column == "text_a":
+        with pytest.raises(BadData, match="unpacks to far more than it has"):
+            queries.transformations(found)
+    else:
+        assert queries.transformations(found) == ["original"]
+        assert queries.damaged(found) == [path.name]

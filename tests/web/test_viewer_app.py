@@ -185,6 +185,7 @@ def test_other_results_are_listed_and_open_with_links_that_work(tmp_path: Path) 
         page = request(viewer, f"/page/{id}")
         assert page.status == 200
         assert "script-src" not in page.headers["content-security-policy"]
+        assert "; sandbox " in page.headers["content-security-policy"], "no meta refresh"
         targets = re.findall(r'href="(/[^"]+)"', page.text)
         assert not re.search(r'href="[^/#"h]', page.text), "no relative link"
         for target in targets:

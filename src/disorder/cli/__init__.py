@@ -5,7 +5,10 @@ The user's mistake is one line and exit code 2; anything else is our bug, and ex
 
 from __future__ import annotations
 
+import os
+import signal
 import sys
+import threading
 
 import typer
 from typer.core import TyperGroup
@@ -15,23 +18,20 @@ from disorder.cli import (
     audit,
     board,
     compare,
-    designs,
     explain,
     gate,
     human,
-    mitigations,
     options,
     perturb,
     plan,
     report,
     resuming,
     sanity,
-    study,
     train,
     view,
 )
 from disorder.cli import list as list_verb
-from disorder.cli.commands import Commands
+from disorder.cli.commands import AllCommands, Commands
 from disorder.cli.output import (
     degrade_streams,
     open_missing_streams,
@@ -43,28 +43,61 @@ from disorder.visible_text import one_line
 
 app = Commands(
     name="disorder",
+    cls=AllCommands,
     help="Does your model read, or does it only count words?",
-    add_completion=False,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,  # plain help starts in half the time
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-app.command("audit")(audit.audit)
-app.command("plan")(plan.plan)
-app.command("perturb")(perturb.perturb)
-app.command("explain")(explain.explain)
+app.command(
+    "audit",
+    examples=(
+        "disorder audit hf:FOLDER data.jsonl --with derange --limit 500",
+        "disorder audit openai:NAME data.jsonl --base-url http://127.0.0.1:8080/v1",
+    ),
+)(audit.audit)
+app.command(
+    "plan",
+    examples=(
+        "disorder plan hf:FOLDER data.jsonl --width 0.02",
+        "disorder plan openai:NAME data.jsonl --price-in 0.5 --price-out 1.5",
+    ),
+)(plan.plan)
+app.command(
+    "perturb",
+    examples=(
+        "disorder perturb data.jsonl --with derange --q 5 --out shuffled.jsonl",
+        "disorder perturb mnli:matched --suite order --as lm-eval --out task",
+    ),
+)(perturb.perturb)
+app.command(
+    "explain",
+    examples=(
+        "disorder explain hf:FOLDER data.jsonl --by overlap --by lime",
+        "disorder explain hf:FOLDER data.jsonl --beside hf:OTHER",
+    ),
+)(explain.explain)
 app.command("list")(list_verb.list_parts)
-app.command("sanity")(sanity.sanity)
+app.command(
+    "sanity",
+    examples=(
+        "disorder sanity data.jsonl --train train.jsonl",
+        "disorder sanity mnli:matched --check order --check words",
+    ),
+)(sanity.sanity)
 app.command("report")(report.report)
 app.command("compare")(compare.compare)
 app.command("gate")(gate.gate)
 app.command("view")(view.view)
 app.command("board")(board.board)
 app.add_typer(human.app, name="human")
-app.command("train")(train.train)
-app.command("designs")(designs.designs)
-app.command("mitigations")(mitigations.mitigations)
-app.command("study")(study.study)
+app.command(
+    "train",
+    examples=(
+        "disorder train plain train.jsonl --model hf:FOLDER --set epochs=3",
+        "disorder train max_entropy mnli:train --model bilstm --on derange",
+    ),
+)(train.train)
 
 
 def _version(wanted: bool) -> None:
@@ -87,11 +120,14 @@ def _options(
         group = context.command
         assert isinstance(group, TyperGroup)
         summaries = {
-            name: command.get_short_help_str(200) for name, command in group.commands.items()
+            name: group.commands[name].get_short_help_str(200)
+            for name in group.list_commands(context)
         }
         print_text(welcome(__version__, summaries), end="")
 
 
+COMPLETE = "_DISORDER_COMPLETE"  # what a shell sets when it asks for completions
+COMPLETION = {"--install-completion", "--show-completion"}
 DONE = 0
 OURS = 3  # the exit code of a bug
 MISTAKE = 2
@@ -103,6 +139,9 @@ def main(arguments: list[str] | None = None) -> None:
     """Run the command line and exit: 0 done, 1 a gate failed, 2 the user's mistake or unusable
     input, 3 our bug, 130 interrupted.
     """
+    if os.environ.get(COMPLETE) or COMPLETION & {*(sys.argv[1:2] if arguments is None else ())}:
+        app(prog_name="disorder")  # typer's own way, which ends the process
+    _take_termination_for_an_interrupt()
     open_missing_streams()
     degrade_streams()
     resuming.start(arguments)
@@ -111,6 +150,15 @@ def main(arguments: list[str] | None = None) -> None:
     finally:
         options.remove_empty_folders()
     sys.exit(code)
+
+
+def _take_termination_for_an_interrupt() -> None:
+    """SIGTERM, which schedulers and containers send before they kill, stops a command as Ctrl-C
+    does, unless whoever started it had it ignored.
+    """
+    is_main = threading.current_thread() is threading.main_thread()
+    if is_main and signal.getsignal(signal.SIGTERM) is signal.SIG_DFL:
+        signal.signal(signal.SIGTERM, signal.default_int_handler)
 
 
 def _run(arguments: list[str] | None) -> int:

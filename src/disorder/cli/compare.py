@@ -10,38 +10,14 @@ import typer
 from disorder.cli.files import write
 from disorder.cli.output import console as new_console
 from disorder.cli.output import print_json, print_text
+from disorder.requests.runs import CompareOptions, CompareOutput
 
 
 def compare(
     runs: Annotated[list[Path], typer.Argument(help="Run folders, two or more")],
-    metric: Annotated[
-        list[str] | None, typer.Option(help="Compare this score only; can be repeated")
-    ] = None,
-    with_: Annotated[
-        list[str] | None,
-        typer.Option("--with", help="Compare under this transformation only; can be repeated"),
-    ] = None,
-    group: Annotated[
-        list[str] | None, typer.Option(help="Compare in this group (default: all); can be repeated")
-    ] = None,
-    base: Annotated[
-        Path | None,
-        typer.Option(help="The run that the others are compared with (default: the first)"),
-    ] = None,
-    pairs: Annotated[
-        str, typer.Option(help="base: each run with the base; all: each with each")
-    ] = "base",
-    seed: Annotated[int, typer.Option(help="Seed of the resampling")] = 0,
-    every_row: Annotated[
-        bool, typer.Option("--all", help="Show every row, not only those that matter most")
-    ] = False,
-    html: Annotated[Path | None, typer.Option(help="Write a self-contained page here")] = None,
-    latex: Annotated[
-        bool, typer.Option("--latex", help="Print LaTeX tables (booktabs) and nothing else")
-    ] = False,
-    as_json: Annotated[
-        bool, typer.Option("--json", help="Print the comparison as JSON and nothing else")
-    ] = False,
+    *,
+    options: CompareOptions,
+    output: CompareOutput,
 ) -> None:
     """How do RUNs differ on the same examples?
 
@@ -50,30 +26,23 @@ def compare(
     (McNemar, or a bootstrap and a sign-flip test over examples), with Holm's correction over all
     that is compared.
     """
-    from disorder.report.comparison import show_comparison
-    from disorder.report.comparison_page import page
+    from disorder.results.comparison_table import show_comparison
+    from disorder.results.render import page
     from disorder.verbs.compare import compare as start
 
-    found = start(
-        *runs,
-        metrics=metric or (),
-        with_=with_ or (),
-        groups=group or ("all",),
-        base=base,
-        pairs=pairs,
-        seed=seed,
-    )
+    found = start(*runs, base=output["base"], **options)
+    html = output["html"]
     if html:
-        write("--html", html, page(found))
-    if as_json:
-        print_json(found.model_dump())
+        write("--html", Path(html), page(found.result, in_folder=False))
+    if output["as_json"]:
+        print_json(found.result.as_data())
         return
-    if latex:
-        from disorder.report.latex import comparison_tables
+    if output["latex"]:
+        from disorder.results.comparison_table import latex_tables
 
-        print_text("\n".join(map(str, comparison_tables(found))), end="")
+        print_text(latex_tables(found), end="")
         return
     console = new_console()
-    show_comparison(found, console, every_row=every_row)
+    show_comparison(found, console, every_row=output["every_row"])
     if html:
         console.print(f"\nPage: {html}", markup=False, highlight=False, soft_wrap=True)

@@ -9,7 +9,7 @@ from disorder.errors import CannotWrite
 
 def write(option: str, path: Path, text: str) -> None:
     """Write a file as UTF-8; half a character, which it cannot hold, is written as its number."""
-    from disorder.runs.storage import write_named_file
+    from disorder.store.storage import write_named_file
 
     try:
         write_named_file(path, text.encode("utf-8", "backslashreplace"))

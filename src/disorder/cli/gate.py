@@ -9,28 +9,14 @@ import typer
 
 from disorder.cli.files import write
 from disorder.cli.output import output_may_be_unread, print_json, print_text
+from disorder.requests.runs import GateOptions, GateOutput
 
 
 def gate(
     run: Annotated[Path, typer.Argument(help="Run folder")],
-    fail_if: Annotated[
-        list[str] | None, typer.Option(help='Rule, e.g. "skill_kept > 0.8"; can be repeated')
-    ] = None,
-    on: Annotated[
-        str,
-        typer.Option(
-            help="What must lie beyond the limit to fail: the entire interval (sure), the value "
-            "(value), any part of the interval (doubt)"
-        ),
-    ] = "sure",
-    junit: Annotated[Path | None, typer.Option(help="Write a JUnit XML file")] = None,
-    markdown: Annotated[
-        Path | None, typer.Option(help="Write a summary for a pull request")
-    ] = None,
-    badge: Annotated[Path | None, typer.Option(help="Write an SVG badge")] = None,
-    as_json: Annotated[
-        bool, typer.Option("--json", help="Print the decision as JSON and nothing else")
-    ] = False,
+    *,
+    options: GateOptions,
+    output: GateOutput,
 ) -> int:
     """Fail (exit code 1) if a score of RUN is beyond a limit.
 
@@ -39,20 +25,20 @@ def gate(
     transformation). It is decided on the interval, see --on. Exit code 2: a rule cannot be decided
     (bad rule, score not measured).
     """
-    from disorder.report.badge import svg
-    from disorder.report.gate import junit_xml, lines, notes, summary
+    from disorder.results.badge import svg
+    from disorder.results.gate import junit_xml, lines, notes, summary
     from disorder.verbs.gate import gate as start
 
-    decision = start(run, fail_if or (), on=on)
+    decision = start(run, output["fail_if"], **options)
     for option, path, text in (
-        ("--junit", junit, junit_xml),
-        ("--markdown", markdown, summary),
-        ("--badge", badge, svg),
+        ("--junit", output["junit"], junit_xml),
+        ("--markdown", output["markdown"], summary),
+        ("--badge", output["badge"], svg),
     ):
         if path is not None:
-            write(option, path, text(decision))
+            write(option, Path(path), text(decision))
     with output_may_be_unread():  # the exit code is the decision, also where nobody reads it
-        if as_json:
+        if output["as_json"]:
             print_json(decision.model_dump())
         else:
             for line in lines(decision):

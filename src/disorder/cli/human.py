@@ -8,14 +8,13 @@ from typing import TYPE_CHECKING, Annotated, cast
 import typer
 
 from disorder.cli.commands import Commands
-from disorder.cli.options import Columns, DataDir, Seed, mapping
 from disorder.cli.output import console as new_console
 from disorder.cli.output import print_json, print_text
+from disorder.requests.human import HumanMakeOptions
 
 if TYPE_CHECKING:
-    from disorder.verbs.human import MadeTask
+    from disorder.verbs.human import HumanScores, MadeTask
     from disorder.verbs.human.import_export import Exported
-    from disorder.verbs.human.task_folder import TaskKind
 
 app = Commands(rich_markup_mode=None)
 
@@ -39,37 +38,8 @@ def make(
         ),
     ],
     out: Annotated[Path, typer.Option(help="Task folder to write")],
-    task: Annotated[
-        str, typer.Option(help="label: give the label; valid: is this a sentence?")
-    ] = "label",
-    n: Annotated[
-        int,
-        typer.Option("--n", help="Items, evenly over D_c and D_f, labels, short and long texts"),
-    ] = 200,
-    seed: Seed = 0,
-    with_: Annotated[
-        list[str] | None,
-        typer.Option("--with", help="Transformation (of the run); can be repeated"),
-    ] = None,
-    accepted: Annotated[
-        bool,
-        typer.Option(
-            "--accepted/--all",
-            help="From a run: only perturbed texts that got the gold label, or any",
-        ),
-    ] = True,
-    whole: Annotated[
-        bool | None,
-        typer.Option(
-            "--whole/--no-whole",
-            help="Mix in as many original texts (default: unless labelling a run)",
-        ),
-    ] = None,
-    annotators: Annotated[
-        str, typer.Option(help="Names, separated by commas; each gets a personal link")
-    ] = "a,b,c",
-    columns: Columns = "",
-    data_dir: DataDir = None,
+    *,
+    options: HumanMakeOptions,
 ) -> None:
     """Draw a blind, balanced sample from a run or from data.
 
@@ -79,19 +49,7 @@ def make(
     """
     from disorder.verbs import human
 
-    made = human.make(
-        source,
-        out,
-        task=cast("TaskKind", task),
-        n=n,
-        seed=seed,
-        with_=with_ or (),
-        accepted=accepted,
-        whole=whole,
-        annotators=[name.strip() for name in annotators.split(",")],
-        columns=mapping("--columns", columns),
-        data_dir=data_dir,
-    )
+    made = human.make(source, out, **options)
     _print_made(made)
 
 
@@ -175,4 +133,19 @@ def score(
     if as_json:
         print_json(scores.model_dump())
     else:
-        human.print_scores(scores, new_console())
+        _print_scores(scores)
+
+
+def _print_scores(scores: HumanScores) -> None:
+    from rich.text import Text
+
+    from disorder.results.terminal_table import print_table
+    from disorder.verbs import human
+
+    console = new_console()
+    console.print(Text(human.summary_line(scores), style="bold"))
+    for grid in human.score_grids(scores):
+        print_table(console, grid)
+    console.print()
+    for line in human.score_notes(scores):
+        console.print(Text(line))

@@ -29,6 +29,7 @@ LISTS = {
     "networks": "network",
     "explanations": "explanation",
     "checks": "check",
+    "engines": "engine",
     "items": "item",
 }  # what a user types → kind of part
 PAPERS = (
@@ -71,23 +72,28 @@ def list_parts(
     Without a kind: the names of all of them.
     """
     from disorder.errors import UnknownName
+    from disorder.registry import broken_plugins
 
     if kind is not None and kind not in LISTS:
         raise UnknownName("kind of part", kind, LISTS)
     console = new_console(highlight=False)
     if kind is None and not examples:
         _print_names(console)
-        return
-    for name in [kind] if kind else LISTS:
-        console.print(name, style="bold")
-        _print_list(console, name, examples=examples)
-        console.print()
+    else:
+        for name in [kind] if kind else LISTS:
+            console.print(name, style="bold")
+            _print_list(console, name, examples=examples)
+            console.print()
+    for reason in broken_plugins():
+        console.print(reason)
 
 
 def _print_names(console: Console) -> None:
     """Every part by name, and how to learn more."""
     for name in LISTS:
         heads = _names(name)
+        if not heads:
+            continue
         _print_entry(console, f"{name} ({len(heads)})", [", ".join(heads)])
     console.print("disorder list KIND says more about each, e.g. disorder list metrics")
 

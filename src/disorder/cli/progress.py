@@ -71,7 +71,9 @@ class Bar:
             self._overall = "" if done >= total else stage_text(stage, done, total, note)
         elif is_news or time.monotonic() - self._last > EVERY:
             self._last = time.monotonic()
-            line = "; ".join(filter(None, (stage_text(stage, done, total, note), self._overall)))
+            # the time left was told before the stage ended: it is none of a stage that is done
+            overall = "" if done >= total else self._overall
+            line = "; ".join(filter(None, (stage_text(stage, done, total, note), overall)))
             self.console.print(line, highlight=False, markup=False)
 
     def _draw(self, stage: str, done: int, total: int, note: str) -> None:

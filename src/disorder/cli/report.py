@@ -13,7 +13,8 @@ from disorder.cli.output import print_text
 from disorder.errors import DisorderError
 
 if TYPE_CHECKING:
-    from disorder.runs import Run
+    from disorder.registry import VerbPart
+    from disorder.results.run import Run
 
 Latex = Annotated[bool, o.option("Print the scores as a LaTeX table (booktabs)", "--latex")]
 Methods = Annotated[
@@ -59,7 +60,8 @@ def report(
 
     --latex also takes the folder of a study.
     """
-    from disorder.runs import place, read_run
+    from disorder.results.run_folder import read_run
+    from disorder.store.storage import place
 
     folder = place(run)
     if card and (latex or methods):
@@ -67,10 +69,12 @@ def report(
             "--card prints a file of its own, which begins with its metadata; run it without "
             "--latex and --methods"
         )
-    if (folder / "study.json").is_file():
+    if verb := _verb_of(folder):
         if card or methods or figure:
-            raise DisorderError(f"--card, --methods and --figure are for runs; {folder} is a study")
-        _study(folder, latex=latex)
+            raise DisorderError(
+                f"--card, --methods and --figure are for runs; {folder} is a {verb.name}"
+            )
+        verb.folder_viewer()(folder, latex=latex)
         return
     found = read_run(folder)
     found.check_done()
@@ -79,25 +83,25 @@ def report(
     for path in figure or ():
         _draw(found, path)
     if latex:
-        from disorder.report.latex import run_table
+        from disorder.results.run_tables import latex_table
 
-        table = run_table(
+        table = latex_table(
             found,
             metrics=metric or (),
             transformations=with_ or (),
             group=group,
             has_intervals=intervals,
         )
-        print_text(str(table), end="")
+        print_text(table, end="")
     if methods:
-        from disorder.report.citations import methods as for_methods
+        from disorder.results.citations import methods as for_methods
 
         print_text(("\n" if latex else "") + for_methods(found), end="")
     if card:
         _print_card(folder, found)
     if not (latex or methods or figure or card):
-        from disorder.report.page import write_report
-        from disorder.report.terminal import show
+        from disorder.results.page import write_report
+        from disorder.results.terminal import show
 
         write_report(folder, found)
         show(found, new_console(), folder=str(run))
@@ -105,10 +109,9 @@ def report(
 
 def _print_card(folder: Path, run: Run) -> None:
     """The card on standard output, results for the hub in a file."""
-    from disorder.report.model_card import eval_results, model_card
-    from disorder.runs import make_folder
-    from disorder.runs.folder_lock import check_no_links
-    from disorder.runs.storage import write_atomically
+    from disorder.results.model_card import eval_results, model_card
+    from disorder.store.folder_lock import check_no_links
+    from disorder.store.storage import make_folder, write_atomically
 
     print_text(model_card(run), end="")
     results = eval_results(run)
@@ -124,22 +127,18 @@ def _print_card(folder: Path, run: Run) -> None:
     print_text(f"Results for the hub: {path}", is_error=True)
 
 
-def _study(folder: Path, *, latex: bool) -> None:
-    """A finished study again."""
-    from disorder.verbs.study import latex_table, read_study
+def _verb_of(folder: Path) -> VerbPart | None:
+    """The verb whose results a folder holds, where it shows them itself."""
+    from disorder.registry import VerbPart, parts
+    from disorder.results.saving import verb_of
 
-    found = read_study(folder)
-    if latex:
-        print_text(str(latex_table(found)), end="")
-        return
-    from disorder.cli.study import show
-
-    show(found, new_console(), folder)
+    verb = parts(VerbPart).get(verb_of(folder))
+    return verb if verb is not None and verb.shows else None
 
 
 def _draw(run: Run, path: Path) -> None:
     """Write the picture that a file is named for."""
-    from disorder.report.display import run_picture
+    from disorder.results.display import run_picture
 
     run_picture(run, path.stem).save(path)
     print_text(f"Picture: {path}", is_error=True)

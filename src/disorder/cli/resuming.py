@@ -24,7 +24,7 @@ class Resumable:
     @property
     def advice(self) -> str:
         """What to type, or that nothing is there yet."""
-        from disorder.runs import place
+        from disorder.store.storage import place
 
         if (place(self.folder) / self.marker).exists():
             return f"what is done is in {self.folder}; resume it: {self.command}"
@@ -55,11 +55,6 @@ def resumable(folder: str | Path, marker: str, command: str = "") -> Iterator[No
 def advice() -> str:
     """How to resume what was stopped; empty where it cannot be."""
     return _under_way[0].advice if _under_way else ""
-
-
-def resume_command(verb: str, folder: str | Path, *more: str) -> str:
-    """What to type for a verb that has --resume."""
-    return shlex.join(["disorder", verb, "--resume", str(folder), *more])
 
 
 def _again(folder: str | Path) -> str:

@@ -1,39 +1,23 @@
-"""Tables of a comparison: the same rows on a terminal and as Markdown in its folder."""
+"""Tables of several trainings: the same on a terminal and as Markdown in their folder."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from rich.console import Console
-    from rich.table import Table
 
-TableRows = list[list[str]]  # the first is the heading
-
-
-def terminal(rows: TableRows, title: str | None = None) -> Table:
-    """Rows as a table for a terminal."""
-    from rich.box import SIMPLE_HEAD
-    from rich.table import Column, Table
-    from rich.text import Text
-
-    heads = [Column(name, overflow="fold") for name in rows[0]]  # a spec is never cut short
-    table = Table(*heads, title=title, title_justify="left", box=SIMPLE_HEAD)
-    for row in rows[1:]:
-        table.add_row(*map(Text, row))  # a spec may hold brackets
-    return table
+    from disorder.results.grid import Grid
 
 
-def markdown(tables: Mapping[str, TableRows], note: str) -> str:
-    """Tables under their titles, and what their numbers mean."""
-    lines: list[str] = []
-    for title, (head, *rows) in tables.items():
-        lines += [f"## {title}", "", f"| {' | '.join(head)} |", "|" + " --- |" * len(head)]
-        lines += [f"| {' | '.join(row)} |" for row in rows]
-        lines.append("")
+def markdown(grids: Sequence[Grid], note: str) -> str:
+    """Tables under their captions, and what their numbers mean."""
+    from disorder.results.grid import as_markdown
+
+    lines = [line for grid in grids for line in (f"## {grid.caption}", "", *as_markdown(grid), "")]
     return "\n".join([*lines, note]) + "\n"
 
 

@@ -7,12 +7,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from disorder.cli.tables import print_line, terminal, with_interval
+from disorder.cli.tables import print_line, with_interval
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from disorder.runs import Run
+    from disorder.results.run import Run
     from disorder.verbs.train import TrainedModel
 
 
@@ -102,13 +102,16 @@ def _audit_data(record: Mapping[str, Any]) -> str:
 
 def show_audits(runs: Mapping[str, Run], console: Console) -> None:
     """The scores of the audits before and after training, one row per score."""
+    from disorder.results.grid import Grid
+    from disorder.results.terminal_table import print_table
+
     rows = [["transformation", "score", *(f"{when} training" for when in runs)]]
     last = runs.get("after")
     for record in last.scores if last else ():
         if record.group == "all" and not record.metric.startswith("omega@"):
             cells = [_audit_score(run, record) for run in runs.values()]
             rows.append([record.transformation, record.metric, *cells])
-    console.print(terminal(rows))
+    print_table(console, Grid.of_texts(rows, n_names=2))
 
 
 def _audit_score(run: Run, record: Any) -> str:

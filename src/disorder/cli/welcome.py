@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shutil
 import textwrap
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 EXAMPLES = {
     "disorder audit": "try it, offline",
@@ -12,10 +12,10 @@ EXAMPLES = {
     "disorder sanity data.csv": "does my data need reading?",
 }
 GROUPS = {
-    "Measure": ("audit", "plan", "sanity", "explain", "human", "study"),
+    "Measure": ("audit", "plan", "sanity", "explain", "human"),
     "Look and decide": ("report", "view", "board", "compare", "gate"),
-    "Change": ("train", "designs", "mitigations", "perturb"),
-}  # commands that are in none stand under "Other"
+    "Change": ("train", "perturb"),
+}  # commands of the registry name their own group; the rest stand under "Other"
 WIDEST = 80
 
 
@@ -27,10 +27,8 @@ def welcome(version: str, commands: Mapping[str, str]) -> str:
     longest = max(map(len, EXAMPLES))
     for command, purpose in EXAMPLES.items():
         lines += _entry(command, purpose, longest, width)
-    grouped = {name for names in GROUPS.values() for name in names}
-    others = tuple(name for name in commands if name not in grouped)
     longest = max(map(len, commands))
-    for title, names in {**GROUPS, "Other": others}.items():
+    for title, names in _grouped(commands).items():
         present = [name for name in names if name in commands]
         if present:
             lines += ["", title]
@@ -38,6 +36,18 @@ def welcome(version: str, commands: Mapping[str, str]) -> str:
             lines += _entry(name, commands[name], longest, width)
     lines += ["", "disorder COMMAND --help says more about each."]
     return "\n".join(lines) + "\n"
+
+
+def _grouped(commands: Iterable[str]) -> dict[str, list[str]]:
+    """Names of commands by group, those that come in by the registry last."""
+    from disorder.registry import VerbPart, parts
+
+    groups = {title: [*names] for title, names in GROUPS.items()}
+    for name, verb in parts(VerbPart).items():
+        groups.setdefault(verb.group, []).append(name)
+    grouped = {name for names in groups.values() for name in names}
+    groups.setdefault("Other", []).extend(name for name in commands if name not in grouped)
+    return groups
 
 
 def _entry(name: str, text: str, longest: int, width: int) -> list[str]:

@@ -12,7 +12,7 @@ from typing import Any
 
 from disorder.data.answer_spans import answers_of, as_question
 from disorder.data.usual_columns import guessed_columns, in_words
-from disorder.errors import BadData
+from disorder.errors import BadData, option
 from disorder.types import Example
 
 SourceRow = tuple[str, Mapping[str, Any]]  # where it is ("line 3"), and its columns
@@ -65,9 +65,10 @@ class ExampleReader:
         row |= {target: raw[column] for column, target in self._guessed(row).items()}
         for needed in ("text_a", "label"):
             if needed not in row:
+                meant = option("columns", f"NAME={needed}")
                 raise BadData(
                     f"{self.source}, {where}: no column {needed!r}; it has {_names(raw)}. "
-                    f"Say which one it is: --columns NAME={needed}{WHAT_IF_NONE[needed]}"
+                    f"Say which one it is: {meant}{WHAT_IF_NONE[needed]}"
                 )
         return row
 
@@ -166,9 +167,10 @@ class ExampleReader:
 
 
 def _unknown_target(column: str, target: str) -> str:
-    message = f"--columns {column}={target}: a column can be {', '.join(TARGETS)}, not {target!r}"
+    given = option("columns", f"{column}={target}")
+    message = f"{given}: a column can be {', '.join(TARGETS)}, not {target!r}"
     if column in TARGETS:
-        message += f"; the other way round? --columns {target}={column}"
+        message += f"; the other way round? {option('columns', f'{target}={column}')}"
     return message
 
 

@@ -15,6 +15,7 @@ from typing import IO, Any
 
 from disorder.data.examples import SourceRow
 from disorder.errors import BadData
+from disorder.parquet_size import check_file
 from disorder.registry import data
 from disorder.untrusted_files import RepeatedKey, check_regular_file, reason, unique_keys
 
@@ -68,6 +69,7 @@ def parquet(path: Path) -> Iterator[SourceRow]:
     check_regular_file(path)
     number = 0
     try:
+        check_file(path)
         with pyarrow.parquet.ParquetFile(path) as file:
             names = file.schema_arrow.names
             if len(set(names)) < len(names):

@@ -12,16 +12,17 @@ from typing import Any
 from disorder.data.examples import ExampleReader, SourceRow
 from disorder.data.sources import DataSource, open_source
 from disorder.data.tasks import guess_task, is_number, known_tasks, same_number_twice
-from disorder.errors import BadData, UnknownName, check_keywords
+from disorder.errors import BadData, UnknownName, option
 from disorder.languages import AUTO, DetectedLanguage, detect, language_code, sampled
 from disorder.registry import DataPart, parts
+from disorder.requests.keywords import takes_options
 from disorder.specs import listed, parse_pairs, split_spec
 from disorder.types import Dataset, Example, Task
 
 LANGUAGE_COLUMN = "language"  # that says of each row which one it is in
 
 
-@check_keywords()
+@takes_options()
 def read_data(
     spec: Any,
     *,
@@ -167,11 +168,15 @@ def fingerprint(examples: Sequence[Example]) -> str:
     """A hash of the examples, whatever the order they were read in."""
     hashed = blake2b(digest_size=16)
     for example in examples:
-        text_b = "\1" if example.text_b is None else example.text_b
-        fields = [example.id, example.text_a, text_b, example.label]
+        fields = [example.id, example.text_a, example.text_b, example.label]
         if example.answers is not None:
             fields.append(str(example.answers))
-        hashed.update("\0".join(fields).encode("utf-8", "surrogatepass") + b"\n")
+        hashed.update(len(fields).to_bytes(8, "little"))
+        # each with its length, so that no text can pass for the border between two
+        for text in fields:
+            content = b"" if text is None else text.encode("utf-8", "surrogatepass")
+            length = -1 if text is None else len(content)
+            hashed.update(length.to_bytes(8, "little", signed=True) + content)
     return hashed.hexdigest()
 
 
@@ -216,7 +221,9 @@ def _open(
 def column_names(columns: Mapping[str, str] | str | None) -> dict[str, str]:
     """Which columns are which: a mapping, or written as on the command line."""
     if isinstance(columns, str):
-        return parse_pairs(columns, form=f"--columns {columns!r}: write it as name=name,name=name")
+        return parse_pairs(
+            columns, form=f"{option('columns', columns)}: write it as name=name,name=name"
+        )
     return dict(columns or {})
 
 

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from disorder.data.reading import read_data
-from disorder.errors import DisorderError
+from disorder.errors import DisorderError, option
 from disorder.languages import AUTO, UNSPACED_LANGUAGES, segments
 from disorder.randomness import digest
 from disorder.types import Bools, Dataset, Example
@@ -126,7 +126,7 @@ def _check_groups(dataset: Dataset) -> None:
         n_values = len({example.groups[column] for example in dataset.examples})
         if n_values > MAX_GROUPS:
             raise DisorderError(
-                f"--group-by {column}: it has {n_values:,} values; {MAX_GROUPS} at most"
+                f"{option('group_by', column)}: it has {n_values:,} values; {MAX_GROUPS} at most"
             )
 
 

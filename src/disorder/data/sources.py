@@ -13,7 +13,7 @@ from typing import Any
 from disorder.data.builtin import parse as parse_builtin
 from disorder.data.examples import SourceRow
 from disorder.data.files import READERS, reader_for
-from disorder.errors import BadData, BadModel, MissingPackage, UnknownName
+from disorder.errors import BadData, BadModel, MissingPackage, UnknownName, option
 from disorder.registry import DataPart, parts
 from disorder.specs import spec_name, split_spec
 from disorder.types import Task
@@ -37,7 +37,7 @@ def open_source(spec: Any, data_dir: str | Path | None) -> DataSource:
     if not isinstance(spec, str | Path):
         return DataSource("data", _rows_of(spec))
     if data_dir is not None and not Path(data_dir).is_dir():
-        raise BadData(f"--data-dir {data_dir}: no such folder")
+        raise BadData(f"{option('data_dir', data_dir)}: no such folder")
     pieces = joined_specs(str(spec))
     if len(pieces) > 1:
         return _joined(str(spec), pieces, data_dir)
@@ -246,7 +246,10 @@ def _from_hub(entry: DataPart, split: str, folder: Path | None) -> Iterator[Sour
         where, remedy = (
             (f"not in {folder}", f"put it there as {file}")
             if folder
-            else ("no data folder is set", f"put it into a folder as {file} and say --data-dir")
+            else (
+                "no data folder is set",
+                f"put it into a folder as {file} and say {option('data_dir')}",
+            )
         )
         raise BadData(
             f"{entry.name}:{split}: {where}, and {error}; {remedy}, or name a file"

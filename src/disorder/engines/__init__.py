@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Protocol
 
-from disorder.errors import UnknownName
+from disorder.registry import EnginePart, part
 
 Worker = Callable[[Any], Any]
 
@@ -26,12 +26,5 @@ def engine(
     name: str, *, make: Callable[[], Worker], address: str | None = None, workers: int | None = None
 ) -> Engine:
     """The engine of that name; `make` makes a worker, once for each."""
-    if name == "local":
-        from disorder.engines.local import LocalEngine
-
-        return LocalEngine(make)
-    if name == "ray":
-        from disorder.engines.ray import RayEngine
-
-        return RayEngine(make, address, workers)
-    raise UnknownName("engine", name, ("local", "ray"))
+    found: Engine = part(EnginePart, name).function(make, address, workers)
+    return found

@@ -5,11 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
+from disorder.registry import engine
 
+
+@engine(name="local")
 class LocalEngine:
     """The engine that needs nothing."""
 
-    def __init__(self, make: Callable[[], Callable[[Any], Any]]) -> None:
+    def __init__(
+        self, make: Callable[[], Callable[[Any], Any]], address: str | None, workers: int | None
+    ) -> None:
         self.worker = make()
 
     def __call__(self, tasks: Iterable[Any]) -> Iterator[Any]:

@@ -8,7 +8,8 @@ import socket
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
-from disorder.errors import DisorderError, MissingPackage
+from disorder.errors import DisorderError, MissingPackage, option
+from disorder.registry import engine
 from disorder.untrusted_files import reason
 
 AHEAD = 2  # blocks that wait at each worker, so that none is ever idle
@@ -16,6 +17,7 @@ RETRIES = 3  # deaths of a worker, and of workers on one block, before we give u
 PATIENCE = 300  # seconds to wait for the first worker to be there
 
 
+@engine(name="ray", needs="ray")
 class RayEngine:
     """The engine that spreads blocks over a cluster."""
 
@@ -26,7 +28,7 @@ class RayEngine:
         kind, n_free = _places(self.ray)
         if workers and workers > n_free:
             raise DisorderError(
-                f"--workers {workers}: the cluster has room for {n_free} "
+                f"{option('workers', workers)}: the cluster has room for {n_free} "
                 f"({kind.removeprefix('num_')})"
             )
         actor = self.ray.remote(max_restarts=RETRIES, max_task_retries=RETRIES, **{kind: 1})(_Actor)
@@ -62,7 +64,8 @@ class RayEngine:
         ready, _ = self.ray.wait(list(calls), num_returns=len(calls), timeout=10 if ready else 0)
         if not ready:
             raise DisorderError(
-                f"--engine ray: no worker could start within {PATIENCE} s; is the cluster busy?"
+                f"{option('engine', 'ray')}: no worker could start within {PATIENCE} s; is the "
+                "cluster busy?"
             )
         for call in ready:
             self._result(call)
@@ -77,12 +80,14 @@ class RayEngine:
             raise
         except self.ray.exceptions.ActorDiedError as error:
             raise DisorderError(
-                f"--engine ray: a worker died {RETRIES + 1} times ({reason(error)}); what is "
+                f"{option('engine', 'ray')}: a worker died {RETRIES + 1} times ({reason(error)}); "
+                "what is "
                 "finished is kept"
             ) from None
         except self.ray.exceptions.RayError as error:
             raise DisorderError(
-                f"--engine ray: the cluster cannot be reached any more ({reason(error)}); what is "
+                f"{option('engine', 'ray')}: the cluster cannot be reached any more "
+                f"({reason(error)}); what is "
                 "finished is kept: resume once it is back"
             ) from None
 
@@ -119,7 +124,7 @@ def _check_reachable(address: str | None) -> None:
         socket.create_connection((host, int(port)), timeout=5).close()
     except OSError as error:
         raise DisorderError(
-            f"--engine ray: no cluster at {address} ({error.strerror or error})"
+            f"{option('engine', 'ray')}: no cluster at {address} ({error.strerror or error})"
         ) from None
 
 
@@ -127,7 +132,7 @@ def _connected(address: str | None) -> Any:
     try:
         import ray
     except ImportError as error:
-        raise MissingPackage("--engine ray", "ray", "ray") from error
+        raise MissingPackage(option("engine", "ray"), "ray", "ray") from error
     if not ray.is_initialized():
         _check_reachable(address)
         try:
@@ -137,6 +142,6 @@ def _connected(address: str | None) -> Any:
         except (ConnectionError, ValueError, RuntimeError) as error:
             where = address or "this machine"
             raise DisorderError(
-                f"--engine ray: no cluster at {where} ({str(error).splitlines()[0]})"
+                f"{option('engine', 'ray')}: no cluster at {where} ({str(error).splitlines()[0]})"
             ) from None
     return ray

@@ -7,7 +7,6 @@ from disorder.metrics.reference_models import references
 from disorder.metrics.scoring import (
     CURTAILED,
     LABELS_ONLY,
-    ORIGINAL,
     Metric,
     decompose,
     limits,
@@ -40,7 +39,6 @@ from disorder.metrics.wos import dev_r, is_one_sentence, is_simple, step_counts
 __all__ = [
     "CURTAILED",
     "LABELS_ONLY",
-    "ORIGINAL",
     "Anytime",
     "AnytimeRatio",
     "BinnedGap",

@@ -19,6 +19,7 @@ from disorder.types import Floats, Ints, Outcomes
     better="near chance",
     paper="WS",
     position=20,
+    copies="by default label",
     alone="a model with one constant answer has 1, and one that falls back to a frequent label "
     "as much as that label is frequent",
 )

@@ -25,6 +25,7 @@ PART = 256  # examples at a time, so that memory stays flat
     shown="permutations",
     position=160,
     needs_probabilities=True,
+    least_labels=2,
 )
 def entropy_c(outcomes: Outcomes) -> Mean:
     """Mean entropy over accepted permutations, of examples first predicted right."""
@@ -42,6 +43,7 @@ def entropy_c(outcomes: Outcomes) -> Mean:
     shown="permutations",
     position=170,
     needs_probabilities=True,
+    least_labels=2,
     depends_on_q=True,
     alone="more permutations flip more examples, and change which ones it is measured on",
 )

@@ -14,6 +14,7 @@ from disorder.metrics.statistics.decomposition import Share
 from disorder.registry import metric
 from disorder.types import Fidelity, Outcomes, Task
 
+NONE = Fraction(0)
 ALL = Fraction(1)  # as a limit: every permutation is accepted
 NEVER = Fraction(2)  # as a limit: no example is above it
 CURVE = tuple(f"0.{i}" for i in range(1, 10))
@@ -27,13 +28,14 @@ CURVE = tuple(f"0.{i}" for i in range(1, 10))
     of="permutations",
     shown="permutations",
     position=110,
+    decided_at=lambda task, fidelity, x: NONE,
     depends_on_q=True,
     alone="it grows with q, to 1 for a model that guesses once words are moved, while a bag of "
     "words has it at its accuracy",
 )
 def omega_max(outcomes: Outcomes) -> Share:
     """Share of examples with at least one permutation that gets the gold label."""
-    return exceeding(outcomes, Fraction(0))
+    return exceeding(outcomes, NONE)
 
 
 @metric(
@@ -44,6 +46,7 @@ def omega_max(outcomes: Outcomes) -> Share:
     of="permutations",
     shown="permutations",
     position=120,
+    decided_at=lambda task, fidelity, x: chance_limit(task, fidelity),
     depends_on_q=True,
     alone="a model that gives one frequent label to every perturbed text has it at the share of "
     "that label, and a bag of words at its accuracy",
@@ -63,6 +66,7 @@ def omega_rand(outcomes: Outcomes) -> Share:
     of="permutations",
     shown="permutations",
     position=130,
+    decided_at=lambda task, fidelity, x: ALL,
     depends_on_q=True,
     alone="it falls with q, and a bag of words has it at its accuracy",
 )
@@ -81,6 +85,7 @@ def omega_all(outcomes: Outcomes) -> Share:
     shown="file",
     parameter="x",
     points=CURVE,
+    decided_at=lambda task, fidelity, x: below_all(threshold(x)),
     depends_on_q=True,
     alone="a bag of words has it at its accuracy, so that a better bag of words looks worse",
 )
@@ -91,8 +96,12 @@ def omega_at(outcomes: Outcomes, x: str) -> Share:
 
 def exceeding(outcomes: Outcomes, limit: Fraction) -> Share:
     """Which examples have an accepted share strictly above the limit; none is above 1."""
-    strict = limit if limit < ALL else NEVER
-    return Share.exceeding(outcomes.n_accepted, outcomes.n_variants, strict)
+    return Share.exceeding(outcomes.n_accepted, outcomes.n_variants, below_all(limit))
+
+
+def below_all(limit: Fraction) -> Fraction:
+    """The limit, or one that nothing exceeds where it is 1, which stands for all variants."""
+    return limit if limit < ALL else NEVER
 
 
 def chance_limit(task: Task, fidelity: Fidelity) -> Fraction:

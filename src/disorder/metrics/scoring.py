@@ -6,12 +6,10 @@ A metric is named as in run files: `p_c`, or with its parameter `omega@0.5`.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
 
-import numpy as np
-
-from disorder.errors import DisorderError, NothingToMeasure, UnknownName
+from disorder.errors import DisorderError, NothingToMeasure, UnknownName, option
 from disorder.metrics.statistics.decomposition import (
     BinnedGap,
     Decomposition,
@@ -21,9 +19,8 @@ from disorder.metrics.statistics.decomposition import (
 )
 from disorder.metrics.statistics.skill_ratio import SkillRatio
 from disorder.registry import MetricPart, metric_named, parts
-from disorder.types import Fidelity, Floats, Outcomes, Score, Task
+from disorder.types import ORIGINAL, Fidelity, Outcomes, Score, Task
 
-ORIGINAL = "original"
 LABELS_ONLY = "every prediction is exactly 0 or 1: labels without probabilities"
 CURTAILED = ("omega_max", "omega_rand")  # what --curtail measures by default
 
@@ -75,62 +72,46 @@ class Metric:
         """The score with its interval; raises `NothingToMeasure` with the reason."""
         return self.decompose(outcomes).score(skipped=outcomes.n_skipped)
 
-    def watched(self, outcomes: Outcomes) -> Floats:
-        """One value in 0..1 per example that counts, for `--stop-when`; none where none counts."""
+    def watched(self, outcomes: Outcomes) -> Share | Mean | None:
+        """One value in 0..1 per example that counts, for `--stop-when`; None where none counts."""
         try:
             found = self.decompose(outcomes)
         except NothingToMeasure:
-            return np.empty(0)
-        return found.values if isinstance(found, Share | Mean) else np.empty(0)
+            return None
+        return found if isinstance(found, Share | Mean) else None
 
-    def in_units(self, task: Task, fidelity: Fidelity, x: float) -> float:
-        """A mean of watched values as a score."""
-        found = self.decompose(probe(task, fidelity))
-        return found.in_units(x) if isinstance(found, Share | Mean) else x
+    def _check_labels(self, task: Task) -> None:
+        n = len(task.labels)
+        if n < self.part.least_labels:
+            plural = "s" * (n != 1)
+            raise DisorderError(f"{self.name} is not defined for data with {n} label{plural}")
 
-    def _probed(self, task: Task, fidelity: Fidelity) -> Decomposition:
-        try:
-            return self.decompose(probe(task, fidelity))
-        except NothingToMeasure:
-            labels = len(task.labels)
-            raise DisorderError(
-                f"{self.name} is not defined for data with {labels} label{'s' * (labels != 1)}"
-            ) from None
-
-    def check_watched(self, task: Task, fidelity: Fidelity) -> None:
+    def check_watched(self, task: Task) -> None:
         """Raise where the metric is no mean of one value per example."""
-        found = self._probed(task, fidelity)
-        is_mean = isinstance(found, Share) or (isinstance(found, Mean) and found.classes is None)
-        if not is_mean:
+        self._check_labels(task)
+        if self.part.watched != "mean":
             raise DisorderError(
-                f"--stop-when: {self.name} is not a mean of one value per example, so its "
+                f"{option('stop_when')}: {self.name} is not a mean of one value per example, so "
+                "its "
                 "interval cannot be watched; use one such as p_c, accuracy or omega_max"
             )
 
-    def is_defined(self, task: Task, *, is_copy: bool) -> bool:
-        """Whether there is such a score of made-up labels; of other tasks nothing is known."""
-        if task.predicts != "labels":
-            return True
-        try:
-            self.decompose(replace(probe(task, "paper"), is_copy=is_copy))
-        except NothingToMeasure:
-            return False
-        return True
-
-    def is_skill_ratio(self, task: Task, fidelity: Fidelity) -> bool:
-        """Whether the metric is a ratio of skills on labels, which can be watched as such."""
-        found = self._probed(task, fidelity)
-        return isinstance(found, SkillRatio) and found.rows is not None
-
     def limit(self, task: Task, fidelity: Fidelity) -> Fraction:
         """The share of accepted permutations that decides an example; raises where none does."""
-        found = self._probed(task, fidelity)
-        if not isinstance(found, Share) or found.limit is None:
+        self._check_labels(task)
+        if self.part.decided_at is None:
             raise DisorderError(
-                f"--curtail: {self.name} needs every permutation; choose omega_… scores only, or "
-                "leave --curtail out"
+                f"{option('curtail')}: {self.name} needs every permutation; choose omega_… scores "
+                "only, or "
+                f"leave {option('curtail')} out"
             )
-        return found.limit
+        return Fraction(self.part.decided_at(task, fidelity, self.value))
+
+    def is_of_copies(self, task: Task) -> bool:
+        """Whether it is measured where one text is a copy of the other."""
+        if self.part.copies == "by default label":
+            return task.default_label is not None
+        return self.part.copies == "as others"
 
 
 def metric_names() -> list[str]:
@@ -190,8 +171,7 @@ def planned_names(
     return [
         metric.name
         for metric in _applying(task, measured, points, only)
-        if metric.is_defined(task, is_copy=is_copy)
-        or not metric.is_defined(task, is_copy=not is_copy)
+        if not is_copy or metric.is_of_copies(task)
     ]
 
 
@@ -234,26 +214,3 @@ def _measured_on(n_variants: int, *, is_original: bool, keeps_words: bool) -> se
 def limits(metrics: Iterable[str], task: Task, fidelity: Fidelity) -> list[Fraction]:
     """The shares of accepted permutations that decide an example for all of these scores."""
     return sorted({Metric.named(metric).limit(task, fidelity) for metric in metrics})
-
-
-def probe(task: Task, fidelity: Fidelity) -> Outcomes:
-    """A few made-up outcomes on which every metric for labels is defined: of each label, one
-    example predicted right throughout, and one predicted wrong and flipped, none with certainty.
-    """
-    m = len(task.labels)
-    labels = np.arange(m)
-    wrong = (labels + 1) % m
-    gold = np.concatenate([labels, labels])
-    original = np.concatenate([labels, wrong])
-    variants = np.stack([gold, original], axis=1)
-    likely = 0.9 * np.eye(m) + 0.1 / m
-    return Outcomes(
-        transformation="probe",
-        task=task,
-        example=np.array([f"probe {i}" for i in range(len(gold))]),
-        gold=gold,
-        original=likely[original],
-        predictions=likely[variants],
-        is_simple=np.ones(len(gold), dtype=bool),
-        fidelity=fidelity,
-    )

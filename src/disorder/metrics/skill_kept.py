@@ -12,6 +12,7 @@ import numpy as np
 
 from disorder.errors import NothingToMeasure
 from disorder.metrics.spearman import numbers
+from disorder.metrics.statistics.natural_outcomes import NaturalOutcomes, is_by_families
 from disorder.metrics.statistics.skill_ratio import SkillRatio
 from disorder.registry import metric
 from disorder.types import Outcomes
@@ -25,6 +26,7 @@ from disorder.types import Outcomes
     of="variants",
     on="any",
     position=15,
+    copies="never",
 )
 def skill_kept(outcomes: Outcomes) -> SkillRatio:
     """Balanced accuracy above chance on perturbed texts, divided by the same on original texts; for
@@ -36,4 +38,6 @@ def skill_kept(outcomes: Outcomes) -> SkillRatio:
         gold = outcomes.gold.astype(np.float64)
         original = outcomes.original[:, 0].astype(np.float64)
         return SkillRatio.of_numbers(gold, original, numbers(outcomes).astype(np.float64))
+    if is_by_families(outcomes) and len(np.unique(outcomes.gold)) > 1:
+        return NaturalOutcomes(outcomes).ratios()[0].t
     return SkillRatio.of_labels(outcomes.gold, outcomes.is_right, outcomes.acceptance)

@@ -38,6 +38,9 @@ N_TOKENS = 3  # a text must have more
     paper="OOO",
     of="order",
     position=30,
+    least_labels=2,
+    needs_skill=True,
+    watched="never",
 )
 def wos(outcomes: Outcomes) -> Mean:
     """Word-Order Sensitivity (1 − p)/(1 − chance), with p the accuracy on perturbed texts of

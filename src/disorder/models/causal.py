@@ -14,7 +14,7 @@ from typing import Any, Literal
 import numpy as np
 from cachetools import LRUCache
 
-from disorder.errors import BadModel, DoesNotApply, MissingPackage
+from disorder.errors import BadModel, DoesNotApply, MissingPackage, option
 from disorder.hub import hub_access
 from disorder.memo import Memo
 from disorder.models.causal_network import CausalNetwork
@@ -140,7 +140,9 @@ class CausalModel(PromptedModel):
         """Whether prompts go through the tokenizer's chat template."""
         has_one = bool(getattr(self.network.tokenizer, "chat_template", None))
         if self.prompt.chat == "on" and not has_one:
-            raise BadModel("--chat on: this model has no chat template; leave the option out")
+            raise BadModel(
+                f"{option('chat', 'on')}: this model has no chat template; leave the option out"
+            )
         return has_one and self.prompt.chat != "off"
 
     def rendered(self, question: Question) -> str:
@@ -179,7 +181,7 @@ class CausalModel(PromptedModel):
     def predict_variants(self, variants: Sequence[Variants], /) -> Floats:
         """Probabilities, one row per variant; those that move tokens keep them as numbers."""
         if not are_tokens(variants):
-            return self(all_texts(variants))
+            return self.predictions(self._scores(self.prompt.questions(all_texts(variants))))
         began = time.perf_counter()
         questions: list[Question] = []
         tokens: list[PromptTokens] = []

@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from disorder.errors import BadModel, BadSetting
+from disorder.errors import BadModel, BadSetting, option
 from disorder.models.devices import free_memory, thread_pool
 from disorder.models.fitting_batches import Feed, FittingBatches
 from disorder.models.inputs.batches import by_length, max_input_length, token_budget
@@ -151,7 +151,7 @@ class CausalNetwork(FittingBatches):
         if longest > self.max_length:
             raise BadModel(
                 f"a prompt has {longest:,} tokens, and the model takes {self.max_length:,}: use "
-                "fewer --shots, or leave out the longest texts"
+                f"fewer {option('shots')}, or leave out the longest texts"
             )
 
     def _scored(self, stem: Stem, tails: tuple[Ids, ...], n_unscored: int, ids: Ints) -> Floats:

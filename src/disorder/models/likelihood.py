@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from disorder.errors import BadModel
+from disorder.errors import BadModel, option
 from disorder.models.protocols import Precision, Scores
 from disorder.types import Floats, Predictor, Texts
 
@@ -20,7 +20,8 @@ def likelihood_of(name: str, predictor: Predictor) -> Predictor:
     if isinstance(predictor, Scores):
         return LikelihoodModel(predictor, predictor.fingerprint, [])
     raise BadModel(
-        f"{name} does not give the likelihood of a text; --score order_rank needs a causal: or "
+        f"{name} does not give the likelihood of a text; {option('score', 'order_rank')} needs a "
+        "causal: or "
         "masked: model"
     )
 

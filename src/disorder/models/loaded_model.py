@@ -12,16 +12,21 @@ from typing import Any
 
 import numpy as np
 
-from disorder.abstention import ABSTAINED, no_answer_codes
 from disorder.errors import BadModel
 from disorder.memo import Memo
 from disorder.models.importance.by_word import MAX_KEPT, how, importance
 from disorder.models.importance.by_word import key_of as pair_key
-from disorder.models.inputs.variants import ModelInputs, TextInputs, VariantInputs
+from disorder.models.inputs.variants import (
+    ModelInputs,
+    QuestionInputs,
+    TextInputs,
+    VariantInputs,
+)
 from disorder.models.outputs.calibration import Calibration
 from disorder.models.outputs.probabilities import are_shares, checked
-from disorder.models.outputs.unread_replies import UnreadReplies, is_unread
+from disorder.models.outputs.unread_replies import IS_UNREAD, UnreadReplies
 from disorder.models.prompting import PromptedModel
+from disorder.models.prompting.perturbed_parts import ShotsPrompt
 from disorder.models.protocols import (
     Counting,
     Generates,
@@ -31,10 +36,16 @@ from disorder.models.protocols import (
     Timed,
     TokenUnits,
 )
-from disorder.runs.prediction_cache import PredictionCache, key_of
+from disorder.predictions import (
+    ABSTAINED,
+    ABSTAINS,
+    ANSWERED,
+    Prediction,
+    Predictions,
+    is_declined,
+)
+from disorder.store.prediction_cache import KeptPredictions, PredictionCache, key_of
 from disorder.types import Costs, Floats, Pair, Predictor, Texts, TokenUnit, Variants
-
-NO_MASS = -1.0  # in the cache: the share of the probability that the labels got is not known
 
 
 @dataclass
@@ -72,106 +83,128 @@ class LoadedModel:
         """
         return self.answered(self.predict_texts(texts))
 
-    def answered(self, found: Floats) -> Floats:
-        """Predictions with zeros in the rows of `no_answer` (not a number for a regression)."""
-        found[no_answer_codes(found) > 0] = 0.0 if self.labels else np.nan
-        return found
+    def answered(self, found: Predictions) -> Floats:
+        """The values of predictions, with zeros where there is none (not a number for a
+        regression).
+        """
+        found.values[found.is_failed] = 0.0 if self.labels else np.nan
+        return found.values
 
-    def predict_texts(self, texts: Sequence[Texts] | Sequence[str], /) -> Floats:
-        """The same, with the rows of `disorder.abstention.no_answer` as they are."""
+    def predict_texts(self, texts: Sequence[Texts] | Sequence[str], /) -> Predictions:
+        """Probabilities of the task's labels, and an outcome for each text."""
         return self._predict(TextInputs(_as_pairs(texts)))
 
-    def predict_variants(self, variants: Sequence[Variants], /) -> Floats:
-        """Probabilities of the task's labels, one row per variant of every example in turn.
+    def predict_variants(self, variants: Sequence[Variants], /) -> Predictions:
+        """The same, one row per variant of every example in turn.
 
         A model that takes tokens gets the positions; texts are made for the others, and for the
-        keys of a cache. Rows of `no_answer` stay as they are.
+        keys of a cache.
         """
+        prompt = self.predictor.prompt if isinstance(self.predictor, PromptedModel) else None
+        if isinstance(prompt, ShotsPrompt):
+            return self._predict(QuestionInputs(prompt.perturbed_questions(variants)))
         return self._predict(VariantInputs(variants))
 
-    def _predict(self, inputs: ModelInputs) -> Floats:
+    def _predict(self, inputs: ModelInputs) -> Predictions:
         if isinstance(self.predictor, Streaming):
             raw = self._streamed(inputs, self.predictor)
         else:
             raw = self._computed(inputs) if self.cache is None else self._cached(inputs, self.cache)
-        calibrated = raw if self.calibration is None else self.calibration(raw)
-        aligned = calibrated if self.columns is None else calibrated @ self.columns
-        codes = no_answer_codes(raw)
-        if codes.any():
-            aligned[codes > 0] = raw[codes > 0, :1] if self.no_answer == "skip" else 0.0
+        values = raw.values if self.calibration is None else self.calibration(raw.values)
+        aligned = values if self.columns is None else values @ self.columns
+        outcomes = raw.outcomes
+        if self.labels and self.no_answer != "skip":
+            is_said = raw.is_failed if self.no_answer == "abstain" else is_declined(outcomes)
+            outcomes = np.where(is_said, ABSTAINS, outcomes)
+        if (outcomes != ANSWERED).any():
+            aligned[outcomes == ABSTAINS] = 0.0
         # What is kept on disk is single precision: round here, once, so that every path decides on
         # the same numbers.
-        return aligned.astype(np.float32).astype(np.float64)
+        return Predictions(aligned.astype(np.float32).astype(np.float64), outcomes)
 
-    def _cached(self, inputs: ModelInputs, cache: PredictionCache) -> Floats:
+    def _cached(self, inputs: ModelInputs, cache: PredictionCache) -> Predictions:
         """Predictions from the cache, and from the model where there are none."""
-        fingerprint = self.predictor.fingerprint
         began = time.perf_counter()
-        keys = [key_of(fingerprint, self.precision, each) for each in inputs.cache_keys()]
-        predictions = cache.get(keys, max(1, len(self.predictor.labels)))
-        if self.predictor.labels:
-            predictions[~are_shares(predictions)] = np.nan  # no model predicted that
-        missing = np.flatnonzero(np.isnan(predictions[:, 0]))
+        keys = self._keys(inputs)
+        kept = self._kept(keys)
+        predictions = kept.predictions
+        missing = np.flatnonzero(~kept.is_kept)
         self.counts["cached"] += len(inputs) - len(missing)
         self.counts["cache"] += time.perf_counter() - began
         if len(missing):
-            computed = self._computed(inputs.take(missing)).astype(np.float32).astype(np.float64)
+            found = self._computed(inputs.take(missing))
+            rounded = found.values.astype(np.float32).astype(np.float64)
+            computed = Predictions(rounded, found.outcomes)
             cache.put([keys[i] for i in missing.tolist()], computed)
-            predictions[missing] = computed
+            predictions.put(missing, computed)
         return predictions
 
-    def _streamed(self, inputs: ModelInputs, predictor: Streaming) -> Floats:
+    def _streamed(self, inputs: ModelInputs, predictor: Streaming) -> Predictions:
         """Predictions that come one by one, each kept in the cache the moment it is there; equal
-        texts are predicted once.
+        inputs are predicted once.
         """
-        texts = inputs.texts()
-        width = max(1, len(self.predictor.labels))
-        keys = [key_of(self.predictor.fingerprint, self.precision, text) for text in texts]
-        rows = self._kept(keys, width)
-        missing = np.isnan(rows[:, 0])
-        self.unread.count(self.name, rows[~missing, :width])
-        places = {keys[i]: i for i in np.flatnonzero(missing)[::-1].tolist()}
-        wanted = sorted(places.values())
+        keys = self._keys(inputs)
+        kept = self._kept(keys)
+        missing = np.flatnonzero(~kept.is_kept)
+        self.unread.count(self.name, kept.predictions.outcomes[kept.is_kept].tolist())
+        places = {keys[i]: i for i in missing[::-1].tolist()}
+        wanted = np.array(sorted(places.values()), dtype=np.int64)
         began = time.perf_counter()
         try:
-            if wanted:
-                with closing(predictor.as_they_come([texts[i] for i in wanted])) as coming:
-                    for number, row in coming:
-                        i = wanted[number]
-                        rows[i] = self._checked_row(row)
-                        self._keep(keys[i], rows[i])
+            if len(wanted):
+                with closing(predictor.as_they_come(inputs.take(wanted).given())) as coming:
+                    for number, prediction in coming:
+                        self._take(kept, int(wanted[number]), prediction)
+                        self._keep(keys, kept, int(wanted[number]))
         finally:
             self.counts["forward"] += time.perf_counter() - began
             self._take_counts()
-        for i in np.flatnonzero(missing).tolist():
-            rows[i] = rows[places[keys[i]]]
+        first = np.array([places[keys[i]] for i in missing.tolist()], dtype=np.int64)
+        kept.predictions.put(missing, kept.predictions.take(first))
+        kept.masses[missing] = kept.masses[first]
         self.counts["predicted"] += len(wanted)
-        self.counts["cached"] += len(texts) - len(wanted)
-        has_mass = ~np.isnan(rows[:, width])
-        self.counts["label_mass"] += float(rows[has_mass, width].sum())
+        self.counts["cached"] += len(keys) - len(wanted)
+        has_mass = ~np.isnan(kept.masses)
+        self.counts["label_mass"] += float(kept.masses[has_mass].sum())
         self.counts["label_mass_of"] += int(has_mass.sum())
-        return rows[:, :width]
+        return kept.predictions
 
-    def _checked_row(self, row: Floats) -> Floats:
-        """A row that came, as the cache would give it; raises once too many cannot be read."""
-        answer = row[None, :-1]
-        checked(self.name, answer, 1, self.predictor.labels)
-        self.unread.count(self.name, answer)
-        return row.astype(np.float32).astype(np.float64)
+    def _keys(self, inputs: ModelInputs) -> list[bytes]:
+        fingerprint = self.predictor.fingerprint
+        return [key_of(fingerprint, self.precision, each) for each in inputs.segments()]
 
-    def _kept(self, keys: Sequence[bytes], width: int) -> Floats:
-        """What the cache has of rows that come one by one; NaN where there is nothing."""
+    def _kept(self, keys: Sequence[bytes]) -> KeptPredictions:
+        """What the cache has; a row that no model can have predicted does not count, nor does a
+        reply that could not be read.
+        """
+        width = max(1, len(self.predictor.labels))
         if self.cache is None:
-            return np.full((len(keys), width + 1), np.nan)
-        rows = self.cache.get(keys, width + 1)
-        rows[is_unread(rows[:, :width])] = np.nan
-        rows[rows[:, width] == NO_MASS, width] = np.nan
-        return rows
+            return KeptPredictions.none(len(keys), width)
+        kept = self.cache.get(keys, width)
+        predictions = kept.predictions
+        kept.is_kept[predictions.outcomes == IS_UNREAD] = False
+        if self.predictor.labels:
+            is_sound = are_shares(predictions.values) | (predictions.outcomes != ANSWERED)
+            kept.is_kept[~is_sound] = False
+        return kept
 
-    def _keep(self, key: bytes, row: Floats) -> None:
-        """Put a row into the cache, which holds numbers only; not a reply that cannot be read."""
-        if self.cache is not None and not is_unread(row[None, :-1]).any():
-            self.cache.put([key], np.nan_to_num(row[None, :], nan=NO_MASS))
+    def _take(self, kept: KeptPredictions, place: int, prediction: Prediction) -> None:
+        """Enter a prediction that came, as the cache would give it; raises once too many replies
+        cannot be read.
+        """
+        outcomes = np.array([prediction.outcome], dtype=object)
+        given = Predictions(np.asarray(prediction.values)[None, :], outcomes)
+        found = checked(self.name, given, 1, self.predictor.labels)
+        self.unread.count(self.name, [prediction.outcome])
+        kept.predictions.values[place] = found.values[0].astype(np.float32)
+        kept.predictions.outcomes[place] = prediction.outcome
+        kept.masses[place] = np.float32(prediction.mass)
+
+    def _keep(self, keys: Sequence[bytes], kept: KeptPredictions, place: int) -> None:
+        """Put a prediction into the cache; not a reply that cannot be read."""
+        if self.cache is not None and kept.predictions.outcomes[place] != IS_UNREAD:
+            chosen = slice(place, place + 1)
+            self.cache.put([keys[place]], kept.predictions.take(chosen), kept.masses[chosen])
 
     def _take_counts(self) -> None:
         """Add what the predictor itself counted since last time: questions and tokens, also those
@@ -181,7 +214,7 @@ class LoadedModel:
             self.counts.add(self.predictor.counts.since(self.counted))
             self.counted = Costs(self.predictor.counts)
 
-    def _computed(self, inputs: ModelInputs) -> Floats:
+    def _computed(self, inputs: ModelInputs) -> Predictions:
         began = time.perf_counter()
         before = self._input_seconds
         found = inputs.predicted_by(self.predictor)

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from disorder.errors import BadModel, DisorderError
+from disorder.errors import BadModel, DisorderError, option
 from disorder.models.likelihood import likelihood_of
 from disorder.models.loaded_model import LoadedModel
 from disorder.models.outputs.calibration import calibration_of
@@ -16,7 +16,7 @@ from disorder.models.outputs.label_columns import label_columns
 from disorder.models.protocols import Batching, Costly, Precision
 from disorder.models.python import as_predictor, with_own_names
 from disorder.registry import ModelPart, part, parts
-from disorder.runs.prediction_cache import PredictionCache
+from disorder.store.prediction_cache import PredictionCache
 from disorder.types import Predictor, Task
 from disorder.untrusted_files import check_regular_files, reason
 
@@ -40,7 +40,7 @@ def load(
 
     `options` are settings that only some loaders take, such as `base_url`; those of language models
     (`is_prompted`) take `prompt`. `no_answer` says what becomes of texts that the model does not
-    answer: "skip", or "abstain".
+    answer: "skip", "abstain", or "declined": abstain where the model read the text.
     """
     title = model if isinstance(model, str) else name_of(model)
     predictor = with_own_names(_predictor(model, task, options or {}, cache), labels or {}, task)
@@ -82,7 +82,7 @@ def _predictor(model: Any, task: Task, options: Mapping[str, Any], cache: Path |
         _check_options(name_of(model), (), options)
         return as_predictor(model, task=task)
     name, _, address = model.partition(":")
-    _check_spec(model, name)
+    check_exists(model)
     loader = part(ModelPart, name).function
     taken = _options_of(loader)
     _check_options(model, taken, options)
@@ -124,8 +124,8 @@ def _check_options(model: str, taken: Sequence[str], options: Mapping[str, Any])
                 for kind, entry in parts(ModelPart).items()
                 if name in _options_of(entry.function)
             ]
-            option = name.replace("_", "-")
-            raise BadModel(f"--{option} is for {' and '.join(kinds)} models; {model} is none")
+            forms = " and ".join(kinds)
+            raise BadModel(f"{option(name)} is for {forms} models; {model} is none")
 
 
 def _is_worth_caching(predictor: Predictor) -> bool:
@@ -133,8 +133,9 @@ def _is_worth_caching(predictor: Predictor) -> bool:
     return is_costly and bool(predictor.fingerprint)
 
 
-def _check_spec(spec: str, name: str) -> None:
-    """Say what was probably meant by a spec that names no kind of model."""
+def check_exists(spec: str) -> None:
+    """Raise where there is no such kind of model, with what was probably meant."""
+    name = spec.partition(":")[0]
     if name in parts(ModelPart):
         return
     if Path(spec).is_dir():
@@ -148,11 +149,12 @@ def _check_spec(spec: str, name: str) -> None:
         word.isidentifier() for word in spec.replace(":", ".").split(".")
     ):
         raise BadModel(f"unknown model {spec!r}; for a function of yours write python:{spec}")
+    part(ModelPart, name)
 
 
 def _set_precision(name: str, predictor: Predictor, precision: str) -> None:
     if not isinstance(predictor, Precision):
         raise BadModel(
-            f"{name} runs in one precision only; --precision {precision} is for hf: models"
+            f"{name} runs in one precision only; {option('precision', precision)} is for hf: models"
         )
     predictor.use_precision(precision)

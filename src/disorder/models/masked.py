@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from disorder.errors import BadModel, BadSetting
+from disorder.errors import BadModel, BadSetting, option
 from disorder.models.causal import fingerprint_of, loaded_network
 from disorder.models.devices import free_memory, thread_pool
 from disorder.models.fitting_batches import Feed, FittingBatches
@@ -27,7 +27,9 @@ def masked(address: str, *, task: Task) -> Predictor:
     only.
     """
     if not task.is_likelihood:
-        raise BadModel(f"masked:{address} predicts no labels; measure it with --score order_rank")
+        raise BadModel(
+            f"masked:{address} predicts no labels; measure it with {option('score', 'order_rank')}"
+        )
     network, tokenizer = loaded_network("masked", address)
     scorer = MaskedNetwork(network, tokenizer)
     return LikelihoodModel(scorer, fingerprint_of("masked", address, network), scorer.notes)

@@ -8,14 +8,14 @@ probe before the first question.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from disorder.abstention import UNREAD, no_answer
-from disorder.errors import BadModel, BadSetting, ModelStopped
+from disorder.errors import BadModel, BadSetting, ModelStopped, option
+from disorder.models.outputs.unread_replies import UNREAD
 from disorder.models.prompting import Prompt, PromptedModel, Question, prompt_for
 from disorder.models.servers.addresses import Key, split_address
 from disorder.models.servers.answers import Answer, Way
@@ -28,6 +28,7 @@ from disorder.models.servers.client import (
 )
 from disorder.models.servers.endpoint import Endpoint, Unusable
 from disorder.models.servers.event_loop import as_they_come, run
+from disorder.models.servers.network import Network
 from disorder.models.servers.probing import (
     AUTO,
     Memory,
@@ -36,7 +37,9 @@ from disorder.models.servers.probing import (
     probed,
     ways_named,
 )
-from disorder.models.servers.writing import written
+from disorder.models.servers.request_settings import USUAL, RequestSettings
+from disorder.models.servers.writing import written, written_line
+from disorder.predictions import Prediction, Predictions
 from disorder.registry import model
 from disorder.types import Floats, Predictor, Task, Texts
 
@@ -54,6 +57,13 @@ def openai(
     max_connections: int | None = None,
     timeout: float | None = None,
     max_retries: int | None = None,
+    proxy: str | None = None,
+    ca_bundle: str | None = None,
+    temperature: float | None = None,
+    top_p: float | None = None,
+    reasoning_effort: str | None = None,
+    max_answer_tokens: int | None = None,
+    extra_body: Mapping[str, Any] | None = None,
     cache_folder: Path | None = None,
 ) -> Predictor:
     """A model of an OpenAI-compatible server, at the address you name; OPENAI_API_KEY is sent to
@@ -68,11 +78,16 @@ def openai(
         _positive("max_connections", max_connections, MAX_CONNECTIONS),
         _positive("timeout", timeout, TIMEOUT),
         MAX_RETRIES if max_retries is None else max_retries,
+        network=Network.to(url, proxy, ca_bundle),
     )
     if client.max_retries < 0:
         raise BadSetting("openai", max_retries=max_retries, need="0 or more")
+    settings = RequestSettings(
+        temperature, top_p, reasoning_effort, max_answer_tokens, extra_body or {}
+    )
     bound = prompt or prompt_for(task)
-    return ServerModel(Endpoint(client, name), bound, answers or AUTO, Memory(cache_folder))
+    endpoint = Endpoint(client, name, settings)
+    return ServerModel(endpoint, bound, answers or AUTO, Memory(cache_folder))
 
 
 def _positive(name: str, value: Any, usual: Any) -> Any:
@@ -92,28 +107,40 @@ class ServerModel(PromptedModel):
         self._probed: Probed | None = None
         self._empty_scores: Floats | None = None
         self.prompt = prompt
-        known = answers if answers != AUTO else memory.way(endpoint, prompt, answers)
-        self.way_name = known or self._probe(prompt).way.name
-        super().__init__(prompt, f"openai:{endpoint.client.url}|{endpoint.model}|{self.way_name}")
+        self.way_name = answers if answers != AUTO else memory.way(endpoint, prompt, answers)
+        if not self.way_name:
+            self.way_name = self._probe(prompt).way.name
+        asked = [endpoint.client.url, endpoint.model, self.way_name]
+        asked += [endpoint.settings.fingerprint] if endpoint.settings.fingerprint else []
+        super().__init__(prompt, f"openai:{'|'.join(asked)}")
         self.counts = endpoint.spent
 
-    def __call__(self, texts: Sequence[Texts], /) -> Floats:
-        """Probabilities, one row per text; `no_answer` rows where the model gave none."""
-        rows = np.empty((len(texts), max(1, len(self.labels))))
-        for i, row in self.as_they_come(texts):
-            rows[i] = row[:-1]
-        return rows
+    def __call__(self, texts: Sequence[Texts], /) -> Predictions:
+        """Probabilities, one row per text, and the reason where the model gave none."""
+        return self._together(texts)
 
-    def as_they_come(self, texts: Sequence[Texts], /) -> Generator[tuple[int, Floats], None, None]:
-        """Number and row of each text as its answer comes; the last column is the share of the
-        probability that the options got, NaN where that is not known.
-        """
+    def predict_questions(self, questions: Sequence[Question], /) -> Predictions:
+        """The same for whole questions."""
+        return self._together(questions)
+
+    def _together(self, inputs: Sequence[Texts] | Sequence[Question]) -> Predictions:
+        found = Predictions.empty(len(inputs), max(1, len(self.labels)))
+        for i, prediction in self.as_they_come(inputs):
+            found.values[i] = prediction.values
+            found.outcomes[i] = prediction.outcome
+        return found
+
+    def as_they_come(
+        self, inputs: Sequence[Texts] | Sequence[Question], /
+    ) -> Generator[tuple[int, Prediction], None, None]:
+        """Number and prediction of each input as its answer comes."""
         way = self._ready()
         try:
             client = self.endpoint.client
+            every: Sequence[Texts | Question] = inputs
             yield from as_they_come(
-                lambda text: self._row(way, text),
-                texts,
+                lambda given: self._prediction(way, given),
+                every,
                 at_once=AHEAD * client.max_connections,
                 inside=client,
             )
@@ -134,7 +161,10 @@ class ServerModel(PromptedModel):
     async def _written(self, asked: tuple[str, int]) -> str:
         request, limit = asked
         try:
-            return await written(self.endpoint, request, limit, is_plain=self.prompt.chat == "off")
+            if self.prompt.chat == "off":
+                return await written_line(self.endpoint, request, limit)
+            message = {"role": "user", "content": request}
+            return (await written(self.endpoint, [message], limit)).text
         except (Rejected, Unusable) as error:
             raise BadModel(
                 f"{self.endpoint.model} at {self.endpoint.client.url} writes no text: {error}"
@@ -148,7 +178,18 @@ class ServerModel(PromptedModel):
                 f"the server does not count tokens, or not right, for {n:,} of "
                 f"{int(self.counts['questions']):,} questions: estimated at four characters each"
             )
+        for name, words in self.endpoint.left_out.items():
+            yield (
+                f"the server refuses {name} {USUAL[name]} ({words}): answers are drawn at its own, "
+                "and equal questions may get different ones"
+            )
+        thought = int(self.counts["tokens_thought"])
+        if thought:
+            yield f"the model thinks before it answers: {thought:,} of the tokens it wrote"
         client = self.endpoint.client
+        yield from client.network.notes(client.url)
+        if client.n_retries:
+            yield f"requests that failed and were sent again: {client.n_retries:,}"
         if client.fewest_connections < client.max_connections:
             yield (
                 f"the server asked to slow down: connections went from {client.max_connections} to "
@@ -161,7 +202,8 @@ class ServerModel(PromptedModel):
         if found.way.name != self.way_name:
             raise BadModel(
                 f"{self.endpoint.model} at {self.endpoint.client.url} answered by {self.way_name} "
-                f"before and offers {found.way.name} now; --answers {self.way_name} says why, or "
+                f"before and offers {found.way.name} now; {option('answers', self.way_name)} says "
+                "why, or "
                 "start a new run"
             )
         if self.prompt.calibrates and self._empty_scores is None:
@@ -171,7 +213,7 @@ class ServerModel(PromptedModel):
         return found.way
 
     def _probe(self, prompt: Prompt) -> Probed:
-        probing = probed(self.endpoint, prompt, self.answers)
+        probing = probed(self.endpoint, prompt, self.answers, self.way_name)
         self._probed = run(probing, inside=self.endpoint.client)
         self.memory.keep(self.endpoint, prompt, self.answers, self._probed.way.name)
         return self._probed
@@ -196,40 +238,42 @@ class ServerModel(PromptedModel):
     def _way(self, name: str) -> Way:
         return ways_named(name, self.prompt.chat)[0]
 
-    async def _row(self, way: Way, texts: Texts) -> Floats:
-        """The prediction for one text: all orders of its options, averaged."""
-        questions = self.prompt.questions([texts])
+    async def _prediction(self, way: Way, given: Texts | Question) -> Prediction:
+        """The prediction for one input: all orders of its options, averaged."""
+        questions = [given] if isinstance(given, Question) else self.prompt.questions([given])
         found = await asyncio.gather(*(self._answer(way, each) for each in questions))
-        width = max(1, len(self.labels))
         why_not = next((answer.why_not for answer in found if answer.why_not), "")
         if why_not:
-            return np.append(no_answer(why_not, width), np.nan)
+            return Prediction.failed(why_not, max(1, len(self.labels)))
         scores = np.array([answer.scores for answer in found])
         probabilities = self.prompt.by_order(scores, self._empty_scores)
         self.count_orders(probabilities)
         row = self.prompt.predictions(probabilities)[0]
-        return np.append(row, np.mean([answer.mass for answer in found]))
+        return Prediction(row, mass=float(np.mean([answer.mass for answer in found])))
 
     async def _scores_of_empty(self, way: Way, questions: Sequence[Question]) -> Floats:
         """What the model says of a text without content, for --calibrate."""
         if not way.gives_probabilities:
             raise BadModel(
-                f"--calibrate needs probabilities, and answers of {self.endpoint.client.url} are "
-                f"read by {way.name}, which gives none; leave out --calibrate"
+                f"{option('calibrate')} needs probabilities, and answers of "
+                f"{self.endpoint.client.url} are "
+                f"read by {way.name}, which gives none; leave out {option('calibrate')}"
             )
         found = await asyncio.gather(*(self._answer(way, each) for each in questions))
         for question, answer in zip(questions, found, strict=True):
             if answer.why_not:
                 raise BadModel(
-                    "--calibrate: the model does not answer when the text is empty "
-                    f"({answer.why_not}); leave out --calibrate"
+                    f"{option('calibrate')}: the model does not answer when the text is empty "
+                    f"({answer.why_not}); leave out {option('calibrate')}"
                 )
             unseen = np.flatnonzero(~np.isfinite(answer.scores)).tolist()
             if unseen:
                 raise BadModel(
-                    f"--calibrate: the server gives {question.options[unseen[0]]!r} no probability "
-                    "when the text is empty; leave out --calibrate, show examples (--shots) or "
-                    "give other words (--label-words)"
+                    f"{option('calibrate')}: the server gives {question.options[unseen[0]]!r} no "
+                    "probability "
+                    f"when the text is empty; leave out {option('calibrate')}, show examples "
+                    f"({option('shots')}) or "
+                    f"give other words ({option('label_words')})"
                 )
         return np.array([answer.scores for answer in found])
 

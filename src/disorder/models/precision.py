@@ -7,10 +7,10 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 
-from disorder.abstention import predicted_label
 from disorder.errors import DisorderError
 from disorder.models.loaded_model import LoadedModel
 from disorder.models.protocols import Precision
+from disorder.predictions import predicted_label
 from disorder.types import Floats, Texts
 
 CANDIDATES = ("bf16", "int8")

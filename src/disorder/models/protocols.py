@@ -11,9 +11,12 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Generator, Sequence
 from typing import Any, Protocol, runtime_checkable
 
+from disorder.models.prompting.prompt import Question
+from disorder.predictions import Prediction, Predictions
 from disorder.types import Costs, Floats, Pair, Predictor, Texts, TokenUnit, Variants
 
 __all__ = [
+    "Asked",
     "Attention",
     "Batching",
     "ClassEstimator",
@@ -169,11 +172,18 @@ class Timed(Protocol):
 class Streaming(Protocol):
     """Gives predictions one by one as they come, so that each is kept the moment it is there."""
 
-    def as_they_come(self, texts: Sequence[Texts], /) -> Generator[tuple[int, Floats], None, None]:
-        """Number of a text and its row, in any order; the row of a text without an answer is that
-        of `disorder.abstention.no_answer`. A last column is the share of the probability that the
-        labels got together, NaN where the model does not say.
-        """
+    def as_they_come(
+        self, inputs: Sequence[Texts] | Sequence[Question], /
+    ) -> Generator[tuple[int, Prediction], None, None]:
+        """Number of an input and its prediction, in any order."""
+
+
+@runtime_checkable
+class Asked(Protocol):
+    """Is asked by a prompt, and takes whole questions where the prompt itself is perturbed."""
+
+    def predict_questions(self, questions: Sequence[Question], /) -> Floats | Predictions:
+        """Predictions, one row per question of a prompt with one order of its options."""
 
 
 @runtime_checkable

@@ -15,7 +15,8 @@ import logging
 import os
 import sys
 import traceback
-from collections.abc import Callable, Mapping, Sequence, Sized
+from collections.abc import Callable, Iterator, Mapping, Sequence, Sized
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
 from hashlib import blake2b
@@ -23,8 +24,7 @@ from typing import Any
 
 import numpy as np
 
-from disorder.abstention import ABSTAINED
-from disorder.errors import BadModel, DisorderError
+from disorder.errors import BadModel, DisorderError, option
 from disorder.models.outputs.probabilities import checked, from_label_scores
 from disorder.models.pipeline import from_pipeline, is_pipeline
 from disorder.models.protocols import (
@@ -33,6 +33,7 @@ from disorder.models.protocols import (
     Labelled,
     ProbabilityEstimator,
 )
+from disorder.predictions import ABSTAINED, Predictions
 from disorder.registry import model
 from disorder.types import Floats, Predictor, Task, Texts
 from disorder.untrusted_files import reason
@@ -61,7 +62,8 @@ def python(address: str, *, task: Task) -> Predictor:
     if os.getcwd() not in sys.path:
         sys.path.insert(0, os.getcwd())
     try:
-        thing = getattr(importlib.import_module(module), name)
+        with _as_before():
+            thing = getattr(importlib.import_module(module), name)
     except (ImportError, AttributeError) as error:
         raise BadModel(f"python:{address} cannot be loaded: {error}") from None
     except (SyntaxError, SystemExit) as error:
@@ -102,7 +104,7 @@ def with_own_names(predictor: Predictor, renamed: Mapping[str, str], task: Task)
     for own, label in renamed.items():
         if label.lower() not in wanted:
             known = ", ".join(task.labels)
-            raise BadModel(f"--labels {own}={label}: the data's labels are {known}")
+            raise BadModel(f"{option('labels', f'{own}={label}')}: the data's labels are {known}")
     own_names = tuple(own for own in renamed if own not in task.labels)
     labels = (*task.labels, *own_names)
     return replace(predictor, labels=labels, renamed=renamed, own_names=own_names)
@@ -159,9 +161,13 @@ class PythonModel:
     own_names: tuple[str, ...] = ()  # of these, none of the data's: no column is known of them
     has_said: bool = field(default=False, compare=False)  # in which order columns are read
 
-    def __call__(self, texts: Sequence[Texts], /) -> Floats:
-        """Probabilities, whatever form the function predicts in."""
+    def __call__(self, texts: Sequence[Texts], /) -> Floats | Predictions:
+        """Probabilities, whatever form the function predicts in; `Predictions` where it says which
+        texts it could not answer.
+        """
         predictions = self._called(texts)
+        if isinstance(predictions, Predictions):
+            return checked("python", predictions, len(texts), self.labels)
         if isinstance(predictions, str):
             raise BadModel(
                 f"the function gave one string for {len(texts)} texts; "
@@ -208,7 +214,7 @@ class PythonModel:
         unused = [name for name in known if name not in self.renamed.values()]
         meant = {**self.renamed, label: (unused or known)[0]}
         pairs = ",".join(f"{own}={name}" for own, name in meant.items())
-        return f'; say what its labels mean, for instance --labels "{pairs}"'
+        return f"; say what its labels mean, for instance {option('labels', pairs)}"
 
     def _check_labels(self, prediction: Any) -> None:
         """Raise where a task of numbers gets labels."""
@@ -222,7 +228,8 @@ class PythonModel:
         given = [a if b is None else (a, b) for a, b in texts]
         is_pairs = bool(given) and not isinstance(given[0], str)
         try:
-            return self.function(given)
+            with _as_before():
+                return self.function(given)
         except (DisorderError, KeyboardInterrupt):
             raise
         except BaseException as error:  # the user's own code, which may raise anything
@@ -234,6 +241,25 @@ class PythonModel:
             if not self.spec:  # given as an object: its owner sees what it raised
                 raise
             raise BadModel(f"{self.spec} {_failure(error, len(given))}") from error
+
+
+@contextmanager
+def _as_before() -> Iterator[None]:
+    """Run code of others so that our own goes on once, and in the folder that it was in: where
+    that code changed the folder, it is changed back; a process that it made ends with it.
+    """
+    process = os.getpid()
+    try:
+        folder = os.getcwd()
+    except OSError:  # it was removed
+        folder = ""
+    try:
+        yield
+    finally:
+        if os.getpid() != process:
+            os._exit(1)
+        if folder:
+            os.chdir(folder)
 
 
 def _failure(error: BaseException, n_texts: int) -> str:

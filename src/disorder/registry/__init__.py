@@ -7,47 +7,55 @@ are never overwritten: two parts of one kind and name are an error.
 
 from __future__ import annotations
 
-from disorder.registry.decorators import (
-    TAGGERS,
-    check,
-    data,
-    explanation,
-    metric,
-    model,
-    network,
-    prompt,
-    recipe,
-    tagger,
-    transformation,
-    words,
-)
-from disorder.registry.kinds import (
-    CheckPart,
-    DataPart,
-    ExplanationPart,
-    MetricPart,
-    ModelPart,
-    Need,
-    NetworkPart,
-    Part,
-    PromptPart,
-    RecipePart,
-    Split,
-    SplitterPart,
-    TaggerPart,
-    TransformationPart,
-)
-from disorder.registry.lookup import (
-    HOMES,
-    KINDS,
-    list_parts,
-    metric_named,
-    part,
-    parts,
-    parts_of,
-    register,
-    unregister,
-)
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from disorder.registry.declaration import Part
+    from disorder.registry.decorators import (
+        TAGGERS,
+        check,
+        data,
+        engine,
+        explanation,
+        metric,
+        model,
+        network,
+        prompt,
+        recipe,
+        tagger,
+        transformation,
+        words,
+    )
+    from disorder.registry.kinds import (
+        CheckPart,
+        DataPart,
+        EnginePart,
+        ExplanationPart,
+        MetricPart,
+        ModelPart,
+        Need,
+        NetworkPart,
+        PromptPart,
+        RecipePart,
+        Split,
+        SplitterPart,
+        TaggerPart,
+        TransformationPart,
+    )
+    from disorder.registry.lookup import (
+        HOMES,
+        KINDS,
+        broken_plugins,
+        list_parts,
+        metric_named,
+        part,
+        parts,
+        parts_of,
+        register,
+        unregister,
+    )
+    from disorder.registry.verbs import VerbPart, verb
 
 __all__ = [
     "HOMES",
@@ -55,6 +63,7 @@ __all__ = [
     "TAGGERS",
     "CheckPart",
     "DataPart",
+    "EnginePart",
     "ExplanationPart",
     "MetricPart",
     "ModelPart",
@@ -67,8 +76,11 @@ __all__ = [
     "SplitterPart",
     "TaggerPart",
     "TransformationPart",
+    "VerbPart",
+    "broken_plugins",
     "check",
     "data",
+    "engine",
     "explanation",
     "list_parts",
     "metric",
@@ -84,5 +96,17 @@ __all__ = [
     "tagger",
     "transformation",
     "unregister",
+    "verb",
     "words",
 ]
+
+
+if not TYPE_CHECKING:  # else a name that is not there would be of any type
+
+    def __getattr__(name: str) -> Any:
+        """Load names when they are first used: `disorder --help` needs few of them."""
+        if name not in __all__:
+            raise AttributeError(f"module 'disorder.registry' has no attribute {name!r}")
+        modules = ("lookup", "verbs", "declaration", "kinds", "decorators")
+        homes = (importlib.import_module(f"disorder.registry.{module}") for module in modules)
+        return next(getattr(home, name) for home in homes if hasattr(home, name))

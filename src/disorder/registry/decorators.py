@@ -3,41 +3,31 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, Literal
 
+from disorder.registry.declaration import F, first_paragraph
 from disorder.registry.kinds import (
     CheckPart,
     DataPart,
+    EnginePart,
     ExplanationPart,
     MetricPart,
     ModelPart,
     Need,
     NetworkPart,
-    Part,
     PromptPart,
     RecipePart,
     SplitterPart,
     TaggerPart,
     TransformationPart,
-    first_paragraph,
 )
-from disorder.registry.lookup import register
+from disorder.registry.lookup import declare, register
 from disorder.specs import split_spec
-from disorder.types import Task
 
-F = TypeVar("F", bound=Callable[..., Any])
+if TYPE_CHECKING:
+    from disorder.types import Task
 
 TAGGERS = {"en": "english", "zh": "jieba"}  # language → tagger, unless a part or the user names one
-
-
-def _declare(kind: type[Part], *, name: str = "", **declared: Any) -> Callable[[F], F]:
-    """A decorator that enters a function as a part of this kind, under its own name or another."""
-
-    def enter(function: F) -> F:
-        register(kind(name=name or function.__name__, function=function, **declared))
-        return function
-
-    return enter
 
 
 def transformation(
@@ -82,7 +72,7 @@ def transformation(
     contains a smaller one. `drawn_as` names the transformation whose draws it shares, as a control.
     `perturbs` is "shots" for those that are for the examples of a prompt (--break shots).
     """
-    return _declare(
+    return declare(
         TransformationPart,
         paper=paper,
         keeps=keeps,
@@ -109,12 +99,12 @@ def transformation(
 
 def words(*, language: str, needs: str = "") -> Callable[[F], F]:
     """Register a way to split a text into words."""
-    return _declare(SplitterPart, language=language, needs=needs)
+    return declare(SplitterPart, language=language, needs=needs)
 
 
 def tagger(*, language: str, needs: str) -> Callable[[F], F]:
     """Register a way to find word classes."""
-    return _declare(TaggerPart, language=language, needs=needs)
+    return declare(TaggerPart, language=language, needs=needs)
 
 
 def metric(
@@ -132,8 +122,13 @@ def metric(
     parameter: str = "",
     points: tuple[str, ...] = (),
     needs_probabilities: bool = False,
+    least_labels: int = 1,
+    copies: Literal["as others", "by default label", "never"] = "as others",
+    watched: Literal["mean", "ratio", "never"] | None = None,
+    decided_at: Callable[..., Any] | None = None,
     depends_on_q: bool = False,
     alone: str = "",
+    needs_skill: bool = False,
 ) -> Callable[[F], F]:
     """Register a score: a function from `Outcomes` to its decomposition by example.
 
@@ -146,9 +141,16 @@ def metric(
     scores of permutations, or in files only; `position` orders it there. A metric with a
     `parameter` is written NAME@VALUE and gets the value as its second argument; it is measured at
     `points` unless others are requested. `needs_probabilities` marks one that says nothing of a
-    model that gives labels only, and is not measured there. `depends_on_q` marks one whose expected
-    value changes with the number of permutations; `alone` says why a limit on it alone misleads,
-    where it does: a gate then names a better rule.
+    model that gives labels only, and is not measured there; `least_labels` is how many labels the
+    data must have, `copies` whether it is measured where one text is a copy of the other (always,
+    where the task has a default label, never). `watched` says how its interval is watched while
+    texts are predicted (`--stop-when`, `--fail-if`): as a mean of one value per example, as a ratio
+    of skills, or not (default: by the type that the function returns). `decided_at` gives, for
+    (task, fidelity, value of the parameter), the share of accepted permutations that decides an
+    example, where one does (`--curtail`). `depends_on_q` marks one whose expected value changes
+    with the number of permutations; `alone` says why a limit on it alone misleads, where it does: a
+    gate then names a better rule. `needs_skill` marks one that means nothing of a model without
+    skill: a gate then decides nothing by it.
     """
 
     def enter(function: F) -> F:
@@ -168,13 +170,27 @@ def metric(
             parameter=parameter,
             points=points,
             needs_probabilities=needs_probabilities,
+            least_labels=least_labels,
+            copies=copies,
+            watched=watched or _watched_by(function),
+            decided_at=decided_at,
             depends_on_q=depends_on_q,
             alone=alone,
+            needs_skill=needs_skill,
         )
         register(entry)
         return function
 
     return enter
+
+
+def _watched_by(function: Callable[..., Any]) -> Literal["mean", "ratio", "never"]:
+    """How the interval of a score can be watched, by the type that its function returns."""
+    returned = function.__annotations__.get("return", "Mean")
+    names = str(getattr(returned, "__name__", returned)).replace("|", " ").split()
+    if "SkillRatio" in names:
+        return "ratio"
+    return "mean" if {"Share", "Mean"} & set(names) else "never"
 
 
 def model(*, form: str, needs: str = "", only_reads: bool = False) -> Callable[[F], F]:
@@ -186,7 +202,7 @@ def model(*, form: str, needs: str = "", only_reads: bool = False) -> Callable[[
     and settings, and neither runs code that the spec names nor reaches another machine: only such a
     model is loaded because a run folder names it.
     """
-    return _declare(ModelPart, name=_form_name(form), form=form, needs=needs, only_reads=only_reads)
+    return declare(ModelPart, name=_form_name(form), form=form, needs=needs, only_reads=only_reads)
 
 
 def prompt(
@@ -205,7 +221,7 @@ def prompt(
     `on` says whether labels are names, or numbers whose mean is predicted. `of` names the one task
     that it is for, where labels alone do not say it.
     """
-    return _declare(PromptPart, words=words or {}, texts=texts, on=on, of=of)
+    return declare(PromptPart, words=words or {}, texts=texts, on=on, of=of)
 
 
 def data(
@@ -222,7 +238,7 @@ def data(
     or a function from an address to it; without one it is guessed from the labels. `groups` names
     columns that scores are split by.
     """
-    return _declare(
+    return declare(
         DataPart, name=_form_name(form), form=form, needs=needs, task=task, groups=groups
     )
 
@@ -233,7 +249,7 @@ def _form_name(form: str) -> str:
 
 def network(*, paper: str = "", lr: float = 1e-3, epochs: int = 8) -> Callable[[F], F]:
     """Register a network for training from scratch, with the settings it learns well with."""
-    return _declare(NetworkPart, paper=paper, lr=lr, epochs=epochs)
+    return declare(NetworkPart, paper=paper, lr=lr, epochs=epochs)
 
 
 def recipe(
@@ -252,7 +268,7 @@ def recipe(
     model, `perturbs` those that need perturbed copies, `spans` those that can also learn answers in
     a passage.
     """
-    return _declare(
+    return declare(
         RecipePart,
         paper=paper,
         positive=positive,
@@ -276,7 +292,7 @@ def explanation(
     `on` says whether predictions must be labels or numbers. `needs` says in words what not every
     model or machine has. `usual` ones are shown when the user names none.
     """
-    return _declare(ExplanationPart, paper=paper, asks=asks, on=on, needs=needs, usual=usual)
+    return declare(ExplanationPart, paper=paper, asks=asks, on=on, needs=needs, usual=usual)
 
 
 def check(
@@ -292,6 +308,12 @@ def check(
     `trains` says that models are trained for it, `pairs` that it is for pairs of texts. `position`
     orders checks on the page.
     """
-    return _declare(
-        CheckPart, paper=paper, asks=asks, trains=trains, pairs=pairs, position=position
-    )
+    return declare(CheckPart, paper=paper, asks=asks, trains=trains, pairs=pairs, position=position)
+
+
+def engine(*, name: str = "", needs: str = "") -> Callable[[F], F]:
+    """Register a place where blocks are run: a function, or a class, that makes a
+    `disorder.engines.Engine` from a maker of workers, the address of a cluster (None: this machine)
+    and a number of workers (None: as many as there is room for).
+    """
+    return declare(EnginePart, name=name, needs=needs)

@@ -1,49 +1,80 @@
 """The lookup of parts by kind and name: built-in ones by the folder of their kind, those of plugins
-by their entry points. Both are imported when a kind is first looked up.
+by their entry points. The first are imported when a kind is first looked up, plugins when a name is
+not found, or when all are listed.
 """
 
 from __future__ import annotations
 
 import importlib
 import pkgutil
+import sys
 import typing
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import partial
-from importlib.metadata import entry_points
+from pathlib import Path
 from threading import RLock
-from typing import Literal, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from disorder.errors import BadSetting, DisorderError, UnknownName
-from disorder.registry.kinds import MetricPart, Part
+from disorder.registry.declaration import F, Part
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
+
+    from disorder.registry.kinds import MetricPart
 
 P = TypeVar("P", bound=Part)
 
 HOMES = {
-    "transformation": "disorder.transformations",
-    "words": "disorder.transformations.words",
-    "tagger": "disorder.transformations.tags",
-    "metric": "disorder.metrics",
-    "model": "disorder.models",
-    "prompt": "disorder.models.prompts",
-    "data": "disorder.data",
-    "network": "disorder.models.networks",
-    "recipe": "disorder.verbs.train.recipes",
-    "explanation": "disorder.verbs.explain.explanations",
-    "check": "disorder.verbs.sanity.checks",
-    "item": "disorder.verbs.study.items",
-}  # kind → the folder whose files are its parts
-KINDS = tuple(HOMES)
-PLUGINS = "disorder"
+    "transformation": "transformations",
+    "words": "transformations/words",
+    "tagger": "transformations/tags",
+    "metric": "metrics",
+    "model": "models",
+    "prompt": "models/prompts",
+    "data": "data",
+    "network": "models/networks",
+    "recipe": "verbs/train/recipes",
+    "explanation": "verbs/explain/explanations",
+    "check": "verbs/sanity/checks",
+    "engine": "engines",
+    "verb": "commands",
+    "item": "items",
+}  # kind → the folder whose files are its parts, in the package or in one of its rooms (papers/)
+PACKAGE = Path(__file__).parents[1]
+PLUGINS = "disorder"  # entry points of plugins
+PLUGIN_VERBS = "disorder.verbs"  # of their commands, so that --help loads nothing else of them
 
-_parts: dict[str, dict[str, Part]] = {kind: {} for kind in KINDS}
+
+def _homes(kind: str) -> list[Path]:
+    """The folders of a kind's built-in parts."""
+    places = (PACKAGE / HOMES[kind], *PACKAGE.glob(f"*/{HOMES[kind]}"))
+    return [place for place in places if (place / "__init__.py").is_file()]
+
+
+KINDS = tuple(kind for kind in HOMES if _homes(kind))
+_parts: dict[str, dict[str, Part]] = {kind: {} for kind in HOMES}
 _loaded: set[str] = set()
 _loading: set[str] = set()
+_broken: dict[str, str] = {}  # plugin → why it cannot be loaded
 _lock = RLock()  # threads wait for the one that imports the parts of a kind
+
+
+def declare(kind: type[Part], *, name: str = "", **declared: Any) -> Callable[[F], F]:
+    """A decorator that enters a function as a part of this kind, under its own name or another."""
+
+    def enter(function: F) -> F:
+        register(kind(name=name or function.__name__, function=function, **declared))
+        return function
+
+    return enter
 
 
 def register(part: Part) -> None:
     """Enter a part under its name."""
     _check_choices(part)
+    if _loading & {PLUGINS, PLUGIN_VERBS} and not part.is_built_in:
+        _load_built_in(part.kind)  # whose name is taken is the plugin's mistake, and no other's
     known = _parts[part.kind].get(part.name)
     if known is not None and known.function is not part.function:
         raise DisorderError(
@@ -55,7 +86,8 @@ def register(part: Part) -> None:
 
 def _check_choices(part: Part) -> None:
     """Raise where a declaration has a value that is none of the field's choices."""
-    for name, hint in typing.get_type_hints(type(part)).items():
+    light = {"Task": object}  # not imported: numpy would come with it
+    for name, hint in typing.get_type_hints(type(part), localns=light).items():
         if typing.get_origin(hint) is Literal and getattr(part, name) not in typing.get_args(hint):
             need = " or ".join(map(str, typing.get_args(hint)))
             raise BadSetting(f"{part.kind} {part.name}", need=need, **{name: getattr(part, name)})
@@ -75,7 +107,8 @@ def parts_of(kind: str) -> dict[str, Part]:
     """All parts of the kind with this name."""
     if kind not in HOMES:
         raise UnknownName("kind of part", kind, HOMES)
-    _load(kind)
+    _load_built_in(kind)
+    _load_plugins(kind)
     return dict(sorted(_parts[kind].items()))
 
 
@@ -99,35 +132,48 @@ def list_parts(kind: str | None = None) -> list[dict[str, str]]:
 
 
 def part(kind: type[P], name: str) -> P:
-    """The part of that name, or an error that says which names exist."""
-    if not _is_loaded(kind.kind) or name not in _parts[kind.kind]:
-        known = parts(kind)
-        if name not in known:
-            raise UnknownName(kind.kind, name, known)
+    """The part of that name, or an error that says which names exist, and which plugin that may
+    have it cannot be loaded.
+    """
+    _load_built_in(kind.kind)
+    if name not in _parts[kind.kind]:
+        _load_plugins(kind.kind)
+    if name not in _parts[kind.kind]:
+        raise UnknownName(kind.kind, name, _parts[kind.kind], *_broken.values())
     return typing.cast("P", _parts[kind.kind][name])
+
+
+def broken_plugins() -> list[str]:
+    """Why installed plugins cannot be loaded: a line for each of them."""
+    for kind in HOMES:
+        _load_plugins(kind)
+    return [*_broken.values()]
 
 
 def metric_named(name: str) -> MetricPart | None:
     """The metric behind a name of run files, `p_c` or `omega@0.5`; None for an unknown one."""
+    from disorder.registry.kinds import MetricPart
+
     own, _, value = name.partition("@")
     entry = parts(MetricPart).get(own)
     return entry if entry is not None and bool(entry.parameter) == bool(value) else None
 
 
-def _load(kind: str) -> None:
-    if _is_loaded(kind):
-        return
-    with _lock:
-        _load_once(kind, partial(_import_modules, HOMES[kind]))
-        _load_once(PLUGINS, _load_plugins)
+def _load_built_in(kind: str) -> None:
+    if kind not in _loaded:
+        with _lock:
+            _load_once(kind, partial(_import_homes, kind))
 
 
-def _is_loaded(kind: str) -> bool:
-    return kind in _loaded and PLUGINS in _loaded
+def _load_plugins(kind: str) -> None:
+    group = PLUGIN_VERBS if kind == "verb" else PLUGINS
+    if group not in _loaded:
+        with _lock:
+            _load_once(group, partial(_import_plugins, group))
 
 
 def _load_once(name: str, load: Callable[[], None]) -> None:
-    """Load something unless that was done; what failed is tried, and told, at every lookup."""
+    """Load something unless that was done; what failed is tried at every lookup."""
     if name in _loaded or name in _loading:  # the second: a part that looks up its own kind
         return
     _loading.add(name)
@@ -138,21 +184,38 @@ def _load_once(name: str, load: Callable[[], None]) -> None:
     _loaded.add(name)
 
 
-def _load_plugins() -> None:
-    for entry in entry_points(group=PLUGINS):
+def entry_points(group: str) -> Iterable[EntryPoint]:
+    """The entry points of a group. importlib.metadata takes long to import: that is done only where
+    an installed package names the group.
+    """
+    named = (path for folder in sys.path for path in Path(folder).glob("*-info/entry_points.txt"))
+    if not any(f"[{group}]" in path.read_text(encoding="utf-8") for path in named):
+        return ()
+    from importlib.metadata import entry_points as found
+
+    return found(group=group)
+
+
+def _import_plugins(group: str) -> None:
+    """Import the plugins of a group; of one that cannot be loaded only the reason is kept."""
+    for entry in entry_points(group=group):
         before = {kind: dict(known) for kind, known in _parts.items()}
         try:
             load_plugin(entry.name, entry.load)
-        except DisorderError:
-            _parts.update(before)  # else its parts would be in the way when it is tried again
-            raise
+        except DisorderError as error:
+            _broken[entry.name] = str(error)
+            for kind, known in _parts.items():
+                for name in known.keys() - before[kind]:
+                    if not known[name].is_built_in:
+                        del known[name]
 
 
-def _import_modules(home: str) -> None:
-    package = importlib.import_module(home)
-    for module in pkgutil.iter_modules(package.__path__):
-        if not module.name.startswith("_") and not module.ispkg:
-            importlib.import_module(f"{home}.{module.name}")
+def _import_homes(kind: str) -> None:
+    for home in _homes(kind):
+        package = ".".join(["disorder", *home.relative_to(PACKAGE).parts])
+        for module in pkgutil.iter_modules([str(home)], f"{package}."):
+            if not module.name.startswith(f"{package}._") and not module.ispkg:
+                importlib.import_module(module.name)
 
 
 def load_plugin(name: str, load: Callable[[], object]) -> None:

@@ -2,7 +2,7 @@
 
 Neighbours that were neighbours keep the gap they had, so that the identity order gives the text
 back to the letter. Other words get one space (none in scripts without spaces), and punctuation
-clings as it did.
+clings as it did. In sentences that keep their gaps, white space stays in its place instead.
 """
 
 from __future__ import annotations
@@ -60,17 +60,44 @@ def render(
     if spaced and sentence.is_spaced.all():
         words = [word.lower() for word in sentence.words] if lower else sentence.words
         return [sentence.joint.join([words[i] for i in row]) for row in positions.tolist()]
-    forms = _word_forms(sentence)
-    chosen = (positions + word_joints(sentence, positions)).tolist()
-    texts = ["".join([forms.written[i] for i in row]) for row in chosen]
+    texts = ["".join(pieces) for pieces in _written_units(sentence, positions)]
     after_last = sentence.text[int(sentence.ends[-1]) :]
     if after_last:
-        ends_as_before = (positions[:, -1] == len(sentence) - 1).tolist()
+        ends_as_before = positions[:, -1] == len(sentence) - 1
+        if stays_in_places(sentence, positions):
+            ends_as_before[:] = True
         texts = [
             text + after_last if is_end else text
-            for text, is_end in zip(texts, ends_as_before, strict=True)
+            for text, is_end in zip(texts, ends_as_before.tolist(), strict=True)
         ]
     return [text.lower() for text in texts] if lower else texts
+
+
+@dataclass(frozen=True)
+class WrittenUnits:
+    """A perturbed text as units, each with the gap before it, and what follows the last."""
+
+    gaps: list[str]
+    units: list[str]
+    end: str
+
+
+def written_units(rows: PositionRows) -> WrittenUnits:
+    """The first of the rows, unit by unit; its text is all of them put together."""
+    sentence = rows.sentence
+    order = rows.positions[0].tolist()
+    units = [sentence.words[i] for i in order]
+    if rows.is_spaced_out and sentence.is_spaced.all():
+        pieces = [units[0], *(sentence.joint + unit for unit in units[1:])]
+        end = ""
+    else:
+        [pieces] = _written_units(sentence, rows.positions[:1])
+        keeps_end = stays_in_places(sentence, rows.positions) or order[-1] == len(sentence) - 1
+        end = sentence.text[int(sentence.ends[-1]) :] if keeps_end else ""
+    gaps = [piece[: len(piece) - len(unit)] for piece, unit in zip(pieces, units, strict=True)]
+    if rows.is_lowered:
+        units = [unit.lower() for unit in units]
+    return WrittenUnits(gaps, units, end)
 
 
 def without_each_word(sentence: Sentence) -> Iterator[str]:
@@ -105,11 +132,56 @@ def moved_span(rows: PositionRows, k: int, start: int, end: int) -> int | None:
 
 def _unit_starts(sentence: Sentence, row: Ints) -> list[int]:
     """Where each unit of a rendered row begins."""
-    written = _word_forms(sentence).written
-    pieces = [written[i] for i in (row + word_joints(sentence, row[None, :])[0]).tolist()]
+    [pieces] = _written_units(sentence, row[None, :])
     ends = accumulate(map(len, pieces))
     sizes = (sentence.ends - sentence.starts)[row].tolist()
     return [end - size for end, size in zip(ends, sizes, strict=True)]
+
+
+def _written_units(sentence: Sentence, positions: Ints) -> Iterator[list[str]]:
+    """The units of each row as they are written, each with what stands between it and the one
+    before.
+    """
+    if stays_in_places(sentence, positions):
+        yield from _units_in_places(sentence, positions)
+        return
+    forms = _word_forms(sentence)
+    for row in (positions + word_joints(sentence, positions)).tolist():
+        yield [forms.written[i] for i in row]
+
+
+def stays_in_places(sentence: Sentence, positions: Ints) -> bool:
+    """Whether white space stays where it was: it does as long as there are as many places."""
+    return sentence.keeps_gaps and positions.shape[1] == len(sentence)
+
+
+def _units_in_places(sentence: Sentence, positions: Ints) -> Iterator[list[str]]:
+    words = sentence.words
+    gap_starts = [0, *sentence.ends[:-1].tolist()]
+    gaps = [sentence.text[i:j] for i, j in zip(gap_starts, sentence.starts.tolist(), strict=True)]
+    is_joined = lacks_space(sentence, positions)
+    if not is_joined.any():
+        for row in positions.tolist():
+            yield [gap + words[i] for gap, i in zip(gaps, row, strict=True)]
+        return
+    for row, is_added in zip(positions.tolist(), is_joined.tolist(), strict=True):
+        yield [
+            (sentence.joint if is_new else gap) + words[i]
+            for gap, i, is_new in zip(gaps, row, is_added, strict=True)
+        ]
+
+
+def lacks_space(sentence: Sentence, positions: Ints) -> Bools:
+    """Before which words of each row a space is put in: a place in a script without spaces has none
+    when two words of another script come to stand there.
+    """
+    has_no_gap = np.append(False, sentence.starts[1:] == sentence.ends[:-1])[: len(sentence)]
+    if not has_no_gap.any():
+        return np.zeros(positions.shape, dtype=bool)
+    is_spaced = sentence.is_spaced[positions]
+    after_spaced = np.concatenate([np.zeros((len(positions), 1), bool), is_spaced[:, :-1]], axis=1)
+    was_glued = (np.diff(positions, axis=1, prepend=-2) == 1) & has_no_gap[positions]
+    return np.asarray(has_no_gap & is_spaced & after_spaced & ~was_glued)
 
 
 def with_words(sentence: Sentence, words: Sequence[str]) -> str:

@@ -36,8 +36,8 @@ def shuffle(
     """
     n = len(sentence) - len(ending(sentence, fidelity))
     kinds = sentence.kinds[:n]
-    if fidelity == "paper":
-        orders, available = without_old_bigrams(kinds, count, rng)
-    else:
+    if fidelity == "released":
         orders, available = distinct_orders(n, count, rng, rule=differs(kinds))
+    else:
+        orders, available = without_old_bigrams(kinds, count, rng)
     return reorder(sentence, orders, fidelity, available=available)

@@ -15,6 +15,7 @@ from disorder.types import Bools, Ints, PositionRows, Sentence
 
 # The Chinese 、 stands between the items of a list, and bounds nothing
 BOUNDS = frozenset(",;:.!?…—–，；：。！？")
+CLOSERS = "\"'”’»)]"  # what may follow such a mark
 CONJUNCTIONS = frozenset({"CCONJ", "SCONJ"})
 VERBS = frozenset({"VERB", "AUX"})
 
@@ -49,11 +50,23 @@ def clauses(sentence: Sentence) -> Ints:
         [not BOUNDS.isdisjoint(word) or word.startswith("--") for word in sentence.words],
         dtype=bool,
     )
+    closes = _closing(sentence)
+    begins = ends | np.append(False, closes)[: len(sentence)]
+    bounds = (ends & marks) | closes
     for i in np.flatnonzero(conjunctions & ~marks).tolist():
-        has_verb_before = _last(ends, i) < _last(verbs, i)
-        has_verb_after = _first(verbs, i + 1) < _first(ends & marks, i)
-        ends[i] = has_verb_before and has_verb_after
-    return np.where(marks, -1 - np.arange(len(sentence)), np.cumsum(ends))
+        has_verb_before = _last(begins, i) < _last(verbs, i)
+        has_verb_after = _first(verbs, i + 1) < _first(bounds, i)
+        begins[i] |= has_verb_before and has_verb_after
+    return np.where(marks, -1 - np.arange(len(sentence)), np.cumsum(begins))
+
+
+def _closing(sentence: Sentence) -> Bools:
+    """Units that end a clause by a mark glued to them."""
+    if not sentence.keeps_gaps:
+        return np.zeros(len(sentence), dtype=bool)
+    bare = [word.rstrip(CLOSERS) for word in sentence.words]
+    ends_in_mark = np.array([word[-1:] in BOUNDS for word in bare], dtype=bool)
+    return np.asarray(ends_in_mark & ~sentence.is_punctuation)
 
 
 def _last(are: Bools, i: int) -> int:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import numpy as np
 from numpy.random import Generator
 
 from disorder.registry import transformation
-from disorder.transformations.positions.prompt_examples import examples_of, reordered, written
+from disorder.transformations.positions.prompt_examples import check_shots, reordered
 from disorder.types import PositionRows, Sentence
 
 
@@ -14,7 +15,8 @@ from disorder.types import PositionRows, Sentence
 )
 def shuffle_shots(sentence: Sentence, rng: Generator, count: int) -> PositionRows:
     """Put the examples of a prompt, each with its answer, into another order (--break shots)."""
-    examples = examples_of(sentence)
-    orders, available = reordered(list(range(len(examples))), count, rng)
-    texts = [written([examples[i] for i in order]) for order in orders]
-    return PositionRows.of_texts(sentence, texts, available=available)
+    check_shots(sentence)
+    orders, available = reordered(list(range(len(sentence) // 2)), count, rng)
+    firsts = 2 * np.array(orders, dtype=np.int64).reshape(len(orders), -1)
+    positions = np.stack([firsts, firsts + 1], axis=2).reshape(len(orders), -1)
+    return PositionRows(sentence, positions, available)

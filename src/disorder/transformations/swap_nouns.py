@@ -54,7 +54,7 @@ def swap_nouns(
         places = np.flatnonzero(candidates & ~sentence.is_punctuation)
         if n_pairs(sentence.kinds[places]):
             return traded(sentence, places, count, rng)
-    if unable == "skip" and fidelity == "paper":
+    if unable == "skip" and fidelity != "released":
         raise DoesNotApply(NO_PAIR)
     return PositionRows(sentence, np.tile(np.arange(len(sentence)), (count, 1)))
 

@@ -6,55 +6,53 @@ report of each run beside it.
 
 from __future__ import annotations
 
-import json
 import os
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from functools import cache
+from functools import cache, partial
 from hashlib import blake2b
 from importlib.resources import files
 from importlib.resources.abc import Traversable
 from pathlib import Path
+from typing import Unpack
 
-from disorder.errors import BadData, DisorderError, UnknownName, check_keywords
+from disorder.errors import BadData, DisorderError, UnknownName
 from disorder.registry import MetricPart, TransformationPart, parts
-from disorder.report.board_page import Board, BoardRow, page
-from disorder.report.page import page as report_page
-from disorder.report.wording import main_transformation
-from disorder.runs import Record, Run, make_folder, read_run, write_atomically
-from disorder.runs.folder_lock import FolderLock
-from disorder.specs import listed
+from disorder.requests.fields import BoardFields
+from disorder.requests.keywords import takes_options
+from disorder.requests.runs import BoardOptions
+from disorder.results.board_page import Board, BoardRow, page
+from disorder.results.page import page as report_page
+from disorder.results.run import Record, Run
+from disorder.results.run_folder import read_run
+from disorder.results.wording import main_transformation
+from disorder.store.kept import FILE, checksum
+from disorder.store.storage import write_atomically
+from disorder.store.store import Store
 
 REPORTS = "reports"
-DRAWN = "drawn.json"  # what the reports of a board were drawn from
 
 
-@check_keywords()
+@takes_options(BoardOptions)
 def board(
-    *runs: str | Path | Run,
-    out: str | Path | None = None,
-    title: str = "Word order board",
-    score: str | Sequence[str] = (),
+    *runs: str | Path | Run, out: str | Path | None = None, **options: Unpack[BoardOptions]
 ) -> Board:
     """Rank the models of many runs on each dataset by the skill they keep.
 
     runs: finished runs, their folders, or folders that have run folders in them.
     out: a folder for index.html and the reports; without it nothing is written.
-    title: what the page is called.
-    score: metrics that get a column of their own beside skill kept and accuracy, such as "p_c" or
-        one of a plugin.
     """
-    wanted = listed(score)
-    if out is None:
-        return _board(runs, None, title, wanted)
-    with FolderLock(Path(out), may_have_links=True):  # a site of the user's own
-        return _board(runs, Path(out), title, wanted)
+    asked = BoardFields.of(options)
+    folder = None if out is None else Path(out)
+    with Store.open(folder, may_have_links=True) as store:  # a site of the user's own
+        return _board(runs, store, asked.title, asked.score)
 
 
 def _board(
-    runs: Sequence[str | Path | Run], out: Path | None, title: str, wanted: Sequence[str]
+    runs: Sequence[str | Path | Run], store: Store, title: str, wanted: Sequence[str]
 ) -> Board:
+    out = store.folder
     found = list(_runs(runs))
     if not found:
         raise DisorderError("no finished run is there: disorder board runs --out board")
@@ -63,7 +61,7 @@ def _board(
     rows = [_row(run, name if out else "", metrics) for run, name in zip(found, names, strict=True)]
     made = Board(title=title, rows=ranked(rows), metrics=metrics)
     if out is not None:
-        _write(out, made, dict(zip(names, found, strict=True)))
+        _write(store, out, made, dict(zip(names, found, strict=True)))
     return made
 
 
@@ -186,34 +184,22 @@ def _order(row: BoardRow) -> tuple[bool, str, bool, float, str]:
     return (not row.is_newest, row.data, not row.is_ranked, value, row.model)
 
 
-def _write(folder: Path, made: Board, runs: dict[str, Run]) -> None:
+def _write(store: Store, folder: Path, made: Board, runs: dict[str, Run]) -> None:
     """The page, and the report of each run: drawn from its numbers, since the page in its folder
     may be anybody's and goes to readers of this one. A report that was drawn here before from the
     same numbers by the same code stays: this folder is the board's own, and whoever writes to it
     can also write what it says of itself.
     """
-    make_folder(folder / REPORTS)
-    before = _drawn_before(folder / DRAWN)
-    drawn = {}
+    reports = store.kept(REPORTS)
     for name, run in runs.items():
-        path = folder / REPORTS / f"{name}.html"
-        of = _hash(_drawing_code(), run.model_dump_json().encode("utf-8", "backslashreplace"))
-        is_current = path.is_file() and before.get(name) == [of, _hash(path.read_bytes())]
-        content = path.read_bytes() if is_current else _encoded(report_page(run))
-        if not is_current:
-            write_atomically(path, content)
-        drawn[name] = [of, _hash(content)]
+        numbers = run.model_dump_json().encode("utf-8", "backslashreplace")
+        draw = partial(_encoded_report, run)
+        reports.once(f"{name}.html", draw, FILE, of=checksum(_drawing_code() + numbers))
     write_atomically(folder / "index.html", _encoded(page(made)))
-    write_atomically(folder / DRAWN, json.dumps(drawn).encode())
 
 
-def _drawn_before(path: Path) -> dict[str, object]:
-    """By name of the report: hashes of what it was drawn from, and of itself."""
-    try:
-        found = json.loads(path.read_bytes())
-    except (OSError, ValueError):
-        return {}
-    return found if isinstance(found, dict) else {}
+def _encoded_report(run: Run) -> bytes:
+    return _encoded(report_page(run))
 
 
 @cache
@@ -236,10 +222,6 @@ def _sources(folder: Traversable) -> Iterator[Traversable]:
             yield from _sources(each)
         elif each.is_file():
             yield each
-
-
-def _hash(*parts: bytes) -> str:
-    return blake2b(b"\0".join(parts), digest_size=16).hexdigest()
 
 
 def _encoded(html: str) -> bytes:

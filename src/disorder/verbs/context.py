@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from disorder import data as data_stage
-from disorder.errors import DisorderError
+from disorder.errors import DisorderError, option
 from disorder.models import LoadedModel
 from disorder.types import Example, Floats, Pair, Texts, TokenUnit
 
@@ -48,6 +48,6 @@ class RunContext:
         if self.predictor is None:
             raise DisorderError(
                 "this transformation needs a model, for its tokens or to say which words matter: "
-                "name one with --model"
+                f"name one with {option('model')}"
             )
         return self.predictor

@@ -11,20 +11,25 @@ import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Unpack
 
-from disorder.errors import BadSetting, DisorderError, UnknownName, check_keywords
-from disorder.metrics import ORIGINAL, two_digits
+from disorder.errors import DisorderError, UnknownName, option
+from disorder.metrics import two_digits
 from disorder.registry import metric_named
-from disorder.report.page import visible
-from disorder.runs import Record, Run, read_run
-from disorder.runs.conclusion import MAIN
-from disorder.runs.decision import Decision, Ruling
-from disorder.runs.run_checks import check_records
+from disorder.requests.fields import GateFields
+from disorder.requests.keywords import takes_options
+from disorder.requests.runs import GateOptions
+from disorder.results.conclusion import MAIN
+from disorder.results.decision import Decision, Ruling
+from disorder.results.page import visible
+from disorder.results.run import Record, Run
+from disorder.results.run_checks import check_records
+from disorder.results.run_folder import read_run
 from disorder.specs import listed
 from disorder.transformations import parse
+from disorder.types import ORIGINAL
 
 OPERATORS = {"<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge}
-ON = ("sure", "value", "doubt")
 RULE = r"\s*(?P<score>.*[^\s<>=!])\s*(?P<operator><=|>=|<|>)\s*(?P<limit>[^\s<>=]+)\s*"
 SCORE = r"(?:(?P<spec>[^\[]+):)?\s*(?P<metric>[^\[:\s]+)\s*(?:\[(?P<group>.+)\])?"
 EVERY = "*"
@@ -35,6 +40,9 @@ FORM = (
     f'write it as "[TRANSFORMATION:]SCORE[[GROUP]] > NUMBER", e.g. "{BETTER}" or '
     '"derange:wos[needs=order] < 0.3"'
 )
+
+# kinds of conclusion that say that there is no skill to lose
+WITHOUT_SKILL = ("no_skill", "one_label", "one_gold_label")
 
 
 @dataclass(frozen=True)
@@ -58,7 +66,7 @@ class GateRule:
         found = re.fullmatch(RULE, text, re.DOTALL)
         named = found and re.fullmatch(SCORE, found["score"], re.DOTALL)
         if not found or not named:
-            raise DisorderError(f"--fail-if {text!r}: {FORM}")
+            raise DisorderError(f"{option('fail_if', text)}: {FORM}")
         spec = named["spec"].strip() if named["spec"] else None
         return cls(
             text,
@@ -111,23 +119,28 @@ class GateRule:
         return two_digits(record.n * ((half / distance) ** 2 - 1))
 
 
-@check_keywords()
-def gate(run: str | Path | Run, fail_if: str | Sequence[str], *, on: str = "sure") -> Decision:
-    """Decide rules over a finished run (a folder, or what `disorder.audit` gave back).
+@takes_options(GateOptions)
+def gate(
+    run: str | Path | Run, fail_if: str | Sequence[str], **options: Unpack[GateOptions]
+) -> Decision:
+    """Decide rules over a finished run. A rule on a score that was not measured is an error, never
+    a pass.
 
-    `on` says what must lie beyond the limit for a rule to fail: the whole interval ("sure"), the
-    value ("value"), or any part of the interval ("doubt"). A rule on a score that was not measured
-    is an error, never a pass.
+    run: its folder, or what `disorder.audit` gave back.
+    fail_if: one rule or several, such as "skill_kept > 0.8".
     """
-    if on not in ON:
-        raise BadSetting("gate", on=on, need=" or ".join(ON))
+    on = GateFields.of(options).on
     rules = [GateRule.parse(text) for text in listed(fail_if)]
     if not rules:
         raise DisorderError(f"no rule to decide: {EXAMPLE}")
     found = run if isinstance(run, Run) else read_run(run)
     found.check_done()
     check_records(found.scores, str(found.folder or "this run"))
-    rulings = [rule.ruling(record, on) for rule in rules for record in _records(found, rule)]
+    rulings = [
+        _with_skill(found, rule, rule.ruling(record, on))
+        for rule in rules
+        for record in _records(found, rule)
+    ]
     passed = all(ruling.passed for ruling in rulings)
     return Decision(
         run=str(found.folder or ""),
@@ -141,8 +154,23 @@ def gate(run: str | Path | Run, fail_if: str | Sequence[str], *, on: str = "sure
     )
 
 
+def _with_skill(run: Run, rule: GateRule, ruling: Ruling) -> Ruling:
+    """The ruling; undecided on a score that means nothing where there is no skill to lose."""
+    if _lacks_skill(run, rule):
+        return ruling.model_copy(update={"passed": True, "is_sure": False, "more_examples": None})
+    return ruling
+
+
+def _lacks_skill(run: Run, rule: GateRule) -> bool:
+    entry = metric_named(rule.metric)
+    is_without = run.conclusion is not None and run.conclusion.kind in WITHOUT_SKILL
+    return entry is not None and entry.needs_skill and is_without
+
+
 def _notes(run: Run, rule: GateRule) -> Iterator[str]:
     """Why a limit on this score alone misleads, with a rule that does not."""
+    if _lacks_skill(run, rule):
+        yield f"no skill, so no {rule.metric}: the model is not above chance on original texts"
     entry = metric_named(rule.metric)
     if entry is None or not entry.alone or rule.transformation == ORIGINAL:
         return
@@ -185,9 +213,9 @@ class ScoreNames:
         having = [name for name, metrics in self.metrics.items() if rule.metric in metrics]
         if not having:
             known = dict.fromkeys(metric for each in self.metrics.values() for metric in each)
-            raise UnknownName("score in --fail-if", rule.metric, _plain(known))
+            raise UnknownName(f"score in {option('fail_if')}", rule.metric, _plain(known))
         if rule.group not in self.groups:
-            raise UnknownName("group in --fail-if", rule.group, _plain(self.groups))
+            raise UnknownName(f"group in {option('fail_if')}", rule.group, _plain(self.groups))
         if rule.transformation is None:
             return [self._main(rule, having)]
         if rule.transformation == EVERY:
@@ -197,7 +225,7 @@ class ScoreNames:
         found = next((name for name in self.metrics if name in wanted), None)
         if found is None:
             names = _plain([*self.metrics, EVERY])
-            raise UnknownName("transformation in --fail-if", rule.transformation, names)
+            raise UnknownName(f"transformation in {option('fail_if')}", rule.transformation, names)
         return [found]
 
     def _main(self, rule: GateRule, having: list[str]) -> str:
@@ -211,7 +239,8 @@ class ScoreNames:
         if len(perturbed) < len(having):
             options = f'"{ORIGINAL}:{rule.metric}" or "{visible(main)}:{rule.metric}"'
             raise DisorderError(
-                f"--fail-if {rule.text!r}: on original texts or on perturbed ones? Write {options}"
+                f"{option('fail_if', rule.text)}: on original texts or on perturbed ones? Write "
+                f"{options}"
             )
         return main
 
@@ -224,7 +253,8 @@ class ScoreNames:
         if lacking:
             having = [name for name, metrics in self.metrics.items() if rule.metric in metrics]
             raise DisorderError(
-                f"--fail-if {rule.text!r} cannot be decided: {rule.metric} is not measured under "
+                f"{option('fail_if', rule.text)} cannot be decided: {rule.metric} is not measured "
+                "under "
                 f"{', '.join(lacking)}; it is under {', '.join(having)}"
             )
         return specs
@@ -237,7 +267,8 @@ def _records(run: Run, rule: GateRule) -> list[Record]:
         record = run.score(spec, rule.metric, rule.group)
         if record is None:
             raise DisorderError(
-                f"--fail-if {rule.text!r} cannot be decided: {visible(_why_not(run, rule, spec))}"
+                f"{option('fail_if', rule.text)} cannot be decided: "
+                f"{visible(_why_not(run, rule, spec))}"
             )
         records.append(record)
     return records
@@ -262,7 +293,7 @@ def _why_not(run: Run, rule: GateRule, spec: str) -> str:
         for name in (ORIGINAL, *run.transformations)
         if run.score(name, rule.metric, rule.group)
     ]
-    where = "audit again without --score and --curtail"
+    where = f"audit again without {option('score')} and {option('curtail')}"
     if others:
         where = f"it was measured under {', '.join(others)}"
     group = "" if rule.group == "all" else f" in {rule.group}"
@@ -293,6 +324,6 @@ def _number(text: str, limit: str) -> float:
         number = math.nan
     if not math.isfinite(number):
         raise DisorderError(
-            f"--fail-if {text!r}: {limit!r} is not a number; shares are written as 0.95"
+            f"{option('fail_if', text)}: {limit!r} is not a number; shares are written as 0.95"
         )
     return number

@@ -2,24 +2,26 @@
 
 from __future__ import annotations
 
-import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 from disorder.data import known_tasks
-from disorder.errors import BadModel, DoesNotApply, UnknownName, check_keywords
+from disorder.errors import BadModel, DoesNotApply, UnknownName, option
 from disorder.models import LoadedModel, choose_precision, load
 from disorder.models.prompting import Prompt
 from disorder.randomness import digest
 from disorder.registry import ModelPart, parts
-from disorder.runs.cache_folder import default_folder
-from disorder.runs.run import Run
-from disorder.runs.settings import Settings
+from disorder.requests.audit import AuditOptions
+from disorder.requests.commands import AN_OBJECT, must_be_said, resume_line
+from disorder.requests.keywords import takes_options
+from disorder.requests.settings import Settings
 from disorder.specs import parse_pairs
+from disorder.store.cache_folder import default_folder
 from disorder.transformations import Transformation, parse
 from disorder.transformations.rendering import variant_texts
+from disorder.transformations.words import NATURAL
 from disorder.types import Dataset, Task, Texts
 from disorder.verbs.prompting import prompt_files
 from disorder.visible_text import one_line
@@ -27,7 +29,7 @@ from disorder.visible_text import one_line
 N_SAMPLED = 200  # examples that a precision is tried on
 
 
-@check_keywords()
+@takes_options()
 def load_model(
     model: Any = "builtin",
     *,
@@ -52,7 +54,7 @@ def load_model(
     return load(model, task=found, labels=renamed, batch_size=batch_size, precision=precision)
 
 
-def named_again(folder: object, spec: str, given: Any, command: str) -> Any:
+def named_again(folder: object, spec: str, given: Any, command: Callable[[], str]) -> Any:
     """The model to load for a folder that names one: the given one, else the one that is named
     there, unless loading it would run code or reach another machine.
     """
@@ -62,21 +64,19 @@ def named_again(folder: object, spec: str, given: Any, command: str) -> Any:
         raise BadModel(
             f"{folder} names the model {one_line(spec)}, which runs code or reaches a server; "
             "nothing is run because a folder says so. If you trust it, name it: "
-            f"{command} {shlex.quote(one_line(spec))}"
+            f"{command()}"
         )
     return spec
 
 
-def resume_command(run: Run, folder: object) -> str:
+def resume_command(folder: object, model: str, settings: Mapping[str, Any]) -> str:
     """What to type to resume an audit, with all that its folder may not say by itself."""
-    words = ["disorder", "audit", "--resume", str(folder)]
-    words += [run.model] if must_be_named(run.model) else []
-    for name in ("address", "base_url"):
-        if run.settings.get(name):
-            words += [f"--{name.replace('_', '-')}", str(run.settings[name])]
-    for name in prompt_files(run.settings.get("prompt") or ()):
-        words += ["--prompt", name]
-    return shlex.join(words)
+    said = {name: settings[name] for name in must_be_said(AuditOptions, settings)}
+    files = prompt_files(settings.get("prompt") or ())
+    named = model if must_be_named(model) else ""
+    if named and named.partition(":")[0] not in parts(ModelPart):
+        named = AN_OBJECT
+    return resume_line(folder, named, **said | ({"prompt": files} if files else {}))
 
 
 def must_be_named(spec: str) -> bool:
@@ -90,7 +90,9 @@ def must_be_named(spec: str) -> bool:
 def label_names(labels: Mapping[str, str] | str | None) -> dict[str, str]:
     """What the model's labels mean: a mapping, or written as on the command line."""
     if isinstance(labels, str):
-        return parse_pairs(labels, form=f"--labels {labels!r}: write it as name=name,name=name")
+        return parse_pairs(
+            labels, form=f"{option('labels', labels)}: write it as name=name,name=name"
+        )
     return dict(labels or {})
 
 
@@ -106,7 +108,7 @@ def load_with(
         precision=precision,
         cache=_cache_folder(settings),
         options=settings.model_options | ({} if prompt is None else {"prompt": prompt}),
-        no_answer=settings.no_answer,
+        no_answer="declined" if settings.fidelity == NATURAL else settings.no_answer,
     )
 
 

@@ -1,49 +1,74 @@
-"""Outcomes: what a model predicted, put together with what the examples are. Built here only."""
+"""Outcomes: what a model predicted, put together with what the examples are, and the records that
+they are measured as. Pure: the same outcomes give the same records, whether they were just
+predicted or read from a folder.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from disorder.metrics import ORIGINAL, is_one_sentence, is_simple
+from disorder.data import groups
+from disorder.metrics import is_one_sentence, is_simple, scores
+from disorder.results.run import Omitted, Record
 from disorder.transformations import Transformation
-from disorder.types import Bools, Example, Fidelity, Floats, Ints, Outcomes, Task
+from disorder.types import ORIGINAL, Bools, Example, Fidelity, Floats, Ints, Outcomes, Task
+
+
+@dataclass(frozen=True)
+class OutcomeFacts:
+    """What all outcomes of one run share."""
+
+    task: Task
+    seed: int = 0
+    fidelity: Fidelity = "paper"
+    is_curtailed: bool = False  # variants are predicted only until they decide
+    families: Mapping[str, int] | None = None  # of the examples, by id
 
 
 def build_outcomes(
-    task: Task,
+    facts: OutcomeFacts,
     examples: Sequence[Example],
     original: Floats,
     predictions: Floats,
     transformation: Transformation | None = None,
     *,
     n_skipped: int = 0,
-    seed: int = 0,
-    fidelity: Fidelity = "paper",
     n_planned: Ints | None = None,
     gives_probabilities: bool | None = None,
+    control: Floats | None = None,
+    n_failed: Ints | None = None,
 ) -> Outcomes:
     """The outcomes of some examples under one transformation; without one, of the original texts.
 
     `original` has one row of probabilities per example, `predictions` one per example and variant,
     NaN where there is none. `n_planned` is how many variants each example has, where prediction
-    stopped early. `gives_probabilities` is whether the model does, where that is known.
+    stopped early. `gives_probabilities` is whether the model does, where that is known. `control`
+    has the predictions for the surface control of each example, `n_failed` how many of its variants
+    got no answer.
     """
+    family = None
+    if facts.families is not None:
+        family = np.array([facts.families[example.id] for example in examples], dtype=np.int64)
     return Outcomes(
         transformation=ORIGINAL if transformation is None else transformation.spec,
-        task=task,
+        task=facts.task,
         example=np.array([example.id for example in examples]),
-        gold=gold_of(task, examples),
+        gold=gold_of(facts.task, examples),
         original=original,
         predictions=predictions[:, : _n_variants(predictions)],
-        is_simple=simple_examples(task, examples, transformation, fidelity),
+        is_simple=simple_examples(facts.task, examples, transformation, facts.fidelity),
         n_skipped=n_skipped,
-        seed=seed,
-        fidelity=fidelity,
+        seed=facts.seed,
+        fidelity=facts.fidelity,
         is_copy=transformation is not None and transformation.is_copy,
         n_planned=n_planned,
         gives_probabilities=gives_probabilities,
+        family=family,
+        control=control,
+        n_failed=n_failed,
     )
 
 
@@ -108,3 +133,39 @@ def simple_examples(
         ],
         dtype=bool,
     )
+
+
+def in_groups(
+    outcomes: Outcomes, used: Sequence[Example], everyone: Sequence[Example]
+) -> Iterator[tuple[str, Outcomes, Sequence[Example]]]:
+    """The outcomes of all examples, and of each group, with their examples; `used` are the examples
+    of the outcomes, `everyone` those of the audit.
+    """
+    for group, mask, n_all in groups(used, everyone):
+        if group == "all":
+            yield group, outcomes, used
+        else:
+            part = replace(outcomes.take(mask), n_skipped=n_all - int(mask.sum()))
+            yield group, part, [used[i] for i in np.flatnonzero(mask).tolist()]
+
+
+def measure(
+    outcomes: Outcomes,
+    group: str = "all",
+    *,
+    keeps_words: bool = True,
+    points: Mapping[str, Iterable[str]] | None = None,
+    only: Collection[str] | None = None,
+) -> tuple[list[Record], list[Omitted]]:
+    """Every score of some outcomes that applies (of `only` these, if given), and why others are
+    missing.
+    """
+    spec = outcomes.transformation
+    records: list[Record] = []
+    omitted: list[Omitted] = []
+    for name, score in scores(outcomes, keeps_words=keeps_words, points=points, only=only):
+        if isinstance(score, str):
+            omitted.append(Omitted(transformation=spec, metric=name, group=group, reason=score))
+        else:
+            records.append(Record.of(spec, name, group, score))
+    return records, omitted

@@ -9,25 +9,24 @@ permutations; then q is what makes n (1 + q) smallest.
 from __future__ import annotations
 
 import math
-import shlex
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 
-from disorder.errors import BadSetting, DisorderError, NothingToMeasure, check_keywords
+from disorder.errors import DisorderError, NothingToMeasure, option
 from disorder.metrics import Metric, metric_names
-from disorder.report.wording import options_of
-from disorder.runs.settings import Settings
+from disorder.requests.audit import AuditOptions
+from disorder.requests.commands import changed, command_line
+from disorder.requests.fields import PlanFields
+from disorder.requests.keywords import takes_options
+from disorder.requests.plan import PlanOptions
+from disorder.requests.settings import Settings
 from disorder.types import Outcomes, Score
 from disorder.verbs.audit import Pilot, Prices, pilot
-from disorder.verbs.keyword_settings import settings_of
 
-WIDTH = 0.05
-EXAMPLES = 40  # of a pilot
-PERMUTATIONS = 4  # of each of them
 MOST_PERMUTATIONS = 20  # a pilot with a few does not say what a hundred would
 WIDTHS = 2 * 1.959964  # standard errors in a 95 % interval
 FEWEST_EXAMPLES = 50  # that an interval can rest on
@@ -105,60 +104,22 @@ class Plan:
         return "\n".join(self.lines())
 
 
-@check_keywords()
-def plan(
-    model: Any = "builtin",
-    data: Any = "builtin",
-    *,
-    width: float = WIDTH,
-    score: str | None = None,
-    with_: str = "derange",
-    q: int | None = None,
-    pilot_examples: int = EXAMPLES,
-    pilot_permutations: int = PERMUTATIONS,
-    seed: int = 0,
-    columns: Mapping[str, str] | str | None = None,
-    labels: Mapping[str, str] | str | None = None,
-    task: str | None = None,
-    data_dir: str | Path | None = None,
-    batch_size: int | None = None,
-    cache: str | Path | None = None,
-    prompt: str | None = None,
-    shots: int = 0,
-    shots_from: str | Path | None = None,
-    label_words: Mapping[str, str] | str | None = None,
-    option_orders: int = 1,
-    calibrate: str | None = None,
-    chat: str = "auto",
-    base_url: str | None = None,
-    answers: str | None = None,
-    no_answer: str = "skip",
-    max_connections: int | None = None,
-    timeout: float | None = None,
-    max_retries: int | None = None,
-    price_in: float | None = None,
-    price_out: float | None = None,
-) -> Plan:
+@takes_options(PlanOptions)
+def plan(model: Any = "builtin", data: Any = "builtin", **options: Unpack[PlanOptions]) -> Plan:
     """How many examples and permutations an audit needs for an interval of this width, and what
     they cost, from a small pilot.
 
-    width: the width of the 95 % interval, from its low to its high end.
-    score: the score that it is for (default: skill_kept).
-    with_: the transformation.
-    q: permutations of each example; without it the number that costs least.
-    pilot_examples, pilot_permutations: the size of the pilot.
-    price_in, price_out: what a million tokens cost, sent and received.
-
-    The other parameters are those of `disorder.audit`.
+    model: as for `disorder.audit`.
+    data: as for `disorder.audit`.
     """
-    given = dict(locals())
-    own = ("model", "data", "width", "score", "q", "pilot_examples", "pilot_permutations")
-    _check(width, q, pilot_examples, pilot_permutations)
-    name = Metric.named(score or next(each for each in USUAL if each in metric_names())).name
-    settings = settings_of(
-        **{key: value for key, value in given.items() if key not in own},
-        q=pilot_permutations if q is None else min(q, pilot_permutations),
-        limit=pilot_examples,
+    asked = PlanFields.of(options)
+    name = Metric.named(asked.score or next(each for each in USUAL if each in metric_names())).name
+    settings = Settings.among(
+        asked,
+        transformations=[asked.transformation],
+        score=(),
+        q=min(asked.q or asked.pilot_permutations, asked.pilot_permutations),
+        limit=asked.pilot_examples,
         short="use",
     )
     tried = pilot(model, data, settings)
@@ -166,38 +127,25 @@ def plan(
         found = Metric.named(name).score(tried.outcomes)
     except NothingToMeasure as reason:
         raise DisorderError(
-            f"plan: a pilot of {pilot_examples} examples says nothing on {name} ({reason}); try "
-            "a larger one (--pilot-examples), or another --score"
+            f"plan: a pilot of {asked.pilot_examples} examples says nothing on {name} ({reason}); "
+            f"try a larger one ({option('pilot_examples')}), or another {option('score')}"
         ) from None
-    return _planned(model, data, name, width, q, tried, found, settings)
-
-
-def _check(width: float, q: int | None, pilot_examples: int, pilot_permutations: int) -> None:
-    if not 0 < width < 1:
-        raise BadSetting("plan", width=width, need="a number between 0 and 1, such as 0.05")
-    for name, value, least in (
-        ("q", q, 1),
-        ("pilot_examples", pilot_examples, 8),
-        ("pilot_permutations", pilot_permutations, 2),
-    ):
-        if value is not None and value < least:
-            raise BadSetting("plan", need=f"{least} or more", **{name: value})
+    return _planned(model, data, name, asked, tried, found, settings)
 
 
 def _planned(
     model: Any,
     data: Any,
     name: str,
-    width: float,
-    q: int | None,
+    asked: PlanFields,
     tried: Pilot,
     found: Score,
     settings: Settings,
 ) -> Plan:
     between, within = variances(name, tried.outcomes)
-    permutations = q or cheapest_q(between, within)
+    permutations = asked.q or cheapest_q(between, within)
     spread = between + within / permutations
-    n_wanted = math.ceil(spread * (WIDTHS / width) ** 2)
+    n_wanted = math.ceil(spread * (WIDTHS / asked.width) ** 2)
     usable = len(tried.outcomes) / tried.n_examples
     n_wanted = max(n_wanted, FEWEST_EXAMPLES)
     examples = min(tried.n_available, math.ceil(n_wanted / usable))
@@ -213,12 +161,12 @@ def _planned(
     tokens = {key: round(value * questions) for key, value in each.items()}
     prices = Prices(settings.price_in, settings.price_out)
     limit = None if examples == tried.n_available else examples
-    final = replace(settings, q=permutations, limit=limit, score=())
+    final = replace(settings, q=permutations, limit=limit)
     return Plan(
         model=str(model),
         data=str(data) if isinstance(data, str | Path) else type(data).__name__,
         score=name,
-        width=width,
+        width=asked.width,
         examples=examples,
         permutations=permutations,
         questions=questions,
@@ -290,8 +238,7 @@ def _command(model: Any, data: Any, settings: Settings) -> str:
     """What to type for the audit; empty where model or data are no specs."""
     if not isinstance(model, str) or not isinstance(data, str | Path):
         return ""
-    words = ["disorder", "audit", model, str(data), *options_of(asdict(settings))]
-    return shlex.join(words)
+    return command_line("audit", model, data, *changed(AuditOptions, asdict(settings)))
 
 
 def _counted(n: int, what: str) -> str:

@@ -2,26 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from disorder.data import stream, train_spec
-from disorder.errors import BadData, DisorderError
+from disorder.errors import BadData, DisorderError, option
 from disorder.models import is_prompted
 from disorder.models.prompting import Prompt, Shot, prompt_for
 from disorder.randomness import digest
 from disorder.registry import PromptPart, parts
-from disorder.runs.settings import Settings
-from disorder.specs import parse_pairs
+from disorder.requests.settings import Settings
 from disorder.types import Dataset, Example
-
-
-def label_words_of(given: Mapping[str, str] | str | None) -> dict[str, str]:
-    """The word for each label: a mapping, or written as on the command line."""
-    if isinstance(given, str):
-        form = f"--label-words {given!r}: write it as label=word,label=word"
-        return parse_pairs(given, form=form)
-    return dict(given or {})
 
 
 def prompt_files(names: Iterable[str]) -> list[str]:
@@ -69,7 +60,7 @@ def _check_range(prompt: Prompt, dataset: Dataset) -> None:
         if not low <= float(example.label) <= high:
             raise DisorderError(
                 f"{dataset.name}: the label {example.label} is outside of the options {low:g} to "
-                f"{high:g}; give options with --label-words 0=0,50=50,100=100"
+                f"{high:g}; give options with {option('label_words', '0=0,50=50,100=100')}"
             )
 
 
@@ -94,7 +85,8 @@ def _shots(dataset: Dataset, settings: Settings) -> list[Shot]:
     chosen = in_turn[: settings.shots]
     if len(chosen) < settings.shots:
         raise DisorderError(
-            f"--shots {settings.shots}: {source} has only {len(chosen)} examples that are not "
+            f"{option('shots', settings.shots)}: {source} has only {len(chosen)} examples that "
+            "are not "
             "audited"
         )
     chosen.sort(key=lambda example: digest(seed, "shot order", example.id))
@@ -107,8 +99,9 @@ def _training_split(dataset: Dataset, settings: Settings) -> str:
     found = train_spec(dataset.name, settings.data_dir) if is_named else None
     if found is None:
         raise DisorderError(
-            f"--shots: {dataset.name} has no training split here; say where the examples come from "
-            "with --shots-from DATA (rows that are audited are left out)"
+            f"{option('shots')}: {dataset.name} has no training split here; say where the "
+            "examples come from "
+            f"with {option('shots_from', 'DATA')} (rows that are audited are left out)"
         )
     return found
 
@@ -122,7 +115,9 @@ def _others(source: str, dataset: Dataset, settings: Settings) -> Iterator[Examp
     for example in stream(source, data_dir=settings.data_dir)[2]:
         if (example.text_b is not None) != is_pair:
             kind = "pairs of texts" if is_pair else "single texts"
-            raise BadData(f"--shots-from {source}: the audited data has {kind}, and this has not")
+            raise BadData(
+                f"{option('shots_from', source)}: the audited data has {kind}, and this has not"
+            )
         _check_label(source, example, dataset)
         if audited.isdisjoint(example.texts):
             yield example
@@ -132,7 +127,7 @@ def _check_label(source: str, example: Example, dataset: Dataset) -> None:
     labels = dataset.task.labels
     if labels and example.label not in labels:
         raise BadData(
-            f"--shots-from {source}: label {example.label!r} (id {example.id}) is none of "
+            f"{option('shots_from', source)}: label {example.label!r} (id {example.id}) is none of "
             f"{', '.join(labels)}"
         )
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from disorder.data import select
-from disorder.runs.settings import Settings
+from disorder.requests.settings import Settings
 from disorder.types import Dataset
 
 

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qsl
 
 from disorder.errors import DisorderError
-from disorder.runs.folder_lock import FolderLock
+from disorder.store.store import Store
 from disorder.verbs.human.answer_store import AnswerStore, HumanAnswer, StaleAnswer
 from disorder.verbs.human.task_folder import (
     HumanTask,
@@ -106,7 +106,7 @@ def serve_task(folder: Path, *, host: str = "127.0.0.1", port: int = 8766) -> No
     require_web("human serve")
     served = ServedTask(folder)
     app = annotation_app(served)
-    with FolderLock(folder):  # the task must not be made again under its annotators
+    with Store.open(folder):  # the task must not be made again under its annotators
         serve(
             app,
             host=host,

@@ -10,16 +10,17 @@ from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 from disorder.errors import DisorderError
-from disorder.metrics import ORIGINAL
-from disorder.report.metric_names import shown, title_of
-from disorder.report.wording import main_transformation
-from disorder.runs import Record, Run
+from disorder.results.grid import Cell, Column, Grid
+from disorder.results.metric_names import shown, title_of
+from disorder.results.run import Run
+from disorder.results.wording import main_transformation
+from disorder.types import ORIGINAL
 from disorder.web.run_library import FoundRun, RunLibrary
 from disorder.web.run_page import n_pages
 from disorder.web.sample_queries import PER_PAGE, SampleQueries
 
 if TYPE_CHECKING:
-    from disorder.runs.comparison import Comparison
+    from disorder.results.comparison import Comparison
 
 _comparing = Lock()
 
@@ -45,7 +46,7 @@ def compare_page(
         "rows": rows,
         "page": page,
         "pages": n_pages(total, PER_PAGE),
-        "scores": side_by_side(runs, spec),
+        "scores": side_by_side(chosen, spec),
         "caveats": caveats(runs, spec),
     }
 
@@ -75,29 +76,33 @@ def caveats(runs: Sequence[Run], transformation: str) -> list[str]:
     return lines
 
 
-def side_by_side(runs: Sequence[Run], transformation: str) -> list[tuple[str, list[Record | None]]]:
+def side_by_side(chosen: Sequence[FoundRun], transformation: str) -> Grid:
     """One row per score, one column per run."""
+    runs = [found.run for found in chosen]
     rows = [("accuracy, original texts", [run.score(ORIGINAL, "accuracy") for run in runs])]
     measured = [record.metric for run in runs for record in run.scores]
     for metric in shown(measured, "table", "permutations"):
         title = "accuracy, perturbed texts" if metric == "accuracy" else title_of(metric)
         rows.append((title, [run.score(transformation, metric) for run in runs]))
-    return [(title, records) for title, records in rows if any(records)]
+    cells = [
+        [Cell(title), *(Cell.of(record, "–") for record in records)]
+        for title, records in rows
+        if any(records)
+    ]
+    columns = [Column("score", "name"), *(Column(found.name) for found in chosen)]
+    return Grid(columns, cells, "Scores side by side")
 
 
 def paired_differences(
     library: RunLibrary, chosen: Sequence[FoundRun], transformation: str
 ) -> dict[str, Any]:
     """The values of the paired differences, or why runs cannot be compared."""
-    from disorder.report.comparison import footnotes, headline, shown_p, signed
+    from disorder.results.comparison_table import footnotes, headline, short_grid
 
     values: dict[str, Any] = {
-        "signed": signed,
-        "shown_p": shown_p,
-        "title_of": title_of,
         "transformation": transformation,
         "problem": "",
-        "pairs": [],
+        "tables": [],
         "headline": "",
         "footnotes": [],
     }
@@ -110,7 +115,10 @@ def paired_differences(
     except DisorderError as error:
         return values | {"problem": str(error).replace(f"{library.root}/", "")}
     return values | {
-        "pairs": list(comparison.pairs),
+        "tables": [
+            short_grid(differences, f"{other} minus {base}")
+            for base, other, _, differences in comparison.pairs
+        ],
         "headline": headline(comparison),
         "footnotes": footnotes(comparison),
     }

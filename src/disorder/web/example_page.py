@@ -7,9 +7,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from disorder.metrics import ORIGINAL
-from disorder.report.wording import main_transformation
-from disorder.types import Example
+from disorder.results.wording import main_transformation
+from disorder.types import ORIGINAL, Example
 from disorder.web.rebuilt_texts import RebuiltVersion, rebuild
 from disorder.web.run_library import FoundRun
 from disorder.web.run_page import n_pages

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from disorder.errors import DisorderError
-from disorder.verbs.human import score, score_notes, score_rows, summary_line
+from disorder.verbs.human import score, score_grids, score_notes, summary_line
 from disorder.verbs.human.task_folder import ANSWERS, TASK, read_task
 from disorder.web.folder_index import FolderIndex
 from disorder.web.run_library import RunLibrary
@@ -92,7 +92,7 @@ def task_page(found: FoundTask) -> dict[str, Any]:
         return values | {"summary": found.title, "problem": problem}
     return values | {
         "summary": summary_line(scores),
-        "tables": score_rows(scores),
+        "tables": score_grids(scores),
         "notes": score_notes(scores),
         "answered": scores.answered,
     }

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
 
-from disorder.report.page import environment
+from disorder.results.page import environment
 
 if TYPE_CHECKING:
     from fastapi import FastAPI
@@ -22,7 +22,7 @@ def templates() -> Environment:
     """The templates; every value is escaped, and the filter `visible` shows the control characters
     of untrusted text.
     """
-    return environment("disorder.web", "templates", query=query)
+    return environment("disorder.web", query=query)
 
 
 def render_page(template: str, **values: Any) -> Response:

@@ -15,7 +15,7 @@ import numpy as np
 
 from disorder.errors import DisorderError, DoesNotApply
 from disorder.registry import SplitterPart, parts
-from disorder.runs import Run
+from disorder.results.run import Run
 from disorder.transformations import Transformation, parse, stored_texts
 from disorder.transformations.rendering import render, row_texts
 from disorder.transformations.words import DEFAULT, split
@@ -71,8 +71,8 @@ def _check_safe(transformation: Transformation, run: Run) -> None:
 def _task(run: Run, example: Example, rows: Sequence[StoredRow]) -> Task:
     """The task of the run, with the perturbed text as the rows show it."""
     task = run.full_task
-    side = rows[0]["side"] if rows else "a"
-    return replace(task, breaks="b" if side == "b" else "a")
+    segment = (rows[0].get("segment") or rows[0].get("side")) if rows else None  # as of old
+    return replace(task, breaks="b" if segment in ("text_b", "b") else "a")
 
 
 def _has_stored_positions(variants: Variants, row: StoredRow) -> bool:

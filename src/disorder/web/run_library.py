@@ -12,7 +12,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from disorder.errors import BadData, DisorderError
-from disorder.runs import Run, read_run
+from disorder.results.run import Run
+from disorder.results.run_folder import read_run
 from disorder.web.folder_index import FolderIndex
 
 RUN = "run.json"

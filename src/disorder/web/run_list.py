@@ -9,11 +9,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from disorder.errors import UnknownName
-from disorder.metrics import ORIGINAL
-from disorder.report.conclusions import NAMES
-from disorder.report.short_names import short_name
-from disorder.report.wording import main_transformation
-from disorder.runs import Record, Run
+from disorder.results.run import Record, Run
+from disorder.results.short_names import short_name
+from disorder.results.verdict import NAMES
+from disorder.results.wording import main_transformation
+from disorder.types import ORIGINAL
 from disorder.web.run_library import FoundRun, RunEntry
 
 SCORES = {"kept": "skill kept", "accuracy": "accuracy"}

@@ -10,17 +10,19 @@ from threading import Lock
 from typing import Any
 
 from disorder.errors import BadData, DisorderError, UnknownName
-from disorder.metrics import ORIGINAL
-from disorder.report import charts
-from disorder.report.metric_names import meaning_of, shown, title_of
-from disorder.report.page import caption, visible
-from disorder.report.terminal import about, by_transformation, caveat_lines
-from disorder.report.wording import (
+from disorder.results import charts
+from disorder.results.grid import Cell, Grid
+from disorder.results.metric_names import meaning_of, shown, title_of
+from disorder.results.page import caption, visible
+from disorder.results.run import Record, Run
+from disorder.results.run_tables import score_grid
+from disorder.results.terminal import about, caveat_lines
+from disorder.results.wording import (
     command,
     left_out,
     main_transformation,
 )
-from disorder.runs import Run
+from disorder.types import ORIGINAL
 from disorder.web.run_library import FoundRun, RunLibrary
 from disorder.web.run_progress import run_progress
 from disorder.web.sample_queries import ORDERS, PER_PAGE, ExampleFilters, QueryRow, SampleQueries
@@ -47,8 +49,8 @@ def run_page(
         "verdict": verdict,
         "verdicts": verdicts,
         "caveats": caveat_lines(run),
-        "tables": score_tables(run),
-        "title_of": title_of,
+        "tables": score_tables(run, ["all"]),
+        "group_tables": score_tables(run, run.groups),
         "has_confidence": run.has_probabilities is not False,  # older runs do not say
         "meanings": meanings(run),
         "charts": chart_captions(run),
@@ -134,25 +136,26 @@ def n_pages(total: int, size: int) -> int:
     return max(1, -(-total // size))
 
 
-def score_tables(run: Run) -> list[dict[str, Any]]:
+def score_tables(run: Run, groups: Sequence[str]) -> list[Grid]:
     """Two tables of scores per group, with one row per transformation: the main scores, and those
     of permutations; together they would be too wide for a screen.
     """
-    tables = [
-        _score_table(run, group, place)
-        for group in ["all", *run.groups]
-        for place in ("table", "permutations")
+    grids = [
+        _score_table(run, group, place) for group in groups for place in ("table", "permutations")
     ]
-    return [table for table in tables if table["rows"]]
+    return [grid for grid in grids if grid.rows]
 
 
-def _score_table(run: Run, group: str, place: str) -> dict[str, Any]:
-    every = list(by_transformation(run, group))
-    metrics = shown([metric for _, records in every for metric in records], place)
-    rows = [(name, records) for name, records in every if any(m in records for m in metrics)]
+def _score_table(run: Run, group: str, place: str) -> Grid:
+    metrics = shown([record.metric for record in run.scores if record.group == group], place)
     about = "all examples" if group == "all" else f"only {group}"
     title = f"{about}, permutations" if place == "permutations" else about
-    return {"group": group, "title": title[0].upper() + title[1:], "rows": rows, "metrics": metrics}
+    caption = title[0].upper() + title[1:]
+    return score_grid(run, group, metrics=metrics, has_n=True, cell=_score_cell, caption=caption)
+
+
+def _score_cell(record: Record | None) -> Cell:
+    return Cell.of(record, "–")
 
 
 def meanings(run: Run) -> dict[str, str]:

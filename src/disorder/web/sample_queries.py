@@ -14,7 +14,11 @@ from threading import Lock
 from typing import Any
 
 from disorder.errors import BadData
-from disorder.metrics import ORIGINAL
+from disorder.parquet_size import check_file
+from disorder.store.samples import ROW
+from disorder.types import ORIGINAL
+from disorder.untrusted_files import read_parquet
+from disorder.visible_text import visible
 from disorder.web.run_library import FoundRun, RunLibrary
 
 PER_PAGE = 25
@@ -55,6 +59,14 @@ from predictions
 join examples on predictions.example = examples.id
 left join originals on originals.example = predictions.example
 group by number, examples.id, content, gold, n_words, transformation
+"""
+
+WRONG_ROWS = """
+select any_value(example) as example, variant
+from read_parquet($parts, hive_partitioning = false)
+group by {row}
+having count(*) > 1 or variant < 0
+limit 1
 """
 
 QueryRow = dict[str, Any]
@@ -253,15 +265,33 @@ class SampleQueries:
 
     def _make_summary(self, found: FoundRun) -> None:
         sql = SUMMARY.format(name=f"summary_{found.id}", word=WORD)
-        values = {"examples": _literal(self._examples(found)), "original": ORIGINAL}
-        self._damaged[found.id] = []
+        examples = self._examples(found)
+        if _is_too_large(examples):
+            raise BadData("examples.parquet unpacks to far more than it has")
+        values = {"examples": _literal(examples), "original": ORIGINAL}
+        parts = self.library.parts(found)
+        self._damaged[found.id] = [path.name for path in parts if _is_too_large(path)]
         try:
             self._fetch(sql, values | {"parts": self._readable_parts(found)})
         except BadData:
-            self._damaged[found.id] = damaged_parts(self.library.parts(found))
+            self._damaged[found.id] = damaged_parts(parts)
             if not self._damaged[found.id]:
                 raise
             self._fetch(sql, values | {"parts": self._readable_parts(found)})
+        self._check_rows(self._readable_parts(found))
+
+    def _check_rows(self, parts: list[str]) -> None:
+        """Raise where a variant stands there twice or has no possible number."""
+        columns = self._fetch(
+            "describe select * from read_parquet($parts, hive_partitioning = false)",
+            {"parts": parts},
+        )
+        present = {column["column_name"] for column in columns}
+        row = [name for name in ("transformation", *ROW) if name in present]
+        wrong = self._fetch(WRONG_ROWS.format(row=", ".join(row)), {"parts": parts})
+        if wrong:
+            told = f"variant {wrong[0]['variant']} of example {visible(wrong[0]['example'])}"
+            raise BadData(f"the samples are damaged: {told} is twice there, or cannot be")
 
     def _examples(self, found: FoundRun) -> Path:
         path = self.library.examples(found)
@@ -280,16 +310,26 @@ class SampleQueries:
         raise BadData("there are no samples that can be read")
 
 
+def _is_too_large(path: Path) -> bool:
+    """Whether a file would fill memory; what else may be wrong with it is DuckDB's to say."""
+    import pyarrow as pa
+
+    try:
+        check_file(path)
+    except BadData:
+        return True
+    except (pa.ArrowException, OSError, ValueError):
+        return False
+    return False
+
+
 def damaged_parts(parts: list[Path]) -> list[str]:
     """The names of the parts that cannot be read to their end."""
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
     names = []
     for path in parts:
         try:
-            pq.read_table(path)
-        except (pa.ArrowException, OSError):
+            read_parquet(path)
+        except (BadData, FileNotFoundError):
             names.append(path.name)
     return names
 

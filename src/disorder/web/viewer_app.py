@@ -12,7 +12,7 @@ from fastapi import FastAPI, HTTPException, Query, Request
 from fastapi.responses import JSONResponse, Response
 
 from disorder.errors import DisorderError
-from disorder.report import page as report_page
+from disorder.results import page as report_page
 from disorder.web.compare_page import compare_page, paired_differences
 from disorder.web.example_page import WORDS, example_page
 from disorder.web.human_tasks import HumanTasks, task_page
@@ -30,6 +30,8 @@ REPORT_POLICY = (
     "default-src 'none'; style-src 'unsafe-inline'; img-src data:; frame-ancestors 'none'; "
     "form-action 'none'; base-uri 'none'"
 )
+# a page from somebody else cannot lead elsewhere by itself (meta refresh)
+THEIR_POLICY = f"{REPORT_POLICY}; sandbox allow-same-origin"
 
 RunIds = Annotated[Sequence[str], Query()]
 
@@ -88,7 +90,7 @@ def _add_run_pages(
         found = pages.known(id)
         if found is None:
             raise HTTPException(404, "no such page")
-        return _report(pages.content(found))
+        return _report(pages.content(found), THEIR_POLICY)
 
     @app.get("/run/{id}")
     def run(id: str, request: Request) -> Response:
@@ -170,12 +172,12 @@ def _add_compare_pages(app: FastAPI, library: RunLibrary, queries: SampleQueries
         return render_page("paired.html", chosen=chosen, is_part=is_part, **values)
 
 
-def _report(text: str) -> Response:
+def _report(text: str, policy: str = REPORT_POLICY) -> Response:
     """A self-contained page, which needs no script."""
     return Response(
         text.encode("utf-8", "replace"),
         media_type="text/html; charset=utf-8",
-        headers={"content-security-policy": REPORT_POLICY},
+        headers={"content-security-policy": policy},
     )
 
 

@@ -18,6 +18,7 @@ from disorder.errors import BadModel, DisorderError, ModelStopped
 from disorder.models.servers import client as client_module
 from disorder.models.servers.addresses import Key, split_address
 from disorder.models.servers.client import Client, Rejected
+from disorder.models.servers.network import Network
 from disorder.models.servers.throttle import Throttle
 from fake_server import FakeServer, Fault
 
@@ -60,6 +61,23 @@ TRANSIENT = {
 }
 
 
+@pytest.mark.parametrize(
+    ("status", "kind"), [(500, ModelStopped), (400, Rejected), (401, BadModel), (402, ModelStopped)]
+)
+@pytest.mark.parametrize("content", [b"[" * 200_000, b'{"error":' * 200_000, b"9" * 100_000])
+def test_an_error_that_is_nested_without_end_is_one_line(
+    status: int, kind: type[Exception], content: bytes
+) -> None:
+    fault = Fault(status=status, content=content)
+    with (
+        FakeServer(faults=failing(9, fault)) as server,
+        pytest.raises(kind) as raised,
+    ):
+        post(client_of(server, max_retries=1))
+    assert "\n" not in str(raised.value)
+    assert len(str(raised.value)) < 500
+
+
 @pytest.mark.parametrize("name", TRANSIENT)
 def test_a_passing_fault_is_tried_again_and_lost_by_nobody(name: str) -> None:
     with FakeServer(faults=failing(2, TRANSIENT[name])) as server:
@@ -79,7 +97,7 @@ def test_a_lasting_fault_stops_with_one_line(name: str) -> None:
 
 def test_a_hanging_server_is_given_up_in_time() -> None:
     with FakeServer(faults=failing(99, Fault(hang=0.6))) as server:
-        with pytest.raises(ModelStopped, match=r"no answer within 0.2 s \(--timeout\)"):
+        with pytest.raises(ModelStopped, match=r"no answer within 0.2 s \(timeout\)"):
             post(client_of(server, timeout=0.2, max_retries=1))
         assert len(server.questions) == 2
 
@@ -148,17 +166,57 @@ def test_no_redirect_is_followed() -> None:
     other = Fault(status=307, headers={"Location": "http://evil.example/v1/chat/completions"})
     with (
         FakeServer(faults=failing(9, other)) as server,
-        pytest.raises(BadModel, match=r"redirects to evil.example; name it in --base-url"),
+        pytest.raises(BadModel, match=r"redirects to evil.example; name it in base_url"),
     ):
         post(client_of(server))
 
 
-def test_no_proxy_of_the_environment_is_used(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_proxy_of_the_environment_is_used_on_this_machine(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     for name in ("HTTP_PROXY", "http_proxy", "ALL_PROXY"):
         monkeypatch.setenv(name, "http://127.0.0.1:9")
     monkeypatch.delenv("NO_PROXY", raising=False)
     with FakeServer() as server:
-        assert post(client_of(server))
+        assert post(client_of(server, network=Network.to(server.url)))
+
+
+def test_a_proxy_is_used_and_its_password_is_not_shown(monkeypatch: pytest.MonkeyPatch) -> None:
+    url = "http://models.example/v1"
+    with FakeServer() as proxy:
+        place = proxy.url.removeprefix("http://").removesuffix("/v1")
+        monkeypatch.setenv("http_proxy", f"http://me:{SECRET}@{place}")
+        monkeypatch.delenv("no_proxy", raising=False)
+        monkeypatch.delenv("NO_PROXY", raising=False)
+        network = Network.to(url)
+        assert post(Client(url, Key(""), max_retries=0, network=network))
+        assert proxy.hosts == ["models.example"]
+    assert list(network.notes(url)) == [
+        f"requests to models.example go through the proxy at {place}"
+    ]
+    monkeypatch.setenv("no_proxy", "models.example")
+    assert Network.to(url) == Network()
+    with pytest.raises(BadModel, match="HTTPS_PROXY") as error:
+        Network.to(url, f"http://me:{SECRET}@{place}")
+    assert SECRET not in str(error.value)
+    with pytest.raises(BadModel, match="no such file"):
+        Network.to(url, ca_bundle="missing.pem")
+
+
+def test_a_tls_failure_is_named_and_not_tried_again() -> None:
+    with FakeServer() as server:
+        url = server.url.replace("http://", "https://")
+        with pytest.raises(BadModel, match="http:// rather than https://"):
+            post(Client(url, Key(""), max_retries=6))
+
+
+def test_certificates_of_the_environment_are_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SSL_CERT_FILE", "own.pem")
+    monkeypatch.delenv("SSL_CERT_DIR", raising=False)
+    assert list(Network().notes("https://one/v1")) == [
+        "certificates are checked against own.pem (SSL_CERT_FILE)"
+    ]
+    assert not list(Network().notes("http://one/v1"))
 
 
 def test_no_host_is_called_that_was_not_named(monkeypatch: pytest.MonkeyPatch) -> None:

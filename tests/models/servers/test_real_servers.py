@@ -23,7 +23,6 @@ import numpy as np
 import pytest
 
 from conftest import NLI, Command
-from disorder.abstention import no_answer_codes
 from disorder.errors import BadModel
 from disorder.models.openai import ServerModel
 from disorder.models.outputs.probabilities import softmax
@@ -159,13 +158,13 @@ def test_llama_cpp_offers_first_tokens_schemas_and_replies(llama_server: str) ->
     assert "no decision endpoint" in refused["decisions"]
     assert "echo is ignored" in refused["prompt-logprobs"]
     rows = dict(model.as_they_come(PAIRS))
-    probabilities = np.array([rows[i][:-1] for i in range(len(PAIRS))])
+    probabilities = np.array([rows[i].values for i in range(len(PAIRS))])
     assert probabilities.sum(axis=1) == pytest.approx(np.ones(3))
-    assert all(0.05 < row[-1] <= 1 for row in rows.values())
+    assert all(0.05 < row.mass <= 1 for row in rows.values())
     chosen = server_model(llama_server, "constrained")(PAIRS[:1])
-    assert (chosen.max(axis=1) == 1).all()
+    assert (chosen.values.max(axis=1) == 1).all()
     free = server_model(llama_server, "parse")(PAIRS[:1])
-    assert ((free.max(axis=1) == 1) | (no_answer_codes(free) > 0)).all()
+    assert ((free.values.max(axis=1) == 1) | free.is_failed).all()
     assert model.counts["tokens_estimated"] == 0
 
 
@@ -221,7 +220,7 @@ def test_transformers_serve_offers_decisions_and_drops_the_rest(
     model = server_model(transformers_server, name=served_chat)
     assert model.way_name == "decisions"
     found = model(PAIRS)
-    assert found.sum(axis=1) == pytest.approx(np.ones(3), abs=1e-6)
+    assert found.values.sum(axis=1) == pytest.approx(np.ones(3), abs=1e-6)
     for way, reason in (
         ("prompt-logprobs", "HTTP 4|not returned|ignored"),
         ("first-token", "HTTP 4|not returned"),
@@ -239,7 +238,7 @@ def test_decisions_are_those_of_the_same_model_here(
     from disorder.models.prompting import PromptedModel
 
     model = server_model(transformers_server, "decisions", name=served_chat)
-    found = model(PAIRS)
+    found = model(PAIRS).values
     local = causal(str(served_chat), task=NLI, prompt=model.prompt)
     assert isinstance(local, PromptedModel)
     asked = []

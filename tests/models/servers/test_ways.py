@@ -13,11 +13,11 @@ import numpy as np
 import pytest
 
 from conftest import NLI
-from disorder.abstention import NO_ANSWERS, UNREAD, no_answer, no_answer_codes
 from disorder.errors import BadModel, DisorderError, ModelStopped, UnknownName
 from disorder.models import load
 from disorder.models.loaded_model import LoadedModel
 from disorder.models.openai import ServerModel
+from disorder.models.outputs.unread_replies import UNREAD
 from disorder.models.prompting import Prompt, prompt_for
 from disorder.models.servers.addresses import Key
 from disorder.models.servers.client import Client
@@ -25,6 +25,8 @@ from disorder.models.servers.endpoint import Endpoint
 from disorder.models.servers.event_loop import run
 from disorder.models.servers.probing import Memory, probed
 from disorder.models.servers.replies import named_options
+from disorder.models.servers.room import MOST
+from disorder.predictions import FAILED, Prediction, Predictions
 from fake_server import FakeServer, Fault
 from oracles import guess, item_of
 
@@ -65,7 +67,7 @@ def test_each_way_gives_what_the_model_behind_it_says(way: str) -> None:
     with FakeServer(brain=brain, offers=OFFERS[way]) as server:
         model = model_of(server)
         assert model.way_name == way
-        found = model(TEXTS)
+        found = model(TEXTS).values
     wanted = expected(model.prompt)
     if model.description(TEXTS[0])["gives_probabilities"]:
         assert found == pytest.approx(wanted, abs=1e-4)
@@ -78,7 +80,7 @@ def test_openai_decisions_are_spoken_too() -> None:
     with FakeServer(brain=brain, offers=("openai-decisions",)) as server:
         model = model_of(server)
         assert model.way_name == "decisions"
-        assert model(TEXTS) == pytest.approx(expected(model.prompt), abs=1e-4)
+        assert model(TEXTS).values == pytest.approx(expected(model.prompt), abs=1e-4)
 
 
 def test_the_best_way_is_taken_and_the_others_are_named() -> None:
@@ -103,7 +105,7 @@ def test_the_best_way_is_taken_and_the_others_are_named() -> None:
         ),
         ("first-token", {"offers": ()}, "top_logprobs are not returned"),
         ("constrained", {"offers": ()}, "response_format is ignored"),
-        ("guess", {}, "unknown way in --answers 'guess'"),
+        ("guess", {}, "unknown way in answers 'guess'"),
     ],
 )
 def test_a_way_that_is_ignored_or_wrong_is_refused_with_one_line(
@@ -158,7 +160,7 @@ def test_a_model_that_begins_with_something_else_is_refused() -> None:
 def test_label_mass_is_kept_beside_each_answer() -> None:
     with FakeServer(brain=brain) as server:
         rows = dict(model_of(server).as_they_come(TEXTS))
-    assert {round(float(row[-1]), 3) for row in rows.values()} == {0.882}
+    assert {round(row.mass, 3) for row in rows.values()} == {0.882}
 
 
 REPLIES: dict[str, tuple[dict[str, Any], str]] = {
@@ -171,11 +173,15 @@ REPLIES: dict[str, tuple[dict[str, Any], str]] = {
     "a label inside a word": ({"content": "nobody knows"}, "no label in the reply"),
     "cut off while thinking": (
         {"content": "<think>is it yes?", "finish_reason": "length"},
-        "the reply ended while thinking",
+        f"no answer within {MOST + 24} tokens",
     ),
     "thinking elsewhere": (
         {"content": "", "reasoning_content": "is it yes", "finish_reason": "length"},
-        "the reply ended while thinking",
+        f"no answer within {MOST + 24} tokens",
+    ),
+    "thinking unseen": (
+        {"content": "", "finish_reason": "length"},
+        f"no answer within {MOST + 24} tokens",
     ),
 }
 
@@ -183,9 +189,13 @@ REPLIES: dict[str, tuple[dict[str, Any], str]] = {
 @pytest.mark.parametrize("name", REPLIES)
 def test_a_reply_without_a_label_is_no_answer_and_never_a_guess(name: str) -> None:
     reply, reason = REPLIES[name]
-    with FakeServer(offers=(), reply=lambda text: reply) as server:
+
+    def answer(text: str) -> dict[str, Any]:
+        return reply if "number" in text else {"content": "no"}
+
+    with FakeServer(offers=(), reply=answer) as server:
         found = model_of(server, "parse")(TEXTS[:2])
-    assert [NO_ANSWERS[code - 1] for code in no_answer_codes(found)] == [reason] * 2
+    assert reasons(found) == [reason] * 2
 
 
 @pytest.mark.parametrize(
@@ -195,7 +205,7 @@ def test_a_reply_without_a_label_is_no_answer_and_never_a_guess(name: str) -> No
 def test_a_reply_with_one_label_is_that_label(reply: str) -> None:
     with FakeServer(offers=(), reply=lambda text: {"content": reply}) as server:
         found = model_of(server, "parse")(TEXTS[:1])
-    assert found.tolist() == [[0.0, 0.0, 1.0]]
+    assert found.values.tolist() == [[0.0, 0.0, 1.0]]
 
 
 def test_longer_options_hide_those_inside_them() -> None:
@@ -209,16 +219,24 @@ def test_a_rejected_text_is_no_answer_and_a_lost_way_stops_the_run() -> None:
     with FakeServer(brain=brain, faults=lambda n, path: too_long if n == 9 else None) as server:
         model = model_of(server, "first-token")
         found = model(TEXTS)
-        assert int((no_answer_codes(found) > 0).sum()) == 1
+        assert reasons(found) == ["the server rejected the text"]
         server.offers = ()
         with pytest.raises(ModelStopped, match="stopped answering by first-token"):
             model(TEXTS)
 
 
+def top(value: Any) -> dict[str, Any]:
+    pairs = [{"token": "yes", "logprob": -0.5}, {"token": "no", "logprob": value}]
+    return {"content": [{"token": "yes", "logprob": -0.5, "top_logprobs": pairs}]}
+
+
 @pytest.mark.parametrize(
     "logprobs",
-    [None, {"content": []}, {"content": [{"token": "\ufffd", "logprob": -0.1}]}, {}],
-    ids=["null", "empty", "no top", "nothing"],
+    [
+        *(None, {"content": []}, {"content": [{"token": "\ufffd", "logprob": -0.1}]}, {}),
+        *(top(float("nan")), top(10**400), top(float("inf")), top([]), top("nan")),
+    ],
+    ids=["null", "empty", "no top", "nothing", "NaN", "400 digits", "infinity", "list", "text"],
 )
 def test_a_text_without_probabilities_is_no_answer(logprobs: Any) -> None:
     # llama.cpp leaves them out when the likeliest token is part of a character
@@ -229,17 +247,63 @@ def test_a_text_without_probabilities_is_no_answer(logprobs: Any) -> None:
     assert reasons(found) == [UNREAD]
 
 
-def unreadable_for(words: str, reply: Any = MappingProxyType({})) -> FakeServer:
+@pytest.mark.parametrize(
+    "choices",
+    [
+        [{"index": number, "text": "x", "logprobs": None} for number in "abc"],
+        [7, 8, 9],
+        [{"index": 10**400, "text": "x"}] * 3,
+        [{"index": float("nan"), "text": "x"}] * 3,
+    ],
+    ids=["letters", "no objects", "400 digits", "NaN"],
+)
+def test_choices_that_cannot_be_put_in_order_are_no_answer(choices: Any) -> None:
+    with unreadable_for("number 5", {"choices": choices}, "prompt-logprobs") as server:
+        found = model_of(server, "prompt-logprobs")(TEXTS)
+    assert reasons(found) == [UNREAD]
+
+
+@pytest.mark.parametrize(
+    "value",
+    [float("nan"), 10**400, -float("inf"), -(10**400)],
+    ids=["NaN", "400 digits", "minus infinity", "minus 400 digits"],
+)
+def test_scores_of_the_prompt_that_are_no_numbers_are_no_answer(value: Any) -> None:
+    with FakeServer(brain=brain, offers=("prompt-logprobs",)) as server:
+        honest = server.answer
+
+        def answer(path: str, body: Any) -> tuple[int, Any]:
+            status, reply = honest(path, body)
+            if body.get("echo") and "number 5" in str(body["prompt"]):
+                for choice in reply["choices"]:
+                    choice["logprobs"]["token_logprobs"][-2] = value
+            return status, reply
+
+        server.answer = answer  # type: ignore[method-assign]
+        found = model_of(server, "prompt-logprobs")(TEXTS)
+    assert reasons(found) == [UNREAD]
+
+
+@pytest.mark.parametrize(
+    "probabilities", [[7], [{"value": [], "probability": 1}], {"yes": 10**400, "maybe": 0, "no": 0}]
+)
+def test_decisions_that_are_no_probabilities_are_no_answer(probabilities: Any) -> None:
+    reply = {"answers": {"label": {"type": "choice", "probabilities": probabilities}}}
+    with unreadable_for("number 5", reply, "decisions") as server:
+        found = model_of(server, "decisions")(TEXTS)
+    assert reasons(found) == [UNREAD]
+
+
+def unreadable_for(words: str, reply: Any = MappingProxyType({}), *offers: str) -> FakeServer:
     """A server whose reply cannot be read wherever the text has some words in it."""
     bare = Fault(content=json.dumps(dict(reply)).encode())
-    server = FakeServer(brain=brain)
+    server = FakeServer(brain=brain, offers=offers or FakeServer.offers)
     server.faults = lambda n, path: bare if words in server.asked[n] else None
     return server
 
 
-def reasons(found: Any) -> list[str]:
-    codes = no_answer_codes(found)
-    return [NO_ANSWERS[code - 1] for code in codes[codes > 0]]
+def reasons(found: Predictions) -> list[str]:
+    return [outcome.removeprefix(FAILED) for outcome in found.outcomes[found.is_failed]]
 
 
 def loaded(server: FakeServer, folder: Path, answers: str = "first-token") -> LoadedModel:
@@ -285,11 +349,11 @@ class Scripted:
     def __call__(self, texts: Any) -> Any:
         raise NotImplementedError
 
-    def as_they_come(self, texts: Any) -> Iterator[tuple[int, Any]]:
+    def as_they_come(self, texts: Any) -> Iterator[tuple[int, Prediction]]:
         for i, (text, _) in enumerate(texts):
             self.asked += 1
-            answer = no_answer(UNREAD, 3) if text in self.unread else np.full(3, 1 / 3)
-            yield i, np.append(answer, 1.0)
+            answer = Prediction(np.full(3, 1 / 3), mass=1.0)
+            yield i, Prediction.failed(UNREAD, 3) if text in self.unread else answer
 
 
 def test_the_share_that_cannot_be_read_is_of_all_texts(tmp_path: Path) -> None:
@@ -310,7 +374,8 @@ def test_answers_without_a_label_mass_are_paid_once(answers: str, tmp_path: Path
     with FakeServer(brain=brain, offers=OFFERS[answers]) as server:
         first = loaded(server, tmp_path, answers).predict_texts(TEXTS)
         n = len(server.questions)
-        assert (loaded(server, tmp_path, answers).predict_texts(TEXTS) == first).all()
+        again = loaded(server, tmp_path, answers).predict_texts(TEXTS)
+        assert (again.values == first.values).all()
         assert len(server.questions) == n
 
 
@@ -330,7 +395,7 @@ def test_the_orders_of_the_options_are_averaged() -> None:
 
     with FakeServer(brain=first_listed) as server:
         model = model_of(server, "first-token", option_orders=3)
-        assert model(TEXTS[:2]) == pytest.approx(np.full((2, 3), 1 / 3), abs=1e-6)
+        assert model(TEXTS[:2]).values == pytest.approx(np.full((2, 3), 1 / 3), abs=1e-6)
     assert model.counts["order_changes"] == 2
 
 
@@ -343,7 +408,7 @@ def test_what_an_empty_text_gets_is_subtracted(answers: str) -> None:
 
     with FakeServer(brain=biased, offers=("first-token",)) as server:
         model = model_of(server, answers, calibrate="content-free")
-        assert model(TEXTS[:2]) == pytest.approx(np.full((2, 3), 1 / 3), abs=1e-6)
+        assert model(TEXTS[:2]).values == pytest.approx(np.full((2, 3), 1 / 3), abs=1e-6)
 
 
 @pytest.mark.parametrize("answers", ["auto", "constrained"])
@@ -360,7 +425,7 @@ def test_calibration_says_what_an_empty_text_lacks() -> None:
 
     with FakeServer(brain=curt, offers=("first-token",)) as server:
         model = model_of(server, "first-token", calibrate="content-free")
-        with pytest.raises(BadModel, match=r"'maybe' no probability .*--label-words"):
+        with pytest.raises(BadModel, match=r"'maybe' no probability .*label_words"):
             model(TEXTS[:2])
 
     def silent(text: str) -> Mapping[str, float]:
@@ -374,7 +439,12 @@ def test_calibration_says_what_an_empty_text_lacks() -> None:
 
 @pytest.mark.parametrize(
     "usage",
-    [None, {}, {"prompt_tokens": -5, "completion_tokens": "x"}, {"prompt_tokens": 10**9}, 7],
+    [
+        *(None, {}, {"prompt_tokens": -5, "completion_tokens": "x"}, {"prompt_tokens": 10**9}, 7),
+        {"prompt_tokens": 10, "completion_tokens": 10**400},
+        {"prompt_tokens": 10, "completion_tokens": 10**15},
+    ],
+    ids=["null", "nothing", "negative", "too many", "a number", "400 digits", "written too many"],
 )
 def test_wrong_token_counts_are_estimated_and_said(usage: Any) -> None:
     with FakeServer(brain=brain, usage=lambda n: usage) as server:
@@ -382,15 +452,25 @@ def test_wrong_token_counts_are_estimated_and_said(usage: Any) -> None:
         model(TEXTS)
     assert model.counts["tokens_estimated"] == model.counts["questions"] > 0
     assert 0 < model.counts["tokens_in"] < 10_000
+    assert 0 < model.counts["tokens_out"] < 10_000
     assert any("does not count" in note for note in model.notes)
+
+
+def test_a_cache_that_cannot_be_written_stops_no_probe(tmp_path: Path) -> None:
+    (tmp_path / "servers.json" / "in the way").mkdir(parents=True)
+    with FakeServer(brain=brain, offers=("first-token",)) as server:
+        client = Client(server.url, Key(""), timeout=5.0, max_retries=1, first_wait=0.01)
+        prompt = prompt_for(NLI, is_pair=True)
+        model = ServerModel(Endpoint(client, "fake"), prompt, "auto", Memory(tmp_path))
+        assert model.way_name == "first-token"
 
 
 def test_plain_prompts_use_completions(tmp_path: Path) -> None:
     with FakeServer(brain=brain, offers=("plain-first-token",)) as server:
         model = model_of(server, chat="off")
         assert model.way_name == "first-token"
-        assert model(TEXTS) == pytest.approx(expected(model.prompt), abs=1e-4)
-        with pytest.raises(BadModel, match="not possible with --chat off"):
+        assert model(TEXTS).values == pytest.approx(expected(model.prompt), abs=1e-4)
+        with pytest.raises(BadModel, match="not possible with chat='off'"):
             model_of(server, "parse", chat="off")(TEXTS)
 
 

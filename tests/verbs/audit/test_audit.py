@@ -35,14 +35,17 @@ SAMPLES = {
     "example",
     "transformation",
     "variant",
-    "side",
+    "family",
+    "repeat",
+    "segment",
+    "outcome",
+    "n_variants",
     "positions_a",
     "positions_b",
     "label",
     "probabilities",
     "written_a",
     "written_b",
-    "no_answer",
     *DISORDER,
 }
 
@@ -300,10 +303,10 @@ class TestRunFolder:
         for row, record in zip(
             samples, sorted(records, key=lambda r: (r["id"], r["variant"])), strict=True
         ):
-            assert (row["example"], row["variant"], row["side"]) == (
+            assert (row["example"], row["variant"], row["segment"]) == (
                 record["id"],
                 record["variant"],
-                "both",
+                "text_a+text_b",
             )
             assert (row["positions_a"], row["positions_b"]) == (
                 record["positions_a"],
@@ -315,7 +318,7 @@ class TestRunFolder:
         reverse = pq.read_table(
             tmp_path / "run" / "samples" / "02-reverse-00000.parquet"
         ).to_pylist()
-        assert {(row["side"], row["positions_a"]) for row in reverse} == {("b", None)}
+        assert {(row["segment"], row["positions_a"]) for row in reverse} == {("text_b", None)}
 
     def test_texts_can_be_rebuilt_from_a_run(self, jsonl: Write, tmp_path: Path) -> None:
         path = str(jsonl(pairs(3)))

@@ -16,17 +16,21 @@ from rich.console import Console
 
 from conftest import NLI, Command, outcomes, pairs
 from disorder.errors import DisorderError
-from disorder.report.conclusions import brief, sentence, verdict
-from disorder.report.page import page
-from disorder.report.terminal import show
-from disorder.runs import Run, read_examples, read_run
-from disorder.runs.conclusion import Caveat, Conclusion, WordBaseline
-from disorder.runs.settings import Settings
+from disorder.requests.settings import Settings
+from disorder.results.conclusion import Caveat, Conclusion, WordBaseline
+from disorder.results.page import page
+from disorder.results.run import Run
+from disorder.results.run_folder import read_run
+from disorder.results.terminal import show
+from disorder.results.verdict import brief, sentence, verdict
+from disorder.store.examples_file import read_examples
 from disorder.types import Dataset, Task
 from disorder.verbs.audit import audit, division
-from disorder.verbs.audit.answers import answers
 from disorder.verbs.audit.caveats import better_order, caveats_of, words_alone
 from disorder.verbs.audit.concluding import ConclusionLimits, conclude
+from disorder.verbs.audit.describing import answers
+from disorder.verbs.audit.measuring import Measuring
+from disorder.verbs.outcomes import OutcomeFacts
 
 Row = dict[str, str]
 Model = Callable[[Sequence[tuple[str, str]]], list[str]]
@@ -404,12 +408,17 @@ class TestCaveats:
         assert [caveat.kind for caveat in found] == ["label_skew"]
 
     def test_tools_that_do_not_fit_the_language(self) -> None:
-        from disorder.runs import Run as SomeRun
-        from disorder.verbs.audit.conclusions import Conclusions
-
-        run = SomeRun.model_construct(language_caveats=["the splitter is for English"], stopped={})
-        data = Dataset("empty", NLI, [])
-        found = Conclusions(run, data, None, Settings())._of_the_run("derange")  # type: ignore[arg-type]
+        measuring = Measuring(
+            dataset=Dataset("empty", NLI, []),
+            settings=Settings(),
+            facts=OutcomeFacts(NLI),
+            plan=[],
+            requested=[],
+            perturbed=lambda spec, example: pytest.fail("nothing is perturbed"),
+            model_labels=NLI.labels,
+            language_caveats=["the splitter is for English"],
+        )
+        found = measuring.caveats_of_the_run([])
         assert [(c.kind, str(c)) for c in found] == [("language", "the splitter is for English")]
 
 

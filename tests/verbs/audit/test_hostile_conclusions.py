@@ -15,18 +15,18 @@ import pytest
 from rich.console import Console
 
 from conftest import outcomes
-from disorder.report.conclusions import sentence
-from disorder.report.page import page
-from disorder.report.terminal import show
-from disorder.runs import Run
-from disorder.runs.conclusion import Conclusion, WordBaseline
-from disorder.runs.settings import Settings
+from disorder.requests.settings import Settings
+from disorder.results.conclusion import Conclusion, WordBaseline
+from disorder.results.page import page
+from disorder.results.run import Run
+from disorder.results.terminal import show
+from disorder.results.verdict import sentence
 from disorder.types import Ints, Outcomes, Task
 from disorder.verbs.audit import audit
 from disorder.verbs.audit.caveats import caveats_of, of_behaviour, words_alone
 from disorder.verbs.audit.concluding import ConclusionLimits, conclude
 from disorder.verbs.audit.conclusions import Neighbours, neighbours_kept, sanity_command
-from disorder.verbs.audit.prompt_breaking import prompt_verdict
+from disorder.verbs.audit.verdicts import prompt_verdict
 
 Row = dict[str, str]
 LIMITS = ConclusionLimits.of(Settings())

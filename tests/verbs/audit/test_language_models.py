@@ -12,7 +12,7 @@ import pytest
 import disorder
 from conftest import Command, pairs
 from disorder.errors import DisorderError
-from disorder.runs.settings import Settings
+from disorder.requests.settings import Settings
 from disorder.types import Dataset
 from disorder.verbs.prompting import bound_prompt
 
@@ -114,7 +114,7 @@ def test_rows_that_are_audited_are_never_examples(tmp_path: Path) -> None:
     assert {shot.texts for shot in prompt.shots} == left
     with pytest.raises(DisorderError, match="has only 6 examples that are not audited"):
         bound_prompt("causal:x", some, Settings(shots=7, shots_from=str(path)))
-    with pytest.raises(DisorderError, match="--shots: all has no training split here"):
+    with pytest.raises(DisorderError, match="shots: all has no training split here"):
         bound_prompt("causal:x", some, Settings(shots=1))
 
 
@@ -153,7 +153,10 @@ def test_prompts_are_for_language_models(command: Command) -> None:
         (["--chat", "perhaps"], "need auto or on or off"),
         (["--prompt", "nli", "--prompt", "nli"], "need each prompt once"),
         (["--prompt", "nil"], "did you mean 'nli'?"),
-        (["--label-words", "entailment"], "write it as label=word,label=word"),
+        (
+            ["--label-words", "entailment"],
+            "--label-words entailment: write it as name=name,name=name",
+        ),
         (["--option-orders", "7"], "need 1 to 6"),
     ],
 )

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from disorder import load_model, read_data
-from disorder.runs import Run
+from disorder.results.run import Run
 from disorder.verbs.audit.pipeline import audit
 
 

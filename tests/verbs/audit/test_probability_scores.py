@@ -11,15 +11,16 @@ import pytest
 from conftest import NLI, pairs
 from disorder.errors import DisorderError, NothingToMeasure
 from disorder.metrics import LABELS_ONLY
-from disorder.runs import Run, read_run
-from disorder.verbs.audit import audit
-from disorder.verbs.compare import FinishedRun
-from disorder.verbs.study.pipelines.dev_r_filter import outcomes_of
-from disorder.verbs.study.pipelines.salad_scores import (
+from disorder.papers.study.pipelines.dev_r_filter import outcomes_of
+from disorder.papers.study.pipelines.salad_scores import (
     LEXICAL,
     SaladScores,
     mean_over_transformations,
 )
+from disorder.results.run import Run
+from disorder.results.run_folder import read_run
+from disorder.verbs.audit import audit
+from disorder.verbs.compare import FinishedRun
 
 ROWS = [{**row, "part": "ab"[i % 2]} for i, row in enumerate(pairs(12))]
 NEEDING = {"confidence", "ece", "entropy_c", "entropy_f"}
@@ -94,9 +95,9 @@ def test_labels_have_nothing_of_probabilities(labelled: Path) -> None:
 
 def test_a_run_that_is_read_back_knows_it(reversed_unsure: Run) -> None:
     finished = FinishedRun.open(reversed_unsure)
-    samples = finished.samples("sort")
-    assert samples is not None
-    assert finished.outcomes("sort", samples).has_probabilities
+    outcomes = finished.outcomes("sort")
+    assert outcomes is not None
+    assert outcomes.has_probabilities
 
 
 def test_no_mean_confidence_of_labels(labelled: Path) -> None:

@@ -10,8 +10,9 @@ import pytest
 import disorder
 from conftest import Command
 from disorder.errors import DisorderError
-from disorder.report.board_page import Board, BoardRow, page
-from disorder.runs.run import Record
+from disorder.results.board_page import Board, BoardRow, page
+from disorder.results.run import Record
+from disorder.store.kept import JOURNAL
 from disorder.verbs import board as boarding
 from disorder.verbs.board import ranked
 
@@ -82,7 +83,7 @@ def test_a_folder_of_runs_becomes_a_site(runs: Path, tmp_path: Path, command: Co
     text = (tmp_path / "site" / "index.html").read_text(encoding="utf-8")
     assert "&lt;b&gt;Ours" in text
     assert "<b>Ours" not in text
-    reports = sorted(path.name for path in (tmp_path / "site" / "reports").iterdir())
+    reports = sorted(path.name for path in (tmp_path / "site" / "reports").glob("*.html"))
     assert len(reports) == 3
     for name in reports:
         assert f'href="reports/{name}"' in text
@@ -110,7 +111,7 @@ def test_a_report_is_drawn_again_only_where_its_run_or_its_page_changed(
     (tmp_path / "reports" / "uniform-builtin.html").unlink()
     disorder.board(*found, out=tmp_path)
     assert drawn[4:] == ["builtin", "uniform"]
-    (tmp_path / boarding.DRAWN).write_text("[1")
+    (tmp_path / "reports" / JOURNAL).write_text("[1")
     disorder.board(*found, out=tmp_path)
     assert drawn[6:] == ["builtin", "builtin:bow", "uniform"]
     assert (tmp_path / "reports" / "uniform-builtin.html").read_text() == "<p>uniform, seed 7"
@@ -164,7 +165,7 @@ def test_a_folder_without_runs_is_an_error(tmp_path: Path) -> None:
 
 def test_an_unfinished_run_that_is_named_is_an_error(runs: Path, tmp_path: Path) -> None:
     unfinished = disorder.read_run(runs / "uniform").model_copy(update={"status": "started"})
-    from disorder.runs import write_run
+    from disorder.results.run_folder import write_run
 
     (tmp_path / "r").mkdir()
     write_run(tmp_path / "r", unfinished)

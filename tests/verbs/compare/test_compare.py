@@ -22,7 +22,7 @@ from scipy.stats import binomtest
 import disorder
 from conftest import pairs as made_up
 from disorder.errors import BadData, BadSetting, DisorderError, UnknownName
-from disorder.report.comparison import (
+from disorder.results.comparison_table import (
     Comparison,
     counted,
     headline,
@@ -30,8 +30,9 @@ from disorder.report.comparison import (
     shown_p,
     signed,
 )
-from disorder.report.comparison_page import page
-from disorder.runs import SampleParts, read_run
+from disorder.results.render import page
+from disorder.results.run_folder import read_run
+from disorder.store.sample_parts import SampleParts
 from disorder.verbs.audit.pipeline import audit
 from disorder.verbs.compare import compare
 
@@ -395,16 +396,68 @@ class TestCannotBeCompared:
         other = Path(shutil.copytree(folders["bag"], tmp_path / "other"))
         parts = SampleParts.open(other, of=read_run(other).binding)
         name = next(name for name in parts.known if name.startswith("01-"))
-        read = parts.read(name)
-        assert read is not None
-        table, skips = read
+        table = parts.read(name)
         column = table["positions_b"].to_pylist()
         column[0] = column[0][::-1]
         at = table.schema.get_field_index("positions_b")
         field = table.schema.field(at)
-        parts.write(name, table.set_column(at, field, pa.array(column, field.type)), skips)
+        parts.write(
+            name,
+            table.set_column(at, field, pa.array(column, field.type)),
+            {},
+            transformation="derange",
+        )
         with pytest.raises(DisorderError, match="drew other permutations under derange"):
             compare(folders["reader"], other)
+
+
+@pytest.mark.parametrize(
+    ("column", "change", "told"),
+    [
+        ("variant", lambda values: [values[0], *values[:-1]], "stands there twice"),
+        ("variant", lambda values: [-5, *values[1:]], "variant -5"),
+        ("repeat", lambda values: [-1, *values[1:]], "repeat -1"),
+        ("outcome", lambda values: ["perhaps", *values[1:]], "'perhaps' is no outcome"),
+        ("probabilities", lambda values: [[9.0] * 3, *values[1:]], "between 0 and 1"),
+        ("probabilities", lambda values: [[0.5] * 2, *values[1:]], "numbers of probabilities"),
+        ("probabilities", lambda values: [[float("nan")] * 3, *values[1:]], "not a number"),
+    ],
+)
+def test_samples_that_no_audit_wrote_are_one_line(
+    folders: dict[str, Path],
+    tmp_path: Path,
+    run: Command,
+    column: str,
+    change: Callable[[list[Any]], list[Any]],
+    told: str,
+) -> None:
+    other = Path(shutil.copytree(folders["bag"], tmp_path / "other"))
+    parts = SampleParts.open(other, of=read_run(other).binding)
+    name = next(name for name in parts.known if name.startswith("01-"))
+    table = parts.read(name)
+    at = table.schema.get_field_index(column)
+    field = table.schema.field(at)
+    values = pa.array(change(table[column].to_pylist()), field.type)
+    parts.write(name, table.set_column(at, field, values), {}, transformation="derange")
+    code, _, err = run("compare", folders["reader"], other)
+    assert code == 2
+    assert told in " ".join(err.split())
+    assert "Traceback" not in err
+    assert run("report", other)[0] == 0
+    assert run("gate", other, "--fail-if", "derange:p_c > 2")[0] == 0
+
+
+def test_an_example_in_two_parts_is_one_line(
+    folders: dict[str, Path], tmp_path: Path, run: Command
+) -> None:
+    other = Path(shutil.copytree(folders["bag"], tmp_path / "other"))
+    parts = SampleParts.open(other, of=read_run(other).binding)
+    name = next(name for name in parts.known if name.startswith("01-"))
+    again = name.replace(".parquet", "-again.parquet")
+    parts.write(again, parts.read(name), {}, transformation="derange")
+    code, _, err = run("compare", folders["reader"], other)
+    assert code == 2
+    assert "stands there twice" in " ".join(err.split())
 
 
 class Tags(HTMLParser):
@@ -426,7 +479,7 @@ class TestShown:
         assert (code, err) == (0, "")
         told = json.loads(out)
         assert list(told["differences"][0]) == KEYS
-        assert told == found.model_dump()
+        assert told == found.result.as_data()
         assert [run["folder"] for run in told["runs"]] == [
             str(folders["reader"]),
             str(folders["bag"]),
@@ -498,7 +551,7 @@ class TestShown:
             d.transformation = d.metric = d.base = d.other = HOSTILE
         hostile.notes = [HOSTILE]
         tags = Tags()
-        tags.feed(page(hostile))
+        tags.feed(page(hostile.result))
         assert "img" not in tags.names
 
     def test_a_comparison_leaves_the_folders_alone(

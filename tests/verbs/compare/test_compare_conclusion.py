@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from conftest import Command
-from disorder.report.comparison import headline, rows_that_matter
-from disorder.report.comparison_page import page
-from disorder.runs.comparison import Comparison
+from disorder.results.comparison import Comparison
+from disorder.results.comparison_table import headline, rows_that_matter
+from disorder.results.render import page
 from disorder.verbs.audit import audit
 from disorder.verbs.compare import compare
 
@@ -70,9 +70,9 @@ def test_the_rows_that_matter(found: Comparison) -> None:
 
 
 def test_the_page_folds_the_others(found: Comparison) -> None:
-    drawn = page(found)
-    assert drawn.index("uses word order more") < drawn.index("<table>") < drawn.index("<details>")
-    assert drawn.index("<details>") < drawn.index("Ω_max")
+    drawn = page(found.result)
+    assert drawn.index("uses word order more") < drawn.index("<table>") < drawn.index("<details ")
+    assert drawn.index("<details ") < drawn.index("Ω_max")
 
 
 def test_one_model_twice(folders: dict[str, Path], tmp_path: Path) -> None:
@@ -105,5 +105,5 @@ def test_nothing_is_said_on_word_order_where_no_order_was_broken(tmp_path: Path)
 
 
 def test_the_page_says_how_conclusions_are_drawn(found: Comparison) -> None:
-    assert '<a href="#conclusions">How conclusions are drawn</a>' in page(found)
-    assert 'id="conclusions"' in page(found)
+    assert '<a href="#conclusions">How conclusions are drawn</a>' in page(found.result)
+    assert 'id="conclusions"' in page(found.result)

@@ -11,8 +11,10 @@ import pytest
 
 from disorder import explain
 from disorder.errors import DisorderError, NothingToMeasure
-from disorder.verbs.explain import Explained, ExplanationSection
+from disorder.results.result import Section
+from disorder.verbs.explain import Explained
 from disorder.verbs.explain.disorder_regression import joint_slopes
+from disorder.verbs.explain.result import with_found
 from disorder.verbs.explain.several_models import together
 
 N_WORDS = 12
@@ -130,8 +132,8 @@ def test_several_models_share_one_picture(tmp_path: Path) -> None:
 
 
 def test_a_model_without_a_finding_does_not_hide_the_others() -> None:
-    shown = ExplanationSection("x", "x", "?", "", "", Explained("it does", scores={}))
-    hidden = ExplanationSection("x", "x", "?", "", "", None, reason="it has no heads")
+    hidden: Section[Explained] = Section("x", "?", reason="it has no heads")
+    shown = with_found(hidden, Explained("it does", scores={}))
     both = together({"first": hidden, "second": shown})
     assert both.found is not None
     assert both.found.finding == "second: it does"

@@ -17,11 +17,13 @@ import pytest
 
 import disorder
 from conftest import NLI, pairs
-from disorder.cli.explain import explain as command_line
 from disorder.errors import BadModel, DisorderError, NothingToMeasure, UnknownName
 from disorder.models import load
 from disorder.registry import ExplanationPart, explanation, parts, unregister
-from disorder.runs.settings import Settings
+from disorder.requests.explain import ExplainOptions, ExplainOutput
+from disorder.requests.option import declared_in
+from disorder.requests.settings import Settings
+from disorder.results.render import page
 from disorder.types import Dataset, Example
 from disorder.verbs.explain import (
     Explained,
@@ -30,7 +32,6 @@ from disorder.verbs.explain import (
     Subject,
     Table,
     explain,
-    page,
     write_folder,
 )
 from disorder.verbs.explain.folder import command_of
@@ -59,13 +60,13 @@ def test_a_folder_holds_page_figures_and_the_data_behind_them(run: Any, tmp_path
     svg = (folder / "omega_curve.svg").read_text()
     assert svg in html
     record = json.loads((folder / "explain.json").read_text())
-    [section] = record["explanations"]
+    [section] = record["sections"]
     with (folder / "omega_curve.csv").open(newline="") as file:
         rows = [{name: float(value) for name, value in row.items()} for row in csv.DictReader(file)]
     assert rows == [
         {name: float(value) for name, value in row.items()} for row in section["figures"][0]["rows"]
     ]
-    assert section["finding"] in out
+    assert section["findings"][0] in out
 
 
 def test_report_and_explanations_of_one_model_link_to_each_other(run: Any, tmp_path: Path) -> None:
@@ -96,7 +97,7 @@ def test_json_is_pure(run: Any) -> None:
         "explain", "builtin", "--by", "omega_curve", "--limit", 60, "--q", 5, "--json"
     )
     assert code == 0
-    assert json.loads(out)["explanations"][0]["name"] == "omega_curve"
+    assert json.loads(out)["sections"][0]["name"] == "omega_curve"
 
 
 @pytest.mark.parametrize(
@@ -127,7 +128,7 @@ def test_what_a_model_cannot_show_is_one_line_and_the_rest_stays() -> None:
         raise BadModel("this model gives no attentions")
 
     found = explain("builtin", by=["attended", "omega_curve"], **SMALL)
-    html = page(found, "")
+    html = page(found.result)
     assert "this model gives no attentions" in html
     assert "<svg" in html
     with pytest.raises(NothingToMeasure, match="no attentions"):
@@ -153,7 +154,8 @@ def test_texts_in_tables_and_figures_cannot_disturb_the_page(tmp_path: Path) -> 
 
     found = explain("builtin", by="safe", **SMALL)
     found.sections = [replace(found.sections[0], asks=evil)]
-    write_folder(tmp_path, found, evil)
+    found.command = evil
+    write_folder(tmp_path, found)
     assert "<script" not in (tmp_path / "explain.html").read_text()
     assert "<script" not in found._repr_html_()
 
@@ -189,7 +191,8 @@ def explained() -> Explanations:
 def test_every_option_of_the_command_is_a_documented_keyword() -> None:
     known = inspect.signature(disorder.explain).parameters
     assert not any(each.kind is each.VAR_KEYWORD for each in known.values())
-    command = set(inspect.signature(command_line).parameters) - {"figure", "csv", "as_json"}
+    command = {*declared_in(ExplainOptions), *declared_in(ExplainOutput)}
+    command -= {"figure", "csv", "as_json"}
     assert command <= set(known)
     described = inspect.getdoc(disorder.explain) or ""
     assert all(re.search(rf"\b{name}(, \w+)*: ", described) for name in known)
@@ -245,7 +248,7 @@ def test_a_result_prints_as_one_line_per_explanation(explained: Explanations) ->
 def test_a_notebook_shows_the_sections_of_the_page(explained: Explanations) -> None:
     html = explained._repr_html_()
     assert explained.plot("omega_curve").svg in html
-    assert "Not shown:" in html
+    assert "Not done:" in html
     assert "http" not in html.replace("http://www.w3.org/", "")  # self-contained
     assert "<html" not in html
 

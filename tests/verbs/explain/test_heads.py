@@ -13,9 +13,10 @@ import pytest
 
 from disorder.errors import BadSetting, DisorderError
 from disorder.models import attentions, load, predict_without
-from disorder.runs.settings import Settings
+from disorder.requests.settings import Settings
+from disorder.results.render import page
 from disorder.types import Dataset, Example, Floats, Task
-from disorder.verbs.explain import Subject, explain, page
+from disorder.verbs.explain import Subject, explain
 from disorder.verbs.explain.head_ablation import random_heads
 from disorder.verbs.explain.head_matching import distances, found_heads
 from disorder.verbs.explain.word_masking import cut
@@ -290,8 +291,8 @@ def test_a_model_without_attentions_is_one_line_and_the_rest_stays(
 ) -> None:
     found = explain("builtin", "builtin", by=["heads", "omega_curve"], limit=20, q=5)
     assert found.sections[0].reason.startswith("builtin shows no attentions; ")
-    assert "builtin shows no attentions; " in page(found, "")
-    assert "<svg" in page(found, "")
+    assert "builtin shows no attentions; " in page(found.result)
+    assert "<svg" in page(found.result)
 
 
 def test_single_texts_and_unknown_labels_are_told(matcher: Path, data: Dataset) -> None:

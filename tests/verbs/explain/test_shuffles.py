@@ -9,7 +9,7 @@ import pytest
 
 from disorder.errors import BadSetting, NothingToMeasure
 from disorder.models import load
-from disorder.runs.settings import Settings
+from disorder.requests.settings import Settings
 from disorder.types import Dataset, Example, Floats, Task, Texts
 from disorder.verbs.explain import Subject, text_versions
 from disorder.verbs.explain.explanations.shuffles import shuffles

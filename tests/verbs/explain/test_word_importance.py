@@ -20,7 +20,7 @@ from disorder.data.grammar import sentiment as grammar
 from disorder.errors import BadData, BadSetting, DisorderError
 from disorder.models import load
 from disorder.models.importance.gradients import by_side
-from disorder.runs.settings import Settings
+from disorder.requests.settings import Settings
 from disorder.types import Dataset, Example, Floats, Task, Texts
 from disorder.verbs.explain import Subject, explain
 from disorder.verbs.explain.explanations.gradients import by_gradients

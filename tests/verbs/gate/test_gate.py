@@ -20,13 +20,14 @@ import disorder
 from disorder.errors import DisorderError, UnknownName
 from disorder.metrics import SkillRatio
 from disorder.registry import MetricPart, metric, metric_named, parts, unregister
-from disorder.report.badge import svg
-from disorder.report.gate import Decision, code, junit_xml, lines, notes, summary
-from disorder.runs import Omitted, Record, Run, write_run
+from disorder.results.badge import svg
+from disorder.results.gate import Decision, code, junit_xml, lines, notes, summary
+from disorder.results.run import Omitted, Record, Run
+from disorder.results.run_folder import write_run
 from disorder.types import Dataset, Outcomes, Task
 from disorder.verbs.audit import division
-from disorder.verbs.audit.live_gate import LiveGate
 from disorder.verbs.audit.pipeline import audit
+from disorder.verbs.audit.watching import LiveGate
 from disorder.verbs.gate import BETTER, GateRule, ScoreNames, gate
 
 HOSTILE = (
@@ -274,7 +275,7 @@ class TestCommand:
         assert err.count("\n") == 1  # the note on omega_max
         assert out.splitlines()[:2] == [
             "FAIL             derange:wos is 0.250 [0.200, 0.290], n = 1,000; fails if < 0.3",
-            "PASS (undecided) derange:omega_max is 0.960 [0.940, 0.980], n = 1,000; "
+            "UNDECIDED        derange:omega_max is 0.960 [0.940, 0.980], n = 1,000; "
             "fails if > 0.95; about 3,000 more examples would decide it",
         ]
         assert "1 rule is undecided: the interval includes the limit" in out
@@ -507,7 +508,7 @@ class TestRulesThatMeanWhatTheySay:
         ("skill_kept[needs=ordr] > 0.5", "did you mean 'needs=order'"),
         ("original:skill_kept > 0.8", "skill_kept is not measured under original"),
         ("copy_sort:skill_kept > 0.8", "skill_kept is not measured under copy_sort"),
-        ("derange:p_c > 0.8", "unknown score in fail_if='p_c'"),
+        ("derange:p_c > 0.8", "unknown score in fail_if 'p_c'"),
     ],
 )
 def test_a_rule_that_cannot_be_decided_is_told_before_the_first_prediction(
@@ -525,7 +526,7 @@ def test_a_rule_that_cannot_be_decided_is_told_before_the_first_prediction(
 def test_a_live_rule_may_spell_a_transformation_as_a_user_does() -> None:
     names = ScoreNames({"original": ["accuracy"], "shuffle_ngrams": ["agreement"]}, ["all"])
     data = Dataset("d", Task("t", ("x", "y")), [], {}, "")
-    live = LiveGate.of(["shuffle_ngrams:n=1:agreement < 0.01"], names, data, "paper")
+    live = LiveGate.of(["shuffle_ngrams:n=1:agreement < 0.01"], names, data)
     assert [rule.spec for rule in live.rules] == ["shuffle_ngrams"]
 
 

@@ -13,7 +13,7 @@ from disorder.verbs.human.answer_store import AnswerStore
 from disorder.verbs.human.import_export import export, import_answers
 from disorder.verbs.human.task_folder import Annotator, HumanTask, ItemKey, TaskItem, write_folder
 
-LABELS = ["entailment", "neutral", "contradiction"]
+LABELS = ["entailment", "neutral", "contradiction", "=cmd|'/C calc'!A0"]
 HOSTILE = 'a "quoted", comma\nnew line =1+1 <b> \u202e'
 
 
@@ -101,7 +101,7 @@ def test_items_are_exported_exactly_and_without_the_key(
             list(csv.DictReader(file)) if suffix == "csv" else [json.loads(line) for line in file]
         )
     assert [row["text_a"] for row in rows] == [f"{HOSTILE} {k}" for k in range(4)]
-    assert rows[0]["labels"] == "entailment|neutral|contradiction"
+    assert rows[0]["labels"] == "|".join(LABELS)
     assert set(rows[0]) == {"item", "text_a", "text_b", "question", "labels"}
 
 
@@ -179,3 +179,16 @@ def test_a_spreadsheets_byte_order_mark_is_no_part_of_a_name(folder: Path, tmp_p
         "item,annotator,answer\r\ni0,ann,neutral\r\n", encoding="utf-8-sig", newline=""
     )
     assert import_answers(folder, tmp_path / "a.csv") == (1, 0)
+
+
+def test_a_label_that_begins_like_a_formula_is_text_in_a_spreadsheet_and_comes_back(
+    folder: Path, tmp_path: Path
+) -> None:
+    given = json.dumps({"item": "i0", "annotator": "ann", "answer": LABELS[-1]})
+    (tmp_path / "given.jsonl").write_text(given, encoding="utf-8")
+    assert import_answers(folder, tmp_path / "given.jsonl") == (1, 0)
+    export(folder, tmp_path / "out.csv")
+    with (tmp_path / "out.csv").open(encoding="utf-8", newline="") as file:
+        [row] = csv.DictReader(file)
+    assert row["answer"] == f"'{LABELS[-1]}"
+    assert import_answers(folder, tmp_path / "out.csv") == (0, 1)

@@ -182,7 +182,7 @@ def test_data_give_original_and_perturbed_texts(tmp_path: Path) -> None:
     key = read_key(tmp_path / "t")
     assert counts(key, "transformation") == {("original",): 30, ("derange",): 15, ("reverse",): 15}
     assert all(entry.model_answer is None for entry in key)
-    with pytest.raises(DisorderError, match="add --with"):
+    with pytest.raises(DisorderError, match="add with_"):
         make("builtin", tmp_path / "u", whole=False)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import subprocess
 from pathlib import Path
@@ -17,7 +18,7 @@ from conftest import Command, pairs
 from disorder.errors import DisorderError
 from disorder.models import load
 from disorder.models.causal import CausalModel
-from disorder.runs.settings import Settings
+from disorder.requests.settings import Settings
 from disorder.verbs.prompting import prompt_of
 
 LIMIT = 6
@@ -180,6 +181,19 @@ def test_inspect_rows_are_messages_with_the_gold_word(others: str, tmp_path: Pat
     assert len({row["id"] for row in lines(folder / "derange.jsonl")}) == 2
 
 
+@pytest.mark.parametrize(
+    ("answer", "is_right"),
+    [("No.", True), ("no", True), ("Not enough information", False), ("no or yes", False)],
+)
+def test_inspect_grades_by_the_whole_answer(answer: str, is_right: bool, tmp_path: Path) -> None:
+    disorder.perturb("builtin", with_="derange", limit=2).export(tmp_path / "task", as_="inspect")
+    source = (tmp_path / "task" / "tasks.py").read_text(encoding="utf-8")
+    grading = source[source.index("def is_right") : source.index("@scorer")]
+    names: dict[str, Any] = {"re": re}
+    exec(grading, names)
+    assert names["is_right"](answer, "no") is is_right
+
+
 def test_the_command_says_what_to_run(run: Command, tmp_path: Path) -> None:
     code, _, err = run(
         *("perturb", "builtin", "--with", "derange", "--limit", 3, "--as", "lm-eval"),
@@ -193,7 +207,7 @@ def test_the_command_says_what_to_run(run: Command, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (["--as", "helm"], "need lm-eval or inspect"),
+        (["--as", "helm"], "need jsonl or lm-eval or inspect"),
         (["--shots", "2"], "texts alone have no prompt"),
         (["--as", "lm-eval", "--prompt", "nil"], "did you mean 'nli'"),
     ],

@@ -85,13 +85,13 @@ def test_a_model_that_was_trained_elsewhere_needs_no_caveat() -> None:
 def test_an_unknown_role_is_one_line(run: Command) -> None:
     code, out, err = run("sanity", "builtin", "--role", "exam")
     assert (code, out) == (2, "")
-    assert "role='exam' does not work; need benchmark or challenge" in err
+    assert "--role exam does not work; need benchmark or challenge" in err
 
 
 def test_page_card_and_json_say_the_same(challenge: Sanity, tmp_path: Path) -> None:
     yaml = pytest.importorskip("yaml", reason="needs PyYAML")
     challenge.save(tmp_path)
-    stored = json.loads((tmp_path / "sanity.json").read_text(encoding="utf-8"))
+    stored = json.loads((tmp_path / "result.json").read_text(encoding="utf-8"))
     card = (tmp_path / "card.md").read_text(encoding="utf-8")
     page = (tmp_path / "report.html").read_text(encoding="utf-8")
     front = yaml.safe_load(card.split("---\n")[1])["disorder_sanity"]

@@ -8,6 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from disorder.data.minhash import N_BANDS
 from disorder.errors import NothingToMeasure
 from disorder.types import Dataset, Example, Task
 from disorder.verbs.sanity import CheckInput, CheckResult, VerdictRule, near_duplicates
@@ -15,7 +16,7 @@ from disorder.verbs.sanity.checks.duplicates import duplicates as duplicates_che
 from disorder.verbs.sanity.checks.duplicates import matches
 from disorder.verbs.sanity.checks.words import joint_interval
 from disorder.verbs.sanity.checks.words import words as words_check
-from disorder.verbs.sanity.near_duplicates import N_BANDS, row_similarity
+from disorder.verbs.sanity.near_duplicates import row_similarity
 
 TASK = Task("toy", ("no", "yes"), "b")
 NAMES = [f"{a}{b}{c}" for a in "bdfglmnprst" for b in "aeiou" for c in "bdklmnrt"]

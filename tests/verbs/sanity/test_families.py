@@ -10,11 +10,12 @@ import pytest
 from made_data import ZOO, some
 
 import disorder
-from disorder.runs.settings import Settings
+from disorder.data import families as families_module
+from disorder.data.families import families_of, find_families, similar_sets
+from disorder.data.minhash import N_BANDS
+from disorder.errors import DisorderError
+from disorder.requests.settings import Settings
 from disorder.types import Example
-from disorder.verbs.sanity import families as families_module
-from disorder.verbs.sanity.families import find_families, similar_sets
-from disorder.verbs.sanity.near_duplicates import N_BANDS
 from disorder.verbs.sanity.splits import RowLimits, read_rows
 
 
@@ -135,3 +136,20 @@ def test_families_of_paws_are_kept_together(shared_data: Any) -> None:
     assert rows.n_families < 2500
     sizes = np.bincount(rows.cluster)
     assert sizes.max() <= 400
+
+
+class TestNamedFamilies:
+    def test_a_column_names_them(self) -> None:
+        rows = [replace(row, groups={"source": str(i % 7)}) for i, row in enumerate(examples(70))]
+        found = families_of(rows, "source")
+        assert found.n == 7
+        assert together(found, 0, 7, 14)
+        assert not together(found, 0, 1)
+
+    def test_without_a_column_they_are_found(self) -> None:
+        assert families_of(examples(50)).n == 50
+
+    def test_an_unknown_column_is_an_error_that_names_the_others(self) -> None:
+        rows = [replace(row, groups={"source": "a"}) for row in examples(3)]
+        with pytest.raises(DisorderError, match=r"--family topic: .* \(columns: source\)"):
+            families_of(rows, "topic")

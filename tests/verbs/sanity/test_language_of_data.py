@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import disorder
-from disorder.verbs.sanity.features import hashes, words_of
+from disorder.data.word_hashes import hashes, words_of
 
 GERMAN = [
     f"{who} {verb} {when} {where} und {not_}kommt danach wieder zurück."
@@ -61,7 +61,7 @@ def test_no_word_classes_of_german_by_an_english_tagger(tmp_path: Path) -> None:
     assert "no tagger for German (de) is installed" in reason
     card = (tmp_path / "card.md").read_text(encoding="utf-8")
     assert 'language: "de"' in card
-    assert "| classes | not done | no tagger for German" in card
+    assert "| classes | **not done** | no tagger for German" in card
     assert "NOUN" not in card
     with pytest.raises(disorder.DisorderError, match=r"nothing could be checked .*German"):
         disorder.sanity(rows(GERMAN, "nicht"), check="classes")

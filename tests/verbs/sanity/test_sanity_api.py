@@ -71,7 +71,7 @@ def test_out_and_save_write_what_the_command_writes(tmp_path: Path, found: Sanit
     disorder.sanity(ROWS, check=["duplicates", "words", "order"], out=tmp_path / "out")
     assert found.save(str(tmp_path / "saved")) == tmp_path / "saved"
     names = {path.name for path in (tmp_path / "out").iterdir()}
-    assert names >= {"report.html", "sanity.json", "card.md", "duplicates.csv"}
+    assert names >= {"report.html", "result.json", "card.md", "duplicates.csv"}
     assert names == {path.name for path in (tmp_path / "saved").iterdir()}
     card = (tmp_path / "out" / "card.md").read_text(encoding="utf-8")
     assert "disorder.sanity(data, check=['duplicates', 'words', 'order'])" in card

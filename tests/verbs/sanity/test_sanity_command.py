@@ -11,8 +11,9 @@ from pathlib import Path
 import pytest
 
 from disorder.types import Score
-from disorder.verbs.sanity import CheckResult, Sanity, SanitySection, Verdict, checking
+from disorder.verbs.sanity import CheckResult, Sanity, Verdict, checking
 from disorder.verbs.sanity.dataset_card import card
+from disorder.verbs.sanity.result import section_of
 
 pytest.importorskip("sklearn", reason="needs scikit-learn")
 
@@ -51,7 +52,7 @@ def test_it_writes_a_folder(run: Command, data: Path, tmp_path: Path) -> None:
     assert "Content-Security-Policy" in page
     assert "<script" not in page
     assert not re.search(r"(src|href)=\"https?:", page)
-    found = json.loads((tmp_path / "o" / "sanity.json").read_text(encoding="utf-8"))
+    found = json.loads((tmp_path / "o" / "result.json").read_text(encoding="utf-8"))
     assert found["settings"]["margin"] == 0.05
     assert {score["design"] for score in found["scores"]} == {
         "corrupt-both",
@@ -99,17 +100,17 @@ def test_the_command_on_the_page_repeats_the_run(run: Command, data: Path, tmp_p
     ("arguments", "message"),
     [
         (["nowhere.jsonl"], "nowhere.jsonl"),
-        (["builtin", "--margin", "2"], "margin=2.0 does not work"),
+        (["builtin", "--margin", "2"], "--margin 2.0 does not work"),
         (["builtin", "--check", "odrer"], "did you mean 'order'?"),
-        (["builtin", "--limit", "0"], "limit=0 does not work"),
-        (["builtin", "--train-limit", "0"], "train_limit=0 does not work"),
-        (["builtin", "--folds", "1"], "folds=1 does not work"),
+        (["builtin", "--limit", "0"], "--limit 0 does not work"),
+        (["builtin", "--train-limit", "0"], "--train-limit 0 does not work"),
+        (["builtin", "--folds", "1"], "--folds 1 does not work"),
         (["builtin", "--model", "bilstn"], "did you mean 'bilstm'?"),
         (
             ["builtin", "--set", "epochs=7"],
-            "epochs='7' does not work; need a --model that is trained with it",
+            "--settings epochs=7 does not work; need a --model that is trained with it",
         ),
-        (["builtin", "--device", "cpu"], "device='cpu' does not work"),
+        (["builtin", "--device", "cpu"], "--device cpu does not work"),
     ],
 )
 def test_mistakes_are_one_line(run: Command, arguments: list[str], message: str) -> None:
@@ -158,7 +159,7 @@ def test_nothing_of_an_earlier_request_stays_beside_a_new_page(
 def test_no_name_breaks_the_card(group: str) -> None:
     yaml = pytest.importorskip("yaml", reason="needs PyYAML")
     original = Score(0.8, 0.7, 0.9, 10)
-    section = SanitySection(
+    section = section_of(
         "order", "", "", CheckResult([Verdict("order", "needed", "why", None, group, original)])
     )
     result = Sanity(
@@ -184,7 +185,7 @@ def test_bad_inputs_run_what_can_be_done(run: Command, jsonl: Callable[..., Path
     path = jsonl([{"text_a": f"row {i}", "label": "x"} for i in range(10)])
     code, out, _ = run("sanity", path, "--out", "o")
     assert code == 0
-    assert "texts: not done, there is no second text" in out
+    assert re.search(r"texts +not done +there is no second text", out)
     assert "every row has the label 'x'" in out
     assert "duplicates" in out
 

@@ -10,7 +10,7 @@ import pytest
 import disorder
 from disorder.errors import BadData, UnknownName
 from disorder.registry import CheckPart, parts
-from disorder.runs.settings import Settings
+from disorder.requests.settings import Settings
 from disorder.verbs.sanity.features import order, words
 from disorder.verbs.sanity.splits import DatasetRows, RowLimits, read_rows
 

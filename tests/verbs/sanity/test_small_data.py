@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import disorder
-from disorder.runs.settings import Settings
+from disorder.requests.settings import Settings
 from disorder.types import Dataset, Example, Task
 from disorder.verbs.sanity.checks.order import order_verdict, shuffle_spec
 from disorder.verbs.sanity.equivalence import VerdictRule

@@ -1,8 +1,16 @@
-"""An example plugin that adds a part of each of six kinds, one file each.
+"""An example plugin that adds a part of each of seven kinds, one file each.
 
-The entry point in pyproject.toml names this module; importing it runs the decorators below.
+The entry points in pyproject.toml name modules; importing one runs its decorators. The study item
+has one of its own, since it needs `disorder.papers`.
 """
 
-from disorder_stutter import item, longer_than, repeated_words, steadiness, stutter, twisters
+from disorder_stutter import (
+    changed_mind,
+    longer_than,
+    repeated_words,
+    steadiness,
+    stutter,
+    twisters,
+)
 
-__all__ = ["item", "longer_than", "repeated_words", "steadiness", "stutter", "twisters"]
+__all__ = ["changed_mind", "longer_than", "repeated_words", "steadiness", "stutter", "twisters"]

@@ -14,7 +14,7 @@ from math import inf, log, sqrt
 
 import numpy as np
 
-from disorder.errors import DisorderError
+from disorder.errors import DisorderError, option
 from disorder.types import Floats, Ints
 
 GRID = np.linspace(0, 1, 1001)
@@ -162,9 +162,9 @@ class StopRule:
         """The rule that a user typed."""
         match = re.fullmatch(r"\s*width\(\s*([\w@.]+)\s*\)\s*<\s*(\d*\.?\d+)\s*", text)
         if not match:
-            raise DisorderError(f'--stop-when {text!r}: write it as "width(p_c) < 0.02"')
+            raise DisorderError(f'{option("stop_when", text)}: write it as "width(p_c) < 0.02"')
         if not 0 < float(match[2]) < 1:
             raise DisorderError(
-                f"--stop-when {text!r}: the width must be above 0 and below 1, such as 0.02"
+                f"{option('stop_when', text)}: the width must be above 0 and below 1, such as 0.02"
             )
         return cls(match[1], float(match[2]))

@@ -3,7 +3,7 @@
 The interval is Fieller's (1954): all ratios r for which after − r · before may be 0. Where the
 skill before may be none there is no ratio, and none is given. Examples of each gold label are a
 sample of their own: labels count the same however rare they are, and one with few examples makes
-the interval wide.
+the interval wide. Where examples belong to families, those are the sample.
 """
 
 from __future__ import annotations
@@ -16,6 +16,8 @@ from statistics import NormalDist
 import numpy as np
 
 from disorder.errors import NothingToMeasure
+from disorder.metrics.statistics.beyond_chance import BeyondChance
+from disorder.metrics.statistics.family_variance import moves_of_families
 from disorder.metrics.statistics.intervals import Z, student
 from disorder.metrics.statistics.ranks import rank_correlation, rank_influence
 from disorder.types import Bools, Floats, Ints, Score
@@ -34,8 +36,9 @@ MINUS = "−"
 class SkillRatio:
     """The skill after a perturbation and the one before, both 0 at chance, of the same examples.
 
-    `deviations` has a row per example: how far it moves either skill, so that their covariance is
-    deviations.T @ deviations + imagined. Two models on the same examples share the rows.
+    `deviations` has a row per family, or per example where each is its own: how far it moves either
+    skill, so that their covariance is deviations.T @ deviations + imagined. Two models on the same
+    examples share the rows. `n_families` is their effective number, where examples share them.
     """
 
     after: float
@@ -46,15 +49,28 @@ class SkillRatio:
     chance: float
     unit: str  # what the skills are measured in
     rows: tuple[Ints, Floats, Floats] | None = None  # label, after, before of each example
+    n_examples: int | None = None  # where deviations are those of families
+    n_families: float | None = None
 
     @classmethod
-    def of_labels(cls, gold: Ints, is_right: Bools, acceptance: Floats) -> SkillRatio:
-        """The ratio of balanced accuracies above chance, over the labels that the gold has."""
+    def of_labels(
+        cls,
+        gold: Ints,
+        is_right: Bools | Floats,
+        acceptance: Floats,
+        family: Ints | None = None,
+    ) -> SkillRatio:
+        """The ratio of balanced accuracies above chance, over the labels that the gold has.
+
+        `is_right` and `acceptance` say how far each example is right before and after, from 0 to 1.
+        """
         labels, place = np.unique(gold, return_inverse=True)
         m = len(labels)
         if m < 2:
             raise NothingToMeasure("all examples have the same gold label")
         both = np.stack([acceptance, is_right], axis=1).astype(np.float64)
+        if family is not None and len(np.unique(family)) < len(family):
+            return cls._over_families(gold, place, both, family)
         sizes = np.bincount(place).astype(np.float64)
         sums = np.stack([np.bincount(place, column) for column in both.T], axis=1)
         after, before = (sums / sizes[:, None]).mean(axis=0) - 1 / m
@@ -81,6 +97,53 @@ class SkillRatio:
         )
 
     @classmethod
+    def _over_families(cls, gold: Ints, place: Ints, both: Floats, family: Ints) -> SkillRatio:
+        moves = moves_of_families(family, place, both)
+        sizes = moves.effective_by_label
+        m = len(sizes)
+        means = _label_means(place, both)
+        after, before = means.mean(axis=0) - 1 / m
+        imagined = _imagined(means, sizes)
+        ratio = after / before if before > 0 else 0.0
+        by_label = (
+            _freedom(
+                np.bincount(moves.cell_label, (moves.cells @ contrast) ** 2)
+                + contrast @ imagined @ contrast,
+                sizes,
+            )
+            for contrast in (np.array([0.0, 1.0]), np.array([1.0, -ratio]))
+        )
+        return cls(
+            float(after),
+            float(before),
+            moves.deviations,
+            imagined.sum(axis=0),
+            max(1, min(floor(moves.effective - 1), *by_label)),
+            1 / m,
+            "balanced accuracy",
+            (gold, both[:, 0], both[:, 1]),
+            n_examples=len(gold),
+            n_families=moves.effective,
+        )
+
+    @classmethod
+    def of_answers(cls, before: BeyondChance, after: BeyondChance) -> SkillRatio:
+        """The ratio of accuracies beyond chance over all labels, for data where too few labels have
+        enough families for a balanced one.
+        """
+        return cls(
+            after.value,
+            before.value,
+            np.stack([after.deviations, before.deviations], axis=1),
+            np.diag([after.imagined, before.imagined]),
+            min(after.freedom, before.freedom),
+            0.0,
+            "accuracy beyond chance",
+            n_examples=before.n,
+            n_families=before.freedom + 1.0,
+        )
+
+    @classmethod
     def of_numbers(cls, gold: Floats, original: Floats, predictions: Floats) -> SkillRatio:
         """The ratio of rank correlations with the gold numbers; a column per variant."""
         n = len(gold)
@@ -99,7 +162,7 @@ class SkillRatio:
         return cls(after, before, deviations, imagined, n - 2, 0.0, "rank correlation")
 
     def __len__(self) -> int:
-        return len(self.deviations)
+        return len(self.deviations) if self.n_examples is None else self.n_examples
 
     @property
     def value(self) -> float:
@@ -146,6 +209,7 @@ class SkillRatio:
             deviations=self.deviations / sqrt(times),
             imagined=self.imagined / times**2,
             freedom=floor(self.freedom * times),
+            n_families=None if self.n_families is None else self.n_families * times,
         )
 
     def plain(self, which: int) -> Score:
@@ -168,6 +232,20 @@ class SkillRatio:
         """The plain number of `which` with its interval, for a sentence."""
         found = self.plain(which)
         return f"{found.value:.2f} [{found.low:.2f}, {found.high:.2f}]".replace("-", MINUS)
+
+
+def _label_means(place: Ints, columns: Floats) -> Floats:
+    sums = np.stack([np.bincount(place, column) for column in columns.T], axis=1)
+    return np.asarray(sums / np.bincount(place)[:, None])
+
+
+def _imagined(means: Floats, sizes: Floats) -> Floats:
+    """The variance that imagined examples of each label add, counted in families of that number."""
+    weight = HALF * len(CORNERS)
+    centres = (means * sizes[:, None] + weight / 2) / (sizes + weight)[:, None]
+    scales = 1 / (len(sizes) * np.sqrt((sizes + 1) * sizes))
+    corners = (CORNERS - centres[:, None]) * scales[:, None, None] * sqrt(HALF)
+    return np.asarray(np.einsum("lci,lcj->lij", corners, corners))
 
 
 def _squares(moved: Floats, place: Ints) -> Floats:

@@ -16,10 +16,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from disorder.abstention import with_abstention
 from disorder.errors import BadModel
 from disorder.models.importance.gradients import TARGETS, by_side, hooked, placed
 from disorder.models.protocols import Gradients
+from disorder.predictions import with_abstention
 from disorder.types import Floats, Ints, Pair
 
 if TYPE_CHECKING:

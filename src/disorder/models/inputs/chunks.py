@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from disorder.transformations.rendering import word_joints
+from disorder.transformations.rendering import lacks_space, stays_in_places, word_joints
 from disorder.types import Bools, Ints, PositionRows, Sentence
 
 MAX_WORDS = 16  # words in a chunk; more is a script without spaces, which is tokenised as texts
@@ -79,6 +79,8 @@ def _opens(rows: PositionRows) -> Bools:
     np.greater(sentence.starts[1:], sentence.ends[:-1], out=has_gap[1:])
     if positions.shape == (1, n) and (positions[0] == np.arange(n)).all():
         return has_gap  # a text left alone
+    if stays_in_places(sentence, positions):
+        return np.asarray(has_gap | lacks_space(sentence, positions))
     joints = word_joints(sentence, positions)
     opens = (joints == 2 * n) | ((joints == n) & has_gap[positions])
     opens[:, 0] = True

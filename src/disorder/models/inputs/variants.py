@@ -8,7 +8,10 @@ from typing import Protocol
 
 import numpy as np
 
-from disorder.models.protocols import Tokens
+from disorder.models.prompting.prompt import Question
+from disorder.models.protocols import Asked, Tokens
+from disorder.predictions import Predictions
+from disorder.store.prediction_cache import Segments
 from disorder.transformations.rendering import variant_texts
 from disorder.types import Floats, Ints, PositionRows, Predictor, Texts, Variants
 
@@ -19,16 +22,16 @@ class ModelInputs(Protocol):
     def __len__(self) -> int:
         """How many predictions there will be."""
 
-    def texts(self) -> Sequence[Texts]:
-        """The inputs as strings."""
+    def given(self) -> Sequence[Texts] | Sequence[Question]:
+        """The inputs one by one, as a model that streams its predictions takes them."""
 
     def take(self, chosen: Ints) -> ModelInputs:
         """Some of the inputs, in ascending order."""
 
-    def cache_keys(self) -> Sequence[Texts]:
-        """What tells the inputs apart in a cache."""
+    def segments(self) -> list[Segments]:
+        """The named parts of each input, which tell inputs apart in a cache."""
 
-    def predicted_by(self, predictor: Predictor) -> Floats:
+    def predicted_by(self, predictor: Predictor) -> Floats | Predictions:
         """The predictions of a model."""
 
 
@@ -36,26 +39,53 @@ class ModelInputs(Protocol):
 class TextInputs:
     """Inputs that are strings."""
 
-    given: Sequence[Texts]
+    texts: Sequence[Texts]
 
     def __len__(self) -> int:
-        return len(self.given)
+        return len(self.texts)
 
-    def texts(self) -> Sequence[Texts]:
+    def given(self) -> Sequence[Texts]:
         """The strings."""
-        return self.given
+        return self.texts
 
     def take(self, chosen: Ints) -> TextInputs:
         """Some of them."""
-        return TextInputs([self.given[i] for i in chosen.tolist()])
+        return TextInputs([self.texts[i] for i in chosen.tolist()])
 
-    def cache_keys(self) -> Sequence[Texts]:
-        """The strings."""
-        return self.given
+    def segments(self) -> list[Segments]:
+        """The strings with their names."""
+        return [text_segments(each) for each in self.texts]
 
-    def predicted_by(self, predictor: Predictor) -> Floats:
+    def predicted_by(self, predictor: Predictor) -> Floats | Predictions:
         """The predictions of any model."""
-        return predictor(self.given)
+        return predictor(self.texts)
+
+
+@dataclass(frozen=True, eq=False)
+class QuestionInputs:
+    """Inputs that are whole questions, for a model that is asked by a prompt."""
+
+    questions: Sequence[Question]
+
+    def __len__(self) -> int:
+        return len(self.questions)
+
+    def given(self) -> Sequence[Question]:
+        """The questions."""
+        return self.questions
+
+    def take(self, chosen: Ints) -> QuestionInputs:
+        """Some of them."""
+        return QuestionInputs([self.questions[i] for i in chosen.tolist()])
+
+    def segments(self) -> list[Segments]:
+        """Instruction, examples and text of each."""
+        return [question.segments for question in self.questions]
+
+    def predicted_by(self, predictor: Predictor) -> Floats | Predictions:
+        """The predictions of a model that takes questions."""
+        assert isinstance(predictor, Asked)
+        return predictor.predict_questions(self.questions)
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,7 +97,7 @@ class VariantInputs:
     def __len__(self) -> int:
         return sum(map(len, self.variants))
 
-    def texts(self) -> list[Texts]:
+    def given(self) -> list[Texts]:
         """The variants as strings."""
         return all_texts(self.variants)
 
@@ -75,21 +105,31 @@ class VariantInputs:
         """Some of them."""
         return VariantInputs(take_variants(self.variants, chosen))
 
-    def cache_keys(self) -> list[Texts]:
+    def segments(self) -> list[Segments]:
         """Their texts; of variants that move tokens the token numbers."""
         if not are_tokens(self.variants):
-            return self.texts()
+            return [text_segments(each) for each in self.given()]
         return [
-            (_written(a), None if b is None else _written(b))
+            [
+                (name, " ".join(map(str, numbers)))
+                for name, numbers in (("tokens_a", a), ("tokens_b", b))
+                if numbers is not None
+            ]
             for each in self.variants
             for a, b in token_rows(each)
         ]
 
-    def predicted_by(self, predictor: Predictor) -> Floats:
+    def predicted_by(self, predictor: Predictor) -> Floats | Predictions:
         """The predictions of a model, from positions where it takes them."""
         if isinstance(predictor, Tokens):
             return predictor.predict_variants(self.variants)
-        return predictor(self.texts())
+        return predictor(self.given())
+
+
+def text_segments(texts: Texts) -> Segments:
+    """The one or two texts of an input with their names."""
+    a, b = texts
+    return (("text_a", a),) if b is None else (("text_a", a), ("text_b", b))
 
 
 def are_tokens(variants: Sequence[Variants]) -> bool:
@@ -107,11 +147,6 @@ def token_rows(variants: Variants) -> list[tuple[list[int], list[int] | None]]:
 def _numbers(rows: PositionRows) -> list[list[int]]:
     units = rows.sentence.tokens or ()
     return [[token for i in row for token in units[i]] for row in rows.positions.tolist()]
-
-
-def _written(tokens: Sequence[int]) -> str:
-    """Token numbers as a text that is no other input's."""
-    return "\0tokens " + " ".join(map(str, tokens))
 
 
 def all_texts(variants: Sequence[Variants]) -> list[Texts]:

@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 
 from disorder.errors import BadData, BadModel
-from disorder.runs.storage import write_atomically
+from disorder.store.storage import write_atomically
 from disorder.types import Floats
 from disorder.untrusted_files import read_json, validated
 from disorder.visible_text import one_line

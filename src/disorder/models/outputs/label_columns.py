@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from disorder.abstention import ABSTAINED
-from disorder.errors import BadModel
+from disorder.errors import BadModel, option
+from disorder.predictions import ABSTAINED
 from disorder.types import Floats, Task
 
 
@@ -24,7 +24,7 @@ def label_columns(
     for label in renamed:
         if label not in given:
             raise BadModel(
-                f"--labels names {label!r}, which is no label of {name}; "
+                f"{option('labels')} names {label!r}, which is no label of {name}; "
                 f"it has {', '.join(given) or 'none'}"
             )
     wanted = _by_name(task.labels)
@@ -58,7 +58,7 @@ def _by_name(labels: Sequence[str]) -> dict[str, int]:
 def _mismatch(name: str, given: Sequence[str], task: Task) -> str:
     both = f"{name} predicts {', '.join(given)}; the data's labels are {', '.join(task.labels)}"
     if len(given) != len(task.labels):
-        hint = "If labels belong together, say so with --labels"
+        hint = f"If labels belong together, say so with {option('labels')}"
         return f"{both}. Is it the right model for this data? {hint}"
     example = ",".join(f"{mine}={theirs}" for mine, theirs in zip(given, task.labels, strict=True))
-    return f'{both}. Say which is which, for instance --labels "{example}"'
+    return f"{both}. Say which is which, for instance {option('labels', example)}"

@@ -5,21 +5,16 @@ None of them is kept in a cache, so that a later run asks again.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
-import numpy as np
+from disorder.errors import ModelStopped, option
+from disorder.predictions import FAILED
 
-from disorder.abstention import NO_ANSWERS, UNREAD, no_answer_codes
-from disorder.errors import ModelStopped
-from disorder.types import Bools, Floats
-
+UNREAD = "the reply cannot be read"
+IS_UNREAD = FAILED + UNREAD  # the outcome
 MOST = 10  # texts up to which nothing is concluded
 MOST_SHARE = 0.05  # of all texts
-
-
-def is_unread(rows: Floats) -> Bools:
-    """Which rows stand for a reply that cannot be read."""
-    return np.asarray(no_answer_codes(rows) == 1 + NO_ANSWERS.index(UNREAD))
 
 
 @dataclass
@@ -29,13 +24,14 @@ class UnreadReplies:
     n: int = 0
     n_texts: int = 0
 
-    def count(self, model: str, rows: Floats) -> None:
+    def count(self, model: str, outcomes: Sequence[str]) -> None:
         """Add some predictions; raises once too many replies cannot be read."""
-        found = int(is_unread(rows).sum())
-        self.n_texts += len(rows)
+        found = sum(outcome == IS_UNREAD for outcome in outcomes)
+        self.n_texts += len(outcomes)
         self.n += found
         if found and self.n > max(MOST, MOST_SHARE * self.n_texts):
             raise ModelStopped(
                 f"{model}: {self.n:,} of {self.n_texts:,} replies cannot be read: too many to "
-                "leave out; if the server cannot be put right, start a new run with other --answers"
+                "leave out; if the server cannot be put right, start a new run with other "
+                f"{option('answers')}"
             )

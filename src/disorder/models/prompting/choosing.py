@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from disorder.errors import BadSetting, DisorderError, UnknownName
+from disorder.errors import BadSetting, DisorderError, UnknownName, option
 from disorder.models.prompting.prompt import Prompt, Shot
 from disorder.models.prompting.template import PromptTemplate
 from disorder.randomness import generator
@@ -71,7 +71,8 @@ def usual_prompt(task: Task, is_pair: bool | None) -> PromptPart:
             return entry
     if task.is_regression:
         raise DisorderError(
-            f"no prompt for numbers fits {task.name}; write one and name its file with --prompt"
+            f"no prompt for numbers fits {task.name}; write one and name its file with "
+            f"{option('prompt')}"
         )
     return known[ANY_LABELS]
 
@@ -111,7 +112,7 @@ def _words(
     else:
         for label in given:
             if label not in task.labels:
-                raise UnknownName("label in --label-words", label, task.labels)
+                raise UnknownName(f"label in {option('label_words')}", label, task.labels)
         plain = {label: label.replace("_", " ") for label in task.labels}
         words = plain if is_own else plain | {k: v for k, v in usual.items() if k in plain}
         words |= given
@@ -125,7 +126,9 @@ def _number_words(given: Mapping[str, str]) -> dict[str, str]:
             float(label)
         except ValueError:
             raise BadSetting(
-                "--label-words", number=label, need="numbers, since the data's labels are numbers"
+                option("label_words"),
+                number=label,
+                need="numbers, since the data's labels are numbers",
             ) from None
     return dict(given)
 
@@ -138,7 +141,7 @@ def _check_distinct(words: Mapping[str, str]) -> None:
         if other != label:
             raise DisorderError(
                 f"{other} and {label} have the same word {word!r}; tell them apart with "
-                f"--label-words {other}=…,{label}=…"
+                f"{option('label_words')} {other}=…,{label}=…"
             )
 
 
@@ -147,9 +150,11 @@ def _orders(n: int, count: int, seed: int, *, is_numbers: bool) -> tuple[tuple[i
     equally often, then others drawn by seed.
     """
     if count < 1 or count > math.factorial(n):
-        raise BadSetting("--option-orders", orders=count, need=f"1 to {math.factorial(n)}")
+        raise BadSetting(option("option_orders"), orders=count, need=f"1 to {math.factorial(n)}")
     if is_numbers and count > 1:
-        raise BadSetting("--option-orders", orders=count, need="1, since numbers have an order")
+        raise BadSetting(
+            option("option_orders"), orders=count, need="1, since numbers have an order"
+        )
     found = {tuple((i + shift) % n for i in range(n)): None for shift in range(min(count, n))}
     rng = generator(seed, "option orders")
     while len(found) < count:

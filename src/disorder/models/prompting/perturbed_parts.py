@@ -1,18 +1,18 @@
 """Prompts whose instruction or examples are perturbed, while the text that is asked about stays.
 
 Such an audit takes pairs of texts: first the part of the prompt that is perturbed, then the
-question about one example as it stands in the prompt. Everything else is as for any pair of texts.
+question about one example as it stands in the prompt. Everything else is as for any pair of texts;
+only the examples of a prompt are a list and no text, whose units reach the prompt as they are.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import fields
 from typing import Any
 
-from disorder.errors import BadModel
-from disorder.models.prompting.prompt import Answered, Prompt, Question
-from disorder.types import AFTER_ANSWER, BEFORE_ANSWER, Texts
+from disorder.models.prompting.prompt import Prompt, Question
+from disorder.types import PositionRows, Shots, Texts, Variants
 
 
 class InstructionPrompt(Prompt):
@@ -30,31 +30,35 @@ class InstructionPrompt(Prompt):
 
 
 class ShotsPrompt(Prompt):
-    """A prompt that takes (examples with their answers, question)."""
+    """A prompt whose examples are perturbed: a variant holds each and its answer in turn."""
 
     @property
     def part(self) -> str:
-        """The examples as they are, written as one text."""
-        return "\n".join(
-            f"{item} {BEFORE_ANSWER} {answer} {AFTER_ANSWER}"
-            for item, answer in self.openings[0][1]
-        )
+        """The examples as they are, for people to read."""
+        return "\n".join(f"{item} {answer}" for item, answer in self.openings[0][1])
 
     def questions(self, texts: Sequence[Texts]) -> list[Question]:
-        """One question per pair, after its examples."""
+        """One question per pair, after the examples as they are."""
+        instruction, shots = self.openings[0]
+        return [Question(instruction, shots, str(b), self.words) for _, b in texts]
+
+    def perturbed_questions(self, variants: Sequence[Variants]) -> list[Question]:
+        """One question per variant, after the examples that it holds."""
         instruction, _ = self.openings[0]
-        return [Question(instruction, _parsed(a), str(b), self.words) for a, b in texts]
+        return [
+            Question(instruction, shots, each.b.sentence.text, self.words)
+            for each in variants
+            if each.b is not None
+            for shots in _shots(each.a)
+        ]
 
 
-def _parsed(text: str) -> Answered:
-    """The examples that a text stands for."""
-    shots = []
-    for written in text.split(AFTER_ANSWER)[:-1]:
-        item, mark, answer = written.rpartition(BEFORE_ANSWER)
-        if not mark:
-            raise BadModel("the examples of a prompt were perturbed inside; use shuffle_shots")
-        shots.append((item.strip(), answer.strip()))
-    return tuple(shots)
+def _shots(rows: PositionRows) -> Iterator[Shots]:
+    """The examples of each variant."""
+    units = rows.sentence.words
+    for positions in rows.positions.tolist():
+        chosen = [units[i] for i in positions]
+        yield tuple(zip(chosen[::2], chosen[1::2], strict=True))
 
 
 KINDS: dict[str, type[InstructionPrompt | ShotsPrompt]] = {

@@ -13,11 +13,10 @@ import numpy as np
 
 from disorder.models.outputs.probabilities import softmax
 from disorder.models.prompting.template import PromptTemplate
-from disorder.types import Floats, Texts
+from disorder.types import Floats, Shots, Texts
 
 BETWEEN = "\n\n"  # instruction, examples and text in a plain prompt
 BEFORE_ANSWER = " "
-Answered = tuple[tuple[str, str], ...]  # parts about one text each, with their answers
 
 
 @dataclass(frozen=True)
@@ -39,7 +38,7 @@ class Question:
     """
 
     instruction: str
-    shots: Answered
+    shots: Shots
     item: str
     options: tuple[str, ...]
     listing: tuple[str, ...] = ()
@@ -55,6 +54,14 @@ class Question:
         """The plain text of examples and item, for servers that take the instruction apart."""
         answered = [f"{item}{BEFORE_ANSWER}{answer}" for item, answer in self.shots]
         return BETWEEN.join([*answered, self.item])
+
+    @property
+    def segments(self) -> list[tuple[str, str]]:
+        """Its parts with their names, which tell questions apart."""
+        found = [("instruction", self.instruction)]
+        for item, answer in self.shots:
+            found += [("shot", item), ("answer", answer)]
+        return [*found, ("item", self.item)]
 
     @property
     def messages(self) -> list[dict[str, str]]:
@@ -135,13 +142,13 @@ class Prompt:
         ]
 
     @cached_property
-    def openings(self) -> list[tuple[str, Answered]]:
+    def openings(self) -> list[tuple[str, Shots]]:
         """Instruction and shots, once per order of the options."""
         return [
             (self.template.instruction(listing), self._shown(listing)) for listing in self.listings
         ]
 
-    def _shown(self, listing: Sequence[str]) -> Answered:
+    def _shown(self, listing: Sequence[str]) -> Shots:
         return tuple(
             (self.template.item(shot.texts, listing), self.word_of(shot.label))
             for shot in self.shots

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from disorder.abstention import ABSTAINED
 from disorder.models.prompting.prompt import Prompt, Question
+from disorder.predictions import ABSTAINED, Predictions
 from disorder.types import Costs, Floats, Texts
 
 
@@ -41,9 +41,13 @@ class PromptedModel:
         """The question as the model gets it, for people to read."""
         return question.text
 
-    def __call__(self, texts: Sequence[Texts], /) -> Floats:
+    def __call__(self, texts: Sequence[Texts], /) -> Floats | Predictions:
         """Probabilities, one row per text (one number per text where the options are numbers)."""
-        return self.predictions(self.option_scores(self.prompt.questions(texts)))
+        return self.predict_questions(self.prompt.questions(texts))
+
+    def predict_questions(self, questions: Sequence[Question], /) -> Floats | Predictions:
+        """The same for whole questions, all orders of the options of a text in turn."""
+        return self.predictions(self.option_scores(questions))
 
     def predictions(self, scores: Floats) -> Floats:
         """Predictions from the scores of the options, one row per question."""

@@ -12,12 +12,12 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from jinja2 import BaseLoader, StrictUndefined, Template, TemplateError, TemplateSyntaxError
+from jinja2 import Template, TemplateError, TemplateSyntaxError
 from jinja2.loaders import DictLoader
 from jinja2.meta import find_undeclared_variables
-from jinja2.sandbox import ImmutableSandboxedEnvironment
 
 from disorder.errors import DisorderError, UnknownName
+from disorder.models.prompting.limited_templates import LimitedEnvironment, joined, limited
 from disorder.types import Texts
 
 VARIABLES = ("text_a", "text_b", "options")
@@ -25,7 +25,10 @@ INSTRUCTION = "instruction"
 MARK = "\ue000"  # a character for private use: no text has it
 WITHOUT = '{% extends "whole" %}{% block instruction %}{% endblock %}'
 # what an expression of a template can raise beside Jinja's own errors
-EXPRESSION_ERRORS = (TemplateError, TypeError, ValueError, ArithmeticError, LookupError)
+EXPRESSION_ERRORS = (
+    *(TemplateError, TypeError, ValueError, ArithmeticError, LookupError),
+    RecursionError,
+)
 
 
 @dataclass(frozen=True)
@@ -37,7 +40,7 @@ class PromptTemplate:
 
     def __post_init__(self) -> None:
         with self._explained():
-            used = find_undeclared_variables(_environment().parse(self.source))
+            used = find_undeclared_variables(LimitedEnvironment().parse(self.source))
         for variable in sorted(used - set(VARIABLES)):
             raise UnknownName(f"variable in the prompt {self.name}", variable, VARIABLES)
         if "text_a" not in used:
@@ -59,13 +62,13 @@ class PromptTemplate:
     @cached_property
     def uses_second(self) -> bool:
         """Whether the second text of a pair has a place in it."""
-        return "text_b" in find_undeclared_variables(_environment().parse(self.source))
+        return "text_b" in find_undeclared_variables(LimitedEnvironment().parse(self.source))
 
     @cached_property
     def _parts(self) -> tuple[Template, Template]:
         """The whole template, and the one without its instruction."""
         sources = {"whole": self.source, "item": WITHOUT}
-        environment = _environment(DictLoader(sources))
+        environment = LimitedEnvironment(DictLoader(sources))
         whole = environment.get_template("whole")
         has_instruction = INSTRUCTION in whole.blocks
         return whole, environment.get_template("item") if has_instruction else whole
@@ -77,14 +80,14 @@ class PromptTemplate:
             return ""
         with self._explained():
             context = whole.new_context({"options": list(options)})
-            return "".join(whole.blocks[INSTRUCTION](context)).strip()
+            return joined(whole.blocks[INSTRUCTION](context)).strip()
 
     def item(self, texts: Texts, options: Sequence[str]) -> str:
         """What is said of one text or pair, up to the place of the answer."""
         _, item = self._parts
         given: dict[str, Any] = {"text_a": texts[0], "text_b": texts[1], "options": list(options)}
         with self._explained():
-            return item.render(given).strip()
+            return joined(item.generate(given)).strip()
 
     def lead(self, first: str, options: Sequence[str]) -> str:
         """How the part of a pair begins, up to its second text; empty if that cannot be said."""
@@ -95,7 +98,8 @@ class PromptTemplate:
     def _explained(self) -> Iterator[None]:
         """Jinja's errors as one line."""
         try:
-            yield
+            with limited():
+                yield
         except TemplateSyntaxError as error:
             raise DisorderError(
                 f"prompt {self.name}, line {error.lineno}: {error.message}"
@@ -103,8 +107,3 @@ class PromptTemplate:
         except EXPRESSION_ERRORS as error:
             why = str(error).splitlines()[0] if str(error) else type(error).__name__
             raise DisorderError(f"prompt {self.name} cannot be filled in: {why}") from None
-
-
-def _environment(loader: BaseLoader | None = None) -> ImmutableSandboxedEnvironment:
-    """Templates see nothing but their variables; texts are values and never code."""
-    return ImmutableSandboxedEnvironment(loader=loader, undefined=StrictUndefined, autoescape=False)

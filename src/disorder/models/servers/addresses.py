@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import os
-from urllib.parse import urlsplit
+import re
+from urllib.parse import parse_qsl, urlsplit, urlunsplit
 
-from disorder.errors import BadModel
+from disorder.errors import BadModel, option
 
 URL_VARIABLE = "OPENAI_BASE_URL"
 KEY_VARIABLE = "OPENAI_API_KEY"
+# parts of the name of a query field that holds a secret
+SECRET = re.compile(r"key|token|secret|sig|pass|auth|code|cred", re.IGNORECASE)
 
 
 class Key:
@@ -32,9 +35,10 @@ class Key:
         """A worker elsewhere reads its own environment."""
         return Key.from_environment, ()
 
-    def header(self) -> dict[str, str]:
+    def header(self, name: str = "Authorization") -> dict[str, str]:
         """The header that carries the key."""
-        return {"Authorization": f"Bearer {self._value}"} if self._value else {}
+        scheme = "Bearer " if name == "Authorization" else ""
+        return {name: f"{scheme}{self._value}"} if self._value else {}
 
     def hidden_in(self, text: str) -> str:
         """A text with the key taken out."""
@@ -50,14 +54,17 @@ def split_address(address: str, base_url: str | None) -> tuple[str, str]:
     name, at, url = address.partition("@http")
     url = f"http{url}" if at else ""
     if url and base_url and url.rstrip("/") != base_url.rstrip("/"):
-        raise BadModel(f"openai:{address}: --base-url {base_url} names another server; give one")
+        raise BadModel(
+            f"openai:{address}: {option('base_url', base_url)} names another server; give one"
+        )
     found = url or base_url or os.environ.get(URL_VARIABLE, "")
     if not name:
-        raise BadModel("openai: names no model; write openai:MODEL --base-url URL")
+        raise BadModel(f"openai: names no model; write openai:MODEL {option('base_url', 'URL')}")
     if not found:
         raise BadModel(
-            f"openai:{name} needs the address of a server, for instance --base-url "
-            f"http://127.0.0.1:8080/v1 (or {URL_VARIABLE}); no host is called unless you name it"
+            f"openai:{name} needs the address of a server, for instance "
+            f"{option('base_url', 'http://127.0.0.1:8080/v1')} (or {URL_VARIABLE}); no host "
+            "is called unless you name it"
         )
     return name, _checked(found)
 
@@ -68,13 +75,37 @@ def _checked(url: str) -> str:
         parts = urlsplit(url)
         host, _ = parts.hostname, parts.port
     except ValueError:
-        raise BadModel("--base-url is no address; write it as http://HOST:PORT/v1") from None
+        raise BadModel(
+            f"{option('base_url')} is no address; write it as http://HOST:PORT/v1"
+        ) from None
     if parts.scheme not in ("http", "https") or not host:
-        raise BadModel(f"--base-url {url}: write it as http://HOST:PORT/v1")
-    if parts.username or parts.password or parts.query or parts.fragment:
+        raise BadModel(f"{option('base_url', url)}: write it as http://HOST:PORT/v1")
+    names = [name for name, _ in parse_qsl(parts.query, keep_blank_values=True)]
+    has_secret = any(SECRET.search(name) for name in names)
+    if parts.username or parts.password or parts.fragment or has_secret:
         # runs keep the address, so that it must hold no secret; nor is it shown here
         raise BadModel(
-            f"--base-url for {host}: leave out user names, keys and everything after '?'; the key "
+            f"{option('base_url')} for {host}: leave out user names, keys and everything after "
+            "'#'; the key "
             f"is read from {KEY_VARIABLE}"
         )
-    return url.rstrip("/")
+    return urlunsplit(parts._replace(path=parts.path.rstrip("/")))
+
+
+def below(url: str, path: str) -> str:
+    """The address of a path below a server's URL, whose query stays; with a leading slash, of the
+    host itself.
+
+    >>> below("https://one/openai/v1?api-version=2024-10-21", "models")
+    'https://one/openai/v1/models?api-version=2024-10-21'
+    """
+    parts = urlsplit(url)
+    if path.startswith("/"):
+        return urlunsplit(parts._replace(path=path, query=""))
+    return urlunsplit(parts._replace(path=f"{parts.path}/{path}"))
+
+
+def key_header(url: str, key: Key) -> dict[str, str]:
+    """The header that carries the key: Azure's own where the address has its version."""
+    is_of_azure = any(name == "api-version" for name, _ in parse_qsl(urlsplit(url).query))
+    return key.header("api-key" if is_of_azure else "Authorization")

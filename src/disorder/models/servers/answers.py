@@ -26,7 +26,7 @@ class Answer:
 
     @classmethod
     def none(cls, why_not: str, n_options: int) -> Answer:
-        """No answer, for one of the reasons in `NO_ANSWERS`."""
+        """No answer, and why."""
         return cls(np.full(n_options, np.nan), why_not=why_not)
 
     @classmethod
@@ -52,6 +52,7 @@ class Way(Protocol):
 
     name: str
     gives_probabilities: bool
+    reads_once: bool  # whether the server reads a prompt once, or once for each option
     chats: tuple[str, ...]  # values of --chat that it can be used with
 
     async def probe(self, endpoint: Endpoint, questions: Sequence[Question]) -> None:

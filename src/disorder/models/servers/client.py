@@ -1,7 +1,7 @@
 """The HTTP client: one server, JSON in and out, retried until it answers or is given up.
 
-httpx2 keeps the connections. No redirect is followed and no proxy of the environment is used: the
-only host that is ever called is the one the user named.
+httpx2 keeps the connections. No redirect is followed: the only host that is ever called is the one
+the user named, through a proxy where one is named (`network`).
 """
 
 from __future__ import annotations
@@ -9,8 +9,8 @@ from __future__ import annotations
 import asyncio
 import json
 import random
-import ssl
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -19,8 +19,9 @@ from http import HTTPStatus
 from typing import Any
 from urllib.parse import urlsplit
 
-from disorder.errors import BadModel, MissingPackage, ModelStopped
-from disorder.models.servers.addresses import KEY_VARIABLE, Key
+from disorder.errors import BadModel, MissingPackage, ModelStopped, option
+from disorder.models.servers.addresses import KEY_VARIABLE, Key, below, key_header
+from disorder.models.servers.network import Network, tls_failure
 from disorder.models.servers.throttle import Throttle
 
 MAX_CONNECTIONS = 8
@@ -29,8 +30,11 @@ TIMEOUT = 120.0  # seconds for one request, from connecting to the last byte
 MAX_BYTES = 8 * 1024**2  # of one answer
 FIRST_WAIT = 0.5  # seconds before the first retry without Retry-After; doubled each time
 LONGEST_WAIT = 60.0
+LONGEST_ERROR = 4096  # bytes of an error that are read
+LONGEST_NUMBER = 18  # digits of a whole number that is read as one
 LONGEST_MESSAGE = 200  # characters of a server's own words that are shown
 BUSY = (HTTPStatus.TOO_MANY_REQUESTS, HTTPStatus.SERVICE_UNAVAILABLE)
+QUESTION = ("model", "messages", "prompt")  # fields that every request has
 _jitter = random.SystemRandom()  # spreads retries; no result depends on it
 
 
@@ -40,6 +44,10 @@ class Rejected(Exception):
     def __init__(self, status: int, message: str) -> None:
         super().__init__(message)
         self.status = status
+
+    def names(self, field: str) -> bool:
+        """Whether the server's words are about a field of the request."""
+        return re.search(rf"(?<!\w){re.escape(field)}(?!\w)", str(self)) is not None
 
 
 class ServerError(ModelStopped):
@@ -68,6 +76,7 @@ class Client:
     timeout: float = TIMEOUT
     max_retries: int = MAX_RETRIES
     first_wait: float = FIRST_WAIT
+    network: Network = field(default_factory=Network)
     n_retries: int = 0
     fewest_connections: int = 0  # how far their number went down
     _allowed: int = 0
@@ -94,12 +103,13 @@ class Client:
         n = self.max_connections
         self._throttle = Throttle(n, self._allowed)
         self._http = httpx2.AsyncClient(
-            headers=self.key.header(),
+            headers=key_header(self.url, self.key),
             timeout=self.timeout,
             limits=httpx2.Limits(max_connections=n, max_keepalive_connections=n),
             follow_redirects=False,
             trust_env=False,
-            verify=ssl.create_default_context() if self.url.startswith("https") else False,
+            proxy=self.network.proxy or None,
+            verify=self.network.certificates() if self.url.startswith("https") else False,
         )
         return self
 
@@ -159,11 +169,14 @@ class Client:
             async with asyncio.timeout(self.timeout):
                 status, headers, content = await self._exchange(method, path, body)
         except TimeoutError:
-            raise _Failed(f"no answer within {self.timeout:g} s (--timeout)") from None
+            raise _Failed(f"no answer within {self.timeout:g} s ({option('timeout')})") from None
         except httpx2.HTTPError as error:
+            refused = tls_failure(error)
+            if refused:
+                raise BadModel(f"the server at {self.url}: {refused}") from None
             raise _Failed(_kind(error)) from None
         except httpx2.InvalidURL:
-            raise BadModel(f"--base-url {self.url} is no address") from None
+            raise BadModel(f"{option('base_url', self.url)} is no address") from None
         if status in BUSY:
             raise _Failed(f"HTTP {status}: too many requests", _retry_after(headers), is_busy=True)
         if status >= 500 and status != HTTPStatus.NOT_IMPLEMENTED:
@@ -172,17 +185,17 @@ class Client:
         if 300 <= status < 400:
             target = urlsplit(str(headers.get("location", ""))).netloc or "another address"
             raise BadModel(
-                f"{self.url} redirects to {target}; name it in --base-url if you trust it"
+                f"{self.url} redirects to {target}; name it in {option('base_url')} if you trust it"
             )
         if status >= 400:
-            raise self._refusal(status, content)
+            raise self._refusal(status, content, body or {})
         return _parsed(content)
 
     async def _exchange(
         self, method: str, path: str, body: dict[str, Any] | None
     ) -> tuple[int, Any, bytes]:
         """Send a request and read its answer, up to a size that no honest answer has."""
-        async with self._http.stream(method, self._address(path), json=body) as response:
+        async with self._http.stream(method, below(self.url, path), json=body) as response:
             content = bytearray()
             async for part in response.aiter_bytes():
                 content += part
@@ -190,32 +203,30 @@ class Client:
                     raise _Failed(f"an answer of more than {MAX_BYTES // 1024**2} MB")
             return response.status_code, response.headers, bytes(content)
 
-    def _address(self, path: str) -> str:
-        """A path below the base URL; with a leading slash, of the host itself."""
-        if not path.startswith("/"):
-            return f"{self.url}/{path}"
-        parts = urlsplit(self.url)
-        return f"{parts.scheme}://{parts.netloc}{path}"
-
-    def _refusal(self, status: int, content: bytes) -> Exception:
+    def _refusal(self, status: int, content: bytes, body: Mapping[str, Any]) -> Exception:
         words = self._words(content)
-        if status in (HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN):
+        refusal = Rejected(status, words)
+        # OpenAI forbids log-probabilities of some models with the status of a wrong key
+        is_of_field = status == HTTPStatus.FORBIDDEN and any(
+            refusal.names(name) for name in body if name not in QUESTION
+        )
+        if not is_of_field and status in (HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN):
             has = "does not accept the key in" if self.key else "needs a key: set"
             return BadModel(
                 f"the server at {self.url} {has} {KEY_VARIABLE} (HTTP {status}: {words})"
             )
         if status == HTTPStatus.PAYMENT_REQUIRED:
             return ModelStopped(f"the server at {self.url} wants to be paid (HTTP 402: {words})")
-        return Rejected(status, words)
+        return refusal
 
     def _words(self, content: bytes) -> str:
         """What a server says about an error, in one printable line without the key."""
-        text = content[:4096].decode("utf-8", "replace")
+        text = content[:LONGEST_ERROR].decode("utf-8", "replace")
         try:
-            found = json.loads(content)
+            found = json.loads(text)
             error = found.get("error", found.get("detail", found.get("message", text)))
             text = str(error.get("message", error) if isinstance(error, dict) else error)
-        except (ValueError, AttributeError):
+        except (ValueError, AttributeError, RecursionError):
             text = text.strip()
         printable = "".join(char if char.isprintable() else " " for char in text)
         line = " ".join(self.key.hidden_in(printable).split())
@@ -235,9 +246,16 @@ def _kind(error: Exception) -> str:
     return type(error).__name__
 
 
+def _whole_number(digits: str) -> int | float:
+    """A whole number of JSON; one that is too long to count anything is as it would be in most
+    languages, and never fails to become a float.
+    """
+    return int(digits) if len(digits) <= LONGEST_NUMBER else float(digits)
+
+
 def _parsed(content: bytes) -> dict[str, Any]:
     try:
-        found = json.loads(content)
+        found = json.loads(content, parse_int=_whole_number)
     except (ValueError, RecursionError):
         what = "HTML" if content.lstrip()[:1] == b"<" else "not JSON"
         raise _Failed(f"the answer is {what}; is this the address of an API (…/v1)?") from None
@@ -259,7 +277,7 @@ def _retry_after(headers: Any) -> float | None:
         if given.replace(".", "", 1).isdigit():
             return _bounded(float(given))
         return _bounded((parsedate_to_datetime(given) - datetime.now(UTC)).total_seconds())
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         return None
 
 

@@ -2,14 +2,23 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from disorder.models.servers.client import Client, Rejected
+from disorder.errors import BadModel
+from disorder.models.servers.client import MAX_BYTES, Client, Rejected
+from disorder.models.servers.request_settings import USUAL, RequestSettings
+from disorder.models.servers.room import Room, reasoning_tokens
 from disorder.types import Costs
 
 CHARACTERS = 4  # in a token, where a server does not count tokens
+# the smallest limit that a server takes, in the words of its refusal of a smaller one
+LEAST = re.compile(r"(?:>=|at least|greater than or equal to)\s*(\d{1,6})\b")
+LIMITS = ("max_tokens", "max_completion_tokens")
+CHAT = "chat/completions"
+COMPLETIONS = "completions"
 Reply = dict[str, Any]
 
 
@@ -19,30 +28,87 @@ class Unusable(Exception):
 
 @dataclass
 class Endpoint:
-    """A model of a server; `spent` counts questions and tokens."""
+    """A model of a server; `spent` counts questions and tokens.
+
+    Until a probe is over, what we send of our own accord and the server refuses is left out or
+    changed (`adapts`); later a refusal is a matter of its text.
+    """
 
     client: Client
     model: str
+    settings: RequestSettings = field(default_factory=RequestSettings)
     spent: Costs = field(default_factory=Costs)
+    room: Room = field(init=False)
+    adapts: bool = True
     limit_name: str = "max_tokens"  # newer hosted models call it max_completion_tokens
+    least_limit: int = 1
+    left_out: dict[str, str] = field(default_factory=dict)  # field → why, in the server's words
+
+    def __post_init__(self) -> None:
+        self.room = Room(self.settings.max_answer_tokens)
 
     async def chat(self, messages: Sequence[Mapping[str, str]], limit: int, **more: Any) -> Reply:
         """One reply to some messages, of at most `limit` tokens, as likely as possible."""
-        body = {"messages": list(messages), "temperature": 0, **more}
         sent = sum(len(message["content"]) for message in messages)
-        try:
-            return await self._post("chat/completions", {**body, self.limit_name: limit}, sent)
-        except Rejected as refusal:
-            if "max_completion_tokens" not in str(refusal):
-                raise
-            self.limit_name = "max_completion_tokens"
-        return await self._post("chat/completions", {**body, self.limit_name: limit}, sent)
+        body = {"messages": list(messages), **more}
+        return await self._adapted(CHAT, body, limit, sent)
 
-    async def complete(self, prompts: Sequence[str], **more: Any) -> Reply:
+    async def complete(self, prompts: Sequence[str], *, max_tokens: int, **more: Any) -> Reply:
         """Continuations of some plain prompts, one choice each."""
         prompt = list(prompts) if len(prompts) > 1 else prompts[0]  # not every server takes a list
-        body = {"prompt": prompt, "temperature": 0, **more}
-        return await self._post("completions", body, sum(map(len, prompts)))
+        body = {"prompt": prompt, **more}
+        return await self._adapted(COMPLETIONS, body, max_tokens, sum(map(len, prompts)))
+
+    async def _adapted(
+        self, path: str, body: Mapping[str, Any], limit: int, n_characters: int
+    ) -> Reply:
+        """The reply to a request, said otherwise where the server refuses a field of it."""
+        whole = self._whole(path, body, limit)
+        while True:
+            try:
+                return await self._post(path, whole, n_characters)
+            except Rejected as refusal:
+                refused = whole
+                if self.adapts:
+                    self._adapt(refusal, refused)
+                    whole = self._whole(path, body, limit)
+                if whole == refused:
+                    raise
+
+    def _whole(self, path: str, body: Mapping[str, Any], limit: int) -> dict[str, Any]:
+        """A request with its settings and its limit."""
+        whole = self._settings() | dict(body)
+        limit = max(limit, self.least_limit)
+        if path == CHAT:
+            return whole | {self.limit_name: limit}
+        whole.pop("reasoning_effort", None)
+        return whole | {"max_tokens": limit}
+
+    def _settings(self) -> dict[str, Any]:
+        """What the user gave, and what is usual where the server takes it."""
+        usual = {name: value for name, value in USUAL.items() if name not in self.left_out}
+        return usual | self.settings.given
+
+    def _adapt(self, refusal: Rejected, body: Mapping[str, Any]) -> None:
+        """Change what a refusal is about, where that is ours to change. A field that the user asked
+        for is not left out behind their back.
+        """
+        if "max_tokens" in body and refusal.names("max_completion_tokens"):
+            self.limit_name = "max_completion_tokens"
+            return
+        least = LEAST.search(str(refusal))
+        if least is not None and any(refusal.names(name) for name in LIMITS if name in body):
+            self.least_limit = int(least[1])
+            return
+        for name in self._settings():
+            if name not in body or not refusal.names(name):
+                continue
+            if name in self.settings.given:
+                raise BadModel(
+                    f"{self.model} at {self.client.url} refuses {self.settings.option(name)} "
+                    f"(HTTP {refusal.status}: {refusal}); leave it out"
+                )
+            self.left_out[name] = str(refusal)
 
     async def decide(self, path: str, body: Mapping[str, Any], n_characters: int) -> Reply:
         """Probabilities from a decision endpoint."""
@@ -59,12 +125,13 @@ class Endpoint:
         found = usage if isinstance(usage, dict) else {}
         n_in = _count_of(found, "prompt_tokens", "input_tokens")
         n_out = _count_of(found, "completion_tokens", "output_tokens")
-        # no token is shorter than a byte: a larger count is no count of this prompt
-        is_wrong = n_in is None or n_out is None or n_in > 4 * n_characters + 4096
-        if is_wrong:
+        # no token is shorter than a byte: a larger count is no count of this prompt or reply
+        most_in = 4 * n_characters + 4096
+        if n_in is None or n_out is None or n_in > most_in or n_out > MAX_BYTES:
             self.spent["tokens_estimated"] += 1
             n_in = n_characters // CHARACTERS + 1
             n_out = 1
+        self.spent["tokens_thought"] += reasoning_tokens(reply)
         self.spent["questions"] += 1
         self.spent["tokens_in"] += n_in or 0
         self.spent["tokens_out"] += n_out or 0

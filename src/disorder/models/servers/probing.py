@@ -1,5 +1,5 @@
 """The probe: before an audit, each way to answer is tried on a few questions, and one that a server
-ignores or does wrong is refused with one line.
+ignores or does wrong is refused with one line; of those that are right the cheapest is taken.
 
 What a probe found is remembered beside the prediction cache, so that a repeated audit asks nothing;
 before the first new question the server is probed again.
@@ -8,22 +8,27 @@ before the first new question the server is probed again.
 from __future__ import annotations
 
 import json
+import math
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from hashlib import blake2b
 from pathlib import Path
 
-from disorder.errors import BadModel, UnknownName
+from disorder.errors import BadModel, CannotWrite, UnknownName, option
 from disorder.models.prompting import Prompt, Question
 from disorder.models.servers.answers import Unfit, Way
 from disorder.models.servers.client import Rejected, ServerError
-from disorder.models.servers.endpoint import Endpoint
+from disorder.models.servers.endpoint import Endpoint, Unusable
 from disorder.models.servers.ways import ladder
-from disorder.runs.storage import write_atomically
+from disorder.store.storage import write_atomically
 from disorder.types import Texts
 
 AUTO = "auto"
 FILE = "servers.json"
+HIGH_MASS = 0.8  # share of the probability from which the options are all that a model says
+SLOWER = 2.0  # times slower: by this much, and the noise of a clock, fewer tokens are not cheaper
+NOISE = 0.05  # seconds
 PROBES: tuple[Texts, ...] = (
     ("A man is playing a guitar on a stage.", "A person is making music."),
     ("The children slept all night in their beds.", "The children were running in the street."),
@@ -44,7 +49,7 @@ def ways_named(answers: str, chat: str) -> list[Way]:
     if answers == AUTO:
         return list(known.values())
     if answers not in known:
-        raise UnknownName("way in --answers", answers, [AUTO, *known])
+        raise UnknownName(f"way in {option('answers')}", answers, [AUTO, *known])
     return [known[answers]]
 
 
@@ -57,27 +62,87 @@ def probe_questions(prompt: Prompt) -> list[Question]:
     return [Question(instruction, shots, item, prompt.words, listing) for item in items]
 
 
-async def probed(endpoint: Endpoint, prompt: Prompt, answers: str) -> Probed:
-    """The best way that this server does right; raises where none is left."""
+@dataclass(frozen=True)
+class Price:
+    """What a question costs by a way, on average: tokens, and seconds."""
+
+    tokens: float
+    seconds: float
+    mass: float  # the share of the probability that the options get
+
+    def __str__(self) -> str:
+        return f"{self.tokens:,.0f} tokens and {self.seconds:.2g} s for a question"
+
+
+async def probed(endpoint: Endpoint, prompt: Prompt, answers: str, known: str = "") -> Probed:
+    """The best way that this server does right, or the `known` one of earlier answers where it
+    still is; raises where none is left.
+    """
     with endpoint.client.retrying_once():
         await _check_model(endpoint)
-        return await _first_fit(endpoint, prompt, answers)
+        found = await _best_fit(endpoint, prompt, answers, known)
+    endpoint.adapts = False
+    return found
 
 
-async def _first_fit(endpoint: Endpoint, prompt: Prompt, answers: str) -> Probed:
+async def _best_fit(endpoint: Endpoint, prompt: Prompt, answers: str, known: str) -> Probed:
     questions = probe_questions(prompt)
     refused: dict[str, str] = {}
+    right: list[Way] = []
     for way in ways_named(answers, prompt.chat):
+        if right and not way.gives_probabilities:
+            break
         try:
             if prompt.chat not in way.chats:
-                raise Unfit(f"not possible with --chat {prompt.chat}")
+                raise Unfit(f"not possible with {option('chat', prompt.chat)}")
             await way.probe(endpoint, questions)
-            return Probed(way, refused)
+            right.append(way)
         except (Unfit, ServerError) as reason:
             refused[way.name] = str(reason)
+        if right and (right[-1].reads_once or right[-1].name == known):
+            break
+    if right:
+        return await _cheapest(endpoint, questions, right, refused, known)
     reasons = "; ".join(f"{name}: {reason}" for name, reason in refused.items())
-    hint = "" if answers == AUTO else "; leave out --answers to use the best way there is"
+    hint = (
+        "" if answers == AUTO else f"; leave out {option('answers')} to use the best way there is"
+    )
     raise BadModel(f"{endpoint.model} at {endpoint.client.url} cannot answer by {reasons}{hint}")
+
+
+async def _cheapest(
+    endpoint: Endpoint,
+    questions: Sequence[Question],
+    right: Sequence[Way],
+    refused: dict[str, str],
+    known: str,
+) -> Probed:
+    """The last of the ways that are right, which reads a prompt once, if it shows nearly all of
+    what the model would say and is no dearer; else the first.
+    """
+    first, last = right[0], right[-1]
+    if first is last or first.name == known:
+        return Probed(first, refused)
+    dear, cheap = [await _price(endpoint, way, questions) for way in (first, last)]
+    is_cheaper = cheap.tokens < dear.tokens and cheap.seconds < SLOWER * dear.seconds + NOISE
+    if last.name == known or (cheap.mass >= HIGH_MASS and is_cheaper):
+        why = f"right, and dearer: {dear}, by {last.name} {cheap}"
+        return Probed(last, refused | {first.name: why})
+    return Probed(first, refused)
+
+
+async def _price(endpoint: Endpoint, way: Way, questions: Sequence[Question]) -> Price:
+    before = dict(endpoint.spent)
+    began = time.perf_counter()
+    try:
+        answers = [await way.ask(endpoint, question) for question in questions]
+    except (Rejected, Unusable):
+        return Price(math.inf, math.inf, 0.0)
+    seconds = time.perf_counter() - began
+    spent = endpoint.spent.since(before)
+    tokens = spent["tokens_in"] + spent["tokens_out"]
+    n = len(questions)
+    return Price(tokens / n, seconds / n, min(answer.mass for answer in answers))
 
 
 async def _check_model(endpoint: Endpoint) -> None:
@@ -117,7 +182,7 @@ class Memory:
             self.folder.mkdir(parents=True, exist_ok=True)
             content = json.dumps(known, indent=1, sort_keys=True)
             write_atomically(self.folder / FILE, content.encode())
-        except OSError:
+        except (OSError, CannotWrite):
             return
 
     def _read(self) -> dict[str, str]:
@@ -125,11 +190,12 @@ class Memory:
             return {}
         try:
             found = json.loads((self.folder / FILE).read_text(encoding="utf-8"))
-        except (OSError, ValueError):
+        except (OSError, ValueError, RecursionError):
             return {}
         return found if isinstance(found, dict) else {}
 
 
 def _key(endpoint: Endpoint, prompt: Prompt, answers: str) -> str:
-    parts: Sequence[str] = (endpoint.client.url, endpoint.model, prompt.fingerprint, answers)
+    parts = [endpoint.client.url, endpoint.model, prompt.fingerprint, answers]
+    parts += [endpoint.settings.fingerprint] if endpoint.settings.fingerprint else []
     return blake2b("\0".join(parts).encode(), digest_size=16).hexdigest()

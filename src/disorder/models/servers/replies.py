@@ -16,21 +16,20 @@ REFUSAL = re.compile(
 )
 
 
-def visible_reply(content: str, message: Mapping[str, Any], ended: str) -> tuple[str, bool]:
-    """The reply without what the model thought aloud, and whether it ended before it was through
-    with that.
+def visible_reply(content: str, ended: str) -> tuple[str, bool]:
+    """The reply without what the model thought aloud, and whether it ended at its limit, or still
+    thinking, before anything was said. Thoughts may be hidden: only the limit shows then.
 
-    >>> visible_reply("<think>yes? no?</think> no", {}, "stop")
+    >>> visible_reply("<think>yes? no?</think> no", "stop")
     ('no', False)
-    >>> visible_reply("<think>is it yes", {}, "length")
+    >>> visible_reply("<think>is it yes", "length")
     ('', True)
     """
     text = THINKING.sub("", content)
     if OPENED.search(text):
         return OPENED.split(text)[0].strip(), True
     text = CLOSED.sub("", text).strip()  # some templates open the tag in the prompt
-    thought = message.get("reasoning_content") or message.get("reasoning")
-    return text, bool(thought) and not text and ended == "length"
+    return text, not text and ended == "length"
 
 
 def named_options(text: str, options: Sequence[str]) -> list[int]:
@@ -49,8 +48,7 @@ def named_options(text: str, options: Sequence[str]) -> list[int]:
     return sorted(found)
 
 
-def why_no_label(text: str, message: Mapping[str, Any], ended: str, *, is_thinking: bool) -> str:
-    """Why a reply names no option: one of `NO_ANSWERS`."""
-    if message.get("refusal") or ended == "content_filter" or REFUSAL.search(text):
-        return "the model refused"
-    return "the reply ended while thinking" if is_thinking else "no label in the reply"
+def is_refusal(text: str, message: Mapping[str, Any], ended: str) -> bool:
+    """Whether a reply that names no option says that there will be none."""
+    is_said = message.get("refusal") or ended == "content_filter" or REFUSAL.search(text)
+    return bool(is_said)

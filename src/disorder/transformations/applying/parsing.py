@@ -7,13 +7,15 @@ part also takes `side=`, `words=` and `q=` (and `tagger=` where it needs word cl
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import combinations
 
 from disorder.errors import BadSetting
 from disorder.registry import SplitterPart, TaggerPart, TransformationPart, part, parts
 from disorder.specs import parse_part, spec_name, split_chain
 from disorder.transformations.applying.step import FROM_CONTEXT, PIECES, PUNKT, UNITS, Step
-from disorder.transformations.applying.transformation import Transformation
+from disorder.transformations.applying.transformation import CONTROL_OF, Transformation
+from disorder.transformations.words import NATURAL
 from disorder.types import Fidelity
 
 SINGLE_SIDES = ("a", "b")
@@ -25,7 +27,13 @@ SENTENCES = ("icu", PUNKT)
 def parse(spec: str, *, fidelity: Fidelity | None = None, usual_words: str = "") -> Transformation:
     """The transformation that a spec names; `fidelity` is the one of every part whose spec does not
     say, `usual_words` the splitter where neither the spec nor a paper names one.
+
+    A run that is natural has specs without a word of it: they say what is done, and the splitter
+    that the run keeps says how texts are cut and written.
     """
+    if spec.startswith(CONTROL_OF):
+        chosen = parse(spec.removeprefix(CONTROL_OF), fidelity=fidelity, usual_words=usual_words)
+        return replace(chosen, is_control=True)
     segments = split_chain(spec, parts(TransformationPart))
     steps = tuple(_step(segment, fidelity) for segment in segments)
     for before, after in combinations(steps, 2):
@@ -38,7 +46,9 @@ def parse(spec: str, *, fidelity: Fidelity | None = None, usual_words: str = "")
     if len({step.moves for step in steps}) > 1:
         units = ", ".join(step.moves for step in steps)
         raise BadSetting(spec, units=units, need="steps that move the same unit")
-    return Transformation(steps, usual_words)
+    is_released = any(step.settings.get("fidelity") == "released" for step in steps)
+    is_natural = fidelity == NATURAL and not is_released
+    return Transformation(steps, usual_words or (NATURAL if is_natural else ""))
 
 
 def _step(segment: str, fidelity: Fidelity | None) -> Step:
@@ -48,7 +58,7 @@ def _step(segment: str, fidelity: Fidelity | None) -> Step:
     if shared["words"] and shared["words"] != PIECES:
         part(SplitterPart, shared["words"])
     if "fidelity" in found.settings and fidelity:
-        given.setdefault("fidelity", fidelity)
+        _settle_fidelity(name, given, fidelity)
     return Step(
         found,
         settings=found.bind(given),
@@ -59,6 +69,17 @@ def _step(segment: str, fidelity: Fidelity | None) -> Step:
         unit=_unit(found, shared["unit"], shared["words"]),
         sentences=_sentences(found, shared["unit"], shared["sentences"]),
     )
+
+
+def _settle_fidelity(name: str, given: dict[str, str], fidelity: Fidelity) -> None:
+    """Fill in the fidelity of a run where the spec of a part does not say."""
+    if fidelity != NATURAL:
+        given.setdefault("fidelity", fidelity)
+    elif given.get("fidelity") == NATURAL:
+        del given["fidelity"]
+    elif given.get("fidelity") == "paper":
+        # its name would be that of the natural one
+        raise BadSetting(name, fidelity="paper", need="a run of its own with --fidelity paper")
 
 
 def _side(found: TransformationPart, given: str | None) -> str:

@@ -33,6 +33,7 @@ UNITS = {
 }  # what is moved → the splitter that finds it
 PUNKT = "punkt"  # the other way to find sentences
 BREAKING_WORDS = ("char", "subword", "token")  # units that leave no word whole
+LONGER = ("sentence", "line")  # units of whole words, with white space between them
 FROM_CONTEXT = {"vocabulary", "training data"}  # needs that a function takes from its context
 
 

@@ -16,10 +16,26 @@ import numpy as np
 from disorder.errors import BadSetting, DisorderError, DoesNotApply
 from disorder.languages import language_name
 from disorder.transformations.applying.chain import NONE_EXISTS, then
-from disorder.transformations.applying.step import BREAKING_WORDS, PIECES, PUNKT, TOKENS, Step
+from disorder.transformations.applying.step import (
+    BREAKING_WORDS,
+    LONGER,
+    PIECES,
+    PUNKT,
+    TOKENS,
+    Step,
+)
+from disorder.transformations.positions.prompt_examples import shots_sentence
+from disorder.transformations.positions.single_rows import unchanged
 from disorder.transformations.rendering import NO_TEXT
+from disorder.transformations.surface_control import surface_control
 from disorder.transformations.tags import named_or_usual, tagged
-from disorder.transformations.words import default_splitter, fits, is_for_another, split
+from disorder.transformations.words import (
+    NATURAL,
+    default_splitter,
+    fits,
+    is_for_another,
+    split,
+)
 from disorder.transformations.words.punkt import LANGUAGES
 from disorder.transformations.words.sentence import sentence_of, token_sentence
 from disorder.types import (
@@ -27,6 +43,7 @@ from disorder.types import (
     Example,
     Floats,
     Pair,
+    PositionRows,
     Sentence,
     Task,
     Texts,
@@ -36,6 +53,8 @@ from disorder.types import (
 
 PROBE = ("one two three four five six.", "seven eight nine ten eleven twelve.")
 OF_MODEL = (PIECES, TOKENS)
+CONTROL_OF = "surface:of="  # before the spec of a transformation
+SAME_AS_ORIGINAL = "the surface control is the original text"
 
 
 @dataclass(frozen=True)
@@ -43,16 +62,20 @@ class Transformation:
     """A chain of one or more steps.
 
     `usual_words` is the splitter for texts where neither user nor paper names one, if it shall not
-    be that of the language: a run that is read again has the one it began with.
+    be that of the language: a run that is read again has the one it began with. `is_control` makes
+    of its first variant the surface control: the words in their order, with the damage that moving
+    them does.
     """
 
     steps: tuple[Step, ...]
     usual_words: str = ""
+    is_control: bool = False
 
     @cached_property
     def spec(self) -> str:
         """The canonical name, as run files record it."""
-        return "+".join(step.spec for step in self.steps)
+        chain = "+".join(step.spec for step in self.steps)
+        return f"{CONTROL_OF}{chain}" if self.is_control else chain
 
     @cached_property
     def needs(self) -> frozenset[str]:
@@ -80,12 +103,20 @@ class Transformation:
     @property
     def keeps_words(self) -> bool:
         """Whether it changes nothing but order, so that word-order sensitivity can be measured."""
-        return all(step.part.keeps_words and step.unit not in BREAKING_WORDS for step in self.steps)
+        return not self.is_control and all(
+            step.part.keeps_words and step.unit not in BREAKING_WORDS for step in self.steps
+        )
 
     @property
     def is_deterministic(self) -> bool:
         """Whether it has a single variant."""
-        return all(step.part.deterministic for step in self.steps)
+        return self.is_control or all(step.part.deterministic for step in self.steps)
+
+    @property
+    def is_natural(self) -> bool:
+        """Whether all that is glued to a word moves with it, and white space stays."""
+        is_named = any(step.settings.get("fidelity") == NATURAL for step in self.steps)
+        return is_named or self.usual_words.endswith(NATURAL)
 
     def splitter_for(self, task: Task) -> str:
         """How texts are cut into words: as the user says, or as a step that needs to know more of
@@ -93,7 +124,8 @@ class Transformation:
         """
         named = [step for step in self.steps if step.words or step.unit]
         particular = [step for step in self.steps if step.needs & {"tags", "importance"}]
-        name = (named or particular or self.steps)[0].splitter
+        first = (named or particular or self.steps)[0]
+        name = first.splitter
         language = task.language
         if name in OF_MODEL:
             return name
@@ -109,10 +141,15 @@ class Transformation:
                 need=f"a splitter for {language_name(language)}, such as words=icu "
                 "(disorder list words)",
             )
-        if name and (named or fits(name, language)):
+        if first.unit in LONGER and self.is_natural:
+            return f"{name}:{NATURAL}"
+        is_own = not self.is_natural or first.moves != "word"
+        if name and (named or (fits(name, language) and is_own)):
             return name
         if language == "zh" and "tags" in self.needs:
             return default_splitter(language, for_tags=True)
+        if self.is_natural:
+            return NATURAL
         return self.usual_words or default_splitter(language)
 
     def tagger_for(self, task: Task) -> str:
@@ -149,6 +186,9 @@ class Transformation:
 
     def count(self, q: int) -> int:
         """How many variants per example it makes in a run with q of them."""
+        return 1 if self.is_control else self._n_drawn(q)
+
+    def _n_drawn(self, q: int) -> int:
         return max(step.count(q) for step in self.steps)
 
     def apply(
@@ -200,12 +240,14 @@ class Transformation:
         short: str,
         context: Context | None,
     ) -> Variants:
-        count = self.count(q)
+        count = self._n_drawn(q)
 
         def cut(text: str) -> Sentence:
             return self._cut(text, self.splitter_for(task), context)
 
         variants = self.steps[0].apply(pair, task, self.steps[0].count(q), seed, key, context)
+        if self.is_natural:
+            variants = _where_one_can_move(variants)
         for number, step in enumerate(self.steps[1:], start=1):
             wanted = count if len(variants) == 1 else 1
 
@@ -215,9 +257,9 @@ class Transformation:
                 return step.apply(view, task, wanted, seed, f"{key}\0{number}\0{k}", context)
 
             variants = then(variants, apply, cut)
-        return _enough(
-            variants, count, short, f"{self.steps[0].moves}s".replace("char", "character")
-        )
+        units = f"{self.steps[0].moves}s".replace("char", "character")
+        found = _enough(variants, count, short, units)
+        return _control(found) if self.is_control else found
 
     def _cut(self, text: str, words: str, context: Context | None) -> Sentence:
         if words != PIECES:
@@ -235,12 +277,16 @@ class Transformation:
             return [self._token_pair(example, context) for example in examples]
         cut = partial(self._cut, words=words, context=context)
         pairs = [
-            Pair(cut(e.text_a), None if e.text_b is None else cut(e.text_b), e.label)
+            Pair(
+                shots_sentence(e.shots) if e.shots else cut(e.text_a),
+                None if e.text_b is None else cut(e.text_b),
+                e.label,
+            )
             for e in examples
         ]
         if "tags" in self.needs:
             sentences = [side for pair in pairs for side in pair.sides]
-            tags = iter(tagged(sentences, tagger=self.tagger_for(task)))
+            tags = iter(_tagged(sentences, self.tagger_for(task)))
             pairs = [
                 Pair(next(tags), None if pair.b is None else next(tags), pair.label)
                 for pair in pairs
@@ -274,11 +320,61 @@ def _untagged(text: str) -> Sentence:
     return replace(sentence, tags=np.full(len(sentence), "NOUN"))
 
 
+def _tagged(sentences: Sequence[Sentence], tagger: str) -> list[Sentence]:
+    """The sentences with word classes; a unit with marks glued to it has that of its first word."""
+    words = [split(each.text) if each.keeps_gaps else each for each in sentences]
+    found = tagged(words, tagger=tagger)
+    return [
+        _with_tags_of(sentence, known) if sentence.keeps_gaps else known
+        for sentence, known in zip(sentences, found, strict=True)
+    ]
+
+
+def _with_tags_of(sentence: Sentence, known: Sentence) -> Sentence:
+    """The units of a sentence with the classes of the words in them."""
+    assert known.tags is not None
+    if not len(sentence):
+        return replace(sentence, tags=known.tags[:0], is_head=None)
+    unit = np.searchsorted(sentence.starts, known.starts, side="right") - 1
+    order = np.lexsort((known.starts, known.is_punctuation, unit))
+    first = order[np.unique(unit[order], return_index=True)[1]]
+    is_head = None
+    if known.is_head is not None:
+        is_head = np.bincount(unit, known.is_head, minlength=len(sentence)) > 0
+    return replace(sentence, tags=known.tags[first], is_head=is_head)
+
+
 def _weighed(pair: Pair, importance: Sequence[Floats]) -> Pair:
     a, *b = [
         replace(side, importance=found) for side, found in zip(pair.sides, importance, strict=True)
     ]
     return Pair(a, b[0] if b else None, pair.label)
+
+
+def _control(variants: Variants) -> Variants:
+    control = surface_control(variants)
+    if control.texts is None:
+        raise DoesNotApply(control.because)
+    if control.is_original:
+        raise DoesNotApply(SAME_AS_ORIGINAL)
+    a, *b = [
+        PositionRows.of_texts(rows.sentence, [str(text)], is_shared=True)
+        for rows, text in zip(variants.sides, control.texts, strict=False)
+    ]
+    return Variants(a, b[0] if b else None, variants.label)
+
+
+def _where_one_can_move(variants: Variants) -> Variants:
+    """The variants; a text that has no other order stays as it is where the other one moves."""
+    is_stuck = [len(rows) == 0 and rows.available == 0 for rows in variants.sides]
+    moves = [len(rows) > 0 and not rows.is_shared for rows in variants.sides]
+    if not any(is_stuck) or not any(moves):
+        return variants
+    a, *b = [
+        unchanged(rows.sentence) if stuck else rows
+        for rows, stuck in zip(variants.sides, is_stuck, strict=True)
+    ]
+    return Variants(a, b[0] if b else None, variants.label)
 
 
 def _enough(variants: Variants, count: int, short: str, units: str) -> Variants:

@@ -9,9 +9,9 @@ from disorder.types import Fidelity, Ints, PositionRows, Sentence
 
 def ending(sentence: Sentence, fidelity: Fidelity) -> Ints:
     """The final run of punctuation; in Word Salad's released code only a final full stop."""
-    if fidelity == "paper":
-        return sentence.tail
-    return np.arange(len(sentence))[-1:] if sentence.words[-1:] == ["."] else np.arange(0)
+    if fidelity == "released":
+        return np.arange(len(sentence))[-1:] if sentence.words[-1:] == ["."] else np.arange(0)
+    return sentence.tail
 
 
 def reorder(

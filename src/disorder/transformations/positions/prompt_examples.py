@@ -1,4 +1,4 @@
-"""The examples of a prompt, written as one text, and other orders of them or of their answers."""
+"""The examples of a prompt as units, and other orders of them or of their answers."""
 
 from __future__ import annotations
 
@@ -7,26 +7,40 @@ from collections.abc import Sequence
 from math import factorial, prod
 from typing import TypeVar
 
+import numpy as np
 from numpy.random import Generator
 
 from disorder.errors import DoesNotApply
-from disorder.types import AFTER_ANSWER, BEFORE_ANSWER, Sentence
+from disorder.types import Sentence, Shots
 
 T = TypeVar("T", int, str)
 
 
-def examples_of(sentence: Sentence) -> list[tuple[str, str]]:
-    """Each example and its answer."""
-    *parts, rest = sentence.text.split(AFTER_ANSWER)
-    found = [part.rpartition(BEFORE_ANSWER) for part in parts]
-    if not found or rest.strip() or not all(mark for _, mark, _ in found):
+def shots_sentence(shots: Shots) -> Sentence:
+    """The examples of a prompt as a sentence whose units are each example and its answer in turn.
+
+    >>> shots_sentence((("A dog.", "yes"), ("A cat.", "no"))).words
+    ['A dog.', 'yes', 'A cat.', 'no']
+    """
+    units = [unit for shot in shots for unit in shot]
+    lengths = np.array([len(unit) for unit in units], dtype=np.int64)
+    ends = np.cumsum(lengths + 1) - 1  # a space, or the end of a line, stands between two
+    n = len(units)
+    return Sentence(
+        text="\n".join(" ".join(shot) for shot in shots),
+        starts=ends - lengths,
+        ends=ends,
+        is_punctuation=np.zeros(n, dtype=bool),
+        is_spaced=np.ones(n, dtype=bool),
+        joint="\n",
+        is_shots=True,
+    )
+
+
+def check_shots(sentence: Sentence) -> None:
+    """Raise where a sentence is not the examples of a prompt."""
+    if not sentence.is_shots:
         raise DoesNotApply("it has no examples of a prompt")
-    return [(item.strip(), answer.strip()) for item, _, answer in found]
-
-
-def written(examples: Sequence[tuple[str, str]]) -> str:
-    """Examples with their answers as one text."""
-    return "\n".join(f"{item} {BEFORE_ANSWER} {answer} {AFTER_ANSWER}" for item, answer in examples)
 
 
 def reordered(things: Sequence[T], count: int, rng: Generator) -> tuple[list[list[T]], int]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from importlib.util import find_spec
 
-from disorder.errors import BadSetting, MissingData, MissingPackage, install_command
+from disorder.errors import BadSetting, MissingData, MissingPackage, install_command, option
 from disorder.languages import is_known, language_name
 from disorder.registry import TAGGERS, TaggerPart, part, parts
 from disorder.specs import split_spec
@@ -82,7 +82,7 @@ def check_fits(tagger: str, language: str) -> None:
         "tagger",
         tagger=tagger,
         need=f"one for {language_name(language)}: this one is for {language_name(made_for)} "
-        f"(where the texts are that, say --language {made_for})",
+        f"(where the texts are that, say {option('language', made_for)})",
     )
 
 
@@ -118,7 +118,9 @@ def package_for(language: str) -> str:
     """What would add a tagger for a language: a package or a spaCy pipeline by name; empty where
     none is known.
     """
-    if language in ("en", "zh"):
+    if language == "en":
+        return spacy.USUAL
+    if language == "zh":
         return "the extra nlp"
     if language not in PIPELINES:
         return ""

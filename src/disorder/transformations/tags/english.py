@@ -1,5 +1,5 @@
 """English word classes by a tagger that is installed: NLTK's, that of NLI Data Sanity Check (Talman
-et al., 2021), or a spaCy pipeline, which pip alone can install. `english` tries NLTK first,
+et al., 2021), or a spaCy pipeline. `english` tries NLTK first,
 `at_hand` spaCy.
 """
 
@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from disorder.errors import BadSetting, MissingData, MissingPackage, install_command
+from disorder.errors import BadSetting, MissingData, MissingPackage
 from disorder.registry import TaggerPart, part, tagger
 from disorder.specs import split_spec
 from disorder.transformations.tags import nltk, spacy
@@ -41,7 +41,7 @@ def installed_tagger(name: str) -> str:
         found = find()
         if found:
             return found
-    raise MissingData(f"word classes need a tagger: {install_command('nlp')}")
+    raise MissingData(f"word classes need a tagger: {spacy.how_to_install()}")
 
 
 def _nltk() -> str:

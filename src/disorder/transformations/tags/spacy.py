@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import lru_cache
+from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
@@ -61,7 +62,7 @@ def _pipeline(model: str) -> Any:
     except (OSError, ValueError) as error:
         first = (str(error).splitlines() or [""])[0]
         raise MissingData(
-            f"tagger=spacy:{name} cannot be loaded ({first}); install one: {install_command('nlp')}"
+            f"tagger=spacy:{name} cannot be loaded ({first}); install one: {how_to_install()}"
         ) from None
 
 
@@ -83,9 +84,16 @@ def installed_pipeline() -> str:
     if not names:
         raise MissingData(
             "tagger=spacy found no English pipeline; name one (tagger=spacy:FOLDER) or install "
-            f"one: {install_command('nlp')}"
+            f"one: {how_to_install()}"
         )
     return USUAL if USUAL in names else names[0]
+
+
+def how_to_install() -> str:
+    """What to type for an English pipeline, which no extra brings: it comes from its publisher."""
+    download = f"python -m spacy download {USUAL}"
+    is_there = find_spec("spacy") is not None
+    return download if is_there else f"{install_command('nlp')}, then {download}"
 
 
 def _spacy() -> Any:

@@ -9,25 +9,27 @@ from importlib.util import find_spec
 from disorder.languages import UNSPACED_LANGUAGES
 from disorder.memo import Memo
 from disorder.registry import SplitterPart, part
-from disorder.transformations.words.sentence import with_whole_characters
+from disorder.transformations.words.sentence import with_kept_gaps, with_whole_characters
 from disorder.types import Sentence
 
 ANY = "any"
 SPACED = "any written with spaces"
 DEFAULT = "icu"
+NATURAL = "natural"  # units as they are written; after the name of another: its gaps stay
 
 _kept: Memo[tuple[str, str], Sentence] = Memo()
 
 
 def split(text: str, *, words: str = DEFAULT) -> Sentence:
-    """Split `text` with the splitter registered as `words` (`punkt:de`: that of a language);
-    results of splitters that need another package, which are slower, are kept.
+    """Split `text` with the splitter registered as `words` (`punkt:de`: that of a language;
+    `lines:natural`: white space stays in its place); results of splitters that need another
+    package, which are slower, are kept.
     """
     name, _, language = words.partition(":")
     splitter = part(SplitterPart, name)
     if not splitter.needs:
         sentence: Sentence = splitter.function(text)
-        return sentence
+        return with_kept_gaps(sentence) if language == NATURAL else sentence
     more = [language] if language else []
     [kept] = _kept(
         [(words, text)], lambda _: [with_whole_characters(splitter.function(text, *more))]

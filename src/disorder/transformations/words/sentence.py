@@ -75,7 +75,23 @@ def with_whole_characters(sentence: Sentence) -> Sentence:
     if sentence.text.isascii() or not len(sentence):
         return sentence
     bounds = np.array(segments(sentence.text, "character"))
-    begins = np.isin(sentence.starts, bounds)
+    return _merged(sentence, np.isin(sentence.starts, bounds))
+
+
+def with_kept_gaps(sentence: Sentence) -> Sentence:
+    """The sentence with its white space bound to places; units of a script with spaces that have
+    none between them (a sentence was found to end inside an address) are one.
+    """
+    if not len(sentence):
+        return replace(sentence, keeps_gaps=True)
+    begins = np.append(True, sentence.starts[1:] > sentence.ends[:-1])
+    is_unspaced = [any(map(is_one_of_unspaced, unit)) for unit in sentence.words]
+    begins[1:] |= np.array(is_unspaced[1:], dtype=bool) | np.array(is_unspaced[:-1], dtype=bool)
+    return replace(_merged(sentence, begins), keeps_gaps=True)
+
+
+def _merged(sentence: Sentence, begins: Bools) -> Sentence:
+    """The sentence with units joined to the one before where they do not begin one."""
     begins[0] = True
     if begins.all():
         return sentence
@@ -83,7 +99,8 @@ def with_whole_characters(sentence: Sentence) -> Sentence:
     last = np.append(first[1:], len(sentence)) - 1
     is_mark = np.logical_and.reduceat(sentence.is_punctuation, first)
     starts, ends = sentence.starts[first], sentence.ends[last]
-    return Sentence(sentence.text, starts, ends, is_mark, sentence.is_spaced[first])
+    is_spaced = sentence.is_spaced[first]
+    return Sentence(sentence.text, starts, ends, is_mark, is_spaced, joint=sentence.joint)
 
 
 def token_sentence(text: str, units: Sequence[TokenUnit]) -> Sentence:

@@ -1,201 +1,371 @@
-"""One audit under way: stage by stage (the original texts, then each transformation) predict,
-measure, and write down.
+"""One audit: sample, measure each transformation as soon as it is sampled, conclude, and put all
+together into a run.
 """
 
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing
+from dataclasses import dataclass, replace
+from functools import cache
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from disorder.engines import Engine
-from disorder.errors import ModelStopped
-from disorder.metrics import ORIGINAL, StopRule
+from disorder.errors import DisorderError, ModelStopped
+from disorder.metrics.statistics.noise_floor import noise_floor, repeated_texts
+from disorder.models.inputs.truncation import reads_beginning_only
 from disorder.models.prompting import findings
-from disorder.report.conclusions import verdict
-from disorder.runs import Run, SampleParts, make_folder, write_examples, write_run
-from disorder.runs.settings import Settings
+from disorder.predictions import predicted_label
+from disorder.randomness import generator
+from disorder.requests.settings import Settings
+from disorder.results.run import EarlyStop, Record, Run
+from disorder.results.run_folder import majority_share, write_run
+from disorder.results.verdict import verdict
+from disorder.store.examples_file import write_examples
+from disorder.store.sample_parts import SampleParts
+from disorder.store.storage import make_folder
 from disorder.transformations import Transformation
-from disorder.types import Dataset, Floats, Progress
+from disorder.transformations.words import NATURAL
+from disorder.types import ORIGINAL, Dataset, Floats, Progress
 from disorder.verbs.audit.block import BlockPredictor
-from disorder.verbs.audit.block_source import BlockSource
 from disorder.verbs.audit.budget import Budget
-from disorder.verbs.audit.division import Stage, block_size, blocks_of, stages_of
-from disorder.verbs.audit.likelihoods import rank_verdict
-from disorder.verbs.audit.live_gate import LiveGate
-from disorder.verbs.audit.measuring import Measuring
-from disorder.verbs.audit.outcome_builder import OutcomeBuilder
-from disorder.verbs.audit.portions import Portions
-from disorder.verbs.audit.predicted import ExampleNumbers, Predicted
-from disorder.verbs.audit.prompt_breaking import prompt_verdict
-from disorder.verbs.audit.stopping import STOP_WHEN, StopWatch, not_predicted
+from disorder.verbs.audit.conclusions import (
+    Neighbours,
+    beside_words_alone,
+    main_conclusions,
+    neighbours_under,
+    sanity_command,
+)
+from disorder.verbs.audit.division import stages_of
+from disorder.verbs.audit.measuring import NOT_REACHED, Measured, Measuring, Originals
+from disorder.verbs.audit.order_kinds import ModelBehaviour
+from disorder.verbs.audit.relative_gain import gains
+from disorder.verbs.audit.sampling import BlockSource, Sampling, sample
+from disorder.verbs.audit.verdicts import prompt_verdict, rank_verdict
+from disorder.verbs.audit.watching import Watcher
 from disorder.verbs.model_loading import resume_command
+from disorder.verbs.outcomes import OutcomeFacts, gold_of
+from disorder.verbs.transformation_samples import TransformationSamples
 
 
-@dataclass
+@dataclass(frozen=True)
 class Audit:
-    """An audit under way."""
+    """All that an audit will do, settled and checked before anything is predicted."""
 
     dataset: Dataset
     predictor: BlockPredictor
-    plan: list[Transformation]
+    plan: Sequence[Transformation]
     settings: Settings
-    run: Run
-    folder: Path
+    run: Run  # as it begins: what is known before anything is predicted
     progress: Progress
     engine: Engine
-    requested: list[str]
-    rule: StopRule | None
+    requested: Sequence[str]
+    budget: Budget
+    watch: Sequence[Watcher] = ()
     is_resumed: bool = False
-    budget: Budget = field(default_factory=Budget)
-    gate: LiveGate = field(default_factory=LiveGate)
     resume_with: str = ""  # what to type, where the run is part of another
+    families: Mapping[str, int] | None = None  # of the examples, by id
 
-    def __post_init__(self) -> None:
-        self.stages = stages_of(self.plan, self.settings.q)
-        # as of probabilities, until the whole run shows whether it has any
-        self.builder = OutcomeBuilder(self.predictor, self.settings, gives_probabilities=True)
-        self.block_size = block_size(is_remote=self.predictor.model.is_remote)
-
-    def go(self) -> Run:
-        """Predict and measure everything."""
-        began = time.perf_counter()
-        try:
-            self.source = self._open()
-        except BaseException:
-            self.engine.close()
-            raise
-        try:
-            measuring = self._measure_all()
-        except BaseException as error:
-            self.run.status = "failed"
-            self.run.error = f"{type(error).__name__}: {error}"
-            self._finish(began)
-            if isinstance(error, ModelStopped):
-                raise self._resumable(error) from None
-            raise
-        finally:
-            self.engine.close()
-        measuring.conclusions.settle()
-        self.run.status = "done"
-        special = prompt_verdict(self.run) or rank_verdict(self.run)
-        self.run.verdict = special or verdict(self.run)
-        self._finish(began)
-        return self.run
-
-    def _open(self) -> BlockSource:
-        """Start the run folder, or open it again."""
-        make_folder(self.folder)
-        write_run(self.folder, self.run)
-        opened = SampleParts.open if self.is_resumed else SampleParts.new
-        parts = opened(self.folder, of=self.run.binding)
-        self.budget.take_up(parts.spent)
-        return BlockSource(
-            engine=self.engine,
-            predictor=self.predictor,
-            parts=parts,
-            counts={stage.spec: stage.count for stage in self.stages},
-            model_hash=self.run.hashes.get("model", ""),
-            budget=self.budget,
-            engine_name=self.settings.engine,
-        )
-
-    def _measure_all(self) -> Measuring:
-        early = self._predict_in_portions() if self.settings.is_in_portions else {}
-        write_examples(self.folder, self.dataset.examples)
-        measuring = Measuring(
-            run=self.run,
-            dataset=self.dataset,
-            predictor=self.predictor,
-            builder=self.builder,
-            plan=self.plan,
-            settings=self.settings,
-            requested=self.requested,
-        )
-        numbers = ExampleNumbers.of(self.dataset)
-
-        def predicted(stage: Stage, original: Floats) -> Predicted:
-            return early.pop(stage.number, None) or self._predict(stage, numbers, original)
-
-        # no stage's predictions are held longer than needed: they can be as large as memory allows
-        original = measuring.take_originals(predicted(self.stages[0], np.empty(0)))
-        for stage, transformation in zip(self.stages[1:], self.plan, strict=True):
-            measuring.take(predicted(stage, original), transformation)
-            write_run(self.folder, self.run)
-        measuring.finish()
-        return measuring
-
-    def _predict_in_portions(self) -> dict[int, Predicted]:
-        """Predict all stages of some examples at a time; those not reached are left out."""
-        portions = Portions(
-            dataset=self.dataset,
-            stages=self.stages,
-            source=self.source,
-            builder=self.builder,
-            budget=self.budget,
-            gate=self.gate,
-            run=self.run,
-            progress=self.progress,
-            block_size=self.block_size,
-        )
-        self.dataset, predicted = portions.predict()
-        return {each.stage.number: each for each in predicted}
-
-    def _predict(self, stage: Stage, numbers: ExampleNumbers, original: Floats) -> Predicted:
-        """Predict all examples of a stage, until a stopping rule is met."""
-        examples = self.dataset.examples
-        n = len(examples)
-        predicted = Predicted.none_yet(stage, numbers)
-        watch = self._watch(stage)
+    @property
+    def facts(self) -> OutcomeFacts:
+        """What all outcomes share."""
         is_curtailed = bool(self.predictor.decided_at)
-        blocks = blocks_of(stage, examples, size=self.block_size, is_curtailed=is_curtailed)
-        for block, result in self.source.in_order(blocks):
-            places = predicted.fill(block, result)
-            self.progress(stage.spec, predicted.n_done, n, self._note(predicted))
-            if watch is None or not len(places):
-                continue
-            outcomes = self.builder.at(places, examples, original, predicted)
-            if outcomes is not None:
-                watch.take(outcomes)
-            is_shown = bool(self.run.has_probabilities) or predicted.has_probabilities
-            if watch.is_met(has_probabilities=is_shown):
-                watch.record(self.run, stage.spec, predicted.n_done)
-                break
-        if predicted.n_done < n:
-            predicted.skips[not_predicted(STOP_WHEN)] = n - predicted.n_done
-            self.progress(stage.spec, n, n, "")
-        return predicted
-
-    def _watch(self, stage: Stage) -> StopWatch | None:
-        if self.rule is None or stage.transformation is None:
-            return None
-        return StopWatch(self.rule, self.dataset.task, self.settings.fidelity)
-
-    def _note(self, predicted: Predicted) -> str:
-        """The running score beside the progress bar, and what was spent so far."""
-        score = "" if predicted.stage.spec == ORIGINAL else predicted.running_accuracy
-        notes = (score, self.budget.so_far(self.source.costs))
-        return "  ".join(note for note in notes if note)
-
-    def _resumable(self, error: ModelStopped) -> ModelStopped:
-        """The error, with what is kept and what to type."""
-        n = int(self.budget.spent(self.source.costs)["questions"])
-        return ModelStopped(
-            f"{error}; what was answered is kept ({n:,} questions in all), resume with: "
-            f"{self.resume_with or resume_command(self.run, self.folder)}"
+        settings = self.settings
+        return OutcomeFacts(
+            self.dataset.task, settings.seed, settings.fidelity, is_curtailed, self.families
         )
 
-    def _finish(self, began: float) -> None:
-        """Write the run with what it took."""
-        costs = self.source.costs
-        self.run.seconds = round(self.run.seconds + time.perf_counter() - began, 3)
-        notes = [*self.run.notes, *self.source.parts.notes, *self.predictor.model.notes]
-        self.run.notes = list(dict.fromkeys(notes))
-        self.run.n_predictions += int(costs.get("predicted", 0.0))
-        if self.run.prompt:
-            self.run.prompt |= findings(costs)
-        self.run.profile = {name: round(float(cost), 3) for name, cost in sorted(costs.items())}
-        self.run.spent = self.budget.to_record(costs)
-        write_run(self.folder, self.run)
+
+def conducted(audit: Audit, folder: Path) -> Run:
+    """The run of an audit, in its folder; one that fails is written with what it had by then."""
+    began = time.perf_counter()
+    run = audit.run
+    with closing(audit.engine):
+        source = _source(audit, folder)
+        try:
+            for run in _growing(audit, source, folder):
+                write_run(folder, run)
+        except BaseException as error:
+            write_failed(audit, source, folder, run, began, error)
+            if isinstance(error, ModelStopped):
+                raise _resumable(audit, source, folder, error) from None
+            raise
+    run = _with_costs(audit, source, run, began).model_copy(update={"status": "done"})
+    told = prompt_verdict(run) or rank_verdict(run) or verdict(run)
+    finished = run.model_copy(update={"verdict": told})
+    write_run(folder, finished)
+    return finished
+
+
+def _source(audit: Audit, folder: Path) -> BlockSource:
+    """Start the run folder, or open it again."""
+    make_folder(folder)
+    write_run(folder, audit.run)
+    opened = SampleParts.open if audit.is_resumed else SampleParts.new
+    parts = opened(folder, of=audit.run.binding, n_labels=len(audit.run.labels))
+    audit.budget.take_up(parts.spent)
+    model_hash = audit.run.hashes.get("model", "")
+    return BlockSource(
+        audit.engine, audit.predictor, parts, model_hash, audit.budget, audit.settings.engine
+    )
+
+
+def _growing(audit: Audit, source: BlockSource, folder: Path) -> Iterator[Run]:
+    """The run after each transformation, and at last with what is concluded from all."""
+    is_in_portions = audit.settings.is_in_portions
+    if not is_in_portions:
+        write_examples(folder, audit.dataset.examples)
+    dataset, stream = sample(_sampling(audit, source))
+    if is_in_portions:
+        write_examples(folder, dataset.examples)
+    measuring = _measuring(audit, dataset)
+    has_noise = audit.settings.fidelity == NATURAL and not dataset.task.is_regression
+    reached = _reached(audit.run, dataset)
+    has_probabilities = bool(reached.prompt.get("gives_probabilities", False))
+    sampled: list[TransformationSamples] = []
+    measured: list[Measured] = []
+    controls: dict[str, Floats] = {}
+    originals = Originals(np.empty((0, 1)))
+    run = reached
+    for samples in stream:
+        if samples.transformation is None:
+            originals = Originals(samples.values[:, 0].copy())
+            if has_noise:
+                measuring = replace(measuring, behaviour=_behaviour(audit, dataset, originals))
+        stops = [stop for watcher in audit.watch for stop in watcher.stops(len(dataset.examples))]
+        if samples.has_probabilities and not has_probabilities:
+            # the model was certain of all texts so far: those are measured again
+            has_probabilities = True
+            measured = [
+                _measured_again(each, source, measuring, originals, stops, controls)
+                for each in sampled
+            ]
+        found = measuring.of(
+            samples, originals, stops, has_probabilities=has_probabilities, controls=controls
+        )
+        measured.append(found)
+        if found.control is not None:
+            controls[found.spec] = found.control
+        samples.release()
+        sampled.append(samples)
+        run = _assembled(reached, measured, stops, has_probabilities=has_probabilities)
+        yield run
+    run = run.model_copy(update={"notes": [*run.notes, *_notes(audit.watch, dataset)]})
+    _check_measured(run, measured, audit.requested)
+    yield _concluded(run, audit, dataset, originals, measured)
+
+
+def _sampling(audit: Audit, source: BlockSource) -> Sampling:
+    return Sampling(
+        audit.dataset,
+        stages_of(audit.plan, audit.settings.q),
+        source,
+        audit.facts,
+        audit.progress,
+        audit.watch,
+        audit.settings.is_in_portions,
+    )
+
+
+def _measuring(audit: Audit, dataset: Dataset) -> Measuring:
+    return Measuring(
+        dataset=dataset,
+        settings=audit.settings,
+        facts=audit.facts,
+        plan=audit.plan,
+        requested=audit.requested,
+        perturbed=audit.predictor.perturbed,
+        model_labels=audit.predictor.model.predictor.labels,
+        language_caveats=audit.run.language_caveats,
+    )
+
+
+def _behaviour(audit: Audit, dataset: Dataset, originals: Originals) -> ModelBehaviour:
+    """What the model does whatever is perturbed, found by predicting some texts past the cache:
+    whether it reads long ones to the end, and how often it changes its prediction by itself.
+    """
+    model = replace(audit.predictor.model, cache=None)
+    examples = dataset.examples
+    texts = [example.texts for example in examples]
+    gold = [example.label for example in examples]
+    answered = np.flatnonzero(originals.answered)
+    rng = generator(audit.settings.seed, "repeats")
+    again = answered[repeated_texts(len(answered), rng)]
+    found = predicted_label(model.predict_texts([texts[i] for i in again.tolist()]).values)
+    return ModelBehaviour(
+        reads_beginning_only(lambda given: model.predict_texts(given).values, texts, gold),
+        noise_floor(originals.labels[again], found),
+    )
+
+
+def _measured_again(
+    samples: TransformationSamples,
+    source: BlockSource,
+    measuring: Measuring,
+    originals: Originals,
+    stops: Sequence[EarlyStop],
+    controls: Mapping[str, Floats],
+) -> Measured:
+    """What was measured as of labels alone, of a model that gives probabilities after all."""
+    samples.restore(source.tables(samples.spec, len(samples)))
+    found = measuring.of(samples, originals, stops, has_probabilities=True, controls=controls)
+    samples.release()
+    return found
+
+
+def _reached(run: Run, dataset: Dataset) -> Run:
+    """The run of the examples that were reached."""
+    return run.model_copy(
+        update={
+            "n_examples": len(dataset.examples),
+            "majority": majority_share(dataset.examples),
+            "skips": run.skips | {"data": dict(dataset.skipped)},
+            "notes": list(dict.fromkeys([*run.notes, *dataset.notes])),
+        }
+    )
+
+
+def _assembled(
+    run: Run,
+    measured: Sequence[Measured],
+    stops: Sequence[EarlyStop],
+    *,
+    has_probabilities: bool,
+) -> Run:
+    """The run with what was measured so far."""
+    perturbed = [each for each in measured if each.spec != ORIGINAL]
+    references: dict[str, list[Record]] = {}
+    for each in perturbed:
+        for name, records in each.references.items():
+            references.setdefault(name, []).extend(records)
+    described = {
+        name: {each.spec: each.described[name] for each in perturbed if name in each.described}
+        for name in ("dev_r", "figures", "answers")
+    }
+    return run.model_copy(
+        update={
+            "has_probabilities": has_probabilities,
+            "stopped": list(stops),
+            "scores": [record for each in measured for record in each.scores],
+            "omitted": [gone for each in measured for gone in each.omitted],
+            "skips": run.skips | {each.spec: dict(each.skips) for each in perturbed},
+            "no_answers": {each.spec: dict(each.failures) for each in measured if each.failures},
+            "references": references,
+            "telling": [shown for each in perturbed for shown in each.noteworthy],
+            **described,
+        }
+    )
+
+
+def _notes(watch: Sequence[Watcher], dataset: Dataset) -> list[str]:
+    """What watchers have to say to the reader."""
+    is_cut = NOT_REACHED in dataset.skipped
+    return [note for watcher in watch for note in watcher.notes(is_cut=is_cut)]
+
+
+def _check_measured(run: Run, measured: Sequence[Measured], requested: Sequence[str]) -> None:
+    """Raise where nothing was measured on perturbed texts."""
+    if any(record.transformation != ORIGINAL for record in run.scores):
+        return
+    if any(each.conclusions for each in measured) and not requested:
+        return  # one number for every text, of which there is no rank correlation
+    if requested and any(each.n_used for each in measured if each.spec != ORIGINAL):
+        raise DisorderError(
+            f"none of the requested scores applies here: {', '.join(requested)}; "
+            "see disorder list metrics"
+        )
+    reasons = {reason for skips in run.skips.values() for reason in skips}
+    raise DisorderError(
+        f"no example can be perturbed this way: {', '.join(sorted(reasons)) or 'no data'}"
+    )
+
+
+def _concluded(
+    run: Run,
+    audit: Audit,
+    dataset: Dataset,
+    originals: Originals,
+    measured: Sequence[Measured],
+) -> Run:
+    """The run with what is concluded from all transformations together."""
+    by_spec = {each.spec: each for each in audit.plan}
+    perturbed = audit.predictor.perturbed
+
+    @cache
+    def neighbours(spec: str) -> Neighbours | None:
+        return neighbours_under(by_spec[spec], dataset.examples, perturbed)
+
+    drawn = {each.spec: each.conclusions for each in measured if each.conclusions}
+    found, baselines = beside_words_alone(
+        main_conclusions(drawn, neighbours),
+        dataset,
+        originals.answered,
+        originals.labels,
+        seed=audit.settings.seed,
+        sanity=sanity_command(run),
+        is_natural=audit.settings.fidelity == NATURAL,
+    )
+    return run.model_copy(
+        update={
+            "gains": _gains(audit, dataset, originals, measured),
+            "conclusion": found.pop("all", None),
+            "conclusions": found,
+            "word_baselines": baselines,
+        }
+    )
+
+
+def _gains(
+    audit: Audit, dataset: Dataset, originals: Originals, measured: Sequence[Measured]
+) -> list[dict[str, Any]]:
+    """Transformations compared with their controls."""
+    acceptance = {each.spec: each.acceptance for each in measured if each.acceptance is not None}
+    if not acceptance:
+        return []
+    gold = gold_of(dataset.task, dataset.examples)
+    is_right = (predicted_label(originals.values) == gold).astype(np.float64)
+    return gains(audit.plan, is_right, acceptance)
+
+
+def write_failed(
+    audit: Audit,
+    source: BlockSource,
+    folder: Path,
+    run: Run,
+    began: float,
+    error: BaseException,
+) -> None:
+    """Write what a run had when it failed, and why."""
+    why = {"status": "failed", "error": f"{type(error).__name__}: {error}"}
+    write_run(folder, _with_costs(audit, source, run, began).model_copy(update=why))
+
+
+def _resumable(
+    audit: Audit, source: BlockSource, folder: Path, error: ModelStopped
+) -> ModelStopped:
+    """The error, with what is kept and what to type."""
+    n = int(audit.budget.spent(source.costs)["questions"])
+    return ModelStopped(
+        f"{error}; what was answered is kept ({n:,} questions in all), resume with: "
+        f"{audit.resume_with or resume_command(folder, audit.run.model, audit.run.settings)}"
+    )
+
+
+def _with_costs(audit: Audit, source: BlockSource, run: Run, began: float) -> Run:
+    """The run with what it took."""
+    costs = source.costs
+    notes = [*run.notes, *source.parts.kept.notes, *audit.predictor.model.notes]
+    return run.model_copy(
+        update={
+            "seconds": round(run.seconds + time.perf_counter() - began, 3),
+            "notes": list(dict.fromkeys(notes)),
+            "n_predictions": source.parts.n_predicted,
+            "prompt": run.prompt and run.prompt | findings(costs),
+            "profile": {name: round(float(cost), 3) for name, cost in sorted(costs.items())},
+            "spent": audit.budget.to_record(costs),
+        }
+    )

@@ -19,33 +19,24 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from disorder.abstention import no_answer_codes, predicted_label
 from disorder.data import vocabulary
 from disorder.errors import DoesNotApply
-from disorder.metrics import ORIGINAL
 from disorder.models import LoadedModel, some_variants
-from disorder.runs.samples import sample_table
-from disorder.runs.settings import Settings
+from disorder.predictions import Predictions, predicted_label
+from disorder.requests.settings import Settings
+from disorder.store.samples import sample_table
 from disorder.transformations import Transformation, parse
 from disorder.transformations.positions.disorder import variant_disorder
 from disorder.transformations.positions.single_rows import unchanged
 from disorder.transformations.rendering import shown_texts
 from disorder.transformations.words import split
-from disorder.types import Bools, Costs, Dataset, Example, Floats, Ints, Task, Texts, Variants
+from disorder.types import ORIGINAL, Bools, Costs, Dataset, Example, Ints, Task, Texts, Variants
+from disorder.verbs.audit.division import Block
 from disorder.verbs.context import RunContext
 
 ROUNDS = (1, 1, 1, 1, 2, 2, 4, 4, 8)  # variants predicted in a round; the last size is repeated
 PROMPT = "prompt"  # the key of draws that all examples share
 MODEL_COSTS = ("assemble", "forward", "cache")  # what a model counts by itself, in seconds
-
-
-@dataclass(frozen=True)
-class Block:
-    """Some examples under one transformation, and the part that their samples go to."""
-
-    part: str
-    transformation: str
-    examples: Sequence[Example]
 
 
 @dataclass
@@ -84,7 +75,7 @@ class BlockPredictor:
     decided_at: Sequence[Any] = ()  # thresholds of the requested scores; empty: predict everything
     words: Sequence[str] = ()  # of the data, for transformations that write words of their own
     data_dir: str | None = None
-    is_drawn_once: bool = False  # all examples have one first text, perturbed alike for all
+    perturbs: str = "text"  # or a part of the prompt, which is perturbed alike for all examples
     splitters: Mapping[str, str] = field(default_factory=dict)  # by transformation, for any worker
     _parsed: dict[str, Transformation] = field(default_factory=dict)
 
@@ -108,7 +99,7 @@ class BlockPredictor:
             decided_at,
             vocabulary(dataset) if needs_words else (),
             settings.data_dir,
-            settings.break_ != "text",
+            settings.break_,
             {each.spec: each.splitter_for(dataset.task) for each in plan},
         )
 
@@ -118,9 +109,9 @@ class BlockPredictor:
         return self.load()
 
     @property
-    def width(self) -> int:
-        """How many numbers there are in a prediction."""
-        return max(1, len(self.task.labels))
+    def is_drawn_once(self) -> bool:
+        """Whether all examples have one first text, which is part of a prompt."""
+        return self.perturbs != "text"
 
     def __call__(self, block: Block) -> BlockResult:
         """Perturb and predict one block."""
@@ -144,7 +135,7 @@ class BlockPredictor:
                 self.task.labels,
                 examples,
                 [None] * len(examples),
-                list(predictions[:, None, :]),
+                predictions.split([1] * len(examples)),
             )
 
     def _perturbations(self, block: Block, costs: Costs) -> tuple[pa.Table, Counter[str]]:
@@ -158,6 +149,7 @@ class BlockPredictor:
                 perturbed.examples,
                 perturbed.variants,
                 predictions,
+                segments=(self.perturbs, "item") if self.is_drawn_once else ("text_a", "text_b"),
                 texts=self._kept_texts(block.transformation, perturbed.variants),
                 disorder=[variant_disorder(variants) for variants in perturbed.variants],
             )
@@ -221,7 +213,7 @@ class BlockPredictor:
         costs["draw"] += time.perf_counter() - began - counted
         return perturbed
 
-    def _predict(self, perturbed: PerturbedBlock, costs: Costs) -> list[Floats]:
+    def _predict(self, perturbed: PerturbedBlock, costs: Costs) -> list[Predictions]:
         """Predictions per example; under curtailment only as many as decide the scores."""
         variants = perturbed.variants
         if not variants:
@@ -233,13 +225,12 @@ class BlockPredictor:
         costs["saved"] += sum(map(len, variants)) - sum(map(len, predictions))
         return predictions
 
-    def _predict_all(self, variants: Sequence[Variants]) -> list[Floats]:
-        predictions = self.model.predict_variants(variants)
-        return np.split(predictions, np.cumsum([len(each) for each in variants])[:-1])
+    def _predict_all(self, variants: Sequence[Variants]) -> list[Predictions]:
+        return self.model.predict_variants(variants).split([len(each) for each in variants])
 
-    def _predict_in_rounds(self, variants: Sequence[Variants], gold: Ints) -> list[Floats]:
+    def _predict_in_rounds(self, variants: Sequence[Variants], gold: Ints) -> list[Predictions]:
         """Predict a few variants of every undecided example at a time."""
-        predictions: list[list[Floats]] = [[] for _ in variants]
+        predictions: list[list[Predictions]] = [[] for _ in variants]
         totals = np.array([len(each) for each in variants])
         predicted = np.zeros(len(variants), dtype=np.int64)
         accepted = np.zeros(len(variants), dtype=np.int64)
@@ -258,9 +249,9 @@ class BlockPredictor:
             for i, found in zip(undecided, self._predict_all(chosen), strict=True):
                 predictions[i].append(found)
                 predicted[i] += len(found)
-                accepted[i] += int((predicted_label(found) == gold[i]).sum())
-                lost[i] += int((no_answer_codes(found) > 0).sum())
-        return [np.concatenate(parts) for parts in predictions]
+                accepted[i] += int((predicted_label(found.values) == gold[i]).sum())
+                lost[i] += int(found.is_failed.sum())
+        return [Predictions.joined(parts) for parts in predictions]
 
     def _is_decided(self, accepted: Ints, predicted: Ints, totals: Ints) -> Bools:
         """Whether no further prediction can change a requested score of an example."""

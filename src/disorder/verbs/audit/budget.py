@@ -11,8 +11,9 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from disorder.errors import BadSetting, DisorderError
-from disorder.runs.settings import Settings
+from disorder.errors import BadSetting, DisorderError, option
+from disorder.requests.settings import Settings
+from disorder.verbs.audit.watching import Watcher
 
 MARGIN = 2.0  # by which the next questions may be dearer than the dearest portion so far
 MILLION = 1_000_000  # prices are for so many tokens
@@ -40,7 +41,7 @@ class Prices:
 
 
 @dataclass
-class Budget:
+class Budget(Watcher):
     """Limits of an audit and what it has spent; `before` is what earlier sessions of it spent.
 
     Of what is left after `elsewhere`, the runs under other prompts before this one, it may spend
@@ -72,7 +73,7 @@ class Budget:
             raise BadSetting(
                 "audit",
                 max_cost=settings.max_cost,
-                need="prices beside it (--price-in, --price-out)",
+                need=f"prices beside it ({option('price_in')}, {option('price_out')})",
             )
         return cls(
             max_questions=settings.max_questions,
@@ -147,16 +148,17 @@ class Budget:
                 self._dearest[name] = max(each, self._dearest.get(name, 0.0))
         self._last = dict(spent)
 
-    def check_counted(self, costs: Mapping[str, float]) -> None:
+    def check(self, costs: Mapping[str, float]) -> None:
         """Raise where a limit is on something that the model does not count."""
         if not _of(costs, "questions"):  # all came from disk so far
             return
         if ("tokens" in self.limits or "cost" in self.limits) and not (
             costs.get("tokens_in") or costs.get("cached") or self.before.get("tokens_in")
         ):
-            option = "--max-tokens" if "tokens" in self.limits else "--max-cost"
+            limit = option("max_tokens" if "tokens" in self.limits else "max_cost")
             raise DisorderError(
-                f"{option}: this model does not count tokens; --max-questions works for every model"
+                f"{limit}: this model does not count tokens; {option('max_questions')} works for "
+                "every model"
             )
 
 

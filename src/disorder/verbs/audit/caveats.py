@@ -8,9 +8,9 @@ from itertools import permutations
 import numpy as np
 
 from disorder.metrics import SkillRatio
-from disorder.runs.conclusion import Caveat, Conclusion, WordBaseline
+from disorder.results.conclusion import Caveat, Conclusion, WordBaseline
 from disorder.types import Floats, Outcomes
-from disorder.verbs.audit.stopping import STOP_WHEN, not_predicted
+from disorder.verbs.audit.watching import STOP_WHEN, not_predicted
 
 SKEWED = 0.6  # share of one label from which accuracy alone says little
 FEW = 10  # examples of a label
@@ -107,6 +107,25 @@ def words_alone(beside: WordBaseline | None, command: str) -> Caveat:
         text = f"the data may not need word order: {figures}; to keep that skill is no fault"
         return Caveat(kind="may_not_need_order", text=text)
     text = f"whether the data needs word order is not known: {figures}; to find out: {command}"
+    return Caveat(kind="order_need_unknown", text=text)
+
+
+def words_explain(beside: WordBaseline | None, command: str) -> Caveat:
+    """What words alone reach on this data, what part of this model's skill that explains, and that
+    it is not known whether order has more to give.
+    """
+    more = "whether order has more to give is not known"
+    if command:
+        more += f"; to find out: {command}"
+    if beside is None:
+        return Caveat(kind="order_need_unknown", text=f"no bag of words was trained here: {more}")
+    skill = max(0.0, beside.value - beside.chance)
+    own = max(1e-9, beside.model - beside.chance)
+    text = (
+        f"a bag of words trained on this data by cross-fitting has a balanced accuracy of "
+        f"{beside.value:.2f} [{beside.low:.2f}, {beside.high:.2f}], chance is {beside.chance:.2f}: "
+        f"that explains {min(1.0, skill / own):.2f} of this model's skill; {more}"
+    )
     return Caveat(kind="order_need_unknown", text=text)
 
 

@@ -11,11 +11,11 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from disorder.abstention import ABSTAINED
 from disorder.metrics import SkillRatio, decompose, two_digits
-from disorder.runs.conclusion import Conclusion, ConclusionKind
-from disorder.runs.run import DIGITS
-from disorder.runs.settings import Settings
+from disorder.predictions import ABSTAINED
+from disorder.requests.settings import Settings
+from disorder.results.conclusion import Conclusion, ConclusionKind
+from disorder.results.run import DIGITS
 from disorder.types import Outcomes
 
 SKILL = "skill_kept"

@@ -1,176 +1,156 @@
-"""The conclusions of an audit under way: drawn for each group under each transformation that keeps
-the words, settled at the end on one transformation.
+"""The conclusions of an audit: one for each group under each transformation that keeps the words,
+and in the end those of the one transformation that says most.
 """
 
 from __future__ import annotations
 
-import shlex
-from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
-from functools import cached_property
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
 from disorder.data import groups
 from disorder.errors import DoesNotApply
 from disorder.metrics import SkillRatio
-from disorder.runs import Run
-from disorder.runs.conclusion import MAIN, Caveat, Conclusion, WordBaseline
-from disorder.runs.run import DIGITS
-from disorder.runs.samples import storable
-from disorder.runs.settings import Settings
-from disorder.types import Bools, Dataset, Floats, Ints, Outcomes, Variants
-from disorder.verbs.audit.block import BlockPredictor
-from disorder.verbs.audit.caveats import caveats_of, of_behaviour, of_repeats, words_alone
+from disorder.metrics.statistics.kinds import KindLimits
+from disorder.metrics.statistics.natural_outcomes import is_by_families
+from disorder.requests.commands import changed, command_line
+from disorder.requests.groups import ReadingOptions
+from disorder.requests.settings import Settings
+from disorder.results.conclusion import MAIN, Caveat, Conclusion, WordBaseline
+from disorder.results.run import DIGITS, Run
+from disorder.transformations import Transformation
+from disorder.types import Bools, Dataset, Example, Floats, Ints, Outcomes, Variants
+from disorder.verbs.audit.caveats import (
+    caveats_of,
+    of_behaviour,
+    of_repeats,
+    words_alone,
+    words_explain,
+)
 from disorder.verbs.audit.concluding import ConclusionLimits, conclude
-from disorder.verbs.audit.stopping import is_stopped_early
+from disorder.verbs.audit.order_kinds import RunFacts, conclude_on_order
 from disorder.verbs.audit.word_baseline import word_baseline
 from disorder.verbs.outcomes import gold_of
 
-KEEPS_SKILL = ("bag_of_words", "mixed")
+KEEPS_SKILL = ("bag_of_words", "bag_or_misled", "order_not_used", "mixed", "mixed_or_bag")
 N_SAMPLED = 50  # examples on which transformations are told apart by what they break
 MOST_TOGETHER = 1 / 3  # of neighbours beyond chance, for a model that keeps its skill to be judged
 FEWEST_ROWS = 50  # that `sanity` trains on
 IN_MEMORY = "data"  # how rows that were given as they are are called
 
 
-@dataclass
-class Conclusions:
-    """What can be concluded so far, by transformation and group."""
-
-    run: Run
-    dataset: Dataset
-    predictor: BlockPredictor
-    settings: Settings
-    drawn: dict[str, dict[str, Conclusion]] = field(default_factory=dict)
-
-    def __post_init__(self) -> None:
-        self.take_originals(self.dataset, np.empty(0, dtype=bool), np.empty(0, dtype=np.int64))
-
-    def take_originals(self, dataset: Dataset, answered: Bools, labels: Ints) -> None:
-        """The examples of the audit, which of them have a prediction for the original text, and
-        which label it is for those.
-        """
-        self.dataset = dataset
-        self.answered = answered
-        self.original_label: Ints = np.full(len(answered), -1, dtype=np.int64)
-        self.original_label[answered] = labels
-
-    def _n_reached(self, outcomes: Outcomes, group: str) -> int:
-        """How many examples of a group had their turn before prediction stopped."""
-        n_done = self.run.stopped_after(outcomes.transformation)
-        column, _, value = group.partition("=")
-        return sum(
-            group == "all" or example.groups.get(column) == value
-            for example in self.dataset.examples[:n_done]
-        )
-
-    def draw(self, outcomes: Outcomes, group: str) -> None:
-        """Conclude on a group of examples under a transformation that keeps their words."""
-        limits = ConclusionLimits.of(self.settings)
+def concluded(
+    outcomes: Outcomes,
+    group: str,
+    *,
+    settings: Settings,
+    skips: Mapping[str, int],
+    model_labels: Sequence[str],
+    n_distinct: int,
+    run: RunFacts,
+    more: Sequence[Caveat] = (),
+) -> Conclusion:
+    """The conclusion on a group of examples under a transformation that keeps their words, with its
+    caveats; `n_distinct` examples differ in their texts, `more` are caveats of the whole run.
+    """
+    limits = ConclusionLimits.of(settings)
+    is_natural = is_by_families(outcomes)
+    if is_natural:
+        kinds = KindLimits(limits.reads_below, limits.bag_above, limits.least_skill)
+        found = conclude_on_order(outcomes, kinds, run, group=group)
+    else:
         found = conclude(outcomes, limits, group=group)
-        found.caveats = [
-            *caveats_of(
-                replace(outcomes, n_skipped=self._n_reached(outcomes, group) - len(outcomes)),
-                skips=self.run.skips.get(outcomes.transformation, {}),
-                renamed=self.settings.labels,
-                model_labels=self.predictor.model.predictor.labels,
-                least_skill=limits.least_skill,
-            ),
-            *of_behaviour(found, outcomes, limits.misled_above),
-            *of_repeats(len({self._texts[str(name)] for name in outcomes.example}), len(outcomes)),
-            *self._of_the_run(outcomes.transformation),
-        ]
-        self.drawn.setdefault(outcomes.transformation, {})[group] = found
+    found.caveats = [
+        *found.caveats,
+        *caveats_of(
+            outcomes,
+            skips=skips,
+            renamed=settings.labels,
+            model_labels=model_labels,
+            least_skill=limits.least_skill,
+        ),
+        *of_behaviour(found, outcomes, limits.misled_above),
+        *([] if is_natural else of_repeats(n_distinct, len(outcomes))),
+        *more,
+    ]
+    return found
 
-    @cached_property
-    def _texts(self) -> dict[str, tuple[str | None, ...]]:
-        """The texts of each example, by the id that outcomes have."""
-        return {storable(example.id): example.texts for example in self.dataset.examples}
 
-    def _of_the_run(self, spec: str) -> list[Caveat]:
-        """Caveats that hold for every group."""
-        found = [Caveat(kind="language", text=text) for text in self.run.language_caveats]
-        if is_stopped_early(self.run, spec):
-            text = (
-                "prediction stopped early (--stop-when, --fail-if), and this interval is that of a "
-                "fixed sample"
-            )
-            found.append(Caveat(kind="stopped_early", text=text))
-        return found
+def main_conclusions(
+    drawn: Mapping[str, Mapping[str, Conclusion]],
+    neighbours: Callable[[str], Neighbours | None],
+) -> dict[str, Conclusion]:
+    """The conclusions by group on one transformation: `derange` where it was measured, else the one
+    that leaves fewest neighbouring words together. `drawn` has them by transformation and group.
+    """
+    if not drawn:
+        return {}
 
-    def settle(self) -> None:
-        """Enter the conclusions of one transformation into the run: `derange` where it was
-        measured, else the one that leaves fewest neighbouring words together.
-        """
-        if not self.drawn:
-            return
-        main = MAIN
-        if MAIN not in self.drawn:
-            # the first of equals, in the user's order
-            main = min(self.drawn, key=self._rank)
-        found = self.drawn[main]
-        self._claim_no_more_than_was_broken(found, main)
-        if any(each.kind in KEEPS_SKILL for each in found.values()):
-            self._ask_the_data(found)
-        self.run.conclusion = found["all"]
-        self.run.conclusions = {name: each for name, each in found.items() if name != "all"}
-
-    def _claim_no_more_than_was_broken(self, found: dict[str, Conclusion], spec: str) -> None:
-        """Skill that is kept where most neighbouring words stay together may rest on their order:
-        only its loss can be concluded from.
-        """
-        kept = self._neighbours(spec)
-        if kept is None or kept.above_chance <= MOST_TOGETHER:
-            return
-        instead = "" if spec == MAIN else f": --with {MAIN} moves every word"
-        for each in found.values():
-            if each.kind in KEEPS_SKILL:
-                each.kind = "undecided"
-                each.because += (
-                    f"; {spec} leaves {kept.beside:.2f} of neighbouring words side by side, so "
-                    f"that the skill that is kept may rest on them{instead}"
-                )
-
-    def _ask_the_data(self, found: dict[str, Conclusion]) -> None:
-        """Whether words alone can answer: then a model that keeps its skill is not at fault."""
-        examples = self.dataset.examples
-        task = self.dataset.task
-        gold = gold_of(task, examples).astype(np.int64)  # of no use for numbers
-        baseline = None
-        if not task.is_regression:
-            baseline = word_baseline(self.dataset, gold, seed=self.settings.seed)
-        for group, chosen, _ in groups(examples, examples):
-            if found.get(group) is None or found[group].kind not in KEEPS_SKILL:
-                continue
-            beside = None
-            if baseline is not None:
-                is_right = self.original_label == gold
-                beside = baseline.beside(gold, is_right, chosen & self.answered)
-            row = None if beside is None else _row(group, beside)
-            if row is not None:
-                self.run.word_baselines.append(row)
-            caveat = words_alone(row, sanity_command(self.run))
-            if caveat.kind == "may_not_need_order" or found[group].kind == "bag_of_words":
-                found[group].caveats.insert(0, caveat)
-
-    def _rank(self, spec: str) -> float:
-        kept = self._neighbours(spec)
+    def in_order(spec: str) -> float:
+        kept = neighbours(spec)
         return 1.0 if kept is None else kept.in_order
 
-    def _neighbours(self, spec: str) -> Neighbours | None:
-        """What a transformation leaves of neighbouring words, on some examples; None where that
-        cannot be said.
-        """
-        if self.predictor.transformation(spec).asks_others:
-            return None
-        counts = np.zeros(4)
-        for example in self.dataset.examples[:N_SAMPLED]:
-            try:
-                counts += neighbours_kept(self.predictor.perturbed(spec, example))
-            except DoesNotApply:
-                continue
-        return Neighbours(*(counts[:3] / counts[3]).tolist()) if counts[3] else None
+    # the first of equals, in the user's order
+    main = MAIN if MAIN in drawn else min(drawn, key=in_order)
+    return {group: _about_what_moved(each, neighbours(main)) for group, each in drawn[main].items()}
+
+
+def _about_what_moved(found: Conclusion, kept: Neighbours | None) -> Conclusion:
+    """Skill that is kept where most neighbouring words stay together may rest on their order: only
+    its loss can be concluded from.
+    """
+    is_moved = kept is None or kept.above_chance <= MOST_TOGETHER
+    if kept is None or is_moved or found.kind not in KEEPS_SKILL:
+        return found
+    spec = found.transformation
+    instead = "" if spec == MAIN else f": --with {MAIN} moves every word"
+    because = (
+        f"{found.because}; {spec} leaves {kept.beside:.2f} of neighbouring words side by side, so "
+        f"that the skill that is kept may rest on them{instead}"
+    )
+    return found.model_copy(update={"kind": "undecided", "because": because})
+
+
+def beside_words_alone(
+    found: Mapping[str, Conclusion],
+    dataset: Dataset,
+    answered: Bools,
+    original_label: Ints,
+    *,
+    seed: int,
+    sanity: str,
+    is_natural: bool,
+) -> tuple[dict[str, Conclusion], list[WordBaseline]]:
+    """Whether words alone can answer: then a model that keeps its skill is not at fault. The
+    conclusions with that as a caveat, and a bag of words beside the model.
+
+    `answered` are the examples with a prediction for the original text, which is `original_label`;
+    `sanity` is the command that finds out more; in a natural audit nothing is excused.
+    """
+    conclusions = dict(found)
+    rows: list[WordBaseline] = []
+    if not any(each.kind in KEEPS_SKILL for each in found.values()):
+        return conclusions, rows
+    examples = dataset.examples
+    gold = gold_of(dataset.task, examples).astype(np.int64)  # of no use for numbers
+    baseline = None
+    if not dataset.task.is_regression:
+        baseline = word_baseline(dataset, gold, seed=seed)
+    for group, chosen, _ in groups(examples, examples):
+        own = found.get(group)
+        if own is None or own.kind not in KEEPS_SKILL:
+            continue
+        beside = None
+        if baseline is not None:
+            beside = baseline.beside(gold, original_label == gold, chosen & answered)
+        row = None if beside is None else _row(group, beside)
+        if row is not None:
+            rows.append(row)
+        caveat = words_explain(row, sanity) if is_natural else words_alone(row, sanity)
+        if caveat.kind == "may_not_need_order" or own.kind == "bag_of_words":
+            conclusions[group] = own.model_copy(update={"caveats": [caveat, *own.caveats]})
+    return conclusions, rows
 
 
 @dataclass(frozen=True)
@@ -189,20 +169,32 @@ class Neighbours:
         return (self.beside - self.by_chance) / max(1e-9, 1 - self.by_chance)
 
 
+def neighbours_under(
+    transformation: Transformation,
+    examples: Sequence[Example],
+    perturbed: Callable[[str, Example], Variants],
+) -> Neighbours | None:
+    """What a transformation leaves of neighbouring words, on some examples; None where that cannot
+    be said.
+    """
+    if transformation.asks_others:
+        return None
+    counts = np.zeros(4)
+    for example in examples[:N_SAMPLED]:
+        try:
+            counts += neighbours_kept(perturbed(transformation.spec, example))
+        except DoesNotApply:
+            continue
+    return Neighbours(*(counts[:3] / counts[3]).tolist()) if counts[3] else None
+
+
 def sanity_command(run: Run) -> str:
     """What to type to find out whether the data needs word order; empty where it is too small."""
     if run.n_available < FEWEST_ROWS:
         return ""
     if run.data == IN_MEMORY:
         return "disorder.sanity with the same data"
-    words = ["disorder", "sanity", run.data]
-    for name in ("columns", "task", "language", "data_dir"):
-        value = run.settings.get(name)
-        if isinstance(value, Mapping):
-            value = ",".join(f"{column}={meaning}" for column, meaning in value.items())
-        if value and value != "auto":
-            words += [f"--{name.replace('_', '-')}", str(value)]
-    return shlex.join(words)
+    return command_line("sanity", run.data, *changed(ReadingOptions, run.settings))
 
 
 def _row(group: str, beside: SkillRatio) -> WordBaseline:

@@ -1,200 +1,290 @@
-"""Measuring: from what a model predicted to the scores, counts and pictures that a run holds."""
+"""What an audit measures on the samples of one transformation: scores and conclusions by group, and
+what its report shows beside them.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
-from disorder.abstention import predicted_label
-from disorder.data import groups
-from disorder.errors import DisorderError
-from disorder.metrics import ORIGINAL, references, scores, step_counts
-from disorder.runs import Omitted, Record, Run
-from disorder.runs.settings import Settings
+from disorder.errors import DisorderError, DoesNotApply
+from disorder.metrics import references, step_counts
+from disorder.predictions import predicted_label
+from disorder.requests.settings import Settings
+from disorder.results.conclusion import Caveat, Conclusion
+from disorder.results.run import EarlyStop, Omitted, Record
 from disorder.transformations import Transformation
-from disorder.types import Bools, Dataset, Example, Floats, Outcomes, Score, Variants
-from disorder.verbs.audit.answers import answers
-from disorder.verbs.audit.block import BlockPredictor
-from disorder.verbs.audit.conclusions import Conclusions
-from disorder.verbs.audit.figures import figures
-from disorder.verbs.audit.outcome_builder import OutcomeBuilder
+from disorder.transformations.applying.transformation import CONTROL_OF, SAME_AS_ORIGINAL
+from disorder.types import Bools, Dataset, Example, Floats, Ints, Outcomes, Variants
+from disorder.verbs.audit.conclusions import concluded
+from disorder.verbs.audit.describing import answers, figures, noteworthy
+from disorder.verbs.audit.order_kinds import ModelBehaviour, RunFacts
 from disorder.verbs.audit.planning import score_points
-from disorder.verbs.audit.predicted import Predicted
-from disorder.verbs.audit.prediction_array import compacted
-from disorder.verbs.audit.probability_scores import ProbabilityScores
-from disorder.verbs.audit.relative_gain import controls, gains
-from disorder.verbs.audit.stopping import use_anytime_intervals
-from disorder.verbs.audit.telling_examples import telling
-from disorder.verbs.outcomes import gold_of
+from disorder.verbs.audit.relative_gain import controls
+from disorder.verbs.audit.watching import FAIL_IF, not_predicted
+from disorder.verbs.outcomes import OutcomeFacts, in_groups, measure
+from disorder.verbs.transformation_samples import TransformationSamples
+
+NOT_REACHED = not_predicted(FAIL_IF)
+STOPPED_EARLY = (
+    "prediction stopped early (--stop-when, --fail-if), and this interval is that of a fixed sample"
+)
 
 
-@dataclass
-class Measuring:
-    """Enters what each stage of an audit gave into its run."""
+@dataclass(frozen=True)
+class Measured:
+    """What the samples of one transformation say."""
 
-    run: Run
-    dataset: Dataset
-    predictor: BlockPredictor
-    builder: OutcomeBuilder
-    plan: Sequence[Transformation]
-    settings: Settings
-    requested: Sequence[str]
-    n_used: int = 0  # examples that some transformation could use
-    acceptance: dict[str, Floats] = field(default_factory=dict)  # of those with a control
+    spec: str
+    scores: Sequence[Record] = ()
+    omitted: Sequence[Omitted] = ()
+    skips: Mapping[str, int] = field(default_factory=dict)
+    failures: Mapping[str, int] = field(default_factory=dict)  # texts without an answer, by reason
+    n_used: int = 0  # examples
+    conclusions: Mapping[str, Conclusion] = field(default_factory=dict)  # by group
+    described: Mapping[str, Any] = field(default_factory=dict)  # tables, by field of the run
+    references: Mapping[str, Sequence[Record]] = field(default_factory=dict)  # by reference model
+    noteworthy: Sequence[Mapping[str, Any]] = ()  # examples
+    acceptance: Floats | None = None  # of each example, NaN where it was not used
+    control: Floats | None = None  # predictions for surface controls, where this is one
 
-    def __post_init__(self) -> None:
-        self.conclusions = Conclusions(self.run, self.dataset, self.predictor, self.settings)
-        self.probability_scores = ProbabilityScores(self.run)
 
-    def take_originals(self, predicted: Predicted) -> Floats:
-        """Measure the original texts; gives their predictions, NaN where there is no answer."""
-        self._count_no_answers(predicted)
-        self.original = predicted.probabilities[:, 0]
-        used = predicted.used
-        if not used.any():
-            reasons = ", ".join(f"{why} ({n:,})" for why, n in predicted.no_answers.items())
-            raise DisorderError(f"the model answered no original text: {reasons}")
-        examples = self._those(used)
-        found = self.original[used]
-        n_skipped = int((~used).sum())
-        outcomes = self.builder.build(examples, found, found[:, None], n_skipped=n_skipped)
-        with self.probability_scores.judged(is_shown=predicted.has_probabilities):
-            self._record(outcomes, examples)
-            use_anytime_intervals(self.run, ORIGINAL)
-        self.conclusions.take_originals(self.dataset, used, outcomes.original_label)
-        return self.original
+@dataclass(frozen=True)
+class Originals:
+    """The predictions for the original texts of all examples, NaN where there is no answer."""
 
-    def take(self, predicted: Predicted, transformation: Transformation) -> None:
-        """Measure all texts under a transformation, and draw what can be concluded from them."""
-        spec = transformation.spec
-        self._count_no_answers(predicted)
-        used = self._usable(predicted)
-        self.run.skips[spec] = dict(sorted(predicted.skips.items()))
-        self.n_used += int(used.sum())
-        if not used.any():
-            return
-        examples = self._those(used)
-        outcomes = self.builder.build(
-            examples,
-            self.original[used],
-            compacted(predicted.probabilities, used),
-            transformation,
-            n_skipped=sum(predicted.skips.values()),
-            n_unanswered=predicted.n_unanswered[used],
-        )
-        with self.probability_scores.judged(is_shown=predicted.has_probabilities):
-            self._record(outcomes, examples, keeps_words=transformation.keeps_words)
-            use_anytime_intervals(self.run, spec)
-            if not outcomes.task.is_regression and not self.predictor.decided_at:
-                self._describe(outcomes, transformation, examples)
-        if spec in self._controlled:
-            self.acceptance[spec] = np.full(len(used), np.nan)
-            self.acceptance[spec][used] = outcomes.acceptance
-
-    def finish(self) -> None:
-        """Compare transformations with their controls; raise where nothing was measured."""
-        if self.acceptance:
-            gold = gold_of(self.dataset.task, self.dataset.examples)
-            is_right = (predicted_label(self.original) == gold).astype(np.float64)
-            self.run.gains = gains(self.plan, is_right, self.acceptance)
-        if any(record.transformation != ORIGINAL for record in self.run.scores):
-            return
-        if self.conclusions.drawn and not self.requested:
-            return  # one number for every text, of which there is no rank correlation
-        if self.requested and self.n_used:
-            raise DisorderError(
-                f"none of the requested scores applies here: {', '.join(self.requested)}; "
-                "see disorder list metrics"
-            )
-        reasons = {reason for skips in self.run.skips.values() for reason in skips}
-        raise DisorderError(
-            f"no example can be perturbed this way: {', '.join(sorted(reasons)) or 'no data'}"
-        )
+    values: Floats
 
     @cached_property
-    def _controlled(self) -> set[str]:
-        """The transformations that have a control, and the controls."""
-        if self.dataset.task.predicts != "labels" or self.predictor.decided_at:
-            return set()
-        return {spec for pair in controls(self.plan).items() for spec in pair}
+    def answered(self) -> Bools:
+        """Which examples have a prediction."""
+        return ~np.isnan(self.values[:, 0])
 
-    def _those(self, used: Bools) -> list[Example]:
-        return [e for e, kept in zip(self.dataset.examples, used, strict=True) if kept]
+    @cached_property
+    def labels(self) -> Ints:
+        """The predicted label numbers; −1 where there is none."""
+        found = np.full(len(self.values), -1, dtype=np.int64)
+        found[self.answered] = predicted_label(self.values[self.answered])
+        return found
 
-    def _count_no_answers(self, predicted: Predicted) -> None:
-        """Count texts without an answer, and examples that are left out for it."""
-        if predicted.no_answers:
-            by_reason = dict(sorted(predicted.no_answers.items()))
-            self.run.no_answers[predicted.stage.spec] = by_reason
-        n_lost = int(((predicted.n_unanswered > 0) & ~predicted.used).sum())
-        if n_lost:
-            predicted.skips["no answer"] += n_lost
 
-    def _usable(self, predicted: Predicted) -> Bools:
-        """Which examples have predictions for their original text and for perturbed ones."""
-        is_answered = ~np.isnan(self.original[:, 0])
-        n_lost = int((predicted.used & ~is_answered).sum())
-        if n_lost:
-            predicted.skips["no answer to the original text"] += n_lost
-        return predicted.used & is_answered
+@dataclass(frozen=True)
+class Measuring:
+    """What is measured, on which data, and how; the same for all transformations of an audit."""
 
-    def _record(
-        self, outcomes: Outcomes, used: Sequence[Example], *, keeps_words: bool = False
-    ) -> None:
-        """Measure all examples, and each group."""
+    dataset: Dataset
+    settings: Settings
+    facts: OutcomeFacts
+    plan: Sequence[Transformation]
+    requested: Sequence[str]
+    perturbed: Callable[[str, Example], Variants]  # all variants of one example
+    model_labels: Sequence[str]
+    language_caveats: Sequence[str] = ()
+    behaviour: ModelBehaviour = field(default_factory=ModelBehaviour)
+
+    def of(
+        self,
+        samples: TransformationSamples,
+        originals: Originals,
+        stops: Sequence[EarlyStop],
+        *,
+        has_probabilities: bool,
+        controls: Mapping[str, Floats],
+    ) -> Measured:
+        """Measure all texts under a transformation, or the original ones, and draw what can be
+        concluded from them; the predictions are not needed any more.
+
+        `stops` are the scores that were watched. `has_probabilities` says whether the model gives
+        any, or labels alone. `controls` has the predictions for surface controls, by their spec.
+        """
+        is_original = samples.transformation is None
+        if is_original and not samples.used.any():
+            reasons = ", ".join(f"{why} ({n:,})" for why, n in samples.failures.items())
+            raise DisorderError(f"the model answered no original text: {reasons}")
+        skips = {} if is_original else _skips(samples, originals)
+        is_control = samples.transformation is not None and samples.transformation.is_control
+        if is_control:
+            samples = self._control(samples, originals)
+            skips.pop(SAME_AS_ORIGINAL, None)
+        chosen = np.flatnonzero(samples.used & originals.answered)
+        found = Measured(samples.spec, skips=skips, failures=_sorted(samples.failures))
+        if not len(chosen):
+            return found
+        if is_control:
+            found = replace(found, control=samples.values[:, 0].copy())
+        n_skipped = len(samples) - len(chosen) if is_original else sum(skips.values())
+        outcomes = samples.outcomes(
+            originals.values,
+            chosen,
+            self.facts,
+            is_last=True,
+            n_skipped=n_skipped,
+            gives_probabilities=has_probabilities,
+            control=controls.get(CONTROL_OF + samples.spec),
+        )
+        found = self._scored(found, samples, outcomes, chosen, stops)
+        is_of_labels = not self.facts.task.is_regression
+        is_described = not is_original and not is_control
+        if is_described and is_of_labels and not self.facts.is_curtailed:
+            found = self._described(found, samples, outcomes, chosen)
+        if samples.spec in self._controlled:
+            acceptance = np.full(len(samples), np.nan)
+            acceptance[chosen] = outcomes.acceptance
+            found = replace(found, acceptance=acceptance)
+        return found
+
+    def _control(
+        self, samples: TransformationSamples, originals: Originals
+    ) -> TransformationSamples:
+        """The samples of a surface control, with the prediction for the original text where the two
+        texts are the same and nothing was predicted again.
+        """
+        values, used = samples.values.copy(), samples.used.copy()
+        for i in np.flatnonzero(np.isnan(values[:, 0, 0]) & originals.answered).tolist():
+            try:
+                self.perturbed(samples.spec, self.dataset.examples[i])
+            except DoesNotApply as reason:
+                if str(reason) == SAME_AS_ORIGINAL:
+                    values[i, 0] = originals.values[i]
+                    used[i] = True
+        return replace(samples, values=values, used=used)
+
+    def _scored(
+        self,
+        found: Measured,
+        samples: TransformationSamples,
+        outcomes: Outcomes,
+        chosen: Ints,
+        stops: Sequence[EarlyStop],
+    ) -> Measured:
+        """All examples, and each group."""
+        transformation = samples.transformation
+        keeps_words = transformation is not None and transformation.keeps_words
+        only = None if transformation is None or not self.requested else self.requested
         points = score_points(self.settings)
-        is_original = outcomes.transformation == ORIGINAL
-        only = None if is_original or not self.requested else self.requested
-        for group, mask, n_all in groups(used, self.dataset.examples):
-            part = outcomes
-            if group != "all":
-                part = replace(outcomes.take(mask), n_skipped=n_all - int(mask.sum()))
-            for name, score in scores(part, keeps_words=keeps_words, points=points, only=only):
-                self._enter(outcomes.transformation, name, group, score)
+        records: list[Record] = []
+        omitted: list[Omitted] = []
+        conclusions = {}
+        everyone = self.dataset.examples
+        used = [everyone[i] for i in chosen.tolist()]
+        for group, part, members in in_groups(outcomes, used, everyone):
+            own, missing = measure(part, group, keeps_words=keeps_words, points=points, only=only)
+            records += [_with_anytime_interval(record, stops) for record in own]
+            omitted += missing
             if keeps_words and self._concludes:
-                self.conclusions.draw(part, group)
-
-    def _enter(self, spec: str, metric: str, group: str, score: Score | str) -> None:
-        if isinstance(score, str):
-            omitted = Omitted(transformation=spec, metric=metric, group=group, reason=score)
-            self.run.omitted.append(omitted)
-        else:
-            self.run.scores.append(Record.of(spec, metric, group, score))
+                conclusions[group] = self._concluded(part, group, members, found.skips, stops)
+        return replace(
+            found,
+            scores=records,
+            omitted=omitted,
+            n_used=len(chosen),
+            conclusions=conclusions,
+        )
 
     @property
     def _concludes(self) -> bool:
         """Whether the scores say how a model reads texts: not those of likelihoods or of perturbed
         prompts, nor where prediction stopped once Ω was decided.
         """
-        is_of_texts = self.settings.break_ == "text" and not self.dataset.task.is_likelihood
-        return is_of_texts and not self.predictor.decided_at
+        is_of_texts = self.settings.break_ == "text" and not self.facts.task.is_likelihood
+        return is_of_texts and not self.facts.is_curtailed
 
-    def _describe(
-        self, outcomes: Outcomes, transformation: Transformation, examples: Sequence[Example]
-    ) -> None:
-        """What the report shows beside the scores: reference models, filters, curves, telling
+    def _concluded(
+        self,
+        outcomes: Outcomes,
+        group: str,
+        members: Sequence[Example],
+        skips: Mapping[str, int],
+        stops: Sequence[EarlyStop],
+    ) -> Conclusion:
+        """The conclusion on a group, with what a reader should know."""
+        own = [stop for stop in stops if stop.transformation == outcomes.transformation]
+        examples = self.dataset.examples[: own[0].n_examples if own else None]
+        column, _, value = group.partition("=")
+        n_reached = sum(
+            group == "all" or example.groups.get(column) == value for example in examples
+        )
+        return concluded(
+            replace(outcomes, n_skipped=n_reached - len(outcomes)),
+            group,
+            settings=self.settings,
+            skips=skips,
+            model_labels=self.model_labels,
+            n_distinct=len({example.texts for example in members}),
+            run=RunFacts(self._moved(outcomes.transformation), self.behaviour),
+            more=self.caveats_of_the_run(own),
+        )
+
+    def _moved(self, spec: str) -> list[str]:
+        """The texts that a transformation moves, where it leaves another in place."""
+        is_pair = self.dataset.examples[0].text_b is not None
+        transformation = next(each for each in self.plan if each.spec == spec)
+        sides = transformation.perturbed_sides(self.dataset.task, is_pair=is_pair)
+        return [f"text_{side}" for side in sides] if is_pair and len(sides) == 1 else []
+
+    def caveats_of_the_run(self, stops: Sequence[EarlyStop]) -> list[Caveat]:
+        """Caveats that hold for every group under a transformation that stopped so."""
+        found = [Caveat(kind="language", text=text) for text in self.language_caveats]
+        if stops or NOT_REACHED in self.dataset.skipped:
+            found.append(Caveat(kind="stopped_early", text=STOPPED_EARLY))
+        return found
+
+    @cached_property
+    def _controlled(self) -> set[str]:
+        """The transformations that have a control, and the controls."""
+        if self.facts.task.predicts != "labels" or self.facts.is_curtailed:
+            return set()
+        return {spec for pair in controls(self.plan).items() for spec in pair}
+
+    def _described(
+        self, found: Measured, samples: TransformationSamples, outcomes: Outcomes, chosen: Ints
+    ) -> Measured:
+        """With what the report shows beside the scores: filters, reference models, curves,
         examples.
         """
-        spec = transformation.spec
-        if transformation.keeps_words:
-            self.run.dev_r[spec] = step_counts(outcomes)
-        for name, reference in references(outcomes):
-            measured = scores(
-                reference, keeps_words=transformation.keeps_words, points={"omega": ()}
-            )
-            records = [
-                Record.of(spec, metric, "all", score)
-                for metric, score in measured
-                if not isinstance(score, str)
-            ]
-            self.run.references.setdefault(name, []).extend(records)
-        self.run.figures[spec] = figures(outcomes)
-        self.run.answers[spec] = answers(outcomes)
+        assert samples.transformation is not None
+        spec = samples.spec
+        keeps_words = samples.transformation.keeps_words
+        examples = [self.dataset.examples[i] for i in chosen.tolist()]
+        tables: dict[str, Any] = {"figures": figures(outcomes), "answers": answers(outcomes)}
+        if keeps_words:
+            tables["dev_r"] = step_counts(outcomes)
+        return replace(
+            found,
+            described=tables,
+            references={
+                name: measure(reference, keeps_words=keeps_words, points={"omega": ()})[0]
+                for name, reference in references(outcomes)
+            },
+            noteworthy=noteworthy(outcomes, examples, lambda i: self.perturbed(spec, examples[i])),
+        )
 
-        def rebuild(i: int) -> Variants:
-            return self.predictor.perturbed(spec, examples[i])
 
-        self.run.telling.extend(telling(outcomes, examples, rebuild))
+def _skips(samples: TransformationSamples, originals: Originals) -> dict[str, int]:
+    """How many examples are left out, by reason."""
+    found = Counter(samples.skips)
+    n_failed = int(((samples.n_failed > 0) & ~samples.used).sum())
+    n_unanswered = int((samples.used & ~originals.answered).sum())
+    for reason, n in (("no answer", n_failed), ("no answer to the original text", n_unanswered)):
+        if n:
+            found[reason] += n
+    return _sorted(found)
+
+
+def _sorted(counts: Mapping[str, int]) -> dict[str, int]:
+    return dict(sorted(counts.items()))
+
+
+def _with_anytime_interval(record: Record, stops: Sequence[EarlyStop]) -> Record:
+    """Where prediction stopped early, watched scores have the intervals that allow for it."""
+    for stop in stops:
+        is_watched = (record.transformation, record.metric) == (stop.transformation, stop.metric)
+        if is_watched and record.group == "all":
+            low, high = min(stop.low, record.value), max(stop.high, record.value)
+            return replace(record, low=low, high=high)
+    return record

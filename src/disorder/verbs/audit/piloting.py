@@ -9,17 +9,17 @@ from typing import Any
 import numpy as np
 
 from disorder.errors import DisorderError
-from disorder.runs.settings import Settings
+from disorder.requests.settings import Settings
 from disorder.transformations import Transformation
 from disorder.types import Costs, Dataset, Outcomes
-from disorder.verbs.audit.block import Block, BlockPredictor
+from disorder.verbs.audit.block import BlockPredictor
 from disorder.verbs.audit.division import stages_of
-from disorder.verbs.audit.outcome_builder import OutcomeBuilder
 from disorder.verbs.audit.planning import planned
-from disorder.verbs.audit.predicted import ExampleNumbers, Predicted
 from disorder.verbs.model_loading import loaded_model
+from disorder.verbs.outcomes import OutcomeFacts
 from disorder.verbs.prompting import bound_prompt
 from disorder.verbs.selected_data import selected_data
+from disorder.verbs.transformation_samples import ExampleNumbers, TransformationSamples
 
 
 @dataclass(frozen=True)
@@ -68,17 +68,18 @@ def _outcomes(
     settings: Settings,
 ) -> Outcomes | None:
     """What was predicted; None where no example can be used."""
-    numbers = ExampleNumbers.of(dataset)
+    numbers = ExampleNumbers.of(dataset.task, dataset.examples)
     found = []
     for stage in stages_of([transformation], settings.q):
-        predicted = Predicted.none_yet(stage, numbers)
-        block = Block("", stage.spec, dataset.examples)
-        predicted.fill(block, predictor(block))
-        found.append(predicted)
+        samples = TransformationSamples.empty(stage.transformation, stage.count, numbers)
+        result = predictor(stage.block(dataset.examples, 0, 0))
+        samples.add(result.table, result.skips, len(numbers))
+        found.append(samples)
     originals, perturbed = found
-    builder = OutcomeBuilder(predictor, settings)
-    places = np.flatnonzero(perturbed.used)
-    outcomes = builder.at(places, dataset.examples, originals.probabilities[:, 0], perturbed)
-    if outcomes is None:
+    original = originals.values[:, 0]
+    chosen = np.flatnonzero(perturbed.used & ~np.isnan(original[:, 0]))
+    if not len(chosen):
         return None
-    return replace(outcomes, n_skipped=len(dataset.examples) - len(outcomes))
+    facts = OutcomeFacts(dataset.task, settings.seed, settings.fidelity)
+    n_skipped = len(numbers) - len(chosen)
+    return perturbed.outcomes(original, chosen, facts, n_skipped=n_skipped)

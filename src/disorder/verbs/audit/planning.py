@@ -7,13 +7,15 @@ from dataclasses import replace
 from functools import partial
 
 from disorder.data import groups, stream
-from disorder.errors import BadSetting, MissingData, MissingPackage
-from disorder.metrics import CURTAILED, ORIGINAL, Metric, planned_names, threshold
+from disorder.errors import BadSetting, DisorderError, MissingData, MissingPackage, option
+from disorder.metrics import CURTAILED, Metric, planned_names, threshold
 from disorder.metrics.omega import CURVE
-from disorder.runs.settings import Settings
+from disorder.requests.settings import Settings
 from disorder.transformations import Transformation, parse, suite
-from disorder.types import Dataset
+from disorder.transformations.words import NATURAL
+from disorder.types import ORIGINAL, Dataset, Task
 from disorder.verbs.audit.prompt_breaking import on_prompts, shot_transformations
+from disorder.verbs.audit.verdicts import RANK
 from disorder.verbs.gate import ScoreNames
 
 LEFT_OUT = "left out:"  # how notes on missing transformations begin
@@ -57,6 +59,20 @@ def planned(
     ]
 
 
+def with_controls(plan: Sequence[Transformation], settings: Settings) -> list[Transformation]:
+    """The transformations, each that moves the words of a text after its surface control, where an
+    audit is natural and measures labels.
+    """
+    is_controlled = settings.fidelity == NATURAL and settings.break_ == "text"
+    if not is_controlled or settings.curtail or RANK in settings.score:
+        return list(plan)
+    found: list[Transformation] = []
+    for each in plan:
+        is_of_texts = each.keeps_words and not each.asks_others
+        found += [replace(each, is_control=True), each] if is_of_texts else [each]
+    return found
+
+
 def _check_training(transformation: Transformation, data_dir: str | None) -> None:
     """Raise when data to learn from cannot be read: better now than after the first hour."""
     for step in transformation.steps:
@@ -98,3 +114,18 @@ def score_names(
             only=requested or None,
         )
     return ScoreNames(found, [name for name, _, _ in groups(dataset.examples, dataset.examples)])
+
+
+def likelihood_task(task: Task, requested: Sequence[str], settings: Settings) -> Task:
+    """The task of comparing likelihoods on the same data."""
+    if set(requested) != {RANK}:
+        others = ", ".join(name for name in requested if name != RANK)
+        raise DisorderError(
+            f"{option('score', RANK)} compares likelihoods and no labels: measure {others} in "
+            "another audit"
+        )
+    if settings.break_ != "text":
+        raise DisorderError(
+            f"{option('score', RANK)} is about texts; leave out {option('break_', settings.break_)}"
+        )
+    return Task(task.name, (), task.breaks, language=task.language, is_likelihood=True)

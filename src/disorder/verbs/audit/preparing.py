@@ -11,28 +11,37 @@ from pathlib import Path
 from typing import Any
 
 from disorder.data import declared_language, named_language, rare_labels
+from disorder.data.families import family_numbers
 from disorder.engines import Engine, engine
-from disorder.errors import DisorderError
+from disorder.errors import DisorderError, option
 from disorder.languages import UNKNOWN
-from disorder.metrics import ORIGINAL, Metric, StopRule, limits
+from disorder.metrics import Metric, StopRule, limits
 from disorder.models import LoadedModel
 from disorder.models.prompting import Prompt
-from disorder.report.notebook_progress import shown_progress
-from disorder.runs import Run, new_run
-from disorder.runs.settings import Settings
+from disorder.requests.settings import Settings
+from disorder.results.notebook_progress import shown_progress
+from disorder.results.run import Run
+from disorder.results.run_folder import new_run
 from disorder.steps import Steps
 from disorder.transformations import Transformation
 from disorder.transformations.tags import resolved, tagger_notes
-from disorder.types import Dataset, Progress
+from disorder.transformations.words import NATURAL
+from disorder.types import ORIGINAL, Dataset, Progress
 from disorder.verbs.audit.auditing import Audit
 from disorder.verbs.audit.block import BlockPredictor
 from disorder.verbs.audit.budget import Budget
-from disorder.verbs.audit.likelihoods import RANK, likelihood_task
-from disorder.verbs.audit.live_gate import LiveGate
-from disorder.verbs.audit.planning import planned_for, requested_scores, score_names
+from disorder.verbs.audit.planning import (
+    likelihood_task,
+    planned_for,
+    requested_scores,
+    score_names,
+    with_controls,
+)
 from disorder.verbs.audit.prompt_breaking import perturbable_prompt
-from disorder.verbs.audit.prompt_spread import PromptTurn
+from disorder.verbs.audit.prompt_spread import PromptShare
 from disorder.verbs.audit.resuming import continue_run, recorded_plan
+from disorder.verbs.audit.verdicts import RANK
+from disorder.verbs.audit.watching import LiveGate, StopWhen, Watcher
 from disorder.verbs.model_loading import load_with, loaded_model
 from disorder.verbs.prompting import bound_prompt
 from disorder.verbs.selected_data import selected_data
@@ -42,26 +51,26 @@ def prepared(
     model: Any,
     data: Any,
     chosen: Settings,
-    folder: Path,
     progress: Progress | None,
     before: Run | None,
-    turn: PromptTurn,
+    turn: PromptShare,
 ) -> Audit:
     """An audit that is ready to go, with all its settings checked."""
     if chosen.break_ == "shots":  # a few examples have a few orders
         chosen = replace(chosen, short="use")
-    # before data is read, and again once their language is known
-    _plan(chosen, _known_language(data, chosen), before)
+    language = _known_language(data, chosen)
+    plan, left_out = _plan(chosen, language, before)
     requested = requested_scores(chosen)
     rule = StopRule.parse(chosen.stop_when) if chosen.stop_when else None
     if rule is not None:
         Metric.named(rule.metric)
     dataset = selected_data(data, chosen)
-    plan, left_out = _plan(chosen, dataset.task.language, before)
+    if dataset.task.language != language:  # it was not known before data was read
+        plan, left_out = _plan(chosen, dataset.task.language, before)
     if RANK in requested:
         dataset = replace(dataset, task=likelihood_task(dataset.task, requested, chosen))
     _check_task(dataset, chosen, rule)
-    gate = _gate(plan, dataset, chosen, requested)
+    watch = _watchers(plan, dataset, chosen, requested, rule)
     decided_at = limits(requested, dataset.task, chosen.fidelity) if chosen.curtail else []
     prompt = bound_prompt(model, dataset, chosen)
     if chosen.break_ != "text":
@@ -79,26 +88,26 @@ def prepared(
     if before is not None:
         continue_run(run, before)
     predictor = BlockPredictor.of(partial(_same, loaded), dataset, plan, chosen, decided_at)
+    budget = Budget.of(
+        chosen,
+        {} if before is None else before.spent,
+        elsewhere=turn.spent,
+        n_sharing=turn.n_left,
+    )
     return Audit(
         dataset=dataset,
         predictor=predictor,
         plan=plan,
         settings=chosen,
         run=run,
-        folder=folder,
         progress=Steps(shown_progress(progress), _work(plan, chosen.q)),
         engine=_engine(predictor, model, dataset, chosen, prompt),
         requested=requested,
-        rule=rule,
+        budget=budget,
+        watch=[*watch, budget],
         is_resumed=before is not None,
-        budget=Budget.of(
-            chosen,
-            {} if before is None else before.spent,
-            elsewhere=turn.spent,
-            n_sharing=turn.n_left,
-        ),
         resume_with=turn.resume_with,
-        gate=gate,
+        families=family_numbers(dataset.examples) if chosen.fidelity == NATURAL else None,
     )
 
 
@@ -118,23 +127,35 @@ def _plan(
     chosen: Settings, language: str | None, before: Run | None
 ) -> tuple[list[Transformation], list[str]]:
     """The transformations, and notes on those that were left out; a resumed run keeps its own."""
-    return planned_for(chosen, language) if before is None else recorded_plan(before)
+    if before is not None:
+        return recorded_plan(before)
+    plan, left_out = planned_for(chosen, language)
+    return with_controls(plan, chosen), left_out
 
 
-def _gate(
-    plan: Sequence[Transformation], dataset: Dataset, chosen: Settings, requested: Sequence[str]
-) -> LiveGate:
-    """The rules of `--fail-if`; one that cannot be decided is an error now, not at the end."""
-    names = score_names(plan, dataset, chosen, requested)
-    return LiveGate.of(chosen.fail_if, names, dataset, chosen.fidelity)
+def _watchers(
+    plan: Sequence[Transformation],
+    dataset: Dataset,
+    chosen: Settings,
+    requested: Sequence[str],
+    rule: StopRule | None,
+) -> list[Watcher]:
+    """What may end prediction early; a rule that cannot be decided is an error now, not at the
+    end.
+    """
+    found: list[Watcher] = [] if rule is None else [StopWhen(rule)]
+    if chosen.fail_if:
+        names = score_names(plan, dataset, chosen, requested)
+        found.append(LiveGate.of(chosen.fail_if, names, dataset))
+    return found
 
 
 def _check_task(dataset: Dataset, chosen: Settings, rule: StopRule | None) -> None:
     if dataset.task.is_regression and (chosen.curtail or rule):
-        option = "curtail" if chosen.curtail else "stop-when"
-        raise DisorderError(f"--{option} is for labels; {dataset.name} has numbers as gold labels")
+        given = option("curtail" if chosen.curtail else "stop_when")
+        raise DisorderError(f"{given} is for labels; {dataset.name} has numbers as gold labels")
     if rule is not None:
-        Metric.named(rule.metric).check_watched(dataset.task, chosen.fidelity)
+        Metric.named(rule.metric).check_watched(dataset.task)
 
 
 def _new_run(

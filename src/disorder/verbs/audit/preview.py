@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Unpack
 
+from disorder.models.loading import check_exists
 from disorder.models.prompting import Prompt
-from disorder.runs.settings import Settings
+from disorder.requests.audit import AuditOptions
+from disorder.requests.keywords import takes_options
+from disorder.requests.settings import Settings
 from disorder.transformations import Transformation
 from disorder.types import Dataset
 from disorder.verbs.audit.budget import Prices
 from disorder.verbs.audit.planning import planned_for
 from disorder.verbs.audit.prompt_breaking import perturbable_prompt
-from disorder.verbs.keyword_settings import settings_of
 from disorder.verbs.prompting import bound_prompt
 from disorder.verbs.selected_data import selected_data
 
@@ -54,9 +56,14 @@ class Preview:
         return [*found, "", "no model call was made (--dry-run)"]
 
 
-def preview(model: Any = "builtin", data: Any = "builtin", **settings: Any) -> Preview:
+@takes_options(AuditOptions)
+def preview(
+    model: Any = "builtin", data: Any = "builtin", **options: Unpack[AuditOptions]
+) -> Preview:
     """The model calls that an audit with these settings would make, with one prompt; makes none."""
-    chosen = settings_of(**settings)
+    chosen = Settings.of(options)
+    if isinstance(model, str):
+        check_exists(model)
     dataset = selected_data(data, chosen)
     plan, left_out = planned_for(chosen, dataset.task.language)
     prompt = bound_prompt(model, dataset, chosen)

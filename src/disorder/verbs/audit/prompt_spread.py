@@ -10,20 +10,17 @@ from typing import Any
 
 import numpy as np
 
-from disorder.data import groups
-from disorder.errors import NothingToMeasure
-from disorder.metrics import ORIGINAL, measure
-from disorder.runs import Run
-from disorder.runs.run import DIGITS
-from disorder.types import Outcomes
+from disorder.results.run import Run
+from disorder.types import ORIGINAL
 from disorder.verbs.compare import FinishedRun
+from disorder.verbs.outcomes import in_groups, measure
 
 Key = tuple[str, str, str]  # transformation, metric, group
 
 
 @dataclass(frozen=True)
-class PromptTurn:
-    """The turn of one prompt among several, which share a budget and are resumed together."""
+class PromptShare:
+    """The share of one prompt among several, which share a budget and are resumed together."""
 
     n_left: int = 1  # prompts without a run, this one included
     spent: Mapping[str, float] = field(default_factory=dict)  # under the prompts before
@@ -78,22 +75,13 @@ def _on_shared(finished: FinishedRun, shared: set[str]) -> Iterator[tuple[Key, f
     for record in finished.run.scores:
         names.setdefault(record.transformation, set()).add(record.metric)
     for spec in (ORIGINAL, *finished.run.transformations):
-        samples = finished.samples(spec)
-        if samples is None:
+        outcomes = finished.outcomes(spec)
+        if outcomes is None:
             continue
-        outcomes = finished.outcomes(spec, samples)
         kept = outcomes.take(np.array([str(name) in shared for name in outcomes.example]))
-        if not len(kept):
-            continue
         used = [by_id[str(name)] for name in kept.example]
-        for group, mask, _ in groups(used, finished.examples):
-            for metric in sorted(names.get(spec, ())):
-                yield from _value(metric, group, kept.take(mask))
-
-
-def _value(metric: str, group: str, outcomes: Outcomes) -> Iterator[tuple[Key, float]]:
-    try:
-        value = measure(metric, outcomes).value
-    except NothingToMeasure:
-        return
-    yield (outcomes.transformation, metric, group), round(float(value), DIGITS) + 0.0
+        for group, part, _ in in_groups(kept, used, finished.examples) if used else ():
+            keeps_words = spec in finished.run.breaks_order
+            records, _ = measure(part, group, keeps_words=keeps_words, only=names.get(spec, ()))
+            for record in records:
+                yield (spec, record.metric, group), record.value

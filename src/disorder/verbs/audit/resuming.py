@@ -4,12 +4,14 @@ have changed since.
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Sequence
 from pathlib import Path
 
-from disorder.errors import DisorderError
-from disorder.runs import Run
+from disorder.errors import DisorderError, option
+from disorder.requests.commands import resume_line
+from disorder.results.run import Run
+from disorder.store.kept import JOURNAL, journal_entries
+from disorder.store.sample_parts import SAMPLES
 from disorder.transformations import Transformation, parse
 from disorder.verbs.audit.planning import LEFT_OUT
 from disorder.verbs.prompting import prompt_files
@@ -24,6 +26,18 @@ def recorded_plan(before: Run) -> tuple[list[Transformation], list[str]]:
     return plan, [note for note in before.notes if note.startswith(LEFT_OUT)]
 
 
+def check_version(folder: Path) -> None:
+    """Raise where an earlier version of disorder wrote some of the parts: it counted and wrote
+    texts in other ways, and a run must not be of two kinds.
+    """
+    entries = journal_entries(folder / SAMPLES / JOURNAL)
+    if any({"predicted", "transformation"} - set(entry) for entry in entries):
+        raise DisorderError(
+            f"{folder} was begun by an earlier version of disorder and cannot be resumed; start it "
+            f"again with another {option('out')}"
+        )
+
+
 def check_taggers(folder: Path, specs: Sequence[str], given: Sequence[str]) -> None:
     """Raise where a folder names a tagger's model to load, and the user does not."""
     named = {parse(spec).spec for spec in given}
@@ -34,7 +48,7 @@ def check_taggers(folder: Path, specs: Sequence[str], given: Sequence[str]) -> N
             raise DisorderError(
                 f"{folder} names the transformation {one_line(spec)}, which loads a tagger; "
                 "nothing is loaded because a folder says so. If you trust it, repeat it: "
-                f"disorder audit --resume {folder} --with {shlex.quote(one_line(spec))}"
+                f"{resume_line(folder, with_=[one_line(spec)])}"
             )
 
 
@@ -44,10 +58,10 @@ def check_prompts(folder: Path, names: Sequence[str], given: Sequence[str]) -> N
     """
     for name in prompt_files(names):
         if name not in given:
+            again = resume_line(folder, prompt=[one_line(name)])
             raise DisorderError(
                 f"{folder} names the prompt {one_line(name)}; no file is read because a folder "
-                "says so. If you trust it, repeat it: disorder audit --resume "
-                f"{folder} --prompt {shlex.quote(one_line(name))}"
+                f"says so. If you trust it, repeat it: {again}"
             )
 
 
@@ -56,15 +70,14 @@ def continue_run(run: Run, before: Run) -> None:
     changed = [name for name in run.hashes if run.hashes[name] != before.hashes.get(name)]
     if changed:
         raise DisorderError(
-            f"--resume: the {' and the '.join(changed)} changed since the run began; "
-            "start a new one"
+            f"the {' and the '.join(changed)} changed since the run began; start a new one"
         )
     if before.taggers != run.taggers:
         raise DisorderError(
-            f"--resume: the run began with {', '.join(before.taggers)} for word classes, which is "
+            f"the run began with {', '.join(before.taggers)} for word "
+            "classes, which is "
             "not what is installed here; install it, or start a new one"
         )
     run.started = before.started
     run.seconds = before.seconds
-    run.n_predictions = before.n_predictions
     run.spent = dict(before.spent)

@@ -7,13 +7,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Unpack
 
-from disorder.errors import BadData, BadSetting, DisorderError, UnknownName, check_keywords
+from disorder.errors import BadData, DisorderError, UnknownName, option
 from disorder.metrics import holm
-from disorder.report.page import visible
-from disorder.runs import Run, read_run
-from disorder.runs.comparison import Comparison
-from disorder.specs import listed
+from disorder.requests.fields import CompareFields
+from disorder.requests.keywords import takes_options
+from disorder.requests.runs import CompareOptions
+from disorder.results.comparison import Comparison
+from disorder.results.page import visible
+from disorder.results.run import Run
+from disorder.results.run_folder import read_run
 from disorder.transformations import parse
 from disorder.verbs.compare.concluding import conclusions_of, main_of
 from disorder.verbs.compare.differences import Comparing
@@ -25,46 +29,42 @@ __all__ = ["FinishedRun", "compare"]
 SAME = ("q", "short", "fidelity")
 
 
-@check_keywords()
+@takes_options(CompareOptions)
 def compare(
     *runs: str | Path | Run,
-    metrics: str | Sequence[str] = (),
-    with_: str | Sequence[str] = (),
-    groups: str | Sequence[str] = ("all",),
     base: str | Path | Run | None = None,
-    pairs: str = "base",
-    seed: int = 0,
+    **options: Unpack[CompareOptions],
 ) -> Comparison:
     """Compare finished runs (or their folders) on the same examples and permutations.
 
-    Gives paired differences with intervals, with Holm's correction over all tests. Each run is
-    compared with `base` (else the first), or with `pairs="all"` each with each. Without `metrics`
-    and `with_` (transformations): all main scores that the runs share. `seed` is that of the
-    resampling.
+    Gives paired differences with intervals, with Holm's correction over all tests. Without
+    `metrics` and `with_`: all main scores that the runs share.
+
+    runs: two or more finished runs, or their folders.
+    base: the run that the others are compared with (default: the first).
     """
-    if pairs not in ("base", "all"):
-        raise BadSetting("compare", pairs=pairs, need="base or all")
+    asked = CompareFields.of(options)
     given = _finished(runs, base)
     for name, finished in zip(_names(given), given, strict=True):
         finished.name = name
-    transformations = listed(with_)
+    transformations = asked.transformations
     for other in given[1:]:
         _check_same(given[0], other, has_chosen=bool(transformations))
     found = Comparing(
         given=given,
         transformations=_chosen(given, transformations),
-        metrics=list(dict.fromkeys(listed(metrics))),
-        groups=list(dict.fromkeys(listed(groups))),
-        pairs=pairs,
-        seed=seed,
+        metrics=list(dict.fromkeys(asked.metrics)),
+        groups=list(dict.fromkeys(asked.groups)),
+        pairs=asked.pairs,
+        seed=asked.seed,
     ).go()
     corrected = holm([difference.p for difference in found.differences])
     for difference, p in zip(found.differences, corrected, strict=True):
         difference.p_holm = float(f"{p:.6g}")
     found.main = main_of([each.run for each in given], _chosen(given, transformations))
     by_name = {each.name: each.run for each in given}
-    found.conclusions = list(conclusions_of(found, by_name, listed(metrics)))
-    found.has_chosen = bool(transformations or listed(metrics))
+    found.conclusions = list(conclusions_of(found, by_name, asked.metrics))
+    found.has_chosen = bool(transformations or asked.metrics)
     return found
 
 
@@ -109,7 +109,7 @@ def _check_same(base: FinishedRun, other: FinishedRun, *, has_chosen: bool) -> N
         told = "; ".join(visible(f"{name} ({x} and {y})") for name, (x, y) in differing.items())
         tip = "audit again"
         if list(differing) == ["transformations"]:
-            tip = "--with T compares one that they share"
+            tip = f"{option('with_', 'T')} compares one that they share"
         raise DisorderError(f"{names} cannot be compared: they differ in {told}; {tip}")
     if base.rows != other.rows:
         raise BadData(

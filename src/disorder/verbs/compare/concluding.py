@@ -8,17 +8,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from disorder.metrics import ORIGINAL, holm
-from disorder.runs import Run
-from disorder.runs.comparison import (
+from disorder.metrics import holm
+from disorder.results.comparison import (
     ALPHA,
     Comparison,
     ComparisonConclusion,
     ComparisonKind,
     Difference,
 )
+from disorder.results.run import Run
+from disorder.results.verdict import NAMES
+from disorder.types import ORIGINAL
 
 SKILL = "skill_kept"
+MISLED = "misled_by_order"
 ACCURACY = ("accuracy", "spearman")  # labels, numbers
 SAME_SKILL = 0.05  # a difference within it counts as none
 SAME_ACCURACY = 0.02
@@ -48,19 +51,50 @@ def conclusions_of(
         accuracy = _one(differences, ORIGINAL, ACCURACY)
         if accuracy is None or not is_wanted:
             continue
-        because = "" if skill else _why_not((base, other), runs, found.main, group)
+        beyond = _beyond_more_or_less((base, other), runs, found.main, group) if skill else ""
+        because = beyond if skill else _why_not((base, other), runs, found.main, group)
         order, right = holm([skill.p if skill else 0.0, accuracy.p])
         yield ComparisonConclusion(
             base=base,
             other=other,
             group=group,
             transformation=found.main,
-            order=_kind(skill, order, SAME_SKILL) if skill else "undecided",
+            order=_kind(skill, order, SAME_SKILL) if skill and not beyond else "undecided",
             accuracy=_kind(accuracy, right, SAME_ACCURACY),
             skill_kept=skill,
             original=accuracy,
             because=because,
         )
+
+
+def _beyond_more_or_less(
+    names: Sequence[str], runs: Mapping[str, Run], spec: str, group: str
+) -> str:
+    """What is said instead of more and less: where order misleads one of the two, or both lose all
+    their skill; empty where neither holds.
+    """
+    kinds = [_kind_of(runs[name], group) for name in names]
+    if MISLED in kinds:
+        told = [_with_kind(name, kind) for name, kind in zip(names, kinds, strict=True)]
+        return "; ".join(told if kinds[0] == MISLED else told[::-1])
+    records = [runs[name].score(spec, SKILL, group) for name in names]
+    values = [record.value for record in records if record is not None]
+    if len(values) == len(names) and all(value <= 0 for value in values):
+        return f"both lose all their skill: {names[0]} and {names[1]}"
+    return ""
+
+
+def _kind_of(run: Run, group: str) -> str:
+    """The kind of a run's conclusion on a group; empty where it has none."""
+    found = run.conclusion if group == "all" else run.conclusions.get(group)
+    return "" if found is None else found.kind
+
+
+def _with_kind(name: str, kind: str) -> str:
+    if kind == MISLED:
+        return f"order misleads {name}"
+    keeps = kind in ("bag_of_words", "bag_or_misled", "order_not_used")
+    return f"{name} keeps its skill" if keeps else f"{name}: {NAMES.get(kind, 'no conclusion')}"
 
 
 def _why_not(names: Sequence[str], runs: Mapping[str, Run], spec: str, group: str) -> str:

@@ -10,13 +10,13 @@ import numpy as np
 
 from disorder.data import groups as groups_of
 from disorder.errors import BadData, DisorderError, NothingToMeasure, UnknownName
-from disorder.metrics import ORIGINAL, decompose, difference_of
-from disorder.report.metric_names import shown
-from disorder.report.page import visible
-from disorder.runs.comparison import Compared, Comparison, Difference
-from disorder.runs.run import DIGITS, Omitted
+from disorder.metrics import decompose, difference_of
+from disorder.results.comparison import Compared, Comparison, Difference
+from disorder.results.metric_names import shown
+from disorder.results.page import visible
+from disorder.results.run import DIGITS, Omitted
 from disorder.transformations import parse
-from disorder.types import Outcomes
+from disorder.types import ORIGINAL, Outcomes
 from disorder.verbs.compare.finished_run import FinishedRun
 
 NEAR = 2 * 10**-DIGITS  # scores in run.json are rounded
@@ -83,14 +83,11 @@ class Comparing:
     def _under(self, spec: str) -> Iterator[Difference]:
         """The differences under one transformation."""
         samples = {finished.name: finished.samples(spec) for finished in self.given}
-        outcomes = {
-            a.name: a.outcomes(spec, found)
-            for a in self.given
-            if (found := samples[a.name]) is not None
-        }
+        outcomes = {finished.name: finished.outcomes(spec) for finished in self.given}
         for base, other in self._pairs():
             first, second = samples[base.name], samples[other.name]
-            if first is None or second is None:
+            mine, theirs = outcomes[base.name], outcomes[other.name]
+            if first is None or second is None or mine is None or theirs is None:
                 self._note(f"{spec} is not compared: no example could be used")
                 continue
             if parse(spec).asks_others:
@@ -101,7 +98,7 @@ class Comparing:
                     f"{visible(spec)}, though their settings agree; audit both with the same "
                     "version of disorder"
                 )
-            yield from self._of_pair(spec, base, other, outcomes[base.name], outcomes[other.name])
+            yield from self._of_pair(spec, base, other, mine, theirs)
 
     def _note(self, note: str) -> None:
         """Keep a note for the reader, once."""

@@ -2,23 +2,173 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from typing import get_args
 
 import numpy as np
 import pyarrow as pa
 
+from disorder.data.families import family_numbers
 from disorder.errors import BadData, DisorderError
-from disorder.metrics import ORIGINAL
-from disorder.report.page import visible
-from disorder.runs import Run, SampleParts, predictions_of, read_examples, read_run
-from disorder.transformations import Transformation, parse
-from disorder.types import Example, Fidelity, Floats, Ints, Outcomes
-from disorder.verbs.outcomes import build_outcomes
+from disorder.results.page import visible
+from disorder.results.run import Run
+from disorder.results.run_folder import read_run
+from disorder.store.examples_file import read_examples
+from disorder.store.sample_parts import SampleParts
+from disorder.store.samples import predictions_of
+from disorder.transformations import parse
+from disorder.transformations.words import NATURAL
+from disorder.types import ORIGINAL, Bools, Example, Fidelity, Floats, Ints, Outcomes
+from disorder.verbs.outcomes import OutcomeFacts
+from disorder.verbs.transformation_samples import ExampleNumbers, TransformationSamples
 
 POSITIONS = ["positions_a", "positions_b"]
+
+
+@dataclass
+class FinishedRun:
+    """A finished run: its examples in the order of their ids, and their place in the run."""
+
+    folder: Path
+    run: Run
+    parts: SampleParts
+    examples: list[Example]
+    turns: Ints
+    name: str = ""
+    _last: tuple[str, pa.Table] | None = None
+
+    @classmethod
+    def open(cls, given: str | Path | Run) -> FinishedRun:
+        """The run in a folder."""
+        run = given if isinstance(given, Run) else read_run(given)  # says what is no folder
+        folder = run.folder
+        if folder is None:
+            raise DisorderError("this run has no folder, so that it cannot be compared")
+        run.check_done()
+        if "q" not in run.settings:
+            raise BadData(f"{folder}/run.json is damaged: its settings have no q")
+        if not (folder / "samples").is_dir():
+            raise BadData(f"{folder} has no samples, which a comparison reads; audit it again")
+        examples = read_examples(folder)
+        turns = sorted(range(len(examples)), key=lambda i: examples[i].id)
+        parts = SampleParts.open(folder, to_write=False, of=run.binding, n_labels=len(run.labels))
+        return cls(folder, run, parts, [examples[i] for i in turns], np.array(turns))
+
+    @property
+    def rows(self) -> list[tuple[str, str, str | None, str]]:
+        """What the run was about."""
+        return [(e.id, e.text_a, e.text_b, e.label) for e in self.examples]
+
+    @property
+    def fidelity(self) -> Fidelity:
+        """Whose definitions it was measured by."""
+        found = self.run.settings.get("fidelity")
+        return next((each for each in get_args(Fidelity) if each == found), "paper")
+
+    def samples(self, spec: str) -> RunSamples | None:
+        """The samples that the scores of a transformation rest on; None where no example could be
+        used.
+        """
+        table = self._table(spec)
+        names, variants, predictions = predictions_of(table)
+        places = self._numbers.places(names)
+        kept = self._is_used(spec, places) & ~np.isnan(predictions[:, 0])
+        if not kept.any():
+            return None
+        positions = table.select(POSITIONS).filter(pa.array(kept))
+        return RunSamples(places[kept], np.asarray(variants)[kept], positions, predictions[kept])
+
+    def outcomes(self, spec: str) -> Outcomes | None:
+        """What the model predicted under a transformation; None where no example could be used."""
+        transformation = None
+        if spec != ORIGINAL:
+            transformation = parse(spec, usual_words=self.run.usual_words(spec))
+        table = self._table(spec)
+        q = int(table["variant"].to_numpy().max(initial=0)) + 1
+        samples = TransformationSamples.empty(transformation, q, self._numbers)
+        samples.add(table, {}, len(self.examples))
+        is_used = self._is_used(spec, np.arange(len(self.examples)))
+        chosen = np.flatnonzero(samples.used & is_used)
+        if not len(chosen):
+            return None
+        self._fill_planned(samples, chosen)
+        return samples.outcomes(
+            self.original,
+            chosen,
+            self._facts,
+            is_last=True,
+            gives_probabilities=self.run.has_probabilities,
+        )
+
+    def _is_used(self, spec: str, places: Ints) -> Bools:
+        """Which of these examples count: an engine may have predicted more by the time --stop-when
+        was met, and one without an answer to the original text is left out.
+        """
+        n_stopped = self.run.stopped_after(spec)
+        n_used = len(self.examples) if n_stopped is None else n_stopped
+        is_reached = self.turns[places] < n_used
+        return np.asarray(is_reached & ~np.isnan(self.original[places, 0]))
+
+    @cached_property
+    def _numbers(self) -> ExampleNumbers:
+        return ExampleNumbers.of(self.run.full_task, self.examples)
+
+    @property
+    def _facts(self) -> OutcomeFacts:
+        is_curtailed = bool(self.run.settings.get("curtail"))
+        return OutcomeFacts(
+            self.run.full_task, self.run.seed, self.fidelity, is_curtailed, self._families
+        )
+
+    @cached_property
+    def _families(self) -> dict[str, int] | None:
+        """The families of the examples of a natural run, by id."""
+        return family_numbers(self.examples) if self.fidelity == NATURAL else None
+
+    def _table(self, spec: str) -> pa.Table:
+        """All parts of a transformation, each checked; the last one read is kept."""
+        if self._last is not None and self._last[0] == spec:
+            return self._last[1]
+        number = 0 if spec == ORIGINAL else self.run.transformations.index(spec) + 1
+        names = self.parts.names_of(spec, number)
+        if not names:
+            raise BadData(f"{self.folder} has no samples of {visible(spec)}; audit it again")
+        self._last = (spec, self.parts.table(names))
+        return self._last[1]
+
+    @cached_property
+    def original(self) -> Floats:
+        """The predictions for the original texts, NaN where there is no answer."""
+        samples = TransformationSamples.empty(None, 1, self._numbers)
+        table = self._table(ORIGINAL)
+        if table.num_rows != len(self.examples) or table["variant"].to_numpy().any():
+            raise BadData(
+                f"{self.folder}: its samples do not hold every original text; audit it again"
+            )
+        samples.add(table, {}, len(self.examples))
+        return samples.values[:, 0]
+
+    def _fill_planned(self, samples: TransformationSamples, chosen: Ints) -> None:
+        """How many variants each example has, where --curtail left some unpredicted and an older
+        version did not say.
+        """
+        transformation = samples.transformation
+        is_known = not self._facts.is_curtailed or bool(samples.n_variants[chosen].all())
+        if transformation is None or is_known:
+            return
+        settings = self.run.settings
+        q = int(settings["q"])
+        # those that depend on a model or other data always draw the full number
+        if settings.get("short") != "use" or transformation.asks_others:
+            samples.n_variants[chosen] = transformation.count(q)
+            return
+        task, seed = self.run.full_task, self.run.seed
+        for i in chosen.tolist():
+            example = self.examples[i]
+            variants = transformation.apply(example, task=task, q=q, seed=seed, short="use")
+            samples.n_variants[i] = len(variants)
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,137 +186,3 @@ class RunSamples:
         mine, theirs = (samples.places * width + samples.variants for samples in (self, other))
         _, i, j = np.intersect1d(mine, theirs, assume_unique=True, return_indices=True)
         return bool(self.positions.take(pa.array(i)).equals(other.positions.take(pa.array(j))))
-
-
-@dataclass
-class FinishedRun:
-    """A finished run: its examples in the order of their ids, and their place in the run."""
-
-    folder: Path
-    run: Run
-    parts: SampleParts
-    examples: list[Example]
-    turns: Ints
-    name: str = ""
-
-    @classmethod
-    def open(cls, given: str | Path | Run) -> FinishedRun:
-        """The run in a folder."""
-        run = given if isinstance(given, Run) else read_run(given)  # says what is no folder
-        folder = run.folder
-        if folder is None:
-            raise DisorderError("this run has no folder, so that it cannot be compared")
-        run.check_done()
-        if "q" not in run.settings:
-            raise BadData(f"{folder}/run.json is damaged: its settings have no q")
-        if not (folder / "samples").is_dir():
-            raise BadData(f"{folder} has no samples, which a comparison reads; audit it again")
-        examples = read_examples(folder)
-        turns = sorted(range(len(examples)), key=lambda i: examples[i].id)
-        parts = SampleParts.open(folder, to_write=False, of=run.binding)
-        return cls(folder, run, parts, [examples[i] for i in turns], np.array(turns))
-
-    @property
-    def rows(self) -> list[tuple[str, str, str | None, str]]:
-        """What the run was about."""
-        return [(e.id, e.text_a, e.text_b, e.label) for e in self.examples]
-
-    @property
-    def fidelity(self) -> Fidelity:
-        """Whose definitions it was measured by."""
-        return "released" if self.run.settings.get("fidelity") == "released" else "paper"
-
-    def samples(self, spec: str) -> RunSamples | None:
-        """The samples that the scores of a transformation rest on, None where no example could be
-        used.
-        """
-        numbers = {example.id: i for i, example in enumerate(self.examples)}
-        table = self._table(spec)
-        names, variants, predictions = predictions_of(table)
-        try:
-            places = np.array([numbers[name] for name in names], dtype=np.int64)
-        except KeyError as name:
-            raise BadData(
-                f"{self.folder}: its samples name example {name}, examples.parquet does not"
-            ) from None
-        n_stopped = self.run.stopped_after(spec)
-        n_used = len(self.examples) if n_stopped is None else n_stopped
-        # an engine may have predicted more by the time --stop-when was met
-        kept = (self.turns[places] < n_used) & ~np.isnan(predictions[:, 0])
-        if spec != ORIGINAL:
-            kept &= ~np.isnan(self.original[places, 0])
-        if not kept.any():
-            return None
-        positions = table.select(POSITIONS).filter(pa.array(kept))
-        return RunSamples(places[kept], np.asarray(variants)[kept], positions, predictions[kept])
-
-    def _table(self, spec: str) -> pa.Table:
-        """All parts of a transformation, each checked against its checksum."""
-        number = 0 if spec == ORIGINAL else self.run.transformations.index(spec) + 1
-        names = sorted(part for part in self.parts.known if part.startswith(f"{number:02d}-"))
-        tables = []
-        for name in names:
-            read = self.parts.read(name)
-            if read is None:
-                raise BadData(
-                    f"{self.folder}: samples/{visible(name)} is missing or damaged; audit it again"
-                )
-            tables.append(read[0])
-        if not tables:
-            raise BadData(f"{self.folder} has no samples of {visible(spec)}; audit it again")
-        return pa.concat_tables(tables)
-
-    @cached_property
-    def original(self) -> Floats:
-        """The predictions for the original texts, NaN where there is no answer."""
-        numbers = {example.id: i for i, example in enumerate(self.examples)}
-        names, _, found = predictions_of(self._table(ORIGINAL))
-        if sorted(names) != sorted(numbers):
-            raise BadData(
-                f"{self.folder}: its samples do not hold every original text; audit it again"
-            )
-        predictions = np.empty_like(found)
-        predictions[[numbers[name] for name in names]] = found
-        return np.asarray(predictions)
-
-    def outcomes(self, spec: str, samples: RunSamples) -> Outcomes:
-        """What the model predicted under a transformation."""
-        q = int(samples.variants.max()) + 1
-        shape = (len(self.examples), q, samples.predictions.shape[1])
-        predictions: Floats = np.full(shape, np.nan, dtype=np.float32)
-        predictions[samples.places, samples.variants] = samples.predictions
-        used = np.unique(samples.places)
-        examples = [self.examples[i] for i in used.tolist()]
-        transformation = None
-        if spec != ORIGINAL:
-            transformation = parse(spec, usual_words=self.run.usual_words(spec))
-        return build_outcomes(
-            self.run.full_task,
-            examples,
-            self.original[used],
-            predictions[used],
-            transformation,
-            seed=self.run.seed,
-            fidelity=self.fidelity,
-            n_planned=self._planned(transformation, examples),
-            gives_probabilities=self.run.has_probabilities,
-        )
-
-    def _planned(
-        self, transformation: Transformation | None, examples: Sequence[Example]
-    ) -> Ints | None:
-        """How many variants each example has, where --curtail left some unpredicted."""
-        settings = self.run.settings
-        q = int(settings["q"])
-        if transformation is None or not settings.get("curtail"):
-            return None
-        # those that depend on a model or other data always draw the full number
-        if settings.get("short") != "use" or transformation.asks_others:
-            return np.full(len(examples), transformation.count(q))
-        task = self.run.full_task
-        return np.array(
-            [
-                len(transformation.apply(e, task=task, q=q, seed=self.run.seed, short="use"))
-                for e in examples
-            ]
-        )

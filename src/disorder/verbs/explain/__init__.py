@@ -6,12 +6,10 @@
 
 from __future__ import annotations
 
-from disorder.report.exhibits import Figure, Picture, Row, Table
+from disorder.results.exhibits import Figure, Picture, Row, Table
 from disorder.verbs.explain.explaining import explain
 from disorder.verbs.explain.folder import (
-    as_json,
     check_format,
-    page,
     write_csvs,
     write_figures,
     write_folder,
@@ -21,7 +19,6 @@ from disorder.verbs.explain.head_exhibits import LIMITS
 from disorder.verbs.explain.result import (
     Explained,
     Explanations,
-    ExplanationSection,
     bounds,
     said,
     signed,
@@ -35,7 +32,6 @@ __all__ = [
     "RANDOM",
     "WITHOUT",
     "Explained",
-    "ExplanationSection",
     "Explanations",
     "Figure",
     "PerturbedExamples",
@@ -44,11 +40,9 @@ __all__ = [
     "Subject",
     "Table",
     "WeighedVersion",
-    "as_json",
     "bounds",
     "check_format",
     "explain",
-    "page",
     "said",
     "signed",
     "text_versions",

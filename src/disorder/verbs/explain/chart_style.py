@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from disorder.report.charts import BLUE as BLUE
-from disorder.report.charts import FONT as FONT
-from disorder.report.charts import GREY as GREY
-from disorder.report.charts import ORANGE as ORANGE
+from disorder.results.charts import BLUE as BLUE
+from disorder.results.charts import FONT as FONT
+from disorder.results.charts import GREY as GREY
+from disorder.results.charts import ORANGE as ORANGE
 
 VegaLite = dict[str, Any]
 LIGHT = "#9ecae1"

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Unpack
 
 from disorder.errors import (
     BadModel,
@@ -17,116 +17,65 @@ from disorder.errors import (
     MissingData,
     MissingPackage,
     NothingToMeasure,
-    check_keywords,
+    option,
 )
 from disorder.registry import ExplanationPart, part, parts
-from disorder.report.notebook_progress import shown_progress
-from disorder.runs.folder_lock import only_writer
-from disorder.runs.settings import Settings
-from disorder.runs.unfinished import Unfinished
+from disorder.requests.explain import ExplainOptions
+from disorder.requests.fields import ExplainFields
+from disorder.requests.keywords import takes_options
+from disorder.requests.settings import Settings
+from disorder.results.notebook_progress import shown_progress
+from disorder.results.result import Section
 from disorder.specs import format_part, parse_part
 from disorder.steps import Steps
+from disorder.store.kept import records
+from disorder.store.store import Store
 from disorder.transformations import Transformation, parse
-from disorder.types import Dataset, Fidelity, Progress
-from disorder.verbs.explain.folder import command_of, write_folder
-from disorder.verbs.explain.result import Explained, Explanations, ExplanationSection
+from disorder.types import Dataset, Progress
+from disorder.verbs.explain.folder import write_folder
+from disorder.verbs.explain.result import Explained, Explanations, section_of
 from disorder.verbs.explain.several_models import short_names, together
-from disorder.verbs.explain.subject import LIMIT, Subject
-from disorder.verbs.keyword_settings import settings_of
+from disorder.verbs.explain.subject import Subject
 from disorder.verbs.model_loading import loaded_model
 from disorder.verbs.prompting import bound_prompt
 from disorder.verbs.selected_data import selected_data
 
-OUTSIDE = (
-    "model",
-    "data",
-    "by",
-    "beside",
-    "with_",
-    "out",
-    "progress",
-)  # parameters that are no settings
 # what one explanation lacks need not stop the others
 CANNOT = (BadModel, MissingData, MissingPackage, NothingToMeasure)
 
 
-@check_keywords()
+@takes_options(ExplainOptions)
 def explain(
     model: Any = "builtin",
     data: Any = "builtin",
     *,
-    by: str | Sequence[str] = (),
     beside: Any = (),
-    with_: str = "derange",
-    q: int = 100,
-    seed: int = 0,
-    limit: int | None = LIMIT,
     out: str | Path | None = None,
-    fidelity: Fidelity = "paper",
-    short: Literal["skip", "use"] = "skip",
-    columns: Mapping[str, str] | str | None = None,
-    labels: Mapping[str, str] | None = None,
-    task: str | None = None,
-    language: str = "auto",
-    data_dir: str | Path | None = None,
-    batch_size: int | None = None,
-    precision: Literal["fp32", "bf16", "int8", "auto"] = "fp32",
-    cache: str | Path | None = None,
-    prompt: str | None = None,
-    shots: int = 0,
-    shots_from: str | Path | None = None,
-    label_words: Mapping[str, str] | str | None = None,
-    option_orders: int = 1,
-    calibrate: str | None = None,
-    chat: str = "auto",
-    base_url: str | None = None,
-    answers: str | None = None,
     progress: Progress | None = None,
+    **options: Unpack[ExplainOptions],
 ) -> Explanations:
     """Show what `model` relies on instead of word order when it predicts `data`.
 
     The result displays in a notebook; `found["overlap"]` is one explanation, `found.records` all
     scores, `found.plot("overlap")` a figure, `found.save(folder)` the page with all its files.
 
-    Args:
-        model: As for `disorder.audit`: a spec (`"hf:FOLDER"`), or a callable or classifier.
-        data: As for `disorder.audit`: a spec (`"data.jsonl"`), rows, or a `Dataset`.
-        by: One explanation or several, with settings if need be: `"lime"`,
-            `["overlap", "minitree:r=1,k=2"]`. None: those that need no more model calls than an
-            audit and fit the task.
-        beside: Another model, or a list of others, to be shown beside `model` in the same pictures,
-            on the same examples and perturbed texts.
-        with_: The transformation that perturbs texts.
-        q: Permutations per example.
-        seed: Seed of every draw.
-        limit: Examples looked at, drawn at random by seed; None for all.
-        out: Folder to write page, figures and CSV into, as the command does.
-        fidelity: `"paper"`: as described; `"released"`: as the authors' code does.
-        short: `"skip"` examples with fewer than `q` distinct variants, or `"use"` what there is.
-        columns: Which columns are which: `{"premise": "text_a", "gold": "label"}`.
-        labels: What the model's labels mean: `{"LABEL_0": "entailment"}`.
-        task: Treat the data as this known task.
-        language: The language of the texts (`"de"`); `"auto"` finds it out.
-        data_dir: Folder with the papers' datasets (else `DISORDER_DATA`).
-        batch_size: Texts per batch (by length if None).
-        precision: `"auto"` takes a faster one if its predictions agree.
-        cache: Folder of the prediction cache, or `"off"`.
-        prompt, shots, shots_from, label_words, option_orders, calibrate, chat: How a language model
-            is asked, as for `disorder.audit`.
-        base_url, answers: The server of an `openai:` model, and how its answers are read.
-        progress: Called with stage, done, total and a note.
+    model: as for `disorder.audit`.
+    data: as for `disorder.audit`.
+    beside: another model, or a list of others, to be shown in the same pictures, on the same
+        examples and perturbed texts.
+    out: folder to write page, figures and CSV into, as the command does.
+    progress: called as progress(stage, done, total, note).
     """
-    everything = dict(locals())  # before any comprehension, which may add names of its own
-    given = {name: value for name, value in everything.items() if name not in OUTSIDE}
-    settings = settings_of(**given)
-    transformation = parse(with_, fidelity=settings.fidelity).tried()
-    wanted = [parsed(spec) for spec in ([by] if isinstance(by, str) else by)]
+    asked = ExplainFields.of(options)
+    settings = Settings.among(asked)
+    transformation = parse(asked.transformation, fidelity=settings.fidelity).tried()
+    wanted = [parsed(spec) for spec in asked.by]
     _check_once(wanted)
     models = [model, *(beside if isinstance(beside, list | tuple) else [beside])]
     folder = None if out is None else Path(out)
-    with only_writer(folder):
+    with Store.open(folder) as store:
         return _explained(
-            models, data, wanted, transformation, settings, folder, shown_progress(progress)
+            models, data, wanted, transformation, settings, store, shown_progress(progress)
         )
 
 
@@ -136,7 +85,7 @@ def _explained(
     wanted: Sequence[BoundExplanation],
     transformation: Transformation,
     settings: Settings,
-    folder: Path | None,
+    store: Store,
     progress: Progress,
 ) -> Explanations:
     """Read the data, load the model, run the explanations, and write them into a folder."""
@@ -162,18 +111,19 @@ def _explained(
         notes=[*dataset.notes, *notes],
         beside=[each.model.name for each in others],
     )
+    store.bind(_made_of(found))
     is_known = all(each.model.fingerprint for each in subjects)
-    unfinished = Unfinished(folder if is_known else None, _made_of(found))
+    kept = store if is_known else Store()
     for each in wanted:
         steps(each.spec, 0, 1, "")
-        found.sections.append(_of_all(each, subjects, unfinished))
+        found.sections.append(_of_all(each, subjects, kept))
         steps(each.spec, 1, 1, "")
     steps.finish()
     if all(each.found is None for each in found.sections):
         raise DisorderError("; ".join(f"{each.name}: {each.reason}" for each in found.sections))
-    if folder is not None:
-        write_folder(folder, found, command_of(found))
-    unfinished.remove()
+    if store.folder is not None:
+        write_folder(store.folder, found)
+    store.finish()
     return found
 
 
@@ -203,10 +153,10 @@ def _subjects(
 
 
 def _of_all(
-    wanted: BoundExplanation, subjects: Sequence[Subject], unfinished: Unfinished
-) -> ExplanationSection:
+    wanted: BoundExplanation, subjects: Sequence[Subject], store: Store
+) -> Section[Explained]:
     """One explanation of every model."""
-    sections = [section(wanted, subject, unfinished) for subject in subjects]
+    sections = [section(wanted, subject, store) for subject in subjects]
     if len(subjects) == 1:
         return sections[0]
     names = short_names([each.model.name for each in subjects])
@@ -242,7 +192,7 @@ def _check_once(wanted: Sequence[BoundExplanation]) -> None:
     if twice:
         raise DisorderError(
             f"explanation {twice} is named twice, and its files have one name: run it again with "
-            "another --out"
+            f"another {option('out')}"
         )
 
 
@@ -255,27 +205,17 @@ def usual(dataset: Dataset) -> list[BoundExplanation]:
     ]
 
 
-def section(
-    wanted: BoundExplanation, subject: Subject, unfinished: Unfinished
-) -> ExplanationSection:
+def section(wanted: BoundExplanation, subject: Subject, store: Store) -> Section[Explained]:
     """Run one explanation; what it cannot show becomes its reason."""
     found = None
     reason = ""
     try:
         _check_fits(wanted.part, subject.dataset)
         compute = partial(wanted.part.function, subject, **wanted.settings)
-        found = unfinished.record(f"{subject.model.name} {wanted.spec}", Explained, compute)
+        found = store.once(f"{subject.model.name} {wanted.spec}", compute, records(Explained))
     except CANNOT as error:
         reason = str(error)
-    return ExplanationSection(
-        spec=wanted.spec,
-        name=wanted.part.name,
-        asks=wanted.part.asks,
-        paper=wanted.part.paper,
-        summary=wanted.part.summary,
-        found=found,
-        reason=reason,
-    )
+    return section_of(wanted.part, wanted.spec, found, reason)
 
 
 def _check_fits(entry: ExplanationPart, dataset: Dataset) -> None:

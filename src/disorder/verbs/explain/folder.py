@@ -2,67 +2,33 @@
 
 from __future__ import annotations
 
-import json
-import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
-from disorder.errors import DisorderError
-from disorder.report import charts
-from disorder.report.exhibits import Figure, Table, as_csv
-from disorder.report.number_text import fixed
-from disorder.report.page import template, write_report
-from disorder.runs.run import Run
-from disorder.runs.run_folder import make_folder, read_run
-from disorder.runs.settings import Settings
-from disorder.runs.storage import remove_files, write_atomically
-from disorder.verbs.explain.result import Explanations, ExplanationSection, bounds
-from disorder.verbs.explain.subject import LIMIT
+from disorder.errors import DisorderError, option
+from disorder.requests.commands import changed, command_line
+from disorder.requests.explain import ExplainOptions
+from disorder.results import charts
+from disorder.results.exhibits import Figure, Table, as_csv
+from disorder.results.page import write_report
+from disorder.results.run import Run
+from disorder.results.run_folder import read_run
+from disorder.results.saving import write_result
+from disorder.store.storage import make_folder, write_atomically
+from disorder.verbs.explain.result import Explanations
 
-SCHEMA_VERSION = 1
-SHOWN = 12  # rows of a table on the page
 FORMATS = (".svg", ".png")
-REPEATED = (
-    "fidelity",
-    "short",
-    "columns",
-    "labels",
-    "task",
-    "language",
-    "data_dir",
-    "batch_size",
-    "precision",
-    "cache",
-    "language",
-    "prompt",
-    "shots",
-    "shots_from",
-    "label_words",
-    "option_orders",
-    "calibrate",
-    "chat",
-)  # settings in the command that repeats a result, where they differ from the default
 
 
-def write_folder(folder: str | Path, result: Explanations, command: str) -> None:
-    """Write explain.html, explain.json, and every figure as SVG with its CSV.
-
-    Those of an earlier result go first: stopped half-way, no old page stands beside new figures.
+def write_folder(folder: Path, found: Explanations) -> None:
+    """Write explain.html, explain.json, and every figure as SVG with its CSV, where an audit may
+    lie.
     """
-    folder = Path(folder)
-    make_folder(folder)
-    remove_files(folder, ("explain.html", "explain.json"))
-    for figure in result.figures:
-        _write(folder / f"{figure.name}.svg", figure.svg.encode())
-        _write(folder / f"{figure.name}.csv", as_csv(figure.rows))
-    for table in result.tables:
-        _write(folder / f"{table.name}.csv", as_csv(table.rows))
-    record = json.dumps(as_json(result), indent=1, ensure_ascii=False) + "\n"
-    _write(folder / "explain.json", record.encode())
-    audit = _audited(folder, result)
-    html = page(result, command, has_report=audit is not None)
-    _write(folder / "explain.html", html.encode("utf-8", "backslashreplace"))
+    audit = _audited(folder, found)
+    links = {"The audit of this model": "report.html"} if audit is not None else {}
+    result = replace(found.result, links=links)
+    write_result(folder, result, record="explain.json", page_name="explain.html")
     if audit is not None:
         write_report(folder, audit)
 
@@ -83,9 +49,9 @@ def write_figures(path: Path, result: Explanations) -> list[Path]:
     before the ending.
     """
     check_format(path)
-    figures = list(result.figures)
+    figures = result.figures
     if not figures:
-        raise DisorderError("--figure: there is no figure to write")
+        raise DisorderError(f"{option('figure')}: there is no figure to write")
     paths = _paths(path, [figure.name for figure in figures])
     for where, figure in zip(paths, figures, strict=True):
         _write(where, charts.png(figure.svg) if where.suffix == ".png" else figure.svg.encode())
@@ -95,7 +61,7 @@ def write_figures(path: Path, result: Explanations) -> list[Path]:
 def check_format(path: Path) -> None:
     """Raise on a file ending that is not supported for figures."""
     if path.suffix not in FORMATS:
-        raise DisorderError(f"--figure {path}: end the name in {' or '.join(FORMATS)}")
+        raise DisorderError(f"{option('figure', path)}: end the name in {' or '.join(FORMATS)}")
 
 
 def write_csvs(path: Path, result: Explanations) -> list[Path]:
@@ -104,7 +70,7 @@ def write_csvs(path: Path, result: Explanations) -> list[Path]:
     """
     exhibits: list[Figure | Table] = [*result.figures, *result.tables]
     if not exhibits:
-        raise DisorderError("--csv: there is no table to write")
+        raise DisorderError(f"{option('csv')}: there is no table to write")
     paths = _paths(path, [each.name for each in exhibits])
     for where, each in zip(paths, exhibits, strict=True):
         _write(where, as_csv(each.rows))
@@ -122,106 +88,18 @@ def _paths(path: Path, names: Sequence[str]) -> list[Path]:
     ]
 
 
-def as_json(result: Explanations) -> dict[str, Any]:
-    """All findings as plain data, with the rows of every figure and table."""
-    return {
-        "schema_version": SCHEMA_VERSION,
-        "model": result.model,
-        "beside": list(result.beside),
-        "data": result.data,
-        "n_examples": result.n_examples,
-        "n_available": result.n_available,
-        "labels": list(result.labels),
-        "transformation": result.transformation,
-        "settings": dict(result.settings),
-        "hashes": dict(result.hashes),
-        "version": result.version,
-        "notes": result.notes,
-        "explanations": [_section(section) for section in result.sections],
-    }
-
-
-def _section(section: ExplanationSection) -> dict[str, Any]:
-    record: dict[str, Any] = {"name": section.name, "spec": section.spec, "asks": section.asks}
-    if section.found is None:
-        return record | {"reason": section.reason}
-    found = section.found
-    scores = [
-        {"name": name} | bounds(score) | {"skipped": score.skipped}
-        for name, score in found.scores.items()
-    ]
-    return record | {
-        "finding": found.finding,
-        "scores": scores,
-        "notes": list(found.notes),
-        "skips": dict(found.skips),
-        "figures": [_exhibit(figure) for figure in found.figures],
-        "tables": [_exhibit(table) for table in found.tables],
-    }
-
-
-def _exhibit(exhibit: Figure | Table) -> dict[str, Any]:
-    return {"name": exhibit.name, "caption": exhibit.caption, "rows": list(exhibit.rows)}
-
-
-def page(result: Explanations, command: str, *, has_report: bool = False) -> str:
-    """The findings as one page of HTML that works from disk."""
-    html: str = template("explain_page.html").render(
-        result=result,
-        command=command,
-        has_report=has_report,
-        in_folder=True,
-        shown=SHOWN,
-        cell=_cell,
-    )
-    return html
-
-
-def notebook_html(result: Explanations) -> str:
-    """The sections of the page alone, with their style, for the output of a notebook cell."""
-    html: str = template("explain_notebook.html").render(
-        result=result, in_folder=False, shown=SHOWN, cell=_cell
-    )
-    return html
-
-
 def command_of(result: Explanations) -> str:
     """The command that repeats a result: every setting that differs from its default."""
     settings = result.settings
-    words = ["disorder", "explain", result.model, result.data]
-    for name in result.beside:
-        words += ["--beside", name]
-    for section in result.sections:
-        words += ["--by", section.spec]
-    words += ["--with", result.transformation, "--q", str(settings["q"])]
-    words += ["--seed", str(settings["seed"])]
-    limit = result.n_examples if settings["limit"] is None else settings["limit"]
-    if limit != LIMIT:
-        words += ["--limit", str(limit)]
-    usual = Settings()
-    for name in REPEATED:
-        if settings[name] and settings[name] != getattr(usual, name):
-            words += [f"--{name.replace('_', '-')}", _typed(settings[name])]
-    return shlex.join(words)
-
-
-def _typed(value: Any) -> str:
-    """A setting as it is typed after its option."""
-    if isinstance(value, list | tuple):
-        return " ".join(map(str, value))  # there is one prompt at most
-    if isinstance(value, Mapping):
-        return ",".join(f"{key}={to}" for key, to in value.items())
-    return str(value)
-
-
-def _cell(value: Any) -> str:
-    if value is None:
-        return ""
-    if isinstance(value, float):
-        return fixed(value)
-    if type(value) is int:  # a bool is shown as True or False
-        return f"{value:,}"
-    return str(value)
+    made = {
+        **settings,
+        "by": [section.spec for section in result.sections],
+        "transformation": result.transformation,
+        "limit": result.n_examples if settings["limit"] is None else settings["limit"],
+    }
+    beside = [word for name in result.beside for word in ("--beside", name)]
+    words = [result.model, result.data, *beside, *changed(ExplainOptions, made)]
+    return command_line("explain", *words)
 
 
 def _write(path: Path, content: bytes) -> None:

@@ -9,7 +9,7 @@ from typing import Literal
 import numpy as np
 from numpy.random import Generator
 
-from disorder.abstention import predicted_label
+from disorder.predictions import predicted_label
 from disorder.randomness import generator
 from disorder.transformations.rendering import render
 from disorder.types import Example, Floats, Ints, Sentence, Texts

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
 from disorder.errors import NothingToMeasure, UnknownName
-from disorder.report.exhibits import Figure, Picture, Row, Table
-from disorder.report.number_text import MINUS, with_interval
-from disorder.runs.folder_lock import FolderLock
+from disorder.registry import ExplanationPart
+from disorder.results.exhibits import Figure, Picture, Row, Table
+from disorder.results.number_text import MINUS, score_row, with_interval
+from disorder.results.render import notebook
+from disorder.results.result import Result, Section
+from disorder.store.store import Store
 from disorder.types import Score
 
 
@@ -31,22 +34,27 @@ class Explained:
     skips: Mapping[str, int] = field(default_factory=dict)
 
 
-@dataclass(frozen=True)
-class ExplanationSection:
+def section_of(
+    part: ExplanationPart, spec: str, found: Explained | None, reason: str = ""
+) -> Section[Explained]:
     """One explanation as requested, with what it found or the reason why it found nothing."""
+    about = " · ".join(filter(None, (spec, part.paper, part.summary.replace("`", ""))))
+    section: Section[Explained] = Section(part.name, part.asks, about, reason=reason, spec=spec)
+    return section if found is None else with_found(section, found)
 
-    spec: str
-    name: str
-    asks: str
-    paper: str
-    summary: str
-    found: Explained | None
-    reason: str = ""
 
-    @property
-    def line(self) -> str:
-        """The finding, or why there is none."""
-        return f"not shown: {self.reason}" if self.found is None else self.found.finding
+def with_found(section: Section[Explained], found: Explained) -> Section[Explained]:
+    """A section with what its explanation found."""
+    skips = [f"left out: {count:,} ({reason})" for reason, count in found.skips.items()]
+    return replace(
+        section,
+        found=found,
+        reason="",
+        findings=[found.finding],
+        figures=found.figures,
+        tables=found.tables,
+        notes=[*found.notes, *skips],
+    )
 
 
 @dataclass(repr=False)
@@ -64,10 +72,11 @@ class Explanations:
     settings: Mapping[str, Any]
     transformation: str
     hashes: Mapping[str, str]
-    sections: list[ExplanationSection] = field(default_factory=list)
+    sections: list[Section[Explained]] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     version: str = version("disorder")
     beside: Sequence[str] = ()
+    command: str = ""  # repeats it, where it is part of something larger
 
     @property
     def about(self) -> str:
@@ -96,18 +105,52 @@ class Explanations:
         ]
 
     @property
-    def figures(self) -> Iterator[Figure]:
-        """Every figure, in the order of the page."""
-        for section in self.sections:
-            if section.found is not None:
-                yield from section.found.figures
+    def result(self) -> Result:
+        """The envelope, from which page and record are made."""
+        from disorder.verbs.explain.folder import command_of
+
+        return Result(
+            verb="explain",
+            about=self.about,
+            headline="What does the model rely on instead of order?",
+            request=self.settings,
+            body=self,
+            records=self.records,
+            sections=self.sections,
+            notes=self.notes,
+            command=self.command or command_of(self),
+            facts={
+                "data": f"{self.data} ({self.hashes['data']})",
+                "model": f"{self.model} ({self.hashes['model'] or 'no hash'})",
+                "version": f"disorder {self.version}",
+            },
+        )
 
     @property
-    def tables(self) -> Iterator[Table]:
+    def figures(self) -> list[Figure]:
+        """Every figure, in the order of the page."""
+        return self.result.figures
+
+    @property
+    def tables(self) -> list[Table]:
         """Every table, in the order of the page."""
-        for section in self.sections:
-            if section.found is not None:
-                yield from section.found.tables
+        return self.result.tables
+
+    def as_data(self) -> Row:
+        """What was explained, and on what."""
+        return {
+            "model": self.model,
+            "beside": list(self.beside),
+            "data": self.data,
+            "n_examples": self.n_examples,
+            "n_available": self.n_available,
+            "labels": list(self.labels),
+            "transformation": self.transformation,
+            "settings": dict(self.settings),
+            "hashes": dict(self.hashes),
+            "version": self.version,
+            "notes": self.notes,
+        }
 
     def plot(self, name: str) -> Picture:
         """The figure of that name, as a picture that a notebook displays and `.save` writes."""
@@ -118,10 +161,10 @@ class Explanations:
 
     def save(self, folder: str | Path) -> Path:
         """Write the page, every figure and the data behind it into a folder; returns the folder."""
-        from disorder.verbs.explain.folder import command_of, write_folder  # it renders this class
+        from disorder.verbs.explain.folder import write_folder
 
-        with FolderLock(Path(folder)):
-            write_folder(Path(folder), self, command_of(self))
+        with Store.open(Path(folder)):
+            write_folder(Path(folder), self)
         return Path(folder)
 
     def __getitem__(self, name: str) -> Explained:
@@ -139,9 +182,7 @@ class Explanations:
         return "\n".join([f"Explanations of {self.about}", *lines])
 
     def _repr_html_(self) -> str:
-        from disorder.verbs.explain.folder import notebook_html
-
-        return notebook_html(self)
+        return notebook(self.result)
 
 
 def said(score: Score) -> str:
@@ -157,14 +198,4 @@ def signed(score: Score, scale: float = 1.0) -> str:
 
 def bounds(score: Score) -> Row:
     """A number with its interval, for a row."""
-    return {
-        "value": _rounded(score.value),
-        "low": _rounded(score.low),
-        "high": _rounded(score.high),
-        "n": score.n,
-    }
-
-
-def _rounded(number: float) -> float:
-    """Six decimals, without the sign of a negative zero."""
-    return round(float(number), 6) + 0.0
+    return score_row(score)

@@ -7,8 +7,9 @@ from dataclasses import replace
 from typing import Any
 
 from disorder.errors import DisorderError
-from disorder.report.exhibits import Figure, Table
-from disorder.verbs.explain.result import Explained, ExplanationSection
+from disorder.results.exhibits import Figure, Table
+from disorder.results.result import Section
+from disorder.verbs.explain.result import Explained, with_found
 
 ACROSS = 2  # models beside each other; more go on below
 WIDTH = 320
@@ -24,7 +25,7 @@ def short_names(models: Sequence[str]) -> list[str]:
     return ends if len(set(ends)) == len(ends) else list(models)
 
 
-def together(sections: Mapping[str, ExplanationSection]) -> ExplanationSection:
+def together(sections: Mapping[str, Section[Explained]]) -> Section[Explained]:
     """One section of what an explanation found of several models, which are its keys.
 
     A model of which it found nothing is a note; where it found nothing of any, so is the reason.
@@ -34,7 +35,7 @@ def together(sections: Mapping[str, ExplanationSection]) -> ExplanationSection:
     failed = [f"{name}: {each.line}" for name, each in sections.items() if each.found is None]
     if not found:
         return replace(first, reason="; ".join(failed))
-    return replace(first, found=_merged(found, failed), reason="")
+    return with_found(first, _merged(found, failed))
 
 
 def _merged(found: Mapping[str, Explained], failed: Sequence[str]) -> Explained:

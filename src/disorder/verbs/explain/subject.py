@@ -15,7 +15,7 @@ import numpy as np
 from disorder.data import vocabulary
 from disorder.errors import DoesNotApply, NothingToMeasure
 from disorder.models import LoadedModel
-from disorder.runs.settings import Settings
+from disorder.requests.settings import Settings
 from disorder.transformations import Transformation, parse
 from disorder.types import (
     Bools,
@@ -30,7 +30,7 @@ from disorder.types import (
     Variants,
 )
 from disorder.verbs.context import RunContext
-from disorder.verbs.outcomes import build_outcomes, gold_of
+from disorder.verbs.outcomes import OutcomeFacts, build_outcomes, gold_of
 
 LIMIT = 500  # examples looked at unless the user says otherwise
 CHUNK = 4096  # texts per step of progress
@@ -178,15 +178,14 @@ class Subject:
     def _outcomes(
         self, transformation: Transformation, places: Ints, predictions: Floats, *, n_skipped: int
     ) -> Outcomes:
+        facts = OutcomeFacts(self.task, self.settings.seed, self.settings.fidelity)
         return build_outcomes(
-            self.task,
+            facts,
             [self.examples[i] for i in places.tolist()],
             self.original[places],
             predictions,
             transformation,
             n_skipped=n_skipped,
-            seed=self.settings.seed,
-            fidelity=self.settings.fidelity,
         )
 
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from disorder.errors import UnknownName
-from disorder.report.exhibits import Figure, Row
+from disorder.results.exhibits import Figure, Row
 from disorder.transformations.tags import UNIVERSAL
 from disorder.types import Bools, Fidelity, Floats, Ints, PositionRows, Score, Sentence
 from disorder.verbs.explain.chart_style import colours, name, number, offset
@@ -61,7 +61,7 @@ def signatures(
         words, which = np.unique([word.lower() for word in sentence.words], return_inverse=True)
         own = np.zeros((len(words), len(UNIVERSAL)))
         np.add.at(own, which, counts)
-        if fidelity == "paper":
+        if fidelity != "released":
             own /= np.maximum(own.sum(axis=1, keepdims=True), 1)
         for word, row in zip(words.tolist(), own, strict=True):
             if word not in places:

@@ -9,10 +9,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from disorder.abstention import ABSTAINED, predicted_label, with_abstention
 from disorder.errors import BadModel, MissingPackage
 from disorder.models import n_heads
-from disorder.report.exhibits import Figure, Row
+from disorder.predictions import ABSTAINED, predicted_label, with_abstention
+from disorder.results.exhibits import Figure, Row
 from disorder.types import Pair, Texts
 from disorder.verbs.explain.explanations.lime import by_lime
 from disorder.verbs.explain.head_matching import N_PAIRS, TiedWords, found_heads

@@ -172,7 +172,7 @@ class VersionStyle:
     pill: tuple[str, str, str]  # fill, letters, edge
 
 
-ORIGINAL = VersionStyle("the text", ORANGE, "600", "600", (INK, "white", INK))
+ORIGINAL_STYLE = VersionStyle("the text", ORANGE, "600", "600", (INK, "white", INK))
 UNCHANGED = VersionStyle("unchanged", BLUE, "400", "400", ("white", INK, BLUE))
 FLIPPED = VersionStyle("flipped", ORANGE, "400", "700", (ORANGE, "black", ORANGE))
 
@@ -205,7 +205,7 @@ def _card(card: ReorderingCard, top: float, width: float, *, is_first: bool) -> 
         parts.append(_version(card.words, card.unchanged, y, UNCHANGED))
         parts.append(_threads(card.words, card.unchanged, card.original, y, BLUE))
         y += ROW_GAP
-    parts.append(_version(card.words, card.original, y, ORIGINAL))
+    parts.append(_version(card.words, card.original, y, ORIGINAL_STYLE))
     if card.flipped is not None:
         parts.append(_threads(card.words, card.original, card.flipped, y, ORANGE))
         y += ROW_GAP
@@ -217,7 +217,7 @@ def _version(words: Sequence[str], version: TextVersion, y: float, style: Versio
     """A row of words with frames around those that moved, its title and its prediction."""
     parts = [text(16, y - 2, style.title, size=13, style='font-weight="600"')]
     n_moved = int(version.is_moved.sum())
-    if style is not ORIGINAL:
+    if style is not ORIGINAL_STYLE:
         count = f"{n_moved} word{'s' if n_moved > 1 else ''} moved"
         parts.append(text(16, y + 13, count, size=11, colour=GREY))
     starts = _starts(words, version.order)

@@ -12,13 +12,13 @@ from typing import Literal
 
 import numpy as np
 
-from disorder.abstention import ABSTAINED
 from disorder.errors import BadSetting, NothingToMeasure
 from disorder.metrics import average, share
+from disorder.predictions import ABSTAINED
 from disorder.randomness import digest
-from disorder.report.exhibits import Figure, Row, Table
+from disorder.results.exhibits import Figure, Row, Table
 from disorder.transformations.rendering import variant_texts
-from disorder.types import Bools, Example, Floats, Ints, Pair, Score
+from disorder.types import ORIGINAL, Bools, Example, Floats, Ints, Pair, Score
 from disorder.verbs.explain.chart_style import domain, intervals, name, number
 from disorder.verbs.explain.result import Explained, bounds, said
 from disorder.verbs.explain.subject import PerturbedExamples, Subject
@@ -37,7 +37,6 @@ WHICH = {
     "right": "right on the original text",
     "all": "drawn",
 }
-ORIGINAL = "original"
 SHUFFLED = "shuffled"
 N_DRAWN = 3  # examples in the drawing
 ALL = 0  # as the number of examples

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from html import escape
 
-from disorder.report.page import visible
+from disorder.results.page import visible
 from disorder.verbs.explain.chart_style import FONT
 
 WIDTH = 720  # of a drawing

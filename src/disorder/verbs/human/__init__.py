@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from disorder.verbs.human.import_export import export, import_answers
 from disorder.verbs.human.ratings import ALL, MAJORITY, MODEL, PERTURBED
-from disorder.verbs.human.score_tables import print_scores, score_notes, score_rows, summary_line
+from disorder.verbs.human.score_tables import score_grids, score_notes, summary_line
 from disorder.verbs.human.scoring import HumanOmitted, HumanRecord, HumanScores, score
 from disorder.verbs.human.task_making import MadeTask, make
 
@@ -25,9 +25,8 @@ __all__ = [
     "export",
     "import_answers",
     "make",
-    "print_scores",
     "score",
+    "score_grids",
     "score_notes",
-    "score_rows",
     "summary_line",
 ]

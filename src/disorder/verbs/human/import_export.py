@@ -13,9 +13,10 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Literal
 
-from disorder.errors import BadData, DisorderError, UnknownName
-from disorder.runs.storage import cannot_write, write_named_file
+from disorder.errors import BadData, DisorderError, UnknownName, option
+from disorder.results.csv_text import cell_text, csv_text
 from disorder.standard_output import standard_output
+from disorder.store.storage import cannot_write, write_named_file
 from disorder.untrusted_files import parse_json, read_file
 from disorder.verbs.human.answer_store import AnswerStore, HumanAnswer, StaleAnswer
 from disorder.verbs.human.task_folder import (
@@ -42,7 +43,7 @@ def export(folder: str | Path, out: str | Path, *, what: Exported = "answers") -
     folder = Path(folder)
     out = Path(out)
     if what not in WHAT:
-        raise UnknownName("thing to export (--what)", what, WHAT)
+        raise UnknownName(f"thing to export ({option('what')})", what, WHAT)
     suffix = _suffix(out, "--out")
     read_task(folder)
     if what == "items":
@@ -150,11 +151,7 @@ def _suffix(path: Path, what: str) -> str:
 
 
 def _as_csv(rows: Sequence[Mapping[str, Any]]) -> str:
-    text = io.StringIO()
-    writer = csv.DictWriter(text, fieldnames=list(rows[0]), lineterminator="\n")
-    writer.writeheader()
-    writer.writerows(rows)
-    return text.getvalue()
+    return csv_text(list(rows[0]), (row.values() for row in rows), is_exact=True)
 
 
 def _as_jsonl(rows: Iterable[Mapping[str, Any]]) -> str:
@@ -193,7 +190,7 @@ def _read_csv(file: Path) -> Iterator[PlacedRow]:
                 raise BadData(
                     f"{file.name}, row {number}: not as many columns as the header has; {NOTHING}"
                 )
-            yield f"row {number}", row
+            yield f"row {number}", {name: cell_text(cell) for name, cell in row.items()}
     except csv.Error as error:
         raise BadData(f"{file.name}, line {reader.line_num}: {error}; {NOTHING}") from None
 

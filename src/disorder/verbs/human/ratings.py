@@ -10,8 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from disorder.errors import BadData, NothingToMeasure
-from disorder.metrics import ORIGINAL
-from disorder.types import Bools, Floats, Ints
+from disorder.types import ORIGINAL, Bools, Floats, Ints
 from disorder.verbs.human.agreement import MIN_VOTES, NO_ANSWER, majority
 from disorder.verbs.human.answer_store import AnswerStore, HumanAnswer
 from disorder.verbs.human.task_folder import (

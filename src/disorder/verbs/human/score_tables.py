@@ -1,4 +1,4 @@
-"""What `disorder human score` prints: UNLI Table 4 and WS Table 4 with intervals, and what is
+"""What `disorder human score` shows: UNLI Table 4 and WS Table 4 with intervals, and what is
 missing and why.
 """
 
@@ -6,17 +6,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from rich.box import SIMPLE_HEAD
-from rich.console import Console
-from rich.table import Table
-from rich.text import Text
-
-from disorder.metrics import ORIGINAL
-from disorder.report.wording import interval, spread
+from disorder.results.grid import Cell, Column, Grid
+from disorder.results.number_text import interval
+from disorder.types import ORIGINAL
 from disorder.verbs.human.ratings import ALL, MAJORITY, MODEL, PERTURBED
 from disorder.verbs.human.scoring import HumanRecord, HumanScores
 
-Rows = list[list[str]]
 TITLES = {
     "fleiss_kappa": "Fleiss’ κ",
     "krippendorff_alpha": "Krippendorff’s α",
@@ -41,22 +36,13 @@ COLUMNS = {
 }
 
 
-def print_scores(scores: HumanScores, console: Console) -> None:
-    """Print the scores of a task."""
-    console.print(Text(summary_line(scores), style="bold"))
-    for rows in score_rows(scores):
-        console.print(_table(rows))
-    for line in score_notes(scores):
-        console.print(Text(line))
-
-
-def score_rows(scores: HumanScores) -> list[Rows]:
-    """The tables: evaluators, transformations, agreement; the first row of each is its head."""
+def score_grids(scores: HumanScores) -> list[Grid]:
+    """The tables: evaluators, transformations, agreement; one without a comparison is left out."""
     texts = _texts(scores)
     agreement = _agreement(scores)
     tables = [_evaluators(scores)]
-    tables += [texts] if len(texts) > 2 else []
-    return [*tables, agreement] if len(agreement) > 1 else tables
+    tables += [texts] if len(texts.rows) > 1 else []
+    return [*tables, agreement] if agreement.rows else tables
 
 
 def score_notes(scores: HumanScores) -> list[str]:
@@ -72,33 +58,24 @@ def summary_line(scores: HumanScores) -> str:
     return f"{scores.n_items:,} items from {scores.source}: {question}"
 
 
-def _table(rows: Rows) -> Table:
-    (first, *columns), *others = rows
-    table = Table(box=SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
-    table.add_column(first, overflow="fold", min_width=14)
-    for column in columns:
-        table.add_column(column, justify="right", no_wrap=True)
-    for row in others:
-        table.add_row(*map(Text, row))
-    return table
-
-
 def _names(scores: HumanScores) -> list[str]:
     """Every evaluator that was measured, people first."""
     return list(dict.fromkeys(r.evaluator for r in scores.scores if r.metric == "accuracy"))
 
 
-def _evaluators(scores: HumanScores) -> Rows:
+def _evaluators(scores: HumanScores) -> Grid:
     """UNLI Table 4: one row per evaluator."""
     measured = {(record.metric, record.group) for record in scores.scores}
     columns = {title: place for title, place in COLUMNS.items() if place in measured}
-    rows = [["Evaluator", "n", *columns]]
+    rows = []
     for name in _names(scores):
         records = [scores.score(name, *place) for place in columns.values()]
         n = next((record.n for record in records if record), 0)
-        rows.append([_title(scores, name), f"{n:,}", *[_cell(record) for record in records]])
-    rows.append(["chance", "", f"{scores.chance:.3f}", *[""] * (len(columns) - 1)])
-    return rows
+        cells = map(Cell.short, records)
+        rows.append([Cell(_title(scores, name)), Cell(f"{n:,}"), *cells])
+    others = [Cell()] * (len(columns) - 1)
+    rows.append([Cell("chance"), Cell(), Cell(f"{scores.chance:.3f}"), *others])
+    return Grid([Column("Evaluator", "name"), *map(Column, ("n", *columns))], rows)
 
 
 def _title(scores: HumanScores, evaluator: str) -> str:
@@ -106,37 +83,33 @@ def _title(scores: HumanScores, evaluator: str) -> str:
     return {ALL: f"all {n}", MAJORITY: f"majority of {n}"}.get(evaluator, evaluator)
 
 
-def _cell(record: HumanRecord | None) -> str:
-    return spread(record) if record else ""
-
-
-def _percent(record: HumanRecord | None) -> str:
+def _percent(record: HumanRecord | None) -> Cell:
     if record is None:
-        return ""
-    return f"{100 * record.value:.2f} {100 * record.low:.0f}–{100 * record.high:.0f}"
+        return Cell()
+    return Cell(f"{100 * record.value:.2f}", f"{100 * record.low:.0f}–{100 * record.high:.0f}")
 
 
-def _texts(scores: HumanScores) -> Rows:
+def _texts(scores: HumanScores) -> Grid:
     """WS Table 4: one row per transformation; what is counted depends on the question."""
     is_valid_task = scores.kind == "valid"
     metric = "invalid" if is_valid_task else "accuracy"
     title = "% invalid" if is_valid_task else "accuracy"
-    cell = _percent if is_valid_task else _cell
+    cell = _percent if is_valid_task else Cell.short
     shown = [name for name in _names(scores) if name in (ALL, MAJORITY, MODEL)] or _names(scores)
-    rows = [["Transformation", "n", *[f"{title}, {_title(scores, name)}" for name in shown]]]
+    heads = ["n", *(f"{title}, {_title(scores, name)}" for name in shown)]
+    rows = []
     transformations = dict.fromkeys(
         r.transformation for r in scores.scores if r.metric == metric and r.transformation != ALL
     )
     for name in transformations:
         records = [scores.score(who, metric, transformation=name) for who in shown]
         n = max((record.n for record in records if record), default=0)
-        cells = [cell(record) for record in records]
-        rows.append([ROWS.get(name, name), f"{n:,}", *cells])
-    return rows
+        rows.append([Cell(ROWS.get(name, name)), Cell(f"{n:,}"), *map(cell, records)])
+    return Grid([Column("Transformation", "name"), *map(Column, heads)], rows)
 
 
-def _agreement(scores: HumanScores) -> Rows:
-    rows = [["Agreement", "n", "value"]]
+def _agreement(scores: HumanScores) -> Grid:
+    rows = []
     for record in scores.scores:
         if record.metric not in TITLES:
             continue
@@ -145,8 +118,9 @@ def _agreement(scores: HumanScores) -> Rows:
         who = f"all {len(scores.answered)}{AGREEMENT_ON[record.transformation]}"
         if record.metric == "cohen_kappa":
             who = record.evaluator
-        rows.append([f"{TITLES[record.metric]}, {who}", f"{record.n:,}", interval(record)])
-    return rows
+        name = f"{TITLES[record.metric]}, {who}"
+        rows.append([Cell(name), Cell(f"{record.n:,}"), Cell.of(record)])
+    return Grid([Column("Agreement", "name"), Column("n"), Column("value")], rows)
 
 
 def _notes(scores: HumanScores) -> Iterator[str]:

@@ -19,10 +19,10 @@ from pydantic import BaseModel
 from pydantic.dataclasses import dataclass as checked_dataclass
 
 from disorder.errors import NothingToMeasure
-from disorder.metrics import ORIGINAL, mean, share
-from disorder.report.notebook_progress import shown_progress
-from disorder.runs import Record
-from disorder.types import Bools, Floats, Ints, Progress, Score
+from disorder.metrics import mean, share
+from disorder.results.notebook_progress import shown_progress
+from disorder.results.run import Record
+from disorder.types import ORIGINAL, Bools, Floats, Ints, Progress, Score
 from disorder.verbs.human.agreement import (
     MIN_VOTES,
     TIE,

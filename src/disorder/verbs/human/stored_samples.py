@@ -6,7 +6,10 @@ from collections.abc import Collection, Iterator
 from pathlib import Path
 from typing import Any
 
-from disorder.errors import BadData
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from disorder.store.sample_parts import SampleParts
 
 SampleRow = dict[str, Any]
 
@@ -43,21 +46,15 @@ def read_samples(
     *,
     examples: Collection[str] | None = None,
 ) -> Iterator[SampleRow]:
-    """The rows of some transformations, and of some examples if given."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-    import pyarrow.dataset as ds
+    """The rows of some transformations, and of some examples if given; each part is checked."""
+    parts = SampleParts.open(folder, to_write=False)
+    for name in sorted(parts.known):
+        table = parts.read(name)
+        wanted = _is_one_of(table["transformation"], transformations)
+        if examples is not None:
+            wanted = pc.and_(wanted, _is_one_of(table["example"], examples))
+        yield from table.filter(wanted).select(columns).to_pylist()
 
-    def is_one_of(column: str, names: Collection[str]) -> Any:
-        return pc.field(column).cast(pa.string()).isin(pa.array(sorted(names), pa.string()))
 
-    wanted = is_one_of("transformation", transformations)
-    if examples is not None:
-        wanted &= is_one_of("example", examples)
-    parts = sorted((folder / "samples").glob("*.parquet"))
-    try:
-        for batch in ds.dataset(parts).to_batches(columns=columns, filter=wanted):
-            yield from batch.to_pylist()
-    except (OSError, pa.ArrowInvalid) as error:
-        reason = str(error).splitlines()[0]
-        raise BadData(f"{folder / 'samples'} cannot be read ({reason})") from None
+def _is_one_of(column: pa.ChunkedArray, names: Collection[str]) -> pa.ChunkedArray:
+    return pc.is_in(column.cast(pa.string()), value_set=pa.array(sorted(names), pa.string()))

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from disorder.errors import DisorderError
-from disorder.metrics import ORIGINAL
+from disorder.errors import DisorderError, option
+from disorder.types import ORIGINAL
 from disorder.verbs.human.even_draw import draw_in_turn, even_shares, short_or_long, shuffled
 from disorder.verbs.human.text_pool import PooledText, TextGroup, TextPool
 
@@ -54,7 +54,8 @@ def draw_texts(
         shortages += _shortages(group, quotas[group], taken)
     if not drawn:
         raise DisorderError(
-            f"nothing to draw from {pool.name}: no example fits; try --all, or another --with"
+            f"nothing to draw from {pool.name}: no example fits; try {option('all')}, or another "
+            f"{option('with_')}"
         )
     notes = [f"too few for an even draw: {'; '.join(shortages)}"] if shortages else []
     return drawn, notes
@@ -71,7 +72,7 @@ def group_quotas(
     if not perturbed and not with_originals:
         raise DisorderError(
             "nothing to draw: original texts are left out and no transformation is named; "
-            "add --with"
+            f"add {option('with_')}"
         )
     halves = [part for part in (perturbed, originals if with_originals else []) if part]
     quotas: dict[TextGroup, int] = {}

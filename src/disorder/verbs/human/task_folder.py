@@ -15,8 +15,7 @@ from pydantic import BaseModel, Field, ValidationError
 
 from disorder.errors import BadData
 from disorder.randomness import generator
-from disorder.runs import make_folder
-from disorder.runs.storage import remove_files, write_atomically
+from disorder.store.storage import make_folder, remove_files, write_atomically
 from disorder.untrusted_files import read_file, read_json
 
 SCHEMA_VERSION = 1

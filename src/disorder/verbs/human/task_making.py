@@ -11,14 +11,16 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from os.path import isdir
 from pathlib import Path
-from typing import Literal
+from typing import Literal, Unpack
 
-from disorder.errors import BadSetting, DisorderError
-from disorder.metrics import ORIGINAL
+from disorder.errors import BadOption, DisorderError, option
 from disorder.randomness import generator
-from disorder.runs.folder_lock import FolderLock
+from disorder.requests.fields import HumanMakeFields
+from disorder.requests.human import HumanMakeOptions
+from disorder.requests.keywords import takes_options
+from disorder.store.store import Store
 from disorder.transformations import parse, suite
-from disorder.types import Task
+from disorder.types import ORIGINAL, Task
 from disorder.verbs.human.answer_store import AnswerStore
 from disorder.verbs.human.instructions import NLI, instructions_for, question_for
 from disorder.verbs.human.task_drawing import DrawnText, draw_texts
@@ -55,81 +57,69 @@ class MadeTask:
     counts: dict[str, dict[str, int]]
 
 
-def make(
-    source: str | Path,
-    out: str | Path,
-    *,
-    task: TaskKind = "label",
-    n: int = 200,
-    seed: int = 0,
-    with_: str | Sequence[str] = (),
-    accepted: bool = True,
-    whole: bool | None = None,
-    annotators: str | Sequence[str] = ("a", "b", "c"),
-    columns: Mapping[str, str] | None = None,
-    data_dir: str | None = None,
-) -> MadeTask:
+@takes_options(HumanMakeOptions, verb="human make")
+def make(source: str | Path, out: str | Path, **options: Unpack[HumanMakeOptions]) -> MadeTask:
     """Draw a blind, balanced sample from a run folder or a data spec, and write a task folder.
 
-    `task` is what people are asked: for the label, or whether a text is a valid sentence. `with_`
-    names transformations (of the run, if the source is one). `accepted` takes from a run only
-    perturbed texts that got the gold label. `whole` mixes in as many original texts; by default
-    where people judge validity, and where the source is no run. The same `seed` draws the same
-    sample.
+    source: a run folder, or a data spec.
+    out: the task folder.
     """
     out = Path(out)
     source = str(source)
-    specs = [with_] if isinstance(with_, str) else list(with_)
-    names = [annotators] if isinstance(annotators, str) else list(annotators)
-    _check_settings(task, n, names)
-    with FolderLock(out):
+    asked = HumanMakeFields.of(options)
+    _check_names(asked.annotators)
+    with Store.open(out):
         _check_folder(out)
         is_run = isdir(source)  # Path.is_dir raises on a name that is too long
         if is_run:
-            pool = pool_from_run(Path(source), specs, seed=seed, is_accepted_only=accepted)
+            pool = pool_from_run(
+                Path(source),
+                asked.transformations,
+                seed=asked.seed,
+                is_accepted_only=asked.accepted,
+            )
         else:
-            pool = _pool_of_data(source, specs, task, seed, columns or {}, data_dir)
-        _check_pool(pool, task, source)
-        with_originals = (task == "valid" or not is_run) if whole is None else whole
-        drawn, notes = draw_texts(pool, n, with_originals=with_originals)
+            pool = _pool_of_data(source, asked)
+        _check_pool(pool, asked.task, source)
+        is_mixed = asked.task == "valid" or not is_run
+        with_originals = is_mixed if asked.whole is None else asked.whole
+        drawn, notes = draw_texts(pool, asked.n, with_originals=with_originals)
         pool.check([entry.text for entry in drawn])
-        numbered = _numbered(drawn, seed)
-        about = _task_record(pool, task, drawn, notes, is_accepted_only=accepted and is_run)
-        return _written(out, pool, about, numbered, names)
+        numbered = _numbered(drawn, asked.seed)
+        about = _task_record(
+            pool, asked.task, drawn, notes, is_accepted_only=asked.accepted and is_run
+        )
+        return _written(out, pool, about, numbered, asked.annotators)
 
 
-def _pool_of_data(
-    source: str,
-    specs: Sequence[str],
-    task: TaskKind,
-    seed: int,
-    columns: Mapping[str, str],
-    data_dir: str | None,
-) -> TextPool:
+def _pool_of_data(source: str, asked: HumanMakeFields) -> TextPool:
     """The texts of a dataset; for validity the transformations default to those of Word Salad."""
+    specs = asked.transformations
     defaults: list[str] = []
-    if task == "valid":
+    if asked.task == "valid":
         defaults = [spec for spec in suite("salad") if not parse(spec).asks_others]
-    pool = pool_from_data(source, specs or defaults, seed=seed, columns=columns, data_dir=data_dir)
+    pool = pool_from_data(
+        source,
+        specs or defaults,
+        seed=asked.seed,
+        columns=asked.columns,
+        data_dir=asked.data_dir,
+    )
     if not specs:
         pool.drop_copies()
     return pool
 
 
-def _check_settings(task: str, n: int, annotators: Sequence[str]) -> None:
-    if task not in ("label", "valid"):
-        raise BadSetting("human make", task=task, need="label or valid")
-    if n < 1:
-        raise BadSetting("human make", n=n, need="1 or more")
+def _check_names(annotators: Sequence[str]) -> None:
     for name in annotators:
         if not is_annotator_name(name):
             need = (
                 f"names of 1 to {MAX_NAME} letters with commas between, "
                 f"none of them {', '.join(RESERVED)}"
             )
-            raise BadSetting("human make", annotators=name, need=need)
+            raise BadOption("human make", annotators=name, need=need)
     if not annotators or len(set(annotators)) < len(annotators):
-        raise BadSetting(
+        raise BadOption(
             "human make", annotators=",".join(annotators), need="one or more names, each once"
         )
 
@@ -137,10 +127,14 @@ def _check_settings(task: str, n: int, annotators: Sequence[str]) -> None:
 def _check_folder(out: Path) -> None:
     """Raise rather than write over answers, or over a folder that holds something else."""
     if (out / ANSWERS).exists() and AnswerStore(out).answers(with_undone=True):
-        raise DisorderError(f"{out} holds answers; choose another --out (nothing was changed)")
+        raise DisorderError(
+            f"{out} holds answers; choose another {option('out')} (nothing was changed)"
+        )
     others = {path.name for path in out.iterdir() if not path.name.startswith(".")} - {*FILES}
     if others and not (out / TASK).exists():
-        raise DisorderError(f"{out} holds something else than a task; choose another --out")
+        raise DisorderError(
+            f"{out} holds something else than a task; choose another {option('out')}"
+        )
 
 
 def _check_pool(pool: TextPool, task: TaskKind, source: str) -> None:
@@ -148,7 +142,8 @@ def _check_pool(pool: TextPool, task: TaskKind, source: str) -> None:
     if task == "label":
         if pool.task.is_regression:
             raise DisorderError(
-                f"the labels of {source} are numbers; people can give labels only: use --task valid"
+                f"the labels of {source} are numbers; people can give labels only: use "
+                f"{option('task', 'valid')}"
             )
         return
     for spec, _ in pool.groups:

@@ -12,13 +12,14 @@ from pathlib import Path
 
 from disorder.data import read_data
 from disorder.errors import DisorderError, DoesNotApply, UnknownName
-from disorder.metrics import ORIGINAL
 from disorder.randomness import generator
-from disorder.report.wording import main_transformation
-from disorder.runs import Run, read_examples, read_run
+from disorder.results.run import Run
+from disorder.results.run_folder import read_run
+from disorder.results.wording import main_transformation
+from disorder.store.examples_file import read_examples
 from disorder.transformations import Transformation, parse, stored_texts
 from disorder.transformations.rendering import variant_texts
-from disorder.types import Example, Task, Texts, Variants
+from disorder.types import ORIGINAL, Example, Task, Texts, Variants
 from disorder.verbs.human.stored_samples import (
     SampleRow,
     read_positions,

@@ -13,22 +13,41 @@ from disorder.verbs.perturb.task_rows import Row, TaskRows, write_files
 
 HEAD = '''"""Original and perturbed texts as tasks of inspect_ai; written by disorder.
 
-The answer is right when it begins with the word of the gold label.
+The answer is right when it is the word of the gold label, whatever its case and punctuation.
 """
 
+import re
 from pathlib import Path
 
 from inspect_ai import Task, task
 from inspect_ai.dataset import json_dataset
-from inspect_ai.scorer import match
+from inspect_ai.scorer import CORRECT, INCORRECT, Score, accuracy, scorer, stderr
 from inspect_ai.solver import generate
+
+
+def is_right(answer: str, gold: str) -> bool:
+    """Whether an answer is the gold word and nothing else."""
+    said, wanted = (re.findall(r"\\w+", text.casefold()) for text in (answer, gold))
+    return said == wanted
+
+
+@scorer(metrics=[accuracy(), stderr()])
+def gold_word():
+    """The answer is the word of the gold label."""
+
+    async def score(state, target):
+        answer = state.output.completion
+        value = CORRECT if is_right(answer, target.text) else INCORRECT
+        return Score(value=value, answer=answer)
+
+    return score
 
 
 def _task(name: str) -> Task:
     return Task(
         dataset=json_dataset(str(Path(__file__).parent / f"{name}.jsonl"), name=name),
         solver=generate(),
-        scorer=match(location="begin"),
+        scorer=gold_word(),
     )
 '''
 TASK = '''

@@ -12,10 +12,9 @@ from dataclasses import dataclass, field, replace
 from heapq import nsmallest
 from itertools import chain, islice
 from pathlib import Path
-from typing import IO, Any, Literal
+from typing import IO, Any, Literal, Unpack
 
 from disorder.data import (
-    column_names,
     declared_language,
     detected_language,
     drawing_key,
@@ -25,47 +24,32 @@ from disorder.data import (
     stream,
     vocabulary,
 )
-from disorder.errors import BadSetting, DisorderError, DoesNotApply, check_keywords
+from disorder.errors import DisorderError, DoesNotApply, option
 from disorder.languages import AUTO
 from disorder.models import load
-from disorder.runs.cache_folder import default_folder
-from disorder.runs.settings import Settings
-from disorder.runs.storage import cannot_write, replacing
-from disorder.specs import listed
+from disorder.requests.fields import ExportFields, PerturbFields
+from disorder.requests.keywords import takes_options
+from disorder.requests.perturb import ExportOptions, PerturbOptions
+from disorder.requests.settings import Settings
+from disorder.store.cache_folder import default_folder
+from disorder.store.storage import cannot_write, replacing
 from disorder.transformations import Transformation, parse
 from disorder.transformations import suite as suite_specs
-from disorder.types import Dataset, Example, Fidelity, Task, Variants
+from disorder.types import Dataset, Example, Task, Variants
 from disorder.verbs.context import RunContext
-from disorder.verbs.model_loading import label_names
 from disorder.verbs.perturb.inspect_ai import write_inspect
 from disorder.verbs.perturb.lm_eval import write_lm_eval
 from disorder.verbs.perturb.records import records_of
 from disorder.verbs.perturb.task_rows import TaskRows, file_name
-from disorder.verbs.prompting import label_words_of, prompt_of
+from disorder.verbs.prompting import prompt_of
 
 EXPORTS = {"lm-eval": write_lm_eval, "inspect": write_inspect}
 AS_WRITTEN: Any = {"encoding": "utf-8", "errors": "surrogatepass", "newline": "\n"}
 CHUNK = 512  # examples perturbed together, so that taggers and models get batches
 
 
-@check_keywords()
-def perturb(
-    data: Any,
-    *,
-    with_: str | Sequence[str] | None = None,
-    suite: str | None = None,
-    q: int = 1,
-    seed: int = 0,
-    limit: int | None = None,
-    fidelity: Fidelity = "paper",
-    short: Literal["skip", "use"] = "skip",
-    columns: Mapping[str, str] | str | None = None,
-    task: str | None = None,
-    language: str = "auto",
-    data_dir: str | Path | None = None,
-    model: Any = None,
-    labels: Mapping[str, str] | str | None = None,
-) -> PerturbedTexts:
+@takes_options(PerturbOptions)
+def perturb(data: Any, **options: Unpack[PerturbOptions]) -> PerturbedTexts:
     """Perturb the texts of some data; iterate over the result, or save it.
 
     Each record is `{id, transformation, variant, text_a, text_b, label, positions_a,
@@ -76,58 +60,36 @@ def perturb(
 
     data: a spec ("builtin", "mnli:matched"), a path, a list of dictionaries, a data frame, or a
         `Dataset`.
-    with_: one transformation or several, e.g. "derange" or ["sort", "shuffle_ngrams:n=2"].
-    suite: a named set of transformations instead, e.g. "alldrop".
-    q: variants per example.
-    seed: which orders are drawn.
-    limit: use at most this many examples, drawn as an audit draws them, in their own order.
-    fidelity: "paper", or "released" to do as the papers' released code does.
-    short: "skip" examples that have fewer than q variants, or "use" what they have.
-    columns: which columns are text_a, text_b, label and id, e.g. {"premise": "text_a"}.
-    task: what the labels mean, where the data do not say it.
-    language: the language of the texts ("de"); "auto" finds it out.
-    data_dir: the folder with the papers' datasets.
-    model: a spec or a model, for transformations that need to know which words matter to it.
-    labels: what the model calls the labels of the data, e.g. {"LABEL_0": "entailment"}.
     """
-    _check(q, limit, fidelity, short)
-    if bool(with_) == bool(suite):
+    asked = PerturbFields.of(options)
+    if bool(asked.transformations) == bool(asked.suite):
         raise DisorderError(
-            "say how to perturb the texts: with --with TRANSFORMATION (in Python with_=) "
-            "or with --suite NAME (suite=)"
+            f"say how to perturb the texts: with {option('with_', 'TRANSFORMATION')} "
+            f"or with {option('suite', 'NAME')}"
         )
-    specs = listed(with_) if with_ else suite_specs(str(suite))
+    specs = asked.transformations or suite_specs(str(asked.suite))
     source = _Source(
         data=data,
-        columns=column_names(columns),
-        task=task,
-        language=named_language(language) or declared_language(data),
-        data_dir=None if data_dir is None else str(data_dir),
-        model=model,
-        labels=label_names(labels),
+        columns=asked.columns,
+        task=asked.task,
+        language=named_language(asked.language) or declared_language(data),
+        data_dir=asked.data_dir,
+        model=asked.model,
+        labels=asked.labels,
     )
     # so that a mistake shows now and not when the first record is read
-    transformations = [parse(spec, fidelity=fidelity).tried(source.language) for spec in specs]
+    transformations = [
+        parse(spec, fidelity=asked.fidelity).tried(source.language) for spec in specs
+    ]
     found = source.open().task.language
     return PerturbedTexts(
         transformations=[each.tried(found) for each in transformations],
-        q=q,
-        seed=seed,
-        limit=limit,
-        short=short,
+        q=asked.q,
+        seed=asked.seed,
+        limit=asked.limit,
+        short=asked.short,
         source=source,
     )
-
-
-def _check(q: int, limit: int | None, fidelity: str, short: str) -> None:
-    if q < 1:
-        raise BadSetting("perturb", q=q, need="1 or more")
-    if limit is not None and limit < 1:
-        raise BadSetting("perturb", limit=limit, need="1 or more")
-    if fidelity not in ("paper", "released"):
-        raise BadSetting("perturb", fidelity=fidelity, need="paper or released")
-    if short not in ("skip", "use"):
-        raise BadSetting("perturb", short=short, need="skip or use")
 
 
 @dataclass
@@ -291,38 +253,26 @@ class PerturbedTexts:
             self.write(written)
         return path
 
-    @check_keywords()
+    @takes_options(ExportOptions)
     def export(
         self,
         folder: str | Path,
         *,
         as_: Literal["lm-eval", "inspect"],
-        prompt: str | None = None,
-        shots: int = 0,
-        shots_from: str | Path | None = None,
-        label_words: Mapping[str, str] | str | None = None,
+        **options: Unpack[ExportOptions],
     ) -> str:
         """Write original and perturbed texts as tasks of another tool; gives what to run there.
 
         folder: A new folder for the task.
         as_: `"lm-eval"` for lm-evaluation-harness (the name of a group is returned), `"inspect"`
             for inspect_ai (the name of a file).
-        prompt, shots, shots_from, label_words: As for `disorder.audit`.
         """
-        if as_ not in EXPORTS:
-            raise BadSetting("perturb", as_=as_, need=" or ".join(EXPORTS))
-        settings = Settings(
-            seed=self.seed,
-            prompt=listed(prompt),
-            shots=shots,
-            shots_from=None if shots_from is None else str(shots_from),
-            label_words=label_words_of(label_words),
-            data_dir=self.source.data_dir,
+        settings = Settings.among(
+            ExportFields.of(options), seed=self.seed, data_dir=self.source.data_dir
         )
-        settings.check()
         whole = self.source.dataset()
         if whole.task.is_regression:
-            raise DisorderError(f"--as {as_} is for labels; {whole.name} has numbers")
+            raise DisorderError(f"{option('as_', as_)} is for labels; {whole.name} has numbers")
         dataset = replace(whole, examples=list(_drawn(whole.examples, self.limit, self.seed)))
         rows = TaskRows(
             f"disorder_{file_name(dataset.name)}",

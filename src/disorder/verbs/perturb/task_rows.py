@@ -14,11 +14,11 @@ from typing import Any
 
 from disorder.errors import DisorderError
 from disorder.models.prompting import Prompt, Question
-from disorder.runs.folder_lock import LOCK, FolderLock
-from disorder.runs.storage import write_atomically
-from disorder.types import Example, Texts
+from disorder.store.folder_lock import LOCK
+from disorder.store.storage import write_atomically
+from disorder.store.store import Store
+from disorder.types import ORIGINAL, Example, Texts
 
-ORIGINAL = "original"
 Row = dict[str, Any]
 
 
@@ -72,7 +72,7 @@ def write_files(
     folder: Path, rows: TaskRows, line: Callable[[Row, Question], Row], extra: dict[str, str]
 ) -> None:
     """Write one JSONL file per transformation, and other files of text."""
-    with FolderLock(folder):
+    with Store.open(folder):
         if any(path.name != LOCK for path in folder.iterdir()):
             raise DisorderError(f"{folder} is not empty; choose another folder for the task")
         for name, entries in rows.files.items():

@@ -7,14 +7,13 @@ file of its own in checks/ or in a plugin, declared by `disorder.registry.check`
 
 from __future__ import annotations
 
-from disorder.report.exhibits import Figure, Table
+from disorder.data.families import Families
+from disorder.results.exhibits import Figure, Table
 from disorder.verbs.sanity.challenge_role import Role
 from disorder.verbs.sanity.check_input import CheckInput
 from disorder.verbs.sanity.checking import sanity
 from disorder.verbs.sanity.equivalence import VerdictRule
-from disorder.verbs.sanity.families import Families
-from disorder.verbs.sanity.folder import as_json, page, write_folder
-from disorder.verbs.sanity.result import CheckResult, Sanity, SanitySection, Verdict
+from disorder.verbs.sanity.result import CheckResult, Sanity, Verdict
 from disorder.verbs.sanity.splits import LIMIT
 from disorder.verbs.sanity.trials import Trial, TrialPredictions, Trials
 
@@ -26,15 +25,11 @@ __all__ = [
     "Figure",
     "Role",
     "Sanity",
-    "SanitySection",
     "Table",
     "Trial",
     "TrialPredictions",
     "Trials",
     "Verdict",
     "VerdictRule",
-    "as_json",
-    "page",
     "sanity",
-    "write_folder",
 ]

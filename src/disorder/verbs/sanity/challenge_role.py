@@ -13,9 +13,9 @@ from typing import Literal
 
 import numpy as np
 
+from disorder.data.families import Families, word_set
 from disorder.types import Example
 from disorder.verbs.sanity.equivalence import NOT_NEEDED
-from disorder.verbs.sanity.families import Families, word_set
 from disorder.verbs.sanity.result import TRAINED_ON_IT, CheckResult, Verdict
 
 Role = Literal["benchmark", "challenge"]

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
+from disorder.data.families import Families, find_families
 from disorder.errors import NothingToMeasure
 from disorder.types import Dataset, Example, Task
 from disorder.verbs.sanity.equivalence import VerdictRule
-from disorder.verbs.sanity.families import Families, find_families
 from disorder.verbs.sanity.trials import Trials
 
 

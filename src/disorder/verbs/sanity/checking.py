@@ -8,30 +8,31 @@ from __future__ import annotations
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from importlib.metadata import version
 from math import ceil
 from pathlib import Path
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 
-from disorder.errors import MissingData, MissingPackage, NothingToMeasure, check_keywords
+from disorder.data.families import Families
+from disorder.errors import MissingData, MissingPackage, NothingToMeasure
 from disorder.registry import CheckPart, parts
-from disorder.report.notebook_progress import shown_progress
-from disorder.runs.folder_lock import only_writer
-from disorder.runs.unfinished import Unfinished
-from disorder.specs import listed, parse_pairs
+from disorder.requests.keywords import takes_options
+from disorder.requests.sanity import SanityOptions
+from disorder.results.notebook_progress import shown_progress
+from disorder.results.result import Section
 from disorder.steps import Steps
+from disorder.store.store import Store
 from disorder.types import Progress, Score
-from disorder.verbs.sanity.challenge_role import Reading, Role, share_with_own_word
+from disorder.verbs.sanity.challenge_role import Reading, share_with_own_word
 from disorder.verbs.sanity.check_input import CheckInput
 from disorder.verbs.sanity.equivalence import TOO_LITTLE
-from disorder.verbs.sanity.families import Families
 from disorder.verbs.sanity.folder import check_folder, write_folder
 from disorder.verbs.sanity.linear import default_model
 from disorder.verbs.sanity.request import DEFAULT_MODEL, SanityRequest, as_spec
-from disorder.verbs.sanity.result import Sanity, SanitySection
+from disorder.verbs.sanity.result import CheckResult, Sanity, section_of
 from disorder.verbs.sanity.splits import LIMIT, DatasetRows, read_rows
 from disorder.verbs.sanity.trial_models import TrainedByRecipe, TrialModel
 from disorder.verbs.sanity.trials import Trials
@@ -42,98 +43,34 @@ ONE_TEXT = "there is no second text"
 CANNOT = (NothingToMeasure, MissingPackage, MissingData)  # what one check lacks stops no other
 
 
-@check_keywords()
+@takes_options(SanityOptions)
 def sanity(
     data: Any = "builtin",
     *,
-    train: Any = None,
-    model: str = DEFAULT_MODEL,
-    check: str | Sequence[str] = (),
-    margin: float = 0.05,
-    skill: float = 0.25,
-    folds: int | None = None,
-    limit: int | None = None,
-    train_limit: int | None = None,
-    role: Role = "benchmark",
-    seed: int = 0,
-    columns: Mapping[str, str] | str | None = None,
-    task: str | None = None,
-    language: str = "auto",
-    data_dir: str | Path | None = None,
-    group_by: str | Sequence[str] = (),
-    settings: Mapping[str, Any] | None = None,
-    device: str | None = None,
     out: str | Path | None = None,
     progress: Progress | None = None,
+    **options: Unpack[SanityOptions],
 ) -> Sanity:
     """Does a dataset need word order, both texts, all word classes, or can it be gamed?
 
     The result displays in a notebook; `found.verdict("order")` is one verdict, `found.records` all
     scores, `found.save(folder)` the report with all its files.
 
-    Args:
-        data: As for `disorder.audit`: a spec (`"data.jsonl"`), rows, or a `Dataset`.
-        train: Its training data, of the same kinds. None: found by name for known sets, else the
-            rows are cross-fitted.
-        model: The default `"linear"`, or any that `disorder.train` takes (`"bilstm"`,
-            `"hf:FOLDER"`), trained once per perturbation.
-        check: One check or several (`disorder list checks`); none: all of them.
-        margin: The largest cost that still counts as none; 0.05 is five points.
-        skill: The share of the way from chance to perfect that the model must have gone for a
-            "not needed".
-        folds: Cross-fit in this many parts, training data included. None: 5 where it is needed.
-        limit: Use this many rows of the data, drawn at random by seed. None: all, of which so many
-            are tested as intervals need.
-        train_limit: Train on this many rows at most, drawn by seed. None: 5,000.
-        role: `"benchmark"`, for data that models are trained on, or `"challenge"`, for a challenge
-            set: models that are trained elsewhere are tested on it.
-        seed: Seed of every draw.
-        columns: Which columns are which: `{"premise": "text_a", "gold": "label"}`.
-        task: Treat the data as this known task.
-        language: The language of the texts (`"de"`); `"auto"` finds it out.
-        data_dir: Folder with the papers' datasets (else `DISORDER_DATA`).
-        group_by: One column or several that verdicts are split by.
-        settings: Settings of the training, such as `{"epochs": 2}`; not for `"linear"`.
-        device: `"cpu"`, `"cuda"` or `"mps"` for the training; not for `"linear"`.
-        out: Folder to write the report into, as the command does.
-        progress: Called with stage, done, total and a note.
+    data: as for `disorder.audit`: a spec (`"data.jsonl"`), rows, or a `Dataset`.
+    out: folder to write the report into, as the command does.
+    progress: called as progress(stage, done, total, note).
     """
-    request = SanityRequest(
-        data=as_spec(data),
-        train=as_spec(train),
-        model=model,
-        margin=margin,
-        skill=skill,
-        folds=folds,
-        limit=limit,
-        train_limit=train_limit,
-        role=role,
-        seed=seed,
-        task=task,
-        language=language,
-        data_dir=None if data_dir is None else str(data_dir),
-        device=device,
-        check=listed(check),
-        group_by=listed(group_by),
-        settings=dict(settings or {}),
-        columns=_column_names(columns),
-    )
-    request.validate()
+    if "train" in options:
+        options["train"] = as_spec(options["train"])
+    request = SanityRequest.of(options, data=as_spec(data))
+    request.check_parts()
     folder = None if out is None else Path(out)
-    with only_writer(folder):
+    with Store.open(folder) as store:
         check_folder(folder)
-        result = _run_checks(request, shown_progress(progress), folder)
-    return result
+        return _run_checks(request, shown_progress(progress), store)
 
 
-def _column_names(columns: Mapping[str, str] | str | None) -> dict[str, str]:
-    if isinstance(columns, str):
-        form = f"columns {columns!r}: write it as name=name,name=name"
-        return parse_pairs(columns, form=form)
-    return dict(columns or {})
-
-
-def _run_checks(request: SanityRequest, progress: Progress, folder: Path | None) -> Sanity:
+def _run_checks(request: SanityRequest, progress: Progress, store: Store) -> Sanity:
     """All checks; trainings that were done before in the same folder are not repeated."""
     began = time.perf_counter()
     rows = read_rows(
@@ -146,9 +83,9 @@ def _run_checks(request: SanityRequest, progress: Progress, folder: Path | None)
     )
     chosen = request.parts
     reading = _reading(request, rows)
-    unfinished = Unfinished(folder, _made_of(request, rows))
+    store.bind(_made_of(request, rows))
     with tempfile.TemporaryDirectory(prefix="disorder-sanity-") as place:
-        trials = _trials_or_reason(rows, request, Path(place), unfinished)
+        trials = _trials_or_reason(rows, request, Path(place), store)
         given = CheckInput(rows.data, rows.train, request.rule, trials)
         sections = []
         steps = Steps(progress, {e.name: TRAINS if e.trains else 1 for e in chosen})
@@ -160,9 +97,9 @@ def _run_checks(request: SanityRequest, progress: Progress, folder: Path | None)
     if not any(section.found for section in sections):
         raise NothingToMeasure(_nothing_checked(sections))
     result = _result(request, rows, trials, sections, reading, time.perf_counter() - began)
-    if folder is not None:
-        write_folder(folder, result)
-    unfinished.remove()
+    if store.folder is not None:
+        write_folder(store.folder, result)
+    store.finish()
     return result
 
 
@@ -183,7 +120,7 @@ def _reading(request: SanityRequest, rows: DatasetRows) -> Reading:
     return Reading(request.role, own_words, is_trained_on_it=request.train is None)
 
 
-def _nothing_checked(sections: Sequence[SanitySection]) -> str:
+def _nothing_checked(sections: Sequence[Section[CheckResult]]) -> str:
     """Why no check could be done, in one line."""
     names: dict[str, list[str]] = {}
     for section in sections:
@@ -192,7 +129,9 @@ def _nothing_checked(sections: Sequence[SanitySection]) -> str:
     return f"nothing could be checked ({'; '.join(reasons)})"
 
 
-def run_check(entry: CheckPart, given: CheckInput, reading: Reading | None = None) -> SanitySection:
+def run_check(
+    entry: CheckPart, given: CheckInput, reading: Reading | None = None
+) -> Section[CheckResult]:
     """The section of one check: its result, or the reason why it cannot be done."""
     reason = ""
     if entry.pairs and given.data.examples[0].text_b is None:
@@ -200,17 +139,17 @@ def run_check(entry: CheckPart, given: CheckInput, reading: Reading | None = Non
     elif entry.trains and isinstance(given.trained, str):
         reason = given.trained
     if reason:
-        return SanitySection(entry.name, entry.asks, entry.paper, reason=reason)
+        return section_of(entry.name, entry.asks, entry.paper, reason=reason)
     try:
         found = entry.function(given)
     except CANNOT as error:
-        return SanitySection(entry.name, entry.asks, entry.paper, reason=str(error))
+        return section_of(entry.name, entry.asks, entry.paper, reason=str(error))
     read = (reading or Reading()).read(found)
-    return SanitySection(entry.name, entry.asks, entry.paper, read)
+    return section_of(entry.name, entry.asks, entry.paper, read)
 
 
 def _trials_or_reason(
-    rows: DatasetRows, request: SanityRequest, place: Path, unfinished: Unfinished
+    rows: DatasetRows, request: SanityRequest, place: Path, store: Store
 ) -> Trials | str:
     """The trials, or why no model can be trained."""
     labels = Counter(example.label for example in rows.examples)
@@ -222,7 +161,7 @@ def _trials_or_reason(
         model = _trial_model(rows, request, place)
     except MissingPackage as reason:
         return str(reason)
-    return Trials(rows, model, request.rule, request.seed, unfinished)
+    return Trials(rows, model, request.rule, request.seed, store)
 
 
 def _trial_model(rows: DatasetRows, request: SanityRequest, place: Path) -> TrialModel:
@@ -238,7 +177,7 @@ def _result(
     request: SanityRequest,
     rows: DatasetRows,
     trials: Trials | str,
-    sections: Sequence[SanitySection],
+    sections: Sequence[Section[CheckResult]],
     reading: Reading,
     seconds: float,
 ) -> Sanity:
@@ -277,7 +216,7 @@ def _result(
     )
 
 
-def _original_score(sections: Sequence[SanitySection], trials: Trials | str) -> Score | None:
+def _original_score(sections: Sequence[Section[CheckResult]], trials: Trials | str) -> Score | None:
     """The score on original texts; None where no check trained a model."""
     known = parts(CheckPart)
     has_trained = any(known[each.name].trains for each in sections if each.found)
@@ -286,7 +225,7 @@ def _original_score(sections: Sequence[SanitySection], trials: Trials | str) -> 
     return trials.score(trials.original, trials.rows.tested)
 
 
-def _skill_notes(sections: Sequence[SanitySection], trials: Trials | str) -> list[str]:
+def _skill_notes(sections: Sequence[Section[CheckResult]], trials: Trials | str) -> list[str]:
     """What a "not needed" would have taken, where the model fell short of it."""
     verdicts = [verdict for each in sections if each.found for verdict in each.found.verdicts]
     is_weak = any(TOO_LITTLE in verdict.because for verdict in verdicts)

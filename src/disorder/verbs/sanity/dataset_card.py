@@ -5,10 +5,11 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 
-from disorder.report.front_matter import yaml_value
-from disorder.report.markdown import as_text, code
-from disorder.report.number_text import score_row, with_interval
-from disorder.verbs.sanity.result import Sanity, Verdict
+from disorder.results.front_matter import yaml_value
+from disorder.results.grid import as_markdown
+from disorder.results.markdown import as_text, code
+from disorder.results.number_text import score_row, with_interval
+from disorder.verbs.sanity.result import Sanity, Verdict, verdict_grid
 
 METRICS = {
     "spearman": "Spearman's rank correlation",
@@ -73,14 +74,7 @@ def _section(result: Sanity) -> Iterator[str]:
             f"up to {100 * result.settings['margin']:g} points count as none."
         )
     yield ""
-    yield "| question | answer | why |"
-    yield "| --- | --- | --- |"
-    for verdict in result.verdicts:
-        because = as_text(verdict.because)
-        yield f"| {as_text(verdict.name)} | **{verdict.answer}** | {because} |"
-    for section in result.sections:
-        if section.found is None:
-            yield f"| {section.name} | not done | {as_text(section.reason)} |"
+    yield from as_markdown(verdict_grid(result))
     if result.command:
         yield ""
         yield f"Run it again: {code(result.command)}"

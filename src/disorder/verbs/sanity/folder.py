@@ -1,102 +1,116 @@
-"""The folder of a result: report.html, sanity.json, card.md, figures as SVG and tables as CSV."""
+"""What `sanity` shows and leaves: its verdicts as one table, and a folder with page, record, card,
+figures and tables.
+"""
 
 from __future__ import annotations
 
-import json
-import re
 from pathlib import Path
-from typing import Any
 
-from disorder.errors import BadData, DisorderError
-from disorder.report.exhibits import Figure, Row, Table, as_csv
-from disorder.report.number_text import cell_text, with_interval
-from disorder.report.page import template
-from disorder.runs.run_folder import make_folder
-from disorder.runs.storage import remove_files, write_atomically
-from disorder.untrusted_files import read_json
+from disorder.results.exhibits import Row
+from disorder.results.number_text import with_interval
+from disorder.results.result import Result, Section
+from disorder.results.saving import check_folder as check_result_folder
+from disorder.results.saving import write_result
+from disorder.store.storage import remove_files
 from disorder.verbs.sanity.dataset_card import card
-from disorder.verbs.sanity.result import Sanity, SanitySection, Verdict, record
+from disorder.verbs.sanity.result import Sanity, Verdict, record, verdict_grid
 
-SCHEMA_VERSION = 3
-SHOWN = 12  # rows of a table on the page
-PAGES = ("report.html", "card.md", "sanity.json")
+METRICS = {
+    "spearman": "a Spearman correlation",
+    "balanced_accuracy": "a balanced accuracy (every label counts the same)",
+}
 
 
 def check_folder(folder: Path | None) -> None:
     """Raise on a folder whose report.html is another verb's."""
-    others = ("run.json", "study.json")
-    if folder is not None and any((folder / name).exists() for name in others):
-        raise DisorderError(f"{folder} holds another result; choose another --out")
+    check_result_folder(folder, "sanity")
 
 
-def write_folder(folder: Path, result: Sanity) -> None:
-    """Write report.html, sanity.json, card.md, and every figure and table.
-
-    Those of an earlier result go first: stopped half-way, no old page stands beside new tables.
-    """
-    make_folder(folder)
-    _remove_earlier(folder)
-    for figure in result.figures:
-        write_atomically(folder / f"{figure.name}.svg", figure.svg.encode())
-        write_atomically(folder / f"{figure.name}.csv", as_csv(figure.rows))
-    for table in result.tables:
-        write_atomically(folder / f"{table.name}.csv", as_csv(table.rows))
-    _write(folder / "sanity.json", json.dumps(as_json(result), indent=1, ensure_ascii=False) + "\n")
-    _write(folder / "card.md", card(result))
-    _write(folder / "report.html", page(result))
+def write_folder(folder: Path, found: Sanity) -> None:
+    """Write report.html, result.json, card.md, and every figure and table."""
+    remove_files(folder, ["sanity.json"])  # of an older version
+    write_result(folder, found.result, beside={"card.md": card(found)})
 
 
-def _write(path: Path, text: str) -> None:
-    write_atomically(path, text.encode("utf-8", "backslashreplace"))
+def result_of(found: Sanity) -> Result:
+    """The envelope of what the checks of a dataset found."""
+    facts = {"data": f"{found.data} ({found.hashes['data']})"}
+    if found.train:
+        facts["training data"] = f"{found.train} ({found.hashes['train']})"
+    facts |= {"version": f"disorder {found.version}", "time": f"{found.seconds:.0f} s"}
+    return Result(
+        verb="sanity",
+        about=found.about,
+        headline=found.headline,
+        request=found.settings,
+        body=found,
+        conclusion=[
+            {"question": each.question, "answer": each.answer} for each in found.main_verdicts
+        ],
+        records=found.records,
+        lead=list(_lead(found)),
+        grids=[verdict_grid(found)],
+        sections=[*found.sections, _how(found)],
+        notes=found.notes,
+        command=found.command,
+        facts=facts,
+    )
 
 
-def _remove_earlier(folder: Path) -> None:
-    """Remove an earlier result: its pages, and the figures and tables that sanity.json names."""
-    try:
-        checks = read_json(folder / "sanity.json")["checks"]
-        names = [each["name"] for check in checks for each in (*check["figures"], *check["tables"])]
-    except (OSError, BadData, KeyError, TypeError):
-        names = []
-    files = [
-        f"{name}{ending}"
-        for name in names
-        if re.fullmatch(r"\w+", str(name))
-        for ending in (".svg", ".csv")
-    ]
-    remove_files(folder, [*PAGES, *files])
+def _lead(found: Sanity) -> list[str]:
+    lines = [f"{found.design}."]
+    if found.original:
+        metric = METRICS.get(found.metric, found.metric)
+        lines.append(
+            f"On original texts the model has {metric} of {with_interval(found.original)}; chance "
+            f"is {found.chance:.3f}. Costs are in points of a hundred below that; up to "
+            f"{100 * found.settings['margin']:g} points count as none."
+        )
+    return lines
 
 
-def as_json(result: Sanity) -> dict[str, Any]:
-    """All findings as plain data, as sanity.json holds them."""
-    done = [section for section in result.sections if section.found]
+def _how(found: Sanity) -> Section[None]:
+    margin = f"{100 * found.settings['margin']:g} points"
+    skill = f"{100 * found.settings['skill']:g} %"
+    terms = {
+        "needed": f"the 95 % interval of the cost lies wholly above the margin of {margin}",
+        "not needed": f"it lies wholly below the margin, and the model goes at least {skill} of "
+        "the way from chance to perfect: as far as such a model can tell",
+        "undecided": "the interval contains the margin, or the model has not learned enough of the "
+        "task to have much to lose",
+        "cost": "score of the model trained and tested on original texts, minus that of one "
+        "trained and tested on perturbed ones (corrupt-both), over the same rows; corrupt-test "
+        "and corrupt-train perturb one of the two. Swapped texts are judged by corrupt-test.",
+    }
+    return Section("how", "How verdicts are reached", terms=terms)
+
+
+def plain_data(found: Sanity) -> Row:
+    """What was checked and found, as result.json holds it."""
     return {
-        "schema_version": SCHEMA_VERSION,
-        "data": result.data,
-        "train": result.train,
-        "design": result.design,
-        "model": result.model,
-        "rows": dict(result.n_rows),
-        "own_words": result.own_words,
-        "language": result.language,
-        "labels": list(result.labels),
-        "metric": result.metric,
-        "chance": result.chance,
-        "original": record(result.original) if result.original else None,
-        "settings": dict(result.settings),
-        "hashes": dict(result.hashes),
-        "version": result.version,
-        "seconds": result.seconds,
-        "command": result.command,
-        "notes": list(result.notes),
+        "data": found.data,
+        "train": found.train,
+        "design": found.design,
+        "model": found.model,
+        "rows": dict(found.n_rows),
+        "own_words": found.own_words,
+        "language": found.language,
+        "labels": list(found.labels),
+        "metric": found.metric,
+        "chance": found.chance,
+        "original": record(found.original) if found.original else None,
+        "settings": dict(found.settings),
+        "hashes": dict(found.hashes),
+        "version": found.version,
+        "seconds": found.seconds,
+        "notes": list(found.notes),
         "verdicts": [
             _verdict(section.name, verdict)
-            for section in done
+            for section in found.sections
             if section.found
             for verdict in section.found.verdicts
         ],
-        "not_done": {each.name: each.reason for each in result.sections if not each.found},
-        "scores": result.records,
-        "checks": [_section(section) for section in done],
+        "not_done": {each.name: each.reason for each in found.sections if not each.found},
     }
 
 
@@ -113,33 +127,3 @@ def _verdict(check: str, verdict: Verdict) -> Row:
     if verdict.original:
         row["original"] = record(verdict.original)
     return row
-
-
-def _section(section: SanitySection) -> Row:
-    row: Row = {"name": section.name, "asks": section.asks}
-    if section.found:
-        row["notes"] = list(section.found.notes)
-        row["figures"] = [_exhibit(figure) for figure in section.found.figures]
-        row["tables"] = [_exhibit(table) for table in section.found.tables]
-    return row
-
-
-def _exhibit(exhibit: Figure | Table) -> Row:
-    return {"name": exhibit.name, "caption": exhibit.caption, "rows": list(exhibit.rows)}
-
-
-def page(result: Sanity) -> str:
-    """The findings as one page of HTML that works from disk."""
-    return _rendered("sanity_page.html", result, in_folder=True)
-
-
-def notebook_html(result: Sanity) -> str:
-    """The content of the page with its style, for the output of a notebook cell."""
-    return _rendered("sanity_notebook.html", result, in_folder=False)
-
-
-def _rendered(name: str, result: Sanity, *, in_folder: bool) -> str:
-    html: str = template(name, cell=cell_text, with_interval=with_interval).render(
-        result=result, in_folder=in_folder, shown=SHOWN
-    )
-    return html

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from disorder.data.word_hashes import distinct
 from disorder.errors import MissingPackage
 from disorder.randomness import generator
 from disorder.types import Bools, Floats, Ints, Task, Texts
@@ -93,7 +94,7 @@ class HashedLinear:
         for number, block in enumerate(self.blocks):
             rows, found = block(texts)
             places.append(rows * width + SIZE * number + found.astype(np.int64))
-        cells = features.distinct(np.concatenate(places))  # row by row, each feature once
+        cells = distinct(np.concatenate(places))  # row by row, each feature once
         weights = 1 / np.sqrt(np.bincount(cells // SIZE)[cells // SIZE])
         starts = np.searchsorted(cells, np.arange(len(texts) + 1) * width)
         shape = (len(texts), width)

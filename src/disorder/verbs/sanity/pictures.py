@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from disorder.report.charts import BLUE, GREY, ORANGE
-from disorder.report.exhibits import Figure, Row
-from disorder.report.number_text import score_row
+from disorder.results.charts import BLUE, GREY, ORANGE
+from disorder.results.exhibits import Figure, Row
+from disorder.results.number_text import score_row
 from disorder.verbs.sanity.trials import DESIGNS, Trial, Trials
 
 ChartSpec = dict[str, Any]

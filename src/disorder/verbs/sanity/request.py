@@ -2,45 +2,30 @@
 
 from __future__ import annotations
 
-import shlex
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from disorder.errors import BadSetting
+from disorder.errors import BadOption, option
 from disorder.registry import CheckPart, part, parts
-from disorder.runs.settings import Settings
-from disorder.verbs.sanity.challenge_role import Role
+from disorder.requests.commands import changed, command_line
+from disorder.requests.fields import SanityFields
+from disorder.requests.groups import TrainingOptions
+from disorder.requests.option import declared_in
+from disorder.requests.sanity import SanityOptions
+from disorder.requests.settings import Settings
 from disorder.verbs.sanity.equivalence import VerdictRule
 from disorder.verbs.sanity.splits import RowLimits
 
 DEFAULT_MODEL = "linear"
-REPEATED = {"check": "--check", "group_by": "--group-by", "settings": "--set"}
+DECLARED = declared_in(SanityOptions)
 
 
 @dataclass(frozen=True)
-class SanityRequest:
-    """What `disorder.sanity` was called with, in the order of the command that repeats it."""
+class SanityRequest(SanityFields):
+    """What `disorder.sanity` was called with."""
 
-    data: Any
-    train: Any = None
-    model: str = DEFAULT_MODEL
-    margin: float = 0.05
-    skill: float = 0.25
-    folds: int | None = None
-    limit: int | None = None
-    train_limit: int | None = None
-    seed: int = 0
-    role: Role = "benchmark"
-    task: str | None = None
-    language: str = "auto"
-    data_dir: str | None = None
-    device: str | None = None
-    check: Sequence[str] = ()
-    group_by: Sequence[str] = ()
-    settings: Mapping[str, Any] = field(default_factory=dict)
-    columns: Mapping[str, str] = field(default_factory=dict)
+    data: Any = "builtin"
 
     @property
     def rule(self) -> VerdictRule:
@@ -62,18 +47,11 @@ class SanityRequest:
     @property
     def reading(self) -> Settings:
         """The settings that concern the reading of data."""
-        return Settings(
-            seed=self.seed,
-            columns=self.columns,
-            task=self.task,
-            language=self.language,
-            data_dir=self.data_dir,
-            group_by=self.group_by,
-        )
+        return Settings.among(self, limit=None)
 
     @property
     def recorded(self) -> dict[str, Any]:
-        """The settings as sanity.json holds them."""
+        """The settings as result.json holds them."""
         is_spec = self.train is None or isinstance(self.train, str)
         return {
             "check": [entry.name for entry in self.parts],
@@ -88,17 +66,10 @@ class SanityRequest:
             "set": dict(self.settings),
         }
 
-    def validate(self) -> None:
-        """Raise on a value that cannot work."""
-        VerdictRule(self.margin, self.skill)
+    def check_parts(self) -> None:
+        """Raise on checks and models that there are not."""
         for name in self.check:
             part(CheckPart, name)
-        for name in ("limit", "train_limit"):
-            value = getattr(self, name)
-            if value is not None and value < 1:
-                raise BadSetting("sanity", need="1 or more", **{name: value})
-        if self.folds is not None and self.folds < 2:
-            raise BadSetting("sanity", folds=self.folds, need="2 or more")
         self._check_model()
 
     def _check_model(self) -> None:
@@ -107,12 +78,11 @@ class SanityRequest:
 
             starting_model(self.model)
             return
-        unused = dict(self.settings)
-        if self.device is not None:
-            unused["device"] = self.device
-        if unused:
-            need = f"a --model that is trained with it: {DEFAULT_MODEL} takes no settings"
-            raise BadSetting("sanity", need=need, **unused)
+        unused = {name: getattr(self, name) for name in declared_in(TrainingOptions)}
+        given = {name: value for name, value in unused.items() if value}
+        if given:
+            need = f"a {option('model')} that is trained with it: {DEFAULT_MODEL} takes no settings"
+            raise BadOption("sanity", need=need, **given)
 
     @property
     def command(self) -> str:
@@ -120,47 +90,19 @@ class SanityRequest:
 
         A line of Python where data was given as objects.
         """
-        changed = self._changed()
-        if not isinstance(self.data, str):
-            return _python_call("data", changed)
-        if not isinstance(self.train, str | None):
-            return _python_call(repr(self.data), changed)
-        words = ["disorder", "sanity", self.data]
-        for name, value in changed.items():
-            words += _typed_option(name, value)
-        return shlex.join(words)
-
-    def _changed(self) -> dict[str, Any]:
-        """The options that differ from their default; empty lists and mappings are defaults."""
-        changed = {} if self.train is None else {"train": self.train}
-        for each in fields(self):
-            value = getattr(self, each.name)
-            is_default = value is None or value == each.default or value in ([], {})
-            if each.name not in ("data", "train") and not is_default:
-                changed[each.name] = value
-        return changed
-
-
-def _python_call(data: str, changed: Mapping[str, Any]) -> str:
-    written = [data]
-    for name, value in changed.items():
-        is_data = name == "train" and not isinstance(value, str)
-        written.append(f"{name}={name if is_data else repr(value)}")
-    return f"disorder.sanity({', '.join(written)})"
-
-
-def _typed_option(name: str, value: Any) -> list[str]:
-    """An option as it is typed."""
-    if name == "columns":
-        return ["--columns", _joined(value, ",")]
-    if name not in REPEATED:
-        return [f"--{name.replace('_', '-')}", str(value)]
-    items = [f"{key}={each}" for key, each in value.items()] if name == "settings" else value
-    return [word for item in items for word in (REPEATED[name], item)]
-
-
-def _joined(pairs: Mapping[str, str], between: str) -> str:
-    return between.join(f"{left}={right}" for left, right in pairs.items())
+        if isinstance(self.data, str) and isinstance(self.train, str | None):
+            return command_line("sanity", self.data, *changed(SanityOptions, vars(self)))
+        said = {
+            name: value
+            for name, value in vars(self).items()
+            if name in DECLARED and not DECLARED[name].is_default(value)
+        }
+        data = repr(self.data) if isinstance(self.data, str) else "data"
+        train = "train" if "train" in said and not isinstance(self.train, str) else None
+        words = [
+            f"{name}={train if name == 'train' and train else repr(said[name])}" for name in said
+        ]
+        return f"disorder.sanity({', '.join([data, *words])})"
 
 
 def as_spec(data: Any) -> Any:

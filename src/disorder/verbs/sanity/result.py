@@ -8,9 +8,12 @@ from pathlib import Path
 from typing import Any
 
 from disorder.errors import UnknownName
-from disorder.report.exhibits import Figure, Row, Table
-from disorder.report.number_text import score_row
-from disorder.runs.folder_lock import FolderLock
+from disorder.results.exhibits import Figure, Row, Table
+from disorder.results.grid import Cell, Column, Grid
+from disorder.results.number_text import score_row
+from disorder.results.render import notebook
+from disorder.results.result import Result, Section
+from disorder.store.store import Store
 from disorder.types import Score
 from disorder.verbs.sanity.equivalence import (
     DOES_AS_WELL,
@@ -40,6 +43,7 @@ IF_TRAINED = {
 }  # answers about models that are trained on such rows
 MAIN = ("order", "both texts", "word classes")  # questions of the headline
 IF_BAD = ("labels", "rare labels")  # questions that stand there too where there is a problem
+CLASSES = "word classes"
 TRAINED_ON_IT = "if trained on it"  # ends the answers of challenge sets
 
 
@@ -76,6 +80,11 @@ class Verdict:
         return self.question if self.group == "all" else f"{self.question} ({self.group})"
 
     @property
+    def is_class(self) -> bool:
+        """Whether it is about one word class: those are named in capitals."""
+        return self.question.isupper()
+
+    @property
     def line(self) -> str:
         """The verdict in a line."""
         return f"{self.name}: {self.answer}. {self.because}"
@@ -96,15 +105,24 @@ class CheckResult:
     notes: Sequence[str] = ()
 
 
-@dataclass(frozen=True)
-class SanitySection:
+def section_of(
+    name: str, asks: str, paper: str, found: CheckResult | None = None, reason: str = ""
+) -> Section[CheckResult]:
     """One check with its result, or with the reason why it could not be done."""
-
-    name: str
-    asks: str
-    paper: str
-    found: CheckResult | None = None
-    reason: str = ""
+    about = " · ".join(filter(None, (name, paper)))
+    if found is None:
+        return Section(name, asks, about, reason=reason)
+    verdicts = [each for each in found.verdicts if each.group == "all" and not each.is_class]
+    return Section(
+        name,
+        asks,
+        about,
+        found,
+        findings=[verdict.line for verdict in verdicts],
+        figures=found.figures,
+        tables=found.tables,
+        notes=found.notes,
+    )
 
 
 @dataclass(frozen=True, repr=False)
@@ -127,7 +145,7 @@ class Sanity:
     settings: Mapping[str, Any]
     hashes: Mapping[str, str]
     version: str
-    sections: Sequence[SanitySection]
+    sections: Sequence[Section[CheckResult]]
     original: Score | None = None
     own_words: float | None = None
     language: str = ""
@@ -153,16 +171,6 @@ class Sanity:
         return [dict(row) for found in self.results for row in found.scores]
 
     @property
-    def figures(self) -> list[Figure]:
-        """Every figure, in the order of the checks."""
-        return [figure for found in self.results for figure in found.figures]
-
-    @property
-    def tables(self) -> list[Table]:
-        """Every table, in the order of the checks."""
-        return [table for found in self.results for table in found.tables]
-
-    @property
     def about(self) -> str:
         """Data, rows, model, seed and role, in one line."""
         rows = f"{self.n_rows['data']:,} rows"
@@ -172,8 +180,31 @@ class Sanity:
         return f"{self.data}: {rows}, model {self.model}, seed {self.settings['seed']}{role}"
 
     @property
-    def headline(self) -> str:
-        """The main verdicts in one line."""
+    def result(self) -> Result:
+        """The envelope, from which page, terminal and record are made."""
+        from disorder.verbs.sanity.folder import result_of
+
+        return result_of(self)
+
+    @property
+    def figures(self) -> list[Figure]:
+        """Every figure, in the order of the page."""
+        return self.result.figures
+
+    @property
+    def tables(self) -> list[Table]:
+        """Every table, in the order of the page."""
+        return self.result.tables
+
+    def as_data(self) -> Row:
+        """What was checked and found, as plain data."""
+        from disorder.verbs.sanity.folder import plain_data
+
+        return plain_data(self)
+
+    @property
+    def main_verdicts(self) -> list[Verdict]:
+        """The verdicts of the headline."""
         main = [
             verdict
             for verdict in self.verdicts
@@ -182,6 +213,11 @@ class Sanity:
                 verdict.question in MAIN or (verdict.question in IF_BAD and verdict.kind == "open")
             )
         ]
+        return main or self.verdicts
+
+    @property
+    def headline(self) -> str:
+        """The main verdicts in one line."""
         undone = [
             f"{MAIN[0]}: not done ({section.reason})"
             for section in self.sections
@@ -189,7 +225,7 @@ class Sanity:
         ]
         answers = [
             f"{verdict.question}: {verdict.answer}{self._other_groups(verdict)}"
-            for verdict in main or self.verdicts
+            for verdict in self.main_verdicts
         ]
         line = ", ".join([*undone, *answers])
         return f"{line[0].upper()}{line[1:]}" if line else "Nothing could be checked"
@@ -217,11 +253,10 @@ class Sanity:
         raise UnknownName("question in this result", question, questions)
 
     def save(self, folder: str | Path) -> Path:
-        """Write report.html, sanity.json, card.md, figures and tables; returns the folder."""
-        # they render this class
+        """Write report.html, result.json, card.md, figures and tables; returns the folder."""
         from disorder.verbs.sanity.folder import check_folder, write_folder
 
-        with FolderLock(Path(folder)):
+        with Store.open(Path(folder)):
             check_folder(Path(folder))
             write_folder(Path(folder), self)
         return Path(folder)
@@ -242,11 +277,31 @@ class Sanity:
         )
 
     def _repr_html_(self) -> str:
-        from disorder.verbs.sanity.folder import notebook_html  # it renders this class
-
-        return notebook_html(self)
+        return notebook(self.result)
 
 
 def record(score: Score) -> Row:
     """A score as columns of a row of the results file."""
     return score_row(score) | {"skipped": score.skipped}
+
+
+def verdict_grid(found: Sanity) -> Grid:
+    """Question, answer and why, then what was not done; word classes and groups are parts of the
+    question above them.
+    """
+    rows = []
+    is_class = False
+    for verdict in found.verdicts:
+        is_class = is_class and verdict.is_class
+        is_part = is_class or verdict.group != "all"
+        where = "" if verdict.group == "all" else f", {verdict.group}"
+        question = Cell(f"{verdict.question}{where}", mark="part" if is_part else "")
+        rows.append([question, Cell(verdict.answer, mark=verdict.kind), Cell(verdict.because)])
+        is_class = is_class or verdict.question == CLASSES
+    rows += [
+        [Cell(section.name), Cell("not done", mark="unsure"), Cell(section.reason)]
+        for section in found.sections
+        if section.found is None
+    ]
+    columns = [Column("question", "name"), Column("answer", "word"), Column("why", "text")]
+    return Grid(columns, rows)

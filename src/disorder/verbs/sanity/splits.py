@@ -16,12 +16,12 @@ from typing import Any
 import numpy as np
 
 from disorder.data import train_spec
-from disorder.errors import BadData
+from disorder.data.families import Families, find_families
+from disorder.errors import BadData, option
 from disorder.metrics.statistics.intervals import Z
 from disorder.randomness import digest
-from disorder.runs.settings import Settings
+from disorder.requests.settings import Settings
 from disorder.types import Dataset, Example, Ints
-from disorder.verbs.sanity.families import Families, find_families
 from disorder.verbs.selected_data import selected_data
 
 FOLDS = 5
@@ -119,10 +119,13 @@ def _check_same_task(train: Dataset, data: Dataset) -> None:
     is_known = set(data.task.labels) <= set(train.task.labels)
     if not is_known or train.task.is_regression != data.task.is_regression:
         theirs, ours = (", ".join(each.task.labels) or "numbers" for each in (train, data))
-        raise BadData(f"--train {train.name} has other labels ({theirs}) than {data.name} ({ours})")
+        raise BadData(
+            f"{option('train', train.name)} has other labels ({theirs}) than {data.name} ({ours})"
+        )
     if (train.examples[0].text_b is None) != (data.examples[0].text_b is None):
         raise BadData(
-            f"--train {train.name} and {data.name}: one has pairs of texts, the other single texts"
+            f"{option('train', train.name)} and {data.name}: one has pairs of texts, the other "
+            "single texts"
         )
 
 

@@ -16,10 +16,10 @@ import numpy as np
 
 from disorder.data import groups
 from disorder.errors import NothingToMeasure
-from disorder.metrics import ORIGINAL
-from disorder.report.exhibits import Row
-from disorder.runs.unfinished import Arrays, Unfinished
-from disorder.types import Bools, Floats, Ints, Score, Task, Texts
+from disorder.results.exhibits import Row
+from disorder.store.kept import ARRAYS, Arrays
+from disorder.store.store import Store
+from disorder.types import ORIGINAL, Bools, Floats, Ints, Score, Task, Texts
 from disorder.verbs.sanity.equivalence import VerdictRule
 from disorder.verbs.sanity.features import shared_words
 from disorder.verbs.sanity.perturbed_rows import PerturbedRows, perturb_rows
@@ -82,7 +82,7 @@ class Trials:
     model: TrialModel
     rule: VerdictRule
     seed: int = 0
-    unfinished: Unfinished = field(default_factory=Unfinished)
+    store: Store = field(default_factory=Store)
     _done: dict[str, Trial] = field(default_factory=dict)
 
     @property
@@ -131,11 +131,12 @@ class Trials:
     @cached_property
     def original(self) -> TrialPredictions:
         """Predictions of those models for original texts."""
-        found = self.unfinished.arrays(
+        found = self.store.once(
             ORIGINAL,
             lambda: vars(
                 self.predict(self.model, self.original_models, self.encoded, self._every_row)
             ),
+            ARRAYS,
         )
         return TrialPredictions(**found)
 
@@ -199,7 +200,7 @@ class Trials:
             skips = ", ".join(perturbed.skips)
             raise NothingToMeasure(f"{perturbed.spec}: no row can be perturbed ({skips})")
         applies = perturbed.applies
-        found = self.unfinished.arrays(perturbed.spec, partial(self._predictions, perturbed))
+        found = self.store.once(perturbed.spec, partial(self._predictions, perturbed), ARRAYS)
         predictions = {
             design: TrialPredictions(found[f"{design} balanced"], found[f"{design} plain"])
             for design in DESIGNS

@@ -1,31 +1,38 @@
 """Training: data in, trained model out; one loop, one small file per recipe.
 
-`train` makes a model that can be audited, `designs` and `mitigations` compare many of them.
+`train` makes a model that can be audited; `train_once` makes one of many that are compared.
 """
 
 from __future__ import annotations
 
-from disorder.verbs.train.comparison import TrainingSource, folder_name, train_once, with_prefix
-from disorder.verbs.train.corruption_designs import accuracy_difference, designs
+from disorder.verbs.train.calibrating import HELD_OUT
+from disorder.verbs.train.comparison import (
+    TrainingSource,
+    comparison_request,
+    folder_name,
+    read_test_data,
+    train_once,
+    training_name,
+    with_prefix,
+)
 from disorder.verbs.train.devices import is_first_process
-from disorder.verbs.train.finished_designs import Design, FinishedDesigns
 from disorder.verbs.train.inputs import Inputs
-from disorder.verbs.train.mitigation_comparison import USUAL, mitigations
-from disorder.verbs.train.mitigation_scores import ALL, Finding
+from disorder.verbs.train.perturbed_copies import perturbed_copies, salad_specs
 from disorder.verbs.train.recipe_plan import AfterPhase, Job, Loss, Phase
-from disorder.verbs.train.request import TrainingRequest
-from disorder.verbs.train.setting_grid import chosen_lines
+from disorder.verbs.train.request import TrainingRequest, check_request
 from disorder.verbs.train.trainable import TrainableModel, starting_model
 from disorder.verbs.train.training import TrainedModel, resume, train
-from disorder.verbs.train.training_settings import LoopSettings, WordSettings
+from disorder.verbs.train.training_settings import (
+    SETTING_NAMES,
+    LoopSettings,
+    WordSettings,
+    loop_setting_names,
+)
 
 __all__ = [
-    "ALL",
-    "USUAL",
+    "HELD_OUT",
+    "SETTING_NAMES",
     "AfterPhase",
-    "Design",
-    "Finding",
-    "FinishedDesigns",
     "Inputs",
     "Job",
     "LoopSettings",
@@ -36,15 +43,18 @@ __all__ = [
     "TrainingRequest",
     "TrainingSource",
     "WordSettings",
-    "accuracy_difference",
-    "chosen_lines",
-    "designs",
+    "check_request",
+    "comparison_request",
     "folder_name",
     "is_first_process",
-    "mitigations",
+    "loop_setting_names",
+    "perturbed_copies",
+    "read_test_data",
     "resume",
+    "salad_specs",
     "starting_model",
     "train",
     "train_once",
+    "training_name",
     "with_prefix",
 ]

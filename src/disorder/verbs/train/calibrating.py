@@ -18,20 +18,19 @@ from typing import Any, Literal
 import numpy as np
 
 from disorder.errors import NothingToMeasure
-from disorder.metrics import ORIGINAL
 from disorder.metrics.ece import calibration_error
 from disorder.metrics.statistics.intervals import mean, share
 from disorder.models.outputs.calibration import Calibration
 from disorder.models.outputs.probabilities import softmax
-from disorder.types import Bools, Floats, Ints
+from disorder.types import ORIGINAL, Bools, Floats, Ints
 from disorder.verbs.train.inputs import Inputs
 from disorder.verbs.train.network_rows import predict_logits
 from disorder.verbs.train.recipe_plan import AfterPhase, Job
-from disorder.verbs.train.setting_grid import HELD_OUT
 from disorder.verbs.train.trainable import TrainableModel
 
 MAY_ABSTAIN = 0.05  # share of original texts
 PERTURBED = "perturbed"
+HELD_OUT = "held_out"  # in what training.json has after a phase
 N_GRID = 101  # thresholds that are tried
 ThresholdRule = Literal["few", "grid"]
 

@@ -1,27 +1,23 @@
-"""Checkpoints: everything that a later training step depends on, on disk, never pickled.
+"""A checkpoint of a training: everything that a later step depends on, on disk, never pickled.
 
-A checkpoint is a folder of safetensors files and state.json. It is written beside the last one,
-then the name of the newest is changed in one step, so a kill at any moment leaves a complete one.
-Draws need no keeping: they depend on seed and step alone.
+It is a folder of safetensors files and state.json. Draws need no keeping: they depend on seed and
+step alone.
 """
 
 from __future__ import annotations
 
 import json
-import re
-import shutil
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from disorder.errors import BadData
-from disorder.runs.storage import sync_tree, write_atomically
+from disorder.errors import BadData, option
+from disorder.store.checkpoints import Checkpoints
 from disorder.untrusted_files import read_json, reason, validated
 from disorder.verbs.train.folder import saving_weights
 
-NEWEST = "newest.json"
-NAME = re.compile(r"[0-9]+(-[0-9]+)*")  # of a checkpoint
+STATE = "state.json"
 
 
 @dataclass
@@ -65,63 +61,40 @@ class Checkpoint:
     tensors: Mapping[str, dict[str, Any]]
 
 
-@dataclass
-class Checkpoints:
-    """The checkpoints of one training."""
+def write_checkpoint(
+    checkpoints: Checkpoints, state: TrainingState, tensors: Mapping[str, Mapping[str, Any]]
+) -> None:
+    """Write the state and the tensors of a training."""
+    from safetensors.torch import save_file
 
-    folder: Path
+    def fill(folder: Path) -> None:
+        with saving_weights(folder):
+            folder.mkdir(parents=True)
+            for kind, named in tensors.items():
+                copies = {
+                    key: value.detach().cpu().contiguous().clone() for key, value in named.items()
+                }
+                save_file(copies, folder / f"{kind}.safetensors")
+            (folder / STATE).write_text(json.dumps(asdict(state)), encoding="utf-8")
 
-    def write(self, state: TrainingState, tensors: Mapping[str, Mapping[str, Any]]) -> None:
-        """Write one, then remove the one before."""
-        name = f"{state.phase}-{state.epoch}-{state.step}"
-        with saving_weights(self.folder / name):
-            self._write_folder(self.folder / name, state, tensors)
-        sync_tree(self.folder / name)
-        write_atomically(self.folder / NEWEST, json.dumps(name).encode())
-        for other in self.folder.iterdir():
-            if NAME.fullmatch(other.name) and other.name != name:
-                shutil.rmtree(other)
+    checkpoints.write(f"{state.phase}-{state.epoch}-{state.step}", fill)
 
-    def _write_folder(
-        self, folder: Path, state: TrainingState, tensors: Mapping[str, Mapping[str, Any]]
-    ) -> None:
-        from safetensors.torch import save_file
 
-        shutil.rmtree(folder, ignore_errors=True)
-        folder.mkdir(parents=True)
-        for kind, named in tensors.items():
-            copies = {
-                key: value.detach().cpu().contiguous().clone() for key, value in named.items()
-            }
-            save_file(copies, folder / f"{kind}.safetensors")
-        (folder / "state.json").write_text(json.dumps(asdict(state)), encoding="utf-8")
+def read_checkpoint(checkpoints: Checkpoints) -> Checkpoint | None:
+    """The newest one; None where training was stopped before the first."""
+    from safetensors import SafetensorError
+    from safetensors.torch import load_file
 
-    def read(self) -> Checkpoint | None:
-        """The newest one; None where training was stopped before the first."""
-        from safetensors import SafetensorError
-        from safetensors.torch import load_file
-
-        if not (self.folder / NEWEST).exists():
+    try:
+        folder = checkpoints.newest()
+        if folder is None:
             return None
-        try:
-            folder = self.folder / _plain_name(read_json(self.folder / NEWEST))
-            path = folder / "state.json"
-            state: TrainingState = validated(TrainingState, read_json(path), str(path))
-            paths = sorted(folder.glob("*.safetensors"))
-            return Checkpoint(state, {path.stem: load_file(path) for path in paths})
-        except (OSError, ValueError, TypeError, SafetensorError, BadData) as error:
-            raise BadData(
-                f"the checkpoint in {self.folder} is damaged ({reason(error)}); "
-                "train again without --resume"
-            ) from None
-
-    def clear(self) -> None:
-        """Remove them all: training is done."""
-        shutil.rmtree(self.folder, ignore_errors=True)
-
-
-def _plain_name(name: Any) -> str:
-    """The name of a folder beside, and of none elsewhere."""
-    if not isinstance(name, str) or not NAME.fullmatch(name):
-        raise ValueError(f"{NEWEST} names no checkpoint")
-    return name
+        path = folder / STATE
+        state: TrainingState = validated(TrainingState, read_json(path), str(path))
+        paths = sorted(folder.glob("*.safetensors"))
+        return Checkpoint(state, {path.stem: load_file(path) for path in paths})
+    except (OSError, ValueError, TypeError, SafetensorError, BadData) as error:
+        raise BadData(
+            f"the checkpoint in {checkpoints.folder} is damaged ({reason(error)}); "
+            f"train again without {option('resume')}"
+        ) from None

@@ -13,9 +13,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from disorder.errors import BadData, BadSetting, DisorderError
-from disorder.runs.folder_lock import FolderLock
+from disorder.errors import BadData, DisorderError, option
+from disorder.requests.option import declared_in
+from disorder.requests.train import EachTrainingOptions
 from disorder.steps import OVERALL
+from disorder.store.store import Store
 from disorder.types import Dataset, Progress
 from disorder.verbs.selected_data import selected_data
 from disorder.verbs.train.folder import read_record
@@ -24,12 +26,10 @@ from disorder.verbs.train.request import (
     TrainingRequest,
     check_request,
     spelled,
+    training_request,
 )
 from disorder.verbs.train.training import changed_since, new_record, run_training
 from disorder.verbs.train.training_data import build_job
-
-# keywords of a comparison that are those of each of its trainings
-REQUESTED = ("data", "model", "dev", "limit", "device", "task", "data_dir")
 
 
 @dataclass(frozen=True)
@@ -56,7 +56,7 @@ def train_once(
 ) -> str:
     """The spec of the model that this request trains, or has trained before in `out`."""
     checked = check_request(request)
-    with FolderLock(out):
+    with Store.open(out):
         return _trained(checked, source, out, progress)
 
 
@@ -69,7 +69,7 @@ def _trained(
     record = read_record(out)
     requested = json.loads(json.dumps(request.recorded()))
     if _deciding(record["request"]) != _deciding(requested):
-        raise DisorderError(f"{out} holds another training; choose another --out")
+        raise DisorderError(f"{out} holds another training; choose another {option('out')}")
     if record["status"] != "done":
         return run_training(checked, out, progress, is_resumed=True, data=source.read).spec
     now = new_record(checked, build_job(checked, source.read))
@@ -77,7 +77,7 @@ def _trained(
         told = [f"another {name}" if "model" in name else f"other {name}" for name in changed]
         raise DisorderError(
             f"{out} holds a training on {' and '.join(told)} (it has changed since); choose "
-            "another --out"
+            f"another {option('out')}"
         )
     return f"{checked.start.name}:{out}"  # not what training.json says: that may name anything
 
@@ -87,30 +87,19 @@ def _deciding(request: Mapping[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in request.items() if name != "device"}
 
 
-def comparison_request(given: Mapping[str, Any]) -> TrainingRequest:
-    """The request for trainings that the keywords of a comparison give."""
-    return TrainingRequest(
-        **{name: spelled(given[name]) for name in REQUESTED},
-        settings=dict(given["settings"] or {}),
-        columns=given["columns"] or {},
-    )
+def comparison_request(data: Any, options: Mapping[str, object]) -> TrainingRequest:
+    """The request for trainings that the options of a comparison give; each has its own seed."""
+    shared = declared_in(EachTrainingOptions)
+    own = {name: value for name, value in options.items() if name in shared}
+    return training_request("plain", data, own)
 
 
 def read_test_data(verb: str, test: Any, limit: int | None, request: TrainingRequest) -> Dataset:
     """The test data of a comparison; the same examples for every model and seed."""
-    if limit is not None and limit < 1:
-        raise BadSetting(verb, test_limit=limit, need="1 or more")
     found = selected_data(spelled(test), replace(request.reading, limit=limit))
     if found.task.is_regression:
         raise BadData(f"{found.name}: {verb} counts correct labels, and this data has numbers")
     return found
-
-
-def seed_range(verb: str, seed: int, seeds: int) -> range:
-    """The seeds of the trainings: `seeds` of them, from `seed` on."""
-    if seeds < 1:
-        raise BadSetting(verb, seeds=seeds, need="1 or more")
-    return range(seed, seed + seeds)
 
 
 def folder_name(*words: str) -> str:

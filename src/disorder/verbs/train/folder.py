@@ -13,8 +13,7 @@ from typing import Any, Literal
 from pydantic import BaseModel
 
 from disorder.errors import BadData, CannotWrite
-from disorder.runs import make_folder, write_atomically
-from disorder.runs.storage import cannot_write
+from disorder.store.storage import cannot_write, make_folder, write_atomically
 from disorder.untrusted_files import read_json, reason, validated
 
 PACKAGES = ("disorder", "torch", "transformers", "numpy", "safetensors")

@@ -18,9 +18,14 @@ import numpy as np
 
 from disorder.errors import BadData, DisorderError
 from disorder.steps import Steps
+from disorder.store.checkpoints import Checkpoints
 from disorder.types import Ints, Progress
 from disorder.verbs.train.batches import epoch_batches, group_by_step, share_batches, to_tensors
-from disorder.verbs.train.checkpoint import Checkpoints, TrainingState
+from disorder.verbs.train.checkpoint import (
+    TrainingState,
+    read_checkpoint,
+    write_checkpoint,
+)
 from disorder.verbs.train.devices import OneDevice
 from disorder.verbs.train.evaluation import Evaluate, dev_evaluation, dev_metric
 from disorder.verbs.train.network_rows import NetworkRows, network_rows
@@ -45,7 +50,7 @@ class TrainingLoop:
 
     def run(self, phases: Sequence[Phase], *, is_resumed: bool = False) -> None:
         """Train all phases, or what a checkpoint says is left of them."""
-        checkpoint = self.checkpoints.read() if is_resumed else None
+        checkpoint = read_checkpoint(self.checkpoints) if is_resumed else None
         if checkpoint is not None:
             self.state = checkpoint.state
         first = self.state.phase
@@ -236,7 +241,7 @@ class PhaseTraining:
                 "optimizer": optimizer_tensors(self.optimizer, self.names),
             }
             filled = {kind: named for kind, named in tensors.items() if named}
-            self.loop.checkpoints.write(self.state, filled)
+            write_checkpoint(self.loop.checkpoints, self.state, filled)
         self.devices.wait()
 
     def restore(self, tensors: Mapping[str, dict[str, Any]]) -> None:

@@ -15,11 +15,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from disorder.data import vocabulary
-from disorder.errors import BadData, DisorderError
-from disorder.metrics import ORIGINAL
+from disorder.errors import BadData, DisorderError, option
 from disorder.models import load
 from disorder.transformations import parse
-from disorder.types import Dataset, Example, Task
+from disorder.types import ORIGINAL, Dataset, Example, Task
 from disorder.verbs.context import RunContext
 from disorder.verbs.train.inputs import Inputs, answer_targets, label_targets
 from disorder.verbs.train.losses import cross_entropy, squared_error
@@ -101,7 +100,8 @@ class Job:
         """None (the loop's own number), or 0 for a recipe that only measures a trained model."""
         if not learn and not self.is_fine_tuned:
             raise DisorderError(
-                "learn=false needs a model that is trained on these labels: --model FORM:FOLDER"
+                "learn=false needs a model that is trained on these labels: "
+                f"{option('model', 'FORM:FOLDER')}"
             )
         return None if learn else 0
 
@@ -158,7 +158,7 @@ class Job:
         if not perturbed.texts:
             reasons = sorted({reason for skips in perturbed.skips.values() for reason in skips})
             raise BadData(
-                f"--on {' --on '.join(specs)}: no example can be perturbed ({', '.join(reasons)})"
+                f"{option('on', list(specs))}: no example can be perturbed ({', '.join(reasons)})"
             )
         return perturbed
 
@@ -184,8 +184,8 @@ class Job:
             return RunContext(data_dir=self.data_dir)
         if self.asks is None:
             raise DisorderError(
-                f"--on {spec} needs a trained model that says which words matter: "
-                "--asks FORM:FOLDER"
+                f"{option('on', spec)} needs a trained model that says which words matter: "
+                f"{option('asks', 'FORM:FOLDER')}"
             )
         return self._model_context
 

@@ -5,15 +5,16 @@ loaded.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from disorder.errors import BadSetting, DisorderError
-from disorder.metrics import ORIGINAL
+from disorder.errors import BadSetting, option
 from disorder.registry import RecipePart, SplitterPart, part
-from disorder.runs.settings import Settings
+from disorder.requests.fields import TrainFields
+from disorder.requests.settings import Settings
 from disorder.transformations import parse
+from disorder.types import ORIGINAL
 from disorder.verbs.train.trainable import StartingModel, starting_model
 from disorder.verbs.train.training_settings import TrainingSettings, sort_settings
 from disorder.verbs.train.word_vectors import check_vectors
@@ -22,33 +23,16 @@ FROM_PYTHON = "rows given from Python"
 
 
 @dataclass(frozen=True, kw_only=True)
-class TrainingRequest:
+class TrainingRequest(TrainFields):
     """The request for a training: the same words in Python, as options and in training.json."""
 
     recipe: str = "plain"
     data: Any = "builtin:nli:train"
-    model: str = "bilstm"
-    dev: Any = None
-    on: Sequence[str] = ()
-    settings: Mapping[str, Any] = field(default_factory=dict)
-    limit: int | None = None
-    seed: int = 0
-    device: str | None = None
-    columns: Any = field(default_factory=dict)  # a mapping, or text as on the command line
-    task: str | None = None
-    language: str = "auto"
-    data_dir: str | None = None
-    asks: str | None = None
 
     @property
     def reading(self) -> Settings:
         """How to read data: the settings that a data spec does not say."""
-        return Settings(
-            columns=self.columns,
-            task=self.task,
-            language=self.language,
-            data_dir=self.data_dir,
-        )
+        return Settings.among(self, seed=0, limit=None)
 
     @property
     def is_from_python(self) -> bool:
@@ -88,17 +72,23 @@ class CheckedRequest:
         return self.recipe.spans and self.start.name == "hf"
 
 
+def training_request(
+    recipe: str, data: Any, options: Mapping[str, object], **more: Any
+) -> TrainingRequest:
+    """The request that the options of a verb make; paths are spelled out."""
+    given = {name: spelled(value) for name, value in options.items()}
+    return TrainingRequest.of(given, recipe=recipe, data=spelled(data), **more)
+
+
 def check_request(request: TrainingRequest) -> CheckedRequest:
     """Raise on anything that cannot work, before any data is read or model loaded."""
     recipe = part(RecipePart, request.recipe)
     start = starting_model(request.model)
     settings = sort_settings(request.settings, recipe, None if start.address else start.network)
-    if request.limit is not None and request.limit < 1:
-        raise DisorderError(f"--limit {request.limit}: need 1 or more")
     on = [_canonical(spec) for spec in request.on or (ORIGINAL,)]
     checked = CheckedRequest(request, recipe, start, settings, on)
     if settings.loop.head == "spans" and not checked.can_find_spans:
-        need = "--model hf:ENCODER and a recipe for the task itself, as plain is"
+        need = f"{option('model', 'hf:ENCODER')} and a recipe for the task itself, as plain is"
         raise BadSetting("train", head="spans", need=need)
     check_vectors(settings.words.vectors)
     if settings.words.words is not None:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
-from disorder.errors import BadModel, MissingPackage, UnknownName
+from disorder.errors import BadModel, MissingPackage, UnknownName, option
 from disorder.hub import hub_access
 from disorder.randomness import digest
 from disorder.registry import NetworkPart, Part, parts
@@ -74,10 +74,10 @@ def starting_model(spec: str) -> StartingModel:
     if name not in (*networks, "bow", "hf"):
         raise _unknown_model(spec, list(networks))
     if name == "hf" and not address:
-        raise BadModel("--model hf: needs a name or folder: hf:NAME_OR_FOLDER")
+        raise BadModel(f"{option('model')} hf: needs a name or folder: hf:NAME_OR_FOLDER")
     looks_local = name != "hf" or address.startswith(("/", "./", "../", "~"))
     if address and looks_local and not Path(address).expanduser().is_dir():
-        raise BadModel(f"--model {spec}: no such folder")
+        raise BadModel(f"{option('model', spec)}: no such folder")
     _need_torch(spec)
     return StartingModel(spec, name, address, networks.get(name))
 
@@ -163,4 +163,4 @@ def _need_torch(spec: str) -> None:
         packages.append("transformers")
     for package in packages:
         if find_spec(package) is None:
-            raise MissingPackage(f"train --model {spec}", package, "train")
+            raise MissingPackage(f"train {option('model', spec)}", package, "train")

@@ -5,24 +5,26 @@ the loop runs, then the model card is written.
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, Unpack
 
-from disorder.errors import BadData, DisorderError, check_keywords
+from disorder.errors import BadData, DisorderError, option
 from disorder.models.fingerprints import path_fingerprint
 from disorder.models.loading import loading
-from disorder.report.notebook_progress import shown_progress
-from disorder.runs.folder_lock import FolderLock
-from disorder.runs.storage import sync_tree
-from disorder.specs import listed
+from disorder.requests.commands import command_line
+from disorder.requests.keywords import takes_options
+from disorder.requests.train import AsksOptions, TrainOptions
+from disorder.results.notebook_progress import shown_progress
+from disorder.store.storage import sync_tree
+from disorder.store.store import Store
 from disorder.types import Dataset, Progress, Score
 from disorder.untrusted_files import validated
 from disorder.verbs.model_loading import named_again
 from disorder.verbs.train.calibrating import write_calibration
-from disorder.verbs.train.checkpoint import Checkpoints
 from disorder.verbs.train.devices import OneDevice, choose_devices, is_first_process
 from disorder.verbs.train.evaluation import final_score
 from disorder.verbs.train.folder import (
@@ -40,14 +42,12 @@ from disorder.verbs.train.request import (
     CheckedRequest,
     TrainingRequest,
     check_request,
-    spelled,
+    training_request,
 )
 from disorder.verbs.train.trainable import load_trainable
 from disorder.verbs.train.training_data import build_job
 from disorder.verbs.train.training_settings import SETTING_NAMES
 from disorder.visible_text import one_line
-
-CHECKPOINTS = "checkpoints"
 
 
 @dataclass(frozen=True)
@@ -64,97 +64,56 @@ class TrainedModel:
     record: Record = field(repr=False)
 
 
-@check_keywords(inside={"settings": SETTING_NAMES})
+@takes_options(TrainOptions, inside={"settings": SETTING_NAMES})
 def train(
     recipe: str = "plain",
     data: Any = "builtin:nli:train",
     *,
     out: str | Path,
-    model: str = "bilstm",
-    dev: Any = None,
-    on: str | Sequence[str] = (),
-    settings: Mapping[str, Any] | None = None,
-    limit: int | None = None,
-    seed: int = 0,
-    device: str | None = None,
-    columns: Mapping[str, str] | str | None = None,
-    task: str | None = None,
-    language: str = "auto",
-    data_dir: str | Path | None = None,
-    asks: str | None = None,
     progress: Progress | None = None,
+    **options: Unpack[TrainOptions],
 ) -> TrainedModel:
     """Train a model on data by a recipe, and leave it in the folder `out`, ready to be audited.
 
-    Args:
-        recipe: how to train: `plain`, `max_entropy`, … (`disorder list recipes`).
-        data: training data: a spec (`mnli:train`), a file, or rows.
-        out: folder of the trained model; it must not hold a training already.
-        model: what is trained: `bilstm`, `infersent`, `convnet`, `esim`, `transformer`, `bow`, or
-            `hf:NAME_OR_FOLDER`; `bilstm:FOLDER` and so on continue from a trained one.
-        dev: data that chooses the best epoch; without it, one training example in ten is held out.
-        on: transformations to train on instead of the original texts; `original` names those.
-        settings: of the recipe, the loop and the network, for instance `{"lr": 2e-5, "epochs": 3}`.
-        limit: train on this many examples, drawn at random by `seed`.
-        seed: seed of every draw.
-        device: `cpu`, `cuda` or `mps`; without it, the best there is.
-        columns: which columns are which, for instance `{"premise": "text_a"}`.
-        task: treat the data as this known task.
-        language: the language of the texts (`de`); `auto` finds it out.
-        data_dir: folder with the papers' datasets.
-        asks: a trained model that says which words matter to a transformation; without it, `model`
-            if that is trained on the task's labels.
-        progress: called with (stage, done, total, note) after every step.
+    recipe: how to train: `plain`, `max_entropy`, … (`disorder list recipes`).
+    data: training data: a spec (`mnli:train`), a file, or rows.
+    out: folder of the trained model; it must not hold a training already.
+    progress: called with (stage, done, total, note) after every step.
     """
-    request = TrainingRequest(
-        recipe=recipe,
-        data=spelled(data),
-        model=model,
-        dev=spelled(dev),
-        on=listed(on),
-        settings=dict(settings or {}),
-        limit=limit,
-        seed=seed,
-        device=device,
-        columns=columns or {},
-        task=task,
-        language=language,
-        data_dir=spelled(data_dir),
-        asks=asks,
-    )
+    request = training_request(recipe, data, options)
     checked = check_request(request)
     folder = Path(out)
     with _only_writer(folder):
         if is_first_process() and (folder / "training.json").exists():
             raise DisorderError(
-                f"{folder} holds a training already; choose another --out, or finish it with "
-                f"--resume {folder}"
+                f"{folder} holds a training already; choose another {option('out')}, or "
+                f"finish it: {command_line('train', '--resume', folder)}"
             )
         return run_training(checked, folder, progress)
 
 
-def _only_writer(folder: Path, option: str = "--out") -> AbstractContextManager[object]:
+def _only_writer(folder: Path, keyword: str = "out") -> AbstractContextManager[object]:
     """The lock of a folder; of several processes that train together, the first holds it."""
-    return FolderLock(folder, option=option) if is_first_process() else nullcontext()
+    return Store.open(folder, keyword=keyword) if is_first_process() else nullcontext()
 
 
-@check_keywords()
+@takes_options(AsksOptions)
 def resume(
-    out: str | Path, *, asks: str | None = None, progress: Progress | None = None
+    out: str | Path, *, progress: Progress | None = None, **options: Unpack[AsksOptions]
 ) -> TrainedModel:
     """Resume a training that was stopped; on a CPU the weights are, bit for bit, those of a
     training that was not.
 
-    Args:
-        out: the folder of the training.
-        asks: the model that says which words matter, named again where loading it runs code
-            (`python:…`): nothing is run because a folder says so.
-        progress: called with (stage, done, total, note) after every step.
+    `asks` is named again where loading it runs code (`python:…`): nothing is run because a folder
+    says so.
+
+    out: the folder of the training.
+    progress: called with (stage, done, total, note) after every step.
     """
     folder = Path(out)
     read_record(folder)  # says what holds no training
-    with _only_writer(folder, "--resume"):
-        return _resumed(folder, asks, progress)
+    with _only_writer(folder, "resume"):
+        return _resumed(folder, options.get("asks"), progress)
 
 
 def _resumed(folder: Path, asks: str | None, progress: Progress | None) -> TrainedModel:
@@ -166,8 +125,9 @@ def _resumed(folder: Path, asks: str | None, progress: Progress | None) -> Train
         TrainingRequest, record["request"], f"{folder}/training.json"
     )
     if request.asks is not None:
-        command = f"disorder train --resume {folder} --asks"
-        request = replace(request, asks=named_again(folder, request.asks, asks, command))
+        words = ("--resume", folder, "--asks", one_line(request.asks))
+        again = partial(command_line, "train", *words)
+        request = replace(request, asks=named_again(folder, request.asks, asks, again))
     if request.is_from_python:
         raise DisorderError(
             f"{folder}: its data was {FROM_PYTHON} and is not kept; only a training on a data spec "
@@ -222,10 +182,10 @@ def run_training(
 
 def _check_no_checkpoints(folder: Path) -> None:
     """Raise where a later --resume would take the checkpoints of another training for its own."""
-    if is_first_process() and (folder / CHECKPOINTS).exists():
+    if is_first_process() and Store(folder).checkpoint().folder.exists():
         raise DisorderError(
             f"{folder} holds checkpoints of a training that has no training.json; choose another "
-            "--out"
+            f"{option('out')}"
         )
 
 
@@ -247,7 +207,7 @@ def _training_loop(
             is_pair=first.train.is_pair,
             seed=seed,
         )
-    checkpoints = Checkpoints(folder / CHECKPOINTS)
+    checkpoints = Store(folder).checkpoint()
     return TrainingLoop(model, checked.settings.loop, devices, seed, checkpoints, progress)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from disorder.errors import BadData
+from disorder.errors import BadData, option
 from disorder.randomness import digest
 from disorder.types import Dataset, Example
 from disorder.verbs.selected_data import selected_data
@@ -27,7 +27,7 @@ def build_job(checked: CheckedRequest, data: Dataset | None = None) -> Job:
     finds_spans = _finds_spans(checked, train)
     if finds_spans:
         if any(example.answers is None for example in dev.examples):
-            raise BadData(f"--dev {request.dev} has no answers, so it cannot score them")
+            raise BadData(f"{option('dev', request.dev)} has no answers, so it cannot score them")
         train = locate_answers(train, drops=True)
         dev = locate_answers(dev, drops=False)
     is_fine_tuned = has_labels(checked.start, train.task.labels)
@@ -55,7 +55,9 @@ def _train_and_dev(checked: CheckedRequest, data: Dataset | None) -> tuple[Datas
     is_other = dev.task.is_regression != train.task.is_regression
     if is_other or set(dev.task.labels) - set(train.task.labels):
         theirs = ", ".join(dev.task.labels) or "numbers"
-        raise BadData(f"--dev {request.dev} has other labels ({theirs}) than the training data")
+        raise BadData(
+            f"{option('dev', request.dev)} has other labels ({theirs}) than the training data"
+        )
     return train, replace(dev, task=train.task)
 
 

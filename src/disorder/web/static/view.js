@@ -22,9 +22,9 @@ function follow(section) {
       location.reload();
       return;
     }
-    const line = `${progress.done} of ${progress.expected} parts done`;
+    const line = `${progress.done} of ${progress.expected} examples done, over all transformations`;
     if (line !== shown) total.textContent = shown = line; // otherwise a screen reader would repeat it
-    quiet.textContent = progress.is_quiet ? `; no new part for ${Math.floor(progress.seconds_quiet / 60)} minutes. If the run was stopped, resume it: disorder audit --resume` : "";
+    quiet.textContent = progress.is_quiet ? `; nothing new for ${Math.floor(progress.seconds_quiet / 60)} minutes. If the run was stopped, resume it: disorder audit --resume` : "";
     progress.steps.forEach((step, i) => {
       steps[i].querySelector("progress").value = step.done;
       steps[i].querySelector("span").textContent = `${step.done} of ${step.expected}`;

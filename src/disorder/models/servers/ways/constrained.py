@@ -10,13 +10,14 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
+from disorder.errors import option
 from disorder.models.prompting import Question
 from disorder.models.servers.answers import Answer, Unfit
 from disorder.models.servers.client import Rejected
-from disorder.models.servers.endpoint import Endpoint, Unusable, content_of
-from disorder.models.servers.replies import visible_reply, why_no_label
+from disorder.models.servers.endpoint import Endpoint, Unusable
+from disorder.models.servers.writing import WrittenReply, written
 
-LONGEST = 64  # tokens of a reply
+LONGEST = 64  # tokens of a reply, beside what a model thinks
 TRAP = [{"role": "user", "content": "Write the word banana and nothing else."}]
 
 
@@ -25,36 +26,34 @@ class Constrained:
 
     name = "constrained"
     gives_probabilities = False
+    reads_once = True
     chats: tuple[str, ...] = ("auto", "on")
 
     async def probe(self, endpoint: Endpoint, questions: Sequence[Question]) -> None:
         """Whether the schema holds even when the prompt asks for something else."""
         options = questions[0].options
         try:
-            reply = await self._reply(endpoint, TRAP, options)
-            content, _, _ = content_of(reply)
+            found = await self._reply(endpoint, TRAP, options)
         except Rejected as refusal:
             raise Unfit(f"HTTP {refusal.status}: {refusal}") from None
         except Unusable as error:
             raise Unfit(str(error)) from None
-        if _number(content, options) is None:
+        if found.is_cut:
+            raise Unfit(f"{found.why_cut} ({option('max_answer_tokens')})")
+        if _number(found.text, options) is None:
             raise Unfit("response_format is ignored: the reply is none of the options")
 
     async def ask(self, endpoint: Endpoint, question: Question) -> Answer:
         """The option that the model writes."""
-        reply = await self._reply(endpoint, question.messages, question.options)
-        content, message, ended = content_of(reply)
-        number = _number(content, question.options)
-        if number is None:
-            shown, is_thinking = visible_reply(content, message, ended)
-            why = why_no_label(shown, message, ended, is_thinking=is_thinking)
-            return Answer.none(why, len(question.options))
-        return Answer.of_option(number, len(question.options))
+        n = len(question.options)
+        found = await self._reply(endpoint, question.messages, question.options)
+        number = _number(found.text, question.options)
+        return Answer.none(found.why_no_label, n) if number is None else Answer.of_option(number, n)
 
     async def _reply(
         self, endpoint: Endpoint, messages: Sequence[dict[str, str]], options: Sequence[str]
-    ) -> dict[str, Any]:
-        return await endpoint.chat(messages, limit=LONGEST, response_format=_format(options))
+    ) -> WrittenReply:
+        return await written(endpoint, messages, LONGEST, response_format=_format(options))
 
 
 def _format(options: Sequence[str]) -> dict[str, Any]:

@@ -16,6 +16,7 @@ from disorder.models.prompting import Question
 from disorder.models.servers.answers import Answer, Unfit
 from disorder.models.servers.client import Rejected
 from disorder.models.servers.endpoint import Endpoint, Reply, Unusable
+from disorder.predictions import REFUSED
 
 NAME = "label"
 SHAPES = ("systemone", "decisions")
@@ -28,6 +29,7 @@ class Decisions:
 
     name = "decisions"
     gives_probabilities = True
+    reads_once = True
     chats: tuple[str, ...] = ("auto", "on")
 
     def __init__(self) -> None:
@@ -60,7 +62,7 @@ class Decisions:
         body, n_characters = self._body(question)
         reply = await endpoint.decide(self.shape, body, n_characters)
         if self._is_refusal(reply):
-            return Answer.none("the model refused", len(question.options))
+            return Answer.none(REFUSED, len(question.options))
         return Answer.of_probabilities(self._read(reply, question).tolist())
 
     async def _probabilities(self, endpoint: Endpoint, question: Question) -> Any:
@@ -104,7 +106,8 @@ class Decisions:
         """The probabilities in the order of the question's options, checked."""
         given = self._answer(reply).get("probabilities")
         if isinstance(given, list):
-            given = {each.get("value"): each.get("probability") for each in given}
+            entries = [each for each in given if isinstance(each, dict)]
+            given = {str(each.get("value")): each.get("probability") for each in entries}
         if not isinstance(given, dict) or set(given) != set(question.options):
             raise Unusable("the reply has no probability for each option")
         try:

@@ -10,12 +10,14 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
+from disorder.errors import option
 from disorder.models.prompting import Question
 from disorder.models.servers.answers import Answer, Unfit
 from disorder.models.servers.client import Rejected
 from disorder.models.servers.endpoint import Endpoint, Unusable, first_choice
+from disorder.predictions import UNLIKELY_LABELS
 
-N_TOP = 20  # the most that OpenAI's API allows
+N_TOPS = (20, 5)  # the most that OpenAI's API allows; the most of some others
 N_TOP_PLAIN = 5  # of plain continuations
 LEAST_MASS = 0.01  # share of the probability below which the options are not what is answered
 
@@ -25,16 +27,18 @@ class FirstToken:
 
     name = "first-token"
     gives_probabilities = True
+    reads_once = True
     chats: tuple[str, ...] = ("auto", "on", "off")
 
     def __init__(self, *, is_plain: bool = False) -> None:
         self.is_plain = is_plain
+        self.n_top = N_TOPS[0]
 
     async def probe(self, endpoint: Endpoint, questions: Sequence[Question]) -> None:
         """Whether likeliest tokens are listed, and the options are told apart by them."""
         await _check_first_tokens(endpoint, questions[0].options)
         try:
-            answers = [await self._read(endpoint, question) for question in questions]
+            answers = [await self._read_as_many(endpoint, question) for question in questions]
         except Rejected as refusal:
             raise Unfit(f"HTTP {refusal.status}: {refusal}") from None
         except Unusable as error:
@@ -51,14 +55,26 @@ class FirstToken:
         found = await self._read(endpoint, question)
         mass = sum(found)
         if mass <= 0:
-            return Answer.none("no label among the likeliest tokens", len(found))
+            return Answer.none(UNLIKELY_LABELS, len(found))
         return Answer.of_probabilities(found, mass=min(1.0, mass))
+
+    async def _read_as_many(self, endpoint: Endpoint, question: Question) -> list[float]:
+        """The same with fewer of the likeliest tokens, where the server lists no more."""
+        try:
+            return await self._read(endpoint, question)
+        except Rejected as refusal:
+            if self.n_top == N_TOPS[-1] or not refusal.names("top_logprobs"):
+                raise
+        self.n_top = N_TOPS[-1]
+        return await self._read(endpoint, question)
 
     async def _read(self, endpoint: Endpoint, question: Question) -> list[float]:
         if self.is_plain:
             reply = await endpoint.complete([question.text], max_tokens=1, logprobs=N_TOP_PLAIN)
             return matched(_top_of_completion(first_choice(reply)), question.options)
-        reply = await endpoint.chat(question.messages, limit=1, logprobs=True, top_logprobs=N_TOP)
+        reply = await endpoint.chat(
+            question.messages, limit=1, logprobs=True, top_logprobs=self.n_top
+        )
         return matched(_top(first_choice(reply)), question.options)
 
 
@@ -85,6 +101,8 @@ def _top(choice: dict[str, Any]) -> list[tuple[str, float]]:
         pairs = {str(each["token"]): float(each["logprob"]) for each in top}
     except (KeyError, TypeError, ValueError):
         raise Unusable("top_logprobs cannot be read") from None
+    if any(map(math.isnan, pairs.values())):
+        raise Unusable("a log-probability is no number")
     if max(pairs.values()) > 1e-3 or math.fsum(map(math.exp, pairs.values())) > 1.01:
         raise Unusable("top_logprobs are no log-probabilities")
     return list(pairs.items())
@@ -121,7 +139,7 @@ async def _check_first_tokens(endpoint: Endpoint, options: Sequence[str]) -> Non
     if shared:
         raise Unfit(
             f"{shared[0]!r} and {shared[1]!r} begin with the same {starts}; other words can be "
-            "given with --label-words"
+            f"given with {option('label_words')}"
         )
 
 

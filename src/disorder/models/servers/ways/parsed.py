@@ -8,14 +8,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from disorder.errors import option
 from disorder.models.prompting import Question
 from disorder.models.servers.answers import Answer, Unfit
 from disorder.models.servers.client import Rejected
-from disorder.models.servers.endpoint import Endpoint, Unusable, content_of
-from disorder.models.servers.replies import named_options, visible_reply, why_no_label
+from disorder.models.servers.endpoint import Endpoint, Unusable
+from disorder.models.servers.replies import named_options
+from disorder.models.servers.writing import written
+from disorder.predictions import SEVERAL_LABELS
 
-LONGEST = 24  # tokens of a reply
-LONGEST_THINKING = 2048  # of a model that thinks before it replies
+LONGEST = 24  # tokens of a reply, beside what a model thinks
 
 
 class Parsed:
@@ -23,35 +25,25 @@ class Parsed:
 
     name = "parse"
     gives_probabilities = False
+    reads_once = True
     chats: tuple[str, ...] = ("auto", "on")
 
-    def __init__(self) -> None:
-        self.limit = LONGEST
-
     async def probe(self, endpoint: Endpoint, questions: Sequence[Question]) -> None:
-        """Whether there are replies at all, and whether the model thinks first."""
+        """Whether there are replies at all, within the room that there is."""
         try:
-            for question in questions:
-                content, message, ended = content_of(
-                    await endpoint.chat(question.messages, limit=self.limit)
-                )
-                _, is_thinking = visible_reply(content, message, ended)
-                if is_thinking:
-                    self.limit = LONGEST_THINKING
+            found = [await written(endpoint, each.messages, LONGEST) for each in questions]
         except Rejected as refusal:
             raise Unfit(f"HTTP {refusal.status}: {refusal}") from None
         except Unusable as error:
             raise Unfit(str(error)) from None
+        if all(each.is_cut for each in found):
+            raise Unfit(f"{found[-1].why_cut} ({option('max_answer_tokens')})")
 
     async def ask(self, endpoint: Endpoint, question: Question) -> Answer:
         """The option that the reply names."""
-        reply = await endpoint.chat(question.messages, limit=self.limit)
-        content, message, ended = content_of(reply)
-        shown, is_thinking = visible_reply(content, message, ended)
-        named = named_options(shown, question.options)
+        n = len(question.options)
+        found = await written(endpoint, question.messages, LONGEST)
+        named = named_options(found.text, question.options)
         if len(named) == 1:
-            return Answer.of_option(named[0], len(question.options))
-        if named:
-            return Answer.none("several labels in the reply", len(question.options))
-        why = why_no_label(shown, message, ended, is_thinking=is_thinking)
-        return Answer.none(why, len(question.options))
+            return Answer.of_option(named[0], n)
+        return Answer.none(SEVERAL_LABELS if named else found.why_no_label, n)

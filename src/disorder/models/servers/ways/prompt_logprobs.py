@@ -25,6 +25,7 @@ class PromptLogprobs:
 
     name = "prompt-logprobs"
     gives_probabilities = True
+    reads_once = False
     chats: tuple[str, ...] = ("auto", "off")
 
     async def probe(self, endpoint: Endpoint, questions: Sequence[Question]) -> None:
@@ -68,16 +69,25 @@ class PromptLogprobs:
         choices = reply.get("choices")
         if not isinstance(choices, list) or len(choices) != len(wholes):
             raise Unusable(f"{len(wholes)} prompts did not get {len(wholes)} choices")
-        by_number = sorted(choices, key=lambda choice: int(choice.get("index", 0)))
-        return np.array(
-            [
-                _continuation(choice, prompt, whole)
-                for choice, whole in zip(by_number, wholes, strict=True)
-            ]
-        )
+        by_number = sorted(choices, key=_number)
+        found = [
+            _continuation(choice, prompt, whole)
+            for choice, whole in zip(by_number, wholes, strict=True)
+        ]
+        if max(found) == -np.inf:
+            raise Unusable("no option has a probability")
+        return np.array(found)
 
     async def _echo(self, endpoint: Endpoint, prompts: Sequence[str]) -> dict[str, Any]:
         return await endpoint.complete(prompts, max_tokens=1, logprobs=1, echo=True)
+
+
+def _number(choice: Any) -> int:
+    """The place of a choice among the prompts."""
+    number = choice.get("index", 0) if isinstance(choice, dict) else None
+    if not isinstance(number, int):
+        raise Unusable("a choice does not say which prompt it is for")
+    return number
 
 
 def _values(choice: dict[str, Any]) -> list[float]:
@@ -109,8 +119,8 @@ def _continuation(choice: dict[str, Any], prompt: str, whole: str) -> float:
     for token, value in zip(tokens, values, strict=True):
         start, end = end, end + len(str(token))
         if end > len(prompt) and start < len(whole):
-            if value > 0:
-                raise Unusable("a log-probability is above 0")
+            if not value <= 0:
+                raise Unusable("a log-probability is above 0, or no number")
             total += value
     if end < len(whole):
         raise Unusable("the tokens that came back do not add up to the prompt")

@@ -10,11 +10,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from disorder.abstention import predicted_label
 from disorder.errors import BadSetting
 from disorder.metrics import mean, resampled
+from disorder.predictions import predicted_label
 from disorder.registry import explanation
-from disorder.report.exhibits import Figure, Row, Table
+from disorder.results.exhibits import Figure, Row, Table
 from disorder.transformations.tags import named_or_usual, tagged, tagger_notes
 from disorder.transformations.words import default_splitter, split
 from disorder.types import Floats, Ints, Score, Sentence, Task
@@ -24,7 +24,7 @@ from disorder.verbs.explain.result import Explained, bounds, said, signed
 from disorder.verbs.explain.subject import Subject
 
 TAGGER = {"en": "at_hand"}  # as the ladder's transformations
-ORIGINAL = "original text"
+ORIGINAL_TEXT = "original text"
 
 
 @explanation(asks="How much is words, and how much is which kind of order?")
@@ -51,14 +51,13 @@ def ladder(
     right = _right(subject, rungs, window, draws, tagger)
     steps = differences(right, chance)
     kinds = [*(rung.adds for rung in rungs), "local order"]
-    titles = [*(rung.title for rung in rungs), ORIGINAL]
+    titles = [*(rung.title for rung in rungs), ORIGINAL_TEXT]
     shares = {kind: _scored(steps[:, i]) for i, kind in enumerate(kinds)}
     levels = {title: mean(right[:, i]) for i, title in enumerate(titles)}
     total = _scored(steps.sum(axis=1))
     parts = ", ".join(f"{kind} {signed(score)}" for kind, score in shares.items())
-    finding = (
-        f"accuracy {said(levels[ORIGINAL])} is {signed(total)} above chance ({chance:.3f}): {parts}"
-    )
+    accuracy = said(levels[ORIGINAL_TEXT])
+    finding = f"accuracy {accuracy} is {signed(total)} above chance ({chance:.3f}): {parts}"
     rungs_table = [{"keeps": title, **bounds(score)} for title, score in levels.items()]
     scores = {"total": total, **shares}
     scores |= {f"accuracy, {title}": score for title, score in levels.items()}

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from disorder.abstention import with_abstention
+from disorder.predictions import with_abstention
 from disorder.registry import explanation
 from disorder.types import Floats, Ints, Pair
 from disorder.verbs.explain.result import Explained

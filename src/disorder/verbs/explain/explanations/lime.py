@@ -15,8 +15,8 @@ from functools import partial
 
 import numpy as np
 
-from disorder.abstention import with_abstention
 from disorder.errors import BadSetting
+from disorder.predictions import with_abstention
 from disorder.randomness import generator
 from disorder.registry import explanation
 from disorder.types import Bools, Floats, Ints, Pair

@@ -11,9 +11,9 @@ from typing import Literal
 
 import numpy as np
 
-from disorder.abstention import ABSTAINED, with_abstention
 from disorder.errors import BadSetting, NothingToMeasure
 from disorder.metrics import share
+from disorder.predictions import ABSTAINED, with_abstention
 from disorder.randomness import digest, generator
 from disorder.registry import explanation
 from disorder.transformations.words import split

@@ -12,14 +12,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from disorder.data.minhash import Match
+from disorder.data.word_hashes import words_of
 from disorder.metrics import share
 from disorder.registry import check
-from disorder.report.exhibits import Row, Table
-from disorder.report.number_text import rounded
+from disorder.results.exhibits import Row, Table
+from disorder.results.number_text import rounded
 from disorder.types import Dataset, Example
 from disorder.verbs.sanity.check_input import CheckInput
-from disorder.verbs.sanity.features import words_of
-from disorder.verbs.sanity.near_duplicates import Match, near_matches, shingles
+from disorder.verbs.sanity.near_duplicates import near_matches, shingles
 from disorder.verbs.sanity.result import CheckResult, Verdict
 
 SHOWN = 50  # rows of each kind in the table

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from functools import partial
 
-from disorder.errors import NothingToMeasure
+from disorder.errors import NothingToMeasure, option
 from disorder.languages import UNSPACED_LANGUAGES, language_name
 from disorder.registry import check
-from disorder.report.number_text import with_interval
+from disorder.results.number_text import with_interval
 from disorder.types import Ints
 from disorder.verbs.sanity.check_input import CheckInput
 from disorder.verbs.sanity.equivalence import NOT_NEEDED, UNDECIDED, reason
@@ -30,7 +30,8 @@ def order(given: CheckInput) -> CheckResult:
     if given.task.language in UNSPACED_LANGUAGES - {CHINESE} and trials.model.name == "linear":
         raise NothingToMeasure(
             f"shuffled texts in {language_name(given.task.language)}, written without spaces, are "
-            "not cut into the same words again; use a --model with a tokenizer of its own"
+            f"not cut into the same words again; use a {option('model')} with a tokenizer of its "
+            "own"
         )
     found, reasons = trials.try_each([shuffle_spec(n) for n in SIZES])
     if not found or found[0].spec != shuffle_spec(1):

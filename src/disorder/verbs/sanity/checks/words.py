@@ -15,15 +15,15 @@ from math import log2
 
 import numpy as np
 
+from disorder.data.word_hashes import words_of
 from disorder.errors import NothingToMeasure
 from disorder.metrics.statistics.intervals import wilson
 from disorder.registry import check
-from disorder.report.exhibits import Row, Table
-from disorder.report.number_text import rounded
+from disorder.results.exhibits import Row, Table
+from disorder.results.number_text import rounded
 from disorder.types import Bools, Example, Floats, Ints
 from disorder.verbs.sanity.check_input import CheckInput
 from disorder.verbs.sanity.equivalence import VerdictRule, joint_z
-from disorder.verbs.sanity.features import words_of
 from disorder.verbs.sanity.result import CheckResult, Verdict
 
 SMOOTHING = 10.0  # imagined rows with the word, whose labels are as frequent as in all the data

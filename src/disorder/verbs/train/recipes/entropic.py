@@ -10,8 +10,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from disorder.metrics import ORIGINAL
 from disorder.registry import recipe
+from disorder.types import ORIGINAL
 from disorder.verbs.train.calibrating import (
     MAY_ABSTAIN,
     ThresholdRule,

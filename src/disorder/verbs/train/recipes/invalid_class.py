@@ -11,10 +11,10 @@ from dataclasses import replace
 
 import numpy as np
 
-from disorder.abstention import ABSTAINED
 from disorder.errors import BadData
-from disorder.metrics import ORIGINAL
+from disorder.predictions import ABSTAINED
 from disorder.registry import recipe
+from disorder.types import ORIGINAL
 from disorder.verbs.train.calibrating import observe_after
 from disorder.verbs.train.inputs import Inputs
 from disorder.verbs.train.recipe_plan import Job, Phase

@@ -4,8 +4,8 @@
 
 from __future__ import annotations
 
-from disorder.metrics import ORIGINAL
 from disorder.registry import recipe
+from disorder.types import ORIGINAL
 from disorder.verbs.train.calibrating import (
     MAY_ABSTAIN,
     ThresholdRule,

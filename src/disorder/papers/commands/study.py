@@ -1,0 +1,237 @@
+"""`disorder study`: a paper's table for any model, with the published numbers beside ours."""
+
+from __future__ import annotations
+
+import sys
+import textwrap
+from contextlib import ExitStack
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from disorder.cli import options as o
+from disorder.cli.output import console as new_console
+from disorder.cli.output import print_json, print_text
+from disorder.cli.resuming import resumable
+from disorder.errors import DisorderError
+from disorder.papers.requests import StudyOptions, StudyOutput
+from disorder.registry import verb
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from rich.console import Console
+
+    from disorder.papers.study import Study, StudyItem
+    from disorder.results.grid import Grid
+
+Name = Annotated[
+    str | None,
+    typer.Argument(metavar="PAPER/ITEM", help="Table or figure, e.g. unli/table2 (see --list)"),
+]
+Given = Annotated[
+    list[str] | None,
+    typer.Argument(
+        metavar="MODEL|DATA",
+        help="Models, data, or finished runs (default: the paper's own models and data)",
+    ),
+]
+
+
+@verb(
+    group="Measure",
+    python="disorder.papers.study:study",
+    shows="disorder.papers.commands.study:show_again",
+)
+def study(
+    name: Name = None,
+    given: Given = None,
+    *,
+    options: StudyOptions,
+    output: StudyOutput,
+) -> None:
+    """Compute a table or figure of a paper for any MODEL and DATA, with the published numbers
+    beside.
+
+    A published number is compared with ours only where model and data are the same; others are
+    shown beside it with their names.
+    """
+    as_json = output["as_json"]
+    if output["list_all"]:
+        place = options.get("data_dir")
+        shown = None if place is None else str(place)
+        _list(new_console(soft_wrap=True), name, shown, as_json=as_json)
+        return
+    if output["check"]:
+        _check(name, output["studies"], as_json=as_json)
+        return
+    if name is None:
+        raise DisorderError(
+            "name an item: disorder study unli/table2 hf:FOLDER mnli:matched "
+            "(all: disorder study --list)"
+        )
+    out = output["out"]
+    folder = _new_folder(name, given or ()) if out is None else Path(out)
+    found = _computed(name, given or (), folder, output["as_"], options)
+    if as_json:
+        print_json(found.result.as_data())
+        return
+    show(found, new_console(), folder)
+
+
+def _new_folder(name: str, given: Sequence[str]) -> Path | None:
+    """A new folder for an item that is computed; none for one that only says what to type."""
+    from disorder.papers.study import find_item
+
+    if find_item(name).commands and not given:
+        return None
+    return o.new_folder("study", name.replace("/", "-"))
+
+
+def _check(name: str | None, studies: str | Path | None, *, as_json: bool) -> None:
+    """What of the papers can be computed, and was: one line per item, as Markdown."""
+    from disorder.papers.study import PAPERS, check_item, check_table, read_studies
+
+    found = read_studies(Path(studies)) if studies else {}
+    checks = [check_item(item, found) for item in _wanted(name) if item.paper_name in PAPERS]
+    if as_json:
+        print_json([vars(check) for check in checks])
+        return
+    print_text(check_table(checks), end="")
+
+
+def _computed(
+    name: str,
+    given: Sequence[str],
+    folder: Path | None,
+    names: str | Sequence[str],
+    options: StudyOptions,
+) -> Study:
+    from disorder.cli.progress import Bar, News
+    from disorder.papers.study import study as compute
+
+    News.show()
+    with ExitStack() as stack:
+        bar = stack.enter_context(Bar())
+        if folder is not None:
+            stack.enter_context(resumable(folder, "result.json"))
+        return compute(name, *given, as_=names, out=folder, progress=bar, **options)
+
+
+def show_again(folder: Path, *, latex: bool) -> None:
+    """A finished study again."""
+    from disorder.papers.study import latex_table, read_study
+
+    found = read_study(folder)
+    if latex:
+        print_text(latex_table(found), end="")
+        return
+    show(found, new_console(), folder)
+
+
+def show(found: Study, console: Console, folder: Path | None) -> None:
+    """The table, what was left out, and where the page lies."""
+    from rich.text import Text
+
+    from disorder.papers.study.table_lines import printed_grid, why_not
+    from disorder.results.terminal_table import print_table
+
+    console.print(Text(f"\n{found.item}: {found.title}", style="dim"), soft_wrap=True)
+    console.print(Text(found.verdict, style="bold"), soft_wrap=True)
+    if found.cells:
+        print_table(console, _grid(found))
+    elif found.published:
+        print_table(console, printed_grid(found))
+    console.print()
+    for note in [*why_not(found), *found.notes, *found.remarks]:
+        console.print(Text(note), soft_wrap=True)
+    for command in found.commands:
+        console.print(Text(f"  {command}", style="bold"), soft_wrap=True)
+    if folder is not None:
+        console.print(Text(f"\nPage: {folder}/report.html", style="bold"), soft_wrap=True)
+
+
+def _grid(found: Study) -> Grid:
+    """The lines of the study; what all rows have in common stands above the table."""
+    from disorder.papers.study.table_lines import constants, keys_of, study_grid
+
+    same = constants(found)
+    keys = [key for key in keys_of(found) if key not in same]
+    return study_grid(found, keys, ", ".join(f"{key} {value}" for key, value in same.items()))
+
+
+def _list(console: Console, name: str | None, data_dir: str | None, *, as_json: bool) -> None:
+    """All items, or those of one paper, with what each needs and whether it can be computed now."""
+    from disorder.papers.study import missing_for
+
+    rows = [_facts(item, missing_for(item, data_dir)) for item in _wanted(name)]
+    if as_json:
+        print_json(rows)
+        return
+    margin = max(len(row["item"]) for row in rows) + 2
+    for row in rows:
+        _print_item(console, row, margin)
+
+
+def _wanted(name: str | None) -> list[StudyItem]:
+    """All items, or those whose names begin so."""
+    from disorder.papers.study import study_items
+
+    known = study_items().values()
+    wanted = [item for item in known if name is None or item.name.startswith(name)]
+    if not wanted:
+        papers = dict.fromkeys(item.paper_name for item in known)
+        raise DisorderError(f"no item begins with {name!r}; papers: {', '.join(papers)}")
+    return wanted
+
+
+def _print_item(console: Console, row: dict[str, Any], margin: int) -> None:
+    from rich.text import Text
+
+    width = console.width if console.is_terminal else sys.maxsize  # lines of a file stay whole
+    title = Text(_indented(row["title"], margin, width, first=row["item"]))
+    title.stylize("bold", 0, len(row["item"]))
+    console.print(title)
+    facts = ", ".join(fact for fact in (row["kind"], row["takes"]) if fact)
+    if row["needs"]:
+        facts = f"{facts}; needs {row['needs']}"
+    console.print(Text(_indented(facts, margin, width), style="dim"))
+    ready = "ready" if row["is_measured"] else "says what to type"
+    state = "; ".join(row["lacking"]) or ready
+    style = "" if row["lacking"] else "green"
+    console.print(Text(_indented(state, margin, width), style=style))
+
+
+def _indented(line: str, margin: int, width: int, first: str = "") -> str:
+    """A line wrapped at the width of the terminal and indented; the first piece behind a name."""
+    return textwrap.fill(
+        line,
+        width,
+        initial_indent=f"{first:<{margin}}",
+        subsequent_indent=" " * margin,
+        break_on_hyphens=False,
+    )
+
+
+def _facts(item: StudyItem, lacking: list[str]) -> dict[str, Any]:
+    pipeline = item.pipeline
+    models = ", ".join(item.models)
+    if pipeline.needs_model and not models:
+        models = "a model"
+    needs = [
+        models,
+        ", ".join(item.data),
+        f"trains on {item.train}" if item.train else "",
+        *(f"the extra {extra}" for extra in item.extras),
+    ]
+    return {
+        "item": item.name,
+        "title": item.title,
+        "kind": pipeline.kind,
+        "does": pipeline.does + (f", q = {pipeline.q}" if (pipeline.q or 1) > 1 else ""),
+        "takes": item.takes,
+        "needs": "; ".join(need for need in needs if need),
+        "lacking": lacking,
+        "is_measured": not item.commands,
+    }

@@ -1,0 +1,144 @@
+"""Study items: the tables and figures of papers, each declared once with what it needs.
+
+The files in `items/` declare those of the four papers. A plugin declares its own the same way, in
+one file with the printed numbers.
+"""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from disorder.errors import DisorderError
+from disorder.papers.requests import PaperFidelity
+from disorder.papers.study.means import MeanRow
+from disorder.papers.study.part_settings import PartSettings
+from disorder.papers.study.pipeline import Pipeline
+from disorder.papers.study.published_tables import PublishedTable, published_tables
+from disorder.registry import Part, parts
+
+PACKAGE = Path(__file__).parents[2]
+PAPERS = ("unli", "ooo", "ws", "ndsc")
+SORTS = ("table", "fig")  # other items come last
+
+
+@dataclass(frozen=True, kw_only=True)
+class StudyItem(Part):
+    """A table or figure of a paper.
+
+    `name` is PAPER/ITEM, `function` the pipeline that computes it, `published` the TOML file with
+    the printed numbers. `models` are the paper's own (spec → its name in the published table),
+    `data` and `train` its data; `extras` are the pip extras it needs, `takes` a rough time on a
+    CPU. `shows` says what it shows, where the published numbers have no title. `beside` names
+    another item of the paper whose numbers stand beside ours. `subject` is the model that the
+    printed numbers are about, where rows do not say it; `not_comparable` says why no printed row is
+    about the same as ours. `fidelity` is whose definitions are used unless the user says otherwise;
+    `by_code` says which printed numbers follow the released code (a column, or `key=value` of a
+    row → what the code does). `commands` are what to type for an item that is not computed. `means`
+    are rows that average others, `part_settings` settings of its transformations and explanations
+    by part, and `out_of_reach` says why printed cells cannot be filled (a column, `key=value` of a
+    row, or `all` → the reason). `labels` says what the labels of the paper's own models mean, by
+    spec, where their configuration calls them LABEL_0.
+    """
+
+    kind = "item"
+
+    function: Pipeline
+    published: Path
+    models: Mapping[str, str] = field(default_factory=dict)
+    data: Sequence[str] = ()
+    train: str | None = None
+    extras: Sequence[str] = ()
+    takes: str = "minutes"
+    shows: str = ""
+    beside: str = ""
+    subject: str = ""
+    not_comparable: str = ""
+    fidelity: PaperFidelity = "paper"
+    by_code: Mapping[str, str] = field(default_factory=dict)
+    commands: Sequence[str] = ()
+    means: Sequence[MeanRow] = ()
+    part_settings: PartSettings = field(default_factory=dict)
+    out_of_reach: Mapping[str, str] = field(default_factory=dict)
+    labels: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+
+    @property
+    def pipeline(self) -> Pipeline:
+        """How it is computed."""
+        return self.function
+
+    @property
+    def paper_name(self) -> str:
+        """The first half of its name: `unli` of `unli/table2`."""
+        return self.name.partition("/")[0]
+
+    @property
+    def own_table(self) -> PublishedTable:
+        """What the paper prints in this very item."""
+        return self._table(self.name.partition("/")[2])
+
+    @property
+    def published_table(self) -> PublishedTable:
+        """The printed numbers that stand beside ours: those of the item, and of another one where
+        it names one (whose columns come first).
+        """
+        own = self.own_table
+        if not self.beside:
+            return own
+        other = self._table(self.beside)
+        more = {name: own.unit_of(name) for name in own.columns if name not in other.columns}
+        rows = [
+            replace(row, cells={name: row.cells[name] for name in row.cells if name in more})
+            for row in own.rows
+        ]
+        return replace(
+            other,
+            columns=[*other.columns, *more],
+            units={**{name: other.unit_of(name) for name in other.columns}, **more},
+            rows=[*other.rows, *(row for row in rows if row.cells)],
+        )
+
+    def _table(self, name: str) -> PublishedTable:
+        return published_tables(self.published).get(name, PublishedTable())
+
+    @property
+    def title(self) -> str:
+        """What it shows, in one line."""
+        return self.shows or self.own_table.title
+
+    @property
+    def summary(self) -> str:
+        """What it shows, as `disorder list` prints it."""
+        return f"{self.title}."
+
+    @property
+    def is_built_in(self) -> bool:
+        """Whether it ships with disorder."""
+        return self.published.is_relative_to(PACKAGE)
+
+
+def study_items() -> dict[str, StudyItem]:
+    """All items by name, paper by paper, tables before figures; those of plugins last."""
+    known = parts(StudyItem)
+    return {name: known[name] for name in sorted(known, key=_order)}
+
+
+def _order(name: str) -> tuple[int, str, int, list[tuple[int, str]]]:
+    paper, _, item = name.partition("/")
+    rank = PAPERS.index(paper) if paper in PAPERS else len(PAPERS)
+    sort = next((i for i, word in enumerate(SORTS) if item.startswith(word)), len(SORTS))
+    pieces = re.findall(r"\d+|\D+", item)  # numbers by value: table2 before table10
+    return rank, paper, sort, [(int(p) if p.isdigit() else -1, p) for p in pieces]
+
+
+def find_item(name: str) -> StudyItem:
+    """The item of that name, or an error with the nearest ones."""
+    known = study_items()
+    if name in known:
+        return known[name]
+    close = difflib.get_close_matches(name, known, n=3, cutoff=0.6)
+    hint = f"did you mean {' or '.join(close)}?" if close else "see disorder study --list"
+    raise DisorderError(f"unknown item {name!r}; {hint}")

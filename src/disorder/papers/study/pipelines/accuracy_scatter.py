@@ -1,0 +1,246 @@
+"""NDSC's figures: does the number of removed or shared words explain what a model loses?"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+
+from disorder.errors import DoesNotApply
+from disorder.metrics import mean
+from disorder.metrics.word_overlap import word_overlap
+from disorder.papers.study.naming import GivenDesigns
+from disorder.papers.study.pipeline import Pipeline, Reach
+from disorder.papers.study.pipelines.audit_table import AuditTable
+from disorder.papers.study.pipelines.count_table import removed_words, tally_of
+from disorder.papers.study.pipelines.designs_table import DesignsTable
+from disorder.papers.study.published_tables import SCALES
+from disorder.papers.study.result import StepResult, StudyCell, StudyPicture
+from disorder.papers.study.table_lines import title
+from disorder.papers.study.workbench import Workbench
+from disorder.results.charts import BLUE, svg
+from disorder.transformations import parse
+from disorder.transformations.rendering import variant_texts
+from disorder.transformations.words import split
+from disorder.types import ORIGINAL, Dataset, Score
+
+
+@dataclass(frozen=True)
+class LossAgainstRemovedWords(Pipeline):
+    """What each design loses, against the words that its transformation removes from the training
+    data.
+    """
+
+    designs: DesignsTable
+
+    kind = "designs"
+    trains = True
+    takes_designs = True
+    units = MappingProxyType({"accuracy": "percent", "hypotheses": "count"})
+
+    @property
+    def does(self) -> str:
+        """What it does, in one line."""
+        return (
+            f"{self.designs.does}; "
+            "set the change of accuracy against the words removed from the training data"
+        )
+
+    @property
+    def perturbs(self) -> Sequence[str]:
+        """The transformations of the designs."""
+        return self.designs.perturbs
+
+    def without(self, specs: Collection[str]) -> LossAgainstRemovedWords:
+        """The same without these transformations."""
+        return replace(self, designs=self.designs.without(specs))
+
+    @property
+    def reach(self) -> Sequence[Reach]:
+        """Words removed and what is lost, for each transformation."""
+        columns = ("premises", "hypotheses", "accuracy", "delta")
+        return [Reach(columns, {"transformation": self.designs.transformations})]
+
+    def __call__(self, bench: Workbench) -> Iterator[StepResult]:
+        """The designs, then the counts, then the picture."""
+        for (model, _), result in zip(bench.pairs(), self.designs(bench), strict=True):
+            train, limit = _learned_from(bench, model)
+            counted = bench.once(
+                partial(self._counts, bench, train, limit),
+                train,
+                "words removed",
+                *([str(limit)] if isinstance(model, GivenDesigns) else []),
+                made_of=bench.made_of(train=train),
+            )
+            first = result.cells[0].row
+            shared = {"model": first["model"], "data": first["data"]}
+            counts = [_with_row(cell, {**shared, **cell.row}) for cell in counted.cells]
+            deltas = [_with_row(cell, _without_design(cell.row)) for cell in result.cells]
+            result.cells = [*counts, *deltas]
+            unit = self.designs.units["delta"]
+            result.pictures.append(scatter(result.cells, "premises", "delta", unit))
+            yield result
+
+    def _counts(self, bench: Workbench, train: Any, limit: int | None) -> StepResult:
+        dataset = bench.read(train, limit=limit)
+        result = StepResult()
+        for spec in self.designs.transformations:
+            canonical = parse(bench.spec_of(spec), fidelity=bench.fidelity).spec
+            tally = tally_of(bench, dataset, canonical, q=1)
+            counts = removed_words(dataset, tally, canonical)
+            for name in ("premises", "hypotheses"):
+                row = {"transformation": spec}
+                result.cells.append(StudyCell(row=row, column=name, value=counts[name]))
+        return result
+
+
+@dataclass(frozen=True)
+class AccuracyAgainstOverlap(Pipeline):
+    """Accuracy on perturbed texts, against the share of the second text's words that the first
+    has too.
+    """
+
+    audits: AuditTable
+
+    kind = "audits"
+    takes_runs = True
+
+    @property
+    def does(self) -> str:
+        """What it does, in one line."""
+        return f"{self.audits.does}; set accuracy against the words that both texts share"
+
+    @property
+    def perturbs(self) -> Sequence[str]:
+        """The transformations of the audits."""
+        return self.audits.perturbs
+
+    def without(self, specs: Collection[str]) -> AccuracyAgainstOverlap:
+        """The same without these transformations."""
+        return replace(self, audits=self.audits.without(specs))
+
+    @property
+    def reach(self) -> Sequence[Reach]:
+        """The audits' columns and the words shared, for each transformation."""
+        columns = (*self.audits.columns, "overlap")
+        return [Reach(columns, {"transformation": tuple(self.audits.transformations)})]
+
+    def __call__(self, bench: Workbench) -> Iterator[StepResult]:
+        """The audits, each with the words that its texts share."""
+        for (_, data), result in zip(bench.pairs(), self.audits(bench), strict=True):
+            shared = bench.once(
+                partial(self._overlaps, bench, data),
+                data,
+                "words shared",
+                made_of=bench.made_of(data=data),
+            )
+            model = {"model": result.cells[0].row["model"]}
+            result.cells += [_with_row(cell, {**model, **cell.row}) for cell in shared.cells]
+            result.pictures.append(scatter(result.cells, "overlap", "accuracy", "share"))
+            yield result
+
+    def _overlaps(self, bench: Workbench, data: Any) -> StepResult:
+        dataset = bench.read(data, limit=bench.settings.limit)
+        result = StepResult()
+        for spec in self.audits.transformations:
+            row = {"data": bench.name_of(data), "transformation": spec}
+            named = bench.spec_of(spec)
+            canonical = parse(named, fidelity=bench.fidelity).spec if spec != ORIGINAL else spec
+            score = mean_overlap(dataset, canonical, bench.settings.seed)
+            result.cells.append(StudyCell.of(row, "overlap", score))
+        return result
+
+
+def _learned_from(bench: Workbench, model: Any) -> tuple[Any, int | None]:
+    """Training data and how much of it; finished designs know their own."""
+    if isinstance(model, GivenDesigns):
+        return model.designs.about.train, model.designs.about.limit
+    return bench.train, bench.settings.limit
+
+
+def _with_row(cell: StudyCell, row: Mapping[str, str]) -> StudyCell:
+    return cell.model_copy(update={"row": dict(row)})
+
+
+def _without_design(row: Mapping[str, str]) -> dict[str, str]:
+    return {key: value for key, value in row.items() if key != "design"}
+
+
+def mean_overlap(dataset: Dataset, spec: str, seed: int) -> Score:
+    """The mean word overlap of pairs perturbed by a transformation, whatever the case of words."""
+    texts: Sequence[Any] = [example.texts for example in dataset.examples]
+    if spec != ORIGINAL:
+        made = parse(spec).apply_all(
+            dataset.examples, task=dataset.task, q=1, seed=seed, short="use", context=None
+        )
+        texts = [variant_texts(each)[0] for each in made if not isinstance(each, DoesNotApply)]
+    shares = [
+        word_overlap(overlap_words(first), overlap_words(second or ""), distinct=False)
+        for first, second in texts
+    ]
+    return mean(np.array([share for share in shares if share is not None]))
+
+
+def overlap_words(text: str) -> list[str]:
+    """The words of a text in small letters; punctuation is none.
+
+    >>> overlap_words("Yes, it is.")
+    ['yes', 'it', 'is']
+    """
+    sentence = split(text)
+    return [sentence.words[i].casefold() for i in sentence.movable.tolist()]
+
+
+def scatter(cells: Sequence[StudyCell], across: str, up: str, unit: str) -> StudyPicture:
+    """One point per transformation: one column against another."""
+    axis = {"type": "quantitative", "scale": {"zero": False}}
+    x_axis = {"field": "x", "title": title(across), **axis}
+    y_axis = {"field": "value", "title": title(up), **axis}
+    interval = {"x": x_axis, "y": y_axis | {"field": "low"}, "y2": {"field": "high"}}
+    point = {"x": x_axis, "y": y_axis}
+    layers: list[dict[str, Any]] = [
+        {"mark": {"type": "rule", "color": BLUE}, "encoding": interval},
+        {
+            "mark": {"type": "point", "filled": True, "size": 60, "color": BLUE, "opacity": 1},
+            "encoding": point,
+        },
+        {
+            "mark": {"type": "text", "align": "left", "dx": 7, "fontSize": 11},
+            "encoding": {**point, "text": {"field": "name"}},
+        },
+    ]
+    points = _points(cells, across, up, unit)
+    return StudyPicture(
+        name=f"{up}-against-{across}",
+        caption=(
+            f"{title(up)} against {title(across)}, "
+            "one point per transformation, with 95 % intervals."
+        ),
+        svg=svg({"data": {"values": points}, "layer": layers}),
+    )
+
+
+def _points(cells: Sequence[StudyCell], across: str, up: str, unit: str) -> list[dict[str, Any]]:
+    by_place = {(cell.row["transformation"], cell.column): cell for cell in cells}
+    scale = SCALES[unit]
+    points = []
+    for name in dict.fromkeys(cell.row["transformation"] for cell in cells):
+        x = by_place.get((name, across))
+        y = by_place.get((name, up))
+        if x is None or y is None:
+            continue
+        low, high = y.bounds
+        points.append(
+            {
+                "name": name.rpartition("=")[2],
+                "x": x.value,
+                "value": y.value / scale,
+                "low": low / scale,
+                "high": high / scale,
+            }
+        )
+    return points

@@ -1,0 +1,146 @@
+"""Scores on dev-r, Out of Order's test set: simple texts, predicted correctly, classes balanced.
+
+How much of a correct prediction is left when words move?
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from disorder.errors import NothingToMeasure
+from disorder.metrics import dev_r, measure
+from disorder.papers.study.pipeline import Reach
+from disorder.papers.study.pipelines.audit_table import score_of
+from disorder.papers.study.pipelines.dev_r_filter import DevRFilter
+from disorder.papers.study.result import DIGITS, StudyCell
+from disorder.results.run import Run
+from disorder.types import ORIGINAL, Outcomes
+from disorder.verbs.compare import FinishedRun
+
+SHUFFLES = ("shuffle_ngrams:n=1", "shuffle_ngrams:n=2", "shuffle_ngrams:n=3")
+MOVES = ("swap_nouns", *SHUFFLES)
+STEPS = {"one sentence": "step1", "right": "step2", "balanced": "step3"}
+
+
+@dataclass(frozen=True)
+class DevRScores(DevRFilter):
+    """Accuracy, confidence and Word-Order Sensitivity on dev-r; for numbers, rank correlation.
+
+    Numbers are neither correct nor in classes: their dev-r is what is simple. With
+    `by_transformation` there is one row per transformation and one for the original texts of dev-r.
+    With `whole` there is the accuracy on the whole development set too.
+    """
+
+    transformations: Sequence[str] = MOVES
+    by_transformation: bool = True
+    whole: bool = False
+    q: int | None = 10
+
+    metrics = ("wos", "spearman")
+
+    @property
+    def does(self) -> str:
+        """What it does, in one line."""
+        return f"test under {', '.join(self.transformations)} on dev-r"
+
+    @property
+    def reach(self) -> Sequence[Reach]:
+        """The scores, for each transformation where those have rows."""
+        columns = ("accuracy", "confidence", "spearman", "chance", "wos")
+        rows = {"transformation": (ORIGINAL, *self.transformations)}
+        found = [Reach(columns, rows if self.by_transformation else {})]
+        return [*found, Reach(("dev_accuracy",))] if self.whole else found
+
+    def cells(self, run: Run, folder: Path, about: Mapping[str, str]) -> Iterator[StudyCell]:
+        """The scores, original texts first."""
+        if self.whole and (accuracy := score_of(run, folder, ORIGINAL, "accuracy")):
+            yield StudyCell.of(about, "dev_accuracy", accuracy)
+        found = [*self._sensitivity(folder, about), *self._others(folder, about)]
+        if not self.by_transformation:
+            yield from found
+            return
+        labels = run.full_task.labels
+        if labels and found:
+            row = {**about, "transformation": ORIGINAL}
+            yield StudyCell(row=row, column="chance", value=round(1 / len(labels), DIGITS))
+        order = (ORIGINAL, *self.transformations)
+        yield from sorted(found, key=lambda cell: order.index(cell.row["transformation"]))
+
+    def _row(self, about: Mapping[str, str], spec: str) -> Mapping[str, str]:
+        return {**about, "transformation": spec} if self.by_transformation else about
+
+    def _sensitivity(self, folder: Path, about: Mapping[str, str]) -> Iterator[StudyCell]:
+        """Word-Order Sensitivity under each transformation."""
+        for spec, outcomes in self.outcomes(folder, self.transformations):
+            if outcomes.task.is_regression:
+                continue
+            with suppress(NothingToMeasure):
+                yield StudyCell.of(self._row(about, spec), "wos", measure("wos", outcomes))
+
+    def _others(self, folder: Path, about: Mapping[str, str]) -> Iterator[StudyCell]:
+        """Accuracy and confidence on dev-r alone; for numbers, the rank correlation."""
+        for outcomes, row in self._on_dev_r(folder, about):
+            names = ("spearman",) if outcomes.task.is_regression else ("accuracy", "confidence")
+            for name in names:
+                with suppress(NothingToMeasure):
+                    yield StudyCell.of(row, name, measure(name, outcomes))
+
+    def _on_dev_r(
+        self, folder: Path, about: Mapping[str, str]
+    ) -> Iterator[tuple[Outcomes, Mapping[str, str]]]:
+        """The predictions on dev-r; of original texts once, those that the first shuffle leaves."""
+        needs_original = self.by_transformation
+        for spec, outcomes in self.outcomes(folder, self.transformations):
+            is_kept = outcomes.is_simple if outcomes.task.is_regression else dev_r(outcomes)[-1][1]
+            kept = outcomes.take(is_kept)
+            if not len(kept):
+                continue
+            if needs_original and spec in SHUFFLES:
+                original = replace(kept, predictions=kept.original[:, None, :])
+                yield original, self._row(about, ORIGINAL)
+                needs_original = False
+            yield kept, self._row(about, spec)
+
+
+@dataclass(frozen=True)
+class DevRCounts(DevRFilter):
+    """How many examples of each label each step leaves on the way to dev-r."""
+
+    transformations: Sequence[str] = SHUFFLES[:1]
+    q: int | None = 1
+
+    metrics = ()
+    does = "count the examples that are simple, predicted correctly, and left in balanced classes"
+
+    @property
+    def reach(self) -> Sequence[Reach]:
+        """The counts of each label; numbers have none."""
+        return [Reach(("dev", *STEPS.values(), "total"), {"label": None})]
+
+    def without(self, specs: Collection[str]) -> DevRCounts:
+        """The same: it cannot do without its shuffle."""
+        return self
+
+    def cells(self, run: Run, folder: Path, about: Mapping[str, str]) -> Iterator[StudyCell]:
+        """Counts, without intervals."""
+        finished = FinishedRun.open(folder)
+        [(_, outcomes)] = self.outcomes(folder, self.transformations)
+        if finished.run.full_task.is_regression:
+            n = int(outcomes.is_simple.sum())
+            counts = {"dev": len(finished.examples), "step1": n, "total": n}
+            for column, count in counts.items():
+                yield StudyCell(row=dict(about), column=column, value=count)
+            return
+        steps = dev_r(outcomes)
+        for i, label in enumerate(finished.run.full_task.labels):
+            row = {**about, "label": label}
+            n = sum(example.label == label for example in finished.examples)
+            yield StudyCell(row=row, column="dev", value=n)
+            for step, is_kept in steps:
+                n = int((is_kept & (outcomes.gold == i)).sum())
+                yield StudyCell(row=row, column=STEPS[step], value=n)
+        total = int(steps[-1][1].sum())
+        yield StudyCell(row={**about, "label": "all"}, column="total", value=total)

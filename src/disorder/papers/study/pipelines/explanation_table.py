@@ -1,0 +1,256 @@
+"""Tables read from explanations: attention heads and important words, as in Out of Order."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from disorder.errors import MissingData, option
+from disorder.metrics import share
+from disorder.papers.study.explaining import explain_in_folder, pictures_of
+from disorder.papers.study.naming import short_name, title_of
+from disorder.papers.study.part_settings import with_settings
+from disorder.papers.study.pipeline import Reach
+from disorder.papers.study.pipelines.explanation_figure import ExplanationFigure
+from disorder.papers.study.result import StepResult, StudyCell
+from disorder.papers.study.workbench import Workbench
+from disorder.results.exhibits import Row, Table
+from disorder.specs import split_spec
+from disorder.types import Score
+from disorder.verbs.explain import LIMITS, RANDOM, WITHOUT, Explained
+
+SAMPLES = {
+    "positives": "positives where heads match",
+    "random": "random positives",
+    "both": "random positives and negatives",
+    "dev-r": "all of dev-r",
+}
+HEADS = {WITHOUT: "matching", RANDOM: "random"}
+GROUPS = {"shuffled": "dev-s", "original": "dev-s and dev-r"}
+LEXICONS = {"Opinion Lexicon": "opinion_lexicon/words", "SentiWords": "sentiwords/v1.1"}
+SUFFIXES = (".jsonl.gz", ".jsonl", ".csv", ".tsv")
+POLARITY = (
+    "examples",
+    "positive",
+    "negative",
+    "not_found",
+    "not_found_share",
+    "found",
+    "found_share",
+    "positive_hits",
+    "positive_words",
+    "p_positive",
+    "negative_hits",
+    "negative_words",
+    "p_negative",
+)
+LAST_EARLY = 2  # the layer up to which the paper sums
+N_TOP = 3  # heads that it names
+
+# what a row is about beside model and data, its column, and the number
+CellValue = tuple[Mapping[str, str], str, Score | int]
+
+
+def head_ablation(found: Explained) -> Iterator[CellValue]:
+    """Table 3: accuracy without the heads that match words, and without as many others."""
+    for name, score in found.scores.items():
+        sample, _, kind = name.partition(", ")
+        if sample not in SAMPLES:
+            continue
+        if kind in HEADS:
+            yield {"sample": SAMPLES[sample], "heads_out": HEADS[kind]}, "accuracy", score
+        if kind == WITHOUT:  # all were predicted right with every head in place
+            whole = share(np.ones(score.n, dtype=bool))
+            yield {"sample": SAMPLES[sample], "heads_out": "none"}, "accuracy", whole
+
+
+def tie_distances(found: Explained) -> Iterator[CellValue]:
+    """Table A1: how near to each other the tied words are."""
+    rows = _table(found, "heads_distances").rows
+    for row in rows:
+        limit = str(row["summed distance"]).removeprefix("≤ ").replace("total", "any")
+        for name, group in GROUPS.items():
+            about = {"distance_at_most": limit, "of": group}
+            yield about, "examples", int(row[name])
+            share = row[f"{name} share"]
+            if share is not None:
+                total = int(rows[-1][name])
+                score = Score(share, row[f"{name} low"], row[f"{name} high"], total)
+                yield about, "share", score
+
+
+def matching_heads(found: Explained) -> Iterator[CellValue]:
+    """Figure A1: which heads tie similar words together, layer by layer."""
+    rows = [row for row in _table(found, "heads_layers").rows if row["examples"]]
+    for row in rows:
+        yield {"heads": row["heads"]}, "examples", int(row["examples"])
+        yield {"heads": row["heads"]}, "share", _score(row)
+    total = sum(int(row["examples"]) for row in rows)
+    if not rows:
+        return
+    yield {"heads": "all"}, "examples", total
+    yield {"heads": "all"}, "share", _of(total, total)
+    early = sum(int(row["examples"]) for row in rows if row["layer"] <= LAST_EARLY)
+    yield {"heads": f"layers 0 to {LAST_EARLY}"}, "share", _of(early, total)
+    winners = [row for row in _table(found, "heads_winners").rows if row["examples"]]
+    top = sorted(winners, key=lambda row: (-row["examples"], row["layer"], row["head"]))[:N_TOP]
+    names = sorted((int(row["layer"]), int(row["head"])) for row in top)
+    heads = ", ".join(f"({layer}, {head})" for layer, head in names)
+    if heads not in {row["heads"] for row in rows}:
+        yield {"heads": heads}, "share", _of(sum(int(row["examples"]) for row in top), total)
+
+
+def _of(n: int, total: int) -> Score:
+    return share(np.arange(total) < n)
+
+
+def importance_drop(found: Explained) -> Iterator[CellValue]:
+    """Section 3.3: how much less words weigh when shuffled, and how many predictions survive five
+    shuffles.
+    """
+    change = found.scores["change"]
+    drop = replace(change, value=-change.value, low=-change.high, high=-change.low)
+    yield {}, "importance_drop", drop
+    if "survivors" in found.scores:
+        yield {}, "stable", found.scores["survivors"]
+
+
+def word_polarity(found: Explained) -> Iterator[CellValue]:
+    """Table A3: whether the polarity of the most important word tells the label; all counts."""
+    rows = _table(found, "lime_lexicon").rows
+    polarity = np.array([row["polarity"] for row in rows])
+    label = np.array([row["label"] for row in rows])
+    yield {}, "examples", len(rows)
+    is_known = polarity != ""
+    for name, claims in (("found", is_known), ("not_found", ~is_known)):
+        yield {}, name, int(claims.sum())
+        yield {}, f"{name}_share", share(claims)
+    for name in ("positive", "negative"):
+        yield {}, name, int((label == name).sum())
+        words = polarity == name
+        hits = (label == name) & words
+        yield {}, f"{name}_words", int(words.sum())
+        yield {}, f"{name}_hits", int(hits.sum())
+        if words.any():
+            yield {}, f"p_{name}", share(label[words] == name)
+
+
+def pictures_only(found: Explained) -> Iterator[CellValue]:
+    """No cells: the item is a picture."""
+    yield from ()
+
+
+COUNTED = ("examples", "share")
+READS: Mapping[Callable[[Explained], Iterator[CellValue]], Sequence[Reach]] = {
+    head_ablation: (
+        Reach(
+            ("accuracy",),
+            {"sample": tuple(SAMPLES.values()), "heads_out": ("none", *HEADS.values())},
+        ),
+    ),
+    tie_distances: (
+        Reach(
+            COUNTED,
+            {
+                "distance_at_most": (*map(str, LIMITS), "any"),
+                "of": tuple(GROUPS.values()),
+            },
+        ),
+    ),
+    matching_heads: (Reach(COUNTED, {"heads": None}),),
+    importance_drop: (Reach(("importance_drop", "stable")),),
+    word_polarity: (Reach(tuple(POLARITY), {"dictionary": tuple(LEXICONS)}),),
+}  # what each reader finds in an explanation
+
+
+@dataclass(frozen=True)
+class ExplanationTable(ExplanationFigure):
+    """Explain every model on every set of data; `read` says which cells the findings fill, and its
+    declaration in READS which those are.
+    """
+
+    read: Callable[[Explained], Iterator[CellValue]] = pictures_only
+    transformation: str = "shuffle_ngrams:n=1"
+    q: int | None = 5
+
+    @property
+    def reach(self) -> Sequence[Reach]:
+        """The cells that the findings can fill."""
+        return (*READS.get(self.read, ()), *self.reaches)
+
+    def cells(self, found: Explained, about: Mapping[str, str]) -> Iterator[StudyCell]:
+        """The cells that the findings fill: scores with their intervals, and counts."""
+        for more, column, value in self.read(found):
+            row = {**about, **more}
+            if isinstance(value, Score):
+                yield StudyCell.of(row, column, value)
+            else:
+                yield StudyCell(row=row, column=column, value=value)
+
+
+@dataclass(frozen=True)
+class LexiconTable(ExplanationTable):
+    """Look up the most important word in each word list that lies in the data folder."""
+
+    read: Callable[[Explained], Iterator[CellValue]] = word_polarity
+
+    def explained(self, bench: Workbench, model: Any, data: Any) -> StepResult:
+        """What is found with each list."""
+        what = f"{short_name(model)} on {short_name(data)}"
+        result = StepResult()
+        for name, file in _lexicons(bench.settings.data_dir).items():
+            found, folder = explain_in_folder(
+                bench,
+                model,
+                data,
+                [with_settings(bench.spec_of(self.by), {self.name: {"lexicon": str(file)}})],
+                q=bench.q(self.q),
+                transformation=bench.spec_of(self.transformation),
+                names=[name],
+            )
+            about = {"dictionary": name, "model": title_of(model), "data": bench.name_of(data)}
+            [section] = found.sections
+            result.pictures += pictures_of(found, f"{what}, {name}")
+            if section.found is None:
+                result.notes.append(f"{what}, {name}: {section.reason}")
+            else:
+                result.cells += self.cells(section.found, about)
+                result.notes.append(f"{what}, {name}: {section.found.finding}")
+            result.links.append(bench.link(f"{name}: {what}", folder / "explain.html"))
+        return result
+
+    @property
+    def name(self) -> str:
+        """The explanation without its settings."""
+        return split_spec(self.by)[0]
+
+
+def _lexicons(data_dir: str | None) -> dict[str, Path]:
+    """The word lists with polarity in the data folder, by name."""
+    folder = data_dir or os.environ.get("DISORDER_DATA")
+    found = {}
+    for name, stem in LEXICONS.items():
+        paths = [Path(folder) / f"{stem}{suffix}" for suffix in SUFFIXES] if folder else []
+        file = next((path for path in paths if path.is_file()), None)
+        if file is not None:
+            found[name] = file
+    if not found:
+        wanted = " or ".join(f"{stem}.jsonl" for stem in LEXICONS.values())
+        raise MissingData(
+            "words with their polarity must lie in the data folder "
+            f"({option('data_dir')} or DISORDER_DATA): {wanted}"
+        )
+    return found
+
+
+def _table(found: Explained, name: str) -> Table:
+    return next(table for table in found.tables if table.name == name)
+
+
+def _score(row: Row) -> Score:
+    return Score(row["value"], row["low"], row["high"], row["n"])

@@ -1,0 +1,145 @@
+"""Preflight: what an item needs of this machine, checked before its first step.
+
+A transformation whose tagger or package is missing is left out with the reason, and the rest is
+computed; an item of which nothing is left says what to install.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from functools import lru_cache
+from typing import Any
+
+from disorder.data import named_set_of
+from disorder.errors import DisorderError, Lacking, MissingData, MissingPackage
+from disorder.papers.study.item import StudyItem
+from disorder.papers.study.part_settings import PartSettings, with_settings
+from disorder.papers.study.pipeline import Pipeline
+from disorder.papers.study.workbench import LEARNING, Workbench
+from disorder.papers.translation.translator import thot
+from disorder.registry import ExplanationPart, parts
+from disorder.specs import parse_part, split_spec
+from disorder.transformations import parse
+from disorder.transformations.tags import tagged
+from disorder.transformations.words import split
+from disorder.transformations.words.nltk_sentences import has_sentences
+
+LACKING = (MissingPackage, MissingData)
+SENTENCES = "nltk_sentences"  # NLTK's splitter of sentences needs data that not everyone has
+
+
+class Lacks:
+    """What an item lacks, noted one after the other and told all at once."""
+
+    def __init__(self) -> None:
+        self.errors: list[DisorderError] = []
+
+    @contextmanager
+    def noted(self) -> Iterator[None]:
+        """Keep what is lacking inside; a mistake of the user's is raised at once."""
+        try:
+            yield
+        except (Lacking, *LACKING) as error:
+            self.errors.append(error)
+
+    def check(self) -> None:
+        """Raise what was noted, as one line."""
+        if len(self.errors) == 1:
+            raise self.errors[0]
+        if self.errors:
+            raise Lacking("; ".join(map(str, self.errors)))
+
+
+def parts_used(item: StudyItem) -> list[str]:
+    """The transformations and explanations of an item, as it names them."""
+    return [*item.pipeline.perturbs, *item.pipeline.explains]
+
+
+def item_settings(item: StudyItem) -> dict[str, dict[str, str]]:
+    """The item's own settings of its parts, as far as this machine has what they need."""
+    given = {name: dict(own) for name, own in item.part_settings.items()}
+    if not has_sentences():
+        for own in given.values():
+            if own.get("words") == SENTENCES:
+                del own["words"]
+                own.pop("tagger", None)
+    return {name: own for name, own in given.items() if own}
+
+
+def notes_on_settings(item: StudyItem, given: PartSettings) -> list[str]:
+    """Which of the item's own settings cannot be used here, unless the user gave them, as a line
+    each: then texts are not cut as the paper did.
+    """
+    left = item_settings(item)
+    return [
+        f"{name} without {', '.join(f'{key}={value}' for key, value in lost.items())}, as the "
+        "paper has it: NLTK's sentence splitter or its data is not installed"
+        for name, own in item.part_settings.items()
+        if (lost := _without(own, {**left.get(name, {}), **given.get(name, {})}))
+    ]
+
+
+def _without(own: Mapping[str, str], kept: Mapping[str, str]) -> dict[str, str]:
+    return {key: value for key, value in own.items() if key not in kept}
+
+
+def lacking_parts(
+    item: StudyItem, settings: dict[str, dict[str, str]], language: str = "en"
+) -> dict[str, str]:
+    """The parts of an item that cannot be used here, and why."""
+    named = {spec: with_settings(spec, settings) for spec in parts_used(item)}
+    found = {spec: _why_not(full, language) for spec, full in named.items()}
+    return {spec: reason for spec, reason in found.items() if reason}
+
+
+@lru_cache(maxsize=256)
+def _why_not(spec: str, language: str) -> str:
+    """Why a transformation or explanation cannot be used; empty where it can."""
+    try:
+        if split_spec(spec)[0] in parts(ExplanationPart):
+            _try_tagger(spec, language)
+        elif split_spec(spec)[0] in LEARNING:
+            thot("translation")
+        else:
+            parse(spec).tried(language)
+    except LACKING as reason:
+        return str(reason)
+    return ""
+
+
+def _try_tagger(spec: str, language: str) -> None:
+    """Raise where an explanation needs a tagger that is not there."""
+    name, given = parse_part(spec, kind="explanation")
+    if "tagger" in parts(ExplanationPart)[name].needs:
+        usual = "spacy" if language == "en" else "jieba"
+        tagged([split("one two three")], tagger=given.get("tagger") or usual)
+
+
+def usable_pipeline(item: StudyItem, bench: Workbench) -> tuple[Pipeline, list[str]]:
+    """The item's pipeline without what this machine lacks, and a line about each part left out.
+
+    Raises where nothing would be left.
+    """
+    settings: Any = bench.part_settings
+    needs_language = any("tags" in parse(spec).needs for spec in item.pipeline.perturbs)
+    language = _language(bench) if needs_language else "en"
+    lacking = lacking_parts(item, settings, language)
+    tuned = item.pipeline.tuned(settings)
+    if not lacking:
+        return tuned, []
+    pipeline = tuned.without(lacking)
+    left = [spec for spec in (*pipeline.perturbs, *pipeline.explains) if spec not in lacking]
+    if not left or set(pipeline.perturbs) & set(lacking) or set(pipeline.explains) & set(lacking):
+        spec, reason = next(iter(lacking.items()))
+        raise DisorderError(f"{item.name} needs {spec}: {reason}")
+    return pipeline, [f"left out: {spec} ({reason})" for spec, reason in lacking.items()]
+
+
+def _language(bench: Workbench) -> str:
+    """The language of the data: as its name tells it, else as its texts do."""
+    for data in bench.data:
+        entry = named_set_of(data)
+        task = entry.task_for(split_spec(data)[1]) if entry is not None else None
+        return task.language if task is not None else bench.read(data, limit=None).task.language
+    return "en"

@@ -1,0 +1,243 @@
+"""Results of a study: our numbers with their intervals, beside what the paper printed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any, Literal
+
+from pydantic import BaseModel, Field
+
+from disorder.errors import NothingToMeasure
+from disorder.results.render import notebook
+from disorder.results.result import Result
+from disorder.types import Score
+
+SCHEMA_VERSION = 1
+DIGITS = 6
+
+
+class PublishedNumber(BaseModel):
+    """A printed number that stands beside a cell of ours.
+
+    `difference` (ours minus theirs) is there only where both are about the same model and data, and
+    `is_within` only where both were made by the same definitions too.
+    """
+
+    model: str
+    printed: str
+    value: float
+    is_same: bool
+    why_not: str = ""
+    difference: float | None = None
+    is_within: bool | None = None
+
+
+class StudyCell(BaseModel):
+    """One number of ours: what its row is about, its column, its value; counts have no interval."""
+
+    row: dict[str, str]
+    column: str
+    value: float
+    low: float | None = None
+    high: float | None = None
+    n: int = 0
+    skipped: int = 0
+    by_seed: list[float] = Field(default_factory=list)
+    theirs: list[PublishedNumber] = Field(default_factory=list)
+
+    @classmethod
+    def of(cls, row: Mapping[str, str], column: str, score: Score) -> StudyCell:
+        """A cell that is a score."""
+        return cls(
+            row=dict(row),
+            column=column,
+            value=_rounded(score.value),
+            low=_rounded(score.low),
+            high=_rounded(score.high),
+            n=score.n,
+            skipped=score.skipped,
+        )
+
+    @property
+    def same(self) -> PublishedNumber | None:
+        """The printed number that is about the same model and data."""
+        return next((each for each in self.theirs if each.is_same), None)
+
+    @property
+    def bounds(self) -> tuple[float, float]:
+        """The interval; of a count, the count itself."""
+        low = self.value if self.low is None else self.low
+        high = self.value if self.high is None else self.high
+        return low, high
+
+
+def _rounded(value: float) -> float:
+    return round(float(value), DIGITS) + 0.0
+
+
+class StudyPicture(BaseModel):
+    """A figure of the study, as SVG."""
+
+    name: str
+    caption: str
+    svg: str
+
+
+class StudyLink(BaseModel):
+    """A run, training or explanation of the study; `page` is relative to the study's folder."""
+
+    title: str
+    page: str
+
+
+class StepResult(BaseModel):
+    """What one step of a pipeline found; kept in a file, so that a study can be resumed.
+
+    `made_of` are the fingerprints of the data and the model.
+    """
+
+    made_of: dict[str, str] = Field(default_factory=dict)
+    cells: list[StudyCell] = Field(default_factory=list)
+    pictures: list[StudyPicture] = Field(default_factory=list)
+    links: list[StudyLink] = Field(default_factory=list)
+    notes: list[str] = Field(default_factory=list)
+
+
+class Study(BaseModel):
+    """A table or figure of a paper, computed again; result.json holds it (without pictures).
+
+    `study.records` are all numbers as a flat list, `study.cell("p_c", data="mnli:matched")` is one
+    of them, `study.verdict` says how well they agree with the paper's. A notebook shows the table.
+    """
+
+    schema_version: int = SCHEMA_VERSION
+    item: str
+    title: str
+    kind: str
+    does: str
+    status: Literal["started", "done"] = "started"
+    request: dict[str, Any]
+    columns: list[str] = Field(default_factory=list)
+    units: dict[str, str] = Field(default_factory=dict)
+    cells: list[StudyCell] = Field(default_factory=list)
+    published: list[dict[str, Any]] = Field(default_factory=list)
+    remarks: list[str] = Field(default_factory=list)
+    links: list[StudyLink] = Field(default_factory=list)
+    notes: list[str] = Field(default_factory=list)
+    commands: list[str] = Field(default_factory=list)
+    pictures: list[StudyPicture] = Field(default_factory=list)
+    version: str = version("disorder")
+
+    def cell(self, column: str, **row: str) -> StudyCell:
+        """The first cell of a column whose row says all this: `cell("p_c", data="snli:dev")`."""
+        for cell in self.cells:
+            is_about = all(cell.row.get(key) == value for key, value in row.items())
+            if cell.column == column and is_about:
+                return cell
+        about = ", ".join(row.values()) or "any row"
+        raise NothingToMeasure(f"{self.item} has no {column} for {about}")
+
+    @property
+    def rows(self) -> Iterator[tuple[dict[str, str], dict[str, StudyCell]]]:
+        """Each row of ours with its cells by column."""
+        found: dict[tuple[tuple[str, str], ...], dict[str, StudyCell]] = {}
+        for cell in self.cells:
+            found.setdefault(tuple(cell.row.items()), {})[cell.column] = cell
+        for key, cells in found.items():
+            yield dict(key), cells
+
+    @property
+    def records(self) -> list[dict[str, Any]]:
+        """All numbers as a flat list of dictionaries, ready for `pandas.DataFrame`.
+
+        One record per number of ours; `published` is the printed number about the same model and
+        data, on the scale of `value`, where there is one.
+        """
+        keys = dict.fromkeys(key for cell in self.cells for key in cell.row)
+        return [_record(cell, list(keys)) for cell in self.cells]
+
+    @property
+    def verdict(self) -> str:
+        """How well ours and theirs agree, in one line."""
+        if not self.cells:
+            return VERDICT_WITHOUT_CELLS.get(self.kind, "a picture, without numbers to compare")
+        matched = [cell for cell in self.cells if cell.same is not None]
+        same = [cell.same for cell in matched if cell.same is not None]
+        judged = [each.is_within for each in same if each.is_within is not None]
+        if judged:
+            is_count = all(cell.low is None for cell in matched)
+            where = "equal ours" if is_count else "lie in our 95 % intervals"
+            return f"{sum(judged)} of {len(judged)} published numbers {where}"
+        n = sum(each.difference is not None for each in same)
+        if n:
+            numbers = "number stands" if n == 1 else "numbers stand"
+            return f"{n} published {numbers} against ours; none can be judged, see why below"
+        if same:
+            return "the published numbers of these rows are not compared, see why below"
+        if any(cell.theirs for cell in self.cells):
+            return (
+                "no published row is about the same model and data: "
+                "the paper's numbers stand beside ours, not against them"
+            )
+        return "no published number is about these rows"
+
+    @property
+    def result(self) -> Result:
+        """The envelope, from which page and record are made."""
+        from disorder.papers.study.folder import result_of
+
+        return result_of(self)
+
+    def as_data(self) -> dict[str, Any]:
+        """All numbers beside the printed ones, as plain data."""
+        return {
+            **self.model_dump(exclude={"pictures"}),
+            "verdict": self.verdict if self.status == "done" else "",
+        }
+
+    def save(self, folder: str | Path) -> Path:
+        """Write result.json, study.csv, study.md and report.html into a folder; returns the folder.
+
+        Runs and trainings are kept only by `disorder.study(..., out=folder)`.
+        """
+        from disorder.papers.study.folder import save_study  # it renders this class
+
+        return save_study(Path(folder), self)
+
+    def __repr__(self) -> str:
+        from disorder.papers.study.table_lines import text_table
+
+        return "\n".join(
+            [f"Study {self.item}: {self.title}", self.verdict, *text_table(self)]
+        ).rstrip()
+
+    def __str__(self) -> str:
+        return repr(self)
+
+    def _repr_html_(self) -> str:
+        return notebook(self.result)
+
+
+VERDICT_WITHOUT_CELLS = {
+    "people": "people answer this one: see the commands",
+    "drawing": "nothing is measured here",
+}
+
+
+def _record(cell: StudyCell, keys: list[str]) -> dict[str, Any]:
+    theirs = cell.same
+    return {
+        **{key: cell.row.get(key) for key in keys},
+        "column": cell.column,
+        "value": cell.value,
+        "low": cell.low,
+        "high": cell.high,
+        "n": cell.n,
+        "skipped": cell.skipped,
+        "published": None if theirs is None else theirs.value,
+        "published_model": None if theirs is None else theirs.model,
+        "difference": None if theirs is None else theirs.difference,
+        "is_within": None if theirs is None else theirs.is_within,
+    }

@@ -1,0 +1,244 @@
+"""Lines of a study's table: ours with the interval, printed numbers below, and the difference."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from disorder.papers.study.naming import short_name
+from disorder.papers.study.published_tables import SCALES, decimals
+from disorder.papers.study.result import PublishedNumber, Study, StudyCell
+from disorder.results.grid import Cell, Column, Grid, as_latex
+from disorder.results.latex import code, escaped, label
+from disorder.results.metric_names import title_of
+
+TITLES = {"delta": "Δ"}  # columns that are not metrics; metrics have titles of their own
+MINUS = re.compile(r"^-(?=[\d.])")  # of a number, as it is typed; pages have a true minus
+DIGITS = {"share": 3, "count": 0}
+OUTCOMES = {"within": "within", "equal": "within", "outside": "outside", "differs": "outside"}
+Whose = Literal["ours", "published", "difference", "other"]
+
+
+@dataclass(frozen=True)
+class TableLine:
+    """One line of the table: what it is about, whose numbers, and one text per column."""
+
+    about: list[str]
+    whose: Whose
+    cells: list[str]
+
+    def cell(self, text: str) -> Cell:
+        """One of its texts, with the interval apart, and the outcome of a difference as a mark."""
+        if self.whose == "ours":
+            value, _, interval = text.partition(" ")
+            return Cell(value, interval, "ours")
+        outcome = OUTCOMES.get(text.rpartition(" ")[2], "")
+        return Cell(text, mark=f"{self.whose} {outcome}".rstrip())
+
+
+def keys_of(study: Study) -> list[str]:
+    """What the rows say they are about."""
+    return list(dict.fromkeys(key for cell in study.cells for key in cell.row))
+
+
+def constants(study: Study) -> dict[str, str]:
+    """What all rows have in common beside the model; not worth a column where space is short."""
+    found = {}
+    for key in keys_of(study)[1:]:
+        values = {cell.row.get(key) for cell in study.cells}
+        if len(values) == 1:
+            found[key] = str(values.pop())
+    return found
+
+
+def columns_of(study: Study) -> list[str]:
+    """The columns that have at least one cell."""
+    filled = {cell.column for cell in study.cells}
+    return [column for column in study.columns if column in filled]
+
+
+def title(column: str) -> str:
+    """A column's name as people write it."""
+    if column in TITLES:
+        return TITLES[column]
+    shown = title_of(column)
+    return shown if shown != column else column.replace("_", " ")
+
+
+def lines(study: Study, keys: Sequence[str] | None = None) -> Iterator[TableLine]:
+    """All lines, row by row of ours.
+
+    What is printed about other models comes once, after the last row that it stands beside.
+    """
+    keys = keys_of(study) if keys is None else keys
+    rows = list(study.rows)
+    last = {_without_model(row): number for number, (row, _) in enumerate(rows)}
+    compared: set[tuple[str, ...]] = set()
+    for number, (row, cells) in enumerate(rows):
+        yield _our_line(study, row, cells, keys)
+        for model in _models(cells, is_same=True):
+            compared.add((model, *_without_model(row)))
+            yield from _same_lines(study, model, cells, keys)
+        if last[_without_model(row)] == number:
+            for model in _models(cells, is_same=False):
+                if (model, *_without_model(row)) not in compared:
+                    printed = _printed_texts(study, model, cells)
+                    yield TableLine(_label(model, keys), "other", printed)
+
+
+def _without_model(row: Mapping[str, str]) -> tuple[str, ...]:
+    return tuple(value for key, value in row.items() if key != "model")
+
+
+def _models(cells: Mapping[str, StudyCell], *, is_same: bool) -> list[str]:
+    """The published models that have numbers beside these cells."""
+    every = [each for cell in cells.values() for each in cell.theirs if each.is_same == is_same]
+    return list(dict.fromkeys(each.model for each in every))
+
+
+def _our_line(
+    study: Study, row: Mapping[str, str], cells: Mapping[str, StudyCell], keys: Sequence[str]
+) -> TableLine:
+    about = [short_name(row[key]) if row.get(key) else "" for key in keys]
+    texts = [
+        ours(cells[column], study.units[column]) if column in cells else ""
+        for column in columns_of(study)
+    ]
+    return TableLine(about, "ours", texts)
+
+
+def _same_lines(
+    study: Study, model: str, cells: Mapping[str, StudyCell], keys: Sequence[str]
+) -> Iterator[TableLine]:
+    yield TableLine(_label(model, keys), "published", _printed_texts(study, model, cells))
+    theirs = _printed(study, model, cells)
+    if any(each is not None and each.difference is not None for each in theirs.values()):
+        texts = [
+            difference(each, study.units[column]) if each else "" for column, each in theirs.items()
+        ]
+        yield TableLine(["difference", *[""] * (len(keys) - 1)], "difference", texts)
+
+
+def _printed(
+    study: Study, model: str, cells: Mapping[str, StudyCell]
+) -> dict[str, PublishedNumber | None]:
+    """What is printed about a model, column by column."""
+    found: dict[str, PublishedNumber | None] = {}
+    for column in columns_of(study):
+        theirs = cells[column].theirs if column in cells else []
+        found[column] = next((each for each in theirs if each.model == model), None)
+    return found
+
+
+def _printed_texts(study: Study, model: str, cells: Mapping[str, StudyCell]) -> list[str]:
+    found = _printed(study, model, cells).values()
+    return [MINUS.sub("−", each.printed) if each else "" for each in found]
+
+
+def _label(model: str, keys: Sequence[str]) -> list[str]:
+    return [f"published: {model}" if model else "published", *[""] * (len(keys) - 1)]
+
+
+def ours(cell: StudyCell, unit: str) -> str:
+    """Our number with its interval, in the unit of the paper.
+
+    >>> ours(StudyCell(row={}, column="a", value=0.8237, low=0.81, high=0.84), "percent")
+    '82.4 81.0–84.0'
+    >>> ours(StudyCell(row={}, column="a", value=0.021, low=-0.004, high=0.05), "points")
+    '+2.1 −0.4 to +5.0'
+    """
+    if cell.low is None or cell.high is None:
+        return shown(cell.value, unit)
+    digits = 2 if unit == "share" else None
+    low = shown(cell.low, unit, digits)
+    high = shown(cell.high, unit, digits)
+    dash = " to " if unit == "points" or "−" in low + high else "–"
+    return f"{shown(cell.value, unit)} {low}{dash}{high}"
+
+
+def shown(value: float, unit: str, digits: int | None = None) -> str:
+    """A number in the unit of the paper."""
+    sign = "+" if unit == "points" else ""
+    places = DIGITS.get(unit, 1) if digits is None else digits
+    text = f"{value / SCALES[unit]:{sign},.{places}f}"
+    if not text.strip("+-0.,"):
+        return text.lstrip("+-")
+    return text.replace("-", "−")
+
+
+def difference(theirs: PublishedNumber, unit: str) -> str:
+    """Ours minus theirs and whether theirs lies in our interval, or that it is not compared."""
+    if theirs.difference is None:
+        return "not compared" if theirs.why_not else ""
+    change = shown(theirs.difference, unit, max(decimals(theirs.printed), DIGITS.get(unit, 1)))
+    is_signed = change.startswith(("−", "+")) or not change.strip("0.,")
+    change = change if is_signed else f"+{change}"
+    if theirs.is_within is None:
+        return f"{change} not judged"
+    if unit == "count":
+        return "equal" if theirs.is_within else f"{change} differs"
+    return f"{change} {'within' if theirs.is_within else 'outside'}"
+
+
+def why_not(study: Study) -> list[str]:
+    """Why some published numbers are not compared or not judged, though the row is the same."""
+    reasons: dict[tuple[str, str], list[str]] = {}
+    for cell in study.cells:
+        for each in cell.theirs:
+            if each.why_not:
+                how = "not compared" if each.difference is None else "not judged"
+                reasons.setdefault((how, each.why_not), []).append(title(cell.column))
+    return [
+        f"{how}: {', '.join(dict.fromkeys(columns))} ({reason})"
+        for (how, reason), columns in reasons.items()
+    ]
+
+
+def study_grid(study: Study, keys: Sequence[str] | None = None, caption: str = "") -> Grid:
+    """The table of a study; a cell is marked by whose number it is, a difference by its outcome."""
+    keys = keys_of(study) if keys is None else keys
+    columns = [Column(key, "name") for key in keys]
+    columns += [Column(title(column)) for column in columns_of(study)]
+    rows = [
+        [
+            *(Cell(text, mark=f"{line.whose}-row") for text in line.about),
+            *map(line.cell, line.cells),
+        ]
+        for line in lines(study, keys)
+    ]
+    return Grid(columns, rows, caption)
+
+
+def printed_grid(study: Study) -> Grid:
+    """The whole published table, as it is printed."""
+    keys = list(dict.fromkeys(key for row in study.published for key in row if key != "cells"))
+    columns = [c for c in study.columns if any(c in row["cells"] for row in study.published)]
+    rows = [
+        [*(row.get(key, "") for key in keys), *(row["cells"].get(c, "") for c in columns)]
+        for row in study.published
+    ]
+    return Grid.of_texts([[*keys, *map(title, columns)], *rows], "as published", len(keys))
+
+
+def latex_table(study: Study) -> str:
+    """The table of a study for a paper, as its page has it."""
+    caption = (
+        f"{escaped(study.title)} ({code(study.item)}), computed again: ours in bold with "
+        "95\\,\\% intervals over examples, beside the published numbers."
+    )
+    return as_latex(study_grid(study), caption, label(study.item))
+
+
+def text_table(study: Study) -> list[str]:
+    """The table in plain text, one string per line; empty where nothing was measured."""
+    if not study.cells:
+        return []
+    header = [*keys_of(study), *(title(column) for column in columns_of(study))]
+    rows = [header, *([*line.about, *line.cells] for line in lines(study))]
+    widths = [max(len(row[i]) for row in rows) for i in range(len(header))]
+    return [
+        "  ".join(text.ljust(width) for text, width in zip(row, widths, strict=True)).rstrip()
+        for row in rows
+    ]

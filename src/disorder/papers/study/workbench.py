@@ -1,0 +1,181 @@
+"""The workbench of a pipeline: models, data and settings of one study, and its folder.
+
+Modules beside this one run other verbs on it (`auditing`, `explaining`, `training_models`), each in
+a folder inside the study's, so that a study that was stopped can be resumed.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from disorder.data import honest_name
+from disorder.errors import DisorderError, option
+from disorder.models import load
+from disorder.papers.requests import PaperFidelity
+from disorder.papers.study.naming import (
+    Given,
+    OneLanguage,
+    hashed_folder_name,
+    raw_data,
+    short_name,
+    title_of,
+)
+from disorder.papers.study.part_settings import PartSettings, with_settings
+from disorder.papers.study.result import StepResult, StudyLink
+from disorder.papers.study.study_settings import StudySettings
+from disorder.requests.settings import Settings
+from disorder.specs import split_spec
+from disorder.store.kept import records
+from disorder.store.store import Store
+from disorder.types import Dataset, Progress
+from disorder.verbs.selected_data import selected_data
+
+logger = logging.getLogger("disorder")
+LEARNING = ("pbsmt", "minitree")  # parts that learn from training data
+STEP = "step"  # what it was made of is in the step itself, which says what has changed
+
+
+@dataclass
+class Workbench:
+    """One study under way; `train` is the data to train on."""
+
+    store: Store
+    models: Sequence[Any]
+    data: Sequence[Any]
+    settings: StudySettings
+    progress: Progress
+    train: str | None = None
+    part_settings: PartSettings = field(default_factory=dict)  # of transformations, explanations
+    labels: Mapping[str, Mapping[str, str]] = field(default_factory=dict)  # of the paper's models
+    sources: dict[str, Any] = field(default_factory=dict)  # data that was read
+
+    @property
+    def folder(self) -> Path:
+        """The folder of the study."""
+        assert self.store.folder is not None
+        return self.store.folder
+
+    @property
+    def fidelity(self) -> PaperFidelity:
+        """Whose definitions count."""
+        return self.settings.fidelity or "paper"
+
+    def spec_of(self, named: str, *, train: str | None = None) -> str:
+        """A transformation or explanation with the settings it has in this study.
+
+        Where a part learns from other data, `train` is what it learns from unless the user says.
+        """
+        given = dict(self.part_settings)
+        name = split_spec(named)[0]
+        if train and name in LEARNING:
+            given[name] = {"train": train, **given.get(name, {})}
+        return with_settings(named, given)
+
+    def labels_of(self, model: Any) -> Mapping[str, str]:
+        """What a model's labels mean: as the user says, else as is known of the paper's models."""
+        known = self.labels.get(model, {}) if isinstance(model, str) else {}
+        return self.settings.labels or known
+
+    def predicting(self, model: Any, data: Any = None) -> dict[str, Any]:
+        """How to read data and predict with a model, as audits and explanations take it."""
+        found = {**self.settings.predicting, "labels": dict(self.labels_of(model))}
+        return {**found, **self._reading(data)}
+
+    def _reading(self, data: Any) -> dict[str, Any]:
+        """How the user wants data to be read; nothing for what the study has read so already."""
+        is_read = isinstance(data, OneLanguage)
+        settings = StudySettings() if is_read else self.settings
+        return {name: getattr(settings, name) for name in ("columns", "task", "language")}
+
+    def q(self, usual: int | None) -> int:
+        """How many permutations to draw, where the paper draws `usual`."""
+        return self.settings.q or usual or 1
+
+    def name_of(self, data: Any) -> str:
+        """What data is called in a row: its spec, or that of the file that stands in for it."""
+        if isinstance(data, str):
+            return honest_name(data, data_dir=self.settings.data_dir)
+        return data.source if isinstance(data, OneLanguage) else title_of(data)
+
+    def read(self, data: Any, *, limit: int | None) -> Dataset:
+        """The examples of a data spec."""
+        settings = Settings(
+            limit=limit,
+            seed=self.settings.seed,
+            data_dir=self.settings.data_dir,
+            **self._reading(data),
+        )
+        return selected_data(raw_data(data), settings)
+
+    def pairs(self) -> Iterator[tuple[Any, Any]]:
+        """Every model with every set of data; a finished run or designs with their own."""
+        for model in self.models:
+            sets = [model.data] if isinstance(model, Given) else self.data
+            for data in sets:
+                yield model, data
+
+    def made_of(
+        self, *, model: Any = None, data: Any = None, train: Any = None, limit: int | None = None
+    ) -> dict[str, str]:
+        """The fingerprints of model, data (`limit` examples of it) and training data."""
+        found: dict[str, str] = {}
+        if data is not None:
+            dataset = self.read(data, limit=limit)
+            found["data"] = dataset.fingerprint
+        if train is not None:
+            found["training data"] = self.read(train, limit=None).fingerprint
+        if model is not None:
+            loaded = load(model, task=dataset.task, labels=self.labels_of(model))
+            found["model"] = loaded.fingerprint
+        return found
+
+    def once(
+        self, compute: Callable[[], StepResult], *key: Any, made_of: dict[str, str]
+    ) -> StepResult:
+        """What `compute` finds, or what it found before with this key, data and model."""
+        form = records(StepResult)
+        name = hashed_folder_name(*key)
+        steps = self.store.kept("steps")
+        is_kept = f"{name}{form.ending}" in steps.known
+        step = steps.once(
+            name, lambda: compute().model_copy(update={"made_of": made_of}), form, of=STEP
+        )
+        if is_kept:
+            check_made_of(self.folder / "steps" / f"{name}{form.ending}", step.made_of, made_of)
+        return step
+
+    def link(self, title: str, page: Path) -> StudyLink:
+        """A link from the study's page."""
+        return StudyLink(title=title, page=Path(os.path.relpath(page, self.folder)).as_posix())
+
+    def announce_training(self, model: Any, train: Any, test: Any) -> None:
+        """Log at once what takes long, before anything is read."""
+        logger.info(
+            "%s: training on %s, testing on %s",
+            short_name(model),
+            short_name(train),
+            short_name(test),
+        )
+
+
+def check_made_of(path: Path, before: Mapping[str, str], now: Mapping[str, str]) -> None:
+    """Raise unless what was kept is known to be made from the same data and model."""
+    changed = [
+        f"another {name}" if name == "model" else f"other {name}"
+        for name in now
+        if before.get(name) != now[name]
+    ]
+    if changed:
+        raise DisorderError(
+            f"{path} was made from {' and '.join(changed)}; choose another {option('out')}"
+        )
+    if "" in now.values():
+        raise DisorderError(
+            f"{path} was made from a model that cannot be told from others of its kind; "
+            f"choose another {option('out')}"
+        )

@@ -1,0 +1,231 @@
+"""The three designs of NLI Data Sanity Check: perturb the training data, the test data, or both,
+and compare with neither.
+
+Δ is the accuracy of a design minus that of the plain model of the same seed on the original test
+data, over the same test examples, so its interval is paired: examples are resampled, all
+predictions on an example together.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, Unpack
+
+import numpy as np
+
+from disorder.data import vocabulary
+from disorder.errors import BadData, DisorderError, option
+from disorder.metrics.statistics.intervals import mean, resampled, share
+from disorder.models import LoadedModel, load
+from disorder.papers.fields import DesignsFields
+from disorder.papers.requests import DesignsOptions
+from disorder.papers.training.finished_designs import Design, DesignsRequest, write_designs
+from disorder.predictions import predicted_label
+from disorder.requests.keywords import takes_options
+from disorder.results.notebook_progress import shown_progress
+from disorder.specs import listed
+from disorder.steps import Steps
+from disorder.store.store import Store
+from disorder.transformations import parse
+from disorder.types import ORIGINAL, Bools, Dataset, Floats, Ints, Progress, Score, Texts
+from disorder.verbs.context import RunContext
+from disorder.verbs.train import (
+    SETTING_NAMES,
+    TrainingRequest,
+    TrainingSource,
+    check_request,
+    comparison_request,
+    folder_name,
+    perturbed_copies,
+    read_test_data,
+    train_once,
+    training_name,
+    with_prefix,
+)
+
+DesignKey = tuple[str, str, str]  # design, trained on, tested on
+PLAIN: DesignKey = ("plain", ORIGINAL, ORIGINAL)
+
+
+@takes_options(DesignsOptions, inside={"settings": SETTING_NAMES})
+def designs(
+    data: Any,
+    test: Any,
+    on: str | Sequence[str],
+    *,
+    out: str | Path,
+    progress: Progress | None = None,
+    **options: Unpack[DesignsOptions],
+) -> list[Design]:
+    """Train on original texts and on each transformation; test each model on original and on
+    perturbed texts.
+
+    Where a transformation needs a model that says which words matter, it is the plain model of the
+    seed.
+
+    data: training data: a spec (`mnli:train`), a file, or rows.
+    test: test data, never trained on.
+    on: transformations to perturb texts by.
+    out: folder of the models, of designs.json and of what was asked for (request.json); models
+        that are there already are reused.
+    progress: called with (stage, done, total, note) after every step.
+    """
+    asked = DesignsFields.of(options)
+    specs = list(dict.fromkeys(parse(spec).tried().spec for spec in listed(on)))
+    if not specs:
+        raise DisorderError(
+            f"designs needs a transformation to perturb texts by: {option('on', 'reverse')}"
+        )
+    drawn = range(asked.seed, asked.seed + asked.seeds)
+    request = comparison_request(data, options)
+    check_request(request)
+    with Store.open(Path(out)):
+        return _compared(request, test, asked.test_limit, specs, drawn, Path(out), progress)
+
+
+def _compared(
+    request: TrainingRequest,
+    test: Any,
+    test_limit: int | None,
+    specs: Sequence[str],
+    drawn: Iterable[int],
+    out: Path,
+    progress: Progress | None,
+) -> list[Design]:
+    """Read the data, train and test all models, and compare them."""
+    test_data = read_test_data("designs", test, test_limit, request)
+    source = TrainingSource.of(request)
+    names = [training_name(s, spec) for s in drawn for spec in (ORIGINAL, *specs)]
+    steps = Steps(shown_progress(progress), names)
+    per_seed = [
+        _one_seed(replace(request, seed=s), source, test_data, specs, out / f"seed-{s}", steps)
+        for s in drawn
+    ]
+    steps.finish()
+    plain = np.array([found[PLAIN] for found in per_seed])
+    found = [
+        design_of(key, np.array([each[key] for each in per_seed]), plain) for key in per_seed[0]
+    ]
+    about = DesignsRequest(
+        model=request.model,
+        train=_spec(request.data, source.read),
+        test=_spec(test, test_data),
+        limit=request.limit,
+        test_limit=test_limit,
+        seeds=tuple(drawn),
+        settings={name: str(value) for name, value in request.settings.items()},
+    )
+    write_designs(out, about, found)
+    return found
+
+
+def _spec(given: Any, read: Dataset) -> str:
+    """How data was named; rows have the name they were given when read."""
+    return str(given) if isinstance(given, str | Path) else read.name
+
+
+def _one_seed(
+    request: TrainingRequest,
+    source: TrainingSource,
+    test: Dataset,
+    specs: Sequence[str],
+    folder: Path,
+    steps: Steps,
+) -> dict[DesignKey, Floats]:
+    """All models of one seed, tested on the same texts: which test examples each design gets right.
+
+    1 or 0 per test example, NaN where a transformation does not apply.
+    """
+
+    def trained(name: str, own: TrainingRequest) -> str:
+        called = training_name(request.seed, name)
+        steps.begin(called)
+        told = with_prefix(steps, called)
+        return train_once(own, source, out=folder / folder_name(name), progress=told)
+
+    plain_spec = trained(ORIGINAL, request)
+    plain = load(plain_spec, task=test.task)
+    everything = np.arange(len(test.examples))
+    originals = [example.texts for example in test.examples]
+    found = {PLAIN: _is_right(plain, test, everything, originals)}
+    for spec in specs:
+        places, texts = perturbed_test(spec, test, request.seed, plain, request.data_dir)
+        asks = plain_spec if parse(spec).asks_others else None
+        own = replace(request, on=[spec], asks=asks)
+        perturbed = load(trained(spec, own), task=test.task)
+        found["corrupt-train", spec, ORIGINAL] = _is_right(perturbed, test, everything, originals)
+        found["corrupt-test", ORIGINAL, spec] = _is_right(plain, test, places, texts)
+        found["corrupt-both", spec, spec] = _is_right(perturbed, test, places, texts)
+    return found
+
+
+def perturbed_test(
+    spec: str,
+    test: Dataset,
+    seed: int,
+    model: LoadedModel | None = None,
+    data_dir: str | None = None,
+) -> tuple[Ints, list[Texts]]:
+    """Which test examples the transformation applies to, and one perturbed copy of each; the model
+    says which words matter.
+    """
+    context = RunContext(model, vocabulary(test), data_dir) if parse(spec).asks_others else None
+    perturbed = perturbed_copies(test.examples, test.task, [spec], seed=seed, context=context)
+    if not perturbed.texts:
+        reasons = ", ".join(perturbed.skips[spec])
+        raise BadData(f"{option('on', spec)}: no test example can be perturbed ({reasons})")
+    return np.array(perturbed.examples, dtype=np.int64), perturbed.texts
+
+
+def _is_right(model: LoadedModel, test: Dataset, places: Ints, texts: Sequence[Texts]) -> Floats:
+    gold = np.array([test.task.labels.index(test.examples[i].label) for i in places.tolist()])
+    found = np.full(len(test.examples), np.nan)
+    found[places] = predicted_label(model(texts)) == gold
+    return found
+
+
+def design_of(key: DesignKey, is_right: Floats, plain: Floats) -> Design:
+    """The numbers of one design, from which test examples were right (seeds × examples)."""
+    applies = ~np.isnan(is_right).any(axis=0)
+    if not applies.any():
+        raise BadData(f"{option('on', key[2])}: it applies to no test example with every seed")
+    skipped = int((~applies).sum())
+    is_right = is_right[:, applies]
+    plain = plain[:, applies]
+    by_example = is_right.mean(axis=0)
+    if len(is_right) == 1:
+        accuracy = share(by_example > 0, skipped=skipped)
+    else:
+        accuracy = mean(by_example, skipped=skipped)
+    by_seed = _rounded(is_right.mean(axis=1))
+    if key == PLAIN:
+        return Design(*key, accuracy, None, by_seed, None)
+    delta = accuracy_difference(by_example, plain.mean(axis=0), skipped)
+    delta_by_seed = _rounded((is_right - plain).mean(axis=1))
+    return Design(*key, accuracy, delta, by_seed, delta_by_seed)
+
+
+def accuracy_difference(
+    is_right: Floats | Bools, baseline: Floats | Bools, skipped: int = 0
+) -> Score:
+    """The accuracy of one model minus that of a baseline on the same examples, with a paired
+    bootstrap interval.
+
+    One imagined example at each end joins the resampling: without them it sees no doubt where the
+    predictions never differ.
+    """
+    steps = np.asarray(is_right, dtype=float) - np.asarray(baseline, dtype=float)
+    padded = np.concatenate([steps, [-1.0, 1.0]])
+
+    def statistic(picks: Ints) -> Floats:
+        return np.asarray(padded[picks].mean(axis=1))
+
+    value = float(steps.mean())
+    low, high = resampled(statistic, len(padded))
+    return Score(value, min(low, value), max(high, value), len(steps), skipped)
+
+
+def _rounded(values: Floats) -> tuple[float, ...]:
+    return tuple(round(float(value), 6) for value in values)

@@ -1,0 +1,250 @@
+"""Mitigations compared: what does each recipe against word salad catch, and what does it cost?
+After Word Salad (Gupta et al., 2021), Table 12, with what the paper leaves out.
+
+A mitigation is a recipe after which a model can abstain on a text: by a label of its own, or below
+a threshold. Measured are how often it predicts original texts correctly (an abstention is not
+correct), how often it abstains on perturbed ones, and whether it abstains on valid texts too, rare
+but valid word orders among them. A model that always abstains is no mitigation.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Unpack
+
+import numpy as np
+
+from disorder.data import vocabulary
+from disorder.errors import BadData
+from disorder.models import load
+from disorder.papers.fields import MitigationsFields
+from disorder.papers.requests import MitigationsOptions
+from disorder.papers.training.mitigation_scores import (
+    Finding,
+    FindingKey,
+    TextsByKind,
+    findings,
+    measure,
+    measure_rare,
+    model_judge,
+    rare_orders,
+)
+from disorder.papers.training.setting_grid import best_of, grid_of, held_out_score
+from disorder.registry import RecipePart, part
+from disorder.requests.keywords import takes_options
+from disorder.results.notebook_progress import shown_progress
+from disorder.specs import format_part, parse_part
+from disorder.steps import Steps
+from disorder.store.storage import write_atomically
+from disorder.store.store import Store
+from disorder.transformations import parse
+from disorder.types import ORIGINAL, Dataset, Fidelity, Floats, Ints, Progress, Texts
+from disorder.untrusted_files import read_json
+from disorder.verbs.context import RunContext
+from disorder.verbs.train import (
+    SETTING_NAMES,
+    TrainingRequest,
+    TrainingSource,
+    check_request,
+    comparison_request,
+    folder_name,
+    loop_setting_names,
+    perturbed_copies,
+    read_test_data,
+    salad_specs,
+    train_once,
+    training_name,
+    with_prefix,
+)
+
+
+@dataclass(frozen=True)
+class Mitigation:
+    """A recipe with its own settings, and the transformation it is trained on (empty: all of them,
+    mixed). With several values of a setting, `choices` are the recipes to choose from.
+    """
+
+    name: str  # as the user wrote it
+    recipe: RecipePart
+    settings: Mapping[str, str]
+    on: str = ""
+    choices: Sequence[Mitigation] = ()
+
+    @classmethod
+    def parse(cls, spec: str) -> Mitigation:
+        """Read `name:key=value,key=value`; `key=value/value` are alternatives."""
+        name, settings = parse_part(spec, kind="recipe")
+        recipe = part(RecipePart, name)
+        grid = grid_of(settings)
+        for each in grid:
+            recipe.bind(each)
+        choices = [cls(format_part(name, each), recipe, each) for each in grid]
+        return cls(spec, recipe, settings, choices=choices if len(grid) > 1 else ())
+
+    def __str__(self) -> str:
+        return f"{self.name} {self.on}".strip()
+
+    @property
+    def alternatives(self) -> list[Mitigation]:
+        """The recipes that are trained: itself, or those to choose from."""
+        return [replace(each, on=self.on) for each in self.choices] or [self]
+
+    @property
+    def starts_trained(self) -> bool:
+        """Whether the paper starts it from a fine-tuned model."""
+        return self.recipe.of_trained
+
+    @property
+    def needs_perturbed(self) -> bool:
+        """Whether it trains on perturbed copies."""
+        return self.recipe.perturbs
+
+    def all_settings(self, shared: Mapping[str, Any]) -> dict[str, Any]:
+        """The shared settings that fit, and its own; a model that is trained already keeps its
+        network's.
+        """
+        fitting = dict(shared)
+        if self.starts_trained:
+            fitting = {name: shared[name] for name in shared if name in loop_setting_names()}
+        if "learn" in self.recipe.settings:
+            fitting["learn"] = "false"
+        return {**fitting, **self.settings}
+
+    def request(self, base: TrainingRequest, plain: str, specs: Sequence[str]) -> TrainingRequest:
+        """What to train: from the plain model where the paper starts from a trained one, with the
+        plain model as the one that says which words matter.
+        """
+        own = replace(base, recipe=self.recipe.name, settings=self.all_settings(base.settings))
+        if self.needs_perturbed:
+            own = replace(own, on=[self.on] if self.on else list(specs), asks=plain)
+        if self.starts_trained:
+            own = replace(own, model=plain)
+        return own
+
+
+@takes_options(MitigationsOptions, inside={"settings": SETTING_NAMES})
+def mitigations(
+    data: Any,
+    test: Any,
+    *,
+    out: str | Path,
+    progress: Progress | None = None,
+    **options: Unpack[MitigationsOptions],
+) -> list[Finding]:
+    """Train each mitigation with several seeds, and test it on original, perturbed, and rare but
+    valid texts.
+
+    data: training data: a spec (`mnli:train`), a file, or rows.
+    test: test data, never trained on.
+    out: folder of the models; those that are there already are reused.
+    progress: called with (stage, done, total, note) after every step.
+    """
+    asked = MitigationsFields.of(options)
+    chosen = [Mitigation.parse(spec) for spec in asked.recipe]
+    transferred = [Mitigation.parse(asked.transfer)] if asked.transfer else []
+    specs = [parse(spec, fidelity=asked.fidelity).tried().spec for spec in asked.on]
+    drawn = range(asked.seed, asked.seed + asked.seeds)
+    request = comparison_request(data, options)
+    for mitigation in [each for one in (*chosen, *transferred) for each in one.alternatives]:
+        own = mitigation.all_settings(request.settings)
+        check_request(replace(request, recipe=mitigation.recipe.name, settings=own))
+    folder = Path(out)
+    with Store.open(folder):
+        test_data = read_test_data("mitigations", test, asked.test_limit, request)
+        specs = specs or _salad(test_data, asked.fidelity)
+        chosen += [replace(each, on=spec) for each in transferred for spec in specs]
+        source = TrainingSource.of(request)
+        trained = ["plain", *(str(each) for one in chosen for each in one.alternatives)]
+        names = [training_name(s, each) for s in drawn for each in trained]
+        steps = Steps(shown_progress(progress), list(dict.fromkeys(names)))
+        per_seed = [
+            _SeedTrainings(
+                replace(request, seed=s), source, specs, folder / f"seed-{s}", steps
+            ).measure(chosen, test_data)
+            for s in drawn
+        ]
+        steps.finish()
+        return findings(per_seed)
+
+
+def _salad(test: Dataset, fidelity: Fidelity) -> list[str]:
+    usual = salad_specs(is_pair=test.examples[0].text_b is not None, has_model=True)
+    return [parse(spec, fidelity=fidelity).spec for spec in usual]
+
+
+@dataclass(frozen=True)
+class _SeedTrainings:
+    """All trainings of one seed."""
+
+    request: TrainingRequest
+    source: TrainingSource
+    specs: Sequence[str]
+    folder: Path
+    steps: Steps
+
+    def measure(self, chosen: Sequence[Mitigation], test: Dataset) -> dict[FindingKey, Floats]:
+        """All mitigations, tested on the same texts; the plain model says which words matter."""
+        plain = self.train(Mitigation.parse("plain"), self.request)
+        texts = self.test_texts(test, plain)
+        rare = rare_orders(test)
+        values: dict[FindingKey, Floats] = {}
+        for mitigation in chosen:
+            spec = self.chosen(mitigation, plain)
+            judge = model_judge(spec, test.task)
+            measured = measure(judge, test, texts)
+            if rare is not None:
+                measured |= measure_rare(judge, rare)
+            values |= {(mitigation.name, mitigation.on, *key): v for key, v in measured.items()}
+        return values
+
+    def chosen(self, mitigation: Mitigation, plain: str) -> str:
+        """The spec of the trained model; of several, of the one that is best on held-out data."""
+        trained = {
+            each.name: (self.train(each, each.request(self.request, plain, self.specs)), each)
+            for each in mitigation.alternatives
+        }
+        if not mitigation.choices:
+            return trained[mitigation.name][0]
+        scores = {name: held_out_score(self.place(each)) for name, (_, each) in trained.items()}
+        best = best_of(scores)
+        self._note(mitigation, {"chosen": best, "scores": scores})
+        return trained[best][0]
+
+    def _note(self, mitigation: Mitigation, found: Mapping[str, Any]) -> None:
+        """Keep what was chosen, and by which scores, beside the models."""
+        path = self.folder / "chosen.json"
+        kept = read_json(path) if path.exists() else {}
+        kept[str(mitigation)] = found
+        write_atomically(path, json.dumps(kept, indent=1).encode())
+
+    def place(self, mitigation: Mitigation) -> Path:
+        """The folder of a mitigation's model."""
+        return self.folder / folder_name(mitigation.name, mitigation.on)
+
+    def train(self, mitigation: Mitigation, request: TrainingRequest) -> str:
+        """The spec of the trained model."""
+        name = training_name(request.seed, str(mitigation))
+        self.steps.begin(name)
+        out = self.place(mitigation)
+        return train_once(request, self.source, out=out, progress=with_prefix(self.steps, name))
+
+    def test_texts(self, test: Dataset, plain: str) -> TextsByKind:
+        """Original texts, and those under each transformation that applies."""
+        model = load(plain, task=test.task)
+        context = RunContext(model, vocabulary(test), self.request.data_dir)
+        originals = [example.texts for example in test.examples]
+        texts: dict[str, tuple[Ints, Sequence[Texts]]] = {
+            ORIGINAL: (np.arange(len(originals)), originals)
+        }
+        for spec in self.specs:
+            found = perturbed_copies(
+                test.examples, test.task, [spec], seed=self.request.seed, context=context
+            )
+            if found.texts:
+                texts[spec] = (np.array(found.examples), found.texts)
+        if len(texts) == 1:
+            raise BadData(f"{test.name}: no text can be perturbed by {', '.join(self.specs)}")
+        return texts

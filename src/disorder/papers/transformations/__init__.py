@@ -1,0 +1,1 @@
+"""Transformations that only the papers need."""

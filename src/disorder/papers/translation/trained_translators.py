@@ -1,0 +1,151 @@
+"""Trained translators for pbsmt, one per label: kept on disk, and checked before they are used.
+
+A translator lies in a folder named by a hash of its pairs, its training and Thot's version. It is
+built beside its place and moved there complete, so that two processes may train the same one at
+once; a damaged one is trained again.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import shutil
+import tempfile
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from hashlib import blake2b
+from importlib.metadata import version
+from pathlib import Path
+from threading import RLock
+from weakref import WeakKeyDictionary
+
+from disorder.errors import DisorderError, DoesNotApply
+from disorder.papers.translation import translator as thot_translator
+from disorder.papers.translation.training_pairs import PairKind, PairSelection, choose
+from disorder.papers.translation.translator import (
+    DecoderName,
+    Translator,
+    Untranslatable,
+    WordPair,
+)
+from disorder.store.cache_folder import default_folder
+from disorder.types import Context
+
+TRAINING = "1"  # changed whenever the same pairs would train another translator
+FEWEST = 20  # pairs to learn anything from
+CONTENTS = "contents.json"  # names and hashes of the files beside it, written last
+UNFINISHED = ".part-"  # how folders that are being filled begin
+STALE = 24 * 3600.0  # seconds after which an unfinished folder is taken for abandoned
+N_LOADED = 8  # translators in memory at once
+say = logging.getLogger("disorder").info
+
+_chosen: WeakKeyDictionary[Context, dict[PairSelection, Mapping[PairKind, list[WordPair]]]] = (
+    WeakKeyDictionary()
+)
+_loaded: dict[tuple[Path, DecoderName], Translator] = {}
+_one_at_a_time = RLock()
+
+
+def translator(
+    context: Context,
+    label: str,
+    *,
+    is_pair: bool,
+    selection: PairSelection,
+    decoder: DecoderName = "quick",
+) -> Translator:
+    """The translator of a label, trained now if it never was."""
+    with _one_at_a_time:
+        known = _chosen.setdefault(context, {})
+        if selection not in known:
+            known[selection] = choose(context.training(selection.train), selection)
+        pairs = known[selection].get((label, is_pair), [])
+        if len(pairs) < FEWEST:
+            what = "pairs" if is_pair else "single texts"
+            raise DoesNotApply(
+                f"{selection.train} has {len(pairs)} {what} of its label {label!r}, "
+                "too few to learn from"
+            )
+        folder = default_folder() / "translators" / _key(pairs)
+        return _kept(folder, label, pairs, decoder)
+
+
+def _key(pairs: Sequence[WordPair]) -> str:
+    hashed = blake2b(f"{TRAINING} {version('sil-thot')}".encode(), digest_size=16)
+    for source, target in pairs:
+        hashed.update(f"\n{' '.join(source)}\t{' '.join(target)}".encode())
+    return hashed.hexdigest()
+
+
+def _kept(folder: Path, label: str, pairs: Sequence[WordPair], decoder: DecoderName) -> Translator:
+    """A translator in memory; one that was trained serves every way of searching."""
+    key = (folder, decoder)
+    if key not in _loaded:
+        if len(_loaded) == N_LOADED:
+            del _loaded[next(iter(_loaded))]
+        try:
+            _loaded[key] = _found(folder, decoder) or _trained(folder, label, pairs, decoder)
+        except OSError as error:
+            raise DisorderError(
+                f"pbsmt: {folder.parent} cannot be used ({error.strerror or error}); "
+                "set DISORDER_CACHE to a folder with room"
+            ) from None
+    return _loaded[key]
+
+
+def _found(folder: Path, decoder: DecoderName) -> Translator | None:
+    with suppress(Untranslatable):
+        return Translator(folder, decoder) if _is_undamaged(folder) else None
+    return None
+
+
+def _trained(
+    folder: Path, label: str, pairs: Sequence[WordPair], decoder: DecoderName = "quick"
+) -> Translator:
+    say("pbsmt: learning %r from %s pairs", label, f"{len(pairs):,}")
+    began = time.monotonic()
+    with _beside(folder) as part:
+        thot_translator.build(pairs, part)
+        # Loaded before it has its place, where another process might clear it away
+        made = Translator(part, decoder)
+        (part / CONTENTS).write_text(json.dumps(_hashes(part)), encoding="utf-8")
+        if not _is_undamaged(folder):
+            _clear(folder)
+            with suppress(OSError):  # another process was faster: its translator is the same
+                part.rename(folder)
+    say("pbsmt: learned %r in %.0f s, kept in %s", label, time.monotonic() - began, folder)
+    return made
+
+
+@contextmanager
+def _beside(folder: Path) -> Iterator[Path]:
+    """A folder to fill, removed in the end unless it was moved."""
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    for old in folder.parent.glob(f"{UNFINISHED}*"):
+        with suppress(OSError):
+            if time.time() - old.stat().st_mtime > STALE:
+                shutil.rmtree(old, ignore_errors=True)
+    part = Path(tempfile.mkdtemp(prefix=UNFINISHED, dir=folder.parent))
+    try:
+        yield part
+    finally:
+        shutil.rmtree(part, ignore_errors=True)
+
+
+def _clear(folder: Path) -> None:
+    """Take a damaged translator away in one step, so that no process finds half of it."""
+    with suppress(FileNotFoundError), _beside(folder) as part:
+        folder.rename(part / "damaged")
+
+
+def _is_undamaged(folder: Path) -> bool:
+    try:
+        return bool(json.loads((folder / CONTENTS).read_bytes()) == _hashes(folder))
+    except (OSError, ValueError):
+        return False
+
+
+def _hashes(folder: Path) -> dict[str, str]:
+    files = sorted(path for path in folder.iterdir() if path.name != CONTENTS)
+    return {path.name: blake2b(path.read_bytes(), digest_size=16).hexdigest() for path in files}

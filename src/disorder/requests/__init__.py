@@ -1,0 +1,1 @@
+"""What a user asks of a verb: every option, declared once."""

@@ -1,0 +1,259 @@
+"""The options of `disorder audit` and `disorder.audit`."""
+
+from functools import partial
+from typing import Annotated, Literal, TypedDict
+
+from disorder.requests.groups import (
+    AbstentionOptions,
+    CacheOptions,
+    GroupOptions,
+    LoadingOptions,
+    PermutationOptions,
+    Positive,
+    PrecisionOptions,
+    PriceOptions,
+    PromptingOptions,
+    ReadingOptions,
+    RenderingOptions,
+    SeedOptions,
+    ServerAddressOptions,
+    ServerOptions,
+    budget,
+    model,
+    output,
+    prompting,
+    sampling,
+)
+from disorder.requests.option import NOT_NEGATIVE, Names, Need, Option, Thresholds
+
+scores = partial(Option, group="Scores and conclusion")
+engine = partial(Option, group="Engine", changes_predictions=False)
+
+
+def _is_engine(name: str) -> bool:
+    from disorder.registry import EnginePart, parts
+
+    return name in parts(EnginePart)
+
+
+KnownEngine = Need("one that `disorder list engines` shows", _is_engine)
+Share = Need("a share above 0, at most 1", lambda value: 0 < value <= 1)
+PartialShare = Need("a share between 0 and 1", lambda value: 0 < value < 1)
+
+
+class TransformationOptions(TypedDict, total=False):
+    """Which transformations are applied, by name."""
+
+    with_: Annotated[
+        Names,
+        sampling(
+            "Transformation instead of a suite; can be repeated",
+            recorded_as="transformations",
+            is_always_said=True,
+            is_common=True,
+        ),
+    ]
+
+
+class SamplingOptions(TransformationOptions, PermutationOptions, SeedOptions, total=False):
+    """Which texts are predicted."""
+
+    suite: Annotated[
+        str,
+        sampling(
+            "Set of transformations: order, salad, classes, ladder, characters, alldrop, full",
+            default="order",
+            is_common=True,
+            is_implied=True,
+        ),
+    ]
+    limit: Annotated[
+        int | None,
+        sampling(
+            "Audit this many examples, drawn at random by seed", check=Positive, is_common=True
+        ),
+    ]
+
+
+class ScoreOptions(TypedDict, total=False):
+    """What is measured, and what is concluded."""
+
+    score: Annotated[Names, scores("Measure this score only; can be repeated")]
+    omega: Annotated[Thresholds, scores("More thresholds x for Ω_x, e.g. 0.25,0.95")]
+    curtail: Annotated[
+        bool, scores("Stop predicting for an example once its Ω scores are decided", default=False)
+    ]
+    stop_when: Annotated[
+        str | None, scores('Stop when an interval is narrow enough, e.g. "width(p_c) < 0.02"')
+    ]
+    reads_below: Annotated[
+        float,
+        scores(
+            "A model that keeps at most this share of its skill reads word order",
+            default=0.2,
+            check=PartialShare,
+        ),
+    ]
+    bag_above: Annotated[
+        float,
+        scores(
+            "One that keeps at least this share behaves like a bag of words",
+            default=0.8,
+            check=Share,
+        ),
+    ]
+    least_skill: Annotated[
+        float,
+        scores(
+            "Skill above chance that counts as none, of all there could be",
+            default=0.1,
+            check=PartialShare,
+        ),
+    ]
+    fail_if: Annotated[
+        Names,
+        scores(
+            'Rule as for disorder gate, e.g. "skill_kept > 0.8"; exit code 1 if it fails; stops as '
+            "soon as it is decided; can be repeated",
+            changes_predictions=False,
+            is_common=True,
+        ),
+    ]
+
+
+class AgreementOptions(TypedDict, total=False):
+    """When a faster number format will do."""
+
+    agree: Annotated[
+        float,
+        model(
+            "Share of sampled predictions that must agree for --precision auto",
+            default=0.995,
+            check=Share,
+            changes_predictions=False,
+        ),
+    ]
+
+
+class PromptOptions(TypedDict, total=False):
+    """The prompts, of which there may be several."""
+
+    prompt: Annotated[
+        Names,
+        prompting(
+            "Prompt of a language model: a name (disorder list prompts) or a file; of several, the "
+            "scores are those of the first, with their range over all"
+        ),
+    ]
+
+
+class PerturbedPartOptions(TypedDict, total=False):
+    """What a transformation is applied to."""
+
+    break_: Annotated[
+        Literal["text", "instruction", "shots"],
+        Option(
+            "What is perturbed: text, or of a prompt its instruction (the words) or its shots (the "
+            "order of the examples, and which answer belongs to which)",
+            default="text",
+            group="Prompts of language models",
+        ),
+    ]
+
+
+class BudgetOptions(PriceOptions, total=False):
+    """What an audit may spend; what is measured by then is a random part of the data."""
+
+    max_questions: Annotated[
+        int | None, budget("Stop before more questions are sent to the model", check=Positive)
+    ]
+    max_tokens: Annotated[int | None, budget("Stop before more tokens are spent", check=Positive)]
+    max_cost: Annotated[
+        float | None,
+        budget("Stop before more money is spent (needs prices)", check=NOT_NEGATIVE),
+    ]
+
+
+class ClusterOptions(TypedDict, total=False):
+    """The Ray cluster to join."""
+
+    address: Annotated[
+        str | None,
+        engine("Ray cluster to join (default: start one on this machine)", named_again="must"),
+    ]
+
+
+class WorkerOptions(TypedDict, total=False):
+    """Where the model runs."""
+
+    engine: Annotated[
+        str,
+        engine("Where the model runs: local or ray", default="local", check=KnownEngine),
+    ]
+    workers: Annotated[
+        int | None, engine("Ray workers (default: one per GPU, else one per core)", check=Positive)
+    ]
+
+
+class EngineOptions(ClusterOptions, WorkerOptions, total=False):
+    """Where the model runs, on a cluster too."""
+
+
+class AuditOptions(
+    SamplingOptions,
+    RenderingOptions,
+    ScoreOptions,
+    ReadingOptions,
+    GroupOptions,
+    LoadingOptions,
+    PrecisionOptions,
+    AgreementOptions,
+    PromptOptions,
+    PromptingOptions,
+    PerturbedPartOptions,
+    ServerOptions,
+    AbstentionOptions,
+    BudgetOptions,
+    EngineOptions,
+    total=False,
+):
+    """Everything beside the model and the data."""
+
+
+class ResumeOptions(
+    TransformationOptions,
+    CacheOptions,
+    PromptOptions,
+    ServerAddressOptions,
+    ClusterOptions,
+    total=False,
+):
+    """What a folder does not say by itself: code, files and machines that the user names again."""
+
+
+class AuditOutput(TypedDict):
+    """What the command alone takes."""
+
+    out: Annotated[
+        str | None,
+        output("Run folder, or an address like s3://… (default: below runs)", is_common=True),
+    ]
+    resume: Annotated[str | None, output("Resume a run that was stopped", is_common=True)]
+    dry_run: Annotated[
+        bool,
+        output(
+            "Say how many model calls it takes, with one prompt, and make none",
+            default=False,
+            is_common=True,
+        ),
+    ]
+    profile: Annotated[bool, output("Say where the time went", default=False)]
+    as_json: Annotated[
+        bool,
+        output(
+            "Print run.json on standard output and nothing else",
+            default=False,
+            flags=("--json",),
+            is_common=True,
+        ),
+    ]

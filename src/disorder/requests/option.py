@@ -1,0 +1,243 @@
+"""An option: declared once, as `Annotated[type, Option(…)]` in the TypedDict of a verb.
+
+The command and its help, the keywords in Python, their checks, the recorded settings, the command
+that repeats or resumes a run and the reference all come from these declarations.
+"""
+
+from __future__ import annotations
+
+import types
+import typing
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from disorder.errors import DisorderError, option
+from disorder.specs import listed, parse_list, parse_pairs
+
+
+@dataclass(frozen=True)
+class Need:
+    """What a value must fulfil, and how an error says it."""
+
+    text: str
+    is_met: Callable[[Any], bool]
+
+
+@dataclass(frozen=True)
+class Option:
+    """What is known of an option beside its name and type.
+
+    `flags` are its spellings on the command line where they do not follow from the keyword, the
+    usual one first. `recorded_as` is its name in result files where that is another.
+    """
+
+    help: str
+    default: Any = None
+    group: str = ""
+    check: Need | None = None
+    choices: tuple[str, ...] = ()
+    flags: tuple[str, ...] = ()
+    recorded_as: str = ""
+    is_common: bool = False  # shown by --help, not only by --help-all
+    is_always_said: bool = False  # in the command that repeats a run, even where it is the default
+    is_implied: bool = False  # in no command that repeats a run: another option says it
+    for_model: bool = False  # passed to the loader of the model, where that takes it
+    for_prompt: bool = False  # says how a language model is asked
+    changes_predictions: bool = True
+    # "may" and "must": what a run reaches or writes beside its own folder. Only the user says so,
+    # never the folder: a resumed run is given it again.
+    named_again: Literal["", "may", "must"] = ""
+
+
+@dataclass(frozen=True)
+class HeldAs:
+    """How values of a type are held, whichever way they were given."""
+
+    held: Any  # the type inside of verbs and result files
+    convert: Callable[[str, Any], Any]
+    default: Any = None
+    is_repeated: bool = False  # on the command line
+    join: Callable[[Any], str] = str  # as it is typed
+
+
+def _pairs(name: str, given: Mapping[str, str] | str | None) -> dict[str, str]:
+    """A mapping, or the pairs of `a=b,c=d`."""
+    if not isinstance(given, str):
+        return dict(given or {})
+    return parse_pairs(given, form=f"{option(name, given)}: write it as name=name,name=name")
+
+
+def _assigned(name: str, given: Mapping[str, Any] | Sequence[str] | None) -> dict[str, Any]:
+    """A mapping, or a list of `name=value`."""
+    if isinstance(given, Mapping):
+        return dict(given)
+    pairs: dict[str, Any] = {}
+    for item in listed(given):
+        form = f"{option(name, item)}: write it as name=value"
+        pairs |= parse_pairs([item], form=form)
+    return pairs
+
+
+def _joined_pairs(pairs: Mapping[str, Any]) -> str:
+    return ",".join(f"{key}={value}" for key, value in pairs.items())
+
+
+def _texts(given: str | Path | Sequence[str | Path] | None) -> list[str]:
+    given = [given] if isinstance(given, str | Path) else given or ()
+    return [str(each) for each in given]
+
+
+def _text(name: str, given: object) -> str | None:
+    return None if given is None else str(given)
+
+
+def _thresholds(name: str, given: str | float | Sequence[str | float]) -> list[str]:
+    """Thresholds as they are written in the names of scores."""
+    values = [given] if isinstance(given, float) else given
+    return [str(x) for x in (parse_list(values) if isinstance(values, str) else values)]
+
+
+# the types that have a form: what a user may give
+Names = Annotated[
+    str | Sequence[str],
+    HeldAs(Sequence[str], lambda name, given: listed(given), default=(), is_repeated=True),
+]
+Pairs = Annotated[
+    Mapping[str, str] | str | None, HeldAs(Mapping[str, str], _pairs, join=_joined_pairs)
+]
+Listed = Annotated[
+    str | Sequence[str],
+    HeldAs(Sequence[str], lambda name, given: parse_list(given), default=(), join=",".join),
+]
+Specs = Annotated[
+    str | Path | Sequence[str | Path] | None,
+    HeldAs(Sequence[str], lambda name, given: _texts(given), is_repeated=True),
+]
+Assigned = Annotated[
+    Mapping[str, Any] | Sequence[str] | None,
+    HeldAs(Mapping[str, Any], _assigned, is_repeated=True),
+]
+OneName = Annotated[
+    str | None, HeldAs(Sequence[str], lambda name, given: listed(given), join=" ".join)
+]
+Place = Annotated[str | Path | None, HeldAs(str | None, _text)]
+Thresholds = Annotated[
+    str | float | Sequence[str | float],
+    HeldAs(Sequence[str], _thresholds, default=(), join=",".join),
+]
+
+
+@dataclass(frozen=True)
+class Declared:
+    """One option of a verb: its keyword, its type and what was declared."""
+
+    name: str
+    type: Any
+    option: Option
+    form: HeldAs | None = None
+
+    @property
+    def flags(self) -> tuple[str, ...]:
+        """Its spellings on the command line."""
+        return self.option.flags or (f"--{self.name.strip('_').replace('_', '-')}",)
+
+    @property
+    def recorded_name(self) -> str:
+        """Its name in result files and inside of verbs."""
+        return self.option.recorded_as or self.name
+
+    @property
+    def held_type(self) -> Any:
+        """The type of its value inside of verbs."""
+        return self.form.held if self.form else self.type
+
+    @property
+    def recorded_type(self) -> Any:
+        """The type of its value in result files; another version may know more choices."""
+        return str | None if self.choices else self.held_type
+
+    @property
+    def is_repeated(self) -> bool:
+        """Whether the command line takes it several times."""
+        return self.form is not None and self.form.is_repeated
+
+    @property
+    def default(self) -> Any:
+        """The value that a user need not give."""
+        if self.option.default is None and self.form:
+            return self.form.default
+        return self.option.default
+
+    @property
+    def help(self) -> str:
+        """What it is for, with its default."""
+        usual = self.option.default
+        if usual is None or isinstance(usual, bool):
+            return self.option.help
+        return f"{self.option.help} [{', '.join(usual) if isinstance(usual, tuple) else usual}]"
+
+    @property
+    def choices(self) -> tuple[str, ...]:
+        """The values there are, where they can be counted."""
+        return self.option.choices or tuple(_literals(self.type))
+
+    def held(self, given: Any) -> Any:
+        """A value as verbs and result files hold it."""
+        return self.form.convert(self.name, given) if self.form else given
+
+    def is_default(self, held: Any) -> bool:
+        """Whether a user need not have said this; an empty list is as good as another."""
+        usual = self.held(self.default)
+        return bool(held == usual) or (not held and not usual)
+
+    def words(self, value: Any) -> list[str]:
+        """A value as it is typed."""
+        flag = self.flags[0]
+        if isinstance(value, bool):
+            return [flag] if value else []
+        if self.is_repeated:
+            items = value
+            if isinstance(value, Mapping):
+                items = [f"{key}={each}" for key, each in value.items()]
+            return [word for item in items for word in (flag, str(item))]
+        return [flag, self.form.join(value) if self.form else str(value)]
+
+
+def _literals(hint: Any) -> Iterable[str]:
+    """The values of a Literal, also where it may be None."""
+    if typing.get_origin(hint) is Literal:
+        yield from typing.get_args(hint)
+    elif typing.get_origin(hint) in (typing.Union, types.UnionType):
+        for each in typing.get_args(hint):
+            yield from _literals(each)
+
+
+def declared_in(request: type) -> dict[str, Declared]:
+    """The options of a verb by keyword, in the order of their declaration."""
+    return dict(_declared(request))
+
+
+@lru_cache(maxsize=64)
+def _declared(request: type) -> tuple[tuple[str, Declared], ...]:
+    hints = typing.get_type_hints(request, include_extras=True)
+    return tuple((name, _one(name, hint)) for name, hint in hints.items())
+
+
+def _one(name: str, hint: Any) -> Declared:
+    base, *extras = typing.get_args(hint)
+    option = next((each for each in extras if isinstance(each, Option)), None)
+    form = next((each for each in extras if isinstance(each, HeldAs)), None)
+    if option is None:
+        raise DisorderError(f"{name} is declared without an Option")
+    return Declared(name, base, option, form)
+
+
+def at_least(least: int) -> Need:
+    """A number that is not below this."""
+    return Need(f"{least} or more", lambda value: value >= least)
+
+
+NOT_NEGATIVE = Need("0 or more", lambda value: 0 <= value < float("inf"))

@@ -1,0 +1,80 @@
+"""The options of `disorder perturb` and `disorder.perturb`."""
+
+from typing import Annotated, Any, Literal, TypedDict
+
+from disorder.requests.groups import (
+    LabelOptions,
+    OnePromptOptions,
+    Positive,
+    ReadingOptions,
+    RenderingOptions,
+    SeedOptions,
+    ShotOptions,
+    model,
+    output,
+    sampling,
+)
+from disorder.requests.option import Names, Place
+
+
+class VariantOptions(TypedDict, total=False):
+    """Which texts are written."""
+
+    with_: Annotated[
+        Names,
+        sampling(
+            "Transformation, e.g. derange or shuffle_ngrams:n=2+reverse; can be repeated",
+            recorded_as="transformations",
+            is_common=True,
+        ),
+    ]
+    suite: Annotated[
+        str | None,
+        sampling(
+            "Set of transformations instead: alldrop, order, … (as for audit)", is_common=True
+        ),
+    ]
+    q: Annotated[
+        int, sampling("Variants of each example", default=1, check=Positive, is_common=True)
+    ]
+    limit: Annotated[
+        int | None,
+        sampling(
+            "Take this many examples, drawn at random by seed", check=Positive, is_common=True
+        ),
+    ]
+
+
+class PerturbOptions(
+    VariantOptions, SeedOptions, RenderingOptions, ReadingOptions, LabelOptions, total=False
+):
+    """Everything beside the data."""
+
+    model: Annotated[
+        Any, model("Model whose important words are looked for (drop_least and the like)")
+    ]
+
+
+class ExportOptions(OnePromptOptions, ShotOptions, total=False):
+    """How the texts become a task of another tool."""
+
+
+class PerturbOutput(TypedDict):
+    """What the command alone takes."""
+
+    out: Annotated[
+        Place,
+        output(
+            "File to write, one JSON object per line (default: standard output); with --as a "
+            "folder",
+            is_common=True,
+        ),
+    ]
+    as_: Annotated[
+        Literal["jsonl", "lm-eval", "inspect"],
+        output(
+            "jsonl, or a folder with a task for another tool: lm-eval, inspect",
+            default="jsonl",
+            is_common=True,
+        ),
+    ]

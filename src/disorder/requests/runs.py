@@ -1,0 +1,93 @@
+"""The options of verbs that read finished runs: compare, gate, board."""
+
+from functools import partial
+from typing import Annotated, Literal, TypedDict
+
+from disorder.requests.groups import output
+from disorder.requests.option import Names, Option, Place
+
+compared = partial(Option, group="What is compared")
+decided = partial(Option, group="How it is decided")
+
+
+class CompareOptions(TypedDict, total=False):
+    """Everything beside the runs."""
+
+    metrics: Annotated[
+        Names, compared("Compare this score only; can be repeated", flags=("--metric",))
+    ]
+    with_: Annotated[
+        Names,
+        compared(
+            "Compare under this transformation only; can be repeated",
+            recorded_as="transformations",
+        ),
+    ]
+    groups: Annotated[
+        Names,
+        compared("Compare in this group; can be repeated", default=("all",), flags=("--group",)),
+    ]
+    pairs: Annotated[
+        Literal["base", "all"],
+        compared("base: each run with the base; all: each with each", default="base"),
+    ]
+    seed: Annotated[int, compared("Seed of the resampling", default=0)]
+
+
+class CompareOutput(TypedDict):
+    """What the command takes beside them."""
+
+    base: Annotated[
+        Place, compared("The run that the others are compared with (default: the first)")
+    ]
+    every_row: Annotated[
+        bool,
+        output("Show every row, not only those that matter most", default=False, flags=("--all",)),
+    ]
+    html: Annotated[Place, output("Write a self-contained page here")]
+    latex: Annotated[bool, output("Print LaTeX tables (booktabs) and nothing else", default=False)]
+    as_json: Annotated[
+        bool,
+        output("Print the comparison as JSON and nothing else", default=False, flags=("--json",)),
+    ]
+
+
+class GateOptions(TypedDict, total=False):
+    """How rules are decided."""
+
+    on: Annotated[
+        Literal["sure", "value", "doubt"],
+        decided(
+            "What must lie beyond the limit to fail: the entire interval (sure), the value "
+            "(value), any part of the interval (doubt)",
+            default="sure",
+        ),
+    ]
+
+
+class GateOutput(TypedDict):
+    """What the command takes beside them."""
+
+    fail_if: Annotated[Names, decided('Rule, e.g. "skill_kept > 0.8"; can be repeated')]
+    junit: Annotated[Place, output("Write a JUnit XML file")]
+    markdown: Annotated[Place, output("Write a summary for a pull request")]
+    badge: Annotated[Place, output("Write an SVG badge")]
+    as_json: Annotated[
+        bool,
+        output("Print the decision as JSON and nothing else", default=False, flags=("--json",)),
+    ]
+
+
+class BoardOptions(TypedDict, total=False):
+    """What a board shows."""
+
+    title: Annotated[str, output("What the page is called", default="Word order board")]
+    score: Annotated[
+        Names, output("Show this metric too, e.g. p_c or one of a plugin; can be repeated")
+    ]
+
+
+class BoardOutput(TypedDict):
+    """What the command takes beside them."""
+
+    out: Annotated[str, output("Folder of the page; its reports lie beside it", default="board")]

@@ -1,0 +1,118 @@
+"""The options of `disorder sanity` and `disorder.sanity`."""
+
+from functools import partial
+from typing import Annotated, Any, Literal, TypedDict
+
+from disorder.requests.groups import (
+    GroupOptions,
+    Positive,
+    ReadingOptions,
+    SeedOptions,
+    TrainingOptions,
+    data,
+    output,
+    training,
+)
+from disorder.requests.option import Names, Need, Option, Place, at_least
+
+checking = partial(Option, group="Checks")
+
+
+class CheckOptions(TypedDict, total=False):
+    """When something counts as needed."""
+
+    train: Annotated[
+        Any,
+        data(
+            "Its training data (default: found by name for known sets, else cross-fitting)",
+            is_common=True,
+        ),
+    ]
+    model: Annotated[
+        str,
+        training(
+            "What is trained: linear (quick), or any that `disorder train` takes: bilstm, "
+            "hf:NAME_OR_FOLDER",
+            default="linear",
+            is_common=True,
+        ),
+    ]
+    margin: Annotated[
+        float,
+        checking(
+            "Largest cost that still counts as none (0.05 is five points)",
+            default=0.05,
+            check=Need("a share above 0 and below 1", lambda margin: 0 < margin < 1),
+            is_common=True,
+        ),
+    ]
+    skill: Annotated[
+        float,
+        checking(
+            "Share of the way from chance to perfect that a model must have gone for a 'not "
+            "needed'",
+            default=0.25,
+            check=Need("a share from 0 to below 1", lambda skill: 0 <= skill < 1),
+        ),
+    ]
+    folds: Annotated[
+        int | None,
+        checking(
+            "Cross-fit in this many parts, training data included (default: 5 where it is needed)",
+            check=at_least(2),
+        ),
+    ]
+    limit: Annotated[
+        int | None,
+        data("Use this many rows of DATA, drawn at random by seed", check=Positive, is_common=True),
+    ]
+    train_limit: Annotated[
+        int | None,
+        training("Train on this many rows at most, drawn by seed (default 5,000)", check=Positive),
+    ]
+    role: Annotated[
+        Literal["benchmark", "challenge"],
+        checking(
+            "benchmark: models are trained on such rows; challenge: they are trained elsewhere, "
+            "and verdicts are read accordingly",
+            default="benchmark",
+        ),
+    ]
+
+
+class NamedCheckOptions(TypedDict, total=False):
+    """Which checks are made."""
+
+    check: Annotated[
+        Names,
+        checking("Run this check only (disorder list checks); can be repeated", is_common=True),
+    ]
+
+
+class SanityOptions(
+    CheckOptions,
+    SeedOptions,
+    NamedCheckOptions,
+    ReadingOptions,
+    GroupOptions,
+    TrainingOptions,
+    total=False,
+):
+    """Everything beside the data."""
+
+
+class SanityOutput(TypedDict):
+    """What the command alone takes."""
+
+    out: Annotated[
+        Place, output("Folder of the report (default: runs/DATE-sanity-DATA)", is_common=True)
+    ]
+    as_json: Annotated[
+        bool,
+        output(
+            "Print result.json on standard output and nothing else",
+            default=False,
+            flags=("--json",),
+            is_common=True,
+        ),
+    ]

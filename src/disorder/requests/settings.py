@@ -1,0 +1,101 @@
+"""The settings of an audit, as verbs and run.json hold them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from disorder.errors import BadOption, DisorderError, option
+from disorder.requests.audit import AuditOptions
+from disorder.requests.commands import resume_line
+from disorder.requests.fields import AuditFields
+from disorder.requests.option import declared_in
+from disorder.requests.view import View
+from disorder.visible_text import one_line
+
+DECLARED = {each.recorded_name: each for each in declared_in(AuditOptions).values()}
+
+
+@dataclass(frozen=True)
+class Settings(AuditFields):
+    """Everything beside the model and the data."""
+
+    @classmethod
+    def among(cls, view: View, **more: Any) -> Settings:
+        """The settings among those of another verb, and `more` that it settles itself."""
+        values = {name: value for name, value in vars(view).items() if name in DECLARED}
+        chosen = cls(**(values | more))
+        chosen.check_together()
+        return chosen
+
+    @classmethod
+    def recorded(cls, folder: object, settings: Mapping[str, Any], **given: Any) -> Settings:
+        """The settings in a run.json, for resuming it; those that reach elsewhere are `given` by
+        the user again, or the usual ones.
+        """
+        for name, value in settings.items():
+            if name not in DECLARED:
+                raise DisorderError(
+                    f"{folder} has a setting {one_line(name)!r}, which this version does not "
+                    "know; resume it with the version that began it"
+                )
+            if DECLARED[name].option.named_again == "must" and value and not given.get(name):
+                said = one_line(value)
+                raise DisorderError(
+                    f"{folder} was begun with {option(name, said)}; nothing is reached because a "
+                    f"folder says so. If you trust it, repeat it: "
+                    f"{resume_line(folder, **{name: said})}"
+                )
+        kept = {
+            name: value
+            for name, value in settings.items()
+            if not DECLARED[name].option.named_again or value == "off"
+        }
+        return cls(**(kept | {name: value for name, value in given.items() if value is not None}))
+
+    @property
+    def model_options(self) -> dict[str, Any]:
+        """The settings that were given for the model itself."""
+        values = {name: getattr(self, name) for name, d in DECLARED.items() if d.option.for_model}
+        return {name: value for name, value in values.items() if value not in (None, {})}
+
+    def check_together(self) -> None:
+        """Raise on values that cannot work together."""
+        if not self.reads_below < self.bag_above:
+            raise BadOption(
+                "audit",
+                reads_below=self.reads_below,
+                bag_above=self.bag_above,
+                need="shares between 0 and 1, the first the smaller",
+            )
+        if self.curtail and self.stop_when:
+            raise BadOption("audit", curtail=True, stop_when=self.stop_when, need="one of the two")
+        if self.stop_when and self.is_in_portions:
+            raise BadOption(
+                "audit",
+                stop_when=self.stop_when,
+                need=f"no {option('fail_if')} and no budget beside it",
+            )
+        if len(set(self.prompt)) < len(self.prompt):
+            raise BadOption("audit", prompt=list(self.prompt), need="each prompt once")
+
+    @property
+    def is_in_portions(self) -> bool:
+        """Whether examples are taken in portions, since the run may end before the last."""
+        limits = (self.max_questions, self.max_tokens, self.max_cost)
+        return bool(self.fail_if) or any(limit is not None for limit in limits)
+
+    @property
+    def may_stop(self) -> bool:
+        """Whether the run may end before the last example; they come in random order then."""
+        return bool(self.stop_when) or self.is_in_portions
+
+    @property
+    def prompt_options(self) -> list[str]:
+        """The options of prompts that have another value than usual."""
+        return [
+            option(each.name)
+            for name, each in DECLARED.items()
+            if each.option.for_prompt and not each.is_default(getattr(self, name))
+        ]

@@ -1,0 +1,95 @@
+"""The options of `disorder train` and `disorder.train`."""
+
+from typing import Annotated, Any, TypedDict
+
+from disorder.requests.groups import (
+    Positive,
+    ReadingOptions,
+    SeedOptions,
+    TrainingOptions,
+    data,
+    output,
+    training,
+)
+from disorder.requests.option import Names, Place
+
+
+class NetworkOptions(TypedDict, total=False):
+    """What is trained."""
+
+    model: Annotated[
+        str,
+        training(
+            "What is trained: bilstm, infersent, convnet, esim, transformer, bow, or "
+            "hf:NAME_OR_FOLDER",
+            default="bilstm",
+            is_common=True,
+        ),
+    ]
+    dev: Annotated[
+        Any,
+        data(
+            "Data that chooses the best epoch (default: 10 % of the training data, held out)",
+            is_common=True,
+        ),
+    ]
+    limit: Annotated[
+        int | None,
+        data(
+            "Train on this many examples, drawn at random by seed", check=Positive, is_common=True
+        ),
+    ]
+
+
+class EachTrainingOptions(NetworkOptions, TrainingOptions, ReadingOptions, total=False):
+    """What is the same for all trainings of a comparison."""
+
+
+class AsksOptions(TypedDict, total=False):
+    """The model that says which words matter."""
+
+    asks: Annotated[
+        str | None,
+        training(
+            "Trained model that says which words matter (default: --model, if it is trained)",
+            named_again="must",
+        ),
+    ]
+
+
+class TrainOptions(EachTrainingOptions, AsksOptions, SeedOptions, total=False):
+    """Everything beside the recipe and the data."""
+
+    on: Annotated[
+        Names,
+        training(
+            "Train on this transformation of the texts; can be repeated; original: original texts",
+            is_common=True,
+        ),
+    ]
+
+
+class TrainOutput(TypedDict):
+    """What the command alone takes."""
+
+    out: Annotated[
+        Place,
+        output("Folder of the trained model (default: models/DATE-MODEL-DATA)", is_common=True),
+    ]
+    resume: Annotated[Place, output("Resume a training that was stopped", is_common=True)]
+    audit: Annotated[
+        str | None,
+        output(
+            "Audit the model on this data before and after training, with the same seed",
+            is_common=True,
+        ),
+    ]
+    as_json: Annotated[
+        bool,
+        output(
+            "Print training.json on standard output and nothing else",
+            default=False,
+            flags=("--json",),
+            is_common=True,
+        ),
+    ]

@@ -1,0 +1,287 @@
+"""Watchers of an audit: they see samples as they come, and may end prediction early.
+
+`--stop-when` watches the interval of one score under each transformation, `--fail-if` the scores
+that a gate's rules are about; both by intervals that hold however often one looks. A budget (see
+`budget.py`) watches what was spent.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from disorder.errors import NothingToMeasure
+from disorder.metrics import Anytime, AnytimeRatio, Metric, SkillRatio, StopRule
+from disorder.results.run import EarlyStop
+from disorder.types import ORIGINAL, Dataset, Outcomes
+from disorder.verbs.gate import GateRule, ScoreNames
+
+STOP_WHEN = "--stop-when"
+FAIL_IF = "--fail-if"
+Interval = tuple[float, float]
+
+
+class Watcher:
+    """Sees everything and ends nothing."""
+
+    def is_about(self, spec: str) -> bool:
+        """Whether it wants to see the outcomes under a transformation."""
+        return False
+
+    def take(
+        self, outcomes: Mapping[str, Outcomes], n_done: int, *, has_probabilities: bool
+    ) -> None:
+        """Take in the outcomes of examples just predicted, by transformation; `n_done` examples
+        were predicted by now. `has_probabilities` is whether the model showed any so far.
+        """
+
+    def ends(self, spec: str) -> bool:
+        """Whether no more has to be predicted under a transformation."""
+        return False
+
+    def is_over(self) -> str:
+        """The option by which no more examples are needed; empty as long as they are."""
+        return ""
+
+    def room(self, costs: Mapping[str, float]) -> tuple[float, str]:
+        """How many further questions may be asked, and the option that allows no more."""
+        return math.inf, ""
+
+    def check(self, costs: Mapping[str, float]) -> None:
+        """Raise where it cannot watch what it should."""
+
+    def stops(self, n_done: int) -> list[EarlyStop]:
+        """The scores that were watched until prediction could stop, after so many examples."""
+        return []
+
+    def notes(self, *, is_cut: bool) -> list[str]:
+        """What the reader should know; `is_cut` says that some examples were not reached."""
+        return []
+
+
+@dataclass
+class WatchedMean:
+    """A score that is a mean of one value per example, with an interval that holds at any time."""
+
+    metric: Metric
+    sequence: Anytime = field(default_factory=Anytime)
+    in_units: Callable[[float], float] | None = None  # known from the first value on
+
+    def take(self, outcomes: Outcomes) -> None:
+        """Take in more examples."""
+        found = self.metric.watched(outcomes)
+        if found is not None:
+            self.sequence.update(found.values)
+            self.in_units = found.in_units
+
+    @property
+    def interval(self) -> Interval:
+        """The interval of the score so far, in its own units."""
+        if self.in_units is None:
+            return -math.inf, math.inf
+        low, high = sorted(map(self.in_units, self.sequence.interval))
+        return low, high
+
+
+@dataclass
+class WatchedRatio:
+    """A ratio of skills on labels, with an interval that holds at any time."""
+
+    metric: Metric
+    sequence: AnytimeRatio
+    waiting: list[Outcomes] = field(default_factory=list)  # for an example of another label
+
+    def take(self, outcomes: Outcomes) -> None:
+        """Take in more examples."""
+        self.waiting.append(outcomes)
+        try:
+            found = self.metric.decompose(_joined(self.waiting))
+        except NothingToMeasure:
+            return
+        if isinstance(found, SkillRatio) and found.rows is not None:
+            self.sequence.update(*found.rows)
+        self.waiting.clear()
+
+    @property
+    def interval(self) -> Interval:
+        """The interval of the ratio so far."""
+        return self.sequence.interval
+
+
+def _joined(parts: Sequence[Outcomes]) -> Outcomes:
+    """The outcomes of several portions under one transformation, in their order."""
+    planned = [part.n_planned for part in parts if part.n_planned is not None]
+    return replace(
+        parts[0],
+        example=np.concatenate([part.example for part in parts]),
+        gold=np.concatenate([part.gold for part in parts]),
+        original=np.concatenate([part.original for part in parts]),
+        predictions=np.concatenate([part.predictions for part in parts]),
+        is_simple=np.concatenate([part.is_simple for part in parts]),
+        n_planned=np.concatenate(planned) if planned else None,
+    )
+
+
+@dataclass
+class StopWhen(Watcher):
+    """`--stop-when`: a transformation ends when the interval of a score is narrow enough."""
+
+    rule: StopRule
+    watched: dict[str, WatchedMean] = field(default_factory=dict)
+    stopped: dict[str, EarlyStop] = field(default_factory=dict)
+
+    def is_about(self, spec: str) -> bool:
+        """Every transformation is watched by itself."""
+        return spec != ORIGINAL
+
+    def take(
+        self, outcomes: Mapping[str, Outcomes], n_done: int, *, has_probabilities: bool
+    ) -> None:
+        """Look at the interval; never at that of a score of probabilities as long as the model gave
+        labels only.
+        """
+        metric = Metric.named(self.rule.metric)
+        for spec, found in outcomes.items():
+            watched = self.watched.setdefault(spec, WatchedMean(metric))
+            watched.take(found)
+            low, high = watched.interval
+            if high - low < self.rule.width and metric.fits(has_probabilities=has_probabilities):
+                self.stopped[spec] = _early_stop(spec, self.rule.metric, (low, high), n_done)
+
+    def ends(self, spec: str) -> bool:
+        """Whether the interval was narrow enough."""
+        return spec in self.stopped
+
+    def stops(self, n_done: int) -> list[EarlyStop]:
+        """One per transformation that ended."""
+        return list(self.stopped.values())
+
+    def notes(self, *, is_cut: bool) -> list[str]:
+        """Which interval holds."""
+        return [_other_intervals(STOP_WHEN, [self.rule.metric])] if self.stopped else []
+
+
+@dataclass
+class WatchedRule:
+    """One rule of a gate under way, on one transformation."""
+
+    rule: GateRule
+    spec: str
+    watched: WatchedMean | WatchedRatio
+    n_examples: int = 0
+    verdict: bool | None = None  # whether the rule is met; None as long as that is open
+
+    def take(self, outcomes: Outcomes, *, has_probabilities: bool) -> None:
+        """Take in the examples of a portion, and decide if that is possible now; not on a score of
+        probabilities as long as the model gave labels only.
+        """
+        self.n_examples += len(outcomes)
+        self.watched.take(outcomes)
+        fits = self.watched.metric.fits(has_probabilities=has_probabilities)
+        if self.verdict is None and fits:
+            low, high = map(self.rule.is_met, self.watched.interval)
+            self.verdict = low if low == high else None
+
+
+@dataclass
+class LiveGate(Watcher):
+    """`--fail-if`: over as soon as one rule is met, or all are not.
+
+    A rule on a score that cannot be watched, or on a group, is decided at the end (`later`).
+    """
+
+    rules: Sequence[WatchedRule] = ()
+    later: Sequence[str] = field(default_factory=list)
+
+    @classmethod
+    def of(cls, texts: Sequence[str], names: ScoreNames, dataset: Dataset) -> LiveGate:
+        """The rules that a user typed, for the scores that will be measured."""
+        watched = []
+        later = []
+        for text in texts:
+            rule = GateRule.parse(text)
+            specs = names.planned(rule)
+            score = _watchable(rule, dataset) if rule.group == "all" and len(specs) == 1 else None
+            if score is None:
+                later.append(text)
+            else:
+                watched.append(WatchedRule(rule, specs[0], score))
+        return cls(watched, later)
+
+    def is_about(self, spec: str) -> bool:
+        """Whether a rule is about a transformation."""
+        return any(rule.spec == spec for rule in self.rules)
+
+    def take(
+        self, outcomes: Mapping[str, Outcomes], n_done: int, *, has_probabilities: bool
+    ) -> None:
+        """Take in what a portion gave under each transformation."""
+        for rule in self.rules:
+            if rule.spec in outcomes:
+                rule.take(outcomes[rule.spec], has_probabilities=has_probabilities)
+
+    @property
+    def is_decided(self) -> bool:
+        """Whether the gate cannot change any more: a rule is met, or all rules are not."""
+        verdicts = [rule.verdict for rule in self.rules]
+        if any(verdicts):
+            return True
+        return bool(verdicts) and not self.later and all(v is not None for v in verdicts)
+
+    def is_over(self) -> str:
+        """Once it is decided."""
+        return FAIL_IF if self.is_decided else ""
+
+    @property
+    def _decided(self) -> list[WatchedRule]:
+        return [rule for rule in self.rules if rule.verdict is not None and rule.n_examples]
+
+    def stops(self, n_done: int) -> list[EarlyStop]:
+        """The scores of decided rules; of two rules on one score the last tells the interval, which
+        is that of both.
+        """
+        found = {
+            (rule.spec, rule.rule.metric): _early_stop(
+                rule.spec, rule.rule.metric, rule.watched.interval, n_done
+            )
+            for rule in self._decided
+        }
+        return list(found.values())
+
+    def notes(self, *, is_cut: bool) -> list[str]:
+        """Which intervals hold, where the gate ended the run."""
+        names = dict.fromkeys(f"{rule.spec}:{rule.rule.metric}" for rule in self._decided)
+        return [_other_intervals(FAIL_IF, list(names))] if is_cut and self.is_decided else []
+
+
+def _watchable(rule: GateRule, dataset: Dataset) -> WatchedMean | WatchedRatio | None:
+    """The score of a rule as it can be watched; None where it cannot."""
+    metric = Metric.named(rule.metric)
+    task = dataset.task
+    if task.is_regression or len(task.labels) < metric.part.least_labels:
+        return None
+    if metric.part.watched == "ratio":
+        n_labels = len({example.label for example in dataset.examples})
+        return WatchedRatio(metric, AnytimeRatio(n_labels)) if n_labels > 1 else None
+    return WatchedMean(metric) if metric.part.watched == "mean" else None
+
+
+def not_predicted(option: str) -> str:
+    """Why examples are left out that were not reached when an option ended the run."""
+    return f"not predicted ({option})"
+
+
+def _early_stop(spec: str, metric: str, interval: Interval, n_done: int) -> EarlyStop:
+    low, high = interval
+    return EarlyStop(transformation=spec, metric=metric, low=low, high=high, n_examples=n_done)
+
+
+def _other_intervals(option: str, scores: Sequence[str]) -> str:
+    """Say that only watched scores have intervals that hold whenever one stops."""
+    what = f"interval of {scores[0]} holds"
+    if len(scores) > 1:
+        what = f"intervals of {', '.join(scores)} hold"
+    return f"{option}: only the {what} at any time; the others are those of a fixed sample"

@@ -1,0 +1,68 @@
+"""Wherever a conclusion stands, a reader finds how conclusions are drawn."""
+
+from __future__ import annotations
+
+import io
+
+import pytest
+from rich.console import Console
+
+from disorder.results import gate as gate_report
+from disorder.results.board_page import page as board_page
+from disorder.results.conclusion import Caveat
+from disorder.results.model_card import model_card
+from disorder.results.page import conclusion_rules, page
+from disorder.results.run import Run
+from disorder.results.terminal import show
+from disorder.results.verdict import NAMES
+from disorder.verbs.audit import audit
+from disorder.verbs.board import board
+from disorder.verbs.gate import gate
+
+LINK = '<a href="#conclusions">How conclusions are drawn</a>'
+
+
+@pytest.fixture(scope="module")
+def run() -> Run:
+    limits = {"reads_below": 0.15, "bag_above": 0.85}
+    return audit("builtin:bow", "builtin", with_="derange", q=3, limit=40, cache="off", **limits)
+
+
+def test_in_the_terminal(run: Run) -> None:
+    console = Console(width=80, record=True, file=io.StringIO())
+    show(run, console)
+    assert "how conclusions are drawn: docs/conclusions.md" in console.export_text()
+
+
+def test_in_the_report_with_the_limits_of_the_run(run: Run) -> None:
+    drawn = page(run)
+    assert LINK in drawn
+    assert 'id="conclusions"' in drawn
+    assert "ends at 0.15 or below" in drawn
+    assert "begins at 0.85 or above" in drawn
+
+
+def test_on_a_board(run: Run) -> None:
+    drawn = board_page(board(run))
+    assert LINK in drawn
+    assert 'id="conclusions"' in drawn
+
+
+def test_on_a_card_with_the_caveats(run: Run) -> None:
+    marked = run.model_copy(deep=True)
+    assert marked.conclusion is not None
+    marked.conclusion.caveats.append(Caveat(kind="label_skew", text="one label is frequent"))
+    card = model_card(marked)
+    assert "How conclusions are drawn:" in card
+    assert "- Caveat: one label is frequent" in card
+
+
+def test_in_the_summary_of_a_gate(run: Run) -> None:
+    assert "How conclusions are drawn: docs/conclusions.md" in gate_report.summary(
+        gate(run, "original:accuracy < 0.1")
+    )
+
+
+def test_every_kind_is_explained() -> None:
+    rules = ", ".join(conclusion_rules({}).terms)
+    assert [name for name in NAMES.values() if name not in rules] == []

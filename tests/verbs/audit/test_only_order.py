@@ -1,0 +1,244 @@
+"""Models whose answer is known by construction, through the whole audit with real text files."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import disorder
+import zoo
+from disorder.results.verdict import sentence
+from zoo import Row
+
+
+def audited(rows: Sequence[Row], model: Any, folder: Path, **settings: Any) -> Any:
+    """An audit of a model on a file of these rows."""
+    path = folder / "rows.jsonl"
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    given = {
+        "fidelity": "natural",
+        "with_": "derange",
+        "q": 10,
+        "short": "use",
+        "columns": "text=text_a",
+    }
+    if "text" not in rows[0]:
+        del given["columns"]
+    return disorder.audit(model, path, **(given | settings))
+
+
+def caveats(run: Any) -> list[str]:
+    return [caveat.kind for caveat in run.conclusion.caveats]
+
+
+class TestBags:
+    def test_row_1_a_trained_bag_of_tokens(self, tmp_path: Path) -> None:
+        """TF-IDF over what stands between spaces, and logistic regression, on tweet-like rows."""
+        text = pytest.importorskip("sklearn.feature_extraction.text")
+        linear = pytest.importorskip("sklearn.linear_model")
+        pipeline = pytest.importorskip("sklearn.pipeline")
+        kinds = ("hashtag", "name", "url", "exclamation", "fraction", "emoticon")
+        train, test = (
+            [row for k in kinds for row in zoo.evidence_rows(k, 60, seed=seed)] for seed in (1, 2)
+        )
+        for i, row in enumerate(test):
+            row["id"] = str(i)
+        model = pipeline.make_pipeline(
+            text.TfidfVectorizer(token_pattern=r"\S+", lowercase=False),
+            linear.LogisticRegression(C=100.0),
+        )
+        model.fit([row["text"] for row in train], [row["label"] for row in train])
+        run = audited(test, lambda texts: model.predict(texts).tolist(), tmp_path)
+        assert run.conclusion.kind == "bag_of_words"
+
+    @pytest.mark.parametrize("kind", zoo.EVIDENCE)
+    def test_row_2_every_kind_of_evidence(self, kind: str, tmp_path: Path) -> None:
+        run = audited(zoo.evidence_rows(kind, 100), zoo.bag_of_tokens(kind), tmp_path)
+        assert run.conclusion.kind == "bag_of_words"
+
+    def test_row_3_a_bag_that_wants_a_capital(self, tmp_path: Path) -> None:
+        model = zoo.wants_capital(zoo.bag_of_tokens("plain"))
+        run = audited(zoo.evidence_rows("plain", 300), model, tmp_path)
+        assert run.conclusion.kind == "surface"
+
+    def test_row_3_a_bag_that_wants_lines(self, tmp_path: Path) -> None:
+        model = zoo.wants_lines(zoo.bag_of_tokens("plain"))
+        run = audited(zoo.in_lines(zoo.evidence_rows("plain", 200)), model, tmp_path)
+        assert run.conclusion.kind == "bag_of_words"
+
+    def test_row_3_a_bag_that_wants_a_double_space(self, tmp_path: Path) -> None:
+        model = zoo.wants_double_space(zoo.bag_of_tokens("plain"))
+        run = audited(zoo.with_double_space(zoo.evidence_rows("plain", 200)), model, tmp_path)
+        assert run.conclusion.kind == "bag_of_words"
+
+    def test_row_4_a_bag_of_the_first_words(self, tmp_path: Path) -> None:
+        model = zoo.truncated(zoo.bag_of_tokens("plain"), 64)
+        rows = zoo.long_rows(100)
+        run = audited(rows, model, tmp_path)
+        assert run.conclusion.kind == "undecided"
+        assert "truncated" in caveats(run)
+
+    def test_row_6_data_that_needs_order_excuses_no_bag(self, tmp_path: Path) -> None:
+        run = audited(zoo.half_order_rows(400), zoo.bag_of_tokens("plain"), tmp_path)
+        assert run.conclusion.kind == "bag_of_words"
+        said = " ".join([sentence(run.conclusion), *map(str, run.conclusion.caveats)])
+        assert "no fault" not in said
+
+
+def test_a_reader_of_order_reads_order(tmp_path: Path) -> None:
+    run = audited(zoo.order_rows(300), zoo.reads_order, tmp_path)
+    assert run.conclusion.kind == "reads_order"
+
+
+@pytest.fixture(scope="module")
+def declining(tmp_path_factory: pytest.TempPathFactory) -> Any:
+    """The run of a bag of words that declines 70 % of the shuffled texts and none of the others."""
+    rows = zoo.evidence_rows("plain", 200)
+    originals = [row["text"] for row in rows]
+    model = zoo.refusing(zoo.bag_of_tokens("plain"), originals, 0.7, "invalid")
+    labels = "pos=pos,neg=neg,invalid=invalid"
+    return audited(rows, model, tmp_path_factory.mktemp("refusals"), labels=labels)
+
+
+class TestRefusals:
+    def test_row_5_skill_that_is_not_shown_is_not_kept(self, declining: Any) -> None:
+        assert declining.conclusion.value == pytest.approx(0.3, abs=0.05)
+        assert declining.conclusion.kind == "mixed"
+
+    def test_row_5_the_headline_has_both_shares(self, declining: Any) -> None:
+        said = sentence(declining.conclusion)
+        assert re.search(r"declines 7\d % of the shuffled texts", said)
+        assert "0 % of the originals" in said
+
+    def test_row_5_the_gate_passes(self, declining: Any) -> None:
+        assert disorder.gate(declining, "skill_kept > 0.8").passed
+
+
+class TestScope:
+    def test_row_7_a_text_without_another_order_lets_the_other_move(self, tmp_path: Path) -> None:
+        def model(texts: Sequence[tuple[str, str]]) -> list[str]:
+            return zoo.reads_order([a for a, _ in texts])
+
+        run = audited(zoo.pair_rows(300), model, tmp_path)
+        assert run.conclusion.kind == "reads_order"
+        assert run.conclusion.n == 300
+
+    def test_row_8_a_text_that_did_not_move_is_not_judged(self, tmp_path: Path) -> None:
+        def model(texts: Sequence[tuple[str, str]]) -> list[str]:
+            return zoo.reads_order([a for a, _ in texts])
+
+        run = audited(zoo.longer_pairs(300), model, tmp_path, with_="derange:side=b")
+        assert run.conclusion.kind == "order_not_used"
+        assert "text_b" in sentence(run.conclusion)
+
+
+class TestComparing:
+    def test_row_9_order_misleads_one_and_the_other_keeps_its_skill(self, tmp_path: Path) -> None:
+        rows = zoo.misled_rows(300)
+        (tmp_path / "a").mkdir()
+        (tmp_path / "b").mkdir()
+        bag = audited(rows, zoo.bag_of_tokens("plain"), tmp_path / "a", out=tmp_path / "bag")
+        misled = audited(rows, zoo.misled_by_phrase, tmp_path / "b", out=tmp_path / "misled")
+        assert bag.conclusion.kind == "bag_of_words"
+        assert misled.conclusion.kind == "misled_by_order"
+        compared = disorder.compare(tmp_path / "bag", tmp_path / "misled")
+        said = str(compared)
+        assert "misleads" in said
+        assert "uses word order more" not in said
+        assert "uses word order less" not in said
+
+
+class TestGate:
+    def test_row_10_a_guesser_has_no_skill_and_so_no_wos(self, tmp_path: Path) -> None:
+        run = audited(zoo.evidence_rows("plain", 300), zoo.guesser, tmp_path)
+        found = disorder.gate(run, "wos < 0.2")
+        assert found.state == "undecided"
+        assert any("no skill, so no wos" in note for note in found.notes)
+
+    def test_row_15_an_interval_across_the_limit_is_undecided(self, tmp_path: Path) -> None:
+        rows = zoo.half_order_rows(60)
+        run = audited(rows, zoo.bag_of_tokens("plain"), tmp_path)
+        found = disorder.gate(run, f"skill_kept > {run['derange', 'skill_kept'].value}")
+        assert found.state == "undecided"
+
+
+class TestRareLabels:
+    def test_row_11_the_bag(self, tmp_path: Path) -> None:
+        run = audited(zoo.rare_rows(), zoo.rare_bag, tmp_path)
+        assert run.conclusion.kind == "bag_of_words"
+        assert "rare_labels" in caveats(run)
+
+    def test_row_11_the_reader(self, tmp_path: Path) -> None:
+        rows = zoo.rare_rows()
+        run = audited(rows, zoo.rare_reader(rows), tmp_path)
+        assert run.conclusion.kind == "reads_order"
+        assert "rare_labels" in caveats(run)
+
+
+class TestFamilies:
+    def test_row_12_near_copies_do_not_narrow_the_interval(self, tmp_path: Path) -> None:
+        rows = zoo.half_order_rows(120)
+        copied = zoo.families(rows, 5)
+        (tmp_path / "once").mkdir()
+        (tmp_path / "copied").mkdir()
+        once = audited(rows, zoo.reads_or_counts, tmp_path / "once")
+        many = audited(copied, zoo.reads_or_counts, tmp_path / "copied")
+        widths = [run.conclusion.high - run.conclusion.low for run in (once, many)]
+        assert widths[1] == pytest.approx(widths[0], rel=0.5)
+
+
+class TestNoise:
+    def test_row_13_a_model_that_changes_its_mind_by_itself(self, tmp_path: Path) -> None:
+        model = zoo.Stochastic(zoo.bag_of_tokens("plain"), 0.5)
+        run = audited(zoo.evidence_rows("plain", 300), model, tmp_path)
+        assert "changes_by_itself" in caveats(run)
+
+    def test_row_13_a_model_that_answers_by_its_place_in_the_batch(self, tmp_path: Path) -> None:
+        model = zoo.by_place(zoo.bag_of_tokens("plain"))
+        run = audited(zoo.evidence_rows("plain", 300), model, tmp_path)
+        assert "changes_by_itself" in caveats(run)
+
+    def test_a_steady_model_is_not_said_to_change(self, tmp_path: Path) -> None:
+        run = audited(zoo.evidence_rows("plain", 100), zoo.bag_of_tokens("plain"), tmp_path)
+        assert "changes_by_itself" not in caveats(run)
+
+
+class TestStopping:
+    def test_row_14_all_predicted_is_not_early(self, tmp_path: Path) -> None:
+        rows = zoo.evidence_rows("plain", 300)
+        model = zoo.bag_of_tokens("plain")
+        run = audited(rows, model, tmp_path, stop_when="width(p_c) < 0.0001")
+        assert "stopped_early" not in caveats(run)
+
+
+def test_a_control_that_is_the_original_counts_as_the_original() -> None:
+    """Texts without marks and capitals have nothing to lose: the row says so of all of them."""
+    fill = ["we", "saw", "the", "new", "band", "play", "again"]
+    rows = [
+        {
+            "text": " ".join([*fill[i % 7 :], "good" if i % 2 else "bad", *fill[: i % 7]]),
+            "label": i % 2,
+        }
+        for i in range(60)
+    ]
+    run = disorder.audit(
+        lambda texts: [str(int("good" in text.split())) for text in texts],
+        rows,
+        with_="derange",
+        q=3,
+        short="use",
+        fidelity="natural",
+        cache="off",
+    )
+    control = run.score("surface:of=derange", "accuracy")
+    assert control is not None
+    original = run.score("original", "accuracy")
+    assert original is not None
+    assert (control.value, control.n) == (1, original.n)
+    assert run.conclusion is not None
+    assert "no_surface_control" not in [caveat.kind for caveat in run.conclusion.caveats]

@@ -1,0 +1,218 @@
+"""Servers of all shapes: each audited to what is known of the model behind it, and paid once."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+import disorder
+from conftest import Command
+from disorder.data import read_data
+from disorder.errors import BadModel, DisorderError
+from disorder.models.servers.room import FIRST, MOST
+from disorder.types import Example
+from fake_server import Body, FakeServer, Fault
+from oracles import BagOfWords, Reader, item_of
+
+pytest.importorskip("httpx2", reason="needs httpx2")
+N_THOUGHT = 300
+
+
+@pytest.fixture(scope="module")
+def examples() -> list[Example]:
+    return list(read_data("builtin").examples)
+
+
+def without_temperature(body: Body) -> str:
+    """A model that thinks, as one large vendor serves them."""
+    if "temperature" in body:
+        return (
+            "Unsupported value: 'temperature' does not support 0 with this model. Only the default "
+            "(1) value is supported."
+        )
+    if "max_tokens" in body:
+        return (
+            "Unsupported parameter: 'max_tokens' is not supported with this model. Use "
+            "'max_completion_tokens' instead."
+        )
+    return "logprobs are not supported with this model" if "logprobs" in body else ""
+
+
+def at_least_16(body: Body) -> str:
+    """A server with a smallest limit, and few of the likeliest tokens."""
+    if body.get("max_tokens", 16) < 16:
+        return "Invalid 'max_tokens': integer below minimum value. Expected a value >= 16."
+    return "top_logprobs must be at most 5" if body.get("top_logprobs", 0) > 5 else ""
+
+
+def thinks_longer(text: str) -> int:
+    """More than the first room, for some texts."""
+    return FIRST + 500 if len(text) % 3 == 0 else N_THOUGHT
+
+
+SHAPES: dict[str, tuple[dict[str, Any], str]] = {
+    "no temperature": (
+        {"refuses": without_temperature, "thinks": lambda text: N_THOUGHT},
+        "constrained",
+    ),
+    "a smallest limit": ({"refuses": at_least_16}, "first-token"),
+    "hidden thoughts": ({"offers": (), "thinks": lambda text: N_THOUGHT}, "parse"),
+    "thoughts under a schema": (
+        {"offers": ("constrained",), "thinks": lambda text: N_THOUGHT},
+        "constrained",
+    ),
+    "thoughts that eat the limit": ({"offers": (), "thinks": thinks_longer}, "parse"),
+}
+
+
+def audit(server: FakeServer, **more: Any) -> disorder.Run:
+    given = {"with_": "derange", "q": 2, "limit": 40, "short": "use", "base_url": server.url}
+    return disorder.audit("openai:fake", "builtin", **(given | {"max_retries": 2} | more))
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_every_shape_leads_to_what_is_known_of_the_model(
+    shape: str, examples: list[Example]
+) -> None:
+    settings, way = SHAPES[shape]
+    with FakeServer(brain=BagOfWords(examples), **settings) as server:
+        run = audit(server, limit=100)
+        n = len(server.questions)
+        again = audit(server, limit=100)
+        assert len(server.questions) == n
+    assert run.prompt["answers"] == way
+    assert not run.no_answers
+    assert run["derange", "skill_kept"].value == pytest.approx(1)
+    assert run.conclusion is not None
+    assert run.conclusion.kind == "bag_of_words"
+    assert again.scores == run.scores
+
+
+def test_a_reader_that_thinks_is_found_to_read(examples: list[Example]) -> None:
+    settings, _ = SHAPES["no temperature"]
+    with FakeServer(brain=Reader(examples), **settings) as server:
+        run = audit(server, limit=60, q=4)
+    assert run["original", "accuracy"].value == 1
+    assert abs(run["derange", "skill_kept"].value) < 0.25
+
+
+def test_what_is_refused_is_left_out_and_said(examples: list[Example]) -> None:
+    settings, _ = SHAPES["no temperature"]
+    with FakeServer(brain=BagOfWords(examples), **settings) as server:
+        run = audit(server, limit=10)
+    refused = [body for _, body in server.questions if "temperature" in body]
+    assert len(refused) < 5
+    notes = " ".join(run.notes)
+    assert "the server refuses temperature 0 (Unsupported value" in notes
+    assert "the model thinks before it answers" in notes
+
+
+def test_what_the_user_asks_for_is_not_left_out(examples: list[Example]) -> None:
+    with FakeServer(refuses=without_temperature) as server:
+        with pytest.raises(BadModel, match=r"refuses temperature=0.5 .*; leave it out"):
+            audit(server, temperature=0.5)
+        with pytest.raises(DisorderError, match="extra_body"):
+            audit(server, extra_body={"messages": "[]"})
+
+
+def test_the_users_settings_are_sent_and_told_apart(examples: list[Example]) -> None:
+    given: dict[str, Any] = {
+        "temperature": 1.0,
+        "top_p": 0.5,
+        "reasoning_effort": "low",
+        "extra_body": "top_k=1,chat_template_kwargs.enable_thinking=false",
+    }
+    with FakeServer(brain=BagOfWords(examples)) as server:
+        audit(server, limit=10)
+        n = len(server.questions)
+        audit(server, limit=10, **given)
+    bodies = [body for path, body in server.questions[n:] if "messages" in body]
+    assert len(bodies) > 20
+    for body in bodies:
+        assert body["temperature"] == 1.0
+        assert body["top_p"] == 0.5
+        assert body["reasoning_effort"] == "low"
+        assert body["top_k"] == 1
+        assert body["chat_template_kwargs"] == {"enable_thinking": False}
+
+
+def test_room_grows_from_what_was_used(examples: list[Example]) -> None:
+    with FakeServer(brain=BagOfWords(examples), offers=(), thinks=lambda text: N_THOUGHT) as server:
+        audit(server, limit=10)
+    limits = {body["max_tokens"] for _, body in server.questions[-20:]}
+    assert limits == {FIRST + 24}
+
+
+def test_no_answer_within_a_limit_is_an_outcome(examples: list[Example]) -> None:
+    def thinks(text: str) -> int:
+        return 10**6 if len(item_of(text)[0]) % 4 == 0 else N_THOUGHT
+
+    with FakeServer(brain=BagOfWords(examples), offers=(), thinks=thinks) as server:
+        run = audit(server, limit=40, q=2)
+    assert 0 < run.no_answers["original"][f"no answer within {MOST + 24} tokens"] < 40
+    with (
+        FakeServer(brain=BagOfWords(examples), thinks=thinks) as server,
+        pytest.raises(BadModel, match="no answer within 100 tokens") as error,
+    ):
+        audit(server, max_answer_tokens=100, answers="constrained")
+    assert "ignored" not in str(error.value)
+
+
+def test_azures_address_and_key(examples: list[Example], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "of-azure")
+    version = "api-version=2024-10-21"
+    with FakeServer(
+        brain=BagOfWords(examples), query=version, key="of-azure", key_name="api-key"
+    ) as server:
+        run = audit(server, base_url=f"{server.url}?{version}")
+    assert run["derange", "skill_kept"].value == pytest.approx(1)
+
+
+def test_an_audit_through_a_proxy_says_so(examples: list[Example]) -> None:
+    with FakeServer(brain=BagOfWords(examples)) as proxy:
+        address = proxy.url.removesuffix("/v1")
+        run = audit(proxy, base_url="http://models.example/v1", proxy=address)
+    assert set(proxy.hosts) == {"models.example"}
+    assert run["derange", "skill_kept"].value == pytest.approx(1)
+    assert any("go through the proxy at 127.0.0.1" in note for note in run.notes)
+
+
+def test_a_storm_of_429_is_survived_and_leaves_a_trace(examples: list[Example]) -> None:
+    busy = Fault(status=429, headers={"Retry-After": "0"}, content=b"{}")
+    with FakeServer(
+        brain=BagOfWords(examples), faults=lambda n, path: busy if n > 20 and n % 3 == 0 else None
+    ) as server:
+        run = audit(server, max_retries=20)
+        n = len(server.questions)
+        again = audit(server)
+        assert len(server.questions) == n
+    assert run["derange", "skill_kept"].value == pytest.approx(1)
+    assert not run.no_answers
+    assert any(note.startswith("requests that failed and were sent again: ") for note in run.notes)
+    assert again.scores == run.scores
+
+
+@pytest.mark.parametrize("spec", ["anthropic:claude", "embed:x", "nothing"])
+def test_a_dry_run_refuses_models_that_do_not_exist(spec: str, run: Command) -> None:
+    code, _, err = run("audit", spec, "builtin", "--dry-run")
+    assert code == 2
+    assert spec.partition(":")[0] in err
+
+
+def test_the_cheapest_way_that_is_right_is_taken(examples: list[Example]) -> None:
+    offers = ("prompt-logprobs", "first-token")
+    with FakeServer(brain=BagOfWords(examples), offers=offers) as server:
+        run = audit(server, limit=10)
+        assert run.prompt["answers"] == "first-token"
+        assert "right, and dearer" in run.prompt["refused"]["prompt-logprobs"]
+        assert audit(server, limit=12).prompt["answers"] == "first-token"
+        named = audit(server, limit=10, answers="prompt-logprobs")
+        assert named.prompt["answers"] == "prompt-logprobs"
+
+    def unsure(text: str) -> dict[str, float]:
+        found = BagOfWords(examples)(text)
+        return {word: 0.3 * p for word, p in found.items()} | {"Well": 0.7}
+
+    with FakeServer(brain=unsure, offers=offers) as server:
+        assert audit(server, limit=10).prompt["answers"] == "prompt-logprobs"
