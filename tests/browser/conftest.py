@@ -207,11 +207,16 @@ def _first_address(server: Server) -> str:
 def assert_accessible() -> Callable[[Any], None]:
     """Run axe on what a page shows now; every violation is named with the element."""
     from axe_playwright_python.sync_playwright import Axe
+    from playwright.sync_api import Error
 
     axe = Axe()
 
     def check(page: Any) -> None:
-        results = axe.run(page)
+        try:
+            results = axe.run(page)
+        except Error:  # a link was just followed, and its page came while axe looked at the last
+            page.wait_for_load_state()
+            results = axe.run(page)
         violations = results.response["violations"]
         lines = [
             f"{v['id']}: {v['help']}: {node['html'][:160]}"

@@ -63,8 +63,9 @@ def test_open_a_run_filter_it_and_open_an_example(
     assert page.get_by_role("row").count() == 2
     page.get_by_role("link", name="Clear").click()
     page.get_by_role("link", name="reader", exact=True).click()
-    assert_accessible(page)
     status = page.get_by_role("status")
+    status.wait_for()  # only the page of a run has it
+    assert_accessible(page)
     assert status.inner_text().startswith("60 examples")
     page.get_by_label("gold label").select_option("neutral")
     page.get_by_label("accepted share, at least").fill("0.5")
