@@ -10,6 +10,7 @@
 #                    the documentation, with times; STEPS="demo readme docs" chooses
 # make docs          the documentation as a site in site/; make reference and make tutorials refresh
 #                    what is made from the program, make screenshots the pictures
+# make house         the picture of the rooms and the walk of an audit in CONTRIBUTING.md
 # make lock          requirements.lock and requirements-extras.lock again, from the package index
 # make sbom          what the locks hold, as *.cdx.json; make vulnerabilities looks them up
 # make test-lock     install from requirements.lock alone, in a fresh environment, and audit
@@ -23,7 +24,7 @@ PARALLEL := -n 2 --dist worksteal
 
 .PHONY: demo test test-shared test-browser test-laboratory test-faults test-inspect test-extras test-lock test-dist test-newcomer \
 	chromium lint lock sbom vulnerabilities clean \
-	docs reference tutorials screenshots dist
+	docs reference house tutorials screenshots dist
 
 demo: $(VENV)/installed
 	$(BIN)/disorder audit
@@ -66,6 +67,9 @@ docs: $(VENV)/installed-docs
 
 reference: $(VENV)/installed-docs
 	$(BIN)/python scripts/reference.py
+
+house: $(VENV)/installed-all
+	$(BIN)/python scripts/house.py
 
 tutorials: $(VENV)/installed-all
 	$(BIN)/python scripts/tutorials.py

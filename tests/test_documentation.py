@@ -135,12 +135,21 @@ def _script(name: str) -> Any:
 def test_the_reference_is_current(monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("yaml", reason="needs PyYAML")
     monkeypatch.setenv("COLUMNS", "80")
-    stale = [
-        path.name
-        for path, text in _script("reference").pages().items()
-        if not path.exists() or path.read_text(encoding="utf-8") != text
-    ]
+    pages = _script("reference").pages()
+    stale = [path.name for path, text in pages.items() if _differs(path, text)]
     assert stale == [], "run: make reference"
+
+
+def test_the_picture_and_the_walk_in_contributing_are_current() -> None:
+    house = _script("house")
+    walk = house.walked(house.COMMAND)
+    assert len(walk.files) > 20, "the audit did not run"
+    stale = [path.name for path, text in house.made(walk).items() if _differs(path, text)]
+    assert stale == [], "run: make house"
+
+
+def _differs(path: Path, text: str) -> bool:
+    return not path.exists() or path.read_text(encoding="utf-8") != text
 
 
 @pytest.mark.parametrize("page", TUTORIALS, ids=lambda page: page.stem)
