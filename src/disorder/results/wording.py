@@ -127,7 +127,8 @@ def _named_scores(entries: Sequence[Omitted]) -> str:
 
 def command(run: Run) -> str:
     """The command that repeats a run: every setting that differs from its default."""
-    settings = {**run.settings, "transformations": run.transformations, "seed": run.seed}
+    named = [spec for spec in run.transformations if not spec.startswith(CONTROL_OF)]
+    settings = {**run.settings, "transformations": named, "seed": run.seed}
     return command_line("audit", run.model, run.data, *changed(AuditOptions, settings))
 
 
