@@ -48,7 +48,7 @@ def causal(address: str, *, task: Task, prompt: Prompt | None = None) -> Predict
     network, tokenizer = loaded_network("causal", address)
     fingerprint = fingerprint_of("causal", address, network)
     causal_network = CausalNetwork(network, tokenizer)
-    if task.is_likelihood:
+    if task.is_likelihood or task.kind == "pair":
         return LikelihoodModel(causal_network, fingerprint, causal_network.notes)
     return CausalModel(causal_network, prompt or prompt_for(task), fingerprint)
 

@@ -69,7 +69,7 @@ def openai(
     """A model of an OpenAI-compatible server, at the address you name; OPENAI_API_KEY is sent to
     it where it is set.
     """
-    if task.is_likelihood:
+    if task.is_likelihood or task.kind == "pair":
         raise BadModel("openai: servers do not give the likelihood of a text; use causal:FOLDER")
     name, url = split_address(address, base_url)
     client = Client(
@@ -123,7 +123,11 @@ class ServerModel(PromptedModel):
         """The same for whole questions."""
         return self._together(questions)
 
-    def _together(self, inputs: Sequence[Texts] | Sequence[Question]) -> Predictions:
+    def predict_choices(self, choices: Sequence[Choice], /) -> Predictions:
+        """The same for questions with options of their own."""
+        return self._together(choices)
+
+    def _together(self, inputs: Sequence[Texts] | Sequence[Question] | Sequence[Choice]) -> Predictions:
         found = Predictions.empty(len(inputs), max(1, len(self.labels)))
         for i, prediction in self.as_they_come(inputs):
             found.values[i] = prediction.values
@@ -131,13 +135,13 @@ class ServerModel(PromptedModel):
         return found
 
     def as_they_come(
-        self, inputs: Sequence[Texts] | Sequence[Question], /
+        self, inputs: Sequence[Texts] | Sequence[Question] | Sequence[Choice], /
     ) -> Generator[tuple[int, Prediction], None, None]:
         """Number and prediction of each input as its answer comes."""
         way = self._ready()
         try:
             client = self.endpoint.client
-            every: Sequence[Texts | Question] = inputs
+            every: Sequence[Texts | Question | Choice] = inputs
             yield from as_they_come(
                 lambda given: self._prediction(way, given),
                 every,
@@ -224,7 +228,7 @@ class ServerModel(PromptedModel):
             return question.text
         return "\n\n".join(f"[{turn['role']}]\n{turn['content']}" for turn in question.messages)
 
-    def description(self, texts: Texts) -> dict[str, Any]:
+    def description(self, given: Texts | Choice) -> dict[str, Any]:
         """What run.json holds of the prompt and of how answers are read."""
         refused = {} if self._probed is None else dict(self._probed.refused)
         server = {
@@ -233,19 +237,25 @@ class ServerModel(PromptedModel):
             "gives_probabilities": self._way(self.way_name).gives_probabilities,
             "refused": refused,
         }
-        return super().description(texts) | server
+        return super().description(given) | server
 
     def _way(self, name: str) -> Way:
         return ways_named(name, self.prompt.chat)[0]
 
-    async def _prediction(self, way: Way, given: Texts | Question) -> Prediction:
+    async def _prediction(self, way: Way, given: Texts | Question | Choice) -> Prediction:
         """The prediction for one input: all orders of its options, averaged."""
-        questions = [given] if isinstance(given, Question) else self.prompt.questions([given])
+        if isinstance(given, Question):
+            questions = [given]
+        elif isinstance(given, Choice):
+            questions = self.questions_about([given])
+        else:
+            questions = self.prompt.questions([given])
         found = await asyncio.gather(*(self._answer(way, each) for each in questions))
         why_not = next((answer.why_not for answer in found if answer.why_not), "")
         if why_not:
             return Prediction.failed(why_not, max(1, len(self.labels)))
-        scores = np.array([answer.scores for answer in found])
+        asked = zip(questions, found, strict=True)
+        scores = np.array([self.prompt.row_of(each, answer.scores) for each, answer in asked])
         probabilities = self.prompt.by_order(scores, self._empty_scores)
         self.count_orders(probabilities)
         row = self.prompt.predictions(probabilities)[0]

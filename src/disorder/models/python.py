@@ -25,8 +25,10 @@ from typing import Any
 import numpy as np
 
 from disorder.errors import BadModel, DisorderError, option
+from disorder.models.choosing_function import ChoosingFunction
 from disorder.models.outputs.probabilities import checked, from_label_scores
 from disorder.models.pipeline import from_pipeline, is_pipeline
+from disorder.models.preference import ScoreFunction
 from disorder.models.protocols import (
     ClassEstimator,
     Estimator,
@@ -89,6 +91,10 @@ def as_predictor(thing: Any, *, task: Task) -> Predictor:
             "predict_proba, or a pipeline"
         )
     fingerprint = _source_fingerprint(thing)
+    if task.kind == "choice":
+        return ChoosingFunction(thing, task.labels, fingerprint)
+    if task.kind == "pair":
+        return ScoreFunction(thing, fingerprint)
     lists_labels = isinstance(thing, Labelled)
     labels = _names(thing.labels) if lists_labels else task.labels
     return PythonModel(thing, labels, fingerprint, lists_labels=lists_labels)

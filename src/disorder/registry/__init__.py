@@ -24,6 +24,7 @@ if TYPE_CHECKING:
         prompt,
         recipe,
         tagger,
+        task,
         transformation,
         words,
     )
@@ -41,6 +42,7 @@ if TYPE_CHECKING:
         Split,
         SplitterPart,
         TaggerPart,
+        TaskPart,
         TransformationPart,
     )
     from disorder.registry.lookup import (
@@ -75,6 +77,7 @@ __all__ = [
     "Split",
     "SplitterPart",
     "TaggerPart",
+    "TaskPart",
     "TransformationPart",
     "VerbPart",
     "broken_plugins",
@@ -94,6 +97,7 @@ __all__ = [
     "recipe",
     "register",
     "tagger",
+    "task",
     "transformation",
     "unregister",
     "verb",

@@ -19,6 +19,7 @@ from disorder.registry.kinds import (
     RecipePart,
     SplitterPart,
     TaggerPart,
+    TaskPart,
     TransformationPart,
 )
 from disorder.registry.lookup import declare, register
@@ -209,7 +210,7 @@ def prompt(
     *,
     words: Mapping[str, str] | None = None,
     texts: Literal[0, 1, 2] = 0,
-    on: Literal["labels", "numbers"] = "labels",
+    on: Literal["labels", "numbers", "options"] = "labels",
     of: str = "",
 ) -> Callable[[F], F]:
     """Register a prompt for language models: a function that returns a Jinja template.
@@ -218,7 +219,8 @@ def prompt(
     choose from; its block `instruction` stands once at the beginning, the rest once per text.
     `words` maps labels to the words that stand for them; it is the prompt of every task whose
     labels are among them, none: of any task. `texts` is how many texts it takes (0: any number).
-    `on` says whether labels are names, or numbers whose mean is predicted. `of` names the one task
+    `on` says whether labels are names, numbers whose mean is predicted, or the letters of options
+    that every question has of its own (`ask` is then filled in too). `of` names the one task
     that it is for, where labels alone do not say it.
     """
     return declare(PromptPart, words=words or {}, texts=texts, on=on, of=of)
@@ -309,6 +311,18 @@ def check(
     orders checks on the page.
     """
     return declare(CheckPart, paper=paper, asks=asks, trains=trains, pairs=pairs, position=position)
+
+
+def task(
+    *, columns: tuple[tuple[str, ...], ...], scored: Literal["choice", "pair"], title: str
+) -> Callable[[F], F]:
+    """Register a form of data: a function that makes a `TaskRow` of a row.
+
+    `columns` are the columns that show it, each with the names it may have, the first the usual
+    one. `scored` says what a prediction is: one of the example's own options, or the preferred one
+    of two texts. `title` names it in a sentence.
+    """
+    return declare(TaskPart, columns=columns, scored=scored, title=title)
 
 
 def engine(*, name: str = "", needs: str = "") -> Callable[[F], F]:

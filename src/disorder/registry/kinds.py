@@ -106,7 +106,7 @@ class PromptPart(Part):
 
     words: Mapping[str, str]
     texts: Literal[0, 1, 2]
-    on: Literal["labels", "numbers"]
+    on: Literal["labels", "numbers", "options"]
     of: str
 
 
@@ -139,6 +139,17 @@ class DataPart(Part):
     def task_for(self, address: str) -> Task | None:
         """The task of the data at an address, where it is declared."""
         return self.task(address) if callable(self.task) else self.task
+
+
+@dataclass(frozen=True, kw_only=True)
+class TaskPart(Part):
+    """A form of data; the decorator `task` says what the fields mean."""
+
+    kind = "task"
+
+    columns: tuple[tuple[str, ...], ...]
+    scored: Literal["choice", "pair"]
+    title: str
 
 
 @dataclass(frozen=True, kw_only=True)

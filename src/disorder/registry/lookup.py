@@ -33,6 +33,7 @@ HOMES = {
     "model": "models",
     "prompt": "models/prompts",
     "data": "data",
+    "task": "tasks",
     "network": "models/networks",
     "recipe": "verbs/train/recipes",
     "explanation": "verbs/explain/explanations",

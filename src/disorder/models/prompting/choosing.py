@@ -57,6 +57,11 @@ def prompt_for(
     )
 
 
+def template_of(name: str) -> PromptTemplate:
+    """The template of a registered prompt, or in a file."""
+    return PromptTemplate(name, _source(name, _named(name, None)))
+
+
 def usual_prompt(task: Task, is_pair: bool | None) -> PromptPart:
     """The registered prompt of the task itself, else the one whose labels are those of the task,
     else the one for any labels.
@@ -77,7 +82,7 @@ def usual_prompt(task: Task, is_pair: bool | None) -> PromptPart:
     return known[ANY_LABELS]
 
 
-def _named(name: str | None, usual: PromptPart) -> PromptPart | None:
+def _named(name: str | None, usual: PromptPart | None) -> PromptPart | None:
     """The registered prompt that a name stands for; None for a file."""
     if name is None:
         return usual
