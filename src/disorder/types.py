@@ -382,7 +382,8 @@ class Outcomes:
     beyond these predictions; None: nothing. `family` numbers the family of each example, `control`
     has the predictions for its surface control, NaN where there is none. `n_failed` is how many of
     its variants got no answer. `chance` is the accuracy of a guess on each example, where it has
-    one of its own. `place` is the place of the chosen option in each variant, where options move.
+    one of its own. Where options move, `place` is the place of the chosen one in each variant, and
+    `order` a number for each order of them.
     """
 
     transformation: str
@@ -403,6 +404,7 @@ class Outcomes:
     n_failed: Ints | None = None
     chance: Floats | None = None
     place: Ints | None = None
+    order: Ints | None = None
 
     def __len__(self) -> int:
         return len(self.example)
@@ -483,6 +485,7 @@ class Outcomes:
             None if self.n_failed is None else self.n_failed[keep],
             None if self.chance is None else self.chance[keep],
             None if self.place is None else self.place[keep],
+            None if self.order is None else self.order[keep],
         )
 
 

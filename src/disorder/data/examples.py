@@ -73,9 +73,7 @@ class ExampleReader:
         row = {key: value for key, value in raw.items() if key not in self.columns}
         return row | {new: raw[old] for old, new in self.columns.items() if old in raw}
 
-    def _task_example(
-        self, entry: TaskPart, raw: Mapping[str, Any], where: str
-    ) -> Example | None:
+    def _task_example(self, entry: TaskPart, raw: Mapping[str, Any], where: str) -> Example | None:
         if not isinstance(raw, Mapping):
             raise BadData(
                 f"{self.source}, {where}: expected an object with columns, got {type(raw).__name__}"

@@ -29,7 +29,7 @@ class ChoosingFunction:
     fingerprint: str
 
     def __call__(self, texts: Sequence[Texts], /) -> Predictions:
-        """Never called: it needs the options too."""
+        """A text alone has no options."""
         raise BadModel("this function chooses among options, and a text alone has none")
 
     def predict_choices(self, choices: Sequence[Choice], /) -> Predictions:

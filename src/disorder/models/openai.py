@@ -41,7 +41,7 @@ from disorder.models.servers.request_settings import USUAL, RequestSettings
 from disorder.models.servers.writing import written, written_line
 from disorder.predictions import Prediction, Predictions
 from disorder.registry import model
-from disorder.types import Floats, Predictor, Task, Texts
+from disorder.types import Choice, Floats, Predictor, Task, Texts
 
 AHEAD = 2  # texts that wait for each connection, so that none is ever idle
 
@@ -127,7 +127,9 @@ class ServerModel(PromptedModel):
         """The same for questions with options of their own."""
         return self._together(choices)
 
-    def _together(self, inputs: Sequence[Texts] | Sequence[Question] | Sequence[Choice]) -> Predictions:
+    def _together(
+        self, inputs: Sequence[Texts] | Sequence[Question] | Sequence[Choice]
+    ) -> Predictions:
         found = Predictions.empty(len(inputs), max(1, len(self.labels)))
         for i, prediction in self.as_they_come(inputs):
             found.values[i] = prediction.values

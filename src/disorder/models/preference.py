@@ -15,6 +15,7 @@ from disorder.errors import BadModel
 from disorder.models.likelihood import LikelihoodModel
 from disorder.models.outputs.probabilities import softmax
 from disorder.models.protocols import Precision, Scores
+from disorder.predictions import ABSTAINS, ANSWERED, Predictions
 from disorder.types import Floats, Predictor, Texts
 
 PREFERRED = ("good", "bad")
@@ -34,7 +35,7 @@ def preference_of(name: str, predictor: Predictor) -> Predictor:
 
 class PreferenceModel:
     """The share of either text of a pair: their scores through a softmax. A text that occurs again
-    is scored once.
+    is scored once; a model that scores both alike prefers neither, and abstains.
     """
 
     is_costly = True
@@ -51,11 +52,14 @@ class PreferenceModel:
         if isinstance(self.scorer, Precision):
             self.scorer.use_precision(precision)
 
-    def __call__(self, texts: Sequence[Texts], /) -> Floats:
+    def __call__(self, texts: Sequence[Texts], /) -> Predictions:
         """A row per pair: the share of its first text, and of its second."""
         single = list(dict.fromkeys(text for pair in texts for text in pair if text is not None))
         scores = dict(zip(single, self.scorer.log_likelihoods(single).tolist(), strict=True))
-        return softmax(np.array([[scores[str(a)], scores[str(b)]] for a, b in texts]))
+        found = np.array([[scores[str(a)], scores[str(b)]] for a, b in texts]).reshape(-1, 2)
+        is_tie = found[:, 0] == found[:, 1]
+        outcomes = np.where(is_tie, ABSTAINS, ANSWERED).astype(object)
+        return Predictions(np.where(is_tie[:, None], 0.0, softmax(found)), outcomes)
 
 
 class ScoreFunction:

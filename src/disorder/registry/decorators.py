@@ -52,7 +52,7 @@ def transformation(
     units: bool | None = None,
     nested: tuple[str, ...] = (),
     drawn_as: str = "",
-    perturbs: Literal["words", "shots"] = "words",
+    perturbs: Literal["words", "shots", "options"] = "words",
 ) -> Callable[[F], F]:
     """Register a way to perturb a text.
 
@@ -71,7 +71,8 @@ def transformation(
     units than words can be moved (unit=char|subword|token|sentence|line), usually those that change
     nothing but order. `nested` names settings that do not change the draws: a larger share then
     contains a smaller one. `drawn_as` names the transformation whose draws it shares, as a control.
-    `perturbs` is "shots" for those that are for the examples of a prompt (--break shots).
+    `perturbs` is "shots" for those that are for the examples of a prompt, "options" for those that
+    are for the options of a question (--break shots, --break options).
     """
     return declare(
         TransformationPart,
@@ -115,7 +116,7 @@ def metric(
     meaning: str = "",
     unit: str = "share",
     paper: str = "",
-    of: Literal["texts", "variants", "permutations", "order"] = "variants",
+    of: Literal["texts", "variants", "permutations", "order", "options"] = "variants",
     on: Literal["labels", "numbers", "any", "likelihoods"] = "labels",
     shown: Literal["table", "page", "permutations", "file"] = "table",
     position: int = 100,
@@ -136,9 +137,9 @@ def metric(
     `title` is how tables head it (default: its name), `meaning` what it says in one line (default:
     the docstring's first sentence), `better` in words which way is good, `unit` what its numbers
     are. `of` says what it measures: original and perturbed texts alike, any perturbed ones, those
-    with several variants per example, or those that keep the words and change their order. `on`
-    says whether predictions must be labels or numbers (any: either), or are log-probabilities of
-    the texts themselves. `shown` is where it appears: in every table, on pages only, among the
+    with several variants per example, those that keep the words and change their order, or
+    questions whose options were put into other orders. `on` says whether predictions must be labels
+    or numbers (any: either), or are log-probabilities of the texts themselves. `shown` is where it appears: in every table, on pages only, among the
     scores of permutations, or in files only; `position` orders it there. A metric with a
     `parameter` is written NAME@VALUE and gets the value as its second argument; it is measured at
     `points` unless others are requested. `needs_probabilities` marks one that says nothing of a

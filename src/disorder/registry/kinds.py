@@ -38,7 +38,7 @@ class TransformationPart(Part):
     units: bool
     nested: tuple[str, ...]
     drawn_as: str
-    perturbs: Literal["words", "shots"]
+    perturbs: Literal["words", "shots", "options"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -71,7 +71,7 @@ class MetricPart(Part):
     meaning: str
     better: str
     unit: str
-    of: Literal["texts", "variants", "permutations", "order"]
+    of: Literal["texts", "variants", "permutations", "order", "options"]
     on: Literal["labels", "numbers", "any", "likelihoods"]
     shown: Literal["table", "page", "permutations", "file"]
     position: int

@@ -61,7 +61,9 @@ def column(row: Mapping[str, Any], names: Sequence[str]) -> Any:
 def said(entry: TaskPart, row: Mapping[str, Any]) -> str:
     """What was recognised, for a message."""
     used = [next(name for name in names if name in row) for names in entry.columns]
-    return f"{entry.title}: read from the columns {', '.join(used)} ({option('task')} says otherwise)"
+    return (
+        f"{entry.title}: read from the columns {', '.join(used)} ({option('task')} says otherwise)"
+    )
 
 
 def _is_of(entry: TaskPart, name: str) -> bool:

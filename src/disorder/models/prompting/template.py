@@ -1,7 +1,8 @@
 """A prompt's template: Jinja in a sandbox, with an instruction said once and a part per text.
 
-A template may use `text_a`, `text_b` and `options`, for multiple choice also `ask`. Its block `instruction` uses `options` only, so
-that it is the same for every text and its keys and values can be shared.
+A template may use `text_a`, `text_b` and `options`, for multiple choice also `ask`. Its block
+`instruction` uses `options` only, so that it is the same for every text and its keys and values can
+be shared.
 """
 
 from __future__ import annotations
