@@ -1,4 +1,5 @@
-"""A gate's decision: lines for a terminal, JUnit XML for CI, a Markdown summary for a pull request.
+"""A gate's decision: its rulings, lines for a terminal, JUnit XML for CI, a Markdown summary for a
+pull request, a badge.
 
 Names in a run are untrusted: they come out as text everywhere.
 """
@@ -7,14 +8,81 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from html import escape
+from typing import Literal
 from xml.etree import ElementTree
 
-from disorder.results.conclusion import Caveat
-from disorder.results.decision import Decision, Ruling
+from pydantic import BaseModel, Field
+
+from disorder.results.conclusion import NAMES, PAGE, Caveat, Conclusion, sentence
 from disorder.results.grid import Cell, Column, Grid, as_markdown
-from disorder.results.markdown import code
-from disorder.results.verdict import PAGE, sentence
+from disorder.results.markup import markdown_code
 from disorder.visible_text import one_line
+
+SCHEMA_VERSION = 1
+
+
+class Ruling(BaseModel):
+    """One rule on one score."""
+
+    rule: str
+    transformation: str
+    metric: str
+    group: str
+    operator: str
+    limit: float
+    value: float
+    low: float
+    high: float
+    n: int
+    passed: bool
+    is_sure: bool
+    more_examples: int | None = None  # about how many would decide what is undecided
+
+    @property
+    def score(self) -> str:
+        """The score in full, as a rule would name it."""
+        group = "" if self.group == "all" else f"[{self.group}]"
+        return f"{self.transformation}:{self.metric}{group}"
+
+    @property
+    def found(self) -> str:
+        """The value with its interval."""
+        return f"{self.value:.3f} [{self.low:.3f}, {self.high:.3f}], n = {self.n:,}"
+
+    @property
+    def outcome(self) -> str:
+        """PASS, FAIL, or UNDECIDED where the interval includes the limit and that fails nothing."""
+        if self.is_undecided:
+            return "UNDECIDED"
+        return "PASS" if self.passed else "FAIL"
+
+    @property
+    def is_undecided(self) -> bool:
+        """Whether the data decides nothing, and the rule did not fail for that."""
+        return self.passed and not self.is_sure
+
+
+class Decision(BaseModel):
+    """All rulings on a run."""
+
+    schema_version: int = SCHEMA_VERSION
+    run: str
+    model: str
+    data: str
+    on: str
+    passed: bool
+    rulings: list[Ruling]
+    conclusion: Conclusion | None = None  # that of the run
+    notes: list[str] = Field(default_factory=list)
+
+    @property
+    def state(self) -> Literal["passed", "failed", "undecided"]:
+        """What the rules say together; undecided is no pass."""
+        if not self.passed:
+            return "failed"
+        return "undecided" if any(each.is_undecided for each in self.rulings) else "passed"
+
 
 NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
@@ -100,13 +168,16 @@ def summary(decision: Decision) -> str:
     if n_failed:
         head = f"{n_failed} of {len(decision.rulings)} rules failed"
     table = as_markdown(_rulings(decision))
-    about = f"{code(decision.model)} on {code(decision.data)}, decided on {decision.on}."
+    names = f"{markdown_code(decision.model)} on {markdown_code(decision.data)}"
+    about = f"{names}, decided on {decision.on}."
     advice = [_advice(decision), ""] if _advice(decision) else []
-    notes = [line for note in decision.notes for line in (f"Note: {code(note)}", "")]
-    notes += [line for each in _caveats(decision) for line in (f"Caveat: {code(each.text)}", "")]
+    notes = [line for note in decision.notes for line in (f"Note: {markdown_code(note)}", "")]
+    for each in _caveats(decision):
+        notes += [f"Caveat: {markdown_code(each.text)}", ""]
     said = []
     if decision.conclusion is not None:
-        said = [code(sentence(decision.conclusion)), "", f"How conclusions are drawn: {PAGE}", ""]
+        concluded = markdown_code(sentence(decision.conclusion))
+        said = [concluded, "", f"How conclusions are drawn: {PAGE}", ""]
     head_lines = [f"### disorder gate: {head}", "", about, "", *said]
     return "\n".join([*head_lines, *table, "", *advice, *notes])
 
@@ -132,3 +203,52 @@ def _mark(ruling: Ruling) -> str:
     if ruling.is_undecided:
         return "⚠"
     return "✅" if ruling.passed else "❌"
+
+
+# white text has a contrast of more than 4.5 : 1 on each
+GREEN = "#1a7f37"
+RED = "#b3261e"
+GREY = "#444c56"
+MARGIN = 7
+# widths of the letters in Verdana at 11 pixels; DejaVu Sans is as wide
+WIDTHS = {
+    **dict.fromkeys("ijl'.,:;|! ", 3.4),
+    **dict.fromkeys("frt()[]-", 4.7),
+    **dict.fromkeys("mwMW%", 10.0),
+}
+WIDTH = 7.0
+HEIGHT = 20
+LABEL = "word order"
+
+
+def badge_svg(decision: Decision) -> str:
+    """The badge: what is gated on the left, how it went on the right."""
+    n = len(decision.rulings)
+    failed = sum(not ruling.passed for ruling in decision.rulings)
+    message = f"{failed} of {n} failed" if failed else f"{n} of {n} hold"
+    colour = RED if failed else GREEN
+    left = _width(LABEL)
+    right = _width(message)
+    size = f'width="{left + right}" height="{HEIGHT}"'
+    said = "" if decision.conclusion is None else f" ({NAMES[decision.conclusion.kind]})"
+    title = escape(f"{LABEL}: {message}{said}")
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" {size} role="img" aria-label="{title}">\n'
+        f"<title>{title}</title>\n"
+        f'<clipPath id="round"><rect {size} rx="3"/></clipPath>\n'
+        f'<g clip-path="url(#round)"><rect width="{left}" height="{HEIGHT}" fill="{GREY}"/>'
+        f'<rect x="{left}" width="{right}" height="{HEIGHT}" fill="{colour}"/></g>\n'
+        '<g fill="#fff" font-family="Verdana, DejaVu Sans, sans-serif" font-size="11">'
+        f"{_text(LABEL, 0, left)}{_text(message, left, right)}</g>\n"
+        "</svg>\n"
+    )
+
+
+def _width(text: str) -> int:
+    return round(sum(WIDTHS.get(letter, WIDTH) for letter in text)) + 2 * MARGIN
+
+
+def _text(text: str, start: int, width: int) -> str:
+    """A text in the middle of its field, neither stretched nor squeezed."""
+    middle = start + width / 2
+    return f'<text x="{middle:g}" y="14" text-anchor="middle">{escape(text)}</text>'

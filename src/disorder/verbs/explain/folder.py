@@ -9,9 +9,9 @@ from pathlib import Path
 from disorder.errors import DisorderError, option
 from disorder.requests.commands import changed, command_line
 from disorder.requests.explain import ExplainOptions
-from disorder.results import charts
-from disorder.results.exhibits import Figure, Table, as_csv
+from disorder.results import drawing
 from disorder.results.page import write_report
+from disorder.results.result import Figure, Table, as_csv
 from disorder.results.run import Run
 from disorder.results.run_folder import read_run
 from disorder.results.saving import write_result
@@ -54,7 +54,7 @@ def write_figures(path: Path, result: Explanations) -> list[Path]:
         raise DisorderError(f"{option('figure')}: there is no figure to write")
     paths = _paths(path, [figure.name for figure in figures])
     for where, figure in zip(paths, figures, strict=True):
-        _write(where, charts.png(figure.svg) if where.suffix == ".png" else figure.svg.encode())
+        _write(where, drawing.png(figure.svg) if where.suffix == ".png" else figure.svg.encode())
     return paths
 
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from disorder.metrics import share
 from disorder.models import Head
-from disorder.results.exhibits import Figure, Row, Table
+from disorder.results.result import Figure, Row, Table
 from disorder.types import Bools, Example, Pair
 from disorder.verbs.explain.chart_style import VegaLite, number
 from disorder.verbs.explain.head_matching import MATCH, N_PAIRS, TiedWords

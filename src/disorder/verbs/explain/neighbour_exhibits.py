@@ -11,7 +11,7 @@ from functools import cached_property
 import numpy as np
 
 from disorder.metrics import share
-from disorder.results.exhibits import Figure, Row, Table
+from disorder.results.result import Figure, Row, Table
 from disorder.transformations.rendering import render
 from disorder.types import Example, Floats, Ints, Sentence, Texts
 from disorder.verbs.explain.bleu import cased_kinds

@@ -10,10 +10,9 @@ from typing import Any
 
 from disorder.errors import NothingToMeasure, UnknownName
 from disorder.registry import ExplanationPart
-from disorder.results.exhibits import Figure, Picture, Row, Table
-from disorder.results.number_text import MINUS, score_row, with_interval
 from disorder.results.render import notebook
-from disorder.results.result import Result, Section
+from disorder.results.result import Figure, Picture, Result, Row, Section, Table
+from disorder.results.writing import MINUS, score_row, with_interval
 from disorder.store.store import Store
 from disorder.types import Score
 

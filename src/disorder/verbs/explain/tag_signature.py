@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from disorder.errors import UnknownName
-from disorder.results.exhibits import Figure, Row
+from disorder.results.result import Figure, Row
 from disorder.transformations.tags import UNIVERSAL
 from disorder.types import Bools, Fidelity, Floats, Ints, PositionRows, Score, Sentence
 from disorder.verbs.explain.chart_style import colours, name, number, offset

@@ -16,7 +16,7 @@ from disorder.errors import BadSetting, NothingToMeasure
 from disorder.metrics import average, share
 from disorder.predictions import ABSTAINED
 from disorder.randomness import digest
-from disorder.results.exhibits import Figure, Row, Table
+from disorder.results.result import Figure, Row, Table
 from disorder.transformations.rendering import variant_texts
 from disorder.types import ORIGINAL, Bools, Example, Floats, Ints, Pair, Score
 from disorder.verbs.explain.chart_style import domain, intervals, name, number

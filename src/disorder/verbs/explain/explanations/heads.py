@@ -17,7 +17,7 @@ from disorder.metrics import dev_r, share
 from disorder.models import Head, n_heads
 from disorder.randomness import digest
 from disorder.registry import explanation
-from disorder.results.exhibits import Figure
+from disorder.results.result import Figure
 from disorder.transformations.rendering import variant_texts
 from disorder.types import Bools, Ints, Pair, Score
 from disorder.verbs.explain.head_ablation import RANDOM, WITHOUT, RandomFrom, ablation, random_heads

@@ -15,7 +15,7 @@ from disorder.errors import BadSetting, NothingToMeasure
 from disorder.metrics import share
 from disorder.randomness import digest
 from disorder.registry import explanation
-from disorder.results.exhibits import Figure, Row, Table
+from disorder.results.result import Figure, Row, Table
 from disorder.transformations.rendering import variant_texts
 from disorder.types import Bools, Texts
 from disorder.verbs.explain.result import Explained, said
