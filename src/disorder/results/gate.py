@@ -7,19 +7,22 @@ Names in a run are untrusted: they come out as text everywhere.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from html import escape
-from typing import Literal
+from typing import Any, Literal
 from xml.etree import ElementTree
 
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, Field, computed_field, model_validator
 
 from disorder.results.conclusion import NAMES, PAGE, Caveat, Conclusion, sentence
 from disorder.results.grid import Cell, Column, Grid, as_markdown
 from disorder.results.markup import markdown_code
 from disorder.visible_text import one_line
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
+
+State = Literal["passed", "failed", "undecided"]
+OUTCOMES: Mapping[State, str] = {"passed": "PASS", "failed": "FAIL", "undecided": "UNDECIDED"}
 
 
 class Ruling(BaseModel):
@@ -35,9 +38,21 @@ class Ruling(BaseModel):
     low: float
     high: float
     n: int
-    passed: bool
-    is_sure: bool
+    passed: bool  # what it means for the gate; `--undecided` says so of an undecided rule
+    is_sure: bool  # whether the interval excludes the limit
     more_examples: int | None = None  # about how many would decide what is undecided
+    state: State
+    because: str = ""  # why it is undecided
+
+    @model_validator(mode="before")
+    @classmethod
+    def _of_schema_1(cls, record: Any) -> Any:
+        """Rulings of before had no state."""
+        if not isinstance(record, dict) or "state" in record:
+            return record
+        if record["passed"] and not record["is_sure"]:
+            return record | {"state": "undecided"}
+        return record | {"state": "passed" if record["passed"] else "failed"}
 
     @property
     def score(self) -> str:
@@ -52,15 +67,13 @@ class Ruling(BaseModel):
 
     @property
     def outcome(self) -> str:
-        """PASS, FAIL, or UNDECIDED where the interval includes the limit and that fails nothing."""
-        if self.is_undecided:
-            return "UNDECIDED"
-        return "PASS" if self.passed else "FAIL"
+        """PASS, FAIL or UNDECIDED."""
+        return OUTCOMES[self.state]
 
     @property
     def is_undecided(self) -> bool:
-        """Whether the data decides nothing, and the rule did not fail for that."""
-        return self.passed and not self.is_sure
+        """Whether the data decides nothing."""
+        return self.state == "undecided"
 
 
 class Decision(BaseModel):
@@ -70,18 +83,21 @@ class Decision(BaseModel):
     run: str
     model: str
     data: str
-    on: str
+    by: str = "interval"
+    undecided: str = "pass"
     passed: bool
     rulings: list[Ruling]
     conclusion: Conclusion | None = None  # that of the run
     notes: list[str] = Field(default_factory=list)
 
+    @computed_field  # type: ignore[prop-decorator]
     @property
-    def state(self) -> Literal["passed", "failed", "undecided"]:
-        """What the rules say together; undecided is no pass."""
-        if not self.passed:
+    def state(self) -> State:
+        """What the rules say together: one that failed fails all, and undecided is no pass."""
+        states = {ruling.state for ruling in self.rulings}
+        if "failed" in states:
             return "failed"
-        return "undecided" if any(each.is_undecided for each in self.rulings) else "passed"
+        return "undecided" if "undecided" in states else "passed"
 
 
 NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
@@ -90,10 +106,8 @@ NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 def lines(decision: Decision) -> Iterator[str]:
     """One line per rule, then what to do about rules that the interval leaves undecided."""
     for r in decision.rulings:
-        more = (
-            f"; about {r.more_examples:,} more examples would decide it" if r.more_examples else ""
-        )
-        told = one_line(f"{r.score} is {r.found}; fails if {r.operator} {r.limit:g}{more}")
+        why = f"; {r.because}" if r.because else ""
+        told = one_line(f"{r.score} is {r.found}; fails if {r.operator} {r.limit:g}{why}")
         yield f"{r.outcome:<16} {told}"
     if advice := _advice(decision):
         yield advice
@@ -111,32 +125,33 @@ def _caveats(decision: Decision) -> Sequence[Caveat]:
 
 
 def _advice(decision: Decision) -> str:
-    undecided = sum(not r.is_sure for r in decision.rulings)
+    """What undecided rules mean for the gate, and which option says otherwise."""
+    undecided = sum(r.is_undecided for r in decision.rulings)
     if not undecided:
         return ""
-    what = "1 rule is" if undecided == 1 else f"{undecided} rules are"
-    return (
-        f"{what} undecided: the interval includes the limit. More examples narrow it; "
-        "--on says which rules fail until then."
-    )
+    rules = "1 rule is undecided" if undecided == 1 else f"{undecided} rules are undecided"
+    if decision.undecided == "fail":
+        return f"{rules}, and so the gate fails (--undecided fail)."
+    return f"{rules}, which fails nothing unless you say --undecided fail."
 
 
 def junit_xml(decision: Decision) -> str:
     """One test case per rule, as CI systems read it."""
     failures = sum(not r.passed for r in decision.rulings)
-    undecided = sum(r.is_undecided for r in decision.rulings)
+    skipped = sum(r.is_undecided and r.passed for r in decision.rulings)
     counts = {"tests": str(len(decision.rulings)), "failures": str(failures), "errors": "0"}
     root = ElementTree.Element("testsuites", {"name": "disorder gate", **counts})
     title = _xml(f"{decision.model} on {decision.data}")
     suite = ElementTree.SubElement(
-        root, "testsuite", {"name": title, **counts, "skipped": str(undecided), "time": "0"}
+        root, "testsuite", {"name": title, **counts, "skipped": str(skipped), "time": "0"}
     )
     for r in decision.rulings:
         name = _xml(f"fail if {r.score} {r.operator} {r.limit:g}")
         case = ElementTree.SubElement(
             suite, "testcase", {"classname": "disorder.gate", "name": name, "time": "0"}
         )
-        message = _xml(f"{r.score} is {r.found}; {r.outcome} on {decision.on}")
+        why = f" ({r.because})" if r.because else ""
+        message = _xml(f"{r.score} is {r.found}; {r.outcome} by {decision.by}{why}")
         if not r.passed:
             ElementTree.SubElement(
                 case, "failure", {"message": message, "type": "gate"}
@@ -160,16 +175,9 @@ def _xml(text: str) -> str:
 
 def summary(decision: Decision) -> str:
     """A Markdown table with one row per rule."""
-    n_failed = sum(not r.passed for r in decision.rulings)
-    n_undecided = sum(r.is_undecided for r in decision.rulings)
-    head = "all rules hold"
-    if n_undecided:
-        head = f"no rule failed, {n_undecided} of {len(decision.rulings)} undecided"
-    if n_failed:
-        head = f"{n_failed} of {len(decision.rulings)} rules failed"
     table = as_markdown(_rulings(decision))
     names = f"{markdown_code(decision.model)} on {markdown_code(decision.data)}"
-    about = f"{names}, decided on {decision.on}."
+    about = f"{names}, decided by {decision.by}."
     advice = [_advice(decision), ""] if _advice(decision) else []
     notes = [line for note in decision.notes for line in (f"Note: {markdown_code(note)}", "")]
     for each in _caveats(decision):
@@ -178,8 +186,22 @@ def summary(decision: Decision) -> str:
     if decision.conclusion is not None:
         concluded = markdown_code(sentence(decision.conclusion))
         said = [concluded, "", f"How conclusions are drawn: {PAGE}", ""]
-    head_lines = [f"### disorder gate: {head}", "", about, "", *said]
+    head_lines = [f"### disorder gate: {_head(decision)}", "", about, "", *said]
     return "\n".join([*head_lines, *table, "", *advice, *notes])
+
+
+def _head(decision: Decision) -> str:
+    """How many rules failed and how many are undecided."""
+    total = len(decision.rulings)
+    failed = sum(r.state == "failed" for r in decision.rulings)
+    undecided = sum(r.is_undecided for r in decision.rulings)
+    if not failed and not undecided:
+        return "all rules hold"
+    parts = [f"{failed} of {total} rules failed" if failed else "no rule failed"]
+    if undecided:
+        fails = ", which fails the gate" if decision.undecided == "fail" else ""
+        parts.append(f"{undecided} of {total} undecided{fails}")
+    return ", ".join(parts)
 
 
 def _rulings(decision: Decision) -> Grid:
@@ -200,7 +222,7 @@ def _rulings(decision: Decision) -> Grid:
 
 
 def _mark(ruling: Ruling) -> str:
-    if ruling.is_undecided:
+    if ruling.is_undecided and ruling.passed:
         return "⚠"
     return "✅" if ruling.passed else "❌"
 
@@ -208,6 +230,7 @@ def _mark(ruling: Ruling) -> str:
 # white text has a contrast of more than 4.5 : 1 on each
 GREEN = "#1a7f37"
 RED = "#b3261e"
+AMBER = "#8a5a00"
 GREY = "#444c56"
 MARGIN = 7
 # widths of the letters in Verdana at 11 pixels; DejaVu Sans is as wide
@@ -224,9 +247,12 @@ LABEL = "word order"
 def badge_svg(decision: Decision) -> str:
     """The badge: what is gated on the left, how it went on the right."""
     n = len(decision.rulings)
-    failed = sum(not ruling.passed for ruling in decision.rulings)
-    message = f"{failed} of {n} failed" if failed else f"{n} of {n} hold"
-    colour = RED if failed else GREEN
+    failed = sum(ruling.state == "failed" for ruling in decision.rulings)
+    undecided = sum(ruling.is_undecided for ruling in decision.rulings)
+    counts = [f"{failed} of {n} failed"] if failed else []
+    counts += [f"{undecided} of {n} undecided"] if undecided else []
+    message = ", ".join(counts) or f"{n} of {n} hold"
+    colour = RED if not decision.passed else AMBER if undecided else GREEN
     left = _width(LABEL)
     right = _width(message)
     size = f'width="{left + right}" height="{HEIGHT}"'
