@@ -15,8 +15,6 @@ import numpy as np
 from cachetools import LRUCache
 
 from disorder.errors import BadModel, DoesNotApply, MissingPackage, option
-from disorder.hub import hub_access
-from disorder.memo import Memo
 from disorder.models.causal_network import CausalNetwork
 from disorder.models.complete import check_complete
 from disorder.models.devices import best_device
@@ -28,6 +26,8 @@ from disorder.models.prompting import Prompt, PromptedModel, Question, prompt_fo
 from disorder.models.prompting.text_places import TextPlace, marked, text_places, with_moved
 from disorder.models.stems import Stem
 from disorder.registry import model
+from disorder.store.hub import hub_access
+from disorder.store.kept import Memo
 from disorder.types import Floats, Predictor, Task, Texts, TokenUnit, Variants
 
 # texts that begin differently, to find where the part that all prompts share ends

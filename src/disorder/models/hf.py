@@ -13,7 +13,6 @@ from typing import Any
 import numpy as np
 
 from disorder.errors import BadModel, MissingPackage
-from disorder.hub import hub_access, why_not_loaded
 from disorder.models.complete import check_complete
 from disorder.models.devices import best_device
 from disorder.models.fingerprints import hub_fingerprint
@@ -35,6 +34,7 @@ from disorder.models.inputs.variants import all_texts
 from disorder.models.outputs.answer_spans import is_question_answering
 from disorder.models.outputs.probabilities import softmax
 from disorder.registry import model
+from disorder.store.hub import hub_access, why_not_loaded
 from disorder.types import Floats, Pair, Predictor, Task, Texts, TokenUnit, Variants
 
 CONFIGS = ("config.json", "adapter_config.json")  # one of which every model folder has

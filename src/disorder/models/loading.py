@@ -16,9 +16,9 @@ from disorder.models.outputs.label_columns import label_columns
 from disorder.models.protocols import Batching, Costly, Precision
 from disorder.models.python import as_predictor, with_own_names
 from disorder.registry import ModelPart, part, parts
+from disorder.safe_io import check_regular_files, reason
 from disorder.store.prediction_cache import PredictionCache
 from disorder.types import Predictor, Task
-from disorder.untrusted_files import check_regular_files, reason
 
 PROMPT = "prompt"  # what loaders of language models take beside the task
 CACHE = "cache_folder"  # what loaders take that remember something beside predictions

@@ -10,8 +10,8 @@ from collections.abc import Callable, Sequence
 from disorder.errors import DisorderError
 from disorder.models.loaded_model import LoadedModel
 from disorder.models.protocols import Precision
-from disorder.predictions import predicted_label
 from disorder.types import Floats, Texts
+from disorder.types.predictions import predicted_label
 
 CANDIDATES = ("bf16", "int8")
 WORTH = 1.15  # times faster, or it is not worth it

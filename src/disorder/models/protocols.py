@@ -12,8 +12,8 @@ from collections.abc import Callable, Collection, Generator, Sequence
 from typing import Any, Protocol, runtime_checkable
 
 from disorder.models.prompting.prompt import Question
-from disorder.predictions import Prediction, Predictions
 from disorder.types import Costs, Floats, Pair, Predictor, Texts, TokenUnit, Variants
+from disorder.types.predictions import Prediction, Predictions
 
 __all__ = [
     "Asked",

@@ -19,8 +19,8 @@ import numpy as np
 from disorder.errors import BadModel
 from disorder.models.importance.gradients import TARGETS, by_side, hooked, placed
 from disorder.models.protocols import Gradients
-from disorder.predictions import with_abstention
 from disorder.types import Floats, Ints, Pair
+from disorder.types.predictions import with_abstention
 
 if TYPE_CHECKING:
     from disorder.models.hf_network import HFNetwork

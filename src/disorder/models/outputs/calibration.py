@@ -15,9 +15,9 @@ from pathlib import Path
 import numpy as np
 
 from disorder.errors import BadData, BadModel
+from disorder.safe_io import read_json, validated
 from disorder.store.storage import write_atomically
 from disorder.types import Floats
-from disorder.untrusted_files import read_json, validated
 from disorder.visible_text import one_line
 
 FILE = "calibration.json"

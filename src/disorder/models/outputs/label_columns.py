@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from disorder.errors import BadModel, option
-from disorder.predictions import ABSTAINED
 from disorder.types import Floats, Task
+from disorder.types.predictions import ABSTAINED
 
 
 def label_columns(

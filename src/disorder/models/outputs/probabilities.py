@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from disorder.errors import BadModel
-from disorder.predictions import ABSTAINS, ANSWERED, FAILED, Predictions
 from disorder.types import Bools, Floats
+from disorder.types.predictions import ABSTAINS, ANSWERED, FAILED, Predictions
 
 
 def softmax(logits: Floats) -> Floats:

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from disorder.errors import ModelStopped, option
-from disorder.predictions import FAILED
+from disorder.types.predictions import FAILED
 
 UNREAD = "the reply cannot be read"
 IS_UNREAD = FAILED + UNREAD  # the outcome

@@ -10,7 +10,7 @@ from disorder.models.servers.client import Rejected
 from disorder.models.servers.endpoint import Endpoint, Reply, content_of, first_choice
 from disorder.models.servers.replies import is_refusal, visible_reply
 from disorder.models.servers.room import reasoning_tokens
-from disorder.predictions import NO_LABEL, REFUSED
+from disorder.types.predictions import NO_LABEL, REFUSED
 
 RAN_OUT = "output limit was reached"  # the words of an error that other servers give as a reply
 EMPTY = {"choices": [{"finish_reason": "length", "message": {"content": ""}}]}

@@ -13,10 +13,10 @@ from numpy.random import Generator
 
 from disorder.metrics import share
 from disorder.models import Head, n_heads, predict_without
-from disorder.predictions import predicted_label
 from disorder.randomness import generator
 from disorder.results.exhibits import Figure, Row
 from disorder.types import Bools, Example, Floats, Ints, Score
+from disorder.types.predictions import predicted_label
 from disorder.verbs.explain.chart_style import colours, domain, intervals, name, number, offset
 from disorder.verbs.explain.result import bounds
 from disorder.verbs.explain.subject import Subject

@@ -11,9 +11,9 @@ import numpy as np
 
 from disorder.errors import BadModel, MissingPackage
 from disorder.models import n_heads
-from disorder.predictions import ABSTAINED, predicted_label, with_abstention
 from disorder.results.exhibits import Figure, Row
 from disorder.types import Pair, Texts
+from disorder.types.predictions import ABSTAINED, predicted_label, with_abstention
 from disorder.verbs.explain.explanations.lime import by_lime
 from disorder.verbs.explain.head_matching import N_PAIRS, TiedWords, found_heads
 from disorder.verbs.explain.subject import Subject

@@ -14,11 +14,11 @@ import numpy as np
 
 from disorder.errors import BadSetting, NothingToMeasure
 from disorder.metrics import average, share
-from disorder.predictions import ABSTAINED
 from disorder.randomness import digest
 from disorder.results.exhibits import Figure, Row, Table
 from disorder.transformations.rendering import variant_texts
 from disorder.types import ORIGINAL, Bools, Example, Floats, Ints, Pair, Score
+from disorder.types.predictions import ABSTAINED
 from disorder.verbs.explain.chart_style import domain, intervals, name, number
 from disorder.verbs.explain.result import Explained, bounds, said
 from disorder.verbs.explain.subject import PerturbedExamples, Subject

@@ -13,11 +13,11 @@ import numpy as np
 
 from disorder.errors import BadSetting, NothingToMeasure
 from disorder.metrics import share
-from disorder.predictions import ABSTAINED, with_abstention
 from disorder.randomness import digest, generator
 from disorder.registry import explanation
 from disorder.transformations.words import split
 from disorder.types import Floats, Ints
+from disorder.types.predictions import ABSTAINED, with_abstention
 from disorder.verbs.explain.neighbour_exhibits import (
     MinimalPair,
     MovableText,
