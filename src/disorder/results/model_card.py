@@ -18,8 +18,8 @@ from disorder.results.terminal import about, caveat_lines
 from disorder.results.wording import command
 from disorder.results.writing import meaning_of, shown, title_of
 from disorder.specs import split_spec
+from disorder.types import ORIGINAL
 
-ORIGINAL = "original"
 TASK = "text-classification"
 
 

@@ -22,9 +22,9 @@ from pydantic import BaseModel, Field
 from disorder.errors import BadData
 from disorder.requests.settings import DECLARED, Settings
 from disorder.results.run import SCHEMA_VERSION, Run
+from disorder.safe_io import MAX_REASON, read_json, validated
 from disorder.store.storage import place, write_atomically
 from disorder.types import Dataset, Example
-from disorder.untrusted_files import MAX_REASON, read_json, validated
 from disorder.visible_text import one_line
 
 if TYPE_CHECKING:
