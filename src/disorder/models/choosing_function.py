@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from disorder.errors import BadModel
-from disorder.predictions import ABSTAINS, ANSWERED, Predictions
 from disorder.types import Choice, Texts
+from disorder.types.predictions import ABSTAINS, ANSWERED, Predictions
 
 NEED = (
     "one answer per question: the place of an option from 0, its letter, its text, a list of "

@@ -13,10 +13,10 @@ import numpy as np
 
 from disorder.errors import BadModel
 from disorder.models.likelihood import LikelihoodModel
-from disorder.models.outputs.probabilities import softmax
+from disorder.models.outputs import softmax
 from disorder.models.protocols import Precision, Scores
-from disorder.predictions import ABSTAINS, ANSWERED, Predictions
 from disorder.types import Floats, Predictor, Texts
+from disorder.types.predictions import ABSTAINS, ANSWERED, Predictions
 
 PREFERRED = ("good", "bad")
 

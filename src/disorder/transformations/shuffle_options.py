@@ -7,6 +7,7 @@ import re
 import numpy as np
 from numpy.random import Generator
 
+from disorder.errors import DoesNotApply
 from disorder.registry import transformation
 from disorder.types import PositionRows, Sentence
 
@@ -25,6 +26,8 @@ def shuffle_options(sentence: Sentence, rng: Generator, count: int) -> PositionR
     of the above" keeps its place.
     """
     n = len(sentence)
+    if n < 2:
+        raise DoesNotApply("it has no options of its own")
     moved = [i for i, text in enumerate(sentence.words) if not ABOUT_OTHERS.search(text)]
     places = np.array(moved, dtype=np.int64)
     positions = np.tile(np.arange(n), (count, 1))

@@ -16,7 +16,7 @@ import numpy as np
 from disorder.errors import BadSetting, option
 from disorder.models.prompting.choosing import template_of
 from disorder.models.prompting.prompt import Prompt, Question
-from disorder.types import Choice, Floats, Shots, Task
+from disorder.types import Choice, Floats, Shots, Task, Texts
 
 By = Literal["letter", "likelihood", "normalised"]
 PROMPTS = {"letter": "choice", "likelihood": "continuation", "normalised": "continuation"}
@@ -44,6 +44,10 @@ class ChoicePrompt(Prompt):
             [shot.choice.question, *shot.choice.options, shot.label] for shot in self.choice_shots
         ]
         return [*super().contents, self.by, shown]
+
+    def questions(self, texts: Sequence[Texts]) -> list[Question]:
+        """One question per text, for a probe: the options are the letters themselves."""
+        return self.questions_about([Choice(a, self.words) for a, _ in texts])
 
     def questions_about(self, choices: Sequence[Choice]) -> list[Question]:
         """One question per choice."""

@@ -32,6 +32,10 @@ def prompt_for(
 
     `is_pair` says whether there are two texts; without it the task's own prompt decides.
     """
+    if task.kind == "choice":
+        from disorder.models.prompting.choice_prompt import choice_prompt
+
+        return choice_prompt(task, name=name, chat=chat)
     usual = usual_prompt(task, is_pair)
     if is_pair is None:
         is_pair = usual.texts == 2 or task.breaks == "b"

@@ -10,8 +10,8 @@ import numpy as np
 
 from disorder.models.prompting.choice_prompt import ChoicePrompt
 from disorder.models.prompting.prompt import Prompt, Question
-from disorder.predictions import ABSTAINED, Predictions
 from disorder.types import Choice, Costs, Floats, Texts
+from disorder.types.predictions import ABSTAINED, Predictions
 
 
 class PromptedModel:

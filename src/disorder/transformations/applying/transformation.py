@@ -84,7 +84,7 @@ class Transformation:
         return frozenset().union(cut, *(step.needs for step in self.steps))
 
     @property
-    def asks_others(self) -> bool:
+    def needs_context(self) -> bool:
         """Whether it uses a model or other data, so that its texts cannot be drawn again from the
         original text and the seed.
         """
@@ -300,8 +300,8 @@ class Transformation:
 
     def _first(self, example: Example, cut: Callable[[str], Sentence]) -> Sentence:
         """The units of the first text: its words, or items of a list."""
-        if self.perturbs == "options" and example.choice is not None:
-            return items_sentence(example.choice.options)
+        if self.perturbs == "options":
+            return items_sentence(example.choice.options if example.choice else ())
         return shots_sentence(example.shots) if example.shots else cut(example.text_a)
 
     @property
