@@ -12,8 +12,7 @@ from disorder.cli.output import console as new_console
 from disorder.cli.output import print_json
 from disorder.cli.resuming import resumable
 from disorder.errors import DisorderError
-from disorder.requests.commands import changed, command_line
-from disorder.requests.option import declared_in
+from disorder.requests.option import changed, command_line, declared_in
 from disorder.requests.train import AsksOptions, TrainOptions, TrainOutput
 
 if TYPE_CHECKING:

@@ -18,7 +18,7 @@ from pydantic import (
 from pydantic.dataclasses import dataclass
 
 from disorder.errors import BadData, DisorderError, UnknownName
-from disorder.requests.commands import resume_line
+from disorder.requests.settings import resume_line
 from disorder.results.conclusion import AnswerTable, Conclusion, WordBaseline
 from disorder.results.frames import data_frame
 from disorder.results.run_checks import binding

@@ -19,7 +19,7 @@ from disorder.papers.study.table_lines import (
     study_grid,
     why_not,
 )
-from disorder.requests.commands import changed, command_line
+from disorder.requests.option import changed, command_line
 from disorder.results.exhibits import Figure, Row, as_csv
 from disorder.results.grid import as_markdown as markdown_lines
 from disorder.results.markdown import as_text

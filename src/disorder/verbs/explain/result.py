@@ -10,8 +10,8 @@ from typing import Any
 
 from disorder.errors import DisorderError, NothingToMeasure, UnknownName, option
 from disorder.registry import ExplanationPart
-from disorder.requests.commands import changed, command_line
 from disorder.requests.explain import ExplainOptions
+from disorder.requests.option import changed, command_line
 from disorder.results import charts
 from disorder.results.exhibits import Figure, Picture, Row, Table, as_csv
 from disorder.results.number_text import MINUS, score_row, with_interval
