@@ -78,8 +78,13 @@ class FinishedRun:
         if not kept.any():
             return None
         positions = table.select(POSITIONS).filter(pa.array(kept))
-        turns = self.turns[places[kept]]
-        return RunSamples(turns, np.asarray(variants)[kept], positions, predictions[kept])
+        return RunSamples(
+            places[kept],
+            self.turns[places[kept]],
+            np.asarray(variants)[kept],
+            positions,
+            predictions[kept],
+        )
 
     def outcomes(self, spec: str) -> Outcomes | None:
         """What the model predicted under a transformation; None where no example could be used."""
@@ -174,10 +179,11 @@ class FinishedRun:
 
 @dataclass(frozen=True, eq=False)
 class RunSamples:
-    """The rows of one transformation: place of the example in the run, variant, word positions,
+    """The rows of one transformation: example, when it was predicted, variant, word positions,
     prediction.
     """
 
+    places: Ints
     turns: Ints
     variants: Ints
     positions: pa.Table
