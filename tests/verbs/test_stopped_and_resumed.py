@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import disorder
-from disorder.results.exhibits import Figure, Table
+from disorder.results.result import Figure, Table
 from disorder.store.store import ARRAYS, JOURNAL, UNFINISHED, Store, records
 from disorder.types import Score
 from disorder.verbs.explain import Explained
