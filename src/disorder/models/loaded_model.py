@@ -13,7 +13,6 @@ from typing import Any
 import numpy as np
 
 from disorder.errors import BadModel
-from disorder.memo import Memo
 from disorder.models.importance.by_word import MAX_KEPT, how, importance
 from disorder.models.importance.by_word import key_of as pair_key
 from disorder.models.inputs.variants import (
@@ -22,11 +21,9 @@ from disorder.models.inputs.variants import (
     TextInputs,
     VariantInputs,
 )
-from disorder.models.outputs.calibration import Calibration
-from disorder.models.outputs.probabilities import are_shares, checked
-from disorder.models.outputs.unread_replies import IS_UNREAD, UnreadReplies
+from disorder.models.outputs import IS_UNREAD, Calibration, UnreadReplies, are_shares, checked
 from disorder.models.prompting import PromptedModel
-from disorder.models.prompting.perturbed_parts import ShotsPrompt
+from disorder.models.prompting.prompt import ShotsPrompt
 from disorder.models.protocols import (
     Counting,
     Generates,
@@ -36,7 +33,10 @@ from disorder.models.protocols import (
     Timed,
     TokenUnits,
 )
-from disorder.predictions import (
+from disorder.store.kept import Memo
+from disorder.store.prediction_cache import KeptPredictions, PredictionCache, key_of
+from disorder.types import Costs, Floats, Pair, Predictor, Texts, TokenUnit, Variants
+from disorder.types.predictions import (
     ABSTAINED,
     ABSTAINS,
     ANSWERED,
@@ -44,8 +44,6 @@ from disorder.predictions import (
     Predictions,
     is_declined,
 )
-from disorder.store.prediction_cache import KeptPredictions, PredictionCache, key_of
-from disorder.types import Costs, Floats, Pair, Predictor, Texts, TokenUnit, Variants
 
 
 @dataclass

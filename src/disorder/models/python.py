@@ -25,7 +25,7 @@ from typing import Any
 import numpy as np
 
 from disorder.errors import BadModel, DisorderError, option
-from disorder.models.outputs.probabilities import checked, from_label_scores
+from disorder.models.outputs import checked, from_label_scores
 from disorder.models.pipeline import from_pipeline, is_pipeline
 from disorder.models.protocols import (
     ClassEstimator,
@@ -33,10 +33,10 @@ from disorder.models.protocols import (
     Labelled,
     ProbabilityEstimator,
 )
-from disorder.predictions import ABSTAINED, Predictions
 from disorder.registry import model
+from disorder.safe_io import reason
 from disorder.types import Floats, Predictor, Task, Texts
-from disorder.untrusted_files import reason
+from disorder.types.predictions import ABSTAINED, Predictions
 
 logger = logging.getLogger(__name__)
 
