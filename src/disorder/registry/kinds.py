@@ -121,20 +121,21 @@ class MetricPart(Part):
     are. `of` says what it measures: original and perturbed texts alike, any perturbed ones, those
     with several variants per example, those that keep the words and change their order, or
     questions whose options were put into other orders. `on` says whether predictions must be labels
-    or numbers (any: either), or are log-probabilities of the texts themselves. `shown` is where it appears: in every table, on pages only, among the
-    scores of permutations, or in files only; `position` orders it there. A metric with a
-    `parameter` is written NAME@VALUE and gets the value as its second argument; it is measured at
-    `points` unless others are requested. `needs_probabilities` marks one that says nothing of a
-    model that gives labels only, and is not measured there; `least_labels` is how many labels the
-    data must have, `copies` whether it is measured where one text is a copy of the other (always,
-    where the task has a default label, never). `watched` says how its interval is watched while
-    texts are predicted (`--stop-when`, `--fail-if`): as a mean of one value per example, as a ratio
-    of skills, or not (default: by the type that the function returns). `decided_at` gives, for
-    (task, fidelity, value of the parameter), the share of accepted permutations that decides an
-    example, where one does (`--curtail`). `depends_on_q` marks one whose expected value changes
-    with the number of permutations; `alone` says why a limit on it alone misleads, where it does: a
-    gate then names a better rule. `needs_skill` marks one that means nothing of a model without
-    skill: a gate then decides nothing by it.
+    or numbers (any: either), or are log-probabilities of the texts themselves. `shown` is where it
+    appears: in every table, on pages only, among the scores of permutations, or in files only;
+    `position` orders it there. A metric with a `parameter` is written NAME@VALUE and gets the value
+    as its second argument; it is measured at `points` unless others are requested.
+    `needs_probabilities` marks one that says nothing of a model that gives labels only, and is not
+    measured there; `least_labels` is how many labels the data must have, `copies` whether it is
+    measured where one text is a copy of the other (always, where the task has a default label,
+    never). `watched` says how its interval is watched while texts are predicted (`--stop-when`,
+    `--fail-if`): as a mean of one value per example, as a ratio of skills, or not (default: by the
+    type that the function returns). `decided_at` gives, for (task, fidelity, value of the
+    parameter), the share of accepted permutations that decides an example, where one does
+    (`--curtail`). `depends_on_q` marks one whose expected value changes with the number of
+    permutations; `alone` says why a limit on it alone misleads, where it does: a gate then names a
+    better rule. `needs_skill` marks one that means nothing of a model without skill: a gate then
+    decides nothing by it.
     """
 
     kind = "metric"
