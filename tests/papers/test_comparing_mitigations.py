@@ -13,12 +13,14 @@ from typing import Any
 import numpy as np
 import pytest
 
+import disorder
 from conftest import pairs
 from disorder.data import read_data
 from disorder.errors import BadSetting, DisorderError, UnknownName
 from disorder.papers.training import chosen_lines, held_out_score, mitigations
+from disorder.papers.training.mitigation_scores import model_judge
 from disorder.types import Dataset
-from disorder.verbs.train import TrainedModel, folder_name, train
+from disorder.verbs.train import TrainedModel, folder_name, perturbed_copies, train
 
 pytest.importorskip("torch", reason="needs torch")
 pytest.importorskip("safetensors", reason="needs safetensors")
@@ -132,3 +134,26 @@ def test_a_grid_needs_something_to_choose_by(reviews: Dataset, tmp_path: Path) -
     (tmp_path / "training.json").write_text('{"after": {}}')
     with pytest.raises(DisorderError, match="no score on held-out data"):
         held_out_score(tmp_path)
+
+
+def test_an_audit_abstains_where_the_comparison_does(reviews: Dataset, tmp_path: Path) -> None:
+    """One folder, one threshold: both verbs abstain on the same texts."""
+    settings = SMALL | {"epochs": 3, "may_abstain": 0.2}
+    trained = train("max_entropy", reviews, model="convnet", out=tmp_path / "m", settings=settings)
+    test = replace(reviews, examples=reviews.examples[:100])
+    judge = model_judge(trained.spec, test.task)
+    turned = perturbed_copies(test.examples, test.task, ["reverse"], seed=0, context=None)
+    run = disorder.audit(
+        trained.spec, test, with_="reverse", q=1, fidelity="paper", out=tmp_path / "r"
+    )
+    outcomes: dict[str, dict[str, str]] = {"original": {}, "reverse": {}}
+    for row in run.samples().to_pylist():
+        outcomes[row["transformation"]][row["example"]] = row["outcome"]
+    for kind, texts in (
+        ("original", [example.texts for example in test.examples]),
+        ("reverse", turned.texts),
+    ):
+        abstains = judge(texts)[0] < 0
+        found = [outcomes[kind][example.id] == "abstained" for example in test.examples]
+        assert abstains.any()
+        assert found == abstains.tolist()

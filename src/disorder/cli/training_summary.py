@@ -18,15 +18,17 @@ if TYPE_CHECKING:
 
 def show_training(trained: TrainedModel, console: Console) -> None:
     """Print the summary of a training."""
+    from disorder.verbs.train import learned_nothing
+
     record = trained.record
     after = record["after"]
-    lines = [_dev_score(trained), _speed(record)]
+    lines = [_dev_score(trained), learned_nothing(record), _speed(record)]
     for spec, reasons in record["skips"].items():
         for reason, n in reasons.items():
             lines.append(f"{spec}: {n:,} training examples left out ({reason})")
     lines += [*_span_scores(after), *_predictions(after), *_calibration(after)]
     lines.append(f"\nNext: disorder audit {trained.spec} {_audit_data(record)}")
-    for line in lines:
+    for line in filter(None, lines):
         print_line(console, line)
 
 

@@ -1,9 +1,8 @@
 """Calibration of a model: calibration.json in its folder, with a temperature and the probability
 below which to abstain.
 
-The temperature is applied wherever the folder is used; it changes how confident a prediction is,
-never which label it is. The threshold is not: an audit measures what a model predicts. `disorder
-mitigations` uses it.
+Both are applied wherever the folder is used. The temperature changes how confident a prediction is,
+never which label it is; below the threshold the model abstains, and the text gets no label.
 """
 
 from __future__ import annotations
@@ -16,7 +15,7 @@ import numpy as np
 
 from disorder.errors import BadData, BadModel
 from disorder.store.storage import write_atomically
-from disorder.types import Floats
+from disorder.types import Bools, Floats
 from disorder.untrusted_files import read_json, validated
 from disorder.visible_text import one_line
 
@@ -42,6 +41,14 @@ class Calibration:
         scaled = np.log(np.maximum(probabilities, TINY)) / self.temperature
         raised = np.exp(scaled - scaled.max(axis=1, keepdims=True))
         return np.asarray(raised / raised.sum(axis=1, keepdims=True))
+
+    def abstains_on(self, probabilities: Floats) -> Bools:
+        """Which rows of label probabilities lie below the threshold.
+
+        >>> Calibration(threshold=0.7).abstains_on(np.array([[0.8, 0.2], [0.4, 0.6]])).tolist()
+        [False, True]
+        """
+        return np.asarray(probabilities.max(axis=1) < (self.threshold or 0.0))
 
     def write(self, folder: Path) -> None:
         """Write calibration.json."""

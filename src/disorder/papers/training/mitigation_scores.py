@@ -5,14 +5,14 @@ but valid texts.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from disorder.data import read_data
 from disorder.metrics.statistics.intervals import mean
 from disorder.models import load
-from disorder.models.outputs.calibration import calibration_of
+from disorder.models.outputs.calibration import Calibration
 from disorder.predictions import predicted_label
 from disorder.types import ORIGINAL, Bools, Dataset, Example, Floats, Ints, Task, Texts
 
@@ -53,13 +53,16 @@ def model_judge(spec: str, task: Task) -> Judge:
     entropy as a share of the largest possible.
     """
     predictor = load(spec, task=task)
-    calibration = calibration_of(spec)
-    threshold = 0.0 if calibration is None else calibration.threshold or 0.0
+    calibration = predictor.calibration or Calibration()
+    # entropy is that of the network: an abstention below the threshold has none
+    network = predictor
+    if predictor.threshold is not None:
+        network = replace(predictor, calibration=replace(calibration, threshold=None))
 
     def judge(texts: Sequence[Texts]) -> tuple[Ints, Floats]:
-        found = predictor(texts)
-        labels = np.where(found.max(axis=1) < threshold, -1, predicted_label(found))
-        if predictor.abstains:
+        found = network(texts)
+        labels = np.where(calibration.abstains_on(found), -1, predicted_label(found))
+        if network.abstains:
             abstaining = np.maximum(1 - found.sum(axis=1), 0)[:, None]
             found = np.concatenate([found, abstaining], axis=1)
         entropies = -(found * np.log(np.maximum(found, 1e-300))).sum(axis=1)

@@ -16,6 +16,7 @@ from disorder.verbs.train.comparison import (
     with_prefix,
 )
 from disorder.verbs.train.devices import is_first_process
+from disorder.verbs.train.folder import learned_nothing
 from disorder.verbs.train.inputs import Inputs
 from disorder.verbs.train.perturbed_copies import perturbed_copies, salad_specs
 from disorder.verbs.train.recipe_plan import AfterPhase, Job, Loss, Phase
@@ -47,6 +48,7 @@ __all__ = [
     "comparison_request",
     "folder_name",
     "is_first_process",
+    "learned_nothing",
     "loop_setting_names",
     "perturbed_copies",
     "read_test_data",
