@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 import disorder
 from disorder.results.csv_text import FORMULA, NUMBER, cell_text, csv_text
 from disorder.results.exhibits import as_csv
-from disorder.verbs.explain.folder import write_csvs
+from disorder.verbs.explain.result import write_csvs
 from disorder.visible_text import visible
 from faults.laboratory import rows
 

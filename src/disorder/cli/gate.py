@@ -22,8 +22,8 @@ def gate(
 
     A rule is [TRANSFORMATION:]SCORE[[GROUP]] < or > NUMBER: "skill_kept > 0.8",
     "derange:wos[needs=order] < 0.3", "original:accuracy < 0.8", "*:agreement > 0.9" (under every
-    transformation). It is decided on the interval, see --on. Exit code 2: a rule cannot be decided
-    (bad rule, score not measured).
+    transformation). It is decided on the interval; where that includes the limit it is UNDECIDED,
+    with exit code 0 unless --undecided fail. Exit code 2: bad rule, or score not measured.
     """
     from disorder.results.badge import svg
     from disorder.results.gate import junit_xml, lines, notes, summary

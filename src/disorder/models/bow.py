@@ -23,7 +23,7 @@ import numpy as np
 
 from disorder.errors import BadData, BadModel
 from disorder.models.fingerprints import array_fingerprint, folder_fingerprint
-from disorder.models.outputs.probabilities import softmax
+from disorder.models.outputs import softmax
 from disorder.registry import model
 from disorder.types import Floats, Ints, Predictor, Task, Texts
 from disorder.untrusted_files import read_file, read_json

@@ -18,15 +18,19 @@ from disorder.errors import BadModel, DoesNotApply, MissingPackage, option
 from disorder.hub import hub_access
 from disorder.memo import Memo
 from disorder.models.causal_network import CausalNetwork
-from disorder.models.complete import check_complete
-from disorder.models.devices import best_device
-from disorder.models.fingerprints import hub_fingerprint
-from disorder.models.inputs.seams import Ids, PromptTokens, common_length, prompt_tokens
+from disorder.models.fingerprints import check_complete, hub_fingerprint
+from disorder.models.inputs.batches import best_device
+from disorder.models.inputs.prompt_tokens import (
+    Ids,
+    PromptTokens,
+    Stem,
+    common_length,
+    prompt_tokens,
+)
 from disorder.models.inputs.variants import all_texts, are_tokens, token_rows
 from disorder.models.likelihood import LikelihoodModel
 from disorder.models.prompting import Prompt, PromptedModel, Question, prompt_for
-from disorder.models.prompting.text_places import TextPlace, marked, text_places, with_moved
-from disorder.models.stems import Stem
+from disorder.models.prompting.template import TextPlace, marked, text_places, with_moved
 from disorder.registry import model
 from disorder.types import Floats, Predictor, Task, Texts, TokenUnit, Variants
 

@@ -22,11 +22,9 @@ from disorder.models.inputs.variants import (
     TextInputs,
     VariantInputs,
 )
-from disorder.models.outputs.calibration import Calibration
-from disorder.models.outputs.probabilities import are_shares, checked
-from disorder.models.outputs.unread_replies import IS_UNREAD, UnreadReplies
+from disorder.models.outputs import IS_UNREAD, Calibration, UnreadReplies, are_shares, checked
 from disorder.models.prompting import PromptedModel
-from disorder.models.prompting.perturbed_parts import ShotsPrompt
+from disorder.models.prompting.prompt import ShotsPrompt
 from disorder.models.protocols import (
     Counting,
     Generates,

@@ -15,10 +15,9 @@ from typing import Any
 import numpy as np
 
 from disorder.errors import BadModel, BadSetting, ModelStopped, option
-from disorder.models.outputs.unread_replies import UNREAD
+from disorder.models.outputs import UNREAD
 from disorder.models.prompting import Prompt, PromptedModel, Question, prompt_for
-from disorder.models.servers.addresses import Key, split_address
-from disorder.models.servers.answers import Answer, Way
+from disorder.models.servers.addresses import Key, Network, split_address
 from disorder.models.servers.client import (
     MAX_CONNECTIONS,
     MAX_RETRIES,
@@ -26,9 +25,8 @@ from disorder.models.servers.client import (
     Client,
     Rejected,
 )
-from disorder.models.servers.endpoint import Endpoint, Unusable
+from disorder.models.servers.endpoint import USUAL, Endpoint, RequestSettings, Unusable
 from disorder.models.servers.event_loop import as_they_come, run
-from disorder.models.servers.network import Network
 from disorder.models.servers.probing import (
     AUTO,
     Memory,
@@ -37,8 +35,7 @@ from disorder.models.servers.probing import (
     probed,
     ways_named,
 )
-from disorder.models.servers.request_settings import USUAL, RequestSettings
-from disorder.models.servers.writing import written, written_line
+from disorder.models.servers.replies import Answer, Way, written, written_line
 from disorder.predictions import Prediction, Predictions
 from disorder.registry import model
 from disorder.types import Floats, Predictor, Task, Texts

@@ -9,11 +9,13 @@ scikit-learn estimators) are described at the end.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Generator, Sequence
-from typing import Any, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
-from disorder.models.prompting.prompt import Question
 from disorder.predictions import Prediction, Predictions
 from disorder.types import Costs, Floats, Pair, Predictor, Texts, TokenUnit, Variants
+
+if TYPE_CHECKING:
+    from disorder.models.prompting.prompt import Question
 
 __all__ = [
     "Asked",

@@ -25,7 +25,7 @@ from typing import Any
 import numpy as np
 
 from disorder.errors import BadModel, DisorderError, option
-from disorder.models.outputs.probabilities import checked, from_label_scores
+from disorder.models.outputs import checked, from_label_scores
 from disorder.models.pipeline import from_pipeline, is_pipeline
 from disorder.models.protocols import (
     ClassEstimator,

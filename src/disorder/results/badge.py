@@ -13,6 +13,7 @@ from disorder.results.verdict import NAMES
 # white text has a contrast of more than 4.5 : 1 on each
 GREEN = "#1a7f37"
 RED = "#b3261e"
+AMBER = "#8a5a00"
 GREY = "#444c56"
 MARGIN = 7
 # widths of the letters in Verdana at 11 pixels; DejaVu Sans is as wide
@@ -29,9 +30,12 @@ LABEL = "word order"
 def svg(decision: Decision) -> str:
     """The badge: what is gated on the left, how it went on the right."""
     n = len(decision.rulings)
-    failed = sum(not ruling.passed for ruling in decision.rulings)
-    message = f"{failed} of {n} failed" if failed else f"{n} of {n} hold"
-    colour = RED if failed else GREEN
+    failed = sum(ruling.state == "failed" for ruling in decision.rulings)
+    undecided = sum(ruling.is_undecided for ruling in decision.rulings)
+    counts = [f"{failed} of {n} failed"] if failed else []
+    counts += [f"{undecided} of {n} undecided"] if undecided else []
+    message = ", ".join(counts) or f"{n} of {n} hold"
+    colour = RED if not decision.passed else AMBER if undecided else GREEN
     left = _width(LABEL)
     right = _width(message)
     size = f'width="{left + right}" height="{HEIGHT}"'

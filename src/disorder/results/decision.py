@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from collections.abc import Mapping
+from typing import Any, Literal
 
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, Field, computed_field, model_validator
 
 from disorder.results.conclusion import Conclusion
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
+
+State = Literal["passed", "failed", "undecided"]
+NAMES: Mapping[State, str] = {"passed": "PASS", "failed": "FAIL", "undecided": "UNDECIDED"}
 
 
 class Ruling(BaseModel):
@@ -24,9 +28,21 @@ class Ruling(BaseModel):
     low: float
     high: float
     n: int
-    passed: bool
-    is_sure: bool
+    passed: bool  # what it means for the gate; `--undecided` says so of an undecided rule
+    is_sure: bool  # whether the interval excludes the limit
     more_examples: int | None = None  # about how many would decide what is undecided
+    state: State
+    because: str = ""  # why it is undecided
+
+    @model_validator(mode="before")
+    @classmethod
+    def _of_schema_1(cls, record: Any) -> Any:
+        """Rulings of before had no state."""
+        if not isinstance(record, dict) or "state" in record:
+            return record
+        if record["passed"] and not record["is_sure"]:
+            return record | {"state": "undecided"}
+        return record | {"state": "passed" if record["passed"] else "failed"}
 
     @property
     def score(self) -> str:
@@ -41,15 +57,13 @@ class Ruling(BaseModel):
 
     @property
     def outcome(self) -> str:
-        """PASS, FAIL, or UNDECIDED where the interval includes the limit and that fails nothing."""
-        if self.is_undecided:
-            return "UNDECIDED"
-        return "PASS" if self.passed else "FAIL"
+        """PASS, FAIL or UNDECIDED."""
+        return NAMES[self.state]
 
     @property
     def is_undecided(self) -> bool:
-        """Whether the data decides nothing, and the rule did not fail for that."""
-        return self.passed and not self.is_sure
+        """Whether the data decides nothing."""
+        return self.state == "undecided"
 
 
 class Decision(BaseModel):
@@ -59,15 +73,18 @@ class Decision(BaseModel):
     run: str
     model: str
     data: str
-    on: str
+    by: str = "interval"
+    undecided: str = "pass"
     passed: bool
     rulings: list[Ruling]
     conclusion: Conclusion | None = None  # that of the run
     notes: list[str] = Field(default_factory=list)
 
+    @computed_field  # type: ignore[prop-decorator]
     @property
-    def state(self) -> Literal["passed", "failed", "undecided"]:
-        """What the rules say together; undecided is no pass."""
-        if not self.passed:
+    def state(self) -> State:
+        """What the rules say together: one that failed fails all, and undecided is no pass."""
+        states = {ruling.state for ruling in self.rulings}
+        if "failed" in states:
             return "failed"
-        return "undecided" if any(each.is_undecided for each in self.rulings) else "passed"
+        return "undecided" if "undecided" in states else "passed"

@@ -22,10 +22,8 @@ NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 def lines(decision: Decision) -> Iterator[str]:
     """One line per rule, then what to do about rules that the interval leaves undecided."""
     for r in decision.rulings:
-        more = (
-            f"; about {r.more_examples:,} more examples would decide it" if r.more_examples else ""
-        )
-        told = one_line(f"{r.score} is {r.found}; fails if {r.operator} {r.limit:g}{more}")
+        why = f"; {r.because}" if r.because else ""
+        told = one_line(f"{r.score} is {r.found}; fails if {r.operator} {r.limit:g}{why}")
         yield f"{r.outcome:<16} {told}"
     if advice := _advice(decision):
         yield advice
@@ -43,32 +41,33 @@ def _caveats(decision: Decision) -> Sequence[Caveat]:
 
 
 def _advice(decision: Decision) -> str:
-    undecided = sum(not r.is_sure for r in decision.rulings)
+    """What undecided rules mean for the gate, and which option says otherwise."""
+    undecided = sum(r.is_undecided for r in decision.rulings)
     if not undecided:
         return ""
-    what = "1 rule is" if undecided == 1 else f"{undecided} rules are"
-    return (
-        f"{what} undecided: the interval includes the limit. More examples narrow it; "
-        "--on says which rules fail until then."
-    )
+    rules = "1 rule is undecided" if undecided == 1 else f"{undecided} rules are undecided"
+    if decision.undecided == "fail":
+        return f"{rules}, and so the gate fails (--undecided fail)."
+    return f"{rules}, which fails nothing unless you say --undecided fail."
 
 
 def junit_xml(decision: Decision) -> str:
     """One test case per rule, as CI systems read it."""
     failures = sum(not r.passed for r in decision.rulings)
-    undecided = sum(r.is_undecided for r in decision.rulings)
+    skipped = sum(r.is_undecided and r.passed for r in decision.rulings)
     counts = {"tests": str(len(decision.rulings)), "failures": str(failures), "errors": "0"}
     root = ElementTree.Element("testsuites", {"name": "disorder gate", **counts})
     title = _xml(f"{decision.model} on {decision.data}")
     suite = ElementTree.SubElement(
-        root, "testsuite", {"name": title, **counts, "skipped": str(undecided), "time": "0"}
+        root, "testsuite", {"name": title, **counts, "skipped": str(skipped), "time": "0"}
     )
     for r in decision.rulings:
         name = _xml(f"fail if {r.score} {r.operator} {r.limit:g}")
         case = ElementTree.SubElement(
             suite, "testcase", {"classname": "disorder.gate", "name": name, "time": "0"}
         )
-        message = _xml(f"{r.score} is {r.found}; {r.outcome} on {decision.on}")
+        why = f" ({r.because})" if r.because else ""
+        message = _xml(f"{r.score} is {r.found}; {r.outcome} by {decision.by}{why}")
         if not r.passed:
             ElementTree.SubElement(
                 case, "failure", {"message": message, "type": "gate"}
@@ -92,23 +91,30 @@ def _xml(text: str) -> str:
 
 def summary(decision: Decision) -> str:
     """A Markdown table with one row per rule."""
-    n_failed = sum(not r.passed for r in decision.rulings)
-    n_undecided = sum(r.is_undecided for r in decision.rulings)
-    head = "all rules hold"
-    if n_undecided:
-        head = f"no rule failed, {n_undecided} of {len(decision.rulings)} undecided"
-    if n_failed:
-        head = f"{n_failed} of {len(decision.rulings)} rules failed"
     table = as_markdown(_rulings(decision))
-    about = f"{code(decision.model)} on {code(decision.data)}, decided on {decision.on}."
+    about = f"{code(decision.model)} on {code(decision.data)}, decided by {decision.by}."
     advice = [_advice(decision), ""] if _advice(decision) else []
     notes = [line for note in decision.notes for line in (f"Note: {code(note)}", "")]
     notes += [line for each in _caveats(decision) for line in (f"Caveat: {code(each.text)}", "")]
     said = []
     if decision.conclusion is not None:
         said = [code(sentence(decision.conclusion)), "", f"How conclusions are drawn: {PAGE}", ""]
-    head_lines = [f"### disorder gate: {head}", "", about, "", *said]
+    head_lines = [f"### disorder gate: {_head(decision)}", "", about, "", *said]
     return "\n".join([*head_lines, *table, "", *advice, *notes])
+
+
+def _head(decision: Decision) -> str:
+    """How many rules failed and how many are undecided."""
+    total = len(decision.rulings)
+    failed = sum(r.state == "failed" for r in decision.rulings)
+    undecided = sum(r.is_undecided for r in decision.rulings)
+    if not failed and not undecided:
+        return "all rules hold"
+    parts = [f"{failed} of {total} rules failed" if failed else "no rule failed"]
+    if undecided:
+        fails = ", which fails the gate" if decision.undecided == "fail" else ""
+        parts.append(f"{undecided} of {total} undecided{fails}")
+    return ", ".join(parts)
 
 
 def _rulings(decision: Decision) -> Grid:
@@ -129,6 +135,6 @@ def _rulings(decision: Decision) -> Grid:
 
 
 def _mark(ruling: Ruling) -> str:
-    if ruling.is_undecided:
+    if ruling.is_undecided and ruling.passed:
         return "⚠"
     return "✅" if ruling.passed else "❌"

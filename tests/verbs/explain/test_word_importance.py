@@ -27,8 +27,7 @@ from disorder.verbs.explain.explanations.gradients import by_gradients
 from disorder.verbs.explain.explanations.leave_one_out import by_leaving_out
 from disorder.verbs.explain.explanations.lime import by_lime, coefficients, masks, nearness
 from disorder.verbs.explain.word_drawings import WeighedLine, importance_drawing
-from disorder.verbs.explain.word_importance import weighed
-from disorder.verbs.explain.word_masking import cut, masked, n_words
+from disorder.verbs.explain.word_importance import cut, masked, n_words, weighed
 
 Write = Callable[..., Path]
 SENTIMENT = Task("toy", ("negative", "positive"), "a")

@@ -14,7 +14,7 @@ import pytest
 import disorder
 from disorder.data import read_data
 from disorder.models import load
-from disorder.models.outputs.calibration import calibration_of
+from disorder.models.outputs import calibration_of
 from disorder.verbs.train import train
 
 pytest.importorskip("torch", reason="needs torch")

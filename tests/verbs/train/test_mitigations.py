@@ -18,8 +18,7 @@ from conftest import pairs
 from disorder.data import read_data
 from disorder.errors import BadData, BadSetting, DisorderError, UnknownName
 from disorder.models import load
-from disorder.models.outputs.calibration import calibration_of
-from disorder.models.outputs.probabilities import softmax
+from disorder.models.outputs import calibration_of, softmax
 from disorder.predictions import predicted_label
 from disorder.types import Dataset, Task
 from disorder.verbs.train import (

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
-from disorder.models.prompting.prompt import Question
 from disorder.models.protocols import Asked, Tokens
 from disorder.predictions import Predictions
 from disorder.store.prediction_cache import Segments
 from disorder.transformations.rendering import variant_texts
 from disorder.types import Floats, Ints, PositionRows, Predictor, Texts, Variants
+
+if TYPE_CHECKING:
+    from disorder.models.prompting.prompt import Question
 
 
 class ModelInputs(Protocol):

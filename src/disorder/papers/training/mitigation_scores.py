@@ -12,7 +12,7 @@ import numpy as np
 from disorder.data import read_data
 from disorder.metrics.statistics.intervals import mean
 from disorder.models import load
-from disorder.models.outputs.calibration import Calibration
+from disorder.models.outputs import Calibration
 from disorder.predictions import predicted_label
 from disorder.types import ORIGINAL, Bools, Dataset, Example, Floats, Ints, Task, Texts
 

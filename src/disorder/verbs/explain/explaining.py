@@ -32,8 +32,7 @@ from disorder.store.kept import records
 from disorder.store.store import Store
 from disorder.transformations import Transformation, parse
 from disorder.types import Dataset, Progress
-from disorder.verbs.explain.folder import write_folder
-from disorder.verbs.explain.result import Explained, Explanations, section_of
+from disorder.verbs.explain.result import Explained, Explanations, section_of, write_folder
 from disorder.verbs.explain.several_models import short_names, together
 from disorder.verbs.explain.subject import Subject
 from disorder.verbs.model_loading import loaded_model

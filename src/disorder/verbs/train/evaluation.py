@@ -13,7 +13,7 @@ import numpy as np
 from disorder.errors import DisorderError
 from disorder.metrics import scores
 from disorder.metrics.statistics.ranks import rank_correlation
-from disorder.models.outputs.probabilities import softmax
+from disorder.models.outputs import softmax
 from disorder.types import Floats, Score, Task
 from disorder.verbs.outcomes import original_outcomes
 from disorder.verbs.train.inputs import Inputs

@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 
 from disorder.models.prompting import Question
-from disorder.models.servers.answers import Answer, Unfit
 from disorder.models.servers.client import Rejected
 from disorder.models.servers.endpoint import Endpoint, Reply, Unusable
+from disorder.models.servers.replies import Answer, Unfit
 from disorder.predictions import REFUSED
 
 NAME = "label"
