@@ -16,7 +16,7 @@ import numpy as np
 
 from disorder.data import groups
 from disorder.errors import NothingToMeasure
-from disorder.results.exhibits import Row
+from disorder.results.result import Row
 from disorder.store.kept import ARRAYS, Arrays
 from disorder.store.store import Store
 from disorder.types import ORIGINAL, Bools, Floats, Ints, Score, Task, Texts
