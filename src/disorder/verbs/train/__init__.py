@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from disorder.verbs.train.calibrating import HELD_OUT
 from disorder.verbs.train.comparison import (
+    TrainingCounts,
     TrainingSource,
     comparison_request,
     folder_name,
@@ -41,6 +42,7 @@ __all__ = [
     "Phase",
     "TrainableModel",
     "TrainedModel",
+    "TrainingCounts",
     "TrainingRequest",
     "TrainingSource",
     "WordSettings",
