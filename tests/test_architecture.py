@@ -22,8 +22,8 @@ LAYERS = (
     {"verbs"},
     {"data", "transformations", "models", "metrics"},
     {"requests", "store", "results", "engines"},
-    {"types", "errors", "registry", "specs", "randomness", "untrusted_files", "visible_text"}
-    | {"parquet_size", "predictions", "memo", "hub", "languages", "steps", "standard_output"},
+    {"types", "errors", "registry", "specs", "randomness", "languages", "safe_io"}
+    | {"visible_text", "steps", "standard_output"},
 )  # the papers' own, which nothing imports → surfaces → verbs → parts → middle → base
 # the only steps sideways, apart from verb to verb: results are written through the store, which
 # knows none of them

@@ -21,14 +21,14 @@ from disorder.data import read_data
 from disorder.errors import BadData, DisorderError
 from disorder.models import load
 from disorder.models.inputs.variants import text_segments
-from disorder.predictions import Predictions
 from disorder.results.page import page
 from disorder.results.run import Run
 from disorder.results.run_folder import read_run
+from disorder.safe_io import parse_json, read_file, read_json
 from disorder.store.examples_file import read_examples
 from disorder.store.prediction_cache import key_of
 from disorder.types import Task
-from disorder.untrusted_files import parse_json, read_file, read_json
+from disorder.types.predictions import Predictions
 from disorder.verbs.audit import audit, resume
 from disorder.web.run_library import DamagedRun, RunLibrary
 from disorder.web.run_list import listed_runs

@@ -21,9 +21,9 @@ from disorder.models import load
 from disorder.models.bow import Bow
 from disorder.models.outputs import Calibration, calibration_of
 from disorder.models.servers.replies import WrittenReply
-from disorder.predictions import FAILED, Predictions, is_declined, predicted_label
 from disorder.store.samples import sample_table
 from disorder.types import Example, Outcomes, Task, Texts
+from disorder.types.predictions import FAILED, Predictions, is_declined, predicted_label
 
 
 class Guard:

@@ -15,8 +15,6 @@ import numpy as np
 from cachetools import LRUCache
 
 from disorder.errors import BadModel, DoesNotApply, MissingPackage, option
-from disorder.hub import hub_access
-from disorder.memo import Memo
 from disorder.models.causal_network import CausalNetwork
 from disorder.models.fingerprints import check_complete, hub_fingerprint
 from disorder.models.inputs.batches import best_device
@@ -32,6 +30,8 @@ from disorder.models.likelihood import LikelihoodModel
 from disorder.models.prompting import Prompt, PromptedModel, Question, prompt_for
 from disorder.models.prompting.template import TextPlace, marked, text_places, with_moved
 from disorder.registry import model
+from disorder.store.hub import hub_access
+from disorder.store.kept import Memo
 from disorder.types import Floats, Predictor, Task, Texts, TokenUnit, Variants
 
 # texts that begin differently, to find where the part that all prompts share ends

@@ -13,7 +13,6 @@ from typing import Any
 import numpy as np
 
 from disorder.errors import BadModel, MissingPackage
-from disorder.hub import hub_access, why_not_loaded
 from disorder.models.fingerprints import check_complete, hub_fingerprint
 from disorder.models.hf_network import HFNetwork
 from disorder.models.importance.gradients import (
@@ -31,6 +30,7 @@ from disorder.models.inputs.variants import all_texts
 from disorder.models.outputs import softmax
 from disorder.models.question_answering import is_question_answering
 from disorder.registry import model
+from disorder.store.hub import hub_access, why_not_loaded
 from disorder.types import Floats, Pair, Predictor, Task, Texts, TokenUnit, Variants
 
 CONFIGS = ("config.json", "adapter_config.json")  # one of which every model folder has

@@ -13,7 +13,6 @@ from typing import Any
 import numpy as np
 
 from disorder.errors import BadModel
-from disorder.memo import Memo
 from disorder.models.importance.by_word import MAX_KEPT, how, importance
 from disorder.models.importance.by_word import key_of as pair_key
 from disorder.models.inputs.variants import (
@@ -34,7 +33,10 @@ from disorder.models.protocols import (
     Timed,
     TokenUnits,
 )
-from disorder.predictions import (
+from disorder.store.kept import Memo
+from disorder.store.prediction_cache import KeptPredictions, PredictionCache, key_of
+from disorder.types import Costs, Floats, Pair, Predictor, Texts, TokenUnit, Variants
+from disorder.types.predictions import (
     ABSTAINED,
     ABSTAINS,
     ANSWERED,
@@ -42,8 +44,6 @@ from disorder.predictions import (
     Predictions,
     is_declined,
 )
-from disorder.store.prediction_cache import KeptPredictions, PredictionCache, key_of
-from disorder.types import Costs, Floats, Pair, Predictor, Texts, TokenUnit, Variants
 
 
 @dataclass

@@ -15,11 +15,11 @@ from disorder.models.loaded_model import LoadedModel
 from disorder.models.outputs import calibration_of, label_columns
 from disorder.models.protocols import Batching, Costly, Precision
 from disorder.models.python import as_predictor, with_own_names
-from disorder.predictions import predicted_label
 from disorder.registry import ModelPart, part, parts
+from disorder.safe_io import check_regular_files, reason
 from disorder.store.prediction_cache import PredictionCache
 from disorder.types import Floats, Predictor, Task, Texts
-from disorder.untrusted_files import check_regular_files, reason
+from disorder.types.predictions import predicted_label
 
 PROMPT = "prompt"  # what loaders of language models take beside the task
 CACHE = "cache_folder"  # what loaders take that remember something beside predictions

@@ -36,9 +36,9 @@ from disorder.models.servers.probing import (
     ways_named,
 )
 from disorder.models.servers.replies import Answer, Way, written, written_line
-from disorder.predictions import Prediction, Predictions
 from disorder.registry import model
 from disorder.types import Floats, Predictor, Task, Texts
+from disorder.types.predictions import Prediction, Predictions
 
 AHEAD = 2  # texts that wait for each connection, so that none is ever idle
 

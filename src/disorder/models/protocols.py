@@ -11,8 +11,8 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Generator, Sequence
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
-from disorder.predictions import Prediction, Predictions
 from disorder.types import Costs, Floats, Pair, Predictor, Texts, TokenUnit, Variants
+from disorder.types.predictions import Prediction, Predictions
 
 if TYPE_CHECKING:
     from disorder.models.prompting.prompt import Question

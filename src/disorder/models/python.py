@@ -33,10 +33,10 @@ from disorder.models.protocols import (
     Labelled,
     ProbabilityEstimator,
 )
-from disorder.predictions import ABSTAINED, Predictions
 from disorder.registry import model
+from disorder.safe_io import reason
 from disorder.types import Floats, Predictor, Task, Texts
-from disorder.untrusted_files import reason
+from disorder.types.predictions import ABSTAINED, Predictions
 
 logger = logging.getLogger(__name__)
 

@@ -19,8 +19,8 @@ from disorder.results.terminal import about, caveat_lines
 from disorder.results.verdict import PAGE, capitalised
 from disorder.results.wording import command
 from disorder.specs import split_spec
+from disorder.types import ORIGINAL
 
-ORIGINAL = "original"
 TASK = "text-classification"
 
 

@@ -16,7 +16,7 @@ from pydantic import BaseModel, Field
 
 from disorder.errors import BadData
 from disorder.requests.settings import DECLARED, Settings
-from disorder.untrusted_files import validated
+from disorder.safe_io import validated
 from disorder.visible_text import one_line
 
 if TYPE_CHECKING:

@@ -18,9 +18,9 @@ from typing import Any
 from disorder.errors import BadData
 from disorder.results.run import SCHEMA_VERSION, Run
 from disorder.results.run_checks import check_run
+from disorder.safe_io import MAX_REASON, read_json, validated
 from disorder.store.storage import place, write_atomically
 from disorder.types import Dataset, Example
-from disorder.untrusted_files import MAX_REASON, read_json, validated
 from disorder.visible_text import one_line
 
 PACKAGES = ("disorder", "numpy", "onnxruntime", "tokenizers")

@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import Any
 
 from disorder.errors import BadData
+from disorder.safe_io import read_json
 from disorder.store.storage import sync_tree, write_atomically
-from disorder.untrusted_files import read_json
 
 NEWEST = "newest.json"
 NAME = re.compile(r"[0-9]+(-[0-9]+)*")  # of a checkpoint

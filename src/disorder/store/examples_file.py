@@ -9,10 +9,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from disorder.errors import BadData
+from disorder.safe_io import read_parquet
 from disorder.store.samples import storable
 from disorder.store.storage import write_atomically
 from disorder.types import Example
-from disorder.untrusted_files import read_parquet
 
 EXAMPLES = pa.schema(
     [

@@ -10,21 +10,23 @@ from __future__ import annotations
 import io
 import json
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, fields, is_dataclass
 from functools import cached_property
 from hashlib import blake2b
 from pathlib import Path
+from threading import Lock
 from typing import Any, Generic, TypeVar
 from zipfile import BadZipFile
 
 import numpy as np
+from cachetools import LRUCache
 from numpy.typing import NDArray
 
 from disorder.errors import BadData
+from disorder.safe_io import MAX_JSON, MAX_PARQUET, parse_json, read_file, validated
 from disorder.store.storage import add_line, is_on_disk, make_folder, write_atomically
-from disorder.untrusted_files import MAX_JSON, MAX_PARQUET, parse_json, read_file, validated
 from disorder.visible_text import one_line
 
 JOURNAL = "journal.jsonl"
@@ -32,6 +34,8 @@ NO_NAME = frozenset("/\\") | {chr(code) for code in range(32)}
 Arrays = dict[str, NDArray[Any]]
 Entry = dict[str, Any]
 T = TypeVar("T")
+K = TypeVar("K", bound=Hashable)
+N_KEPT = 20_000  # results in memory: about 40 MB of short arrays
 
 
 @dataclass(frozen=True)
@@ -187,3 +191,28 @@ def made_of(facts: Mapping[str, Any]) -> str:
 
 def _line(entry: Mapping[str, Any]) -> bytes:
     return (json.dumps(entry, ensure_ascii=False) + "\n").encode("utf-8", "backslashreplace")
+
+
+class Memo(Generic[K, T]):
+    """The `n` results used last, in memory, by key; safe for threads. With `size_of` it is the sum
+    of their sizes that stays within `n`. Unlike `cachetools.cached` it takes a batch of keys, and
+    computes the missing ones together.
+    """
+
+    def __init__(self, n: int = N_KEPT, size_of: Callable[[T], float] | None = None) -> None:
+        self._results: LRUCache[K, T] = LRUCache(maxsize=n, getsizeof=size_of)
+        self._lock = Lock()
+
+    def __call__(self, keys: Sequence[K], make: Callable[[Sequence[int]], Sequence[T]]) -> list[T]:
+        """One result per key; `make` gets the indices of the keys without one, each key once, and
+        returns their results.
+        """
+        with self._lock:
+            found = {key: self._results[key] for key in keys if key in self._results}
+        missing = {key: i for i, key in enumerate(keys) if key not in found}
+        if missing:
+            made = dict(zip(missing, make(list(missing.values())), strict=True))
+            with self._lock:
+                self._results.update(made)
+            found |= made
+        return [found[key] for key in keys]

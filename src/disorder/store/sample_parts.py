@@ -19,11 +19,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from disorder.errors import BadData
-from disorder.parquet_size import most_unpacked
+from disorder.safe_io import most_unpacked, parse_parquet
 from disorder.store.kept import Entry, Kept
 from disorder.store.samples import READ_SCHEMA, SCHEMA, check_unique, checked_samples
 from disorder.types import ORIGINAL
-from disorder.untrusted_files import parse_parquet
 from disorder.visible_text import one_line
 
 SAMPLES = "samples"  # their folder

@@ -45,6 +45,16 @@ def place(address: str | Path) -> Path:
     return found  # type: ignore[no-any-return]
 
 
+def default_cache_folder() -> Path:
+    """Where predictions of models and trained translators are kept: DISORDER_CACHE, or `disorder`
+    in the user's cache folder ($XDG_CACHE_HOME or ~/.cache on Linux).
+    """
+    from platformdirs import user_cache_path
+
+    given = os.environ.get("DISORDER_CACHE")
+    return Path(given) if given else user_cache_path("disorder", appauthor=False)
+
+
 def is_on_disk(path: Path) -> bool:
     """Whether files can be moved and added to, not only put and fetched whole."""
     return isinstance(path, Path)

@@ -19,8 +19,8 @@ from disorder.data import read_data
 from disorder.errors import BadData, BadSetting, DisorderError, UnknownName
 from disorder.models import load
 from disorder.models.outputs import calibration_of, softmax
-from disorder.predictions import predicted_label
 from disorder.types import Dataset, Task
+from disorder.types.predictions import predicted_label
 from disorder.verbs.train import (
     Job,
     TrainedModel,

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Protocol
 import numpy as np
 
 from disorder.models.protocols import Asked, Tokens
-from disorder.predictions import Predictions
 from disorder.store.prediction_cache import Segments
 from disorder.transformations.rendering import variant_texts
 from disorder.types import Floats, Ints, PositionRows, Predictor, Texts, Variants
+from disorder.types.predictions import Predictions
 
 if TYPE_CHECKING:
     from disorder.models.prompting.prompt import Question

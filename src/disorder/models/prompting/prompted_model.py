@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from disorder.models.prompting.prompt import Prompt, Question
-from disorder.predictions import ABSTAINED, Predictions
 from disorder.types import Costs, Floats, Texts
+from disorder.types.predictions import ABSTAINED, Predictions
 
 
 class PromptedModel:

@@ -55,12 +55,12 @@ from disorder.papers.study.study_settings import StudySettings
 from disorder.papers.study.table_lines import title
 from disorder.papers.study.workbench import LEARNING, Workbench
 from disorder.results.saving import record_of
+from disorder.safe_io import read_json, reason
 from disorder.specs import split_spec
 from disorder.steps import Steps
 from disorder.store.store import Store
 from disorder.transformations import parse
 from disorder.types import Progress
-from disorder.untrusted_files import read_json, reason
 
 BEYOND = "beyond"  # the name of items that are of no paper
 MAY_DIFFER = ("models", "data", "names")  # between a study and its continuation

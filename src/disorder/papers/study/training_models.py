@@ -16,9 +16,9 @@ from disorder.papers.study.naming import hashed_folder_name, raw_data, short_nam
 from disorder.papers.study.part_settings import canonical
 from disorder.papers.study.workbench import Workbench
 from disorder.papers.training import Design, Finding, designs, mitigations
+from disorder.safe_io import read_json
 from disorder.specs import split_spec
 from disorder.types import ORIGINAL
-from disorder.untrusted_files import read_json
 from disorder.verbs.train import TrainingRequest, TrainingSource, train_once, with_prefix
 
 # as the papers do: no epoch is picked, and nothing is kept apart of the training data

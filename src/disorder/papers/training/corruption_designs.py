@@ -22,7 +22,6 @@ from disorder.models import LoadedModel, load
 from disorder.papers.fields import DesignsFields
 from disorder.papers.requests import DesignsOptions
 from disorder.papers.training.finished_designs import Design, DesignsRequest, write_designs
-from disorder.predictions import predicted_label
 from disorder.requests.keywords import takes_options
 from disorder.results.notebook_progress import shown_progress
 from disorder.specs import listed
@@ -30,6 +29,7 @@ from disorder.steps import Steps
 from disorder.store.store import Store
 from disorder.transformations import parse
 from disorder.types import ORIGINAL, Bools, Dataset, Floats, Ints, Progress, Score, Texts
+from disorder.types.predictions import predicted_label
 from disorder.verbs.context import RunContext
 from disorder.verbs.train import (
     SETTING_NAMES,
@@ -152,7 +152,7 @@ def _one_seed(
     found = {PLAIN: _is_right(plain, test, everything, originals)}
     for spec in specs:
         places, texts = perturbed_test(spec, test, request.seed, plain, request.data_dir)
-        asks = plain_spec if parse(spec).asks_others else None
+        asks = plain_spec if parse(spec).needs_context else None
         own = replace(request, on=[spec], asks=asks)
         perturbed = load(trained(spec, own), task=test.task)
         found["corrupt-train", spec, ORIGINAL] = _is_right(perturbed, test, everything, originals)
@@ -171,7 +171,7 @@ def perturbed_test(
     """Which test examples the transformation applies to, and one perturbed copy of each; the model
     says which words matter.
     """
-    context = RunContext(model, vocabulary(test), data_dir) if parse(spec).asks_others else None
+    context = RunContext(model, vocabulary(test), data_dir) if parse(spec).needs_context else None
     perturbed = perturbed_copies(test.examples, test.task, [spec], seed=seed, context=context)
     if not perturbed.texts:
         reasons = ", ".join(perturbed.skips[spec])

@@ -9,9 +9,9 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+from disorder.safe_io import read_json, validated
 from disorder.store.storage import write_atomically
 from disorder.types import Score
-from disorder.untrusted_files import read_json, validated
 
 FOUND = "designs.json"
 ABOUT = "request.json"

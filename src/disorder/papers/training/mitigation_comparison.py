@@ -36,13 +36,13 @@ from disorder.papers.training.setting_grid import best_of, grid_of, held_out_sco
 from disorder.registry import RecipePart, part
 from disorder.requests.keywords import takes_options
 from disorder.results.notebook_progress import shown_progress
+from disorder.safe_io import read_json
 from disorder.specs import format_part, parse_part
 from disorder.steps import Steps
 from disorder.store.storage import write_atomically
 from disorder.store.store import Store
 from disorder.transformations import parse
 from disorder.types import ORIGINAL, Dataset, Fidelity, Floats, Ints, Progress, Texts
-from disorder.untrusted_files import read_json
 from disorder.verbs.context import RunContext
 from disorder.verbs.train import (
     SETTING_NAMES,

@@ -13,8 +13,8 @@ from disorder.data import read_data
 from disorder.metrics.statistics.intervals import mean
 from disorder.models import load
 from disorder.models.outputs import Calibration
-from disorder.predictions import predicted_label
 from disorder.types import ORIGINAL, Bools, Dataset, Example, Floats, Ints, Task, Texts
+from disorder.types.predictions import predicted_label
 
 ALL = "all"  # every transformation together, or every example
 RARE_ORDERS = {

@@ -84,7 +84,7 @@ class Transformation:
         return frozenset().union(cut, *(step.needs for step in self.steps))
 
     @property
-    def asks_others(self) -> bool:
+    def needs_context(self) -> bool:
         """Whether it uses a model or other data, so that its texts cannot be drawn again from the
         original text and the seed.
         """

@@ -19,7 +19,6 @@ from disorder.errors import DisorderError, ModelStopped
 from disorder.metrics.statistics.noise_floor import noise_floor, repeated_texts
 from disorder.models.inputs.truncation import reads_beginning_only
 from disorder.models.prompting import findings
-from disorder.predictions import predicted_label
 from disorder.randomness import generator
 from disorder.requests.settings import Settings
 from disorder.results.run import EarlyStop, Record, Run
@@ -31,6 +30,7 @@ from disorder.store.storage import make_folder
 from disorder.transformations import Transformation
 from disorder.transformations.words import NATURAL
 from disorder.types import ORIGINAL, Dataset, Floats, Progress
+from disorder.types.predictions import predicted_label
 from disorder.verbs.audit.block import BlockPredictor
 from disorder.verbs.audit.budget import Budget
 from disorder.verbs.audit.conclusions import (

@@ -22,7 +22,6 @@ import pyarrow as pa
 from disorder.data import vocabulary
 from disorder.errors import DoesNotApply
 from disorder.models import LoadedModel, some_variants
-from disorder.predictions import Predictions, predicted_label
 from disorder.requests.settings import Settings
 from disorder.store.samples import sample_table
 from disorder.transformations import Transformation, parse
@@ -31,6 +30,7 @@ from disorder.transformations.positions.single_rows import unchanged
 from disorder.transformations.rendering import shown_texts
 from disorder.transformations.words import split
 from disorder.types import ORIGINAL, Bools, Costs, Dataset, Example, Ints, Task, Texts, Variants
+from disorder.types.predictions import Predictions, predicted_label
 from disorder.verbs.audit.division import Block
 from disorder.verbs.context import RunContext
 
@@ -157,7 +157,7 @@ class BlockPredictor:
 
     def _kept_texts(self, spec: str, variants: Sequence[Variants]) -> list[list[Texts]] | None:
         """The perturbed texts, where they cannot be drawn again from the text and the seed."""
-        if not self.transformation(spec).asks_others and not self.is_drawn_once:
+        if not self.transformation(spec).needs_context and not self.is_drawn_once:
             return None
         return [shown_texts(each) for each in variants]
 
@@ -182,7 +182,7 @@ class BlockPredictor:
         self, spec: str, examples: Sequence[Example]
     ) -> Iterator[Variants | DoesNotApply]:
         chosen = self.transformation(spec)
-        context = self._context if chosen.asks_others else None
+        context = self._context if chosen.needs_context else None
         apply = partial(
             chosen.apply_all,
             task=self.task,

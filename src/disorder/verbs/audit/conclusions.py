@@ -177,7 +177,7 @@ def neighbours_under(
     """What a transformation leaves of neighbouring words, on some examples; None where that cannot
     be said.
     """
-    if transformation.asks_others:
+    if transformation.needs_context:
         return None
     counts = np.zeros(4)
     for example in examples[:N_SAMPLED]:

@@ -14,13 +14,13 @@ import numpy as np
 
 from disorder.errors import DisorderError, DoesNotApply
 from disorder.metrics import references, step_counts
-from disorder.predictions import predicted_label
 from disorder.requests.settings import Settings
 from disorder.results.conclusion import Caveat, Conclusion
 from disorder.results.run import EarlyStop, Omitted, Record
 from disorder.transformations import Transformation
 from disorder.transformations.applying.transformation import CONTROL_OF, SAME_AS_ORIGINAL
 from disorder.types import Bools, Dataset, Example, Floats, Ints, Outcomes, Variants
+from disorder.types.predictions import predicted_label
 from disorder.verbs.audit.conclusions import concluded
 from disorder.verbs.audit.describing import answers, figures, noteworthy
 from disorder.verbs.audit.order_kinds import ModelBehaviour, RunFacts

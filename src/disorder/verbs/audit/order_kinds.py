@@ -22,10 +22,10 @@ from disorder.metrics.statistics.kinds import (
 )
 from disorder.metrics.statistics.natural_outcomes import NaturalOutcomes
 from disorder.metrics.statistics.three_ratios import ThreeRatios
-from disorder.predictions import ABSTAINED
 from disorder.results.conclusion import Caveat, Conclusion
 from disorder.results.run import DIGITS
 from disorder.types import Outcomes, Score
+from disorder.types.predictions import ABSTAINED
 
 MOST = 1_000.0  # times as many examples: more is no help to name
 STEPS = 12  # of a bisection

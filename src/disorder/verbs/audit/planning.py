@@ -68,7 +68,7 @@ def with_controls(plan: Sequence[Transformation], settings: Settings) -> list[Tr
         return list(plan)
     found: list[Transformation] = []
     for each in plan:
-        is_of_texts = each.keeps_words and not each.asks_others
+        is_of_texts = each.keeps_words and not each.needs_context
         found += [replace(each, is_control=True), each] if is_of_texts else [each]
     return found
 

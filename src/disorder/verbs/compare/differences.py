@@ -90,7 +90,7 @@ class Comparing:
             if first is None or second is None or mine is None or theirs is None:
                 self._note(f"{spec} is not compared: no example could be used")
                 continue
-            if parse(spec).asks_others:
+            if parse(spec).needs_context:
                 self._note(f"{spec}: each model has its own perturbed texts, paired by example")
             elif not first.draws_as(second):
                 raise DisorderError(

@@ -161,7 +161,7 @@ class FinishedRun:
         settings = self.run.settings
         q = int(settings["q"])
         # those that depend on a model or other data always draw the full number
-        if settings.get("short") != "use" or transformation.asks_others:
+        if settings.get("short") != "use" or transformation.needs_context:
             samples.n_variants[chosen] = transformation.count(q)
             return
         task, seed = self.run.full_task, self.run.seed

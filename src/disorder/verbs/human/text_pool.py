@@ -98,7 +98,7 @@ class TextPool:
         """The perturbed texts of one example by variant: drawn again, or as stored where the
         transformation depends on a model or on other data.
         """
-        if self.folder is None or not self.transformation(transformation).asks_others:
+        if self.folder is None or not self.transformation(transformation).needs_context:
             return dict(enumerate(variant_texts(self.perturbed(example, transformation))))
         if transformation not in self._written:
             self._written[transformation] = read_written_texts(self.folder, transformation)
@@ -138,7 +138,8 @@ class TextPool:
         drawn = {
             (text.example.id, text.transformation, text.variant)
             for text in texts
-            if text.variant is not None and not self.transformation(text.transformation).asks_others
+            if text.variant is not None
+            and not self.transformation(text.transformation).needs_context
         }
         if self.folder is None or not drawn:
             return

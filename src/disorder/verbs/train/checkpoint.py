@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from disorder.errors import BadData, option
+from disorder.safe_io import read_json, reason, validated
 from disorder.store.checkpoints import Checkpoints
-from disorder.untrusted_files import read_json, reason, validated
 from disorder.verbs.train.folder import saving_weights
 
 STATE = "state.json"

@@ -13,8 +13,8 @@ from typing import Any, Literal
 from pydantic import BaseModel
 
 from disorder.errors import BadData, CannotWrite
+from disorder.safe_io import read_json, reason, validated
 from disorder.store.storage import cannot_write, make_folder, write_atomically
-from disorder.untrusted_files import read_json, reason, validated
 
 PACKAGES = ("disorder", "torch", "transformers", "numpy", "safetensors")
 Record = dict[str, Any]

@@ -19,10 +19,10 @@ from disorder.requests.commands import command_line
 from disorder.requests.keywords import takes_options
 from disorder.requests.train import AsksOptions, TrainOptions
 from disorder.results.notebook_progress import shown_progress
+from disorder.safe_io import validated
 from disorder.store.storage import sync_tree
 from disorder.store.store import Store
 from disorder.types import Dataset, Progress, Score
-from disorder.untrusted_files import validated
 from disorder.verbs.model_loading import named_again
 from disorder.verbs.train.calibrating import write_calibration
 from disorder.verbs.train.devices import OneDevice, choose_devices, is_first_process

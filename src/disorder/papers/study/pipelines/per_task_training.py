@@ -15,7 +15,6 @@ from typing import Any
 
 from disorder.data import named_set_of
 from disorder.errors import BadModel, DisorderError, MissingData, option
-from disorder.hub import hub_access
 from disorder.papers.study.auditing import audit_once
 from disorder.papers.study.availability import is_available
 from disorder.papers.study.naming import raw_data, short_name, title_of
@@ -33,9 +32,10 @@ from disorder.papers.study.training_models import (
 from disorder.papers.study.workbench import LEARNING, Workbench
 from disorder.registry import NetworkPart, parts
 from disorder.results.run import Run
+from disorder.safe_io import read_json
 from disorder.specs import split_spec
+from disorder.store.hub import hub_access
 from disorder.types import Score
-from disorder.untrusted_files import read_json
 
 CLASSIFIER = "ForSequenceClassification"
 PLAIN = TrainingArm()

@@ -17,11 +17,10 @@ from hypothesis import strategies as st
 
 from disorder.data import read_data
 from disorder.errors import BadData
-from disorder.parquet_size import check_unpacked
+from disorder.safe_io import check_unpacked, parse_parquet
 from disorder.store.kept import checksum
 from disorder.store.sample_parts import SampleParts
 from disorder.store.samples import SCHEMA
-from disorder.untrusted_files import parse_parquet
 from disorder.verbs.audit.pipeline import audit
 
 N_ROWS = 400

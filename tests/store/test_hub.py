@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from disorder.errors import BadModel
-from disorder.hub import hub_access
+from disorder.store.hub import hub_access
 
 constants: Any = pytest.importorskip("huggingface_hub.constants", reason="needs huggingface_hub")
 
@@ -25,7 +25,7 @@ def no_network(monkeypatch: pytest.MonkeyPatch) -> list[object]:
         raise OSError("Name or service not known")
 
     monkeypatch.setattr(socket, "create_connection", refuse)
-    monkeypatch.setattr("disorder.hub.getproxies", dict)
+    monkeypatch.setattr("disorder.store.hub.getproxies", dict)
     monkeypatch.setattr(constants, "HF_HUB_OFFLINE", False)
     monkeypatch.delenv("HF_HUB_OFFLINE", raising=False)
     return tried

@@ -15,7 +15,7 @@ from typing import Any, Literal, Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
-from disorder.predictions import Predictions, predicted_label
+from disorder.types.predictions import Predictions, predicted_label
 
 Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]
