@@ -103,12 +103,15 @@ def comparison_request(data: Any, options: Mapping[str, object]) -> TrainingRequ
 
 @dataclass(frozen=True)
 class TrainingCounts:
-    """How much a model learned from: examples, rows over all epochs, updates of the weights."""
+    """How much a model learned from: examples (and of them those that no transformation applied
+    to), rows over all epochs, updates of the weights.
+    """
 
     n_examples: int
     n_rows: int
     n_updates: int
     n_epochs: int
+    n_unperturbed: int
 
     @classmethod
     def of(cls, folder: Path) -> TrainingCounts:
@@ -119,8 +122,13 @@ class TrainingCounts:
                 f"{folder} holds a training of an older version, which did not count its updates; "
                 f"choose another {option('out')}"
             )
-        counts = (int(record[name]) for name in ("n_train", "n_rows", "n_updates"))
-        return cls(*counts, len(record["curve"]))
+        return cls(
+            n_examples=int(record["n_train"]),
+            n_rows=int(record["n_rows"]),
+            n_updates=int(record["n_updates"]),
+            n_epochs=len(record["curve"]),
+            n_unperturbed=sum(sum(reasons.values()) for reasons in record["skips"].values()),
+        )
 
     def after(self, first: TrainingCounts) -> TrainingCounts:
         """The counts of a training that continued from another one."""
@@ -129,6 +137,7 @@ class TrainingCounts:
             self.n_rows + first.n_rows,
             self.n_updates + first.n_updates,
             self.n_epochs + first.n_epochs,
+            self.n_unperturbed,
         )
 
 
