@@ -19,7 +19,13 @@ from disorder.papers.training import Design, Finding, designs, mitigations
 from disorder.safe_io import read_json
 from disorder.specs import split_spec
 from disorder.types import ORIGINAL
-from disorder.verbs.train import TrainingRequest, TrainingSource, train_once, with_prefix
+from disorder.verbs.train import (
+    EQUAL_ARMS,
+    TrainingRequest,
+    TrainingSource,
+    train_once,
+    with_prefix,
+)
 
 # as the papers do: no epoch is picked, and nothing is kept apart of the training data
 LAST_EPOCH = {"epoch": "last"}
@@ -158,7 +164,7 @@ def _request(
     papers = usual if model.startswith("hf:") else {}
     return {
         "model": model,
-        "settings": {**fixed, **papers, **bench.settings.of_training},
+        "settings": {**EQUAL_ARMS, **fixed, **papers, **bench.settings.of_training},
         "limit": bench.settings.limit,
         "device": bench.settings.device,
         "columns": bench.settings.columns,

@@ -5,7 +5,7 @@ but valid texts.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -15,6 +15,7 @@ from disorder.models import load
 from disorder.models.outputs import Calibration
 from disorder.types import ORIGINAL, Bools, Dataset, Example, Floats, Ints, Task, Texts
 from disorder.types.predictions import predicted_label
+from disorder.verbs.train import TrainingCounts
 
 ALL = "all"  # every transformation together, or every example
 RARE_ORDERS = {
@@ -23,6 +24,8 @@ RARE_ORDERS = {
 }
 PLAIN_ORDER = "plain"
 ABSTAINED_MORE = "abstained_more"  # than in plain order
+TRAIN = "train"  # the texts that counts of training are about
+COUNTS = ("n_examples", "n_rows", "n_updates")
 
 MeasureKey = tuple[str, str, str]  # metric, texts, group
 FindingKey = tuple[str, str, str, str, str]  # mitigation, trained on, metric, texts, group
@@ -46,6 +49,17 @@ class Finding:
     high: float
     n: int
     by_seed: tuple[float, ...]
+
+
+@dataclass
+class SeedFindings:
+    """What was measured with one seed: a number per test example, what each model learned from,
+    and the plain model that each mitigation is compared with.
+    """
+
+    values: dict[FindingKey, Floats] = field(default_factory=dict)
+    counts: dict[tuple[str, str], TrainingCounts] = field(default_factory=dict)
+    controls: dict[str, str] = field(default_factory=dict)
 
 
 def model_judge(spec: str, task: Task) -> Judge:
@@ -161,3 +175,16 @@ def _finding(key: FindingKey, stacked: Floats) -> Finding:
     )
     by_seed = tuple(round(float(np.nanmean(each[is_there])), 6) for each in stacked)
     return Finding(*key, value, low, high, score.n, by_seed)
+
+
+def counted(per_seed: Sequence[SeedFindings]) -> list[Finding]:
+    """What each model learned from: training examples, rows over all epochs, updates."""
+    found = []
+    for name, on in per_seed[0].counts:
+        counts = [each.counts[name, on] for each in per_seed if (name, on) in each.counts]
+        for metric in COUNTS:
+            by_seed = tuple(float(getattr(each, metric)) for each in counts)
+            value = float(np.mean(by_seed))
+            key = (name, on, metric, TRAIN, ALL)
+            found.append(Finding(*key, value, min(by_seed), max(by_seed), len(counts), by_seed))
+    return found

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from disorder.verbs.train.calibrating import HELD_OUT
 from disorder.verbs.train.comparison import (
+    EQUAL_ARMS,
+    TrainingCounts,
     TrainingSource,
     comparison_request,
     folder_name,
@@ -31,6 +33,7 @@ from disorder.verbs.train.training_settings import (
 )
 
 __all__ = [
+    "EQUAL_ARMS",
     "HELD_OUT",
     "SETTING_NAMES",
     "AfterPhase",
@@ -41,6 +44,7 @@ __all__ = [
     "Phase",
     "TrainableModel",
     "TrainedModel",
+    "TrainingCounts",
     "TrainingRequest",
     "TrainingSource",
     "WordSettings",

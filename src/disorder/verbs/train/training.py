@@ -270,4 +270,6 @@ def _results(
         },
         "seconds": round(seconds, 3),
         "examples_per_second": round(state.n_learned / max(state.seconds, 1e-9), 1),
+        "n_rows": state.n_learned,
+        "n_updates": state.n_updates,
     }
