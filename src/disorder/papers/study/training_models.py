@@ -23,6 +23,7 @@ from disorder.verbs.train import (
     EQUAL_ARMS,
     TrainingRequest,
     TrainingSource,
+    loop_setting_names,
     train_once,
     with_prefix,
 )
@@ -37,13 +38,14 @@ class TrainingArm:
     """One way to train: the recipe, the texts to train on, and settings of its own.
 
     Some recipes store a threshold below which the model abstains; with `never_abstains` it is
-    removed.
+    removed. `of` names the arm whose trained model it begins from.
     """
 
     recipe: str = "plain"
     on: Sequence[str] = ()
     settings: Mapping[str, str] = field(default_factory=dict)
     never_abstains: bool = False
+    of: str = ""
 
 
 def perturbed_by(arms: Mapping[str, TrainingArm]) -> list[str]:
@@ -60,14 +62,20 @@ def train_model(
     seed: int,
     usual: Mapping[str, str],
     dev: Any = None,
+    start: str | None = None,
 ) -> str:
     """The spec of a model trained in one way on the bench's training data.
 
     `name` tells this way from others of the same model; `usual` are the paper's settings. `dev` is
-    data to score answers on, where those are trained.
+    data to score answers on, where those are trained; `start` a trained model to begin from, which
+    keeps the settings of its network.
     """
     out = bench.folder / "models" / hashed_folder_name(model, name, f"seed-{seed}")
     base = TrainingRequest(data=bench.train, **_request(bench, model, usual))
+    if start is not None:
+        names = loop_setting_names()
+        kept = {key: value for key, value in base.settings.items() if key in names}
+        base = replace(base, model=start, settings=kept)
     request = replace(
         base,
         recipe=arm.recipe,
