@@ -11,8 +11,7 @@ from disorder.cli.folders import new_folder, resumable
 from disorder.cli.output import console as new_console
 from disorder.cli.output import print_json
 from disorder.errors import DisorderError
-from disorder.requests.commands import changed, command_line
-from disorder.requests.option import declared_in
+from disorder.requests.option import changed, command_line, declared_in
 from disorder.requests.train import AsksOptions, TrainOptions, TrainOutput
 
 if TYPE_CHECKING:

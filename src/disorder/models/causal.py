@@ -31,7 +31,7 @@ from disorder.models.prompting import Prompt, PromptedModel, Question, prompt_fo
 from disorder.models.prompting.template import TextPlace, marked, text_places, with_moved
 from disorder.registry import model
 from disorder.store.hub import hub_access
-from disorder.store.kept import Memo
+from disorder.store.store import Memo
 from disorder.types import Floats, Predictor, Task, Texts, TokenUnit, Variants
 
 # texts that begin differently, to find where the part that all prompts share ends

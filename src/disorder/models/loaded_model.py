@@ -33,8 +33,8 @@ from disorder.models.protocols import (
     Timed,
     TokenUnits,
 )
-from disorder.store.kept import Memo
 from disorder.store.prediction_cache import KeptPredictions, PredictionCache, key_of
+from disorder.store.store import Memo
 from disorder.types import Costs, Floats, Pair, Predictor, Texts, TokenUnit, Variants
 from disorder.types.predictions import (
     ABSTAINED,

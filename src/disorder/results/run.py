@@ -20,8 +20,7 @@ from pydantic import (
 from pydantic.dataclasses import dataclass
 
 from disorder.errors import BadData, DisorderError, UnknownName
-from disorder.requests.commands import resume_line
-from disorder.requests.settings import DECLARED
+from disorder.requests.settings import DECLARED, resume_line
 from disorder.results.conclusion import AnswerTable, Conclusion, WordBaseline
 from disorder.results.row_export import data_frame
 from disorder.store.sample_parts import SampleParts

@@ -24,8 +24,7 @@ from disorder.requests.settings import Settings
 from disorder.results.conclusion import verdict
 from disorder.results.run import EarlyStop, Record, Run
 from disorder.results.run_folder import majority_share, write_run
-from disorder.store.examples_file import write_examples
-from disorder.store.sample_parts import SampleParts
+from disorder.store.sample_parts import SampleParts, write_examples
 from disorder.store.storage import make_folder
 from disorder.transformations import Transformation
 from disorder.transformations.words import NATURAL

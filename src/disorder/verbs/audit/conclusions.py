@@ -14,8 +14,8 @@ from disorder.errors import DoesNotApply
 from disorder.metrics import SkillRatio
 from disorder.metrics.statistics.kinds import KindLimits
 from disorder.metrics.statistics.natural_outcomes import is_by_families
-from disorder.requests.commands import changed, command_line
 from disorder.requests.groups import ReadingOptions
+from disorder.requests.option import changed, command_line
 from disorder.requests.settings import Settings
 from disorder.results.conclusion import MAIN, Caveat, Conclusion, WordBaseline
 from disorder.results.run import DIGITS, Run

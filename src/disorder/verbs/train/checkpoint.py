@@ -14,7 +14,7 @@ from typing import Any
 
 from disorder.errors import BadData, option
 from disorder.safe_io import read_json, reason, validated
-from disorder.store.checkpoints import Checkpoints
+from disorder.store.store import Checkpoints
 from disorder.verbs.train.folder import saving_weights
 
 STATE = "state.json"

@@ -18,7 +18,7 @@ import numpy as np
 
 from disorder.errors import BadData, DisorderError
 from disorder.results.progress import Steps
-from disorder.store.checkpoints import Checkpoints
+from disorder.store.store import Checkpoints
 from disorder.types import Ints, Progress
 from disorder.verbs.train.batches import epoch_batches, group_by_step, share_batches, to_tensors
 from disorder.verbs.train.checkpoint import (

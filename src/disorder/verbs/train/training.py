@@ -15,8 +15,8 @@ from typing import Any, Unpack
 from disorder.errors import BadData, DisorderError, option
 from disorder.models.fingerprints import path_fingerprint
 from disorder.models.loading import loading
-from disorder.requests.commands import command_line
 from disorder.requests.keywords import takes_options
+from disorder.requests.option import command_line
 from disorder.requests.train import AsksOptions, TrainOptions
 from disorder.results.progress import shown_progress
 from disorder.safe_io import validated

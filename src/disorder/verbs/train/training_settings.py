@@ -94,9 +94,9 @@ def sort_settings(
     """Sort settings as typed to the recipe, the loop and the network; a name that none of them has
     is an error.
     """
-    owners = {"recipe": recipe, "loop": Part(name="train", function=LoopSettings)}
+    owners = {"recipe": recipe, "loop": Part(name="train").with_function(LoopSettings)}
     if network is not None:
-        owners["words"] = Part(name=network.name, function=WordSettings)
+        owners["words"] = Part(name=network.name).with_function(WordSettings)
         owners["network"] = network
     by_owner: dict[str, dict[str, Any]] = {
         owner: {} for owner in ("recipe", "loop", "words", "network")
