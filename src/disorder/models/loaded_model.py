@@ -72,10 +72,13 @@ class LoadedModel:
 
     @property
     def fingerprint(self) -> str:
-        """A hash of the model itself, and of the temperature of its logits."""
-        if self.calibration is None or not self.predictor.fingerprint:
-            return self.predictor.fingerprint
-        return f"{self.predictor.fingerprint}/{self.calibration.temperature}"
+        """A hash of the model itself, of the temperature of its logits and of its threshold."""
+        found = self.predictor.fingerprint
+        if self.calibration is None or not found:
+            return found
+        found = f"{found}/{self.calibration.temperature}"
+        threshold = self.calibration.threshold
+        return found if threshold is None else f"{found}/{threshold}"
 
     def __call__(self, texts: Sequence[Texts] | Sequence[str], /) -> Floats:
         """Probabilities of the task's labels, one row per text or pair of texts; zeros where the
@@ -122,11 +125,16 @@ class LoadedModel:
         if self.labels and self.no_answer != "skip":
             is_said = raw.is_failed if self.no_answer == "abstain" else is_declined(outcomes)
             outcomes = np.where(is_said, ABSTAINS, outcomes)
-        if (outcomes != ANSWERED).any():
-            aligned[outcomes == ABSTAINS] = 0.0
         # What is kept on disk is single precision: round here, once, so that every path decides on
         # the same numbers.
-        return Predictions(aligned.astype(np.float32).astype(np.float64), outcomes)
+        aligned = aligned.astype(np.float32).astype(np.float64)
+        if self.threshold is not None:
+            assert self.calibration is not None
+            is_below = self.calibration.abstains_on(aligned) & (outcomes == ANSWERED)
+            outcomes = np.where(is_below, ABSTAINS, outcomes)
+        if (outcomes != ANSWERED).any():
+            aligned[outcomes == ABSTAINS] = 0.0
+        return Predictions(aligned, outcomes)
 
     def _cached(self, inputs: ModelInputs, cache: PredictionCache) -> Predictions:
         """Predictions from the cache, and from the model where there are none."""
@@ -295,7 +303,12 @@ class LoadedModel:
                 f"logits are divided by the temperature {self.calibration.temperature:.3g} "
                 "(calibration.json)"
             )
-        if self.abstains:
+        if self.threshold is not None:
+            found.append(
+                f"the model abstains where its top probability is below {self.threshold:.3g} "
+                "(calibration.json)"
+            )
+        if self._has_invalid_label:
             found.append(
                 f"a text that the model calls {ABSTAINED!r} gets none of the labels: "
                 "it is accepted by no score"
@@ -331,6 +344,15 @@ class LoadedModel:
     @property
     def abstains(self) -> bool:
         """Whether the model can say that a text is none."""
+        return self._has_invalid_label or self.threshold is not None
+
+    @property
+    def threshold(self) -> float | None:
+        """The top probability below which the model abstains, where its folder says so."""
+        return None if self.calibration is None else self.calibration.threshold
+
+    @property
+    def _has_invalid_label(self) -> bool:
         return self.columns is not None and bool((self.columns.sum(axis=1) == 0).any())
 
 
