@@ -14,7 +14,7 @@ from conftest import NLI
 from disorder.errors import BadModel, UnknownName
 from disorder.models import load
 from disorder.models.inputs.batches import by_length
-from disorder.models.outputs.probabilities import checked, softmax
+from disorder.models.outputs import checked, softmax
 from disorder.types import Task, Texts
 
 TEXTS: list[Texts] = [("a b", "c"), ("d", "e f")]

@@ -15,7 +15,7 @@ from disorder import audit, explain
 from disorder.data import read_data
 from disorder.errors import BadModel, BadSetting, DisorderError, DoesNotApply
 from disorder.models import LoadedModel, load
-from disorder.models.inputs.pieces import token_units
+from disorder.models.inputs.tokens import token_units
 from disorder.transformations import parse
 from disorder.types import Example, Texts, Variants
 from disorder.verbs.context import RunContext

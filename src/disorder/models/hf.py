@@ -13,28 +13,24 @@ from typing import Any
 import numpy as np
 
 from disorder.errors import BadModel, MissingPackage
-from disorder.hub import hub_access, why_not_loaded
-from disorder.models.complete import check_complete
-from disorder.models.devices import best_device
-from disorder.models.fingerprints import hub_fingerprint
-from disorder.models.fitting_batches import Feed
+from disorder.models.fingerprints import check_complete, hub_fingerprint
 from disorder.models.hf_network import HFNetwork
 from disorder.models.importance.gradients import (
     TARGETS,
     by_side,
     is_telling,
     token_scores,
+    walked,
     watching,
 )
-from disorder.models.importance.integrated_gradients import walked
-from disorder.models.inputs.encoded import EncodedInputs
-from disorder.models.inputs.pieces import is_fast
-from disorder.models.inputs.token_blocks import Encoded
-from disorder.models.inputs.tokens import PROBES, WordTokens
+from disorder.models.inputs.batches import Feed, best_device
+from disorder.models.inputs.token_blocks import Encoded, EncodedInputs
+from disorder.models.inputs.tokens import PROBES, WordTokens, is_fast
 from disorder.models.inputs.variants import all_texts
-from disorder.models.outputs.answer_spans import is_question_answering
-from disorder.models.outputs.probabilities import softmax
+from disorder.models.outputs import softmax
+from disorder.models.question_answering import is_question_answering
 from disorder.registry import model
+from disorder.store.hub import hub_access, why_not_loaded
 from disorder.types import Floats, Pair, Predictor, Task, Texts, TokenUnit, Variants
 
 CONFIGS = ("config.json", "adapter_config.json")  # one of which every model folder has

@@ -13,11 +13,17 @@ from typing import Any
 import numpy as np
 
 from disorder.errors import BadModel, BadSetting
-from disorder.models.devices import free_memory, thread_pool
-from disorder.models.fitting_batches import Feed, FittingBatches
 from disorder.models.importance.attention import encoder_attentions, encoder_heads, without_heads
-from disorder.models.inputs.batches import by_length, max_input_length, token_budget
-from disorder.models.inputs.pieces import Spans, is_fast, token_spans, whole_words
+from disorder.models.inputs.batches import (
+    Feed,
+    FittingBatches,
+    by_length,
+    free_memory,
+    max_input_length,
+    thread_pool,
+    token_budget,
+)
+from disorder.models.inputs.tokens import Spans, is_fast, token_spans, whole_words
 from disorder.models.protocols import Head
 from disorder.types import Floats, Ints, Pair, Texts
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -11,14 +12,15 @@ from typing import Any
 from disorder.errors import BadModel, DisorderError, option
 from disorder.models.likelihood import likelihood_of
 from disorder.models.loaded_model import LoadedModel
-from disorder.models.outputs.calibration import calibration_of
-from disorder.models.outputs.label_columns import label_columns
-from disorder.models.protocols import Batching, Costly, Precision
+from disorder.models.outputs import calibration_of, label_columns
+from disorder.models.preference import preference_of
+from disorder.models.protocols import Batching, Chooses, Costly, Precision
 from disorder.models.python import as_predictor, with_own_names
 from disorder.registry import ModelPart, part, parts
+from disorder.safe_io import check_regular_files, reason
 from disorder.store.prediction_cache import PredictionCache
-from disorder.types import Predictor, Task
-from disorder.untrusted_files import check_regular_files, reason
+from disorder.types import Floats, Predictor, Task, Texts
+from disorder.types.predictions import predicted_label
 
 PROMPT = "prompt"  # what loaders of language models take beside the task
 CACHE = "cache_folder"  # what loaders take that remember something beside predictions
@@ -43,9 +45,18 @@ def load(
     answer: "skip", "abstain", or "declined": abstain where the model read the text.
     """
     title = model if isinstance(model, str) else name_of(model)
-    predictor = with_own_names(_predictor(model, task, options or {}, cache), labels or {}, task)
+    predictor = _predictor(model, task, options or {}, cache)
+    if labels:
+        predictor = with_own_names(predictor, labels, task)
     if task.is_likelihood:
         predictor = likelihood_of(title, predictor)
+    if task.kind == "pair":
+        predictor = preference_of(title, predictor)
+    if task.kind == "choice" and not isinstance(predictor, Chooses):
+        raise BadModel(
+            f"{title} predicts fixed labels; multiple choice needs a language model (causal:…, "
+            "openai:…), or a function that takes a question with its options"
+        )
     if batch_size is not None and isinstance(predictor, Batching):
         predictor.batch_size = batch_size
     if precision != "fp32":
@@ -158,3 +169,50 @@ def _set_precision(name: str, predictor: Predictor, precision: str) -> None:
             f"{name} runs in one precision only; {option('precision', precision)} is for hf: models"
         )
     predictor.use_precision(precision)
+
+
+CANDIDATES = ("bf16", "int8")
+WORTH = 1.15  # times faster, or it is not worth it
+
+
+def choose_precision(
+    load: Callable[[str], LoadedModel], texts: Sequence[Texts], agree: float
+) -> tuple[str, str]:
+    """The fastest precision whose predictions agree with fp32 on at least `agree` of a sample, and
+    a line that says so.
+    """
+    sample = list(texts)
+    exact = load("fp32")
+    expected, seconds = _timed(exact, sample)
+    best = "fp32"
+    note = "precision fp32: no faster one agrees"
+    for precision in _offered(exact):
+        try:
+            predictions, took = _timed(load(precision), sample)
+        except DisorderError as error:
+            return "fp32", f"precision fp32: {error}"
+        rate = float((predicted_label(predictions) == predicted_label(expected)).mean())
+        if rate >= agree and took * WORTH < seconds:
+            best = precision
+            seconds = took
+            note = (
+                f"precision {precision}: {rate:.3f} of {len(sample)} sampled predictions "
+                f"agree with fp32 (bound {agree})"
+            )
+    return best, note
+
+
+def _offered(model: LoadedModel) -> tuple[str, ...]:
+    """The faster precisions that a model can run in; all, to be told why, if it has but one."""
+    if not isinstance(model.predictor, Precision):
+        return CANDIDATES
+    return tuple(each for each in CANDIDATES if each in model.predictor.precisions)
+
+
+def _timed(predictor: LoadedModel, sample: Sequence[Texts]) -> tuple[Floats, float]:
+    """Predictions without the cache, the time of the second of two runs."""
+    predictor.cache = None
+    predictions = predictor(sample)
+    began = time.perf_counter()
+    predictor(sample)
+    return predictions, time.perf_counter() - began

@@ -14,9 +14,9 @@ import numpy as np
 from disorder.errors import BadModel
 from disorder.models.fingerprints import folder_fingerprint
 from disorder.models.inputs.batches import by_length, max_input_length, n_threads
-from disorder.models.inputs.encoded import EncodedInputs
+from disorder.models.inputs.token_blocks import EncodedInputs
 from disorder.models.inputs.tokens import WordTokens
-from disorder.models.outputs.probabilities import softmax
+from disorder.models.outputs import softmax
 from disorder.registry import model
 from disorder.types import Floats, Ints, Predictor, Task, Texts, TokenUnit, Variants
 

@@ -17,8 +17,8 @@ import numpy as np
 
 from disorder.errors import BadModel
 from disorder.models.hf import hf_predictor
-from disorder.models.outputs.answer_spans import is_question_answering
-from disorder.models.outputs.probabilities import from_label_scores
+from disorder.models.outputs import from_label_scores
+from disorder.models.question_answering import is_question_answering
 from disorder.types import Floats, Predictor, Texts
 
 

@@ -17,7 +17,6 @@ import numpy as np
 import pyarrow as pa
 
 from disorder.errors import BadData, DisorderError, DoesNotApply, option
-from disorder.predictions import predicted_label
 from disorder.store.samples import no_answers_of, predictions_of, storable
 from disorder.transformations import Transformation
 from disorder.transformations.applying.transformation import SAME_AS_ORIGINAL
@@ -32,6 +31,7 @@ from disorder.types import (
     Variants,
     shows_probabilities,
 )
+from disorder.types.predictions import predicted_label
 from disorder.verbs.outcomes import OutcomeFacts, build_outcomes, gold_of
 from disorder.visible_text import one_line
 

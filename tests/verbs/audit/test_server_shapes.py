@@ -10,7 +10,7 @@ import disorder
 from conftest import Command
 from disorder.data import read_data
 from disorder.errors import BadModel, DisorderError
-from disorder.models.servers.room import FIRST, MOST
+from disorder.models.servers.endpoint import FIRST, MOST
 from disorder.types import Example
 from fake_server import Body, FakeServer, Fault
 from oracles import BagOfWords, Reader, item_of

@@ -34,7 +34,7 @@ from disorder.verbs.explain import (
     explain,
     write_folder,
 )
-from disorder.verbs.explain.folder import command_of
+from disorder.verbs.explain.result import command_of
 
 Write = Callable[..., Path]
 SMALL: dict[str, Any] = {"limit": 60, "q": 5}

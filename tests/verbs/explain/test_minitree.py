@@ -14,7 +14,7 @@ from disorder.errors import BadSetting, UnknownName
 from disorder.transformations.words import split
 from disorder.types import Sentence
 from disorder.verbs.explain import explain
-from disorder.verbs.explain.tag_signature import (
+from disorder.verbs.explain.explanations.minitree import (
     UNIVERSAL,
     minitree_scores,
     neighbours_of,

@@ -19,19 +19,17 @@ from disorder.errors import BadSetting, DisorderError
 from disorder.types import Floats, Ints
 from disorder.verbs.explain import explain
 from disorder.verbs.explain.neighbour_search import (
+    NewReadings,
     Reordering,
     SearchResult,
     largest,
-    smallest,
-    together,
-)
-from disorder.verbs.explain.reorderings import (
-    NewReadings,
     moves,
     picked_up,
     random_steps,
     size_of,
+    smallest,
     swaps,
+    together,
 )
 
 Write = Callable[..., Path]

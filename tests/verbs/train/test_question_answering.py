@@ -18,7 +18,7 @@ from disorder.data import read_data
 from disorder.errors import BadData, BadModel, BadSetting
 from disorder.metrics.answer_match import exact_match, f1, normalised
 from disorder.models import load
-from disorder.models.outputs.answer_spans import BestSpans, Window, best_spans, gathered, windows
+from disorder.models.question_answering import BestSpans, Window, best_spans, gathered, windows
 from disorder.types import Task
 from disorder.verbs.train import Job, TrainedModel, resume, train
 from disorder.verbs.train.span_learning import (

@@ -30,8 +30,7 @@ def convnet(
         raise BadSetting("convnet", reach=reach, need="an odd number of words")
     if layers < 1:
         raise BadSetting("convnet", layers=layers, need="1 or more")
-    from disorder.models.networks._convolutions import Convolutions
-    from disorder.models.networks._layers import Siamese, max_pool
+    from disorder.models.networks._layers import Convolutions, Siamese, max_pool
 
     encoder = Convolutions(shape.width, hidden, layers, reach)
     return Siamese(shape, encoder, hidden * layers, max_pool, hidden=mlp, dropout=dropout)

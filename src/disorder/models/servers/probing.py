@@ -17,9 +17,9 @@ from pathlib import Path
 
 from disorder.errors import BadModel, CannotWrite, UnknownName, option
 from disorder.models.prompting import Prompt, Question
-from disorder.models.servers.answers import Unfit, Way
 from disorder.models.servers.client import Rejected, ServerError
 from disorder.models.servers.endpoint import Endpoint, Unusable
+from disorder.models.servers.replies import Unfit, Way
 from disorder.models.servers.ways import ladder
 from disorder.store.storage import write_atomically
 from disorder.types import Texts

@@ -14,9 +14,9 @@ from disorder.errors import BadSetting
 from disorder.registry import SplitterPart, TaggerPart, TransformationPart, part, parts
 from disorder.specs import parse_part, spec_name, split_chain
 from disorder.transformations.applying.step import FROM_CONTEXT, PIECES, PUNKT, UNITS, Step
-from disorder.transformations.applying.transformation import CONTROL_OF, Transformation
+from disorder.transformations.applying.transformation import Transformation
 from disorder.transformations.words import NATURAL
-from disorder.types import Fidelity
+from disorder.types import CONTROL_OF, Fidelity
 
 SINGLE_SIDES = ("a", "b")
 SIDES = (*SINGLE_SIDES, "both", "task", "last")

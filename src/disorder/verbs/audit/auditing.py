@@ -18,17 +18,16 @@ from disorder.engines import Engine
 from disorder.errors import DisorderError, ModelStopped
 from disorder.metrics.statistics.planned_looks import planned_looks
 from disorder.models.prompting import findings
-from disorder.predictions import predicted_label
 from disorder.requests.settings import Settings
+from disorder.results.conclusion import verdict
 from disorder.results.run import EarlyStop, Record, Run
 from disorder.results.run_folder import majority_share, write_run
-from disorder.results.verdict import verdict
-from disorder.store.examples_file import write_examples
-from disorder.store.sample_parts import SampleParts
+from disorder.store.sample_parts import SampleParts, write_examples
 from disorder.store.storage import make_folder
 from disorder.transformations import Transformation
 from disorder.transformations.words import NATURAL
 from disorder.types import ORIGINAL, Dataset, Floats, Progress
+from disorder.types.predictions import predicted_label
 from disorder.verbs.audit.behaviour import BehaviourProbe
 from disorder.verbs.audit.block import BlockPredictor
 from disorder.verbs.audit.budget import Budget

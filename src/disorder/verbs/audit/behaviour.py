@@ -14,12 +14,12 @@ import numpy as np
 
 from disorder.metrics.statistics.noise_floor import noise_floor, repeated_texts
 from disorder.models.inputs.truncation import N_TEXTS, reads_beginning_only
-from disorder.predictions import predicted_label
 from disorder.randomness import generator
 from disorder.requests.settings import Settings
-from disorder.store.kept import records
 from disorder.store.samples import predictions_of
+from disorder.store.store import records
 from disorder.types import ORIGINAL, Dataset, Floats, Ints, Score
+from disorder.types.predictions import predicted_label
 from disorder.verbs.audit.division import Stage
 from disorder.verbs.audit.sampling import BlockSource
 from disorder.verbs.transformation_samples import ExampleNumbers, TransformationSamples
@@ -98,7 +98,7 @@ class BehaviourProbe:
         parts = self.source.parts
 
         def probe() -> bool:
-            if not self._has_room(N_TEXTS):
+            if self.dataset.task.has_own_chance or not self._has_room(N_TEXTS):
                 return False
             before = dict(model.counts)
             found = reads_beginning_only(

@@ -20,8 +20,7 @@ from disorder.metrics.statistics.booking import labels_that_count
 from disorder.metrics.statistics.natural_outcomes import NaturalOutcomes
 from disorder.metrics.statistics.planned_looks import FEWEST_FAMILIES, PlannedLook, planned_looks
 from disorder.results.run import EarlyStop
-from disorder.transformations.applying.transformation import CONTROL_OF
-from disorder.types import ORIGINAL, Dataset, Ints, Outcomes
+from disorder.types import CONTROL_OF, ORIGINAL, Dataset, Ints, Outcomes
 from disorder.verbs.gate import GateRule, ScoreNames
 
 STOP_WHEN = "--stop-when"

@@ -10,8 +10,16 @@ from pathlib import Path
 from typing import Any
 
 from disorder.languages import UNSPACED_SCRIPTS, main_script, sampled
-from disorder.models.inputs.vocabulary import FIRST, Vocabulary, count_words
-from disorder.models.scratch import WordIds, build, encode, feed, read_folder
+from disorder.models.scratch import (
+    FIRST,
+    Vocabulary,
+    WordIds,
+    build,
+    count_words,
+    encode,
+    feed,
+    read_folder,
+)
 from disorder.registry import NetworkPart, part
 from disorder.types import Texts
 from disorder.verbs.train.trainable import label_columns, torch_seed

@@ -6,13 +6,19 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from disorder.predictions import with_abstention
 from disorder.registry import explanation
 from disorder.types import Floats, Ints, Pair
+from disorder.types.predictions import with_abstention
 from disorder.verbs.explain.result import Explained
 from disorder.verbs.explain.subject import Subject
-from disorder.verbs.explain.word_importance import SURVIVORS, Among, importance
-from disorder.verbs.explain.word_masking import by_side, masked, n_words
+from disorder.verbs.explain.word_importance import (
+    SURVIVORS,
+    Among,
+    by_side,
+    importance,
+    masked,
+    n_words,
+)
 
 
 @explanation(

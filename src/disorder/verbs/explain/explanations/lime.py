@@ -16,14 +16,20 @@ from functools import partial
 import numpy as np
 
 from disorder.errors import BadSetting
-from disorder.predictions import with_abstention
 from disorder.randomness import generator
 from disorder.registry import explanation
 from disorder.types import Bools, Floats, Ints, Pair
+from disorder.types.predictions import with_abstention
 from disorder.verbs.explain.result import Explained
 from disorder.verbs.explain.subject import Subject
-from disorder.verbs.explain.word_importance import SURVIVORS, Among, importance
-from disorder.verbs.explain.word_masking import by_side, masked, n_words
+from disorder.verbs.explain.word_importance import (
+    SURVIVORS,
+    Among,
+    by_side,
+    importance,
+    masked,
+    n_words,
+)
 
 KERNEL_WIDTH = 25.0
 PENALTY = 1.0
