@@ -21,14 +21,14 @@ from disorder.data import read_data
 from disorder.errors import BadData, DisorderError
 from disorder.models import load
 from disorder.models.inputs.variants import text_segments
-from disorder.predictions import Predictions
 from disorder.results.page import page
 from disorder.results.run import Run
 from disorder.results.run_folder import read_run
-from disorder.store.examples_file import read_examples
+from disorder.safe_io import parse_json, read_file, read_json
 from disorder.store.prediction_cache import key_of
+from disorder.store.sample_parts import read_examples
 from disorder.types import Task
-from disorder.untrusted_files import parse_json, read_file, read_json
+from disorder.types.predictions import Predictions
 from disorder.verbs.audit import audit, resume
 from disorder.web.run_library import DamagedRun, RunLibrary
 from disorder.web.run_list import listed_runs
@@ -231,10 +231,10 @@ def _is_shown(run: Run) -> None:
     """Everything that a run is turned into without a chart."""
     from rich.console import Console
 
-    from disorder.results import charts
+    from disorder.results import drawing
     from disorder.results.terminal import show
 
-    before, charts.svg = charts.svg, lambda spec: json.dumps(spec)  # type: ignore[assignment]
+    before, drawing.svg = drawing.svg, lambda spec: json.dumps(spec)  # type: ignore[assignment]
     try:
         with open(os.devnull, "w", encoding="utf-8") as nowhere:
             show(run, Console(file=nowhere))
@@ -242,7 +242,7 @@ def _is_shown(run: Run) -> None:
     except DisorderError:
         pass
     finally:
-        charts.svg = before
+        drawing.svg = before
 
 
 def test_mutated_bytes_of_run_folders_are_refused_or_read(finished: Path, tmp_path: Path) -> None:

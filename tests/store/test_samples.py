@@ -10,10 +10,10 @@ import pyarrow as pa
 import pytest
 
 from disorder.errors import BadData, DisorderError
-from disorder.predictions import Predictions
 from disorder.store.sample_parts import SampleParts
 from disorder.store.samples import SCHEMA, no_answers_of, sample_table
 from disorder.types import Example
+from disorder.types.predictions import Predictions
 from disorder.verbs.audit import audit, resume
 from disorder.verbs.compare import FinishedRun
 

@@ -16,7 +16,6 @@ from typing import Any
 import numpy as np
 
 from disorder.errors import BadData, BadModel, BadSetting, MissingPackage, option
-from disorder.hub import hub_access, why_not_loaded
 from disorder.models.fingerprints import check_complete, hub_fingerprint, path_fingerprint
 from disorder.models.hf_network import TextNetwork, word_tokens
 from disorder.models.inputs.batches import Feed, best_device
@@ -24,8 +23,9 @@ from disorder.models.onnx import Onnx
 from disorder.models.outputs import sigmoid_columns
 from disorder.models.protocols import Batching, Counting, Embeds, Notes, Precision
 from disorder.registry import model
+from disorder.safe_io import read_json
+from disorder.store.hub import hub_access, why_not_loaded
 from disorder.types import Costs, Floats, Predictor, Task, Texts
-from disorder.untrusted_files import read_json
 
 PLAIN = ("Transformer", "Pooling", "Normalize")  # modules that are done here
 POOLINGS = ("mean", "cls", "max")

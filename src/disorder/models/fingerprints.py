@@ -18,7 +18,7 @@ from typing import Any
 
 from disorder.errors import BadData, BadModel
 from disorder.models.outputs import FILE as CALIBRATION
-from disorder.untrusted_files import read_json
+from disorder.safe_io import read_json
 
 CHUNK = 1 << 22  # bytes read at a time
 UNREAD_SUFFIXES = (".md", ".log", ".html", ".png", ".svg")

@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 
 from disorder.errors import BadModel, MissingPackage
-from disorder.hub import hub_access, why_not_loaded
 from disorder.models.fingerprints import check_complete, hub_fingerprint
 from disorder.models.hf_network import HFNetwork, TextNetwork
 from disorder.models.importance.gradients import (
@@ -27,6 +26,7 @@ from disorder.models.inputs.batches import Feed, best_device
 from disorder.models.inputs.tokens import PROBES, is_fast
 from disorder.models.question_answering import is_question_answering
 from disorder.registry import model
+from disorder.store.hub import hub_access, why_not_loaded
 from disorder.types import Floats, Pair, Predictor, Task
 
 CONFIGS = ("config.json", "adapter_config.json")  # one of which every model folder has

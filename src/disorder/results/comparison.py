@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import BaseModel, Field
 
-from disorder.results.frames import data_frame
+from disorder.results.row_export import data_frame
 from disorder.results.run import Omitted
 from disorder.store.storage import write_atomically
 
@@ -36,10 +36,11 @@ class Difference(BaseModel):
     p_holm: float
     n: int
     test: str
+    family: Literal["main", "other", "all"] = "all"  # the tests that p_holm is corrected for
 
     @property
     def is_sure(self) -> bool:
-        """Whether the difference is significant after Holm's correction for all comparisons."""
+        """Whether the difference is significant after Holm's correction for its family of tests."""
         return self.p_holm < ALPHA
 
 

@@ -15,7 +15,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from disorder.errors import BadData
-from disorder.predictions import (
+from disorder.types import DISORDER, Example, Floats, PositionRows, Texts, Variants
+from disorder.types.predictions import (
     ABSTAINED,
     ABSTAINS,
     ANSWERED,
@@ -24,7 +25,6 @@ from disorder.predictions import (
     is_failed,
     predicted_label,
 )
-from disorder.types import DISORDER, Example, Floats, PositionRows, Texts, Variants
 from disorder.visible_text import one_line
 
 NAMES = pa.dictionary(pa.int32(), pa.string())

@@ -14,11 +14,11 @@ from disorder.models.prompting import Prompt
 from disorder.randomness import digest
 from disorder.registry import ModelPart, parts
 from disorder.requests.audit import AuditOptions
-from disorder.requests.commands import AN_OBJECT, must_be_said, resume_line
 from disorder.requests.keywords import takes_options
-from disorder.requests.settings import Settings
+from disorder.requests.option import must_be_said
+from disorder.requests.settings import AN_OBJECT, Settings, resume_line
 from disorder.specs import parse_pairs
-from disorder.store.cache_folder import default_folder
+from disorder.store.storage import default_cache_folder
 from disorder.transformations import Transformation, parse
 from disorder.transformations.rendering import variant_texts
 from disorder.transformations.words import NATURAL
@@ -140,7 +140,7 @@ def loaded_model(
 def _cache_folder(settings: Settings) -> Path | None:
     if settings.cache == "off":
         return None
-    return Path(settings.cache) if settings.cache else default_folder()
+    return Path(settings.cache) if settings.cache else default_cache_folder()
 
 
 def _sampled(dataset: Dataset, plan: Sequence[Transformation], settings: Settings) -> list[Texts]:
@@ -148,7 +148,7 @@ def _sampled(dataset: Dataset, plan: Sequence[Transformation], settings: Setting
     can be perturbed without a model.
     """
     texts: list[Texts] = []
-    transformation = next((each for each in plan if not each.asks_others), parse("derange"))
+    transformation = next((each for each in plan if not each.needs_context), parse("derange"))
     for example in sorted(
         dataset.examples, key=lambda example: digest(settings.seed, "precision", example.id)
     )[:N_SAMPLED]:

@@ -17,7 +17,6 @@ import numpy as np
 import pyarrow as pa
 
 from disorder.errors import BadData, DisorderError, option
-from disorder.predictions import predicted_label
 from disorder.store.samples import no_answers_of, predictions_of, storable
 from disorder.transformations import Transformation
 from disorder.types import (
@@ -30,6 +29,7 @@ from disorder.types import (
     Task,
     shows_probabilities,
 )
+from disorder.types.predictions import predicted_label
 from disorder.verbs.outcomes import OutcomeFacts, build_outcomes, gold_of
 from disorder.visible_text import one_line
 

@@ -25,7 +25,7 @@ from disorder.models.servers.endpoint import MOST, Endpoint
 from disorder.models.servers.event_loop import run
 from disorder.models.servers.probing import Memory, probed
 from disorder.models.servers.replies import named_options
-from disorder.predictions import FAILED, Prediction, Predictions
+from disorder.types.predictions import FAILED, Prediction, Predictions
 from fake_server import FakeServer, Fault
 from oracles import guess, item_of
 

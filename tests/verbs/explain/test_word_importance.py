@@ -16,7 +16,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from disorder.data import read_data
-from disorder.data.grammar import sentiment as grammar
 from disorder.errors import BadData, BadSetting, DisorderError
 from disorder.models import load
 from disorder.models.importance.gradients import by_side
@@ -28,6 +27,7 @@ from disorder.verbs.explain.explanations.leave_one_out import by_leaving_out
 from disorder.verbs.explain.explanations.lime import by_lime, coefficients, masks, nearness
 from disorder.verbs.explain.word_drawings import WeighedLine, importance_drawing
 from disorder.verbs.explain.word_importance import cut, masked, n_words, weighed
+from grammar import sentiment as grammar
 
 Write = Callable[..., Path]
 SENTIMENT = Task("toy", ("negative", "positive"), "a")

@@ -21,8 +21,8 @@ from disorder.metrics.statistics.family_variance import moves_of_families
 from disorder.metrics.statistics.intervals import student
 from disorder.metrics.statistics.skill_ratio import SkillRatio
 from disorder.metrics.statistics.three_ratios import ThreeRatios, three_ratios
-from disorder.predictions import predicted_label
 from disorder.types import Bools, Floats, Ints, Outcomes, Score
+from disorder.types.predictions import predicted_label
 
 MOST_CONTROLLED = 0.5  # share of the examples that must have a control for one to be shown
 
@@ -154,4 +154,5 @@ class NaturalOutcomes:
 
 def is_by_families(outcomes: Outcomes) -> bool:
     """Whether outcomes are concluded on as those of a natural audit: of labels, over families."""
-    return outcomes.fidelity == "natural" and not outcomes.task.is_regression
+    is_natural = outcomes.fidelity == "natural" or outcomes.chance is not None
+    return is_natural and not outcomes.task.is_regression

@@ -18,8 +18,8 @@ import numpy as np
 
 from disorder.errors import BadModel
 from disorder.models.protocols import Gradients
-from disorder.predictions import with_abstention
 from disorder.types import Floats, Ints, Pair, Sentence
+from disorder.types.predictions import with_abstention
 
 TARGETS = "targets"  # beside a batch's inputs: the gold labels
 TELLING = 1e-3  # of its largest possible size: less is what rounding leaves

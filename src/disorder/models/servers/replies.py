@@ -20,8 +20,8 @@ from disorder.models.servers.endpoint import (
     first_choice,
     reasoning_tokens,
 )
-from disorder.predictions import NO_LABEL, REFUSED
 from disorder.types import Floats
+from disorder.types.predictions import NO_LABEL, REFUSED
 
 THINKING = re.compile(r"<(think|thinking|reasoning)>.*?</\1>", re.DOTALL | re.IGNORECASE)
 OPENED = re.compile(r"<(think|thinking|reasoning)>", re.IGNORECASE)

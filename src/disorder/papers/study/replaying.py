@@ -54,7 +54,7 @@ class StoredPredictions:
         yield from ((_key(example.texts), row) for example, row in originals)
         run = finished.run
         for spec in run.transformations:
-            samples = None if parse(spec).asks_others else finished.samples(spec)
+            samples = None if parse(spec).needs_context else finished.samples(spec)
             if spec == ORIGINAL or samples is None:
                 continue
             made = parse(spec).apply_all(

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from disorder.errors import DisorderError
-from disorder.untrusted_files import read_json
+from disorder.safe_io import read_json
 from disorder.verbs.train import HELD_OUT
 
 SEPARATOR = "/"

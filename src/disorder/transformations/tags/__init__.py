@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from disorder.memo import Memo
 from disorder.registry import TaggerPart, part
 from disorder.specs import split_spec
+from disorder.store.store import Memo
 from disorder.transformations.tags.choice import (
     TaggerChoice,
     named_or_usual,

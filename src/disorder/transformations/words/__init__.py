@@ -7,8 +7,8 @@ from functools import lru_cache
 from importlib.util import find_spec
 
 from disorder.languages import UNSPACED_LANGUAGES
-from disorder.memo import Memo
 from disorder.registry import SplitterPart, part
+from disorder.store.store import Memo
 from disorder.transformations.words.sentence import with_kept_gaps, with_whole_characters
 from disorder.types import Sentence
 

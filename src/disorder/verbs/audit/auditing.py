@@ -19,18 +19,17 @@ from disorder.errors import DisorderError, ModelStopped
 from disorder.metrics.statistics.noise_floor import noise_floor, repeated_texts
 from disorder.models.inputs.truncation import reads_beginning_only
 from disorder.models.prompting import findings
-from disorder.predictions import predicted_label
 from disorder.randomness import generator
 from disorder.requests.settings import Settings
+from disorder.results.conclusion import verdict
 from disorder.results.run import EarlyStop, Record, Run
 from disorder.results.run_folder import majority_share, write_run
-from disorder.results.verdict import verdict
-from disorder.store.examples_file import write_examples
-from disorder.store.sample_parts import SampleParts
+from disorder.store.sample_parts import SampleParts, write_examples
 from disorder.store.storage import make_folder
 from disorder.transformations import Transformation
 from disorder.transformations.words import NATURAL
 from disorder.types import ORIGINAL, Dataset, Floats, Progress
+from disorder.types.predictions import predicted_label
 from disorder.verbs.audit.block import BlockPredictor
 from disorder.verbs.audit.budget import Budget
 from disorder.verbs.audit.conclusions import (
@@ -195,9 +194,14 @@ def _behaviour(audit: Audit, dataset: Dataset, originals: Originals) -> ModelBeh
     answered = np.flatnonzero(originals.answered)
     rng = generator(audit.settings.seed, "repeats")
     again = answered[repeated_texts(len(answered), rng)]
-    found = predicted_label(model.predict_texts([texts[i] for i in again.tolist()]).values)
+    predictor = replace(audit.predictor, load=lambda: model)
+    found = predicted_label(
+        predictor.predict_examples([examples[i] for i in again.tolist()]).values
+    )
+    is_probed = not dataset.task.has_own_chance
     return ModelBehaviour(
-        reads_beginning_only(lambda given: model.predict_texts(given).values, texts, gold),
+        is_probed
+        and reads_beginning_only(lambda given: model.predict_texts(given).values, texts, gold),
         noise_floor(originals.labels[again], found),
     )
 

@@ -24,12 +24,10 @@ from disorder.requests.explain import ExplainOptions
 from disorder.requests.fields import ExplainFields
 from disorder.requests.keywords import takes_options
 from disorder.requests.settings import Settings
-from disorder.results.notebook_progress import shown_progress
+from disorder.results.progress import Steps, shown_progress
 from disorder.results.result import Section
 from disorder.specs import format_part, parse_part
-from disorder.steps import Steps
-from disorder.store.kept import records
-from disorder.store.store import Store
+from disorder.store.store import Store, records
 from disorder.transformations import Transformation, parse
 from disorder.types import Dataset, Progress
 from disorder.verbs.explain.result import Explained, Explanations, section_of, write_folder

@@ -9,10 +9,10 @@ from typing import Literal
 import numpy as np
 from numpy.random import Generator
 
-from disorder.predictions import predicted_label
 from disorder.randomness import generator
 from disorder.transformations.rendering import render
 from disorder.types import Example, Floats, Ints, Sentence, Texts
+from disorder.types.predictions import predicted_label
 from disorder.verbs.explain.subject import Subject
 
 First = Literal["windows", "classes"]

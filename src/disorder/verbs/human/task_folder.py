@@ -15,8 +15,8 @@ from pydantic import BaseModel, Field, ValidationError
 
 from disorder.errors import BadData
 from disorder.randomness import generator
+from disorder.safe_io import read_file, read_json
 from disorder.store.storage import make_folder, remove_files, write_atomically
-from disorder.untrusted_files import read_file, read_json
 
 SCHEMA_VERSION = 1
 VALID = "valid"

@@ -97,7 +97,7 @@ def _pool_of_data(source: str, asked: HumanMakeFields) -> TextPool:
     specs = asked.transformations
     defaults: list[str] = []
     if asked.task == "valid":
-        defaults = [spec for spec in suite("salad") if not parse(spec).asks_others]
+        defaults = [spec for spec in suite("salad") if not parse(spec).needs_context]
     pool = pool_from_data(
         source,
         specs or defaults,

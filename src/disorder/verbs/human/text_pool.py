@@ -16,7 +16,7 @@ from disorder.randomness import generator
 from disorder.results.run import Run
 from disorder.results.run_folder import read_run
 from disorder.results.wording import main_transformation
-from disorder.store.examples_file import read_examples
+from disorder.store.sample_parts import read_examples
 from disorder.transformations import Transformation, parse, stored_texts
 from disorder.transformations.rendering import variant_texts
 from disorder.types import ORIGINAL, Example, Task, Texts, Variants
@@ -98,7 +98,7 @@ class TextPool:
         """The perturbed texts of one example by variant: drawn again, or as stored where the
         transformation depends on a model or on other data.
         """
-        if self.folder is None or not self.transformation(transformation).asks_others:
+        if self.folder is None or not self.transformation(transformation).needs_context:
             return dict(enumerate(variant_texts(self.perturbed(example, transformation))))
         if transformation not in self._written:
             self._written[transformation] = read_written_texts(self.folder, transformation)
@@ -138,7 +138,8 @@ class TextPool:
         drawn = {
             (text.example.id, text.transformation, text.variant)
             for text in texts
-            if text.variant is not None and not self.transformation(text.transformation).asks_others
+            if text.variant is not None
+            and not self.transformation(text.transformation).needs_context
         }
         if self.folder is None or not drawn:
             return

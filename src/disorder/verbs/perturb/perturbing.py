@@ -31,8 +31,7 @@ from disorder.requests.fields import ExportFields, PerturbFields
 from disorder.requests.keywords import takes_options
 from disorder.requests.perturb import ExportOptions, PerturbOptions
 from disorder.requests.settings import Settings
-from disorder.store.cache_folder import default_folder
-from disorder.store.storage import cannot_write, replacing
+from disorder.store.storage import cannot_write, default_cache_folder, replacing
 from disorder.transformations import Transformation, parse
 from disorder.transformations import suite as suite_specs
 from disorder.types import Dataset, Example, Task, Variants
@@ -239,7 +238,7 @@ class PerturbedTexts:
             self.source.model,
             task=dataset.task,
             labels=self.source.labels,
-            cache=default_folder(),
+            cache=default_cache_folder(),
         )
         return RunContext(model, vocabulary(dataset), self.source.data_dir)
 

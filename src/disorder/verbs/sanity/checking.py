@@ -21,9 +21,8 @@ from disorder.errors import MissingData, MissingPackage, NothingToMeasure
 from disorder.registry import CheckPart, parts
 from disorder.requests.keywords import takes_options
 from disorder.requests.sanity import SanityOptions
-from disorder.results.notebook_progress import shown_progress
+from disorder.results.progress import Steps, shown_progress
 from disorder.results.result import Section
-from disorder.steps import Steps
 from disorder.store.store import Store
 from disorder.types import Progress, Score
 from disorder.verbs.sanity.challenge_role import Reading, share_with_own_word

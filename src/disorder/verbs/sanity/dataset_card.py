@@ -5,10 +5,9 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 
-from disorder.results.front_matter import yaml_value
 from disorder.results.grid import as_markdown
-from disorder.results.markdown import as_text, code
-from disorder.results.number_text import score_row, with_interval
+from disorder.results.markup import markdown_code, markdown_text, yaml_value
+from disorder.results.writing import score_row, with_interval
 from disorder.verbs.sanity.result import Sanity, Verdict, verdict_grid
 
 METRICS = {
@@ -60,9 +59,9 @@ def _section(result: Sanity) -> Iterator[str]:
     yield ""
     yield (
         f"What this data needs of a model, measured by disorder {result.version} with the model "
-        f"{code(result.model)};"
+        f"{markdown_code(result.model)};"
     )
-    yield f"{as_text(result.design)}."
+    yield f"{markdown_text(result.design)}."
     if result.original:
         yield ""
         yield (
@@ -77,4 +76,4 @@ def _section(result: Sanity) -> Iterator[str]:
     yield from as_markdown(verdict_grid(result))
     if result.command:
         yield ""
-        yield f"Run it again: {code(result.command)}"
+        yield f"Run it again: {markdown_code(result.command)}"

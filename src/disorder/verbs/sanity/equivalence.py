@@ -12,7 +12,7 @@ from statistics import NormalDist
 
 from disorder.errors import BadSetting
 from disorder.metrics.statistics.intervals import Z
-from disorder.results.number_text import MINUS, in_points, with_interval
+from disorder.results.writing import MINUS, in_points, with_interval
 from disorder.types import Score
 
 NEEDED = "needed"

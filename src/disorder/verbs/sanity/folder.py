@@ -6,11 +6,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from disorder.results.exhibits import Row
-from disorder.results.number_text import with_interval
-from disorder.results.result import Result, Section
+from disorder.results.result import Result, Row, Section
 from disorder.results.saving import check_folder as check_result_folder
 from disorder.results.saving import write_result
+from disorder.results.writing import with_interval
 from disorder.store.storage import remove_files
 from disorder.verbs.sanity.dataset_card import card
 from disorder.verbs.sanity.result import Sanity, Verdict, record, verdict_grid

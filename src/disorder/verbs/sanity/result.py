@@ -8,11 +8,10 @@ from pathlib import Path
 from typing import Any
 
 from disorder.errors import UnknownName
-from disorder.results.exhibits import Figure, Row, Table
 from disorder.results.grid import Cell, Column, Grid
-from disorder.results.number_text import score_row
 from disorder.results.render import notebook
-from disorder.results.result import Result, Section
+from disorder.results.result import Figure, Result, Row, Section, Table
+from disorder.results.writing import score_row
 from disorder.store.store import Store
 from disorder.types import Score
 from disorder.verbs.sanity.equivalence import (

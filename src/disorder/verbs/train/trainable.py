@@ -13,9 +13,9 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from disorder.errors import BadModel, MissingPackage, UnknownName, option
-from disorder.hub import hub_access
 from disorder.randomness import digest
 from disorder.registry import NetworkPart, Part, parts
+from disorder.store.hub import hub_access
 from disorder.types import Texts
 from disorder.verbs.train.training_settings import TrainingSettings
 

@@ -16,7 +16,7 @@ from disorder.models.prompting import Question
 from disorder.models.servers.client import Rejected
 from disorder.models.servers.endpoint import Endpoint, Reply, Unusable
 from disorder.models.servers.replies import Answer, Unfit
-from disorder.predictions import REFUSED
+from disorder.types.predictions import REFUSED
 
 NAME = "label"
 SHAPES = ("systemone", "decisions")

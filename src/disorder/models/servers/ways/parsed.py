@@ -13,7 +13,7 @@ from disorder.models.prompting import Question
 from disorder.models.servers.client import Rejected
 from disorder.models.servers.endpoint import Endpoint, Unusable
 from disorder.models.servers.replies import Answer, Unfit, named_options, written
-from disorder.predictions import SEVERAL_LABELS
+from disorder.types.predictions import SEVERAL_LABELS
 
 LONGEST = 24  # tokens of a reply, beside what a model thinks
 

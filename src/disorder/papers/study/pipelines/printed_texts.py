@@ -20,11 +20,11 @@ from disorder.papers.study.pipelines.explanation_table import ExplanationTable
 from disorder.papers.study.published_tables import PrintedText, published_tables
 from disorder.papers.study.result import DIGITS, StepResult, StudyCell, StudyPicture
 from disorder.papers.study.workbench import Workbench
-from disorder.predictions import ABSTAINED, predicted_label, with_abstention
 from disorder.requests.settings import Settings
 from disorder.results.run import Run
 from disorder.specs import split_spec
 from disorder.types import Dataset, Task, Texts
+from disorder.types.predictions import ABSTAINED, predicted_label, with_abstention
 from disorder.verbs.explain import Subject, text_versions, versions_figure
 from disorder.verbs.outcomes import gold_of
 

@@ -18,7 +18,7 @@ from disorder.models import Similarity
 from disorder.models.embed import similar_label
 from disorder.randomness import generator
 from disorder.registry import explanation
-from disorder.results.exhibits import Figure, Row
+from disorder.results.result import Figure, Row
 from disorder.transformations.rendering import variant_texts
 from disorder.types import Example, Score, Texts
 from disorder.verbs.explain.chart_style import domain, intervals, name, number

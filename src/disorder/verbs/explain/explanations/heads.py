@@ -17,12 +17,12 @@ from numpy.random import Generator
 from disorder.errors import BadModel, BadSetting, NothingToMeasure, UnknownName
 from disorder.metrics import dev_r, share
 from disorder.models import Head, n_heads, predict_without
-from disorder.predictions import predicted_label
 from disorder.randomness import digest, generator
 from disorder.registry import explanation
-from disorder.results.exhibits import Figure, Row
+from disorder.results.result import Figure, Row
 from disorder.transformations.rendering import variant_texts
 from disorder.types import Bools, Example, Floats, Ints, Pair, Score
+from disorder.types.predictions import predicted_label
 from disorder.verbs.explain.chart_style import colours, domain, intervals, name, number, offset
 from disorder.verbs.explain.head_matching import (
     N_PAIRS,

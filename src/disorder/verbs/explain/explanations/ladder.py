@@ -12,12 +12,12 @@ import numpy as np
 
 from disorder.errors import BadSetting
 from disorder.metrics import mean, resampled
-from disorder.predictions import predicted_label
 from disorder.registry import explanation
-from disorder.results.exhibits import Figure, Row, Table
+from disorder.results.result import Figure, Row, Table
 from disorder.transformations.tags import named_or_usual, tagged, tagger_notes
 from disorder.transformations.words import default_splitter, split
 from disorder.types import Floats, Ints, Score, Sentence, Task
+from disorder.types.predictions import predicted_label
 from disorder.verbs.explain.chart_style import FILLS, GREY, VegaLite, domain, name, number, ruled
 from disorder.verbs.explain.ladder_rungs import First, Rung, rungs_of, share_right
 from disorder.verbs.explain.result import Explained, bounds, said, signed

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from disorder.predictions import with_abstention
 from disorder.registry import explanation
 from disorder.types import Floats, Ints, Pair
+from disorder.types.predictions import with_abstention
 from disorder.verbs.explain.result import Explained
 from disorder.verbs.explain.subject import Subject
 from disorder.verbs.explain.word_importance import (

@@ -16,10 +16,10 @@ from functools import partial
 import numpy as np
 
 from disorder.errors import BadSetting
-from disorder.predictions import with_abstention
 from disorder.randomness import generator
 from disorder.registry import explanation
 from disorder.types import Bools, Floats, Ints, Pair
+from disorder.types.predictions import with_abstention
 from disorder.verbs.explain.result import Explained
 from disorder.verbs.explain.subject import Subject
 from disorder.verbs.explain.word_importance import (

@@ -15,13 +15,13 @@ import numpy as np
 
 from disorder.errors import BadSetting, NothingToMeasure
 from disorder.metrics import share
-from disorder.predictions import ABSTAINED, with_abstention
 from disorder.randomness import digest, generator
 from disorder.registry import explanation
-from disorder.results.exhibits import Figure, Row, Table
+from disorder.results.result import Figure, Row, Table
 from disorder.transformations.rendering import render
 from disorder.transformations.words import split
 from disorder.types import Example, Floats, Ints, Sentence, Texts
+from disorder.types.predictions import ABSTAINED, with_abstention
 from disorder.verbs.explain.bleu import cased_kinds
 from disorder.verbs.explain.chart_style import domain, intervals, number
 from disorder.verbs.explain.neighbour_search import (

@@ -15,12 +15,12 @@ import numpy as np
 from disorder.errors import BadModel, BadSetting, MissingPackage, NothingToMeasure
 from disorder.metrics import share
 from disorder.models import n_heads
-from disorder.predictions import ABSTAINED, predicted_label, with_abstention
 from disorder.randomness import digest
 from disorder.registry import explanation
-from disorder.results.exhibits import Figure, Row, Table
+from disorder.results.result import Figure, Row, Table
 from disorder.transformations.rendering import variant_texts
 from disorder.types import Bools, Pair, Texts
+from disorder.types.predictions import ABSTAINED, predicted_label, with_abstention
 from disorder.verbs.explain.explanations.lime import by_lime
 from disorder.verbs.explain.head_matching import N_PAIRS, TiedWords, found_heads
 from disorder.verbs.explain.result import Explained, said

@@ -16,8 +16,8 @@ from disorder.data.minhash import Match
 from disorder.data.word_hashes import words_of
 from disorder.metrics import share
 from disorder.registry import check
-from disorder.results.exhibits import Row, Table
-from disorder.results.number_text import rounded
+from disorder.results.result import Row, Table
+from disorder.results.writing import rounded
 from disorder.types import Dataset, Example
 from disorder.verbs.sanity.check_input import CheckInput
 from disorder.verbs.sanity.near_duplicates import near_matches, shingles
