@@ -6,6 +6,7 @@ from typing import Annotated, Literal, TypedDict
 from disorder.requests.groups import (
     AbstentionOptions,
     CacheOptions,
+    EmbedderOptions,
     GroupOptions,
     LoadingOptions,
     PermutationOptions,
@@ -224,6 +225,7 @@ class AuditOptions(
     PromptingOptions,
     PerturbedPartOptions,
     ServerOptions,
+    EmbedderOptions,
     AbstentionOptions,
     BudgetOptions,
     EngineOptions,
