@@ -47,7 +47,7 @@ def test_the_comparison_counts_abstentions(reviews: Dataset, tmp_path: Path) -> 
     asked: dict[str, Any] = {
         "model": "convnet",
         "settings": SMALL | {"epochs": 3},
-        "on": ["reverse", "drop_least"],
+        "with_": ["reverse", "drop_least"],
         "seeds": 2,
     }
     asked |= {"recipe": ["plain", "threshold", "invalid_class"], "transfer": "invalid_class"}
@@ -83,7 +83,7 @@ def test_mitigations_do_not_mix_trainings(tmp_path: Path, jsonl: Callable[..., P
     data = str(jsonl(pairs(40)))
     asked: dict[str, Any] = {
         "model": "convnet",
-        "on": "reverse",
+        "with_": "reverse",
         "seeds": 1,
         "recipe": "invalid_class",
         "settings": SMALL,
@@ -104,7 +104,7 @@ def test_a_grid_trains_every_value_and_held_out_data_chooses(
     data = replace(reviews, examples=reviews.examples[:120])
     asked: dict[str, Any] = {
         "model": plain.spec,
-        "on": "reverse",
+        "with_": "reverse",
         "seeds": 1,
         "settings": {"epochs": 1, "lr": 0.005},
     }
@@ -129,7 +129,7 @@ def test_a_grid_trains_every_value_and_held_out_data_chooses(
 
 
 def test_a_grid_needs_something_to_choose_by(reviews: Dataset, tmp_path: Path) -> None:
-    asked: dict[str, Any] = {"model": "convnet", "on": "reverse", "seeds": 1}
+    asked: dict[str, Any] = {"model": "convnet", "with_": "reverse", "seeds": 1}
     with pytest.raises(BadSetting, match="lam"):
         mitigations(reviews, reviews, out=tmp_path / "g", recipe="entropic:lam=1/-1", **asked)
     (tmp_path / "training.json").write_text('{"after": {}}')
@@ -145,7 +145,7 @@ def test_a_mitigation_is_compared_with_a_plain_model_that_learned_as_much(
     asked: dict[str, Any] = {
         "model": "convnet",
         "settings": SMALL | {"epochs": 8, "lr": 0.01},
-        "on": ["reverse"],
+        "with_": ["reverse"],
         "seeds": 2,
         "recipe": ["plain", "threshold", "entropic", "invalid_class"],
     }

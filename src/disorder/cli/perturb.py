@@ -38,7 +38,7 @@ def perturb(
     News.show()
     texts = perturb_texts(data, **options)
     out, as_ = output["out"], output["as_"]
-    if as_ not in ("jsonl", "training"):
+    if as_ == "lm-eval" or as_ == "inspect":
         if out is None:
             raise DisorderError(f"--as {as_} writes a folder: name it with --out")
         found = texts.export(out, as_=as_, **task)

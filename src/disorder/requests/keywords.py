@@ -9,6 +9,7 @@ import collections.abc
 import inspect
 import types
 import typing
+import warnings
 from collections.abc import Callable, Mapping
 from functools import wraps
 from pathlib import Path
@@ -42,11 +43,12 @@ def takes_options(
 
         @wraps(function)
         def checked(*args: P.args, **kwargs: P.kwargs) -> R:
-            for name in kwargs:
+            given = _with_new_names(name_of_verb, kwargs, declared)
+            for name in given:
                 if name not in signature.parameters:
                     raise _unknown(name_of_verb, name, tuple(signature.parameters), inside or {})
             try:
-                bound = signature.bind(*args, **kwargs)
+                bound = signature.bind(*args, **given)
             except TypeError as error:
                 raise DisorderError(f"{name_of_verb}: {error}") from None
             hints = typing.get_type_hints(function)
@@ -63,6 +65,16 @@ def takes_options(
         return checked
 
     return decorate
+
+
+def _with_new_names(
+    verb: str, given: Mapping[str, Any], declared: Mapping[str, Declared]
+) -> dict[str, Any]:
+    """Keywords by the names that they have now; a warning tells of one that had another."""
+    now = {each.option.was: name for name, each in declared.items() if each.option.was}
+    for old in now.keys() & given.keys():
+        warnings.warn(f"{verb}: {old}= is now written {now[old]}=", FutureWarning, stacklevel=3)
+    return {now.get(name, name): value for name, value in given.items()}
 
 
 def _unknown(

@@ -43,6 +43,7 @@ class Option:
     check: Need | None = None
     choices: tuple[str, ...] = ()
     flags: tuple[str, ...] = ()
+    was: str = ""  # the keyword that it had before; it is taken with a note
     recorded_as: str = ""
     is_common: bool = False  # shown by --help, not only by --help-all
     is_always_said: bool = False  # in the command that repeats a run, even where it is the default
