@@ -40,7 +40,7 @@ class Command(TyperCommand):
         """Read what was typed; an option that has another name now is taken with a note."""
         for declared in self.declared.values():
             if declared.option.was:
-                args = _renamed(args, f"--{declared.option.was}", declared.flags[0])
+                args = _renamed(args, declared.flags[-1], declared.flags[0])
         return super().parse_args(ctx, args)
 
     def format_options(self, ctx: Any, formatter: Any) -> None:

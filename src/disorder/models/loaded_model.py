@@ -16,10 +16,12 @@ from disorder.errors import BadModel
 from disorder.models.importance.by_word import MAX_KEPT, how, importance
 from disorder.models.importance.by_word import key_of as pair_key
 from disorder.models.inputs.variants import (
+    ChoiceInputs,
     ModelInputs,
     QuestionInputs,
     TextInputs,
     VariantInputs,
+    choices_of,
 )
 from disorder.models.outputs import IS_UNREAD, Calibration, UnreadReplies, are_shares, checked
 from disorder.models.prompting import PromptedModel
@@ -35,7 +37,7 @@ from disorder.models.protocols import (
 )
 from disorder.store.prediction_cache import KeptPredictions, PredictionCache, key_of
 from disorder.store.store import Memo
-from disorder.types import Costs, Floats, Pair, Predictor, Texts, TokenUnit, Variants
+from disorder.types import Choice, Costs, Floats, Pair, Predictor, Texts, TokenUnit, Variants
 from disorder.types.predictions import (
     ABSTAINED,
     ABSTAINS,
@@ -95,12 +97,18 @@ class LoadedModel:
         """Probabilities of the task's labels, and an outcome for each text."""
         return self._predict(TextInputs(_as_pairs(texts)))
 
+    def predict_choices(self, choices: Sequence[Choice], /) -> Predictions:
+        """Probabilities of the options by place, and an outcome for each question."""
+        return self._predict(ChoiceInputs(choices))
+
     def predict_variants(self, variants: Sequence[Variants], /) -> Predictions:
         """The same, one row per variant of every example in turn.
 
         A model that takes tokens gets the positions; texts are made for the others, and for the
         keys of a cache.
         """
+        if variants and variants[0].choice is not None:
+            return self.predict_choices([each for one in variants for each in choices_of(one)])
         prompt = self.predictor.prompt if isinstance(self.predictor, PromptedModel) else None
         if isinstance(prompt, ShotsPrompt):
             return self._predict(QuestionInputs(prompt.perturbed_questions(variants)))
@@ -315,11 +323,11 @@ class LoadedModel:
             )
         return self.predictor.generate(requests, max_tokens=max_tokens)
 
-    def prompt_description(self, texts: Texts) -> dict[str, Any]:
+    def prompt_description(self, given: Texts | Choice) -> dict[str, Any]:
         """How a language model is asked, with its question about one text; empty for others."""
         if not isinstance(self.predictor, PromptedModel):
             return {}
-        return self.predictor.description(texts)
+        return self.predictor.description(given)
 
     @property
     def n_questions(self) -> int:

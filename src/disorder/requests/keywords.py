@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import collections.abc
 import inspect
+import logging
 import types
 import typing
-import warnings
 from collections.abc import Callable, Mapping
 from functools import wraps
 from pathlib import Path
@@ -20,6 +20,7 @@ from disorder.requests.option import Declared, declared_in
 
 P = ParamSpec("P")
 R = TypeVar("R")
+logger = logging.getLogger("disorder")
 
 
 def takes_options(
@@ -43,12 +44,12 @@ def takes_options(
 
         @wraps(function)
         def checked(*args: P.args, **kwargs: P.kwargs) -> R:
-            given = _with_new_names(name_of_verb, kwargs, declared)
-            for name in given:
+            _rename(kwargs, declared)
+            for name in kwargs:
                 if name not in signature.parameters:
                     raise _unknown(name_of_verb, name, tuple(signature.parameters), inside or {})
             try:
-                bound = signature.bind(*args, **given)
+                bound = signature.bind(*args, **kwargs)
             except TypeError as error:
                 raise DisorderError(f"{name_of_verb}: {error}") from None
             hints = typing.get_type_hints(function)
@@ -67,14 +68,12 @@ def takes_options(
     return decorate
 
 
-def _with_new_names(
-    verb: str, given: Mapping[str, Any], declared: Mapping[str, Declared]
-) -> dict[str, Any]:
-    """Keywords by the names that they have now; a warning tells of one that had another."""
-    now = {each.option.was: name for name, each in declared.items() if each.option.was}
-    for old in now.keys() & given.keys():
-        warnings.warn(f"{verb}: {old}= is now written {now[old]}=", FutureWarning, stacklevel=3)
-    return {now.get(name, name): value for name, value in given.items()}
+def _rename(given: dict[str, Any], declared: Mapping[str, Declared]) -> None:
+    """Give the keywords of before their new names, with a note."""
+    for name, each in declared.items():
+        if each.option.was in given:
+            given[name] = given.pop(each.option.was)
+            logger.info("%s is now written %s", each.option.was, name)
 
 
 def _unknown(

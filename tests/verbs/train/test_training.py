@@ -474,8 +474,7 @@ def test_the_dev_score_is_measured_with_the_task_of_the_data(
     assert measured[0].task == chinese.task
 
 
-def test_the_keyword_of_before_is_taken_with_a_warning(tmp_path: Path) -> None:
-    asked: dict[str, Any] = {"model": "bow", "settings": {"epochs": 1}}
-    with pytest.warns(FutureWarning, match="on= is now written with_="):
-        done = train("plain", order_rows(), on=["reverse"], out=tmp_path / "m", **asked)
+def test_the_keyword_of_before_is_taken(tmp_path: Path) -> None:
+    before: dict[str, Any] = {"on": ["reverse"], "model": "bow", "settings": {"epochs": 1}}
+    done = train("plain", order_rows(), out=tmp_path / "m", **before)
     assert done.record["on"] == ["reverse"]
