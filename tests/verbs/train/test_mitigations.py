@@ -28,7 +28,7 @@ from disorder.verbs.train import (
 )
 from disorder.verbs.train.before_after import abstained, audit_training
 from disorder.verbs.train.calibrating import fit_temperature, fit_threshold
-from disorder.verbs.train.perturbed_copies import perturbed_copies, salad_specs
+from disorder.verbs.train.inputs import perturbed_copies, salad_specs
 
 torch = pytest.importorskip("torch", reason="needs torch")
 pytest.importorskip("safetensors", reason="needs safetensors")
@@ -323,7 +323,7 @@ def test_a_bad_setting_fails_before_data_is_read(
     def no_reading(*given: Any) -> None:
         raise AssertionError("data was read")
 
-    monkeypatch.setattr("disorder.verbs.train.training_data.selected_data", no_reading)
+    monkeypatch.setattr("disorder.verbs.train.request.selected_data", no_reading)
     with pytest.raises(error):
         train(recipe, "builtin", model="bow", out=tmp_path / "m", settings=settings)
 

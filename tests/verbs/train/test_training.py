@@ -21,9 +21,9 @@ from disorder.models import load
 from disorder.registry import NetworkPart, parts
 from disorder.types import Outcomes, Task
 from disorder.verbs.train import Job, Phase, TrainedModel, learned_nothing, train
-from disorder.verbs.train.batches import epoch_batches, share_batches
-from disorder.verbs.train.optimizer import rate_at
-from disorder.verbs.train.training_data import held_out
+from disorder.verbs.train.loop import rate_at
+from disorder.verbs.train.network_rows import epoch_batches, share_batches
+from disorder.verbs.train.request import held_out
 
 torch = pytest.importorskip("torch", reason="needs torch")
 pytest.importorskip("safetensors", reason="needs safetensors")
@@ -165,7 +165,7 @@ def test_a_mistake_fails_before_any_data_is_read(
     def no_reading(*given: Any) -> None:
         raise AssertionError("data was read")
 
-    monkeypatch.setattr("disorder.verbs.train.training_data.selected_data", no_reading)
+    monkeypatch.setattr("disorder.verbs.train.request.selected_data", no_reading)
     recipe = asked.pop("recipe", "plain")
     with pytest.raises(error, match=says):
         train(recipe, "builtin", out=tmp_path / "m", **asked)

@@ -37,10 +37,8 @@ from disorder.transformations import suite as suite_specs
 from disorder.types import ORIGINAL, Dataset, Example, Task, Texts, Variants
 from disorder.types.predictions import ABSTAINED
 from disorder.verbs.context import RunContext
-from disorder.verbs.perturb.inspect_ai import write_inspect
-from disorder.verbs.perturb.lm_eval import write_lm_eval
+from disorder.verbs.perturb.exports import TaskRows, file_name, write_inspect, write_lm_eval
 from disorder.verbs.perturb.records import records_of
-from disorder.verbs.perturb.task_rows import TaskRows, file_name
 from disorder.verbs.prompting import prompt_of
 
 EXPORTS = {"lm-eval": write_lm_eval, "inspect": write_inspect}

@@ -20,9 +20,15 @@ from disorder.models import load
 from disorder.transformations import parse
 from disorder.types import ORIGINAL, Dataset, Example, Task
 from disorder.verbs.context import RunContext
-from disorder.verbs.train.inputs import Inputs, answer_targets, label_targets
+from disorder.verbs.train.inputs import (
+    Inputs,
+    PerturbedCopies,
+    answer_targets,
+    label_targets,
+    perturbed_copies,
+    salad_specs,
+)
 from disorder.verbs.train.losses import cross_entropy, squared_error
-from disorder.verbs.train.perturbed_copies import PerturbedCopies, perturbed_copies, salad_specs
 from disorder.verbs.train.span_learning import score_spans_after, span_loss
 from disorder.verbs.train.trainable import SPANS, TrainableModel
 
