@@ -1,22 +1,20 @@
-"""Raw rows become examples; rows that cannot be used are counted by reason, or are an error.
-
-Usual names of columns need no explanation where one reading is possible. Questions about a passage
-have gold answers: `answers` is `{text: [...], answer_start: [...]}` (the hub's squad_v2), a list of
-`{text, answer_start}` (SQuAD's own files), or a list of texts; `answer` and `answer_start` together
-hold one. No answer means that the passage has none.
-"""
+"""Raw rows become examples; rows that cannot be used are counted by reason, or are an error."""
 
 from __future__ import annotations
 
+import json
 import logging
 import math
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from hashlib import blake2b
 from typing import Any
 
+from disorder.data.columns import answers_of, as_question, guessed_columns, in_words
 from disorder.errors import BadData, option
+from disorder.registry import TaskPart
+from disorder.tasks import LETTERS, TaskRow, fits, recognised, said
 from disorder.types import Example
 
 SourceRow = tuple[str, Mapping[str, Any]]  # where it is ("line 3"), and its columns
@@ -30,17 +28,6 @@ LONG_REASON = f"a text of more than {LONGEST:,} letters"
 WHAT_IF_NONE = {"text_a": "", "label": "; rows without a gold label cannot be used"}
 INVALID_REASON = "half a character (a lone surrogate)"
 logger = logging.getLogger(__name__)
-GoldAnswers = tuple[tuple[str, int], ...]
-UNKNOWN_START = -1
-PAIRS = (
-    ("premise", "hypothesis"),
-    ("sentence1", "sentence2"),
-    ("question1", "question2"),
-    ("question", "sentence"),
-)
-SINGLES = ("text", "sentence", "question")
-LABELS = ("gold_label", "gold")
-TEXTS = ("text_a", "text_b")
 
 
 @dataclass
@@ -51,6 +38,8 @@ class ExampleReader:
     columns: Mapping[str, str] = field(default_factory=dict)
     label_names: Sequence[str] = ()
     group_by: Sequence[str] = ()
+    task: TaskPart | None = None  # a form of data other than texts with labels
+    is_known: bool = False  # the task is, so that columns need not show it
     skipped: Counter[str] = field(default_factory=Counter)
     _seen: dict[str, tuple[bytes, str]] = field(default_factory=dict)
     _is_pair: bool | None = None
@@ -59,10 +48,52 @@ class ExampleReader:
     def examples(self, rows: Iterable[SourceRow]) -> Iterator[Example]:
         """The usable rows, in the order they come."""
         for where, raw in rows:
-            row = self._renamed(raw, where)
-            example = self._example(row, where)
+            if not self.is_known:
+                self.is_known = True
+                self._recognise(raw)
+            if self.task is not None:
+                example = self._task_example(self.task, raw, where)
+            else:
+                example = self._example(self._renamed(raw, where), where)
             if example is not None and self._is_new(example, where):
                 yield example
+
+    def _recognise(self, raw: Mapping[str, Any]) -> None:
+        """Find out from the first row whether the data has another form than texts with labels."""
+        if not isinstance(raw, Mapping) or {"text_a", "label"} <= {*raw, *self.columns.values()}:
+            return
+        row = self._with_own_names(raw)
+        self.task = recognised(row)
+        if self.task is not None:
+            logger.info("%s: %s", self.source, said(self.task, row))
+
+    def _with_own_names(self, raw: Mapping[str, Any]) -> dict[str, Any]:
+        """A row with the columns that the user named under the names that were given them."""
+        row = {key: value for key, value in raw.items() if key not in self.columns}
+        return row | {new: raw[old] for old, new in self.columns.items() if old in raw}
+
+    def _task_example(self, entry: TaskPart, raw: Mapping[str, Any], where: str) -> Example | None:
+        if not isinstance(raw, Mapping):
+            raise BadData(
+                f"{self.source}, {where}: expected an object with columns, got {type(raw).__name__}"
+            )
+        row = self._with_own_names(raw)
+        if not fits(entry, row):
+            wanted = "; ".join(" or ".join(names) for names in entry.columns)
+            raise BadData(
+                f"{self.source}, {where}: {entry.title} needs the columns {wanted}; it has "
+                f"{_names(row)}"
+            )
+        try:
+            found: TaskRow = entry.function(row)
+        except BadData as error:
+            raise BadData(f"{self.source}, {where}: {error}") from None
+        reason = _unusable(found)
+        if reason:
+            self.skipped[reason] += 1
+            return None
+        groups = {column: self._group(row, column, where) for column in self.group_by}
+        return _example_of(found, self._name(row), {**groups, **found.groups})
 
     def _renamed(self, raw: Mapping[str, Any], where: str) -> dict[str, Any]:
         if not isinstance(raw, Mapping):
@@ -143,7 +174,7 @@ class ExampleReader:
         return str(row[column])
 
     def _is_new(self, example: Example, where: str) -> bool:
-        content = _content(example.text_a, example.text_b, example.label)
+        content = _content_of(example)
         before = self._seen.setdefault(example.id, (content, where))
         if before[1] == where:
             return True
@@ -181,6 +212,42 @@ class ExampleReader:
         return text
 
 
+def _texts_of(found: TaskRow) -> tuple[str, ...]:
+    if found.choice is None:
+        return found.pair or ()
+    return (found.choice.question, *found.choice.options)
+
+
+def _unusable(found: TaskRow) -> str:
+    """Why a row of a task is left out; empty where it is not."""
+    texts = _texts_of(found)
+    if found.answer is None:
+        return NO_LABEL_REASON
+    if not all(map(_has_words, texts)):
+        return EMPTY_REASON
+    if max(map(len, texts)) > LONGEST:
+        return LONG_REASON
+    return "" if _is_valid(*texts) else INVALID_REASON
+
+
+def _example_of(found: TaskRow, name: str, groups: Mapping[str, str]) -> Example:
+    if found.choice is None:
+        assert found.pair is not None
+        example = Example(name, *found.pair, "good", groups)
+    else:
+        label = LETTERS[int(found.answer or 0)]
+        example = Example(name, found.choice.question, None, label, groups, choice=found.choice)
+    return example if name else replace(example, id=_content_of(example).hex()[:12])
+
+
+def _content_of(example: Example) -> bytes:
+    """A hash of what an example asks, without its id."""
+    if example.choice is None:
+        return _content(example.text_a, example.text_b, example.label)
+    asked = json.dumps([example.choice.ask, *example.choice.options])
+    return _content(example.text_a, asked, example.label)
+
+
 def _unknown_target(column: str, target: str) -> str:
     given = option("columns", f"{column}={target}")
     message = f"{given}: a column can be {', '.join(TARGETS)}, not {target!r}"
@@ -207,119 +274,11 @@ def _is_valid(*texts: str) -> bool:
 
 def _content(text_a: str, text_b: str | None, label: str) -> bytes:
     parts = [text_a, "\0" if text_b is None else "\1" + text_b, label]
-    return blake2b("\0".join(parts).encode("utf-8", "surrogatepass"), digest_size=16).digest()
+    key = "\0".join(parts)
+    if "\0" in f"{text_a}{text_b or ''}{label}":  # which could pass for the border between two
+        key = f"\2{[len(part) for part in parts]}{key}"
+    return blake2b(key.encode("utf-8", "surrogatepass"), digest_size=16).digest()
 
 
 def _names(row: Mapping[str, Any]) -> str:
     return ", ".join(repr(str(name)) for name in row) or "none"
-
-
-def as_question(row: dict[str, Any], where: str) -> dict[str, Any]:
-    """A row with answers under the names that every row has: question, passage, and whether it can
-    be answered.
-    """
-    is_squad = "text_a" not in row and "question" in row and "context" in row
-    if is_squad and answers_of(row, where) is not None:
-        row = {**row, "text_a": row["question"], "text_b": row["context"]}
-    if "label" not in row and "text_b" in row and _says_positions(row):
-        row = {**row, "label": "answerable" if answers_of(row, where) else "unanswerable"}
-    return row
-
-
-def answers_of(row: Mapping[str, Any], where: str) -> GoldAnswers | None:
-    """The answers of a row; None where it has none of these columns, or something else under their
-    names.
-    """
-    if "answers" in row:
-        return _several(row["answers"], where)
-    if "answer" not in row or "answer_start" not in row:
-        return None
-    text = row["answer"]
-    if not text or text != text:  # not a number: an empty cell of a data frame
-        return ()
-    return ((str(text), _start(row["answer_start"], where)),)
-
-
-def _says_positions(row: Mapping[str, Any]) -> bool:
-    """Whether the layout says that these are answers in a passage: a list of texts does not."""
-    if "answers" not in row:
-        return answers_of(row, "") is not None
-    given = row["answers"]
-    return isinstance(given, Mapping) or (
-        isinstance(given, list) and not any(isinstance(each, str) for each in given)
-    )
-
-
-def _several(given: Any, where: str) -> GoldAnswers | None:
-    if isinstance(given, Mapping) and "text" in given:
-        texts = given["text"]
-        starts = given.get("answer_start", [UNKNOWN_START] * len(texts))
-        if len(texts) != len(starts):
-            raise BadData(f"{where}: answers has {len(texts)} texts and {len(starts)} starts")
-        return _unique(texts, [_start(start, where) for start in starts])
-    if isinstance(given, Sequence) and not isinstance(given, str):
-        if all(isinstance(each, str) for each in given):
-            return _unique(given, [UNKNOWN_START] * len(given))
-        if all(isinstance(each, Mapping) and "text" in each for each in given):
-            return _unique(
-                [each["text"] for each in given],
-                [_start(each.get("answer_start"), where) for each in given],
-            )
-    return () if given is None else None
-
-
-def _unique(texts: Sequence[str], starts: Sequence[int]) -> GoldAnswers:
-    """Each answer once: several people often give the same one."""
-    return tuple(
-        dict.fromkeys((str(text), start) for text, start in zip(texts, starts, strict=True) if text)
-    )
-
-
-def _start(value: Any, where: str) -> int:
-    if value is None or value == "" or value != value:
-        return UNKNOWN_START
-    try:
-        return int(value)
-    except (TypeError, ValueError):
-        raise BadData(f"{where}: answer_start must be a number, got {value!r}") from None
-
-
-def guessed_columns(columns: Iterable[str], given: Mapping[str, str]) -> dict[str, str]:
-    """What further columns are, beside those that the user named: column → text_a, text_b, label.
-
-    >>> guessed_columns(["premise", "hypothesis", "gold_label"], {})
-    {'premise': 'text_a', 'hypothesis': 'text_b', 'gold_label': 'label'}
-    >>> guessed_columns(["text", "sentence", "label"], {})
-    {}
-    """
-    names = [str(name) for name in columns if name not in given]
-    known = {*names, *given.values()}
-    guessed: dict[str, str] = {}
-    if known.isdisjoint(TEXTS):
-        guessed |= dict(zip(_texts(names), TEXTS, strict=False))
-    if "label" not in known:
-        labels = [name for name in names if name.casefold() in LABELS]
-        guessed |= {labels[0]: "label"} if len(labels) == 1 else {}
-    return guessed
-
-
-def _texts(names: list[str]) -> tuple[str, ...]:
-    """The one or two columns that hold the texts; none where several readings are possible."""
-    folded = {name.casefold(): name for name in names}
-    pairs = [pair for pair in PAIRS if folded.keys() >= set(pair)]
-    if len(pairs) == 1:
-        return tuple(folded[name] for name in pairs[0])
-    singles = [name for name in SINGLES if name in folded]
-    return (folded[singles[0]],) if len(singles) == 1 and not pairs else ()
-
-
-def in_words(guessed: Mapping[str, str]) -> str:
-    """What was guessed, for a message.
-
-    >>> in_words({"premise": "text_a", "gold_label": "label"})
-    'column premise is read as text_a, gold_label as label (--columns says otherwise)'
-    """
-    readings = [f"{column} as {target}" for column, target in guessed.items()]
-    first, *rest = readings
-    said = ", ".join([first.replace(" as ", " is read as ", 1), *rest])
-    return f"column {said} (--columns says otherwise)"

@@ -54,7 +54,8 @@ class TransformationPart(Part):
     units than words can be moved (unit=char|subword|token|sentence|line), usually those that change
     nothing but order. `nested` names settings that do not change the draws: a larger share then
     contains a smaller one. `drawn_as` names the transformation whose draws it shares, as a control.
-    `perturbs` is "shots" for those that are for the examples of a prompt (--break shots).
+    `perturbs` is "shots" for those that are for the examples of a prompt, "options" for those that
+    are for the options of a question (--break shots, --break options).
     """
 
     kind = "transformation"
@@ -77,7 +78,7 @@ class TransformationPart(Part):
     units: bool | None = None
     nested: tuple[str, ...] = ()
     drawn_as: str = ""
-    perturbs: Literal["words", "shots"] = "words"
+    perturbs: Literal["words", "shots", "options"] = "words"
 
     def completed(self, function: Callable[..., Any]) -> dict[str, Any]:
         """What follows from the rest."""
@@ -118,22 +119,23 @@ class MetricPart(Part):
     `title` is how tables head it (default: its name), `meaning` what it says in one line (default:
     the docstring's first sentence), `better` in words which way is good, `unit` what its numbers
     are. `of` says what it measures: original and perturbed texts alike, any perturbed ones, those
-    with several variants per example, or those that keep the words and change their order. `on`
-    says whether predictions must be labels or numbers (any: either), or are log-probabilities of
-    the texts themselves. `shown` is where it appears: in every table, on pages only, among the
-    scores of permutations, or in files only; `position` orders it there. A metric with a
-    `parameter` is written NAME@VALUE and gets the value as its second argument; it is measured at
-    `points` unless others are requested. `needs_probabilities` marks one that says nothing of a
-    model that gives labels only, and is not measured there; `least_labels` is how many labels the
-    data must have, `copies` whether it is measured where one text is a copy of the other (always,
-    where the task has a default label, never). `watched` says how its interval is watched while
-    texts are predicted (`--stop-when`, `--fail-if`): as a mean of one value per example, as a ratio
-    of skills, or not (default: by the type that the function returns). `decided_at` gives, for
-    (task, fidelity, value of the parameter), the share of accepted permutations that decides an
-    example, where one does (`--curtail`). `depends_on_q` marks one whose expected value changes
-    with the number of permutations; `alone` says why a limit on it alone misleads, where it does: a
-    gate then names a better rule. `needs_skill` marks one that means nothing of a model without
-    skill: a gate then decides nothing by it.
+    with several variants per example, those that keep the words and change their order, or
+    questions whose options were put into other orders. `on` says whether predictions must be labels
+    or numbers (any: either), or are log-probabilities of the texts themselves. `shown` is where it
+    appears: in every table, on pages only, among the scores of permutations, or in files only;
+    `position` orders it there. A metric with a `parameter` is written NAME@VALUE and gets the value
+    as its second argument; it is measured at `points` unless others are requested.
+    `needs_probabilities` marks one that says nothing of a model that gives labels only, and is not
+    measured there; `least_labels` is how many labels the data must have, `copies` whether it is
+    measured where one text is a copy of the other (always, where the task has a default label,
+    never). `watched` says how its interval is watched while texts are predicted (`--stop-when`,
+    `--fail-if`): as a mean of one value per example, as a ratio of skills, or not (default: by the
+    type that the function returns). `decided_at` gives, for (task, fidelity, value of the
+    parameter), the share of accepted permutations that decides an example, where one does
+    (`--curtail`). `depends_on_q` marks one whose expected value changes with the number of
+    permutations; `alone` says why a limit on it alone misleads, where it does: a gate then names a
+    better rule. `needs_skill` marks one that means nothing of a model without skill: a gate then
+    decides nothing by it.
     """
 
     kind = "metric"
@@ -142,7 +144,7 @@ class MetricPart(Part):
     title: str = ""
     meaning: str = ""
     unit: str = "share"
-    of: Literal["texts", "variants", "permutations", "order"] = "variants"
+    of: Literal["texts", "variants", "permutations", "order", "options"] = "variants"
     on: Literal["labels", "numbers", "any", "likelihoods"] = "labels"
     shown: Literal["table", "page", "permutations", "file"] = "table"
     position: int = 100
@@ -210,15 +212,16 @@ class PromptPart(Part):
     choose from; its block `instruction` stands once at the beginning, the rest once per text.
     `words` maps labels to the words that stand for them; it is the prompt of every task whose
     labels are among them, none: of any task. `texts` is how many texts it takes (0: any number).
-    `on` says whether labels are names, or numbers whose mean is predicted. `of` names the one task
-    that it is for, where labels alone do not say it.
+    `on` says whether labels are names, numbers whose mean is predicted, or the letters of options
+    that every question has of its own (`ask` is then filled in too). `of` names the one task that
+    it is for, where labels alone do not say it.
     """
 
     kind = "prompt"
 
     words: Mapping[str, str] = field(default_factory=dict)
     texts: Literal[0, 1, 2] = 0
-    on: Literal["labels", "numbers"] = "labels"
+    on: Literal["labels", "numbers", "options"] = "labels"
     of: str = ""
 
 
@@ -262,6 +265,22 @@ class DataPart(Part):
     def task_for(self, address: str) -> Task | None:
         """The task of the data at an address, where it is declared."""
         return self.task(address) if callable(self.task) else self.task
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class TaskPart(Part):
+    """A form of data: a function that makes a `TaskRow` of a row.
+
+    `columns` are the columns that show it, each with the names it may have, the first the usual
+    one. `scored` says what a prediction is: one of the example's own options, or the preferred one
+    of two texts. `title` names it in a sentence.
+    """
+
+    kind = "task"
+
+    columns: tuple[tuple[str, ...], ...]
+    scored: Literal["choice", "pair"]
+    title: str
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -375,6 +394,7 @@ metric = decorator(MetricPart)
 model = decorator(ModelPart)
 prompt = decorator(PromptPart)
 data = decorator(DataPart)
+task = decorator(TaskPart)
 network = decorator(NetworkPart)
 recipe = decorator(RecipePart)
 explanation = decorator(ExplanationPart)

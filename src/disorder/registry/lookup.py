@@ -116,6 +116,7 @@ HOMES = {
     "model": "models",
     "prompt": "models/prompts",
     "data": "data",
+    "task": "tasks",
     "network": "models/networks",
     "recipe": "verbs/train/recipes",
     "explanation": "verbs/explain/explanations",

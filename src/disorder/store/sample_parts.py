@@ -23,7 +23,7 @@ from disorder.safe_io import most_unpacked, parse_parquet, read_parquet
 from disorder.store.samples import READ_SCHEMA, SCHEMA, check_unique, checked_samples, storable
 from disorder.store.storage import write_atomically
 from disorder.store.store import Entry, Kept
-from disorder.types import ORIGINAL, Example
+from disorder.types import ORIGINAL, Choice, Example
 from disorder.visible_text import one_line
 
 SAMPLES = "samples"  # their folder
@@ -35,6 +35,8 @@ EXAMPLES = pa.schema(
         ("text_b", pa.string()),
         ("label", pa.string()),
         ("groups", pa.map_(pa.string(), pa.string())),
+        ("options", pa.list_(pa.string())),
+        ("ask", pa.string()),
     ]
 )
 
@@ -214,19 +216,22 @@ def _are_amounts(entry: Mapping[str, Any]) -> bool:
 
 def write_examples(folder: Path, examples: Sequence[Example]) -> None:
     """Write the examples of a run, so that its texts can be rebuilt from positions anywhere."""
-    table = pa.table(
-        {
-            "id": [storable(e.id) for e in examples],
-            "text_a": [storable(e.text_a) for e in examples],
-            "text_b": pa.array(
-                [None if e.text_b is None else storable(e.text_b) for e in examples], pa.string()
-            ),
-            "label": [e.label for e in examples],
-            "groups": pa.array(
-                [list(e.groups.items()) for e in examples], pa.map_(pa.string(), pa.string())
-            ),
-        }
-    )
+    columns: dict[str, Any] = {
+        "id": [storable(e.id) for e in examples],
+        "text_a": [storable(e.text_a) for e in examples],
+        "text_b": pa.array(
+            [None if e.text_b is None else storable(e.text_b) for e in examples], pa.string()
+        ),
+        "label": [e.label for e in examples],
+        "groups": pa.array(
+            [list(e.groups.items()) for e in examples], pa.map_(pa.string(), pa.string())
+        ),
+    }
+    choices = [e.choice for e in examples if e.choice is not None]
+    if choices:
+        columns["options"] = [[storable(text) for text in each.options] for each in choices]
+        columns["ask"] = [each.ask for each in choices]
+    table = pa.table(columns)
     sink = pa.BufferOutputStream()
     pq.write_table(table, sink)
     write_atomically(folder / "examples.parquet", sink.getvalue().to_pybytes())
@@ -243,6 +248,20 @@ def read_examples(folder: Path) -> list[Example]:
     if any(row["id"] is None or row["text_a"] is None or row["label"] is None for row in rows):
         raise BadData(f"{folder}/examples.parquet: an id, a text or a label is missing")
     return [
-        Example(row["id"], row["text_a"], row["text_b"], row["label"], dict(row["groups"] or ()))
+        Example(
+            row["id"],
+            row["text_a"],
+            row["text_b"],
+            row["label"],
+            dict(row["groups"] or ()),
+            choice=_choice(row),
+        )
         for row in rows
     ]
+
+
+def _choice(row: Mapping[str, Any]) -> Choice | None:
+    options = row.get("options")
+    if not options:
+        return None
+    return Choice(row["text_a"], tuple(map(str, options)), row.get("ask") or "")

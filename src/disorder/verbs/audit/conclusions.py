@@ -135,7 +135,7 @@ def beside_words_alone(
     examples = dataset.examples
     gold = gold_of(dataset.task, examples).astype(np.int64)  # of no use for numbers
     baseline = None
-    if not dataset.task.is_regression:
+    if not dataset.task.is_regression and not dataset.task.has_own_chance:
         baseline = word_baseline(dataset, gold, seed=seed)
     for group, chosen, _ in groups(examples, examples):
         own = found.get(group)
@@ -190,7 +190,7 @@ def neighbours_under(
 
 def sanity_command(run: Run) -> str:
     """What to type to find out whether the data needs word order; empty where it is too small."""
-    if run.n_available < FEWEST_ROWS:
+    if run.n_available < FEWEST_ROWS or run.kind != "labels":
         return ""
     if run.data == IN_MEMORY:
         return "disorder.sanity with the same data"

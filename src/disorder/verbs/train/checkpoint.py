@@ -33,7 +33,8 @@ class TrainingState:
     best_epoch: int = 0
     waited: int = 0  # epochs since the best one
     seconds: float = 0.0
-    n_learned: int = 0
+    n_learned: int = 0  # rows, over all epochs and phases
+    n_updates: int = 0  # of the weights
     curve: list[dict[str, Any]] = field(default_factory=list)
     after: dict[str, Any] = field(default_factory=dict)
 

@@ -172,6 +172,7 @@ class PhaseTraining:
         torch.nn.utils.clip_grad_norm_(self.names, self.settings.clip)
         self.optimizer.step()
         self.optimizer.zero_grad()
+        self.state.n_updates += 1
 
     def batch_loss(self, batch: Ints) -> Any:
         """The mean loss of a batch, with its graph."""
