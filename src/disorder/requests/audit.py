@@ -150,7 +150,7 @@ class PromptOptions(TypedDict, total=False):
 class PerturbedPartOptions(TypedDict, total=False):
     """What a transformation is applied to."""
 
-    break_: Annotated[
+    on: Annotated[
         Literal["text", "instruction", "shots", "options"],
         Option(
             "What is perturbed: text, or of a prompt its instruction (the words) or its shots (the "
@@ -158,6 +158,8 @@ class PerturbedPartOptions(TypedDict, total=False):
             "order of the options",
             default="text",
             group="Prompts of language models",
+            recorded_as="break_",
+            was="break_",
         ),
     ]
 
