@@ -6,6 +6,7 @@ from typing import Annotated, Literal, TypedDict
 from disorder.requests.groups import (
     AbstentionOptions,
     CacheOptions,
+    EmbedderOptions,
     GroupOptions,
     LoadingOptions,
     PermutationOptions,
@@ -215,6 +216,7 @@ class AuditOptions(
     PromptingOptions,
     PerturbedPartOptions,
     ServerOptions,
+    EmbedderOptions,
     AbstentionOptions,
     BudgetOptions,
     EngineOptions,
