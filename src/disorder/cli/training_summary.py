@@ -103,7 +103,7 @@ def _audit_data(record: Mapping[str, Any]) -> str:
 def show_audits(runs: Mapping[str, Run], console: Console) -> None:
     """The scores of the audits before and after training, one row per score."""
     from disorder.results.grid import Grid
-    from disorder.results.terminal_table import print_table
+    from disorder.results.terminal import print_table
 
     rows = [["transformation", "score", *(f"{when} training" for when in runs)]]
     last = runs.get("after")

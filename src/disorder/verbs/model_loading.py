@@ -14,7 +14,7 @@ from disorder.models.prompting import Prompt
 from disorder.randomness import digest
 from disorder.registry import ModelPart, parts
 from disorder.requests.audit import AuditOptions
-from disorder.requests.commands import AN_OBJECT, must_be_said, resume_line
+from disorder.requests.commands import AN_OBJECT, must_be_named, must_be_said, resume_line
 from disorder.requests.keywords import takes_options
 from disorder.requests.settings import Settings
 from disorder.specs import parse_pairs
@@ -77,14 +77,6 @@ def resume_command(folder: object, model: str, settings: Mapping[str, Any]) -> s
     if named and named.partition(":")[0] not in parts(ModelPart):
         named = AN_OBJECT
     return resume_line(folder, named, **said | ({"prompt": files} if files else {}))
-
-
-def must_be_named(spec: str) -> bool:
-    """Whether loading a model runs code or reaches another machine, so that only the user's own
-    word counts.
-    """
-    entry = parts(ModelPart).get(spec.partition(":")[0])
-    return bool(spec) and (entry is None or not entry.only_reads)
 
 
 def label_names(labels: Mapping[str, str] | str | None) -> dict[str, str]:

@@ -15,9 +15,8 @@ from disorder.requests.commands import resume_line
 from disorder.requests.keywords import takes_options
 from disorder.requests.settings import Settings
 from disorder.requests.view import held
-from disorder.results.page import write_report
 from disorder.results.run import Run
-from disorder.results.run_folder import read_run, write_run
+from disorder.results.run_folder import read_run, write_report, write_run
 from disorder.store.storage import TemporaryFolder, place
 from disorder.store.store import Store
 from disorder.types import Progress

@@ -15,13 +15,13 @@ from disorder.requests.fields import CompareFields
 from disorder.requests.keywords import takes_options
 from disorder.requests.runs import CompareOptions
 from disorder.results.comparison import Comparison
-from disorder.results.page import visible
 from disorder.results.run import Run
 from disorder.results.run_folder import read_run
 from disorder.transformations import parse
 from disorder.verbs.compare.concluding import conclusions_of, main_of
 from disorder.verbs.compare.differences import Comparing
 from disorder.verbs.compare.finished_run import FinishedRun
+from disorder.visible_text import visible
 
 __all__ = ["FinishedRun", "compare"]
 
