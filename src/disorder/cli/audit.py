@@ -9,8 +9,7 @@ from disorder.cli.folders import new_folder, resumable
 from disorder.cli.output import console as new_console
 from disorder.cli.output import output_may_be_unread, print_json, print_text
 from disorder.requests.audit import AuditOptions, AuditOutput, ResumeOptions
-from disorder.requests.commands import command_line
-from disorder.requests.option import declared_in
+from disorder.requests.option import command_line, declared_in
 
 if TYPE_CHECKING:
     from disorder.results.run import Run

@@ -36,10 +36,11 @@ class Difference(BaseModel):
     p_holm: float
     n: int
     test: str
+    family: Literal["main", "other", "all"] = "all"  # the tests that p_holm is corrected for
 
     @property
     def is_sure(self) -> bool:
-        """Whether the difference is significant after Holm's correction for all comparisons."""
+        """Whether the difference is significant after Holm's correction for its family of tests."""
         return self.p_holm < ALPHA
 
 

@@ -12,9 +12,10 @@ from itertools import islice
 
 from disorder.registry import DataPart, ModelPart, parts
 from disorder.requests.audit import AuditOptions
-from disorder.requests.commands import changed, command_line, must_be_named, resume_line
 from disorder.requests.explain import ExplainOptions
 from disorder.requests.groups import ReadingOptions
+from disorder.requests.option import changed, command_line, must_be_named
+from disorder.requests.settings import resume_line
 from disorder.results.result import NextStep
 from disorder.results.run import NEEDS, Run
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from disorder.languages import language_name
 from disorder.requests.audit import AuditOptions
-from disorder.requests.commands import changed, command_line
+from disorder.requests.option import changed, command_line
 from disorder.results.conclusion import MAIN
 from disorder.results.run import Omitted, Run
 from disorder.results.writing import place_of

@@ -27,9 +27,9 @@ from disorder.results.render import page as report_page
 from disorder.results.run import Record, Run
 from disorder.results.run_folder import read_run
 from disorder.results.wording import main_transformation
-from disorder.store.kept import FILE, checksum
 from disorder.store.storage import write_atomically
-from disorder.store.store import Store
+from disorder.store.store import FILE, Store, checksum
+from disorder.verbs.compare import check_alike
 
 REPORTS = "reports"
 
@@ -57,6 +57,8 @@ def _board(
     if not found:
         raise DisorderError("no finished run is there: disorder board runs --out board")
     metrics = _measured(wanted, found)
+    for data in dict.fromkeys(run.data for run in found):
+        check_alike([run for run in found if run.data == data])
     names = _link_names(found)
     rows = [_row(run, name if out else "", metrics) for run, name in zip(found, names, strict=True)]
     made = Board(title=title, rows=ranked(rows), metrics=metrics)

@@ -8,9 +8,8 @@ from typing import Any
 
 from disorder.errors import DisorderError
 from disorder.requests.audit import SamplingOptions
-from disorder.requests.commands import command_line
 from disorder.requests.groups import SeedOptions
-from disorder.requests.option import declared_in
+from disorder.requests.option import command_line, declared_in
 from disorder.results.run import Run
 from disorder.results.run_folder import read_run
 from disorder.results.saving import verb_of

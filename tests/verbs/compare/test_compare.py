@@ -57,6 +57,7 @@ KEYS = [
     "p_holm",
     "n",
     "test",
+    "family",
 ]
 HOSTILE = "<img src=x onerror=alert(1)> | \x1b[31mred\x1b[0m\n\u202eend"
 Command = Callable[..., tuple[int, str, str]]
@@ -122,7 +123,7 @@ class TestNumbers:
         assert record.difference == pytest.approx((gained - lost) / record.n, abs=1e-6)
         assert record.p == pytest.approx(binomtest(gained, gained + lost).pvalue, rel=1e-5)
 
-    def test_holm_is_over_all_that_is_shown(
+    def test_holm_is_over_the_named_family(
         self, folders: dict[str, Path], found: Comparison
     ) -> None:
         one = compare(folders["reader"], folders["bag"], metrics=["omega_max"], with_=["derange"])

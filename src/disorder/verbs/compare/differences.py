@@ -51,7 +51,7 @@ class Comparing:
         first = self.given[0].run
         return Comparison(
             data=first.data,
-            n_examples=first.n_examples,
+            n_examples=min(finished.run.n_examples for finished in self.given),
             audit_seed=first.seed,
             seed=self.seed,
             differences=differences,
@@ -176,7 +176,7 @@ class Comparing:
             mine = decompose(metric, first)
             theirs = decompose(metric, second)
             values = mine.value, theirs.value
-            found = difference_of(mine, theirs, seed=self.seed)
+            found = difference_of(mine, theirs, seed=self.seed, family=first.family)
         except NothingToMeasure as reason:
             self.omitted[spec, metric, group] = f"{reason}, among the examples that both runs share"
             return

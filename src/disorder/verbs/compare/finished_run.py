@@ -14,8 +14,7 @@ from disorder.data.families import family_numbers
 from disorder.errors import BadData, DisorderError
 from disorder.results.run import Run
 from disorder.results.run_folder import read_run
-from disorder.store.examples_file import read_examples
-from disorder.store.sample_parts import SampleParts
+from disorder.store.sample_parts import SampleParts, read_examples
 from disorder.store.samples import predictions_of
 from disorder.transformations import parse
 from disorder.transformations.words import NATURAL
@@ -56,10 +55,10 @@ class FinishedRun:
         parts = SampleParts.open(folder, to_write=False, of=run.binding, n_labels=len(run.labels))
         return cls(folder, run, parts, [examples[i] for i in turns], np.array(turns))
 
-    @property
-    def rows(self) -> list[tuple[str, str, str | None, str]]:
-        """What the run was about."""
-        return [(e.id, e.text_a, e.text_b, e.label) for e in self.examples]
+    def first_rows(self, n: int) -> list[tuple[str, str, str | None, str]]:
+        """What the run was about: its first examples, in the order in which they were predicted."""
+        first = (self.examples[i] for i in np.argsort(self.turns)[:n])
+        return [(e.id, e.text_a, e.text_b, e.label) for e in first]
 
     @property
     def fidelity(self) -> Fidelity:
@@ -78,7 +77,13 @@ class FinishedRun:
         if not kept.any():
             return None
         positions = table.select(POSITIONS).filter(pa.array(kept))
-        return RunSamples(places[kept], np.asarray(variants)[kept], positions, predictions[kept])
+        return RunSamples(
+            places[kept],
+            self.turns[places[kept]],
+            np.asarray(variants)[kept],
+            positions,
+            predictions[kept],
+        )
 
     def outcomes(self, spec: str) -> Outcomes | None:
         """What the model predicted under a transformation; None where no example could be used."""
@@ -173,9 +178,12 @@ class FinishedRun:
 
 @dataclass(frozen=True, eq=False)
 class RunSamples:
-    """The rows of one transformation: example, variant, word positions, prediction."""
+    """The rows of one transformation: example, when it was predicted, variant, word positions,
+    prediction.
+    """
 
     places: Ints
+    turns: Ints
     variants: Ints
     positions: pa.Table
     predictions: Floats
@@ -183,6 +191,6 @@ class RunSamples:
     def draws_as(self, other: RunSamples) -> bool:
         """Whether the variants that both runs predicted choose the same words."""
         width = int(max(self.variants.max(), other.variants.max())) + 1
-        mine, theirs = (samples.places * width + samples.variants for samples in (self, other))
+        mine, theirs = (samples.turns * width + samples.variants for samples in (self, other))
         _, i, j = np.intersect1d(mine, theirs, assume_unique=True, return_indices=True)
         return bool(self.positions.take(pa.array(i)).equals(other.positions.take(pa.array(j))))

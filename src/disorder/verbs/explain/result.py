@@ -10,8 +10,8 @@ from typing import Any
 
 from disorder.errors import DisorderError, NothingToMeasure, UnknownName, option
 from disorder.registry import ExplanationPart
-from disorder.requests.commands import changed, command_line
 from disorder.requests.explain import ExplainOptions
+from disorder.requests.option import changed, command_line
 from disorder.results import drawing
 from disorder.results.render import notebook
 from disorder.results.result import Figure, Picture, Result, Row, Section, Table, as_csv
