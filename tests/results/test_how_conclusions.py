@@ -31,7 +31,7 @@ def test_in_the_terminal(run: Run) -> None:
     console = Console(width=80, record=True, file=io.StringIO())
     show_result(run.result, console, is_all=True)
     printed = console.export_text()
-    assert "How are conclusions drawn?" in printed
+    assert "How conclusions are drawn" in printed
     assert "docs/conclusions.md" in printed
 
 

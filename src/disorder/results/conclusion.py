@@ -256,7 +256,7 @@ def conclusion_rules(settings: Mapping[str, Any]) -> Section[None]:
     )
     return Section(
         "conclusions",
-        "How are conclusions drawn?",
+        "How conclusions are drawn",
         about,
         terms=terms,
         notes=[note],

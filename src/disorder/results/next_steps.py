@@ -11,10 +11,11 @@ from collections.abc import Iterator
 from itertools import islice
 
 from disorder.registry import DataPart, ModelPart, parts
-from disorder.requests.audit import AuditOptions
+from disorder.requests.audit import AuditOptions, SamplingOptions
 from disorder.requests.explain import ExplainOptions
 from disorder.requests.groups import ReadingOptions
-from disorder.requests.option import changed, command_line, must_be_named
+from disorder.requests.option import changed, command_line, declared_in, must_be_named
+from disorder.requests.plan import PlanOptions
 from disorder.requests.settings import resume_line
 from disorder.results.result import NextStep
 from disorder.results.run import NEEDS, Run
@@ -36,7 +37,8 @@ def next_steps(run: Run) -> list[NextStep]:
 
 def _steps(run: Run) -> Iterator[NextStep]:
     kind = "" if run.conclusion is None else run.conclusion.kind
-    is_about_texts = not run.is_likelihood and run.settings.get("break_", "text") == "text"
+    is_part = run.settings.get("break_", "text") != "text"
+    is_about_texts = run.kind == "labels" and not run.is_likelihood and not is_part
     if kind and is_about_texts:
         if kind in KEEPS:
             yield from _explain(run, "which words it relies on")
@@ -58,20 +60,22 @@ def _steps(run: Run) -> Iterator[NextStep]:
             yield from _sanity(run, "whether these labels can be learnt")
 
 
-def _source(run: Run) -> list[str]:
-    """How a command names model and data of a run: by its folder, else by their specs; empty where
-    one of them has none.
+def _source(run: Run, request: type) -> list[str]:
+    """How a command names model and data of a run: by its folder, else by their specs and how they
+    are read; empty where one of them has none.
     """
     is_spec = run.model.partition(":")[0] in parts(ModelPart)
     if not is_spec or run.data == IN_MEMORY:
         return []
     if run.folder is not None and not must_be_named(run.model):
         return [str(run.folder)]
-    return [run.model, run.data, *changed(ExplainOptions, run.settings)]
+    drawn = {each.recorded_name for each in declared_in(SamplingOptions).values()}
+    read = {name: value for name, value in run.settings.items() if name not in drawn}
+    return [run.model, run.data, *changed(request, read)]
 
 
 def _explain(run: Run, why: str) -> Iterator[NextStep]:
-    source = _source(run)
+    source = _source(run, ExplainOptions)
     if source:
         is_cheap = bool(run.labels) and not must_be_named(run.model) and not run.prompt
         by = ["--by", "leave_one_out"] if is_cheap else []
@@ -116,7 +120,7 @@ def _perturb(run: Run) -> Iterator[NextStep]:
 def _more(run: Run) -> Iterator[NextStep]:
     """More examples where there are some, else how many are needed."""
     found = run.conclusion
-    source = _source(run)
+    source = _source(run, PlanOptions)
     if not source:
         return
     more = None if found is None else found.more_examples

@@ -147,7 +147,7 @@ class TestOneAnswer:
         assert "answers before: entailment 1.00" in told
         assert "answers after:  entailment 1.00" in told
         drawn = page(run.result)
-        assert "Answers before and after" in drawn
+        assert "Which answers does it give, before and after?" in drawn
         found = run.answers["derange"]
         assert found["confusion"]["before"][:2] == [[100, 0, 0], [100, 0, 0]]
 
@@ -182,7 +182,7 @@ class TestDataThatWordsCanAnswer:
         assert row.value > 0.9
         assert row.model == 1
         assert "a bag of words trained on this data" in " ".join(printed(run).split())
-        assert "How far words alone go" in page(run.result)
+        assert "How far do words alone go" in page(run.result)
 
     def test_it_is_said_by_group_and_only_where_skill_is_kept(self) -> None:
         run = audit("builtin", "builtin:sentiment", with_="derange", q=3, limit=900, cache="off")

@@ -205,7 +205,7 @@ class TestNumbers:
         assert run.verdict.startswith("One answer for every text: the model answers 2.5 to all 12")
         console = Console(width=80, file=io.StringIO(), record=True)
         show_result(run.result, console, is_all=True)
-        assert "One answer for every text" in console.export_text()
+        assert "Your model gives one answer to every text" in console.export_text()
         assert "One answer for every text" in page(run.result)
 
     def test_one_gold_number(self) -> None:
@@ -227,7 +227,7 @@ class TestNumbers:
 
 class TestWhatToType:
     def run(self, **more: Any) -> Any:
-        given = {"data": "my data.csv", "n_available": 900, "settings": {}}
+        given = {"data": "my data.csv", "n_available": 900, "settings": {}, "kind": "labels"}
         return SimpleNamespace(**(given | more))
 
     def test_the_command_reads_the_data_as_the_audit_did(self) -> None:
