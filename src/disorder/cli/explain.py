@@ -25,8 +25,6 @@ def explain(
 ) -> None:
     """What does MODEL rely on instead of order when it predicts DATA?
 
-    A run folder in place of MODEL stands for its model and data, and gets the page beside its own.
-
     Figures that could go into a paper, each with the data behind it and a line that says what it
     shows. Without --by: those that need no more model calls than an audit; the others (words,
     heads, minimal pairs) are shown when named. Names and settings: disorder list explanations.

@@ -17,8 +17,8 @@ Model = Annotated[
     str,
     typer.Argument(
         metavar="MODEL|RUN",
-        help="Model spec: builtin, hf:FOLDER, causal:FOLDER, openai:MODEL, python:MODULE:FUNCTION; "
-        "or a run folder, for its model and data",
+        help="Model spec: builtin, hf:FOLDER, openai:MODEL, python:MODULE:FUNCTION; or a run "
+        "folder, for its model and data",
     ),
 ]
 ModelOrUsual = Annotated[
