@@ -9,6 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from disorder.transformations.applying.suites import suites
 from hypothesis import given
 from hypothesis import strategies as st
 from rich.cells import cell_len
@@ -21,7 +22,7 @@ from disorder.data import read_data
 from disorder.errors import BadData
 from disorder.results.grid import Cell, Column, Grid
 from disorder.results.terminal import SafeConsole, fitted, show_result
-from disorder.transformations.applying.suites import suites
+from disorder.transformations.applying.parsing import suites
 from disorder.verbs.audit import audit
 
 SPECS = [
