@@ -27,7 +27,6 @@ LACKS = {
     "recover": "writes no text",
     "sides": "come alone",
     "minitree": "spac|nltk",
-    "ladder": "spac|nltk",
 }
 QUICK = {"lime": "lime:n=6,samples=100"}  # the paper's 1,000 samples per text are slow
 
