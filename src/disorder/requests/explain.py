@@ -5,6 +5,7 @@ from typing import Annotated, TypedDict
 
 from disorder.requests.audit import BudgetOptions
 from disorder.requests.groups import (
+    EmbedderOptions,
     LoadingOptions,
     OnePromptOptions,
     Positive,
@@ -75,6 +76,7 @@ class ExplainOptions(
     PromptingOptions,
     ServerOptions,
     BudgetOptions,
+    EmbedderOptions,
     total=False,
 ):
     """Everything beside the models and the data."""
