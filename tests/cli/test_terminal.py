@@ -9,7 +9,6 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from disorder.transformations.applying.suites import suites
 from hypothesis import given
 from hypothesis import strategies as st
 from rich.cells import cell_len
