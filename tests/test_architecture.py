@@ -23,7 +23,7 @@ LAYERS = (
     {"data", "transformations", "models", "metrics"},
     {"requests", "store", "results", "engines"},
     {"types", "errors", "registry", "specs", "randomness", "languages", "safe_io"}
-    | {"visible_text", "steps", "standard_output"},
+    | {"visible_text", "standard_output"},
 )  # the papers' own, which nothing imports → surfaces → verbs → parts → middle → base
 # the only steps sideways, apart from verb to verb: results are written through the store, which
 # knows none of them

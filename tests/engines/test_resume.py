@@ -16,8 +16,8 @@ from typing import Any
 import pytest
 
 from disorder.errors import DisorderError
+from disorder.results.progress import OVERALL
 from disorder.results.run_folder import read_run
-from disorder.steps import OVERALL
 from disorder.verbs.audit import BLOCK, audit, resume
 
 KILLS = 20 if os.environ.get("DISORDER_FAULTS") == "full" else 6  # make test-faults

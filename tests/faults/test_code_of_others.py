@@ -175,7 +175,7 @@ def test_a_board_shows_no_page_that_a_run_folder_holds(finished: Path, tmp_path:
     (tmp_path / "runs" / "linked" / "report.html").symlink_to(tmp_path / "secret")
     (tmp_path / "runs" / "scripted" / "report.html").write_text("<script>alert(1)</script>")
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr("disorder.results.charts.svg", lambda spec: "<svg/>")
+        patched.setattr("disorder.results.drawing.svg", lambda spec: "<svg/>")
         board(tmp_path / "runs", out=tmp_path / "site")
     pages = [path.read_text() for path in (tmp_path / "site" / "reports").glob("*.html")]
     assert len(pages) == 2

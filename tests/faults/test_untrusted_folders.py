@@ -231,10 +231,10 @@ def _is_shown(run: Run) -> None:
     """Everything that a run is turned into without a chart."""
     from rich.console import Console
 
-    from disorder.results import charts
+    from disorder.results import drawing
     from disorder.results.terminal import show
 
-    before, charts.svg = charts.svg, lambda spec: json.dumps(spec)  # type: ignore[assignment]
+    before, drawing.svg = drawing.svg, lambda spec: json.dumps(spec)  # type: ignore[assignment]
     try:
         with open(os.devnull, "w", encoding="utf-8") as nowhere:
             show(run, Console(file=nowhere))
@@ -242,7 +242,7 @@ def _is_shown(run: Run) -> None:
     except DisorderError:
         pass
     finally:
-        charts.svg = before
+        drawing.svg = before
 
 
 def test_mutated_bytes_of_run_folders_are_refused_or_read(finished: Path, tmp_path: Path) -> None:

@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from disorder.cli import options
+from disorder.cli import folders
 from disorder.errors import BadData, DisorderError
 from disorder.results.run_folder import read_run
 from disorder.store import storage
@@ -235,10 +235,10 @@ class TestTwoWriters:
     ) -> None:
         monkeypatch.chdir(tmp_path)
         with ThreadPoolExecutor(8) as pool:
-            made = list(pool.map(lambda _: options.new_folder("bow", "builtin"), range(40)))
+            made = list(pool.map(lambda _: folders.new_folder("bow", "builtin"), range(40)))
         assert len(set(made)) == 40
         assert all(folder.is_dir() for folder in made)
-        options.remove_empty_folders()
+        folders.remove_empty_folders()
         assert not (tmp_path / "runs").exists()
 
     def test_a_command_that_fails_early_leaves_no_folder(self, tmp_path: Path) -> None:

@@ -9,12 +9,11 @@ from rich.console import Console
 
 from disorder.results import gate as gate_report
 from disorder.results.board_page import page as board_page
-from disorder.results.conclusion import Caveat
+from disorder.results.conclusion import NAMES, Caveat
 from disorder.results.model_card import model_card
 from disorder.results.page import conclusion_rules, page
 from disorder.results.run import Run
 from disorder.results.terminal import show
-from disorder.results.verdict import NAMES
 from disorder.verbs.audit import audit
 from disorder.verbs.board import board
 from disorder.verbs.gate import gate

@@ -13,8 +13,8 @@ import pytest
 from conftest import pairs
 from disorder.cli import main
 from disorder.errors import DisorderError
+from disorder.results.progress import OVERALL
 from disorder.results.run_folder import read_run
-from disorder.steps import OVERALL
 from disorder.store.storage import place, write_atomically
 from disorder.verbs.audit.pipeline import audit, resume
 

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import disorder
-from disorder.results.exhibits import Figure, Table
+from disorder.results.result import Figure, Table
 from disorder.store.kept import ARRAYS, JOURNAL, records
 from disorder.store.store import UNFINISHED, Store
 from disorder.types import Score

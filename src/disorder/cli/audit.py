@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, cast
 
 from disorder.cli import options as o
+from disorder.cli.folders import new_folder, resumable
 from disorder.cli.output import console as new_console
 from disorder.cli.output import output_may_be_unread, print_json, print_text
-from disorder.cli.resuming import resumable
 from disorder.requests.audit import AuditOptions, AuditOutput, ResumeOptions
 from disorder.requests.option import declared_in
 
@@ -36,7 +36,7 @@ def audit(
     if output["dry_run"]:
         return _previewed(named, data or "builtin", options)
     resumed = output["resume"]
-    folder = resumed or output["out"] or str(o.new_folder(named, data or "builtin"))
+    folder = resumed or output["out"] or str(new_folder(named, data or "builtin"))
     if resumed is None:
         run = _audited(named, data or "builtin", folder, options)
     else:
@@ -52,8 +52,7 @@ def audit(
 
 def _ruled(run: Run, *, is_shown: bool) -> int:
     """Print the decision of --fail-if; exit code 1 where it failed."""
-    from disorder.results.decision import Decision
-    from disorder.results.gate import lines
+    from disorder.results.gate import Decision, lines
 
     decision = Decision.model_validate(run.gate)
     with output_may_be_unread():

@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from disorder.cli import options as o
+from disorder.cli.folders import new_folder, resumable
 from disorder.cli.output import console as new_console
 from disorder.cli.output import print_json
-from disorder.cli.resuming import resumable
 from disorder.requests.explain import ExplainOptions, ExplainOutput
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ def explain(
     if figure:
         verb.check_format(figure)
     is_folder_wanted = out is not None or not (figure or csv or output["as_json"])
-    folder = (out or o.new_folder(model, data or "builtin")) if is_folder_wanted else None
+    folder = (out or new_folder(model, data or "builtin")) if is_folder_wanted else None
     with ExitStack() as stack:
         if folder is not None:
             stack.enter_context(resumable(folder, UNFINISHED))

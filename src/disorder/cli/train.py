@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING, Annotated, cast
 
 import typer
 
-from disorder.cli import options as o
+from disorder.cli.folders import new_folder, resumable
 from disorder.cli.output import console as new_console
 from disorder.cli.output import print_json
-from disorder.cli.resuming import resumable
 from disorder.errors import DisorderError
 from disorder.requests.commands import changed, command_line
 from disorder.requests.option import declared_in
@@ -56,7 +55,7 @@ def train(
             "train needs a recipe and data, for instance: disorder train plain builtin:nli:train"
         )
     network = options.get("model", declared_in(TrainOptions)["model"].default)
-    folder = Path(resumed or output["out"] or o.new_folder(network, data or "", "models"))
+    folder = Path(resumed or output["out"] or new_folder(network, data or "", "models"))
     again = cast("AsksOptions", {k: v for k, v in options.items() if k not in named})
     command = command_line("train", "--resume", folder, *changed(AsksOptions, again))
     with resumable(folder, "training.json", command), EpochBar() as bar:

@@ -2,22 +2,16 @@
 
 from __future__ import annotations
 
-import base64
-import json
 from collections.abc import Mapping
-from html import escape
 from typing import Any
 
-from disorder.results.chart_process import ChartFailed, drawn_by_child
-from disorder.results.metric_names import title_of
+from disorder.results import drawing
+from disorder.results.drawing import GREY
 from disorder.results.run import Run
+from disorder.results.writing import title_of
 
 BLUE = "#0b5fa5"
 ORANGE = "#e08a00"
-GREY = "#555555"
-FONT = "Helvetica, Arial, sans-serif"
-WIDTH = 460
-HEIGHT = 220
 TEXTS = {"before": "original texts", "after": "perturbed texts"}
 ChartRows = list[dict[str, Any]]
 
@@ -44,7 +38,7 @@ def forest(run: Run, metric: str) -> str:
     layers = interval_layers(rows, x, points, label_limit=220)
     if run.chance is not None:
         layers.append(dotted_line({"x": {"datum": run.chance}}))
-    return svg({"data": {"values": rows}, "layer": layers, "height": {"step": 24}})
+    return drawing.svg({"data": {"values": rows}, "layer": layers, "height": {"step": 24}})
 
 
 def interval_layers(
@@ -99,7 +93,7 @@ def omega_curve(run: Run, transformation: str) -> str:
     layers: ChartRows = [{"mark": line, "encoding": encoding}]
     if run.chance is not None:
         layers.append(dotted_line({"x": {"datum": run.chance}}))
-    return svg({"data": {"values": rows}, "layer": layers})
+    return drawing.svg({"data": {"values": rows}, "layer": layers})
 
 
 def acceptance(run: Run, transformation: str) -> str:
@@ -181,7 +175,7 @@ def reliability(run: Run, transformation: str) -> str:
         "encoding": {**places, **colour, "size": size, "shape": shape},
     }
     lines = {"mark": {"type": "line", "strokeWidth": 1}, "encoding": {**places, **colour}}
-    return svg({"data": {"values": rows}, "layer": [diagonal, lines, points]})
+    return drawing.svg({"data": {"values": rows}, "layer": [diagonal, lines, points]})
 
 
 def heat_map(cells: ChartRows, rows: str, columns: str, value: str) -> str:
@@ -208,7 +202,7 @@ def heat_map(cells: ChartRows, rows: str, columns: str, value: str) -> str:
         {"mark": "rect", "encoding": {"x": x, "y": y, "color": colour}},
         {"mark": {"type": "text", "fontSize": 11}, "encoding": {"x": x, "y": y, **number}},
     ]
-    return svg(
+    return drawing.svg(
         {"data": {"values": cells}, "layer": layers, "width": {"step": 52}, "height": {"step": 26}}
     )
 
@@ -230,7 +224,7 @@ def _bars(rows: ChartRows, y: str, group: str, names: list[str], title: str) -> 
         "row": {"field": group, "type": "nominal", "sort": names, "title": None, "header": header},
         "color": _two(group, names)["color"] | {"legend": None},
     }
-    return svg(
+    return drawing.svg(
         {"data": {"values": rows}, "mark": {"type": "bar"}, "encoding": encoding, "height": 90}
     )
 
@@ -259,49 +253,3 @@ def dotted_line(encoding: dict[str, Any]) -> dict[str, Any]:
         "mark": {"type": "rule", "aria": False, "strokeDash": [2, 3], "color": GREY},
         "encoding": encoding,
     }
-
-
-def svg(spec: dict[str, Any]) -> str:
-    """A Vega-Lite picture as SVG, in the style of all our pictures; where it cannot be drawn, a
-    picture that says why.
-    """
-    try:
-        drawn: str = drawn_by_child({"what": "svg", "spec": json.dumps(styled(spec))})["svg"]
-    except ChartFailed as error:
-        return _instead(str(error))
-    return drawn
-
-
-def _instead(told: str) -> str:
-    """What stands where a chart is missing."""
-    words = escape(told[:1].upper() + told[1:])
-    return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" width="{WIDTH}" height="40" role="img" '
-        f'aria-label="{words}"><text x="0" y="24" font-family="{FONT}" font-size="12" '
-        f'fill="{GREY}">{words}</text></svg>'
-    )
-
-
-def png(drawn: str) -> bytes:
-    """An SVG as PNG, sharp enough for print."""
-    return base64.b64decode(drawn_by_child({"what": "png", "svg": drawn, "scale": 3})["png"])
-
-
-def pdf(drawn: str) -> bytes:
-    """An SVG as PDF, its letters as letters."""
-    return base64.b64decode(drawn_by_child({"what": "pdf", "svg": drawn})["pdf"])
-
-
-def styled(spec: dict[str, Any]) -> dict[str, Any]:
-    """The picture with our usual size, letters and axes where it does not say otherwise."""
-    letters = {"labelFontSize": 12, "titleFontSize": 12, "labelFont": FONT, "titleFont": FONT}
-    config = {
-        "font": FONT,
-        # room for letters that are wider where a page is read than where it was drawn
-        "axis": letters | {"grid": True, "titlePadding": 12},
-        "legend": letters | {"columnPadding": 28},
-        "padding": {"left": 14, "right": 10, "top": 5, "bottom": 5},
-        "view": {"stroke": None},
-    }
-    size = {} if "facet" in spec else {"width": WIDTH, "height": HEIGHT}
-    return {**size, "config": config, "background": "white"} | spec

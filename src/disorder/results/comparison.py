@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import BaseModel, Field
 
-from disorder.results.frames import data_frame
+from disorder.results.row_export import data_frame
 from disorder.results.run import Omitted
 from disorder.store.storage import write_atomically
 

@@ -9,13 +9,12 @@ from rich.console import Console
 from rich.text import Text
 
 from disorder.results.comparison import ALPHA, Comparison, ComparisonConclusion, Difference
+from disorder.results.conclusion import PAGE, loss
 from disorder.results.grid import Cell, Column, Grid, as_latex
-from disorder.results.latex import code, label
-from disorder.results.metric_names import place_of, title_of
-from disorder.results.number_text import MINUS
+from disorder.results.markup import latex_code, latex_label
 from disorder.results.run_tables import text_name
 from disorder.results.terminal_table import print_table
-from disorder.results.verdict import PAGE, loss
+from disorder.results.writing import MINUS, place_of, title_of
 from disorder.visible_text import one_line, visible
 
 ORDER = {
@@ -218,12 +217,12 @@ def latex_tables(comparison: Comparison) -> str:
     """One table for a paper per pair of runs and group."""
     tables = []
     for base, other, group, differences in comparison.pairs:
-        only = "" if group == "all" else f", only {code(group)}"
+        only = "" if group == "all" else f", only {latex_code(group)}"
         caption = (
-            f"{code(other)} minus {code(base)} on {code(comparison.data)}{only}: paired "
-            f"differences on the same {comparison.n_examples:,} examples and permutations, with "
-            "95\\,\\% intervals; bold where significant at 0.05 after Holm's correction."
+            f"{latex_code(other)} minus {latex_code(base)} on {latex_code(comparison.data)}{only}: "
+            f"paired differences on the same {comparison.n_examples:,} examples and permutations, "
+            "with 95\\,\\% intervals; bold where significant at 0.05 after Holm's correction."
         )
         grid = difference_grid(differences, "base", "other")
-        tables.append(as_latex(grid, caption, label(base, other, group)))
+        tables.append(as_latex(grid, caption, latex_label(base, other, group)))
     return "\n".join(tables)

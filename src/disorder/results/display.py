@@ -9,8 +9,8 @@ from html import escape
 
 from disorder.errors import DisorderError, UnknownName
 from disorder.results import charts
-from disorder.results.exhibits import Picture
 from disorder.results.page import page
+from disorder.results.result import Picture
 from disorder.results.run import Run
 from disorder.results.wording import main_transformation
 

@@ -10,8 +10,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
-from disorder.results import latex, markdown
-from disorder.results.number_text import Bounded, bounds, cell_text, fixed, short_bounds
+from disorder.results.markup import (
+    latex_code,
+    latex_text,
+    latex_title,
+    markdown_code,
+    markdown_text,
+)
+from disorder.results.writing import Bounded, bounds, cell_text, fixed, short_bounds
 
 # only numbers stand right; words and numbers are never wrapped, texts are where they must be
 ColumnKind = Literal["name", "word", "number", "text"]
@@ -99,15 +105,15 @@ class Grid:
 def as_markdown(grid: Grid) -> list[str]:
     """The lines of a table in Markdown."""
     rules = ["---:" if column.kind == "number" else "---" for column in grid.columns]
-    lines = [[markdown.as_text(column.title) for column in grid.columns], rules]
+    lines = [[markdown_text(column.title) for column in grid.columns], rules]
     lines += [[_markdown(cell) for cell in row] for row in grid.rows]
     return [f"| {' | '.join(cells)} |" for cells in lines]
 
 
 def _markdown(cell: Cell) -> str:
     if cell.mark == "code":
-        return markdown.code(cell.text, in_table=True)
-    text = markdown.as_text(cell.text)
+        return markdown_code(cell.text, in_table=True)
+    text = markdown_text(cell.text)
     shown = f"**{text}**" if text and cell.mark in STRONG else text
     return f"{shown} {cell.below}".strip()
 
@@ -123,7 +129,7 @@ def as_latex(grid: Grid, caption: str, label: str) -> str:
         rf"  \label{{{label}}}",
         rf"  \begin{{tabular}}{{{columns}}}",
         r"    \toprule",
-        f"    {_latex_row([latex.titled(column.title) for column in grid.columns])}",
+        f"    {_latex_row([latex_title(column.title) for column in grid.columns])}",
         r"    \midrule",
         *(f"    {_latex_row([_latex(cell) for cell in row])}" for row in grid.rows),
         r"    \bottomrule",
@@ -138,7 +144,7 @@ def _latex_row(cells: Sequence[str]) -> str:
 
 
 def _latex(cell: Cell) -> str:
-    text = latex.code(cell.text) if cell.mark == "code" else latex.titled(cell.text)
+    text = latex_code(cell.text) if cell.mark == "code" else latex_title(cell.text)
     shown = rf"\textbf{{{text}}}" if text and cell.mark in STRONG else text
-    below = rf" {{\small {latex.escaped(cell.below)}}}" if cell.below else ""
+    below = rf" {{\small {latex_text(cell.below)}}}" if cell.below else ""
     return f"{shown}{below}"

@@ -15,9 +15,8 @@ from typing import TYPE_CHECKING, Any
 from disorder.registry import TransformationPart, parts
 from disorder.requests.settings import Settings
 from disorder.results import charts
+from disorder.results.conclusion import capitalised
 from disorder.results.grid import Cell, Grid
-from disorder.results.metric_names import meaning_of, shown, title_of
-from disorder.results.number_text import fixed
 from disorder.results.result import Section
 from disorder.results.run import Record, Run
 from disorder.results.run_tables import (
@@ -28,7 +27,6 @@ from disorder.results.run_tables import (
     score_grid,
 )
 from disorder.results.terminal import about, caveat_lines
-from disorder.results.verdict import capitalised
 from disorder.results.wording import (
     TELLING_KINDS,
     command,
@@ -38,6 +36,7 @@ from disorder.results.wording import (
     omitted_scores,
     prompt_lines,
 )
+from disorder.results.writing import fixed, meaning_of, shown, title_of
 from disorder.store.storage import write_atomically
 from disorder.visible_text import visible as visible  # other modules take it from here
 

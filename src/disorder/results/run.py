@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import asdict
+from hashlib import blake2b
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -19,16 +21,16 @@ from pydantic.dataclasses import dataclass
 
 from disorder.errors import BadData, DisorderError, UnknownName
 from disorder.requests.commands import resume_line
+from disorder.requests.settings import DECLARED
 from disorder.results.conclusion import AnswerTable, Conclusion, WordBaseline
-from disorder.results.frames import data_frame
-from disorder.results.run_checks import binding
+from disorder.results.row_export import data_frame
 from disorder.store.sample_parts import SampleParts
 from disorder.store.storage import copy_folder, place
 from disorder.types import Score, Task
 from disorder.visible_text import visible
 
 if TYPE_CHECKING:
-    from disorder.results.exhibits import Picture
+    from disorder.results.result import Picture
 
 SCHEMA_VERSION = 1
 DIGITS = 6  # scores are rounded, so that the last bits of a sum do not show
@@ -291,8 +293,18 @@ class Run(BaseModel):
 
     @property
     def binding(self) -> str:
-        """A hash of all that decides the predictions; sample parts carry it."""
-        return binding(self)
+        """A hash of all that decides the predictions: model, data, transformations, settings.
+
+        Sample parts carry it, so that those of another run are never taken for one's own.
+        """
+        settings = {
+            name: value
+            for name, value in self.settings.items()
+            if name not in DECLARED or DECLARED[name].option.changes_predictions
+        }
+        bound = [self.hashes, self.seed, self.transformations, settings]
+        text = json.dumps(bound, sort_keys=True, default=str)
+        return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
 
     def save(self, folder: str | Path) -> Path:
         """Copy the run folder to `folder`, on disk or at an address; gives its path."""

@@ -8,10 +8,10 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from disorder.errors import UnknownName
 from disorder.results.grid import Cell, Column, Grid, as_latex
-from disorder.results.latex import code, label
-from disorder.results.metric_names import shown, title_of
+from disorder.results.markup import latex_code, latex_label
 from disorder.results.run import Record, Run
 from disorder.results.wording import main_spread
+from disorder.results.writing import shown, title_of
 
 
 def score_grid(
@@ -135,13 +135,13 @@ def latex_table(
         transformations=transformations,
         cell=cell,
     )
-    only = "" if group == "all" else f", only {code(group)}"
+    only = "" if group == "all" else f", only {latex_code(group)}"
     intervals = "; 95\\,\\% intervals over examples in brackets" if has_intervals else ""
     caption = (
-        f"{code(run.model)} on {code(run.data)} ({run.n_examples:,} examples{only}), "
+        f"{latex_code(run.model)} on {latex_code(run.data)} ({run.n_examples:,} examples{only}), "
         f"original and perturbed texts{intervals}."
     )
-    return as_latex(grid, caption, label(run.model, run.data))
+    return as_latex(grid, caption, latex_label(run.model, run.data))
 
 
 def _check(kind: str, names: Sequence[str], known: Mapping[str, object] | Sequence[str]) -> None:

@@ -8,9 +8,8 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from disorder.errors import BadData, DisorderError, option
-from disorder.results.exhibits import Figure, Table, as_csv
 from disorder.results.render import page
-from disorder.results.result import Result
+from disorder.results.result import Figure, Result, Table, as_csv
 from disorder.safe_io import read_json
 from disorder.store.storage import make_folder, remove_files, write_atomically
 

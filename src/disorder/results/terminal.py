@@ -8,8 +8,8 @@ from rich.console import Console
 from rich.text import Text
 
 from disorder.languages import language_name
+from disorder.results.conclusion import PAGE
 from disorder.results.grid import Cell, Grid
-from disorder.results.metric_names import meaning_of, named, place_of, shown
 from disorder.results.run import Omitted, Run
 from disorder.results.run_tables import (
     by_transformation,
@@ -20,7 +20,6 @@ from disorder.results.run_tables import (
     score_grid,
 )
 from disorder.results.terminal_table import print_table
-from disorder.results.verdict import PAGE
 from disorder.results.wording import (
     by_reason,
     gain_lines,
@@ -28,6 +27,7 @@ from disorder.results.wording import (
     main_transformation,
     prompt_lines,
 )
+from disorder.results.writing import meaning_of, named, place_of, shown
 from disorder.visible_text import visible
 
 SECONDS = ("draw", "assemble", "forward", "cache", "write")

@@ -8,9 +8,9 @@ from typing import Any
 from rich.console import Console
 from rich.text import Text
 
+from disorder.results.conclusion import capitalised
 from disorder.results.result import Result, Section
 from disorder.results.terminal_table import print_table
-from disorder.results.verdict import capitalised
 
 
 def show_result(result: Result, console: Console, written: Sequence[str] = ()) -> None:

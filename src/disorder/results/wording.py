@@ -8,8 +8,8 @@ from typing import Any
 from disorder.requests.audit import AuditOptions
 from disorder.requests.commands import changed, command_line
 from disorder.results.conclusion import MAIN
-from disorder.results.metric_names import place_of
 from disorder.results.run import Omitted, Run
+from disorder.results.writing import place_of
 
 TELLING_KINDS = {
     "unmoved": "correct on the original, and the same label on every perturbed version",

@@ -20,11 +20,10 @@ from disorder.requests.fields import GateFields
 from disorder.requests.keywords import takes_options
 from disorder.requests.runs import GateOptions
 from disorder.results.conclusion import MAIN
-from disorder.results.decision import Decision, Ruling, State
+from disorder.results.gate import Decision, Ruling, State
 from disorder.results.page import visible
 from disorder.results.run import Record, Run
-from disorder.results.run_checks import check_records
-from disorder.results.run_folder import read_run
+from disorder.results.run_folder import check_records, read_run
 from disorder.specs import listed
 from disorder.transformations import parse
 from disorder.types import ORIGINAL

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 from disorder.errors import DisorderError
 from disorder.results.grid import Cell, Column, Grid
-from disorder.results.metric_names import shown, title_of
 from disorder.results.run import Run
 from disorder.results.wording import main_transformation
+from disorder.results.writing import shown, title_of
 from disorder.types import ORIGINAL
 from disorder.web.run_library import FoundRun, RunLibrary
 from disorder.web.run_page import n_pages

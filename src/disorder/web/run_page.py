@@ -12,7 +12,6 @@ from typing import Any
 from disorder.errors import BadData, DisorderError, UnknownName
 from disorder.results import charts
 from disorder.results.grid import Cell, Grid
-from disorder.results.metric_names import meaning_of, shown, title_of
 from disorder.results.page import caption, visible
 from disorder.results.run import Record, Run
 from disorder.results.run_tables import score_grid
@@ -22,6 +21,7 @@ from disorder.results.wording import (
     left_out,
     main_transformation,
 )
+from disorder.results.writing import meaning_of, shown, title_of
 from disorder.types import ORIGINAL
 from disorder.web.run_library import FoundRun, RunLibrary
 from disorder.web.run_progress import run_progress

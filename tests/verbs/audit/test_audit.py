@@ -23,7 +23,7 @@ from disorder import read_run
 from disorder.data import read_data
 from disorder.errors import BadModel, BadSetting, DisorderError, UnknownName
 from disorder.models.uniform import Uniform
-from disorder.steps import OVERALL
+from disorder.results.progress import OVERALL
 from disorder.transformations.rendering import render
 from disorder.transformations.words import split
 from disorder.types import DISORDER, Dataset, Example

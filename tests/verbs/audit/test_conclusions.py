@@ -17,12 +17,11 @@ from rich.console import Console
 from conftest import NLI, Command, outcomes, pairs
 from disorder.errors import DisorderError
 from disorder.requests.settings import Settings
-from disorder.results.conclusion import Caveat, Conclusion, WordBaseline
+from disorder.results.conclusion import Caveat, Conclusion, WordBaseline, brief, sentence, verdict
 from disorder.results.page import page
 from disorder.results.run import Run
 from disorder.results.run_folder import read_run
 from disorder.results.terminal import show
-from disorder.results.verdict import brief, sentence, verdict
 from disorder.store.examples_file import read_examples
 from disorder.types import Dataset, Task
 from disorder.verbs.audit import audit, division

@@ -16,11 +16,10 @@ from rich.console import Console
 
 from conftest import outcomes
 from disorder.requests.settings import Settings
-from disorder.results.conclusion import Conclusion, WordBaseline
+from disorder.results.conclusion import Conclusion, WordBaseline, sentence
 from disorder.results.page import page
 from disorder.results.run import Run
 from disorder.results.terminal import show
-from disorder.results.verdict import sentence
 from disorder.types import Ints, Outcomes, Task
 from disorder.verbs.audit import audit
 from disorder.verbs.audit.caveats import caveats_of, of_behaviour, words_alone

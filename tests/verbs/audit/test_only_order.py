@@ -12,7 +12,7 @@ import pytest
 
 import disorder
 import zoo
-from disorder.results.verdict import sentence
+from disorder.results.conclusion import sentence
 from zoo import Row
 
 

@@ -13,7 +13,7 @@ import pytest
 
 from disorder.errors import DisorderError
 from disorder.registry import ExplanationPart, parts
-from disorder.results.exhibits import as_csv
+from disorder.results.result import as_csv
 from disorder.verbs.explain import Explained, explain
 
 NAMES = list(parts(ExplanationPart))

@@ -20,9 +20,9 @@ import disorder
 from disorder.errors import DisorderError, UnknownName
 from disorder.metrics import SkillRatio
 from disorder.registry import MetricPart, metric, metric_named, parts, unregister
-from disorder.results.badge import svg
 from disorder.results.conclusion import Caveat, Conclusion
-from disorder.results.gate import Decision, code, junit_xml, lines, notes, summary
+from disorder.results.gate import Decision, badge_svg, junit_xml, lines, notes, summary
+from disorder.results.markup import markdown_code
 from disorder.results.run import Omitted, Record, Run
 from disorder.results.run_folder import write_run
 from disorder.types import Dataset, Outcomes, Task
@@ -408,8 +408,8 @@ class TestShown:
         assert "no rule failed, 1 of 1 undecided" in text
         assert "| ⚠ UNDECIDED |" in text
         assert "✅" not in text
-        assert "1 of 1 undecided" in svg(decision)
-        assert "hold" not in svg(decision)
+        assert "1 of 1 undecided" in badge_svg(decision)
+        assert "hold" not in badge_svg(decision)
         assert decision.model_dump()["state"] == "undecided"
         assert decision.model_dump()["rulings"][0]["state"] == "undecided"
 
@@ -445,8 +445,8 @@ class TestShown:
 
     def test_badge_says_it_in_words(self) -> None:
         held, failed = (
-            svg(gate(made(), ["omega_max > 0.99"])),
-            svg(gate(made(), ["wos < 0.3", "omega_max > 0.99"])),
+            badge_svg(gate(made(), ["omega_max > 0.99"])),
+            badge_svg(gate(made(), ["wos < 0.3", "omega_max > 0.99"])),
         )
         for text, words in ((held, "1 of 1 hold"), (failed, "1 of 2 failed")):
             root = ElementTree.fromstring(text)
@@ -477,14 +477,14 @@ class TestShown:
         for tag in ("<img", "<a ", "<em>", "\x1b"):
             assert tag not in html
         assert html.count("<code>") == html.count("</code>") == 3
-        assert "img" not in svg(hostile).replace('role="img"', "")
+        assert "img" not in badge_svg(hostile).replace('role="img"', "")
 
     @given(st.text(max_size=60))
     def test_any_text_stays_in_its_cell(self, text: str) -> None:
         html = (
             MarkdownIt("commonmark")
             .enable("table")
-            .render(f"| a | b |\n| --- | --- |\n| {code(text, in_table=True)} | 1 |\n")
+            .render(f"| a | b |\n| --- | --- |\n| {markdown_code(text, in_table=True)} | 1 |\n")
         )
         assert html.count("<td>") == 2
         assert html.count("<code>") == html.count("</code>") == 1

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from disorder.errors import BadSetting, NothingToMeasure
-from disorder.results.number_text import in_points
+from disorder.results.writing import in_points
 from disorder.types import Score
 from disorder.verbs.sanity.checks.overlap import accuracy_gap
 from disorder.verbs.sanity.scoring import (

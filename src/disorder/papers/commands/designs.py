@@ -11,11 +11,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from disorder.cli import options as o
-from disorder.cli.files import write
+from disorder.cli.folders import new_folder, resumable, write
 from disorder.cli.output import console as new_console
 from disorder.cli.output import print_json
-from disorder.cli.resuming import resumable
 from disorder.cli.tables import markdown, print_line, seeds_text, signed, with_interval
 from disorder.papers.requests import DesignsOptions, DesignsOutput
 from disorder.registry import verb
@@ -75,7 +73,7 @@ def comparison_folder(
 ) -> Path:
     """The folder of a comparison: the one that was named, or a new one."""
     model = options.get("model", declared_in(request)["model"].default)
-    return Path(out or o.new_folder(str(model), data, "models"))
+    return Path(out or new_folder(str(model), data, "models"))
 
 
 def delta_grid(found: list[Design]) -> Grid:

@@ -8,10 +8,9 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from disorder.cli.files import write
+from disorder.cli.folders import resumable, write
 from disorder.cli.output import console as new_console
 from disorder.cli.output import print_json
-from disorder.cli.resuming import resumable
 from disorder.cli.tables import as_json as json_text
 from disorder.cli.tables import markdown, print_line, seeds_text
 from disorder.papers.commands.designs import ComparisonData, ComparisonTest, comparison_folder
@@ -138,7 +137,7 @@ def _grid(title: str, found: list[Finding], columns: list[Column]) -> Grid:
 
 def _cell(finding: Finding | None) -> Cell:
     from disorder.results.grid import Cell
-    from disorder.results.number_text import fixed
+    from disorder.results.writing import fixed
 
     if finding is None:
         return Cell()

@@ -10,10 +10,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from disorder.cli import options as o
+from disorder.cli.folders import new_folder, resumable
 from disorder.cli.output import console as new_console
 from disorder.cli.output import print_json, print_text
-from disorder.cli.resuming import resumable
 from disorder.errors import DisorderError
 from disorder.papers.requests import StudyOptions, StudyOutput
 from disorder.registry import verb
@@ -86,7 +85,7 @@ def _new_folder(name: str, given: Sequence[str]) -> Path | None:
 
     if find_item(name).commands and not given:
         return None
-    return o.new_folder("study", name.replace("/", "-"))
+    return new_folder("study", name.replace("/", "-"))
 
 
 def _check(name: str | None, studies: str | Path | None, *, as_json: bool) -> None:

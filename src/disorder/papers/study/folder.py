@@ -20,11 +20,10 @@ from disorder.papers.study.table_lines import (
     why_not,
 )
 from disorder.requests.commands import changed, command_line
-from disorder.results.exhibits import Figure, Row, as_csv
 from disorder.results.grid import as_markdown as markdown_lines
-from disorder.results.markdown import as_text
+from disorder.results.markup import markdown_text
 from disorder.results.render import page
-from disorder.results.result import Result, Section
+from disorder.results.result import Figure, Result, Row, Section, as_csv
 from disorder.results.saving import RECORD, as_json, record_of
 from disorder.store.storage import make_folder, write_atomically
 from disorder.visible_text import visible
@@ -145,7 +144,7 @@ def as_markdown(study: Study) -> str:
         "",
         f"**{_sentence(study.verdict)}**",
         "",
-        as_text(_sentence(study.does)),
+        markdown_text(_sentence(study.does)),
     ]
     if study.cells:
         parts += ["", *markdown_lines(study_grid(study))]
@@ -153,7 +152,7 @@ def as_markdown(study: Study) -> str:
         parts += ["", " ".join(legend)]
     notes = [*why_not(study), *study.notes, *study.remarks]
     if notes:
-        parts += ["", *(f"- {as_text(note)}" for note in notes)]
+        parts += ["", *(f"- {markdown_text(note)}" for note in notes)]
     commands = [*study.commands, command_of(study)]
     parts += ["", *(f"    {visible(command).replace(chr(10), ' ')}" for command in commands)]
     return "\n".join(parts) + "\n"

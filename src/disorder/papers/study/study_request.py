@@ -54,10 +54,10 @@ from disorder.papers.study.result import StepResult, Study, StudyCell
 from disorder.papers.study.study_settings import StudySettings
 from disorder.papers.study.table_lines import title
 from disorder.papers.study.workbench import LEARNING, Workbench
+from disorder.results.progress import Steps
 from disorder.results.saving import record_of
 from disorder.safe_io import read_json, reason
 from disorder.specs import split_spec
-from disorder.steps import Steps
 from disorder.store.store import Store
 from disorder.transformations import parse
 from disorder.types import Progress

@@ -19,7 +19,7 @@ from disorder.papers.study.result import Study
 from disorder.papers.study.study_request import StudyRequest
 from disorder.papers.study.study_settings import StudySettings
 from disorder.requests.keywords import takes_options
-from disorder.results.notebook_progress import shown_progress
+from disorder.results.progress import shown_progress
 from disorder.store.store import Store
 from disorder.types import Progress
 

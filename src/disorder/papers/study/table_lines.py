@@ -11,8 +11,8 @@ from disorder.papers.study.naming import short_name
 from disorder.papers.study.published_tables import SCALES, decimals
 from disorder.papers.study.result import PublishedNumber, Study, StudyCell
 from disorder.results.grid import Cell, Column, Grid, as_latex
-from disorder.results.latex import code, escaped, label
-from disorder.results.metric_names import title_of
+from disorder.results.markup import latex_code, latex_label, latex_text
+from disorder.results.writing import title_of
 
 TITLES = {"delta": "Δ"}  # columns that are not metrics; metrics have titles of their own
 MINUS = re.compile(r"^-(?=[\d.])")  # of a number, as it is typed; pages have a true minus
@@ -225,10 +225,10 @@ def printed_grid(study: Study) -> Grid:
 def latex_table(study: Study) -> str:
     """The table of a study for a paper, as its page has it."""
     caption = (
-        f"{escaped(study.title)} ({code(study.item)}), computed again: ours in bold with "
+        f"{latex_text(study.title)} ({latex_code(study.item)}), computed again: ours in bold with "
         "95\\,\\% intervals over examples, beside the published numbers."
     )
-    return as_latex(study_grid(study), caption, label(study.item))
+    return as_latex(study_grid(study), caption, latex_label(study.item))
 
 
 def text_table(study: Study) -> list[str]:

@@ -23,9 +23,8 @@ from disorder.papers.fields import DesignsFields
 from disorder.papers.requests import DesignsOptions
 from disorder.papers.training.finished_designs import Design, DesignsRequest, write_designs
 from disorder.requests.keywords import takes_options
-from disorder.results.notebook_progress import shown_progress
+from disorder.results.progress import Steps, shown_progress
 from disorder.specs import listed
-from disorder.steps import Steps
 from disorder.store.store import Store
 from disorder.transformations import parse
 from disorder.types import ORIGINAL, Bools, Dataset, Floats, Ints, Progress, Score, Texts

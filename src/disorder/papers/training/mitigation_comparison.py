@@ -35,10 +35,9 @@ from disorder.papers.training.mitigation_scores import (
 from disorder.papers.training.setting_grid import best_of, grid_of, held_out_score
 from disorder.registry import RecipePart, part
 from disorder.requests.keywords import takes_options
-from disorder.results.notebook_progress import shown_progress
+from disorder.results.progress import Steps, shown_progress
 from disorder.safe_io import read_json
 from disorder.specs import format_part, parse_part
-from disorder.steps import Steps
 from disorder.store.storage import write_atomically
 from disorder.store.store import Store
 from disorder.transformations import parse

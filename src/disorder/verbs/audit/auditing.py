@@ -21,9 +21,9 @@ from disorder.models.inputs.truncation import reads_beginning_only
 from disorder.models.prompting import findings
 from disorder.randomness import generator
 from disorder.requests.settings import Settings
+from disorder.results.conclusion import verdict
 from disorder.results.run import EarlyStop, Record, Run
 from disorder.results.run_folder import majority_share, write_run
-from disorder.results.verdict import verdict
 from disorder.store.examples_file import write_examples
 from disorder.store.sample_parts import SampleParts
 from disorder.store.storage import make_folder

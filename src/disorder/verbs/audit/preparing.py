@@ -19,10 +19,9 @@ from disorder.metrics import Metric, StopRule, limits
 from disorder.models import LoadedModel
 from disorder.models.prompting import Prompt
 from disorder.requests.settings import Settings
-from disorder.results.notebook_progress import shown_progress
+from disorder.results.progress import Steps, shown_progress
 from disorder.results.run import Run
 from disorder.results.run_folder import new_run
-from disorder.steps import Steps
 from disorder.transformations import Transformation
 from disorder.transformations.tags import resolved, tagger_notes
 from disorder.transformations.words import NATURAL

@@ -16,8 +16,8 @@ from disorder.results.comparison import (
     ComparisonKind,
     Difference,
 )
+from disorder.results.conclusion import NAMES
 from disorder.results.run import Run
-from disorder.results.verdict import NAMES
 from disorder.types import ORIGINAL
 
 SKILL = "skill_kept"

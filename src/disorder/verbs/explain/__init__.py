@@ -6,7 +6,7 @@
 
 from __future__ import annotations
 
-from disorder.results.exhibits import Figure, Picture, Row, Table
+from disorder.results.result import Figure, Picture, Row, Table
 from disorder.verbs.explain.explaining import explain
 from disorder.verbs.explain.explanations.heads import RANDOM, WITHOUT
 from disorder.verbs.explain.explanations.shuffles import (

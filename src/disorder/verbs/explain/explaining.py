@@ -24,10 +24,9 @@ from disorder.requests.explain import ExplainOptions
 from disorder.requests.fields import ExplainFields
 from disorder.requests.keywords import takes_options
 from disorder.requests.settings import Settings
-from disorder.results.notebook_progress import shown_progress
+from disorder.results.progress import Steps, shown_progress
 from disorder.results.result import Section
 from disorder.specs import format_part, parse_part
-from disorder.steps import Steps
 from disorder.store.kept import records
 from disorder.store.store import Store
 from disorder.transformations import Transformation, parse

@@ -17,7 +17,7 @@ import numpy as np
 from disorder.errors import MissingPackage
 from disorder.metrics import share
 from disorder.models import Head, LoadedModel, attentions
-from disorder.results.exhibits import Figure, Row, Table
+from disorder.results.result import Figure, Row, Table
 from disorder.types import Bools, Example, Floats, Ints, Pair, Sentence
 from disorder.verbs.explain.chart_style import VegaLite, number
 from disorder.verbs.explain.result import bounds

@@ -12,15 +12,14 @@ from disorder.errors import DisorderError, NothingToMeasure, UnknownName, option
 from disorder.registry import ExplanationPart
 from disorder.requests.commands import changed, command_line
 from disorder.requests.explain import ExplainOptions
-from disorder.results import charts
-from disorder.results.exhibits import Figure, Picture, Row, Table, as_csv
-from disorder.results.number_text import MINUS, score_row, with_interval
+from disorder.results import drawing
 from disorder.results.page import write_report
 from disorder.results.render import notebook
-from disorder.results.result import Result, Section
+from disorder.results.result import Figure, Picture, Result, Row, Section, Table, as_csv
 from disorder.results.run import Run
 from disorder.results.run_folder import read_run
 from disorder.results.saving import write_result
+from disorder.results.writing import MINUS, score_row, with_interval
 from disorder.store.storage import make_folder, write_atomically
 from disorder.store.store import Store
 from disorder.types import Score
@@ -232,7 +231,7 @@ def write_figures(path: Path, result: Explanations) -> list[Path]:
         raise DisorderError(f"{option('figure')}: there is no figure to write")
     paths = _paths(path, [figure.name for figure in figures])
     for where, figure in zip(paths, figures, strict=True):
-        _write(where, charts.png(figure.svg) if where.suffix == ".png" else figure.svg.encode())
+        _write(where, drawing.png(figure.svg) if where.suffix == ".png" else figure.svg.encode())
     return paths
 
 

@@ -15,7 +15,7 @@ import numpy as np
 from disorder.errors import BadSetting, NothingToMeasure
 from disorder.metrics import average, share
 from disorder.randomness import digest
-from disorder.results.exhibits import Figure, Row, Table
+from disorder.results.result import Figure, Row, Table
 from disorder.transformations.rendering import render, variant_texts
 from disorder.transformations.words import split
 from disorder.types import ORIGINAL, Bools, Example, Floats, Ints, Pair, Score, Sentence, Texts

@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from disorder.results.grid import Cell, Column, Grid
-from disorder.results.number_text import interval
+from disorder.results.writing import interval
 from disorder.types import ORIGINAL
 from disorder.verbs.human.ratings import ALL, MAJORITY, MODEL, PERTURBED
 from disorder.verbs.human.scoring import HumanRecord, HumanScores

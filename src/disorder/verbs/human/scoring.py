@@ -20,7 +20,7 @@ from pydantic.dataclasses import dataclass as checked_dataclass
 
 from disorder.errors import NothingToMeasure
 from disorder.metrics import mean, share
-from disorder.results.notebook_progress import shown_progress
+from disorder.results.progress import shown_progress
 from disorder.results.run import Record
 from disorder.types import ORIGINAL, Bools, Floats, Ints, Progress, Score
 from disorder.verbs.human.agreement import (

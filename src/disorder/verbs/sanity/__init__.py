@@ -8,7 +8,7 @@ file of its own in checks/ or in a plugin, declared by `disorder.registry.check`
 from __future__ import annotations
 
 from disorder.data.families import Families
-from disorder.results.exhibits import Figure, Table
+from disorder.results.result import Figure, Table
 from disorder.verbs.sanity.checking import sanity
 from disorder.verbs.sanity.result import Sanity
 from disorder.verbs.sanity.rows import LIMIT

@@ -27,9 +27,8 @@ from disorder.requests.keywords import takes_options
 from disorder.requests.option import declared_in
 from disorder.requests.sanity import SanityOptions
 from disorder.requests.settings import Settings
-from disorder.results.notebook_progress import shown_progress
+from disorder.results.progress import Steps, shown_progress
 from disorder.results.result import Section
-from disorder.steps import Steps
 from disorder.store.store import Store
 from disorder.types import Progress, Score
 from disorder.verbs.sanity.linear import TrainedByRecipe, TrialModel, default_model

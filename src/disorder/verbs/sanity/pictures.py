@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from disorder.results.charts import BLUE, GREY, ORANGE
-from disorder.results.exhibits import Figure, Row
-from disorder.results.number_text import score_row
+from disorder.results.charts import BLUE, ORANGE
+from disorder.results.drawing import GREY
+from disorder.results.result import Figure, Row
+from disorder.results.writing import score_row
 from disorder.verbs.sanity.trials import DESIGNS, Trial, Trials
 
 ChartSpec = dict[str, Any]

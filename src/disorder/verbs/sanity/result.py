@@ -9,15 +9,13 @@ from pathlib import Path
 from typing import Any
 
 from disorder.errors import UnknownName
-from disorder.results.exhibits import Figure, Row, Table
-from disorder.results.front_matter import yaml_value
 from disorder.results.grid import Cell, Column, Grid, as_markdown
-from disorder.results.markdown import as_text, code
-from disorder.results.number_text import score_row, with_interval
+from disorder.results.markup import markdown_code, markdown_text, yaml_value
 from disorder.results.render import notebook
-from disorder.results.result import Result, Section
+from disorder.results.result import Figure, Result, Row, Section, Table
 from disorder.results.saving import check_folder as check_result_folder
 from disorder.results.saving import write_result
+from disorder.results.writing import score_row, with_interval
 from disorder.store.storage import remove_files
 from disorder.store.store import Store
 from disorder.types import Score
@@ -389,9 +387,9 @@ def _section(result: Sanity) -> Iterator[str]:
     yield ""
     yield (
         f"What this data needs of a model, measured by disorder {result.version} with the model "
-        f"{code(result.model)};"
+        f"{markdown_code(result.model)};"
     )
-    yield f"{as_text(result.design)}."
+    yield f"{markdown_text(result.design)}."
     if result.original:
         yield ""
         yield (
@@ -406,4 +404,4 @@ def _section(result: Sanity) -> Iterator[str]:
     yield from as_markdown(verdict_grid(result))
     if result.command:
         yield ""
-        yield f"Run it again: {code(result.command)}"
+        yield f"Run it again: {markdown_code(result.command)}"

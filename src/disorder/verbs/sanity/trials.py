@@ -17,7 +17,7 @@ import numpy as np
 from disorder.data import groups
 from disorder.data.families import Families, find_families
 from disorder.errors import NothingToMeasure
-from disorder.results.exhibits import Row
+from disorder.results.result import Row
 from disorder.store.kept import ARRAYS, Arrays
 from disorder.store.store import Store
 from disorder.types import ORIGINAL, Bools, Dataset, Example, Floats, Ints, Score, Task, Texts

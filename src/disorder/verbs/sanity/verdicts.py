@@ -17,8 +17,8 @@ import numpy as np
 from disorder.data.families import Families, word_set
 from disorder.errors import BadSetting
 from disorder.metrics.statistics.intervals import Z
-from disorder.results.exhibits import Figure, Row, Table
-from disorder.results.number_text import MINUS, in_points, with_interval
+from disorder.results.result import Figure, Row, Table
+from disorder.results.writing import MINUS, in_points, with_interval
 from disorder.types import Example, Score
 
 NEEDED = "needed"

@@ -16,7 +16,7 @@ from typing import Any
 from disorder.errors import BadData, DisorderError, option
 from disorder.requests.option import declared_in
 from disorder.requests.train import EachTrainingOptions
-from disorder.steps import OVERALL
+from disorder.results.progress import OVERALL
 from disorder.store.store import Store
 from disorder.types import Dataset, Progress
 from disorder.verbs.selected_data import selected_data

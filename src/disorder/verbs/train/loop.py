@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from disorder.errors import BadData, DisorderError
-from disorder.steps import Steps
+from disorder.results.progress import Steps
 from disorder.store.checkpoints import Checkpoints
 from disorder.types import Ints, Progress
 from disorder.verbs.train.batches import epoch_batches, group_by_step, share_batches, to_tensors

@@ -18,7 +18,7 @@ from disorder.models.loading import loading
 from disorder.requests.commands import command_line
 from disorder.requests.keywords import takes_options
 from disorder.requests.train import AsksOptions, TrainOptions
-from disorder.results.notebook_progress import shown_progress
+from disorder.results.progress import shown_progress
 from disorder.safe_io import validated
 from disorder.store.storage import sync_tree
 from disorder.store.store import Store

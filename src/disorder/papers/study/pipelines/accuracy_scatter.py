@@ -22,7 +22,8 @@ from disorder.papers.study.published_tables import SCALES
 from disorder.papers.study.result import StepResult, StudyCell, StudyPicture
 from disorder.papers.study.table_lines import title
 from disorder.papers.study.workbench import Workbench
-from disorder.results.charts import BLUE, svg
+from disorder.results.charts import BLUE
+from disorder.results.drawing import svg
 from disorder.transformations import parse
 from disorder.transformations.rendering import variant_texts
 from disorder.transformations.words import split

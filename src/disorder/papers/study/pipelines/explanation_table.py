@@ -19,7 +19,7 @@ from disorder.papers.study.pipeline import Reach
 from disorder.papers.study.pipelines.explanation_figure import ExplanationFigure
 from disorder.papers.study.result import StepResult, StudyCell
 from disorder.papers.study.workbench import Workbench
-from disorder.results.exhibits import Row, Table
+from disorder.results.result import Row, Table
 from disorder.specs import split_spec
 from disorder.types import Score
 from disorder.verbs.explain import LIMITS, RANDOM, WITHOUT, Explained

@@ -14,7 +14,7 @@ import numpy as np
 from disorder.errors import BadSetting, NothingToMeasure
 from disorder.metrics import mean
 from disorder.registry import explanation
-from disorder.results.exhibits import Figure, Row, Table
+from disorder.results.result import Figure, Row, Table
 from disorder.transformations.positions.disorder import variant_disorder
 from disorder.types import DISORDER, Bools, Floats
 from disorder.verbs.explain.acceptance_bins import by_bin, edges_of, slope_within

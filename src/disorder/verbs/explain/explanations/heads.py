@@ -19,7 +19,7 @@ from disorder.metrics import dev_r, share
 from disorder.models import Head, n_heads, predict_without
 from disorder.randomness import digest, generator
 from disorder.registry import explanation
-from disorder.results.exhibits import Figure, Row
+from disorder.results.result import Figure, Row
 from disorder.transformations.rendering import variant_texts
 from disorder.types import Bools, Example, Floats, Ints, Pair, Score
 from disorder.types.predictions import predicted_label

@@ -13,7 +13,7 @@ import numpy as np
 from disorder.errors import BadSetting
 from disorder.metrics import mean, resampled
 from disorder.registry import explanation
-from disorder.results.exhibits import Figure, Row, Table
+from disorder.results.result import Figure, Row, Table
 from disorder.transformations.tags import named_or_usual, tagged, tagger_notes
 from disorder.transformations.words import default_splitter, split
 from disorder.types import Floats, Ints, Score, Sentence, Task

@@ -11,7 +11,7 @@ import numpy as np
 from disorder.errors import BadSetting, NothingToMeasure
 from disorder.metrics import mean
 from disorder.registry import explanation
-from disorder.results.exhibits import Figure, Row
+from disorder.results.result import Figure, Row
 from disorder.types import Bools, Ints, Score
 from disorder.verbs.explain.acceptance_bins import FEWEST
 from disorder.verbs.explain.chart_style import colours, domain, intervals, joined, number, ruled

@@ -16,7 +16,7 @@ from disorder.errors import BadSetting, NothingToMeasure, UnknownName
 from disorder.metrics import mean
 from disorder.randomness import digest
 from disorder.registry import explanation
-from disorder.results.exhibits import Figure, Row
+from disorder.results.result import Figure, Row
 from disorder.transformations import parse
 from disorder.transformations.tags import UNIVERSAL, named_or_usual, tagged
 from disorder.transformations.words import split

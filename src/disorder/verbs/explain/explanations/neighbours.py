@@ -17,7 +17,7 @@ from disorder.errors import BadSetting, NothingToMeasure
 from disorder.metrics import share
 from disorder.randomness import digest, generator
 from disorder.registry import explanation
-from disorder.results.exhibits import Figure, Row, Table
+from disorder.results.result import Figure, Row, Table
 from disorder.transformations.rendering import render
 from disorder.transformations.words import split
 from disorder.types import Example, Floats, Ints, Sentence, Texts

@@ -10,7 +10,7 @@ import numpy as np
 
 from disorder.errors import BadSetting, NothingToMeasure
 from disorder.registry import explanation
-from disorder.results.exhibits import Figure
+from disorder.results.result import Figure
 from disorder.types import Bools, Floats, PositionRows, Score
 from disorder.verbs.explain.acceptance_bins import (
     BinnedAcceptance,

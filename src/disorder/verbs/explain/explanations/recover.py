@@ -14,7 +14,7 @@ import numpy as np
 from disorder.errors import BadSetting, MissingPackage, NothingToMeasure
 from disorder.metrics import average, share
 from disorder.registry import explanation
-from disorder.results.exhibits import Table
+from disorder.results.result import Table
 from disorder.transformations.rendering import variant_texts
 from disorder.transformations.words import split
 from disorder.verbs.explain.result import Explained, said

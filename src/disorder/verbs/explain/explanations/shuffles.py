@@ -17,7 +17,7 @@ from disorder.metrics import share
 from disorder.models import n_heads
 from disorder.randomness import digest
 from disorder.registry import explanation
-from disorder.results.exhibits import Figure, Row, Table
+from disorder.results.result import Figure, Row, Table
 from disorder.transformations.rendering import variant_texts
 from disorder.types import Bools, Pair, Texts
 from disorder.types.predictions import ABSTAINED, predicted_label, with_abstention

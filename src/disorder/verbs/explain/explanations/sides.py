@@ -9,7 +9,7 @@ import numpy as np
 from disorder.errors import NothingToMeasure
 from disorder.metrics import mean, share
 from disorder.registry import explanation
-from disorder.results.exhibits import Figure, Row
+from disorder.results.result import Figure, Row
 from disorder.transformations import parse
 from disorder.types import Outcomes, Score
 from disorder.verbs.explain.chart_style import colours, domain, intervals, name, number, offset

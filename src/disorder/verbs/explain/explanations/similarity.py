@@ -12,7 +12,7 @@ import numpy as np
 from disorder.errors import BadSetting, NothingToMeasure
 from disorder.metrics import average, measure, ratio
 from disorder.registry import explanation
-from disorder.results.exhibits import Figure, Row
+from disorder.results.result import Figure, Row
 from disorder.types import Floats, Score
 from disorder.verbs.explain.chart_style import colours, intervals, name, number, offset
 from disorder.verbs.explain.result import Explained, bounds, said, signed

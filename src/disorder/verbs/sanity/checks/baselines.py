@@ -13,8 +13,8 @@ from functools import partial
 import numpy as np
 
 from disorder.registry import check
-from disorder.results.exhibits import Figure, Row, Table
-from disorder.results.number_text import in_points, score_row, with_interval
+from disorder.results.result import Figure, Row, Table
+from disorder.results.writing import in_points, score_row, with_interval
 from disorder.types import Ints, Score
 from disorder.verbs.sanity import features
 from disorder.verbs.sanity.checks.overlap import same_overlap

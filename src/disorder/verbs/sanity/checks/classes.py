@@ -10,8 +10,8 @@ from collections.abc import Sequence
 
 from disorder.errors import NothingToMeasure
 from disorder.registry import check
-from disorder.results.exhibits import Figure, Row, Table
-from disorder.results.number_text import MINUS, score_row
+from disorder.results.result import Figure, Row, Table
+from disorder.results.writing import MINUS, score_row
 from disorder.transformations import parse
 from disorder.transformations.applying.suites import SINGLE
 from disorder.transformations.tags import tagger_notes

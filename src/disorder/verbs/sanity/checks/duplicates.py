@@ -17,8 +17,8 @@ from disorder.data.minhash import DEPTH, N_BANDS, Match, band_neighbours, signat
 from disorder.data.word_hashes import GOLDEN, Hashes, distinct, hashes, words_of
 from disorder.metrics import share
 from disorder.registry import check
-from disorder.results.exhibits import Row, Table
-from disorder.results.number_text import rounded
+from disorder.results.result import Row, Table
+from disorder.results.writing import rounded
 from disorder.types import Dataset, Example
 from disorder.verbs.sanity.trials import CheckInput
 from disorder.verbs.sanity.verdicts import CheckResult, Verdict

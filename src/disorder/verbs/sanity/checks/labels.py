@@ -16,8 +16,8 @@ from disorder.errors import NothingToMeasure
 from disorder.metrics import share
 from disorder.metrics.statistics.intervals import Z
 from disorder.registry import check
-from disorder.results.exhibits import Row, Table
-from disorder.results.number_text import rounded
+from disorder.results.result import Row, Table
+from disorder.results.writing import rounded
 from disorder.types import Example
 from disorder.verbs.sanity.trials import CheckInput, Trials
 from disorder.verbs.sanity.verdicts import CheckResult, Verdict, VerdictRule

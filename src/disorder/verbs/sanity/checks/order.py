@@ -11,7 +11,7 @@ from functools import partial
 from disorder.errors import NothingToMeasure, option
 from disorder.languages import UNSPACED_LANGUAGES, language_name
 from disorder.registry import check
-from disorder.results.number_text import with_interval
+from disorder.results.writing import with_interval
 from disorder.types import Ints
 from disorder.verbs.sanity.pictures import cost_figure
 from disorder.verbs.sanity.trials import CheckInput, Trial, Trials

@@ -10,8 +10,8 @@ import numpy as np
 
 from disorder.errors import NothingToMeasure
 from disorder.registry import check
-from disorder.results.exhibits import Figure, Row
-from disorder.results.number_text import score_row, with_interval
+from disorder.results.result import Figure, Row
+from disorder.results.writing import score_row, with_interval
 from disorder.types import Bools, Floats, Ints, Score
 from disorder.verbs.sanity.pictures import curve, number, scatter, short_name
 from disorder.verbs.sanity.scoring import clustered_share, weighted_means

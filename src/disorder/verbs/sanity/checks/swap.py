@@ -11,8 +11,8 @@ from functools import partial
 import numpy as np
 
 from disorder.registry import check
-from disorder.results.exhibits import Figure, Row, Table
-from disorder.results.number_text import score_row
+from disorder.results.result import Figure, Row, Table
+from disorder.results.writing import score_row
 from disorder.types import Ints
 from disorder.verbs.sanity.pictures import forest
 from disorder.verbs.sanity.scoring import clustered_share

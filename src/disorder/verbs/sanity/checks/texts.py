@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from functools import partial
 
 from disorder.registry import check
-from disorder.results.number_text import in_points, with_interval
+from disorder.results.writing import in_points, with_interval
 from disorder.types import Ints
 from disorder.verbs.sanity.pictures import cost_figure
 from disorder.verbs.sanity.trials import CheckInput, Trial, Trials

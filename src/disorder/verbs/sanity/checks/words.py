@@ -19,8 +19,8 @@ from disorder.data.word_hashes import words_of
 from disorder.errors import NothingToMeasure
 from disorder.metrics.statistics.intervals import wilson
 from disorder.registry import check
-from disorder.results.exhibits import Row, Table
-from disorder.results.number_text import rounded
+from disorder.results.result import Row, Table
+from disorder.results.writing import rounded
 from disorder.types import Bools, Example, Floats, Ints
 from disorder.verbs.sanity.trials import CheckInput
 from disorder.verbs.sanity.verdicts import CheckResult, Verdict, VerdictRule, joint_z

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from disorder.steps import OVERALL, Steps
+from disorder.results.progress import OVERALL, Steps
 
 Told = list[tuple[str, int, int, str]]
 

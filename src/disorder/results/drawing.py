@@ -1,4 +1,4 @@
-"""Charts are drawn by a child process, with limits of time and memory.
+"""Drawing: Vega-Lite as SVG, PNG and PDF, by a child process with limits of time and memory.
 
 The library that draws them brings a JavaScript engine, which ends the whole process where memory
 is short. In a child it can end nothing but itself: a page then says so in the chart's place.
@@ -7,6 +7,7 @@ is short. In a child it can end nothing but itself: a page then says so in the c
 from __future__ import annotations
 
 import atexit
+import base64
 import json
 import logging
 import os
@@ -15,11 +16,17 @@ import subprocess
 import sys
 import threading
 import time
+from html import escape
 from typing import Any
 
 from disorder.errors import DisorderError
 
 logger = logging.getLogger("disorder")
+
+GREY = "#555555"
+FONT = "Helvetica, Arial, sans-serif"
+WIDTH = 460
+HEIGHT = 220
 
 SECONDS = 60.0  # for one chart, the start of the process included
 MEMORY = 2 * 1024**3  # bytes that the child may write to
@@ -156,3 +163,49 @@ class ChartProcess:
 
 drawn_by_child = ChartProcess()
 atexit.register(drawn_by_child.end)
+
+
+def svg(spec: dict[str, Any]) -> str:
+    """A Vega-Lite picture as SVG, in the style of all our pictures; where it cannot be drawn, a
+    picture that says why.
+    """
+    try:
+        drawn: str = drawn_by_child({"what": "svg", "spec": json.dumps(styled(spec))})["svg"]
+    except ChartFailed as error:
+        return _instead(str(error))
+    return drawn
+
+
+def _instead(told: str) -> str:
+    """What stands where a chart is missing."""
+    words = escape(told[:1].upper() + told[1:])
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{WIDTH}" height="40" role="img" '
+        f'aria-label="{words}"><text x="0" y="24" font-family="{FONT}" font-size="12" '
+        f'fill="{GREY}">{words}</text></svg>'
+    )
+
+
+def png(drawn: str) -> bytes:
+    """An SVG as PNG, sharp enough for print."""
+    return base64.b64decode(drawn_by_child({"what": "png", "svg": drawn, "scale": 3})["png"])
+
+
+def pdf(drawn: str) -> bytes:
+    """An SVG as PDF, its letters as letters."""
+    return base64.b64decode(drawn_by_child({"what": "pdf", "svg": drawn})["pdf"])
+
+
+def styled(spec: dict[str, Any]) -> dict[str, Any]:
+    """The picture with our usual size, letters and axes where it does not say otherwise."""
+    letters = {"labelFontSize": 12, "titleFontSize": 12, "labelFont": FONT, "titleFont": FONT}
+    config = {
+        "font": FONT,
+        # room for letters that are wider where a page is read than where it was drawn
+        "axis": letters | {"grid": True, "titlePadding": 12},
+        "legend": letters | {"columnPadding": 28},
+        "padding": {"left": 14, "right": 10, "top": 5, "bottom": 5},
+        "view": {"stroke": None},
+    }
+    size = {} if "facet" in spec else {"width": WIDTH, "height": HEIGHT}
+    return {**size, "config": config, "background": "white"} | spec

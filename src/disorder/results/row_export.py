@@ -1,8 +1,8 @@
-"""CSV that a spreadsheet only shows: no cell is a formula.
+"""Rows for other programs: as CSV that a spreadsheet only shows, and as a data frame.
 
-Texts that begin like a formula get an apostrophe before them, which spreadsheets take for "this is
-text"; `cell_text` takes it away again. Escape sequences come out as symbols, but for files that
-other programs read.
+In CSV no cell is a formula: texts that begin like one get an apostrophe before them, which
+spreadsheets take for "this is text"; `cell_text` takes it away again. Escape sequences come out as
+symbols, but for files that other programs read.
 """
 
 from __future__ import annotations
@@ -10,10 +10,13 @@ from __future__ import annotations
 import csv
 import io
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from importlib import import_module
+from importlib.util import find_spec
 from itertools import chain
 from typing import Any
 
+from disorder.errors import DisorderError
 from disorder.visible_text import visible
 
 FORMULA = re.compile(r"'*[=+\-@\t\r＝＋－＠]")
@@ -52,3 +55,14 @@ def _cell(value: Any, is_exact: bool) -> Any:
     shown = value if is_exact else visible(value)
     is_formula = FORMULA.match(shown) and not NUMBER.fullmatch(shown)
     return f"'{shown}" if is_formula else shown
+
+
+LIBRARIES = ("pandas", "polars")
+
+
+def data_frame(rows: Sequence[Mapping[str, Any]]) -> Any:
+    """The rows as a pandas data frame, or a polars one where only polars is installed."""
+    for name in LIBRARIES:
+        if find_spec(name) is not None:
+            return import_module(name).DataFrame(list(rows))
+    raise DisorderError("to_frame needs pandas or polars: pip install pandas")

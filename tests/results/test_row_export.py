@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import disorder
-from disorder.results.csv_text import FORMULA, NUMBER, cell_text, csv_text
-from disorder.results.exhibits import as_csv
+from disorder.results.result import as_csv
+from disorder.results.row_export import FORMULA, NUMBER, cell_text, csv_text
 from disorder.verbs.explain.result import write_csvs
 from disorder.visible_text import visible
 from faults.laboratory import rows
