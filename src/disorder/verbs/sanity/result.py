@@ -99,8 +99,6 @@ class Sanity:
     @property
     def result(self) -> Result:
         """The envelope, from which page, terminal and record are made."""
-        from disorder.verbs.sanity.result import result_of
-
         return result_of(self)
 
     @property
@@ -115,8 +113,6 @@ class Sanity:
 
     def as_data(self) -> Row:
         """What was checked and found, as plain data."""
-        from disorder.verbs.sanity.result import plain_data
-
         return plain_data(self)
 
     @property
@@ -171,8 +167,6 @@ class Sanity:
 
     def save(self, folder: str | Path) -> Path:
         """Write report.html, result.json, card.md, figures and tables; returns the folder."""
-        from disorder.verbs.sanity.result import check_folder, write_folder
-
         with Store.open(Path(folder)):
             check_folder(Path(folder))
             write_folder(Path(folder), self)
