@@ -16,8 +16,7 @@ from disorder.errors import DisorderError, NothingToMeasure, UnknownName
 from disorder.registry import CheckPart, check, parts, unregister
 from disorder.types import Dataset, Example, Task
 from disorder.verbs.sanity import CheckInput, CheckResult, Sanity, Verdict, VerdictRule
-from disorder.verbs.sanity.checking import run_check
-from disorder.verbs.sanity.request import SanityRequest
+from disorder.verbs.sanity.checking import SanityRequest, run_check
 
 ROWS = [
     {

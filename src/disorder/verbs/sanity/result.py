@@ -1,107 +1,25 @@
-"""Results of `disorder.sanity`: verdicts, and the scores, figures and tables behind them."""
+"""The result of `disorder.sanity`, and what it leaves: page, record, dataset card, figures."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from disorder.errors import UnknownName
-from disorder.results.grid import Cell, Column, Grid
+from disorder.results.grid import Cell, Column, Grid, as_markdown
+from disorder.results.markup import markdown_code, markdown_text, yaml_value
 from disorder.results.render import notebook
 from disorder.results.result import Figure, Result, Row, Section, Table
-from disorder.results.writing import score_row
+from disorder.results.saving import check_folder as check_result_folder
+from disorder.results.saving import write_result
+from disorder.results.writing import score_row, with_interval
+from disorder.store.storage import remove_files
 from disorder.store.store import Store
 from disorder.types import Score
-from disorder.verbs.sanity.equivalence import (
-    DOES_AS_WELL,
-    GIVES_AWAY,
-    NEEDED,
-    NO_INFORMATION,
-    NOT_NEEDED,
-    UNDECIDED,
-)
-
-KINDS = {
-    NEEDED: "needed",
-    NOT_NEEDED: "open",
-    GIVES_AWAY: "open",
-    DOES_AS_WELL: "open",
-    "found": "open",
-    "differs": "open",
-    "skewed": "open",
-    "one label": "open",
-    UNDECIDED: "unsure",
-    NO_INFORMATION: "unsure",
-}  # answer → whether it is a need, a weakness of the data, or not known; others are clean
-IF_TRAINED = {
-    NOT_NEEDED,
-    GIVES_AWAY,
-    DOES_AS_WELL,
-}  # answers about models that are trained on such rows
-MAIN = ("order", "both texts", "word classes")  # questions of the headline
-IF_BAD = ("labels", "rare labels")  # questions that stand there too where there is a problem
-CLASSES = "word classes"
-TRAINED_ON_IT = "if trained on it"  # ends the answers of challenge sets
-
-
-@dataclass(frozen=True)
-class Verdict:
-    """The answer to one question about the data, for all rows or for one group.
-
-    `because` gives the reason in words, `score` the number it rests on, and `original` what the
-    model scores on original texts. `is_learned` marks what only a model trained on such rows can
-    know, where the answer does not tell.
-    """
-
-    question: str
-    answer: str
-    because: str
-    score: Score | None = None
-    group: str = "all"
-    original: Score | None = None
-    is_learned: bool = False
-
-    @property
-    def holds_if_trained(self) -> bool:
-        """Whether it is about models that are trained on such rows, and no others."""
-        return self.is_learned or self.answer in IF_TRAINED
-
-    @property
-    def kind(self) -> str:
-        """How pages and the terminal mark the answer: needed, open, unsure or clean."""
-        return KINDS.get(self.answer.removesuffix(f" {TRAINED_ON_IT}"), "clean")
-
-    @property
-    def name(self) -> str:
-        """The question, and the group if it is about one."""
-        return self.question if self.group == "all" else f"{self.question} ({self.group})"
-
-    @property
-    def is_class(self) -> bool:
-        """Whether it is about one word class: those are named in capitals."""
-        return self.question.isupper()
-
-    @property
-    def line(self) -> str:
-        """The verdict in a line."""
-        return f"{self.name}: {self.answer}. {self.because}"
-
-
-@dataclass(frozen=True)
-class CheckResult:
-    """What a check returns.
-
-    `scores` are rows of the results file: check, transformation, design, group, metric, value,
-    low, high, n, skipped. `notes` are lines for the reader, such as what was left out and why.
-    """
-
-    verdicts: Sequence[Verdict]
-    scores: Sequence[Row] = ()
-    figures: Sequence[Figure] = ()
-    tables: Sequence[Table] = ()
-    notes: Sequence[str] = ()
+from disorder.verbs.sanity.verdicts import CLASSES, IF_BAD, MAIN, CheckResult, Verdict
 
 
 def section_of(
@@ -181,8 +99,6 @@ class Sanity:
     @property
     def result(self) -> Result:
         """The envelope, from which page, terminal and record are made."""
-        from disorder.verbs.sanity.folder import result_of
-
         return result_of(self)
 
     @property
@@ -197,8 +113,6 @@ class Sanity:
 
     def as_data(self) -> Row:
         """What was checked and found, as plain data."""
-        from disorder.verbs.sanity.folder import plain_data
-
         return plain_data(self)
 
     @property
@@ -253,8 +167,6 @@ class Sanity:
 
     def save(self, folder: str | Path) -> Path:
         """Write report.html, result.json, card.md, figures and tables; returns the folder."""
-        from disorder.verbs.sanity.folder import check_folder, write_folder
-
         with Store.open(Path(folder)):
             check_folder(Path(folder))
             write_folder(Path(folder), self)
@@ -304,3 +216,186 @@ def verdict_grid(found: Sanity) -> Grid:
     ]
     columns = [Column("question", "name"), Column("answer", "word"), Column("why", "text")]
     return Grid(columns, rows)
+
+
+METRICS = {
+    "spearman": "a Spearman correlation",
+    "balanced_accuracy": "a balanced accuracy (every label counts the same)",
+}
+
+
+def check_folder(folder: Path | None) -> None:
+    """Raise on a folder whose report.html is another verb's."""
+    check_result_folder(folder, "sanity")
+
+
+def write_folder(folder: Path, found: Sanity) -> None:
+    """Write report.html, result.json, card.md, and every figure and table."""
+    remove_files(folder, ["sanity.json"])  # of an older version
+    write_result(folder, found.result, beside={"card.md": card(found)})
+
+
+def result_of(found: Sanity) -> Result:
+    """The envelope of what the checks of a dataset found."""
+    facts = {"data": f"{found.data} ({found.hashes['data']})"}
+    if found.train:
+        facts["training data"] = f"{found.train} ({found.hashes['train']})"
+    facts |= {"version": f"disorder {found.version}", "time": f"{found.seconds:.0f} s"}
+    return Result(
+        verb="sanity",
+        about=found.about,
+        headline=found.headline,
+        request=found.settings,
+        body=found,
+        conclusion=[
+            {"question": each.question, "answer": each.answer} for each in found.main_verdicts
+        ],
+        records=found.records,
+        lead=list(_lead(found)),
+        grids=[verdict_grid(found)],
+        sections=[*found.sections, _how(found)],
+        notes=found.notes,
+        command=found.command,
+        facts=facts,
+    )
+
+
+def _lead(found: Sanity) -> list[str]:
+    lines = [f"{found.design}."]
+    if found.original:
+        metric = METRICS.get(found.metric, found.metric)
+        lines.append(
+            f"On original texts the model has {metric} of {with_interval(found.original)}; chance "
+            f"is {found.chance:.3f}. Costs are in points of a hundred below that; up to "
+            f"{100 * found.settings['margin']:g} points count as none."
+        )
+    return lines
+
+
+def _how(found: Sanity) -> Section[None]:
+    margin = f"{100 * found.settings['margin']:g} points"
+    skill = f"{100 * found.settings['skill']:g} %"
+    terms = {
+        "needed": f"the 95 % interval of the cost lies wholly above the margin of {margin}",
+        "not needed": f"it lies wholly below the margin, and the model goes at least {skill} of "
+        "the way from chance to perfect: as far as such a model can tell",
+        "undecided": "the interval contains the margin, or the model has not learned enough of the "
+        "task to have much to lose",
+        "cost": "score of the model trained and tested on original texts, minus that of one "
+        "trained and tested on perturbed ones (corrupt-both), over the same rows; corrupt-test "
+        "and corrupt-train perturb one of the two. Swapped texts are judged by corrupt-test.",
+    }
+    return Section("how", "How verdicts are reached", terms=terms)
+
+
+def plain_data(found: Sanity) -> Row:
+    """What was checked and found, as result.json holds it."""
+    return {
+        "data": found.data,
+        "train": found.train,
+        "design": found.design,
+        "model": found.model,
+        "rows": dict(found.n_rows),
+        "own_words": found.own_words,
+        "language": found.language,
+        "labels": list(found.labels),
+        "metric": found.metric,
+        "chance": found.chance,
+        "original": record(found.original) if found.original else None,
+        "settings": dict(found.settings),
+        "hashes": dict(found.hashes),
+        "version": found.version,
+        "seconds": found.seconds,
+        "notes": list(found.notes),
+        "verdicts": [
+            _verdict(section.name, verdict)
+            for section in found.sections
+            if section.found
+            for verdict in section.found.verdicts
+        ],
+        "not_done": {each.name: each.reason for each in found.sections if not each.found},
+    }
+
+
+def _verdict(check: str, verdict: Verdict) -> Row:
+    row: Row = {
+        "check": check,
+        "question": verdict.question,
+        "group": verdict.group,
+        "answer": verdict.answer,
+        "because": verdict.because,
+    }
+    if verdict.score:
+        row |= record(verdict.score)
+    if verdict.original:
+        row["original"] = record(verdict.original)
+    return row
+
+
+METRICS = {
+    "spearman": "Spearman's rank correlation",
+    "balanced_accuracy": "Accuracy with every label counting the same",
+}
+
+
+def card(result: Sanity) -> str:
+    """Front matter in YAML, then the section."""
+    return "\n".join([*_front_matter(result), "", *_section(result)]) + "\n"
+
+
+def _front_matter(result: Sanity) -> Iterator[str]:
+    yield "---"
+    yield "disorder_sanity:"
+    yield f"  data: {yaml_value(result.data)}"
+    yield f"  model: {yaml_value(result.model)}"
+    yield f"  version: {json.dumps(result.version)}"
+    yield f"  metric: {json.dumps(result.metric)}"
+    yield f"  language: {json.dumps(result.language)}"
+    yield f"  role: {json.dumps(result.settings['role'])}"
+    yield f"  margin: {result.settings['margin']}"
+    yield f"  seed: {result.settings['seed']}"
+    yield f"  hash: {json.dumps(result.hashes['data'])}"
+    if result.original:
+        yield f"  original: {json.dumps(score_row(result.original))}"
+    yield "  verdicts:" if result.verdicts else "  verdicts: []"
+    for verdict in result.verdicts:
+        yield f"    - {yaml_value(_entry(verdict))}"
+    yield "---"
+
+
+def _entry(verdict: Verdict) -> dict[str, object]:
+    entry: dict[str, object] = {
+        "question": verdict.question,
+        "group": verdict.group,
+        "answer": verdict.answer,
+    }
+    if verdict.score:
+        entry |= score_row(verdict.score)
+    if verdict.original:
+        entry["original"] = score_row(verdict.original)
+    return entry
+
+
+def _section(result: Sanity) -> Iterator[str]:
+    yield "## Sanity check"
+    yield ""
+    yield (
+        f"What this data needs of a model, measured by disorder {result.version} with the model "
+        f"{markdown_code(result.model)};"
+    )
+    yield f"{markdown_text(result.design)}."
+    if result.original:
+        yield ""
+        yield (
+            f"{METRICS.get(result.metric, result.metric)}: {with_interval(result.original)}; "
+            f"chance is {result.chance:.3f}. Costs are differences to that, in points of a"
+        )
+        yield (
+            "hundred, with 95 % intervals over rows; "
+            f"up to {100 * result.settings['margin']:g} points count as none."
+        )
+    yield ""
+    yield from as_markdown(verdict_grid(result))
+    if result.command:
+        yield ""
+        yield f"Run it again: {markdown_code(result.command)}"

@@ -17,19 +17,20 @@ from disorder.results.result import Figure, Row, Table
 from disorder.results.writing import in_points, score_row, with_interval
 from disorder.types import Ints, Score
 from disorder.verbs.sanity import features
-from disorder.verbs.sanity.check_input import CheckInput
 from disorder.verbs.sanity.checks.overlap import same_overlap
-from disorder.verbs.sanity.equivalence import (
+from disorder.verbs.sanity.linear import Block, baseline_model
+from disorder.verbs.sanity.pictures import forest
+from disorder.verbs.sanity.result import record
+from disorder.verbs.sanity.trials import CheckInput, TrialPredictions, Trials
+from disorder.verbs.sanity.verdicts import (
     DOES_AS_WELL,
     FALLS_SHORT,
     NEEDED,
     NO_INFORMATION,
     NOT_NEEDED,
+    CheckResult,
+    Verdict,
 )
-from disorder.verbs.sanity.linear import Block, baseline_model
-from disorder.verbs.sanity.pictures import forest
-from disorder.verbs.sanity.result import CheckResult, Verdict, record
-from disorder.verbs.sanity.trials import TrialPredictions, Trials
 
 LABEL_PRIOR = "label prior"
 LENGTH = "length only"

@@ -19,10 +19,8 @@ from disorder.registry import check
 from disorder.results.result import Row, Table
 from disorder.results.writing import rounded
 from disorder.types import Example
-from disorder.verbs.sanity.check_input import CheckInput
-from disorder.verbs.sanity.equivalence import VerdictRule
-from disorder.verbs.sanity.result import CheckResult, Verdict
-from disorder.verbs.sanity.trials import Trials
+from disorder.verbs.sanity.trials import CheckInput, Trials
+from disorder.verbs.sanity.verdicts import CheckResult, Verdict, VerdictRule
 
 RARE = 0.5  # of an equal share: what a rare label has less than
 

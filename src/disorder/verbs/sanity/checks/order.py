@@ -13,11 +13,9 @@ from disorder.languages import UNSPACED_LANGUAGES, language_name
 from disorder.registry import check
 from disorder.results.writing import with_interval
 from disorder.types import Ints
-from disorder.verbs.sanity.check_input import CheckInput
-from disorder.verbs.sanity.equivalence import NOT_NEEDED, UNDECIDED, reason
 from disorder.verbs.sanity.pictures import cost_figure
-from disorder.verbs.sanity.result import CheckResult, Verdict
-from disorder.verbs.sanity.trials import Trial, Trials
+from disorder.verbs.sanity.trials import CheckInput, Trial, Trials
+from disorder.verbs.sanity.verdicts import NOT_NEEDED, UNDECIDED, CheckResult, Verdict, reason
 
 SIZES = (1, 2, 3)
 CHINESE = "zh"  # the default model sees its characters, which stay the same

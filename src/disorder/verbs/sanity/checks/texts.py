@@ -12,11 +12,9 @@ from functools import partial
 from disorder.registry import check
 from disorder.results.writing import in_points, with_interval
 from disorder.types import Ints
-from disorder.verbs.sanity.check_input import CheckInput
-from disorder.verbs.sanity.equivalence import NEEDED, NOT_NEEDED, UNDECIDED
 from disorder.verbs.sanity.pictures import cost_figure
-from disorder.verbs.sanity.result import CheckResult, Verdict
-from disorder.verbs.sanity.trials import Trial, Trials
+from disorder.verbs.sanity.trials import CheckInput, Trial, Trials
+from disorder.verbs.sanity.verdicts import NEEDED, NOT_NEEDED, UNDECIDED, CheckResult, Verdict
 
 DROPPED = {
     "drop_text": ("text_a", "text_b"),
