@@ -173,6 +173,13 @@ class Trials:
         counts = np.bincount(self.gold[self.rows.fold != fold], minlength=len(self.task.labels))
         return np.asarray(np.maximum(counts, 1) / max(1, counts.sum()))
 
+    def label_shares_of(self, rows: Ints) -> Floats:
+        """How frequent each label is among the rows that each of these was predicted from."""
+        found = np.ones((len(rows), len(self.task.labels)))
+        for fold in self.rows.folds:
+            found[self.rows.fold[rows] == fold] = self._label_shares(fold)
+        return found
+
     def run(self, specs: Sequence[str]) -> list[Trial]:
         """Each transformation in the three designs; raises where one applies to no row."""
         trials, reasons = self.try_each(specs)
