@@ -20,11 +20,10 @@ import numpy as np
 from disorder.data.families import Families
 from disorder.errors import BadOption, MissingData, MissingPackage, NothingToMeasure, option
 from disorder.registry import CheckPart, part, parts
-from disorder.requests.commands import changed, command_line
 from disorder.requests.fields import SanityFields
 from disorder.requests.groups import TrainingOptions
 from disorder.requests.keywords import takes_options
-from disorder.requests.option import declared_in
+from disorder.requests.option import changed, command_line, declared_in
 from disorder.requests.sanity import SanityOptions
 from disorder.requests.settings import Settings
 from disorder.results.progress import Steps, shown_progress

@@ -18,8 +18,7 @@ from disorder.data import groups
 from disorder.data.families import Families, find_families
 from disorder.errors import NothingToMeasure
 from disorder.results.result import Row
-from disorder.store.kept import ARRAYS, Arrays
-from disorder.store.store import Store
+from disorder.store.store import ARRAYS, Arrays, Store
 from disorder.types import ORIGINAL, Bools, Dataset, Example, Floats, Ints, Score, Task, Texts
 from disorder.verbs.sanity.features import shared_words
 from disorder.verbs.sanity.linear import TrialModel
