@@ -1,5 +1,5 @@
 """What a model gave back: probabilities that are checked, as columns of the task's labels, with the
-temperature of calibration.json in its folder.
+temperature and the threshold of calibration.json in its folder.
 """
 
 from __future__ import annotations
@@ -207,6 +207,14 @@ class Calibration:
         scaled = np.log(np.maximum(probabilities, TINY)) / self.temperature
         raised = np.exp(scaled - scaled.max(axis=1, keepdims=True))
         return np.asarray(raised / raised.sum(axis=1, keepdims=True))
+
+    def abstains_on(self, probabilities: Floats) -> Bools:
+        """Which rows of label probabilities lie below the threshold.
+
+        >>> Calibration(threshold=0.7).abstains_on(np.array([[0.8, 0.2], [0.4, 0.6]])).tolist()
+        [False, True]
+        """
+        return np.asarray(probabilities.max(axis=1) < (self.threshold or 0.0))
 
     def write(self, folder: Path) -> None:
         """Write calibration.json."""

@@ -151,10 +151,11 @@ class PerturbedPartOptions(TypedDict, total=False):
     """What a transformation is applied to."""
 
     break_: Annotated[
-        Literal["text", "instruction", "shots"],
+        Literal["text", "instruction", "shots", "options"],
         Option(
             "What is perturbed: text, or of a prompt its instruction (the words) or its shots (the "
-            "order of the examples, and which answer belongs to which)",
+            "order of the examples, and which answer belongs to which); of multiple choice the "
+            "order of the options",
             default="text",
             group="Prompts of language models",
         ),

@@ -181,6 +181,14 @@ class ShotOptions(TypedDict, total=False):
 class PromptingOptions(ShotOptions, total=False):
     """How a language model is asked."""
 
+    choose_by: Annotated[
+        Literal["letter", "likelihood", "normalised"],
+        prompting(
+            "How an option of multiple choice is chosen: by its letter, as the likeliest "
+            "continuation, or as the likeliest per character",
+            default="letter",
+        ),
+    ]
     option_orders: Annotated[
         int,
         prompting(

@@ -14,9 +14,9 @@ from disorder.models.prompting import Prompt
 from disorder.randomness import digest
 from disorder.registry import ModelPart, parts
 from disorder.requests.audit import AuditOptions
-from disorder.requests.commands import AN_OBJECT, must_be_said, resume_line
 from disorder.requests.keywords import takes_options
-from disorder.requests.settings import Settings
+from disorder.requests.option import must_be_said
+from disorder.requests.settings import AN_OBJECT, Settings, resume_line
 from disorder.specs import parse_pairs
 from disorder.store.storage import default_cache_folder
 from disorder.transformations import Transformation, parse

@@ -90,8 +90,17 @@ class StudyItem(Part):
             return own
         other = self._table(self.beside)
         more = {name: own.unit_of(name) for name in own.columns if name not in other.columns}
+        is_apart = [name for name in more if (more[name], other.unit) == ("percent", "share")]
+        more |= dict.fromkeys(is_apart, "share")  # one unit for all columns that stand together
         rows = [
-            replace(row, cells={name: row.cells[name] for name in row.cells if name in more})
+            replace(
+                row,
+                cells={
+                    name: f"{text} %" if name in is_apart else text
+                    for name, text in row.cells.items()
+                    if name in more
+                },
+            )
             for row in own.rows
         ]
         return replace(

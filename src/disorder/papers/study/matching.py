@@ -16,6 +16,7 @@ from disorder.papers.study.result import DIGITS, PublishedNumber, StudyCell
 BY_DRAWS = ("omega", "p_f", "entropy_f")
 # what a printed row says about the number itself: no row of ours says it
 STATED = ("model", "source", "bound")
+LABEL = "label"  # what the model predicts for a printed text: ours may predict another
 
 
 @dataclass(frozen=True)
@@ -60,7 +61,11 @@ class TableMatcher:
         printed = row.cells[cell.column]
         model = row.about.get("model", self.subject)
         theirs = PublishedNumber(
-            model=model, printed=printed, value=round(value, 8), is_same=self._is_same(cell, model)
+            model=model,
+            printed=printed,
+            value=round(value, 8),
+            is_same=self._is_same(cell, model),
+            label=row.about.get(LABEL, "") if self.table.texts else "",
         )
         if not theirs.is_same:
             return theirs
@@ -86,6 +91,9 @@ class TableMatcher:
         """Why the printed number was made by other definitions than ours, or is no number but a
         bound.
         """
+        label = row.about.get(LABEL, "") if self.table.texts else ""
+        if label and label != cell.row.get(LABEL):
+            return f"printed is the confidence in another label, {label}"
         if bound := row.about.get("bound"):
             return f"the text states a bound, {bound} that"
         names = (cell.column, *(f"{key}={value}" for key, value in cell.row.items()))
@@ -106,5 +114,10 @@ class TableMatcher:
         names_data = "data" in row.about or not self.data
         if not names_data and cell.row.get("data", self.data[0]) not in self.data:
             return False
-        about = {key: value for key, value in row.about.items() if key not in STATED}
+        stated: tuple[str, ...] = STATED
+        if self.table.texts and LABEL in row.about:  # of one text; means have no label
+            if LABEL not in cell.row:
+                return False
+            stated = (*STATED, LABEL)
+        about = {key: value for key, value in row.about.items() if key not in stated}
         return all(cell.row.get(key) == value for key, value in about.items())

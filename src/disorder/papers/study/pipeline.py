@@ -84,6 +84,10 @@ class Computation(ABC):
 class Measurement(Computation):
     """Which cells a run fills."""
 
+    def on(self, data: str) -> Self:
+        """The same with what the paper measures on this data."""
+        return self
+
     @property
     @abstractmethod
     def transformations(self) -> Sequence[str]:
@@ -108,7 +112,7 @@ class Pipeline(Computation):
     models learn from one set of training data, which the item or the user has to name. `units` says
     how columns without published numbers are shown, where they are not shares. `by_draws` are the
     columns whose numbers depend on how many permutations are drawn, beside the scores that are
-    known to.
+    known to. `counts_training_data` says whose examples a count is about.
     """
 
     kind: str
@@ -119,6 +123,7 @@ class Pipeline(Computation):
     needs_training_data: bool = False
     units: Mapping[str, str] = MappingProxyType({})
     by_draws: Collection[str] = ()
+    counts_training_data: bool = False
 
     @property
     def explains(self) -> Sequence[str]:

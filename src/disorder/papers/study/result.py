@@ -16,13 +16,15 @@ from disorder.types import Score
 
 SCHEMA_VERSION = 1
 DIGITS = 6
+NEAR = 0.005  # counts that differ by less are said to be near, beside those that are equal
 
 
 class PublishedNumber(BaseModel):
     """A printed number that stands beside a cell of ours.
 
     `difference` (ours minus theirs) is there only where both are about the same model and data, and
-    `is_within` only where both were made by the same definitions too.
+    `is_within` only where both were made by the same definitions too. `label` is what the paper's
+    model predicts, where the number is a confidence in it.
     """
 
     model: str
@@ -32,6 +34,12 @@ class PublishedNumber(BaseModel):
     why_not: str = ""
     difference: float | None = None
     is_within: bool | None = None
+    label: str = ""
+
+    @property
+    def is_near(self) -> bool:
+        """Whether a count differs by at most `NEAR` of what is printed."""
+        return self.difference is not None and abs(self.difference) <= NEAR * abs(self.value)
 
 
 class StudyCell(BaseModel):
@@ -165,11 +173,14 @@ class Study(BaseModel):
             return VERDICT_WITHOUT_CELLS.get(self.kind, "a picture, without numbers to compare")
         matched = [cell for cell in self.cells if cell.same is not None]
         same = [cell.same for cell in matched if cell.same is not None]
-        judged = [each.is_within for each in same if each.is_within is not None]
+        judged = [each for each in same if each.is_within is not None]
         if judged:
-            is_count = all(cell.low is None for cell in matched)
-            where = "equal ours" if is_count else "lie in our 95 % intervals"
-            return f"{sum(judged)} of {len(judged)} published numbers {where}"
+            n_within = sum(bool(each.is_within) for each in judged)
+            of = f"{n_within} of {len(judged)} published numbers"
+            if any(cell.low is not None for cell in matched):
+                return f"{of} lie in our 95 % intervals"
+            n_near = sum(each.is_near for each in judged)
+            return f"{of} equal ours, {n_near} differ by at most {NEAR:.1%}".replace("%", " %")
         n = sum(each.difference is not None for each in same)
         if n:
             numbers = "number stands" if n == 1 else "numbers stand"

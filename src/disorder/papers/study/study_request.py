@@ -251,12 +251,16 @@ class StudyRequest:
 
     def _why_partial(self, models: Sequence[Any]) -> str:
         """Why counts are not those of the paper's data, where they are not."""
-        designs = [each.designs.about for each in models if isinstance(each, GivenDesigns)]
-        limits = [self._limit(models), self.settings.limit, *(each.limit for each in designs)]
-        if limit := next(filter(None, limits), None):
+        limit = self._limit(models)
+        train = None
+        if self.item.pipeline.counts_training_data:
+            designs = [each.designs.about for each in models if isinstance(each, GivenDesigns)]
+            limits = [self.settings.limit, *(each.limit for each in designs)]
+            limit = next(filter(None, limits), None)
+            train = designs[0].train if designs else self._train
+        if limit:
             return f"counted over {limit:,} examples"
-        train = designs[0].train if designs else self._train
-        if train is None or (self._tests_as_given(models) and not designs):
+        if train is None:
             return ""
         name = honest_name(train, data_dir=self.settings.data_dir)
         return "" if name == self.item.train else "counted over other training data"

@@ -14,6 +14,7 @@ from disorder.papers.study.resolving import (
     as_given_run,
     as_list,
     split_models_and_data,
+    usual_fidelity,
 )
 from disorder.papers.study.result import Study
 from disorder.papers.study.study_request import StudyRequest
@@ -52,18 +53,19 @@ def study(
     """
     item = find_item(name)
     settings = StudySettings.of(options)
-    settings = replace(
-        settings,
-        fidelity=settings.fidelity or item.fidelity,
-        set={name: str(value) for name, value in settings.set.items()},
-    )
     more_models, more_data = split_models_and_data(
         models_or_data, needs_model=item.pipeline.needs_model
+    )
+    every = [*map(as_given_run, as_list(models)), *more_models]
+    settings = replace(
+        settings,
+        fidelity=settings.fidelity or usual_fidelity(item, every),
+        set={name: str(value) for name, value in settings.set.items()},
     )
     request = StudyRequest(
         item=item,
         settings=settings,
-        models=[*map(as_given_run, as_list(models)), *more_models],
+        models=every,
         data=[*(_text_or_given(each) for each in as_list(data)), *more_data],
         names=[as_] if isinstance(as_, str) else list(as_),
     )

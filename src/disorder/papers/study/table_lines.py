@@ -9,7 +9,7 @@ from typing import Literal
 
 from disorder.papers.study.naming import short_name
 from disorder.papers.study.published_tables import SCALES, decimals
-from disorder.papers.study.result import PublishedNumber, Study, StudyCell
+from disorder.papers.study.result import NEAR, PublishedNumber, Study, StudyCell
 from disorder.results.grid import Cell, Column, Grid, as_latex
 from disorder.results.markup import latex_code, latex_label, latex_text
 from disorder.results.writing import title_of
@@ -34,7 +34,8 @@ class TableLine:
         if self.whose == "ours":
             value, _, interval = text.partition(" ")
             return Cell(value, interval, "ours")
-        outcome = OUTCOMES.get(text.rpartition(" ")[2], "")
+        words = text.partition(" (")[0].rpartition(" ")[2]
+        outcome = OUTCOMES.get(words, "")
         return Cell(text, mark=f"{self.whose} {outcome}".rstrip())
 
 
@@ -133,8 +134,12 @@ def _printed(
 
 
 def _printed_texts(study: Study, model: str, cells: Mapping[str, StudyCell]) -> list[str]:
-    found = _printed(study, model, cells).values()
-    return [MINUS.sub("−", each.printed) if each else "" for each in found]
+    texts = []
+    for column, each in _printed(study, model, cells).items():
+        text = MINUS.sub("−", each.printed) if each else ""
+        is_other = each is not None and each.label not in ("", cells[column].row.get("label"))
+        texts.append(f"{text} ({each.label})" if each and is_other else text)
+    return texts
 
 
 def _label(model: str, keys: Sequence[str]) -> list[str]:
@@ -178,7 +183,8 @@ def difference(theirs: PublishedNumber, unit: str) -> str:
     if theirs.is_within is None:
         return f"{change} not judged"
     if unit == "count":
-        return "equal" if theirs.is_within else f"{change} differs"
+        apart = f"differs (within {NEAR:.1%})".replace("%", " %") if theirs.is_near else "differs"
+        return "equal" if theirs.is_within else f"{change} {apart}"
     return f"{change} {'within' if theirs.is_within else 'outside'}"
 
 

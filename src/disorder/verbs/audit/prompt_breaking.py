@@ -16,6 +16,8 @@ from disorder.requests.settings import Settings
 from disorder.transformations import Transformation
 from disorder.types import Dataset
 
+LISTS = ("shots", "options")  # what moves as items
+
 
 def perturbable_prompt(
     prompt: Prompt | None, dataset: Dataset, settings: Settings
@@ -63,19 +65,28 @@ def _check(prompt: Prompt, settings: Settings) -> None:
         )
 
 
-def shot_transformations() -> list[str]:
-    """The transformations that are for the examples of a prompt."""
+def check_options(dataset: Dataset) -> None:
+    """Raise where examples have no options of their own."""
+    if dataset.task.kind != "choice":
+        raise DisorderError(
+            f"{option('break_', 'options')} is for multiple choice; the examples of {dataset.name} "
+            "have no options of their own"
+        )
+
+
+def list_transformations(part: str) -> list[str]:
+    """The transformations that are for the examples of a prompt, or for options."""
     known = parts(TransformationPart)
-    return [name for name, entry in known.items() if entry.perturbs == "shots"]
+    return [name for name, entry in known.items() if entry.perturbs == part]
 
 
 def on_prompts(plan: Sequence[Transformation], part: str) -> list[Transformation]:
     """The transformations, made to perturb the part of the prompt and nothing else."""
     for transformation in plan:
         kinds = {step.part.perturbs for step in transformation.steps}
-        if part == "shots" and kinds != {"shots"}:
+        if part in LISTS and kinds != {part}:
             raise DisorderError(
-                f"{option('break_', 'shots')} takes {' and '.join(shot_transformations())}, not "
+                f"{option('break_', part)} takes {' and '.join(list_transformations(part))}, not "
                 f"{transformation.spec}"
             )
         if any(step.part.scope == "pair" for step in transformation.steps):

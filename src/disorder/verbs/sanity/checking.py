@@ -20,11 +20,10 @@ import numpy as np
 from disorder.data.families import Families
 from disorder.errors import BadOption, MissingData, MissingPackage, NothingToMeasure, option
 from disorder.registry import CheckPart, part, parts
-from disorder.requests.commands import changed, command_line
 from disorder.requests.fields import SanityFields
 from disorder.requests.groups import TrainingOptions
 from disorder.requests.keywords import takes_options
-from disorder.requests.option import declared_in
+from disorder.requests.option import changed, command_line, declared_in
 from disorder.requests.sanity import SanityOptions
 from disorder.requests.settings import Settings
 from disorder.results.progress import Steps, shown_progress
@@ -32,7 +31,8 @@ from disorder.results.result import Section
 from disorder.store.store import Store
 from disorder.types import Progress, Score
 from disorder.verbs.sanity.linear import TrainedByRecipe, TrialModel, default_model
-from disorder.verbs.sanity.result import Sanity, check_folder, section_of, write_folder
+from disorder.verbs.sanity.report import check_folder, write_folder
+from disorder.verbs.sanity.result import Sanity, section_of
 from disorder.verbs.sanity.rows import LIMIT, DatasetRows, RowLimits, read_rows
 from disorder.verbs.sanity.trials import CheckInput, Trials
 from disorder.verbs.sanity.verdicts import (

@@ -1,25 +1,27 @@
-"""The result of `disorder.sanity`, and what it leaves: page, record, dataset card, figures."""
+"""The result of `disorder.sanity`: verdicts, and the scores, figures and tables behind them."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from disorder.errors import UnknownName
-from disorder.results.grid import Cell, Column, Grid, as_markdown
-from disorder.results.markup import markdown_code, markdown_text, yaml_value
+from disorder.results.grid import Cell, Column, Grid
 from disorder.results.render import notebook
 from disorder.results.result import Figure, Result, Row, Section, Table
-from disorder.results.saving import check_folder as check_result_folder
-from disorder.results.saving import write_result
-from disorder.results.writing import score_row, with_interval
-from disorder.store.storage import remove_files
+from disorder.results.writing import score_row
 from disorder.store.store import Store
 from disorder.types import Score
-from disorder.verbs.sanity.verdicts import CLASSES, IF_BAD, MAIN, CheckResult, Verdict
+from disorder.verbs.sanity.verdicts import (
+    CLASSES,
+    IF_BAD,
+    MAIN,
+    NOT_NEEDED,
+    CheckResult,
+    Verdict,
+)
 
 
 def section_of(
@@ -99,6 +101,8 @@ class Sanity:
     @property
     def result(self) -> Result:
         """The envelope, from which page, terminal and record are made."""
+        from disorder.verbs.sanity.report import result_of
+
         return result_of(self)
 
     @property
@@ -137,11 +141,51 @@ class Sanity:
             if section.name == MAIN[0] and section.found is None
         ]
         answers = [
-            f"{verdict.question}: {verdict.answer}{self._other_groups(verdict)}"
+            f"{verdict.question}: {verdict.answer}{self._how_far(verdict)}"
+            f"{self._other_groups(verdict)}"
             for verdict in self.main_verdicts
         ]
         line = ", ".join([*undone, *answers])
+        if self.original and not any(map(self._how_far, self.main_verdicts)):
+            reached = f"{self.original.value:.3f}, chance is {self.chance:.3f}"
+            line += f" ({self._with_model} reaches {reached})"
         return f"{line[0].upper()}{line[1:]}" if line else "Nothing could be checked"
+
+    @property
+    def _with_model(self) -> str:
+        return f"a {self.model} model" if self.model == "linear" else self.model
+
+    def _how_far(self, verdict: Verdict) -> str:
+        """How far the model got without what is not needed; more than that may need it."""
+        if verdict.question != MAIN[0] or not verdict.answer.startswith(NOT_NEEDED):
+            return ""
+        if verdict.original is None:
+            return ""
+        reached = f"{verdict.original.value:.3f}, chance {self.chance:.3f}"
+        return f" to reach {reached}, with {self._with_model}"
+
+    @property
+    def weaknesses(self) -> list[Verdict]:
+        """What should be fixed, the most urgent first."""
+        bad = [each for each in self.verdicts if each.group == "all" and each.kind == "open"]
+        return sorted((each for each in bad if each.fix), key=lambda each: each.urgency)
+
+    @property
+    def overall(self) -> str:
+        """One verdict over all checks, and what to fix first."""
+        weak = self.weaknesses
+        if weak:
+            names = ", ".join(dict.fromkeys(each.question for each in weak))
+            count = "1 weakness" if len(weak) == 1 else f"{len(weak)} weaknesses"
+            return f"Overall: {count} ({names}). Fix first: {weak[0].fix}."
+        main = [each for each in self.main_verdicts if each.question in MAIN]
+        unsure = [each.question for each in main if each.kind == "unsure"]
+        if unsure or not main:
+            what = f"undecided: {', '.join(unsure)}" if unsure else "little was checked"
+            advice = "Next: more rows, or a stronger --model."
+            return f"Overall: no weakness was found, but {what}. {advice}"
+        needed = ", ".join(each.question for each in main)
+        return f"Overall: no weakness was found; needed: {needed}."
 
     def _other_groups(self, verdict: Verdict) -> str:
         """The groups with another answer to the same question."""
@@ -167,6 +211,8 @@ class Sanity:
 
     def save(self, folder: str | Path) -> Path:
         """Write report.html, result.json, card.md, figures and tables; returns the folder."""
+        from disorder.verbs.sanity.report import check_folder, write_folder
+
         with Store.open(Path(folder)):
             check_folder(Path(folder))
             write_folder(Path(folder), self)
@@ -218,76 +264,6 @@ def verdict_grid(found: Sanity) -> Grid:
     return Grid(columns, rows)
 
 
-METRICS = {
-    "spearman": "a Spearman correlation",
-    "balanced_accuracy": "a balanced accuracy (every label counts the same)",
-}
-
-
-def check_folder(folder: Path | None) -> None:
-    """Raise on a folder whose report.html is another verb's."""
-    check_result_folder(folder, "sanity")
-
-
-def write_folder(folder: Path, found: Sanity) -> None:
-    """Write report.html, result.json, card.md, and every figure and table."""
-    remove_files(folder, ["sanity.json"])  # of an older version
-    write_result(folder, found.result, beside={"card.md": card(found)})
-
-
-def result_of(found: Sanity) -> Result:
-    """The envelope of what the checks of a dataset found."""
-    facts = {"data": f"{found.data} ({found.hashes['data']})"}
-    if found.train:
-        facts["training data"] = f"{found.train} ({found.hashes['train']})"
-    facts |= {"version": f"disorder {found.version}", "time": f"{found.seconds:.0f} s"}
-    return Result(
-        verb="sanity",
-        about=found.about,
-        headline=found.headline,
-        request=found.settings,
-        body=found,
-        conclusion=[
-            {"question": each.question, "answer": each.answer} for each in found.main_verdicts
-        ],
-        records=found.records,
-        lead=list(_lead(found)),
-        grids=[verdict_grid(found)],
-        sections=[*found.sections, _how(found)],
-        notes=found.notes,
-        command=found.command,
-        facts=facts,
-    )
-
-
-def _lead(found: Sanity) -> list[str]:
-    lines = [f"{found.design}."]
-    if found.original:
-        metric = METRICS.get(found.metric, found.metric)
-        lines.append(
-            f"On original texts the model has {metric} of {with_interval(found.original)}; chance "
-            f"is {found.chance:.3f}. Costs are in points of a hundred below that; up to "
-            f"{100 * found.settings['margin']:g} points count as none."
-        )
-    return lines
-
-
-def _how(found: Sanity) -> Section[None]:
-    margin = f"{100 * found.settings['margin']:g} points"
-    skill = f"{100 * found.settings['skill']:g} %"
-    terms = {
-        "needed": f"the 95 % interval of the cost lies wholly above the margin of {margin}",
-        "not needed": f"it lies wholly below the margin, and the model goes at least {skill} of "
-        "the way from chance to perfect: as far as such a model can tell",
-        "undecided": "the interval contains the margin, or the model has not learned enough of the "
-        "task to have much to lose",
-        "cost": "score of the model trained and tested on original texts, minus that of one "
-        "trained and tested on perturbed ones (corrupt-both), over the same rows; corrupt-test "
-        "and corrupt-train perturb one of the two. Swapped texts are judged by corrupt-test.",
-    }
-    return Section("how", "How verdicts are reached", terms=terms)
-
-
 def plain_data(found: Sanity) -> Row:
     """What was checked and found, as result.json holds it."""
     return {
@@ -307,6 +283,8 @@ def plain_data(found: Sanity) -> Row:
         "version": found.version,
         "seconds": found.seconds,
         "notes": list(found.notes),
+        "overall": found.overall,
+        "fix": [{"question": each.question, "fix": each.fix} for each in found.weaknesses],
         "verdicts": [
             _verdict(section.name, verdict)
             for section in found.sections
@@ -330,72 +308,3 @@ def _verdict(check: str, verdict: Verdict) -> Row:
     if verdict.original:
         row["original"] = record(verdict.original)
     return row
-
-
-METRICS = {
-    "spearman": "Spearman's rank correlation",
-    "balanced_accuracy": "Accuracy with every label counting the same",
-}
-
-
-def card(result: Sanity) -> str:
-    """Front matter in YAML, then the section."""
-    return "\n".join([*_front_matter(result), "", *_section(result)]) + "\n"
-
-
-def _front_matter(result: Sanity) -> Iterator[str]:
-    yield "---"
-    yield "disorder_sanity:"
-    yield f"  data: {yaml_value(result.data)}"
-    yield f"  model: {yaml_value(result.model)}"
-    yield f"  version: {json.dumps(result.version)}"
-    yield f"  metric: {json.dumps(result.metric)}"
-    yield f"  language: {json.dumps(result.language)}"
-    yield f"  role: {json.dumps(result.settings['role'])}"
-    yield f"  margin: {result.settings['margin']}"
-    yield f"  seed: {result.settings['seed']}"
-    yield f"  hash: {json.dumps(result.hashes['data'])}"
-    if result.original:
-        yield f"  original: {json.dumps(score_row(result.original))}"
-    yield "  verdicts:" if result.verdicts else "  verdicts: []"
-    for verdict in result.verdicts:
-        yield f"    - {yaml_value(_entry(verdict))}"
-    yield "---"
-
-
-def _entry(verdict: Verdict) -> dict[str, object]:
-    entry: dict[str, object] = {
-        "question": verdict.question,
-        "group": verdict.group,
-        "answer": verdict.answer,
-    }
-    if verdict.score:
-        entry |= score_row(verdict.score)
-    if verdict.original:
-        entry["original"] = score_row(verdict.original)
-    return entry
-
-
-def _section(result: Sanity) -> Iterator[str]:
-    yield "## Sanity check"
-    yield ""
-    yield (
-        f"What this data needs of a model, measured by disorder {result.version} with the model "
-        f"{markdown_code(result.model)};"
-    )
-    yield f"{markdown_text(result.design)}."
-    if result.original:
-        yield ""
-        yield (
-            f"{METRICS.get(result.metric, result.metric)}: {with_interval(result.original)}; "
-            f"chance is {result.chance:.3f}. Costs are differences to that, in points of a"
-        )
-        yield (
-            "hundred, with 95 % intervals over rows; "
-            f"up to {100 * result.settings['margin']:g} points count as none."
-        )
-    yield ""
-    yield from as_markdown(verdict_grid(result))
-    if result.command:
-        yield ""
-        yield f"Run it again: {markdown_code(result.command)}"

@@ -18,8 +18,7 @@ from disorder.data import groups
 from disorder.data.families import Families, find_families
 from disorder.errors import NothingToMeasure
 from disorder.results.result import Row
-from disorder.store.kept import ARRAYS, Arrays
-from disorder.store.store import Store
+from disorder.store.store import ARRAYS, Arrays, Store
 from disorder.types import ORIGINAL, Bools, Dataset, Example, Floats, Ints, Score, Task, Texts
 from disorder.verbs.sanity.features import shared_words
 from disorder.verbs.sanity.linear import TrialModel
@@ -172,6 +171,13 @@ class Trials:
             return np.ones(1)
         counts = np.bincount(self.gold[self.rows.fold != fold], minlength=len(self.task.labels))
         return np.asarray(np.maximum(counts, 1) / max(1, counts.sum()))
+
+    def label_shares_of(self, rows: Ints) -> Floats:
+        """How frequent each label is among the rows that each of these was predicted from."""
+        found = np.ones((len(rows), len(self.task.labels)))
+        for fold in self.rows.folds:
+            found[self.rows.fold[rows] == fold] = self._label_shares(fold)
+        return found
 
     def run(self, specs: Sequence[str]) -> list[Trial]:
         """Each transformation in the three designs; raises where one applies to no row."""

@@ -29,6 +29,9 @@ GIVES_NOTHING_AWAY = "gives nothing away"
 DOES_AS_WELL = "does as well"
 FALLS_SHORT = "falls short"
 NO_INFORMATION = "no information"  # what a baseline could see is the same in every row
+NONE_FOUND = "none found"
+ADDS = "order adds"
+ADDS_NOTHING = "order adds nothing"
 NEARLY_PERFECT = 0.9  # of the way from chance to perfect
 TOO_LITTLE = "The model has learned too little of the task for a 'not needed'"
 
@@ -116,6 +119,7 @@ def reason(action: str, cost: Score, trouble: str) -> str:
 
 KINDS = {
     NEEDED: "needed",
+    ADDS: "needed",
     NOT_NEEDED: "open",
     GIVES_AWAY: "open",
     DOES_AS_WELL: "open",
@@ -143,7 +147,8 @@ class Verdict:
 
     `because` gives the reason in words, `score` the number it rests on, and `original` what the
     model scores on original texts. `is_learned` marks what only a model trained on such rows can
-    know, where the answer does not tell.
+    know, where the answer does not tell. `fix` says what to do where the answer is a weakness, and
+    `urgency` how soon: 1 for what makes other numbers void, 2 for a shortcut, 3 for the rest.
     """
 
     question: str
@@ -153,6 +158,8 @@ class Verdict:
     group: str = "all"
     original: Score | None = None
     is_learned: bool = False
+    fix: str = ""
+    urgency: int = 3
 
     @property
     def holds_if_trained(self) -> bool:

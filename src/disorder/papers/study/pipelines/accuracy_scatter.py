@@ -41,6 +41,7 @@ class LossAgainstRemovedWords(Pipeline):
     kind = "designs"
     trains = True
     takes_designs = True
+    counts_training_data = True
     units = MappingProxyType({"accuracy": "percent", "hypotheses": "count"})
 
     @property

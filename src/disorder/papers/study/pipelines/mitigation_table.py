@@ -18,6 +18,7 @@ from disorder.papers.study.result import DIGITS, StepResult, StudyCell
 from disorder.papers.study.training_models import run_mitigations
 from disorder.papers.study.workbench import Workbench
 from disorder.papers.training import ALL, Finding, chosen_lines
+from disorder.transformations import parse
 from disorder.types import ORIGINAL, Score
 
 
@@ -27,13 +28,15 @@ class MitigationTable(Pipeline):
 
     `recipes` are what is trained, by the name that its rows have.
     With `transfer`, that recipe is trained on each transformation alone and tested on all.
-    `settings` are the paper's, for hf: models.
+    `settings` are the paper's, for hf: models; `not_for` says which transformations the paper
+    leaves out on which data.
     """
 
     recipes: Mapping[str, str]
     transfer: str | None = None
     transformations: Sequence[str] = SALAD
     settings: Mapping[str, str] = field(default_factory=dict)
+    not_for: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
     kind = "mitigations"
     trains = True
@@ -75,9 +78,11 @@ class MitigationTable(Pipeline):
 
     def _mitigated(self, bench: Workbench, model: Any, data: Any) -> StepResult:
         train = training_data_for(bench, data)
+        left_out = self._left_out(bench, data)
         declared = {
             canonical(bench.spec_of(spec, train=train), bench.fidelity): spec
             for spec in self.transformations
+            if spec not in left_out
         }
         found, folder = run_mitigations(
             bench,
@@ -92,6 +97,7 @@ class MitigationTable(Pipeline):
         about = {"model": title_of(model), "data": bench.name_of(data)}
         result = StepResult(notes=[EXAMPLES_ALONE] if bench.settings.seeds > 1 else [])
         what = f"{short_name(model)} on {short_name(data)}"
+        result.notes += [f"{what}: left out {spec} ({why})" for spec, why in left_out.items()]
         result.notes += [f"{what}, {line}" for line in chosen_lines(folder)]
         for finding in found:
             as_declared = replace(
@@ -101,6 +107,15 @@ class MitigationTable(Pipeline):
             )
             result.cells += self._cells(as_declared, about)
         return result
+
+    def _left_out(self, bench: Workbench, data: Any) -> dict[str, str]:
+        """The transformations that do not apply to some data, and why, before anything trains."""
+        found = dict.fromkeys(self.not_for.get(title_of(data), ()), "the paper has none here")
+        if bench.read(data, limit=1).examples[0].text_b is None:
+            for spec in self.transformations:
+                if any(step.part.scope == "pair" for step in parse(spec).steps):
+                    found[spec] = "it needs two texts"
+        return found
 
     def _cells(self, finding: Finding, about: Mapping[str, str]) -> Iterator[StudyCell]:
         """The cell that a finding fills, if the table has one for it."""

@@ -17,7 +17,7 @@ from disorder.data import named_set_of
 from disorder.errors import BadModel, DisorderError, MissingData, option
 from disorder.papers.study.auditing import audit_once
 from disorder.papers.study.availability import is_available
-from disorder.papers.study.naming import raw_data, short_name, title_of
+from disorder.papers.study.naming import short_name, title_of
 from disorder.papers.study.part_settings import PartSettings
 from disorder.papers.study.pipeline import Measurement, Pipeline, Reach
 from disorder.papers.study.pipelines.audit_table import missing_scores
@@ -165,7 +165,7 @@ class PerTaskTraining(Pipeline):
     ) -> StepResult:
         result = StepResult()
         what = f"{short_name(model)} on {short_name(data)}"
-        measures = self.measures
+        measures = self.measures.on(title_of(data))
         train = None
         try:
             train = learned_from(bench, data, measures.perturbs)
@@ -201,32 +201,28 @@ class PerTaskTraining(Pipeline):
             yield settings.seed, model, settings.test_limit or settings.limit
             return
         for seed in settings.seeds_to_train:
-            spec = train_for_task(bench, model, data, arm, seed=seed, usual=self.settings)
-            yield seed, spec, settings.test_limit
+            yield seed, self._trained(bench, model, data, arm, seed), settings.test_limit
 
-
-def train_for_task(
-    bench: Workbench,
-    model: Any,
-    data: Any,
-    arm: TrainingArm,
-    *,
-    seed: int,
-    usual: Mapping[str, str],
-) -> str:
-    """The spec of a model trained in one way for a set of data."""
-    train = training_data_for(bench, data)
-    settings = [f"{name}={value}" for name, value in arm.settings.items()]
-    way = " ".join([train, arm.recipe, *settings, *arm.on])
-    dev = raw_data(data) if _has_answers(bench, data) else None
-    return train_model(
-        replace(bench, train=train), model, way, arm, seed=seed, usual=usual, dev=dev
-    )
-
-
-def _has_answers(bench: Workbench, data: Any) -> bool:
-    """Whether answers in a passage are trained: then they are scored on the test data."""
-    return bench.read(data, limit=1).examples[0].answers is not None
+    def _trained(self, bench: Workbench, model: Any, data: Any, arm: TrainingArm, seed: int) -> str:
+        """The spec of a model trained in one way for a set of data."""
+        train = training_data_for(bench, data)
+        dev = None
+        if bench.read(data, limit=1).examples[0].answers is not None:
+            if not model.startswith("hf:"):
+                raise BadModel(f"{short_name(model)} cannot find answers in a passage: name an hf:")
+            arm = replace(arm, settings={**arm.settings, "head": "spans"})
+            dev = bench.read(data, limit=bench.settings.test_limit)
+        settings = [f"{name}={value}" for name, value in arm.settings.items()]
+        return train_model(
+            replace(bench, train=train),
+            model,
+            " ".join([train, arm.recipe, *settings, *arm.on]),
+            arm,
+            seed=seed,
+            usual=self.settings,
+            dev=dev,
+            start=self._trained(bench, model, data, self.arms[arm.of], seed) if arm.of else None,
+        )
 
 
 def learned_from(bench: Workbench, data: Any, specs: Sequence[str]) -> str | None:

@@ -282,7 +282,9 @@ def _verdict(question: str, claim: str, infinitive: str, repeats: Repeats) -> Ve
         f"{len(pairs):,} of {repeats.n:,} rows {claim} ({kinds}); "
         f"{repeats.n_other_label(pairs):,} of them with another label{contrast}"
     )
-    return Verdict(question, "found", because, share(np.arange(repeats.n) < len(pairs)))
+    score = share(np.arange(repeats.n) < len(pairs))
+    fix = f"drop the rows that {claim}"
+    return Verdict(question, "found", because, score, fix=fix, urgency=1)
 
 
 def _dropped_notes(data: Dataset) -> list[str]:

@@ -18,6 +18,7 @@ from disorder.verbs.sanity.trials import CheckInput, Trial, Trials
 from disorder.verbs.sanity.verdicts import NOT_NEEDED, UNDECIDED, CheckResult, Verdict, reason
 
 SIZES = (1, 2, 3)
+FIX = "add rows that order decides: the same words in another order, with another label"
 CHINESE = "zh"  # the default model sees its characters, which stay the same
 
 
@@ -65,4 +66,5 @@ def order_verdict(
     if answer == NOT_NEEDED and not has_looked:
         answer = UNDECIDED
         trouble = f"The model made no use of order; it scores {with_interval(original)}"
-    return Verdict("order", answer, reason("Shuffling", cost, trouble), cost, group, original)
+    because = reason("Shuffling", cost, trouble)
+    return Verdict("order", answer, because, cost, group, original, fix=FIX, urgency=2)

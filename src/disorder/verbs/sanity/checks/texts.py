@@ -20,6 +20,7 @@ DROPPED = {
     "drop_text": ("text_a", "text_b"),
     "drop_text:side=b": ("text_b", "text_a"),
 }  # spec → the text that is dropped, the text that is left
+FIX = "rewrite the rows that one text alone decides"
 
 
 @check(asks="Does the data need both texts?", paper="NDSC", pairs=True, position=20)
@@ -56,7 +57,7 @@ def _verdict(trials: Trials, found: Sequence[Trial], group: str, rows: Ints) -> 
     if troubles:
         because += f". {troubles[0]}"
     cheapest = min(costs, key=lambda cost: cost.value)
-    return Verdict("both texts", answer, because, cheapest, group, original)
+    return Verdict("both texts", answer, because, cheapest, group, original, fix=FIX, urgency=2)
 
 
 def _answer(answers: Sequence[str]) -> str:

@@ -201,7 +201,8 @@ def _verdict(
         f"{found} a label away by more than {margin}, {most}; "
         f"{covered:.2f} of the rows have one of them"
     )
-    return Verdict("label words", "found", because, is_learned=True)
+    fix = "rewrite rows with these words, or balance their labels (label_words.csv)"
+    return Verdict("label words", "found", because, is_learned=True, fix=fix, urgency=2)
 
 
 def _table(rows: Sequence[Row]) -> Table:
