@@ -25,6 +25,6 @@ def test_its_options_can_be_moved() -> None:
     def ship(given: list[dict[str, list[str]]]) -> list[int]:
         return [next(i for i, w in enumerate(each["options"]) if "ship" in w) for each in given]
 
-    run = disorder.audit(ship, ROWS, break_="options", q=5, cache="off", language="en")
+    run = disorder.audit(ship, ROWS, on="options", q=5, cache="off", language="en")
     assert run["shuffle_options", "accuracy"].value == 1.0
     assert run["shuffle_options", "holds_to_option"].value == pytest.approx(1.0, abs=0.05)

@@ -157,7 +157,7 @@ def test_what_an_answer_follows_when_options_move(name: str, size: int) -> None:
         return [1 if n % 2 else answer for n, answer in zip(number, chosen, strict=True)]
 
     model = {"content": by_content, "place": always_second, "half": half}[name]
-    run = audited(model, rows, with_=[], break_="options", q=6)
+    run = audited(model, rows, with_=[], on="options", q=6)
     for metric, expected in zip(("follows_place", "holds_to_option"), PLACES[name], strict=True):
         found = run["shuffle_options", metric]
         assert found.low - 1e-9 <= expected <= found.high + 1e-9
@@ -167,8 +167,18 @@ def test_what_an_answer_follows_when_options_move(name: str, size: int) -> None:
     assert f"{follows.value:.2f}".replace("-", "−") in run.verdict
 
 
+def test_the_spelling_of_before_is_accepted_with_a_note(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    caplog.set_level("INFO", logger="disorder")
+    old: dict[str, Any] = {"break_": "options"}
+    run = audited(always_second, questions(12), with_=[], **old)
+    assert run.settings["break_"] == "options"
+    assert "break_ is now written on" in caplog.text
+
+
 def test_a_guesser_follows_neither_place_nor_content() -> None:
-    run = audited("uniform", questions(400), with_=[], break_="options", q=6)
+    run = audited("uniform", questions(400), with_=[], on="options", q=6)
     for metric in ("follows_place", "holds_to_option"):
         found = run["shuffle_options", metric]
         assert found.low <= 0 <= found.high
@@ -185,7 +195,7 @@ def test_options_that_speak_of_others_keep_their_place() -> None:
         seen.extend(each["options"][3] for each in given)
         return [0 for _ in given]
 
-    audited(watching, rows, with_=[], break_="options")
+    audited(watching, rows, with_=[], on="options")
     assert set(seen) == {"None of the above"}
 
 
@@ -279,7 +289,7 @@ def test_fixed_labels_are_no_answer_to_a_choice(tiny_bert: Path) -> None:
 def test_options_move_only_where_there_are_some() -> None:
     rows = [{"id": str(i), "text_a": f"a b c {i}", "label": "xy"[i % 2]} for i in range(10)]
     with pytest.raises(DisorderError, match="multiple choice"):
-        audited("uniform", rows, with_=[], break_="options")
+        audited("uniform", rows, with_=[], on="options")
 
 
 def preferring(rows: Rows) -> Callable[[list[str]], list[float]]:

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from disorder.errors import BadModel
+from disorder.models.embed import Similarity
 from disorder.models.importance.by_word import MAX_KEPT, how, importance
 from disorder.models.importance.by_word import key_of as pair_key
 from disorder.models.inputs.variants import (
@@ -342,6 +343,11 @@ class LoadedModel:
         if isinstance(self.predictor, PromptedModel):
             return len(self.predictor.prompt.listings)
         return 1
+
+    @property
+    def similar_above(self) -> float | None:
+        """The cosine above which an embedder takes a pair for similar; None for other models."""
+        return self.predictor.threshold if isinstance(self.predictor, Similarity) else None
 
     @property
     def is_remote(self) -> bool:

@@ -55,7 +55,7 @@ class TransformationPart(Part):
     nothing but order. `nested` names settings that do not change the draws: a larger share then
     contains a smaller one. `drawn_as` names the transformation whose draws it shares, as a control.
     `perturbs` is "shots" for those that are for the examples of a prompt, "options" for those that
-    are for the options of a question (--break shots, --break options).
+    are for the options of a question (--on shots, --on options).
     """
 
     kind = "transformation"

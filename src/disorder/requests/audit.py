@@ -6,6 +6,7 @@ from typing import Annotated, Literal, TypedDict
 from disorder.requests.groups import (
     AbstentionOptions,
     CacheOptions,
+    EmbedderOptions,
     GroupOptions,
     LoadingOptions,
     PermutationOptions,
@@ -150,7 +151,7 @@ class PromptOptions(TypedDict, total=False):
 class PerturbedPartOptions(TypedDict, total=False):
     """What a transformation is applied to."""
 
-    break_: Annotated[
+    on: Annotated[
         Literal["text", "instruction", "shots", "options"],
         Option(
             "What is perturbed: text, or of a prompt its instruction (the words) or its shots (the "
@@ -158,6 +159,8 @@ class PerturbedPartOptions(TypedDict, total=False):
             "order of the options",
             default="text",
             group="Prompts of language models",
+            recorded_as="break_",
+            was="break_",
         ),
     ]
 
@@ -213,6 +216,7 @@ class AuditOptions(
     PromptingOptions,
     PerturbedPartOptions,
     ServerOptions,
+    EmbedderOptions,
     AbstentionOptions,
     BudgetOptions,
     EngineOptions,

@@ -44,6 +44,7 @@ class Option:
     choices: tuple[str, ...] = ()
     flags: tuple[str, ...] = ()
     recorded_as: str = ""
+    was: str = ""  # the keyword of before, still accepted with a note, as is its spelling
     is_common: bool = False  # shown by --help, not only by --help-all
     is_always_said: bool = False  # in the command that repeats a run, even where it is the default
     is_implied: bool = False  # in no command that repeats a run: another option says it
@@ -145,7 +146,8 @@ class Declared:
     @property
     def flags(self) -> tuple[str, ...]:
         """Its spellings on the command line."""
-        return self.option.flags or (f"--{self.name.strip('_').replace('_', '-')}",)
+        names = (self.name, self.option.was) if self.option.was else (self.name,)
+        return self.option.flags or tuple(f"--{n.strip('_').replace('_', '-')}" for n in names)
 
     @property
     def recorded_name(self) -> str:

@@ -22,7 +22,7 @@ ABOUT_OTHERS = re.compile(r"\b(?:none|all|both|neither) of (?:the )?(?:above|the
     perturbs="options",
 )
 def shuffle_options(sentence: Sentence, rng: Generator, count: int) -> PositionRows:
-    """Put the options into an order drawn for each variant independently (--break options); "none
+    """Put the options into an order drawn for each variant independently (--on options); "none
     of the above" keeps its place.
     """
     n = len(sentence)

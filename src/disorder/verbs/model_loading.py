@@ -24,6 +24,7 @@ from disorder.transformations.rendering import variant_texts
 from disorder.transformations.words import NATURAL
 from disorder.types import Dataset, Task, Texts
 from disorder.verbs.prompting import prompt_files
+from disorder.verbs.similarity_threshold import choose_threshold
 from disorder.visible_text import one_line
 
 N_SAMPLED = 200  # examples that a precision is tried on
@@ -130,6 +131,7 @@ def loaded_model(
         precision, note = choose_precision(load_in, texts, settings.agree)
         notes.append(note)
     loaded = load_in(precision)
+    notes += choose_threshold(loaded, dataset, settings)
     if any("importance" in transformation.needs for transformation in plan):
         notes.append(loaded.how_importance)
     return loaded, [*notes, *loaded.notes]

@@ -96,7 +96,7 @@ def choice_prompt(
         raise BadSetting(
             option("option_orders"),
             orders=option_orders,
-            need=f"1, since every question has options of its own; {option('break_', 'options')} "
+            need=f"1, since every question has options of its own; {option('on', 'options')} "
             "measures their order",
         )
     if calibrate is not None:

@@ -127,6 +127,6 @@ def likelihood_task(task: Task, requested: Sequence[str], settings: Settings) ->
         )
     if settings.break_ != "text":
         raise DisorderError(
-            f"{option('score', RANK)} is about texts; leave out {option('break_', settings.break_)}"
+            f"{option('score', RANK)} is about texts; leave out {option('on', settings.break_)}"
         )
     return Task(task.name, (), task.breaks, language=task.language, is_likelihood=True)

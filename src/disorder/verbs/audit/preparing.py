@@ -77,7 +77,7 @@ def prepared(
     elif chosen.break_ != "text":
         prompt, dataset = perturbable_prompt(prompt, dataset, chosen)
     loaded, notes = loaded_model(model, dataset, plan, chosen, prompt)
-    chosen = replace(chosen, precision=loaded.precision)
+    chosen = replace(chosen, precision=loaded.precision, threshold=loaded.similar_above)
     run = _new_run(loaded, data, dataset, plan, chosen)
     run.notes = [
         *dataset.notes,
