@@ -153,8 +153,11 @@ def simulate(cell: Cell, rng: Generator) -> Simulated:
         return Simulated(rows, lambda texts: [names[0]] * len(texts))
     if cell.model == "by lot":
         return Simulated(rows, lambda texts: [names[_lot(text, len(names))] for text in texts])
-    labels = ",".join(f"{name}={name}" for name in [*names, DECLINED]) if cell.refused else ""
-    return Simulated(rows, Answers(cell, rows, names, np.random.default_rng(seed)), labels)
+    model = Answers(cell, rows, names, np.random.default_rng(seed))
+    # a label that no row has counts as no answer
+    present = {row["label"] for row in rows}
+    meant = {name: name if name in present else DECLINED for name in names} | {DECLINED: DECLINED}
+    return Simulated(rows, model, ",".join(f"{name}={label}" for name, label in meant.items()))
 
 
 def _of_surface(cell: Cell, seed: int) -> Simulated:
