@@ -134,7 +134,7 @@ def test_a_store_is_resumed_and_written_into_a_page(texts: dict[str, Any], tmp_p
     texts["write"](page, "\n".join(texts["table"](done)))
     text = page.read_text(encoding="utf-8")
     assert text.startswith("before\n<!-- zoo -->\n\n| model |")
-    assert "| bag of words | base | 30 | 1.00 |" in text
+    assert "| bag of words | base | 1.00 |" in text
     assert "old" not in text
     assert text.endswith("<!-- /zoo -->\nafter\n")
 
