@@ -13,8 +13,18 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from disorder.data.minhash import DEPTH, N_BANDS, Match, band_neighbours, signatures
-from disorder.data.word_hashes import GOLDEN, Hashes, distinct, hashes, words_of
+from disorder.data.word_hashes import (
+    DEPTH,
+    GOLDEN,
+    N_BANDS,
+    Hashes,
+    Match,
+    band_neighbours,
+    distinct,
+    hashes,
+    signatures,
+    words_of,
+)
 from disorder.metrics import share
 from disorder.registry import check
 from disorder.results.result import Row, Table
