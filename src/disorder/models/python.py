@@ -92,8 +92,7 @@ def module_in(path: Path) -> ModuleType:
     folder = str(path.resolve().parent)
     if folder not in sys.path:
         sys.path.insert(0, folder)
-    # a name that is taken would hide another module
-    name = path.stem if path.stem not in sys.modules else f"{path.stem} in {folder}"
+    name = f"{path.stem} in {folder}"  # no name of a module that others import
     spec = importlib.util.spec_from_file_location(name, path)
     assert spec is not None
     assert spec.loader is not None
