@@ -129,9 +129,11 @@ class ItemOptions(TypedDict, total=False):
         sampling("Permutations per example (default: the paper's)", check=Positive, is_common=True),
     ]
     seeds: Annotated[
-        int,
+        int | None,
         training(
-            "Trainings per model, for items that train", default=1, check=Positive, is_common=True
+            "Trainings per model, for items that train (default: the item's, mostly 1)",
+            check=Positive,
+            is_common=True,
         ),
     ]
     limit: Annotated[

@@ -10,13 +10,21 @@ from typing import Any
 import pytest
 
 import disorder
-from conftest import example, pairs
-from disorder.papers.study import MitigationTable, find_item, study_items
+from conftest import NLI, example, pairs
+from disorder.papers.study import (
+    MitigationTable,
+    StudySettings,
+    TrainingTable,
+    Workbench,
+    find_item,
+    study_items,
+)
 from disorder.papers.study.matching import TableMatcher
 from disorder.papers.study.published_tables import PublishedRow, PublishedTable
 from disorder.papers.study.resolving import usual_fidelity
 from disorder.papers.study.result import Study, StudyCell
 from disorder.papers.study.table_lines import study_grid
+from disorder.store.store import Store
 from disorder.transformations import parse
 from disorder.transformations.rendering import variant_texts
 from disorder.types import Task
@@ -69,6 +77,53 @@ class TestUnli:
         assert table.number("omega_all", "25 %") == pytest.approx(0.25)
         assert table.half_step("omega_all", "25 %") == pytest.approx(0.005)
 
+    def test_chinese_is_moved_by_character_and_by_word(self, tmp_path: Path) -> None:
+        pytest.importorskip("rjieba", reason="needs rjieba")
+        row = {"text_a": "他们今天在北京大学学习中文。", "text_b": "他们今天没有去学习中文。"}
+        rows = [{"id": str(i), **row, "label": label} for i, label in enumerate(NLI.labels * 2)]
+        data = written(tmp_path / "ocnli" / "dev.jsonl", rows).parents[1]
+        found = disorder.study(
+            "unli/table3",
+            lambda texts: ["neutral"] * len(texts),
+            "ocnli:dev",
+            as_="BiLSTM",
+            data_dir=str(data),
+            q=2,
+        )
+        for how in ("simple", "jieba"):
+            cell = found.cell("accuracy", transformation=f"derange:words={how}")
+            assert cell.same is not None
+            assert cell.same.printed == "0.566", "which of the two the paper did is not known"
+
+    def test_batches_are_those_of_the_authors_scripts(self, monkeypatch: Any) -> None:
+        pipeline: Any = find_item("unli/table6").pipeline
+        assert pipeline.settings_of["hf:distilbert/distilbert-base-uncased"]["batch_size"] == "16"
+        seen: list[Any] = []
+
+        def stop(*_: Any, usual: Any, **__: Any) -> str:
+            seen.append(usual)
+            raise disorder.DisorderError("enough")
+
+        monkeypatch.setattr(f"{TrainingTable.__module__}.train_model", stop)
+        model = "hf:FacebookAI/roberta-large"
+        bench = Workbench(Store(Path()), [model], ["builtin"], StudySettings(), print, "builtin")
+        with pytest.raises(disorder.DisorderError, match="enough"):
+            next(pipeline(bench))
+        assert int(seen[0]["batch_size"]) * int(seen[0]["accumulate"]) == 128
+
+    def test_convnet_has_the_papers_size_as_a_preset(self) -> None:
+        torch = pytest.importorskip("torch", reason="needs torch")
+        from disorder.models.networks import Shape
+        from disorder.models.networks.convnet import convnet
+
+        def n_weights(**settings: Any) -> int:
+            shape = Shape(n_words=9, width=300, n_outputs=3, is_pair=True)
+            with torch.device("meta"):  # shapes without weights
+                return sum(weight.numel() for weight in convnet(shape, **settings).parameters())
+
+        assert n_weights(size="paper") == n_weights(hidden=4096)
+        assert n_weights() == n_weights(hidden=128)
+
     def test_what_is_not_understood_of_anlis_counts_is_called_open(self) -> None:
         note = find_item("unli/table7").own_table.note
         assert note.startswith("Open: ")
@@ -76,6 +131,42 @@ class TestUnli:
 
 
 class TestOutOfOrder:
+    def test_what_the_second_copy_prints_is_there(self) -> None:
+        table = find_item("ooo/table5").own_table
+        gains = {
+            (row.about["data"], row.about["of"]): row.cells["gain"]
+            for row in table.rows
+            if "gain" in row.cells
+        }
+        assert len(gains) == 12
+        assert gains["rte:dev", "best run"] == "+2.53"
+        assert gains["sst2:dev", "mean of 5 runs"] == "-0.28", "the only loss"
+        for name, printed in (("fig4", "0.97"), ("figA3", "0.98"), ("figA4", "0.80")):
+            assert find_item(f"ooo/{name}").own_table.rows[2].cells["confidence"] == printed
+
+    def test_the_best_of_five_stands_against_the_best_and_the_mean_against_the_mean(
+        self, tmp_path: Path
+    ) -> None:
+        pytest.importorskip("torch", reason="needs torch")
+        assert find_item("ooo/table5").seeds == 5
+        data = written(tmp_path / "data.jsonl", reviews(24))
+        found = disorder.study(
+            "ooo/table5",
+            "convnet",
+            str(data),
+            train=[str(data)],
+            seeds=2,
+            set_={"epochs": 1, "hidden": 4},
+        )
+        assert "with 2 seeds" in found.does
+        for of in ("best run", "mean of 2 runs"):
+            values = {
+                recipe: found.cell("accuracy", recipe=recipe, of=of).value
+                for recipe in ("plain", "order_pretask")
+            }
+            gain = found.cell("gain", recipe="order_pretask", of=of).value
+            assert gain == pytest.approx(values["order_pretask"] - values["plain"], abs=1e-5)
+
     def test_a_limit_of_training_says_nothing_about_counts_of_the_test_data(
         self, tmp_path: Path
     ) -> None:
@@ -212,6 +303,13 @@ class TestWordSalad:
         found.units = {"confidence": "percent"}
         texts = [cell.text for line in study_grid(found).rows for cell in line]
         assert "99.92 (negative)" in texts
+
+    @pytest.mark.parametrize("name", ["table4", "human"])
+    def test_people_see_any_text_of_all_nine_transformations(self, name: str) -> None:
+        commands = find_item(f"ws/{name}").commands
+        assert commands[0].count("--with") == 9
+        assert "--all" in commands[1]
+        assert "--n 1800" in commands[1]
 
     def test_a_transfer_leaves_out_what_does_not_apply_before_it_trains(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

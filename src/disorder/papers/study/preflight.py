@@ -6,13 +6,13 @@ computed; an item of which nothing is left says what to install.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import lru_cache
 from typing import Any
 
 from disorder.data import named_set_of
-from disorder.errors import DisorderError, Lacking, MissingData, MissingPackage
+from disorder.errors import BadSetting, DisorderError, Lacking, MissingData, MissingPackage
 from disorder.papers.study.item import StudyItem
 from disorder.papers.study.part_settings import PartSettings, with_settings
 from disorder.papers.study.pipeline import Pipeline
@@ -85,9 +85,10 @@ def _without(own: Mapping[str, str], kept: Mapping[str, str]) -> dict[str, str]:
 
 
 def lacking_parts(
-    item: StudyItem, settings: dict[str, dict[str, str]], language: str = "en"
+    item: StudyItem, settings: dict[str, dict[str, str]], language: str | None = None
 ) -> dict[str, str]:
-    """The parts of an item that cannot be used here, and why."""
+    """The parts of an item that cannot be used here, and why; without a language, on its data."""
+    language = language or _known_language(item.data) or "en"
     named = {spec: with_settings(spec, settings) for spec in parts_used(item)}
     found = {spec: _why_not(full, language) for spec, full in named.items()}
     return {spec: reason for spec, reason in found.items() if reason}
@@ -104,6 +105,10 @@ def _why_not(spec: str, language: str) -> str:
         else:
             parse(spec).tried(language)
     except LACKING as reason:
+        return str(reason)
+    except BadSetting as reason:  # a splitter of another language
+        if "words=" not in spec:
+            raise
         return str(reason)
     return ""
 
@@ -122,7 +127,8 @@ def usable_pipeline(item: StudyItem, bench: Workbench) -> tuple[Pipeline, list[s
     Raises where nothing would be left.
     """
     settings: Any = bench.part_settings
-    needs_language = any("tags" in parse(spec).needs for spec in item.pipeline.perturbs)
+    perturbs = item.pipeline.perturbs
+    needs_language = any("tags" in parse(spec).needs or "words=" in spec for spec in perturbs)
     language = _language(bench) if needs_language else "en"
     lacking = lacking_parts(item, settings, language)
     tuned = item.pipeline.tuned(settings)
@@ -138,8 +144,12 @@ def usable_pipeline(item: StudyItem, bench: Workbench) -> tuple[Pipeline, list[s
 
 def _language(bench: Workbench) -> str:
     """The language of the data: as its name tells it, else as its texts do."""
-    for data in bench.data:
-        entry = named_set_of(data)
-        task = entry.task_for(split_spec(data)[1]) if entry is not None else None
-        return task.language if task is not None else bench.read(data, limit=None).task.language
-    return "en"
+    if not bench.data:
+        return "en"
+    return _known_language(bench.data) or bench.read(bench.data[0], limit=None).task.language
+
+
+def _known_language(data: Sequence[Any]) -> str | None:
+    """The language of the first set, where its name says it."""
+    entry = named_set_of(data[0]) if data else None
+    return None if entry is None else entry.task_for(split_spec(data[0])[1]).language

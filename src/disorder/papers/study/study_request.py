@@ -202,8 +202,9 @@ class StudyRequest:
         some = _examples(self._limit(models), "of each set at most")
         if self.item.pipeline.trains and not self._tests_as_given(models):
             trained = _examples(self.settings.limit, "at most")
-            seeds = f" with {self.settings.seeds} seeds" if self.settings.seeds > 1 else ""
-            some = f"trained on {trained}{seeds}, tested on {some}"
+            n = len(self.settings.seeds_to_train)
+            seeds = f"{n} seeds" if n > 1 else "one seed"
+            some = f"trained on {trained} with {seeds}, tested on {some}"
         return ", ".join([*words, some])
 
     @property

@@ -47,4 +47,4 @@ class StudySettings(StudyFields):
     @property
     def seeds_to_train(self) -> range:
         """The seeds of the trainings."""
-        return range(self.seed, self.seed + self.seeds)
+        return range(self.seed, self.seed + (self.seeds or 1))

@@ -60,6 +60,7 @@ def study(
     settings = replace(
         settings,
         fidelity=settings.fidelity or usual_fidelity(item, every),
+        seeds=settings.seeds or item.seeds,
         set={name: str(value) for name, value in settings.set.items()},
     )
     request = StudyRequest(

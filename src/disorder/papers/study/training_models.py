@@ -119,7 +119,7 @@ def run_designs(
         out=out,
         progress=with_prefix(bench.progress, short_name(model)),
         seed=bench.settings.seed,
-        seeds=bench.settings.seeds,
+        seeds=len(bench.settings.seeds_to_train),
         test_limit=bench.settings.test_limit,
         **_request(bench, model, usual),
     )
@@ -149,7 +149,7 @@ def run_mitigations(
         on=on,
         transfer=transfer,
         seed=bench.settings.seed,
-        seeds=bench.settings.seeds,
+        seeds=len(bench.settings.seeds_to_train),
         test_limit=bench.settings.test_limit,
         **_request(bench, model, usual, LAST_EPOCH),  # thresholds are fitted on what is held out
     )

@@ -95,7 +95,9 @@ class MitigationTable(Pipeline):
             transfer=self.transfer,
         )
         about = {"model": title_of(model), "data": bench.name_of(data)}
-        result = StepResult(notes=[EXAMPLES_ALONE] if bench.settings.seeds > 1 else [])
+        result = StepResult(
+            notes=[EXAMPLES_ALONE] if len(bench.settings.seeds_to_train) > 1 else []
+        )
         what = f"{short_name(model)} on {short_name(data)}"
         result.notes += [f"{what}: left out {spec} ({why})" for spec, why in left_out.items()]
         result.notes += [f"{what}, {line}" for line in chosen_lines(folder)]

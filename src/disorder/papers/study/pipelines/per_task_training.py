@@ -7,7 +7,6 @@ data whose labels it has.
 from __future__ import annotations
 
 import json
-from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -50,8 +49,7 @@ class PerTaskTraining(Pipeline):
     The name of the way stands under `key` in the rows. Without arms, a model that is trained
     already is not trained again: then `limit` is how many examples it is tested on. `settings` are
     the paper's, for hf: models. `changes` are columns that say what a way changes against the first
-    one. With `runs` the other ways have a row for the best of several trainings and one for their
-    mean.
+    one. With `runs` each way has a row for the best of several trainings and one for their mean.
     """
 
     measures: Measurement
@@ -139,21 +137,13 @@ class PerTaskTraining(Pipeline):
                         raise
                     what = f"{short_name(model)} on {short_name(data)}"
                     result = StepResult(notes=[f"{what}: left out ({reason})"])
+                result.cells = (best_and_mean if self.runs else over_seeds)(result.cells)
                 if name == next(iter(self.arms), ""):
-                    baseline = result.cells = over_seeds(result.cells)
-                else:
-                    self._compare(result, baseline)
+                    baseline = result.cells
+                else:  # the best against the best, the mean against the mean
+                    for change in self.changes:
+                        result.cells += change.cells(result.cells, baseline, without=(self.key,))
                 yield result
-
-    def _compare(self, result: StepResult, baseline: Sequence[StudyCell]) -> None:
-        """Several trainings as rows, and what they change against the first way to train."""
-        if self.runs and not any(
-            count > 1 for count in Counter(map(_place, result.cells)).values()
-        ):
-            result.notes.append(f"best and mean of several trainings: say --seeds {FIVE}")
-        result.cells = best_and_mean(result.cells) if self.runs else over_seeds(result.cells)
-        for change in self.changes:
-            result.cells += change.cells(result.cells, baseline, without=(self.key, "of"))
 
     def _measured(
         self,
@@ -287,10 +277,6 @@ def _architectures(address: str) -> list[str]:
         return list(config.architectures or ())
     except (OSError, ValueError):
         return []  # loading it will say what is wrong
-
-
-def _place(cell: StudyCell) -> tuple[Any, ...]:
-    return (*cell.row.items(), cell.column)
 
 
 def _title(model: Any, data: Any, arm: TrainingArm, seed: int) -> str:
