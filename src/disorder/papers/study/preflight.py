@@ -152,4 +152,5 @@ def _language(bench: Workbench) -> str:
 def _known_language(data: Sequence[Any]) -> str | None:
     """The language of the first set, where its name says it."""
     entry = named_set_of(data[0]) if data else None
-    return None if entry is None else entry.task_for(split_spec(data[0])[1]).language
+    task = None if entry is None else entry.task_for(split_spec(data[0])[1])
+    return None if task is None else task.language
