@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +30,7 @@ from disorder.transformations.rendering import variant_texts
 from disorder.types import Task
 
 SENTIMENT = ("negative", "positive")
+Command = Callable[..., tuple[int, str, str]]
 
 
 def written(path: Path, rows: Sequence[dict[str, Any]]) -> Path:
@@ -44,6 +45,36 @@ def reviews(n: int) -> list[dict[str, Any]]:
         {"id": str(i), "text_a": f"it is a {label} film number {i}.", "label": label}
         for i, label in enumerate(SENTIMENT * (n // 2))
     ]
+
+
+class TestCaptions:
+    def test_every_rendering_says_what_was_used(self, run: Command, tmp_path: Path) -> None:
+        how = ("--limit", "40", "--q", "5", "--out", str(tmp_path / "study"))
+        code, shown, _ = run("study", "unli/table2", "builtin:bow", "builtin", *how)
+        assert code == 0
+        latex = run("report", str(tmp_path / "study"), "--latex")[1]
+        page = (tmp_path / "study" / "report.html").read_text(encoding="utf-8")
+        for text in (shown, latex, page):
+            assert "q = 5 (the paper: 100)" in text
+            assert "40 examples of each set at most" in text
+        assert "In the paper: Six models" in latex, "what they did is not said of ours"
+
+    def test_omega_at_another_q_stands_in_a_column_of_its_own(self, tmp_path: Path) -> None:
+        data = written(tmp_path / "mnli" / "dev_matched.jsonl", pairs(30)).parents[1]
+        how: dict[str, Any] = {"data_dir": str(data), "limit": 30}
+        found = disorder.study("unli/table2", "builtin:bow", "mnli:matched", q=5, **how)
+        grid = study_grid(found)
+        names = [column.title for column in grid.columns]
+        assert "Ω_max, q = 5" in names
+        for row in grid.rows:
+            theirs = row[names.index("Ω_max, q = 100")].text
+            assert not (row[names.index("Ω_max, q = 5")].text and theirs)
+        assert "P_c" in names, "what does not depend on q stays together"
+
+    def test_a_maximum_has_no_interval(self) -> None:
+        assert StudyCell(row={}, column="bleu3", value=0.5, low=0.5, high=0.5).low is None
+        cell = StudyCell(row={}, column="p_c", value=0.5, low=0.4, high=0.6)
+        assert (cell.low, cell.high) == (0.4, 0.6)
 
 
 class TestUnli:

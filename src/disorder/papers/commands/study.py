@@ -138,6 +138,7 @@ def show(found: Study, console: Console, folder: Path | None) -> None:
 
     console.print(Text(f"\n{found.item}: {found.title}", style="dim"), soft_wrap=True)
     console.print(Text(found.verdict, style="bold"), soft_wrap=True)
+    console.print(Text(found.does, style="dim"), soft_wrap=True)
     if found.cells:
         print_table(console, _grid(found))
     elif found.published:

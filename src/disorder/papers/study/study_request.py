@@ -297,6 +297,7 @@ class StudyRequest:
             found.pictures += step.pictures
         columns = [*found.columns, *(cell.column for cell in found.cells)]
         found.columns = list(dict.fromkeys(columns))
+        found.draws = matcher.other_draws(found.columns)
         for name in found.columns:
             found.units.setdefault(name, self.item.pipeline.units.get(name, "share"))
         found.pictures += forests(found)
