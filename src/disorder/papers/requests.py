@@ -200,7 +200,10 @@ class StudyOutput(TypedDict):
     list_all: Annotated[
         bool,
         output(
-            "Show all items, and what each needs", default=False, flags=("--list",), is_common=True
+            "Show all items; with a name, what each needs",
+            default=False,
+            flags=("--list",),
+            is_common=True,
         ),
     ]
     check: Annotated[
