@@ -96,6 +96,14 @@ class TestUnli:
         assert found.cell("accuracy").n == 12
         assert found.cell("accuracy_used").n == 8
 
+    def test_figure_5_sets_every_score_against_accuracy(self, tmp_path: Path) -> None:
+        sets = [written(tmp_path / f"{name}.jsonl", pairs(20)) for name in ("one", "two")]
+        found = disorder.study("unli/fig5", "builtin:bow", *map(str, sets), q=3)
+        names = [picture.name for picture in found.pictures]
+        assert "omega_max-against-accuracy" in names
+        assert all(name.endswith("-against-accuracy") for name in names), "no forests"
+        assert "one point per model and set of data" in found.pictures[0].caption
+
     def test_columns_that_stand_together_have_one_unit(self) -> None:
         table = find_item("unli/fig8").published_table
         assert {table.unit_of(name) for name in table.columns} == {"share"}
@@ -162,6 +170,15 @@ class TestUnli:
 
 
 class TestOutOfOrder:
+    def test_heads_are_matched_by_their_layer(self) -> None:
+        """One more winning head in a layer would else lose the printed cell."""
+        row = {"model": "m", "data": "qnli:dev", "layer": "0", "heads": "(0, 1), (0, 3)"}
+        cell = StudyCell(row=row, column="share", value=0.5, low=0.4, high=0.6)
+        table = find_item("ooo/figA1").published_table
+        [matched] = TableMatcher(table, names={"m": "RoBERTa-base"}).match([cell])
+        assert matched.same is not None
+        assert matched.same.printed == "54.9"
+
     def test_what_the_second_copy_prints_is_there(self) -> None:
         table = find_item("ooo/table5").own_table
         gains = {

@@ -15,7 +15,7 @@ from disorder.papers.study.result import DIGITS, PublishedNumber, StudyCell
 # scores that depend on how many permutations are drawn
 BY_DRAWS = ("omega", "p_f", "entropy_f")
 # what a printed row says about the number itself: no row of ours says it
-STATED = ("model", "source", "bound")
+STATED = ("model", "source", "bound", "heads")
 LABEL = "label"  # what the model predicts for a printed text: ours may predict another
 
 

@@ -112,7 +112,8 @@ class Pipeline(Computation):
     models learn from one set of training data, which the item or the user has to name. `units` says
     how columns without published numbers are shown, where they are not shares. `by_draws` are the
     columns whose numbers depend on how many permutations are drawn, beside the scores that are
-    known to. `counts_training_data` says whose examples a count is about.
+    known to. `counts_training_data` says whose examples a count is about, `has_forests` whether
+    each column is drawn.
     """
 
     kind: str
@@ -124,6 +125,7 @@ class Pipeline(Computation):
     units: Mapping[str, str] = MappingProxyType({})
     by_draws: Collection[str] = ()
     counts_training_data: bool = False
+    has_forests: bool = True
 
     @property
     def explains(self) -> Sequence[str]:

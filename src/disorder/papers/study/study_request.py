@@ -300,7 +300,7 @@ class StudyRequest:
         found.draws = matcher.other_draws(found.columns)
         for name in found.columns:
             found.units.setdefault(name, self.item.pipeline.units.get(name, "share"))
-        found.pictures += forests(found)
+        found.pictures += forests(found) if self.item.pipeline.has_forests else []
         found.notes = list(dict.fromkeys(found.notes))
         found.status = "done"
 
