@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
 from types import MappingProxyType
 from typing import Any
@@ -51,15 +51,6 @@ class LossAgainstRemovedWords(Pipeline):
             f"{self.designs.does}; "
             "set the change of accuracy against the words removed from the training data"
         )
-
-    @property
-    def perturbs(self) -> Sequence[str]:
-        """The transformations of the designs."""
-        return self.designs.perturbs
-
-    def without(self, specs: Collection[str]) -> LossAgainstRemovedWords:
-        """The same without these transformations."""
-        return replace(self, designs=self.designs.without(specs))
 
     @property
     def reach(self) -> Sequence[Reach]:
@@ -117,15 +108,6 @@ class AccuracyAgainstOverlap(Pipeline):
         return f"{self.audits.does}; set accuracy against the words that both texts share"
 
     @property
-    def perturbs(self) -> Sequence[str]:
-        """The transformations of the audits."""
-        return self.audits.perturbs
-
-    def without(self, specs: Collection[str]) -> AccuracyAgainstOverlap:
-        """The same without these transformations."""
-        return replace(self, audits=self.audits.without(specs))
-
-    @property
     def reach(self) -> Sequence[Reach]:
         """The audits' columns and the words shared, for each transformation."""
         columns = (*self.audits.columns, "overlap")
@@ -171,16 +153,6 @@ class AcceptanceAgainstAccuracy(Pipeline):
     def does(self) -> str:
         """What it does, in one line."""
         return f"{self.audits.does}; set each score against accuracy"
-
-    @property
-    def q(self) -> int | None:
-        """How many permutations the paper draws."""
-        return self.audits.q
-
-    @property
-    def perturbs(self) -> Sequence[str]:
-        """The transformations of the audits."""
-        return self.audits.perturbs
 
     @property
     def reach(self) -> Sequence[Reach]:

@@ -8,12 +8,12 @@ from functools import partial
 from types import MappingProxyType
 from typing import Any
 
+from disorder.papers.study.means import EXAMPLES_ALONE
 from disorder.papers.study.naming import short_name, title_of
 from disorder.papers.study.part_settings import canonical
 from disorder.papers.study.pipeline import Pipeline, Reach
 from disorder.papers.study.pipelines.per_task_training import training_data_for
 from disorder.papers.study.pipelines.salad_scores import SALAD
-from disorder.papers.study.pipelines.seeds import EXAMPLES_ALONE
 from disorder.papers.study.result import DIGITS, StepResult, StudyCell
 from disorder.papers.study.training_models import run_mitigations
 from disorder.papers.study.workbench import Workbench

@@ -7,7 +7,7 @@ data whose labels it has.
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -15,12 +15,11 @@ from typing import Any
 from disorder.data import named_set_of
 from disorder.errors import BadModel, DisorderError, MissingData, option
 from disorder.papers.study.auditing import audit_once
-from disorder.papers.study.availability import is_available
+from disorder.papers.study.means import BEST, Change, best_and_mean, mean_of, over_seeds
 from disorder.papers.study.naming import short_name, title_of
-from disorder.papers.study.part_settings import PartSettings
 from disorder.papers.study.pipeline import Measurement, Pipeline, Reach
 from disorder.papers.study.pipelines.audit_table import missing_scores
-from disorder.papers.study.pipelines.seeds import BEST, Change, best_and_mean, mean_of, over_seeds
+from disorder.papers.study.preflight import is_available
 from disorder.papers.study.result import StepResult, StudyCell
 from disorder.papers.study.training_models import (
     TrainingArm,
@@ -64,11 +63,6 @@ class PerTaskTraining(Pipeline):
     trains = True
 
     @property
-    def q(self) -> int | None:
-        """How many permutations the paper draws."""
-        return self.measures.q
-
-    @property
     def does(self) -> str:
         """What it does, in one line."""
         ways = ", unless it is trained already"
@@ -94,15 +88,6 @@ class PerTaskTraining(Pipeline):
         ]
 
     @property
-    def own_settings(self) -> Mapping[str, Collection[str]]:  # type: ignore[override]
-        """Those of what is measured."""
-        return self.measures.own_settings
-
-    def tuned(self, given: PartSettings) -> PerTaskTraining:
-        """The same with the user's settings of what is measured."""
-        return replace(self, measures=self.measures.tuned(given))
-
-    @property
     def takes_runs(self) -> bool:  # type: ignore[override]
         """Whether models that are trained already are tested as they are."""
         return not self.arms
@@ -114,10 +99,6 @@ class PerTaskTraining(Pipeline):
             for name in super().step_names(bench)
             for arm in self.arms or ("",)
         ]
-
-    def without(self, specs: Collection[str]) -> PerTaskTraining:
-        """The same without these transformations in the tests."""
-        return replace(self, measures=self.measures.without(specs))
 
     def __call__(self, bench: Workbench) -> Iterator[StepResult]:
         """One step per model, data and way; what does not fit is left out of a larger table."""

@@ -8,10 +8,10 @@ from typing import Any
 
 from disorder.errors import DisorderError, option
 from disorder.papers.study.auditing import audit_once
+from disorder.papers.study.means import over_seeds
 from disorder.papers.study.naming import short_name, title_of
 from disorder.papers.study.pipeline import Pipeline, Reach
 from disorder.papers.study.pipelines.audit_table import AuditTable, missing_scores
-from disorder.papers.study.pipelines.seeds import over_seeds
 from disorder.papers.study.result import StepResult
 from disorder.papers.study.training_models import (
     TrainingArm,
@@ -40,11 +40,6 @@ class TrainingTable(Pipeline):
     kind = "trainings"
     trains = True
     needs_training_data = True
-
-    @property
-    def q(self) -> int | None:
-        """How many permutations the paper draws."""
-        return self.audits.q
 
     @property
     def does(self) -> str:
