@@ -17,8 +17,8 @@ from disorder.papers.study.naming import (
 from disorder.papers.study.replaying import StoredPredictions
 from disorder.papers.study.result import StudyPicture
 from disorder.papers.study.workbench import Workbench
-from disorder.requests.commands import changed, command_line
 from disorder.requests.explain import ExplainOptions
+from disorder.requests.option import changed, command_line
 from disorder.verbs.explain import Explanations, explain, write_folder
 from disorder.verbs.train import with_prefix
 
