@@ -19,7 +19,7 @@ from _measure import TOY
 from disorder.data import read_data, vocabulary
 from disorder.models import LoadedModel, load
 from disorder.registry import TransformationPart, parts
-from disorder.store.kept import Memo
+from disorder.store.store import Memo
 from disorder.transformations import Transformation, parse, tags, words
 from disorder.transformations.rendering import variant_texts
 from disorder.types import Dataset, Example

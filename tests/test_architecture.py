@@ -20,7 +20,7 @@ LAYERS = (
     {"papers"},
     {"cli", "web", "__main__"},
     {"verbs"},
-    {"data", "transformations", "models", "metrics"},
+    {"data", "tasks", "transformations", "models", "metrics"},
     {"requests", "store", "results", "engines"},
     {"types", "errors", "registry", "specs", "randomness", "languages", "safe_io"}
     | {"visible_text", "standard_output"},
@@ -28,6 +28,7 @@ LAYERS = (
 # the only steps sideways, apart from verb to verb: results are written through the store, which
 # knows none of them
 BESIDE = {
+    "data": {"tasks"},
     "__main__": {"cli"},
     "cli": {"web"},
     "results": {"requests", "store"},

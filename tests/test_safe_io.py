@@ -18,9 +18,9 @@ from hypothesis import strategies as st
 from disorder.data import read_data
 from disorder.errors import BadData
 from disorder.safe_io import check_unpacked, parse_parquet
-from disorder.store.kept import checksum
 from disorder.store.sample_parts import SampleParts
 from disorder.store.samples import SCHEMA
+from disorder.store.store import checksum
 from disorder.verbs.audit.pipeline import audit
 
 N_ROWS = 400

@@ -25,8 +25,8 @@ from disorder.results.page import page
 from disorder.results.run import Run
 from disorder.results.run_folder import read_run
 from disorder.safe_io import parse_json, read_file, read_json
-from disorder.store.examples_file import read_examples
 from disorder.store.prediction_cache import key_of
+from disorder.store.sample_parts import read_examples
 from disorder.types import Task
 from disorder.types.predictions import Predictions
 from disorder.verbs.audit import audit, resume

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 
-from disorder.store.kept import Memo
+from disorder.store.store import Memo
 
 
 def test_each_key_is_made_once_and_in_one_batch() -> None:

@@ -110,8 +110,7 @@ def report(
 def _print_card(folder: Path, run: Run) -> None:
     """The card on standard output, results for the hub in a file."""
     from disorder.results.model_card import eval_results, model_card
-    from disorder.store.folder_lock import check_no_links
-    from disorder.store.storage import make_folder, write_atomically
+    from disorder.store.storage import check_no_links, make_folder, write_atomically
 
     print_text(model_card(run), end="")
     results = eval_results(run)

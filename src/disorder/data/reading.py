@@ -14,11 +14,13 @@ from disorder.data.sources import DataSource, open_source
 from disorder.data.tasks import guess_task, is_number, known_tasks, same_number_twice
 from disorder.errors import BadData, UnknownName, option
 from disorder.languages import AUTO, DetectedLanguage, detect, language_code, sampled
-from disorder.registry import DataPart, parts
+from disorder.registry import DataPart, TaskPart, parts
 from disorder.requests.keywords import takes_options
 from disorder.specs import listed, parse_pairs, split_spec
+from disorder.tasks import LETTERS
 from disorder.types import Dataset, Example, Task
 
+LABELS = "labels"  # the task of texts with fixed labels, whatever other columns there are
 LANGUAGE_COLUMN = "language"  # that says of each row which one it is in
 
 
@@ -102,7 +104,9 @@ def _dataset(source: DataSource, reader: ExampleReader, title: str, named: str |
     examples = sorted(reader.examples(source.rows), key=lambda example: example.id)
     if not examples:
         raise BadData(f"{title}: no example can be used{_because(reader.skipped)}")
-    known = source.task or _guessed_task(title, examples, name=source.name)
+    known = source.task or _guessed_task(
+        title, examples, name=source.name, of=reader.task if reader.task else None
+    )
     for example in examples:
         check_label(title, known, example)
     found = detected_language(examples, named or source.language)
@@ -116,7 +120,11 @@ def _dataset(source: DataSource, reader: ExampleReader, title: str, named: str |
     )
 
 
-def _guessed_task(title: str, examples: Sequence[Example], *, name: str = "") -> Task:
+def _guessed_task(
+    title: str, examples: Sequence[Example], *, name: str = "", of: TaskPart | None = None
+) -> Task:
+    if of is not None:
+        return _task_of(of, name or title, examples)
     found = guess_task(
         name or title,
         {example.label for example in examples},
@@ -125,6 +133,14 @@ def _guessed_task(title: str, examples: Sequence[Example], *, name: str = "") ->
     )
     check_distinct(title, found)
     return found
+
+
+def _task_of(entry: TaskPart, name: str, examples: Sequence[Example]) -> Task:
+    """The task of data of another form than texts with labels."""
+    if entry.scored == "pair":
+        return Task(name, ("good", "bad"), "both", kind="pair")
+    most = max(len(example.choice.options) for example in examples if example.choice is not None)
+    return Task(name, LETTERS[:most], "a", kind="choice")
 
 
 def named_language(language: str) -> str | None:
@@ -171,6 +187,8 @@ def fingerprint(examples: Sequence[Example]) -> str:
         fields = [example.id, example.text_a, example.text_b, example.label]
         if example.answers is not None:
             fields.append(str(example.answers))
+        if example.choice is not None:
+            fields += [example.choice.ask, *example.choice.options]
         hashed.update(len(fields).to_bytes(8, "little"))
         # each with its length, so that no text can pass for the border between two
         for text in fields:
@@ -207,15 +225,18 @@ def _open(
     group_by: Sequence[str],
 ) -> tuple[DataSource, ExampleReader]:
     source = open_source(spec, data_dir)
+    of = None
     if task is not None:
         known = known_tasks()
-        if task not in known:
-            raise UnknownName("task", task, known)
-        source = replace(source, task=known[task])
+        of = parts(TaskPart).get(task)
+        if of is None and task != LABELS and task not in known:
+            raise UnknownName("task", task, {LABELS: None, **parts(TaskPart), **known})
+        source = replace(source, task=known.get(task))
     names = source.task.labels if source.task else ()
     title = spec if isinstance(spec, str) else source.name
     groups = [*dict.fromkeys([*source.group_by, *listed(group_by)])]
-    return source, ExampleReader(title, column_names(columns), names, groups)
+    is_known = task is not None or source.task is not None
+    return source, ExampleReader(title, column_names(columns), names, groups, of, is_known)
 
 
 def column_names(columns: Mapping[str, str] | str | None) -> dict[str, str]:

@@ -31,7 +31,7 @@ from disorder.models.prompting import Prompt, PromptedModel, Question, prompt_fo
 from disorder.models.prompting.template import TextPlace, marked, text_places, with_moved
 from disorder.registry import model
 from disorder.store.hub import hub_access
-from disorder.store.kept import Memo
+from disorder.store.store import Memo
 from disorder.types import Floats, Predictor, Task, Texts, TokenUnit, Variants
 
 # texts that begin differently, to find where the part that all prompts share ends
@@ -52,7 +52,7 @@ def causal(address: str, *, task: Task, prompt: Prompt | None = None) -> Predict
     network, tokenizer = loaded_network("causal", address)
     fingerprint = fingerprint_of("causal", address, network)
     causal_network = CausalNetwork(network, tokenizer)
-    if task.is_likelihood:
+    if task.is_likelihood or task.kind == "pair":
         return LikelihoodModel(causal_network, fingerprint, causal_network.notes)
     return CausalModel(causal_network, prompt or prompt_for(task), fingerprint)
 
@@ -221,7 +221,9 @@ class CausalModel(PromptedModel):
         self, questions: Sequence[Question], tokens: Sequence[PromptTokens] | None = None
     ) -> Floats:
         """Scores of questions, whose tokens are made when they are needed or given."""
-        scores = np.empty((len(questions), len(self.prompt.words)))
+        if not questions:
+            return np.empty((0, len(self.prompt.words)))
+        scores = np.empty((len(questions), len(questions[0].options)))
         openings: dict[tuple[object, ...], list[int]] = {}
         for i, question in enumerate(questions):
             openings.setdefault((question.instruction, question.shots), []).append(i)
@@ -253,7 +255,7 @@ class CausalModel(PromptedModel):
         """Scores of questions with one opening, some at a time: the keys and values of their leads
         must fit in memory.
         """
-        scores = np.empty((len(questions), len(self.prompt.words)))
+        scores = np.empty((len(questions), len(questions[0].options)))
         lengths = {question.lead: len(question.lead) for question in questions}
         portions = np.cumsum(list(lengths.values())) // PORTION
         portion_of = dict(zip(lengths, portions.tolist(), strict=True))

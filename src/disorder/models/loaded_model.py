@@ -13,13 +13,16 @@ from typing import Any
 import numpy as np
 
 from disorder.errors import BadModel
+from disorder.models.embed import Similarity
 from disorder.models.importance.by_word import MAX_KEPT, how, importance
 from disorder.models.importance.by_word import key_of as pair_key
 from disorder.models.inputs.variants import (
+    ChoiceInputs,
     ModelInputs,
     QuestionInputs,
     TextInputs,
     VariantInputs,
+    choices_of,
 )
 from disorder.models.outputs import IS_UNREAD, Calibration, UnreadReplies, are_shares, checked
 from disorder.models.prompting import PromptedModel
@@ -33,9 +36,9 @@ from disorder.models.protocols import (
     Timed,
     TokenUnits,
 )
-from disorder.store.kept import Memo
 from disorder.store.prediction_cache import KeptPredictions, PredictionCache, key_of
-from disorder.types import Costs, Floats, Pair, Predictor, Texts, TokenUnit, Variants
+from disorder.store.store import Memo
+from disorder.types import Choice, Costs, Floats, Pair, Predictor, Texts, TokenUnit, Variants
 from disorder.types.predictions import (
     ABSTAINED,
     ABSTAINS,
@@ -70,10 +73,13 @@ class LoadedModel:
 
     @property
     def fingerprint(self) -> str:
-        """A hash of the model itself, and of the temperature of its logits."""
-        if self.calibration is None or not self.predictor.fingerprint:
-            return self.predictor.fingerprint
-        return f"{self.predictor.fingerprint}/{self.calibration.temperature}"
+        """A hash of the model itself, of the temperature of its logits and of its threshold."""
+        found = self.predictor.fingerprint
+        if self.calibration is None or not found:
+            return found
+        found = f"{found}/{self.calibration.temperature}"
+        threshold = self.calibration.threshold
+        return found if threshold is None else f"{found}/{threshold}"
 
     def __call__(self, texts: Sequence[Texts] | Sequence[str], /) -> Floats:
         """Probabilities of the task's labels, one row per text or pair of texts; zeros where the
@@ -92,12 +98,18 @@ class LoadedModel:
         """Probabilities of the task's labels, and an outcome for each text."""
         return self._predict(TextInputs(_as_pairs(texts)))
 
+    def predict_choices(self, choices: Sequence[Choice], /) -> Predictions:
+        """Probabilities of the options by place, and an outcome for each question."""
+        return self._predict(ChoiceInputs(choices))
+
     def predict_variants(self, variants: Sequence[Variants], /) -> Predictions:
         """The same, one row per variant of every example in turn.
 
         A model that takes tokens gets the positions; texts are made for the others, and for the
         keys of a cache.
         """
+        if variants and variants[0].choice is not None:
+            return self.predict_choices([each for one in variants for each in choices_of(one)])
         prompt = self.predictor.prompt if isinstance(self.predictor, PromptedModel) else None
         if isinstance(prompt, ShotsPrompt):
             return self._predict(QuestionInputs(prompt.perturbed_questions(variants)))
@@ -114,11 +126,16 @@ class LoadedModel:
         if self.labels and self.no_answer != "skip":
             is_said = raw.is_failed if self.no_answer == "abstain" else is_declined(outcomes)
             outcomes = np.where(is_said, ABSTAINS, outcomes)
-        if (outcomes != ANSWERED).any():
-            aligned[outcomes == ABSTAINS] = 0.0
         # What is kept on disk is single precision: round here, once, so that every path decides on
         # the same numbers.
-        return Predictions(aligned.astype(np.float32).astype(np.float64), outcomes)
+        aligned = aligned.astype(np.float32).astype(np.float64)
+        if self.threshold is not None:
+            assert self.calibration is not None
+            is_below = self.calibration.abstains_on(aligned) & (outcomes == ANSWERED)
+            outcomes = np.where(is_below, ABSTAINS, outcomes)
+        if (outcomes != ANSWERED).any():
+            aligned[outcomes == ABSTAINS] = 0.0
+        return Predictions(aligned, outcomes)
 
     def _cached(self, inputs: ModelInputs, cache: PredictionCache) -> Predictions:
         """Predictions from the cache, and from the model where there are none."""
@@ -287,7 +304,12 @@ class LoadedModel:
                 f"logits are divided by the temperature {self.calibration.temperature:.3g} "
                 "(calibration.json)"
             )
-        if self.abstains:
+        if self.threshold is not None:
+            found.append(
+                f"the model abstains where its top probability is below {self.threshold:.3g} "
+                "(calibration.json)"
+            )
+        if self._has_invalid_label:
             found.append(
                 f"a text that the model calls {ABSTAINED!r} gets none of the labels: "
                 "it is accepted by no score"
@@ -302,11 +324,11 @@ class LoadedModel:
             )
         return self.predictor.generate(requests, max_tokens=max_tokens)
 
-    def prompt_description(self, texts: Texts) -> dict[str, Any]:
+    def prompt_description(self, given: Texts | Choice) -> dict[str, Any]:
         """How a language model is asked, with its question about one text; empty for others."""
         if not isinstance(self.predictor, PromptedModel):
             return {}
-        return self.predictor.description(texts)
+        return self.predictor.description(given)
 
     @property
     def n_questions(self) -> int:
@@ -316,6 +338,11 @@ class LoadedModel:
         return 1
 
     @property
+    def similar_above(self) -> float | None:
+        """The cosine above which an embedder takes a pair for similar; None for other models."""
+        return self.predictor.threshold if isinstance(self.predictor, Similarity) else None
+
+    @property
     def is_remote(self) -> bool:
         """Whether predictions come one by one from elsewhere, and each is worth keeping."""
         return isinstance(self.predictor, Streaming)
@@ -323,6 +350,15 @@ class LoadedModel:
     @property
     def abstains(self) -> bool:
         """Whether the model can say that a text is none."""
+        return self._has_invalid_label or self.threshold is not None
+
+    @property
+    def threshold(self) -> float | None:
+        """The top probability below which the model abstains, where its folder says so."""
+        return None if self.calibration is None else self.calibration.threshold
+
+    @property
+    def _has_invalid_label(self) -> bool:
         return self.columns is not None and bool((self.columns.sum(axis=1) == 0).any())
 
 

@@ -10,10 +10,12 @@ from pathlib import Path
 from typing import Any
 
 from disorder.errors import BadModel, DisorderError, option
+from disorder.models.embed import is_embedder
 from disorder.models.likelihood import likelihood_of
 from disorder.models.loaded_model import LoadedModel
 from disorder.models.outputs import calibration_of, label_columns
-from disorder.models.protocols import Batching, Costly, Precision
+from disorder.models.preference import preference_of
+from disorder.models.protocols import Batching, Chooses, Costly, Precision
 from disorder.models.python import as_predictor, with_own_names
 from disorder.registry import ModelPart, part, parts
 from disorder.safe_io import check_regular_files, reason
@@ -49,6 +51,13 @@ def load(
         predictor = with_own_names(predictor, labels, task)
     if task.is_likelihood:
         predictor = likelihood_of(title, predictor)
+    if task.kind == "pair":
+        predictor = preference_of(title, predictor)
+    if task.kind == "choice" and not isinstance(predictor, Chooses):
+        raise BadModel(
+            f"{title} predicts fixed labels; multiple choice needs a language model (causal:…, "
+            "openai:…), or a function that takes a question with its options"
+        )
     if batch_size is not None and isinstance(predictor, Batching):
         predictor.batch_size = batch_size
     if precision != "fp32":
@@ -82,8 +91,8 @@ def is_prompted(model: Any) -> bool:
 
 def _predictor(model: Any, task: Task, options: Mapping[str, Any], cache: Path | None) -> Predictor:
     if not isinstance(model, str):
-        _check_options(name_of(model), (), options)
-        return as_predictor(model, task=task)
+        _check_options(name_of(model), ("threshold",) if is_embedder(model) else (), options)
+        return as_predictor(model, task=task, **options)
     name, _, address = model.partition(":")
     check_exists(model)
     loader = part(ModelPart, name).function

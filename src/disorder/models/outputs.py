@@ -1,5 +1,5 @@
 """What a model gave back: probabilities that are checked, as columns of the task's labels, with the
-temperature of calibration.json in its folder.
+temperature and the threshold of calibration.json in its folder.
 """
 
 from __future__ import annotations
@@ -25,6 +25,12 @@ def softmax(logits: Floats) -> Floats:
     """Probabilities from logits, row by row."""
     shifted = np.exp(logits.astype(np.float64) - logits.max(axis=1, keepdims=True))
     return np.asarray(shifted / shifted.sum(axis=1, keepdims=True))
+
+
+def sigmoid_columns(found: Floats, *, is_share: bool) -> Floats:
+    """Probabilities of two labels from one number per text: that of the second, or its logit."""
+    share = found if is_share else 1 / (1 + np.exp(-found.clip(-500, 500)))
+    return np.concatenate([1 - share, share], axis=1)
 
 
 def checked(name: str, predictions: Any, n: int, labels: Sequence[str]) -> Predictions:
@@ -207,6 +213,14 @@ class Calibration:
         scaled = np.log(np.maximum(probabilities, TINY)) / self.temperature
         raised = np.exp(scaled - scaled.max(axis=1, keepdims=True))
         return np.asarray(raised / raised.sum(axis=1, keepdims=True))
+
+    def abstains_on(self, probabilities: Floats) -> Bools:
+        """Which rows of label probabilities lie below the threshold.
+
+        >>> Calibration(threshold=0.7).abstains_on(np.array([[0.8, 0.2], [0.4, 0.6]])).tolist()
+        [False, True]
+        """
+        return np.asarray(probabilities.max(axis=1) < (self.threshold or 0.0))
 
     def write(self, folder: Path) -> None:
         """Write calibration.json."""

@@ -25,8 +25,11 @@ from typing import Any
 import numpy as np
 
 from disorder.errors import BadModel, DisorderError, option
+from disorder.models.choosing_function import ChoosingFunction
+from disorder.models.embed import LABELS, Similarity, from_embedder, is_embedder
 from disorder.models.outputs import checked, from_label_scores
 from disorder.models.pipeline import from_pipeline, is_pipeline
+from disorder.models.preference import ScoreFunction
 from disorder.models.protocols import (
     ClassEstimator,
     Estimator,
@@ -42,7 +45,7 @@ logger = logging.getLogger(__name__)
 
 
 @model(form="python:MODULE:FUNCTION")
-def python(address: str, *, task: Task) -> Predictor:
+def python(address: str, *, task: Task, threshold: float | None = None) -> Predictor:
     """A function of yours: gets a list of texts (pairs as tuples), gives label names, score dicts
     or rows of probabilities.
 
@@ -69,16 +72,20 @@ def python(address: str, *, task: Task) -> Predictor:
     except (SyntaxError, SystemExit) as error:
         told = f"{type(error).__name__}: {error}"
         raise BadModel(f"python:{address} cannot be loaded: {told}") from None
-    predictor = as_predictor(thing, task=task)
+    predictor = as_predictor(thing, task=task, threshold=threshold)
     if isinstance(predictor, PythonModel):
         return replace(predictor, spec=f"python:{address}")
+    if isinstance(predictor, ChoosingFunction | ScoreFunction):
+        predictor.function = partial(_called_as, f"python:{address}", predictor.function)
     return predictor
 
 
-def as_predictor(thing: Any, *, task: Task) -> Predictor:
-    """The predictor that an object is, or can be made into."""
+def as_predictor(thing: Any, *, task: Task, threshold: float | None = None) -> Predictor:
+    """The predictor that an object is, or can be made into; `threshold` is for embedders."""
     if isinstance(thing, Predictor) and callable(thing):
         return thing
+    if is_embedder(thing):
+        return from_embedder(thing, task, threshold)
     if is_pipeline(thing):  # before estimators: a pipeline has a `predict` as well
         return from_pipeline(thing)
     if isinstance(thing, ProbabilityEstimator | Estimator):
@@ -89,6 +96,10 @@ def as_predictor(thing: Any, *, task: Task) -> Predictor:
             "predict_proba, or a pipeline"
         )
     fingerprint = _source_fingerprint(thing)
+    if task.kind == "choice":
+        return ChoosingFunction(thing, task.labels, fingerprint)
+    if task.kind == "pair":
+        return ScoreFunction(thing, fingerprint)
     lists_labels = isinstance(thing, Labelled)
     labels = _names(thing.labels) if lists_labels else task.labels
     return PythonModel(thing, labels, fingerprint, lists_labels=lists_labels)
@@ -96,8 +107,10 @@ def as_predictor(thing: Any, *, task: Task) -> Predictor:
 
 def with_own_names(predictor: Predictor, renamed: Mapping[str, str], task: Task) -> Predictor:
     """A function that does not list its labels, told by --labels which names it uses beside the
-    data's; any other predictor as it is.
+    data's, or an embedder that is told what similar means; any other predictor as it is.
     """
+    if isinstance(predictor, Similarity) and set(renamed) == set(LABELS):
+        predictor.use_own_labels()
     if not isinstance(predictor, PythonModel) or predictor.lists_labels or not renamed:
         return predictor
     wanted = {ABSTAINED, *(label.lower() for label in task.labels)}
@@ -228,19 +241,29 @@ class PythonModel:
         given = [a if b is None else (a, b) for a, b in texts]
         is_pairs = bool(given) and not isinstance(given[0], str)
         try:
-            with _as_before():
-                return self.function(given)
-        except (DisorderError, KeyboardInterrupt):
-            raise
-        except BaseException as error:  # the user's own code, which may raise anything
-            if self.estimator and is_pairs and isinstance(error, AttributeError | TypeError):
+            return _called_as(self.spec, self.function, given)
+        except (AttributeError, TypeError) as error:
+            if self.estimator and is_pairs:
                 raise BadModel(
                     f"{self.estimator} gets pairs as (text_a, text_b) tuples and failed ({error}); "
                     'a vectorizer joins them with preprocessor=" ".join'
                 ) from error
-            if not self.spec:  # given as an object: its owner sees what it raised
-                raise
-            raise BadModel(f"{self.spec} {_failure(error, len(given))}") from error
+            raise
+
+
+def _called_as(spec: str, function: Callable[[list[Any]], Any], given: list[Any]) -> Any:
+    """What a function of the user gives; what it raises is told in a line, but for one that was
+    given as an object: its owner sees it as it is.
+    """
+    try:
+        with _as_before():
+            return function(given)
+    except (DisorderError, KeyboardInterrupt):
+        raise
+    except BaseException as error:  # the user's own code, which may raise anything
+        if not spec:
+            raise
+        raise BadModel(f"{spec} {_failure(error, len(given))}") from error
 
 
 @contextmanager

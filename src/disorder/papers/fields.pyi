@@ -3,7 +3,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from disorder.requests.view import View
+from disorder.requests.option import View
 
 @dataclass(frozen=True)
 class DesignsFields(View):

@@ -6,6 +6,7 @@ from typing import Annotated, Literal, TypedDict
 from disorder.requests.groups import (
     AbstentionOptions,
     CacheOptions,
+    EmbedderOptions,
     GroupOptions,
     LoadingOptions,
     PermutationOptions,
@@ -150,13 +151,16 @@ class PromptOptions(TypedDict, total=False):
 class PerturbedPartOptions(TypedDict, total=False):
     """What a transformation is applied to."""
 
-    break_: Annotated[
-        Literal["text", "instruction", "shots"],
+    on: Annotated[
+        Literal["text", "instruction", "shots", "options"],
         Option(
             "What is perturbed: text, or of a prompt its instruction (the words) or its shots (the "
-            "order of the examples, and which answer belongs to which)",
+            "order of the examples, and which answer belongs to which); of multiple choice the "
+            "order of the options",
             default="text",
             group="Prompts of language models",
+            recorded_as="break_",
+            was="break_",
         ),
     ]
 
@@ -212,6 +216,7 @@ class AuditOptions(
     PromptingOptions,
     PerturbedPartOptions,
     ServerOptions,
+    EmbedderOptions,
     AbstentionOptions,
     BudgetOptions,
     EngineOptions,

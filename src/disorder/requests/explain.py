@@ -4,6 +4,7 @@ from functools import partial
 from typing import Annotated, TypedDict
 
 from disorder.requests.groups import (
+    EmbedderOptions,
     LoadingOptions,
     OnePromptOptions,
     PermutationOptions,
@@ -65,6 +66,7 @@ class ExplainOptions(
     OnePromptOptions,
     PromptingOptions,
     ServerOptions,
+    EmbedderOptions,
     total=False,
 ):
     """Everything beside the models and the data."""

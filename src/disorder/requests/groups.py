@@ -181,6 +181,14 @@ class ShotOptions(TypedDict, total=False):
 class PromptingOptions(ShotOptions, total=False):
     """How a language model is asked."""
 
+    choose_by: Annotated[
+        Literal["letter", "likelihood", "normalised"],
+        prompting(
+            "How an option of multiple choice is chosen: by its letter, as the likeliest "
+            "continuation, or as the likeliest per character",
+            default="letter",
+        ),
+    ]
     option_orders: Annotated[
         int,
         prompting(
@@ -281,6 +289,29 @@ class ServerOptions(ServerAddressOptions, RequestOptions, total=False):
             "How often a failed request is sent again",
             check=at_least(0),
             changes_predictions=False,
+        ),
+    ]
+
+
+class EmbedderOptions(TypedDict, total=False):
+    """From which cosine on an embedder takes two texts for similar."""
+
+    threshold: Annotated[
+        float | None,
+        Option(
+            "Cosine above which an embedder takes a pair for similar (default: chosen on other "
+            "data)",
+            group="Embedders",
+            for_model=True,
+            check=Need("a number from -1 to 1", lambda value: -1 <= value <= 1),
+        ),
+    ]
+    threshold_from: Annotated[
+        Place,
+        Option(
+            "Data with labels that it is chosen on (default: the training split of DATA); never "
+            "rows that are audited",
+            group="Embedders",
         ),
     ]
 

@@ -80,7 +80,8 @@ class TrainOutput(TypedDict):
     audit: Annotated[
         str | None,
         output(
-            "Audit the model on this data before and after training, with the same seed",
+            "Audit the model before and after training, on this data or as in this run folder, and "
+            "say what changed",
             is_common=True,
         ),
     ]

@@ -20,8 +20,7 @@ from pydantic import (
 from pydantic.dataclasses import dataclass
 
 from disorder.errors import BadData, DisorderError, UnknownName
-from disorder.requests.commands import resume_line
-from disorder.requests.settings import DECLARED
+from disorder.requests.settings import DECLARED, resume_line
 from disorder.results.conclusion import AnswerTable, Conclusion, WordBaseline
 from disorder.results.row_export import data_frame
 from disorder.store.sample_parts import SampleParts
@@ -103,11 +102,12 @@ class Run(BaseModel):
     data: str
     task: str
     labels: list[str]
-    breaks: Literal["a", "b"] | None = None  # None in runs of older versions
+    breaks: Literal["a", "b", "both"] | None = None  # None in runs of older versions
     reject_label: str | None = None
     default_label: str | None = None
     language: str = "en"
     is_likelihood: bool = False
+    kind: Literal["labels", "choice", "pair"] = "labels"
     chance: float | None
     majority: float = 0.0
     transformations: list[str]
@@ -212,6 +212,7 @@ class Run(BaseModel):
             self.default_label,
             self.language,
             self.is_likelihood,
+            self.kind,
         )
 
     def usual_words(self, transformation: str) -> str:

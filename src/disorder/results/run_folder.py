@@ -53,6 +53,7 @@ def new_run(
         default_label=task.default_label,
         language=task.language,
         is_likelihood=task.is_likelihood,
+        kind=task.kind,
         chance=None if task.is_regression else task.chance,
         majority=majority_share(dataset.examples),
         transformations=list(transformations),

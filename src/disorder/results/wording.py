@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from disorder.requests.audit import AuditOptions
-from disorder.requests.commands import changed, command_line
+from disorder.requests.option import changed, command_line
 from disorder.results.conclusion import MAIN
 from disorder.results.run import Omitted, Run
 from disorder.results.writing import place_of

@@ -2,14 +2,14 @@
 
 A part is written whole or not at all, and named before it is predicted, so that a run that was
 killed knows which parts it has. The journal keeps a checksum of each; a part that does not match
-is predicted again.
+is predicted again. Texts are rebuilt from positions and the examples, which lie beside them.
 """
 
 from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -19,14 +19,26 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from disorder.errors import BadData
-from disorder.safe_io import most_unpacked, parse_parquet
-from disorder.store.kept import Entry, Kept
-from disorder.store.samples import READ_SCHEMA, SCHEMA, check_unique, checked_samples
-from disorder.types import ORIGINAL
+from disorder.safe_io import most_unpacked, parse_parquet, read_parquet
+from disorder.store.samples import READ_SCHEMA, SCHEMA, check_unique, checked_samples, storable
+from disorder.store.storage import write_atomically
+from disorder.store.store import Entry, Kept
+from disorder.types import ORIGINAL, Choice, Example
 from disorder.visible_text import one_line
 
 SAMPLES = "samples"  # their folder
 PART = re.compile(r"\d{2,}-[^/\\\x00-\x1f]*\.parquet")
+EXAMPLES = pa.schema(
+    [
+        ("id", pa.string()),
+        ("text_a", pa.string()),
+        ("text_b", pa.string()),
+        ("label", pa.string()),
+        ("groups", pa.map_(pa.string(), pa.string())),
+        ("options", pa.list_(pa.string())),
+        ("ask", pa.string()),
+    ]
+)
 
 
 @dataclass
@@ -200,3 +212,56 @@ def _are_amounts(entry: Mapping[str, Any]) -> bool:
     return isinstance(spent, dict) and all(
         type(amount) in (int, float) and 0 <= amount < math.inf for amount in spent.values()
     )
+
+
+def write_examples(folder: Path, examples: Sequence[Example]) -> None:
+    """Write the examples of a run, so that its texts can be rebuilt from positions anywhere."""
+    columns: dict[str, Any] = {
+        "id": [storable(e.id) for e in examples],
+        "text_a": [storable(e.text_a) for e in examples],
+        "text_b": pa.array(
+            [None if e.text_b is None else storable(e.text_b) for e in examples], pa.string()
+        ),
+        "label": [e.label for e in examples],
+        "groups": pa.array(
+            [list(e.groups.items()) for e in examples], pa.map_(pa.string(), pa.string())
+        ),
+    }
+    choices = [e.choice for e in examples if e.choice is not None]
+    if choices:
+        columns["options"] = [[storable(text) for text in each.options] for each in choices]
+        columns["ask"] = [each.ask for each in choices]
+    table = pa.table(columns)
+    sink = pa.BufferOutputStream()
+    pq.write_table(table, sink)
+    write_atomically(folder / "examples.parquet", sink.getvalue().to_pybytes())
+
+
+def read_examples(folder: Path) -> list[Example]:
+    """The examples of a run, in the order in which they were used."""
+    try:
+        table = read_parquet(folder / "examples.parquet", schema=EXAMPLES)
+    except (FileNotFoundError, BadData) as error:
+        why = "it is missing" if isinstance(error, FileNotFoundError) else error
+        raise BadData(f"{folder}/examples.parquet: {why}; audit it again") from None
+    rows = table.to_pylist()
+    if any(row["id"] is None or row["text_a"] is None or row["label"] is None for row in rows):
+        raise BadData(f"{folder}/examples.parquet: an id, a text or a label is missing")
+    return [
+        Example(
+            row["id"],
+            row["text_a"],
+            row["text_b"],
+            row["label"],
+            dict(row["groups"] or ()),
+            choice=_choice(row),
+        )
+        for row in rows
+    ]
+
+
+def _choice(row: Mapping[str, Any]) -> Choice | None:
+    options = row.get("options")
+    if not options:
+        return None
+    return Choice(row["text_a"], tuple(map(str, options)), row.get("ask") or "")

@@ -45,6 +45,8 @@ class Example:
     For question answering `answers` holds the gold answers, each with where it starts in the
     passage (−1: not given); an empty tuple marks a question that the passage does not answer.
     `shots` are the examples of a prompt where those are what is perturbed; `text_a` shows them.
+    `choice` is the question with what the example itself offers to choose from; `label` is then
+    the letter of an option, and `text_a` the question.
     """
 
     id: str
@@ -54,11 +56,23 @@ class Example:
     groups: Mapping[str, str] = field(default_factory=dict)
     answers: tuple[tuple[str, int], ...] | None = None  # None where the data does not say
     shots: Shots = ()
+    choice: Choice | None = None
 
     @property
     def texts(self) -> Texts:
         """What the model gets: one text, or a pair."""
         return self.text_a, self.text_b
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """A question with its options, in the order in which a model gets them; `ask` stands between
+    the two, and is never perturbed.
+    """
+
+    question: str
+    options: tuple[str, ...]
+    ask: str = ""
 
 
 @dataclass(frozen=True)
@@ -68,16 +82,23 @@ class Task:
     `reject_label` is the right prediction for a meaningless text, `default_label` the one for a
     pair of copies. `language` is an ISO 639 code, `mul` for data in several, `und` where it is not
     known. `is_likelihood` says that a model gives the log-probability of a text, and that no labels
-    are used.
+    are used. `kind` says what gold is one of: fixed labels, the options of each example (labels are
+    then the letters of their places), or the two texts of a pair, of which one is preferred.
     """
 
     name: str
     labels: tuple[str, ...] = ()
-    breaks: Literal["a", "b"] = "a"
+    breaks: Literal["a", "b", "both"] = "a"
     reject_label: str | None = None
     default_label: str | None = None
     language: str = "en"
     is_likelihood: bool = False
+    kind: Literal["labels", "choice", "pair"] = "labels"
+
+    @property
+    def has_own_chance(self) -> bool:
+        """Whether chance is that of each example, whatever the mix of gold labels."""
+        return self.kind != "labels"
 
     @property
     def predicts(self) -> Literal["labels", "numbers", "likelihoods"]:
@@ -283,12 +304,14 @@ class Context(Protocol):
 @dataclass(frozen=True, eq=False)
 class Variants:
     """All perturbed versions of one example: `a` and `b` hold one row per variant, or a row that
-    all of them share.
+    all of them share. `choice` is the question with its options as they were; where the options
+    move, they are the units of `a`, and `b` is the question.
     """
 
     a: PositionRows
     b: PositionRows | None
     label: str = ""
+    choice: Choice | None = None
 
     def __len__(self) -> int:
         return min((len(rows) for rows in self.sides if not rows.is_shared), default=1)
@@ -358,7 +381,9 @@ class Outcomes:
     many variants each example would have. `gives_probabilities` is what is known of the model
     beyond these predictions; None: nothing. `family` numbers the family of each example, `control`
     has the predictions for its surface control, NaN where there is none. `n_failed` is how many of
-    its variants got no answer.
+    its variants got no answer. `chance` is the accuracy of a guess on each example, where it has
+    one of its own. Where options move, `place` is the place of the chosen one in each variant, and
+    `order` a number for each order of them.
     """
 
     transformation: str
@@ -377,6 +402,9 @@ class Outcomes:
     family: Ints | None = None
     control: Floats | None = None
     n_failed: Ints | None = None
+    chance: Floats | None = None
+    place: Ints | None = None
+    order: Ints | None = None
 
     def __len__(self) -> int:
         return len(self.example)
@@ -455,6 +483,9 @@ class Outcomes:
             None if self.family is None else self.family[keep],
             None if self.control is None else self.control[keep],
             None if self.n_failed is None else self.n_failed[keep],
+            None if self.chance is None else self.chance[keep],
+            None if self.place is None else self.place[keep],
+            None if self.order is None else self.order[keep],
         )
 
 

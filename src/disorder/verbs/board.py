@@ -27,9 +27,8 @@ from disorder.results.page import page as report_page
 from disorder.results.run import Record, Run
 from disorder.results.run_folder import read_run
 from disorder.results.wording import main_transformation
-from disorder.store.kept import FILE, checksum
 from disorder.store.storage import write_atomically
-from disorder.store.store import Store
+from disorder.store.store import FILE, Store, checksum
 from disorder.verbs.compare import check_alike
 
 REPORTS = "reports"

@@ -14,9 +14,9 @@ from disorder.models.prompting import Prompt
 from disorder.randomness import digest
 from disorder.registry import ModelPart, parts
 from disorder.requests.audit import AuditOptions
-from disorder.requests.commands import AN_OBJECT, must_be_said, resume_line
 from disorder.requests.keywords import takes_options
-from disorder.requests.settings import Settings
+from disorder.requests.option import must_be_said
+from disorder.requests.settings import AN_OBJECT, Settings, resume_line
 from disorder.specs import parse_pairs
 from disorder.store.storage import default_cache_folder
 from disorder.transformations import Transformation, parse
@@ -24,6 +24,7 @@ from disorder.transformations.rendering import variant_texts
 from disorder.transformations.words import NATURAL
 from disorder.types import Dataset, Task, Texts
 from disorder.verbs.prompting import prompt_files
+from disorder.verbs.similarity_threshold import choose_threshold
 from disorder.visible_text import one_line
 
 N_SAMPLED = 200  # examples that a precision is tried on
@@ -130,6 +131,7 @@ def loaded_model(
         precision, note = choose_precision(load_in, texts, settings.agree)
         notes.append(note)
     loaded = load_in(precision)
+    notes += choose_threshold(loaded, dataset, settings)
     if any("importance" in transformation.needs for transformation in plan):
         notes.append(loaded.how_importance)
     return loaded, [*notes, *loaded.notes]

@@ -19,9 +19,9 @@ import numpy as np
 from disorder.errors import DisorderError, NothingToMeasure, option
 from disorder.metrics import Metric, metric_names
 from disorder.requests.audit import AuditOptions
-from disorder.requests.commands import changed, command_line
 from disorder.requests.fields import PlanFields
 from disorder.requests.keywords import takes_options
+from disorder.requests.option import changed, command_line
 from disorder.requests.plan import PlanOptions
 from disorder.requests.settings import Settings
 from disorder.types import Outcomes, Score

@@ -22,7 +22,7 @@ from disorder.results.page import page
 from disorder.results.run import Run
 from disorder.results.run_folder import read_run
 from disorder.results.terminal import show
-from disorder.store.examples_file import read_examples
+from disorder.store.sample_parts import read_examples
 from disorder.types import Dataset, Task
 from disorder.verbs.audit import audit, division
 from disorder.verbs.audit.caveats import better_order, caveats_of, words_alone

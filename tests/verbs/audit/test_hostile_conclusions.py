@@ -270,7 +270,7 @@ class TestPerturbedPrompts:
     def verdict(self, before: list[float]) -> str:
         record = SimpleNamespace(value=0.99, low=0.97, high=1.0, transformation="derange")
         run = SimpleNamespace(
-            settings={"break_": "instruction"},
+            settings={"on": "instruction"},
             transformations=["derange"],
             score=lambda spec, metric: record,
             answers={"derange": {"answers": ["yes", "no"], "before": before}},

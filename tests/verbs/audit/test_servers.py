@@ -21,7 +21,7 @@ from conftest import NLI, Command
 from disorder.data import read_data
 from disorder.errors import DisorderError, ModelStopped
 from disorder.models import load
-from disorder.store.examples_file import read_examples
+from disorder.store.sample_parts import read_examples
 from disorder.types import Example
 from disorder.verbs.audit import auditing, division
 from disorder.verbs.audit.prompt_spread import spread_over

@@ -12,7 +12,7 @@ from conftest import Command
 from disorder.errors import DisorderError
 from disorder.results.board_page import Board, BoardRow, page
 from disorder.results.run import Record
-from disorder.store.kept import JOURNAL
+from disorder.store.store import JOURNAL
 from disorder.verbs import board as boarding
 from disorder.verbs.board import ranked
 

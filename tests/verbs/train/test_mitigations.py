@@ -26,6 +26,7 @@ from disorder.verbs.train import (
     TrainedModel,
     train,
 )
+from disorder.verbs.train.before_after import abstained, audit_training
 from disorder.verbs.train.calibrating import fit_temperature, fit_threshold
 from disorder.verbs.train.perturbed_copies import perturbed_copies, salad_specs
 
@@ -333,3 +334,40 @@ def test_numbers_have_no_mitigation(tmp_path: Path) -> None:
     ]
     with pytest.raises(BadData, match="about labels"):
         train("invalid_class", rows, model="bow", out=tmp_path / "m")
+
+
+def test_before_and_after_training_end_in_one_sentence(
+    reviews: Dataset, plain: TrainedModel, tmp_path: Path
+) -> None:
+    """Perturbed texts get a class of their own: less skill is kept, and the cost is said."""
+    rows = [{"id": e.id, "text": e.text_a, "label": e.label} for e in reviews.examples[:200]]
+    data = tmp_path / "reviews.jsonl"
+    data.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    trained = mitigated(
+        "invalid_class", reviews, tmp_path / "i", model=plain.spec, on=["derange"], epochs=12
+    )
+    found = audit_training(trained, str(data))
+    assert found.before is not None
+    assert found.changed is not None
+    kept = found.changed.skill_kept
+    assert kept is not None
+    assert kept.high < 0
+    assert f"skill kept without word order {kept.base_value:.2f} →" in found.sentence
+    assert "relies more on word order" in found.sentence
+    assert f"→ {abstained(found.after):.2f} of them" in found.sentence
+    assert abstained(found.before) == 0.0
+    assert found.before.folder is not None
+    again = replace(trained, folder=tmp_path / "again")
+    same = audit_training(again, str(found.before.folder))
+    assert same.sentence == found.sentence, "the run folder says how to audit"
+
+
+def test_a_network_from_scratch_has_nothing_before(
+    reviews: Dataset, plain: TrainedModel, tmp_path: Path
+) -> None:
+    rows = [{"id": e.id, "text": e.text_a, "label": e.label} for e in reviews.examples[:60]]
+    data = tmp_path / "reviews.jsonl"
+    data.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    found = audit_training(replace(plain, folder=tmp_path / "p"), str(data))
+    assert found.before is None
+    assert found.sentence.startswith("After training the model keeps ")

@@ -20,7 +20,7 @@ from disorder.metrics import scores
 from disorder.models import load
 from disorder.registry import NetworkPart, parts
 from disorder.types import Outcomes, Task
-from disorder.verbs.train import Job, Phase, TrainedModel, train
+from disorder.verbs.train import Job, Phase, TrainedModel, learned_nothing, train
 from disorder.verbs.train.batches import epoch_batches, share_batches
 from disorder.verbs.train.optimizer import rate_at
 from disorder.verbs.train.training_data import held_out
@@ -95,7 +95,13 @@ def test_the_folder_predicts_as_the_network_did(model: str, tmp_path: Path) -> N
 
 
 def test_a_bag_of_words_cannot_learn_what_order_decides(tmp_path: Path) -> None:
-    assert learned(tmp_path / "m", "bow", epochs=30).score.value == 0.5
+    done = learned(tmp_path / "m", "bow", epochs=30)
+    assert done.score.value == 0.5
+    assert "learned nothing" in learned_nothing(done.record)
+    assert "learned nothing" in (done.folder / "README.md").read_text()
+    reads = learned(tmp_path / "n", "bilstm", epochs=30, lr=0.01)
+    assert reads.score.low > 0.5
+    assert learned_nothing(reads.record) == ""
 
 
 def test_the_same_seed_gives_the_same_weights_and_another_seed_others(tmp_path: Path) -> None:

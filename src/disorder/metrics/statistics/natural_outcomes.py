@@ -154,4 +154,5 @@ class NaturalOutcomes:
 
 def is_by_families(outcomes: Outcomes) -> bool:
     """Whether outcomes are concluded on as those of a natural audit: of labels, over families."""
-    return outcomes.fidelity == "natural" and not outcomes.task.is_regression
+    is_natural = outcomes.fidelity == "natural" or outcomes.chance is not None
+    return is_natural and not outcomes.task.is_regression

@@ -118,10 +118,18 @@ class Prompt:
     @cached_property
     def fingerprint(self) -> str:
         """A hash of all that can change a prediction."""
+        return blake2b(json.dumps(self.contents).encode(), digest_size=16).hexdigest()
+
+    @property
+    def contents(self) -> list[Any]:
+        """All that can change a prediction."""
         shots = [[*shot.texts, shot.label] for shot in self.shots]
         content: list[Any] = [type(self).__name__, self.template.source, self.labels, self.words]
-        content += [self.numbers, shots, self.listings, self.calibrates, self.chat]
-        return blake2b(json.dumps(content).encode(), digest_size=16).hexdigest()
+        return [*content, self.numbers, shots, self.listings, self.calibrates, self.chat]
+
+    def row_of(self, question: Question, scores: Floats) -> Floats:
+        """The scores of a question's options, one for each label."""
+        return scores
 
     def questions(self, texts: Sequence[Texts]) -> list[Question]:
         """The questions about some texts, all orders of the options of a text in turn."""

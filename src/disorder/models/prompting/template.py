@@ -1,7 +1,8 @@
 """A prompt's template: Jinja in a sandbox, with an instruction said once and a part per text.
 
-A template may use `text_a`, `text_b` and `options`. Its block `instruction` uses `options` only, so
-that it is the same for every text and its keys and values can be shared.
+A template may use `text_a`, `text_b` and `options`, for multiple choice also `ask`. Its block
+`instruction` uses `options` only, so that it is the same for every text and its keys and values can
+be shared.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ from disorder.models.inputs.prompt_tokens import PromptTokens
 from disorder.models.inputs.tokens import Spans, token_units
 from disorder.types import Texts, TokenUnit
 
-VARIABLES = ("text_a", "text_b", "options")
+VARIABLES = ("text_a", "text_b", "options", "ask")
 INSTRUCTION = "instruction"
 MARK = "\ue000"  # a character for private use: no text has it
 WITHOUT = '{% extends "whole" %}{% block instruction %}{% endblock %}'
@@ -88,10 +89,11 @@ class PromptTemplate:
             context = whole.new_context({"options": list(options)})
             return joined(whole.blocks[INSTRUCTION](context)).strip()
 
-    def item(self, texts: Texts, options: Sequence[str]) -> str:
+    def item(self, texts: Texts, options: Sequence[str], *, ask: str = "") -> str:
         """What is said of one text or pair, up to the place of the answer."""
         _, item = self._parts
         given: dict[str, Any] = {"text_a": texts[0], "text_b": texts[1], "options": list(options)}
+        given["ask"] = ask
         with self._explained():
             return joined(item.generate(given)).strip()
 

@@ -30,7 +30,8 @@ ComparisonTest = Annotated[
 MEANING = (
     "95 % intervals over test examples; they do not include the variation between seeds. "
     "Δ: accuracy minus that of the plain model of the same seed on the same test examples, "
-    "unperturbed."
+    "unperturbed. Models of a seed learn from the same examples in as many updates; a training "
+    "example that a transformation does not apply to stays as it is."
 )
 
 
@@ -85,14 +86,16 @@ def delta_grid(found: list[Design]) -> Grid:
         "corrupt-test": "Δ, perturbed test",
         "corrupt-both": "Δ, both",
     }
-    rows = [["perturbed by", "n", *titles.values()]]
+    heads = ["perturbed by", "n", *titles.values(), "trained on", "unperturbed", "updates"]
+    rows = [heads]
     specs = dict.fromkeys(design.tested_on for design in found[1:] if design.name == "corrupt-test")
     for spec in specs:
         own = {
             design.name: design for design in found if spec in (design.trained_on, design.tested_on)
         }
         n = own["corrupt-test"].accuracy.n
-        rows.append([spec, f"{n:,}", *(_delta(own[name]) for name in titles)])
+        deltas = [_delta(own[name]) for name in titles]
+        rows.append([spec, f"{n:,}", *deltas, *_learned_from(own["corrupt-train"])])
     return Grid.of_texts(rows, "Δ to plain")
 
 
@@ -100,11 +103,13 @@ def design_grid(found: list[Design]) -> Grid:
     """One row per design, with its accuracy, Δ, and Δ by seed."""
     from disorder.results.grid import Grid
 
-    rows = [["design", "trained on", "tested on", "n", "accuracy", "Δ to plain", "Δ by seed"]]
+    heads = ["design", "trained on", "tested on", "n", "accuracy", "Δ to plain", "Δ by seed"]
+    rows = [[*heads, "training examples", "unperturbed", "updates"]]
     for design in found:
         by_seed = ", ".join(map(signed, design.delta_by_seed or ()))
         cells = [f"{design.accuracy.n:,}", _accuracy(design), _delta(design), by_seed]
-        rows.append([design.name, design.trained_on, design.tested_on, *cells])
+        names = [design.name, design.trained_on, design.tested_on]
+        rows.append([*names, *cells, *_learned_from(design)])
     return Grid.of_texts(rows, "All numbers", 3)
 
 
@@ -118,6 +123,12 @@ def _delta(design: Design) -> str:
     if delta is None:
         return ""
     return f"{signed(delta.value)} ({signed(delta.low)} to {signed(delta.high)})"
+
+
+def _learned_from(design: Design) -> list[str]:
+    """Training examples, those left as they were, and updates; one number where seeds agree."""
+    counts = (design.n_examples, design.n_unperturbed, design.n_updates)
+    return [", ".join(f"{n:,}" for n in dict.fromkeys(by_seed)) for by_seed in counts]
 
 
 def _write(folder: Path, found: list[Design], note: str) -> None:

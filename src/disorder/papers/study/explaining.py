@@ -24,8 +24,8 @@ from disorder.papers.study.naming import (
 )
 from disorder.papers.study.result import StudyPicture
 from disorder.papers.study.workbench import Workbench
-from disorder.requests.commands import changed, command_line
 from disorder.requests.explain import ExplainOptions
+from disorder.requests.option import changed, command_line
 from disorder.transformations import parse
 from disorder.transformations.rendering import variant_texts
 from disorder.types import ORIGINAL, Dataset, Floats, Texts

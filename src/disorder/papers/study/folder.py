@@ -20,7 +20,7 @@ from disorder.papers.study.table_lines import (
     study_grid,
     why_not,
 )
-from disorder.requests.commands import changed, command_line
+from disorder.requests.option import changed, command_line
 from disorder.results.grid import as_markdown as markdown_lines
 from disorder.results.markup import markdown_text
 from disorder.results.render import page

@@ -20,6 +20,7 @@ from disorder.safe_io import read_json
 from disorder.specs import split_spec
 from disorder.types import ORIGINAL
 from disorder.verbs.train import (
+    EQUAL_ARMS,
     TrainingRequest,
     TrainingSource,
     loop_setting_names,
@@ -171,7 +172,7 @@ def _request(
     papers = usual if model.startswith("hf:") else {}
     return {
         "model": model,
-        "settings": {**fixed, **papers, **bench.settings.of_training},
+        "settings": {**EQUAL_ARMS, **fixed, **papers, **bench.settings.of_training},
         "limit": bench.settings.limit,
         "device": bench.settings.device,
         "columns": bench.settings.columns,

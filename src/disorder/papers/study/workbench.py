@@ -29,8 +29,7 @@ from disorder.papers.study.part_settings import PartSettings, StudySettings, wit
 from disorder.papers.study.result import StepResult, StudyLink
 from disorder.requests.settings import Settings
 from disorder.specs import split_spec
-from disorder.store.kept import records
-from disorder.store.store import Store
+from disorder.store.store import Store, records
 from disorder.types import Dataset, Progress
 from disorder.verbs.selected_data import selected_data
 

@@ -32,6 +32,7 @@ from disorder.types.predictions import predicted_label
 from disorder.verbs.context import RunContext
 from disorder.verbs.train import (
     SETTING_NAMES,
+    TrainingCounts,
     TrainingRequest,
     TrainingSource,
     check_request,
@@ -45,6 +46,7 @@ from disorder.verbs.train import (
 )
 
 DesignKey = tuple[str, str, str]  # design, trained on, tested on
+Counts = tuple[int, int, int]  # training examples, those left as they were, updates
 PLAIN: DesignKey = ("plain", ORIGINAL, ORIGINAL)
 
 
@@ -103,9 +105,14 @@ def _compared(
         for s in drawn
     ]
     steps.finish()
-    plain = np.array([found[PLAIN] for found in per_seed])
+    right = [is_right for is_right, _ in per_seed]
+    plain = np.array([each[PLAIN] for each in right])
     found = [
-        design_of(key, np.array([each[key] for each in per_seed]), plain) for key in per_seed[0]
+        with_counts(
+            design_of(key, np.array([each[key] for each in right]), plain),
+            [counts[key[1]] for _, counts in per_seed],
+        )
+        for key in right[0]
     ]
     about = DesignsRequest(
         model=request.model,
@@ -132,17 +139,23 @@ def _one_seed(
     specs: Sequence[str],
     folder: Path,
     steps: Steps,
-) -> dict[DesignKey, Floats]:
-    """All models of one seed, tested on the same texts: which test examples each design gets right.
+) -> tuple[dict[DesignKey, Floats], dict[str, Counts]]:
+    """All models of one seed, tested on the same texts: which test examples each design gets right,
+    and what each model learned from.
 
     1 or 0 per test example, NaN where a transformation does not apply.
     """
+    counts: dict[str, Counts] = {}
 
     def trained(name: str, own: TrainingRequest) -> str:
         called = training_name(request.seed, name)
         steps.begin(called)
         told = with_prefix(steps, called)
-        return train_once(own, source, out=folder / folder_name(name), progress=told)
+        place = folder / folder_name(name)
+        spec = train_once(own, source, out=place, progress=told)
+        learned = TrainingCounts.of(place)
+        counts[name] = (learned.n_examples, learned.n_unperturbed, learned.n_updates)
+        return spec
 
     plain_spec = trained(ORIGINAL, request)
     plain = load(plain_spec, task=test.task)
@@ -157,7 +170,7 @@ def _one_seed(
         found["corrupt-train", spec, ORIGINAL] = _is_right(perturbed, test, everything, originals)
         found["corrupt-test", ORIGINAL, spec] = _is_right(plain, test, places, texts)
         found["corrupt-both", spec, spec] = _is_right(perturbed, test, places, texts)
-    return found
+    return found, counts
 
 
 def perturbed_test(
@@ -204,6 +217,12 @@ def design_of(key: DesignKey, is_right: Floats, plain: Floats) -> Design:
     delta = accuracy_difference(by_example, plain.mean(axis=0), skipped)
     delta_by_seed = _rounded((is_right - plain).mean(axis=1))
     return Design(*key, accuracy, delta, by_seed, delta_by_seed)
+
+
+def with_counts(design: Design, by_seed: Sequence[Counts]) -> Design:
+    """The design, with what its models learned from."""
+    examples, unperturbed, updates = zip(*by_seed, strict=True)
+    return replace(design, n_examples=examples, n_unperturbed=unperturbed, n_updates=updates)
 
 
 def accuracy_difference(

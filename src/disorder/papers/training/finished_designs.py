@@ -21,6 +21,9 @@ ABOUT = "request.json"
 class Design:
     """One design: what models were trained and tested on, the mean accuracy over seeds, and Δ; and
     both by seed.
+
+    All models of a seed are trained on the same examples for as many updates; `n_unperturbed` of
+    the examples stayed as they were, since the transformation does not apply to them.
     """
 
     name: str
@@ -30,6 +33,9 @@ class Design:
     delta: Score | None  # None for plain on plain
     accuracy_by_seed: tuple[float, ...]
     delta_by_seed: tuple[float, ...] | None
+    n_examples: tuple[int, ...] = ()  # to train on, by seed
+    n_unperturbed: tuple[int, ...] = ()
+    n_updates: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -122,7 +122,10 @@ class Step:
             perturbed: Variants = function(pair, rng, count, **settings)
             return replace(perturbed, label=pair.label)
         rows: dict[str, PositionRows] = {}
-        for side in self.sides(pair, task):
+        sides = self.sides(pair, task)
+        if task.kind == "pair" and len(sides) == 2 and len(pair.sides[0]) == len(pair.sides[1]):
+            return self._alike(pair, count, seed, key, function, settings)
+        for side in sides:
             sentence = pair.a if side == "a" else pair.b
             rows[side] = function(
                 sentence, generator(seed, self.drawn_as, key, side), count, **settings
@@ -130,12 +133,35 @@ class Step:
         second = None if pair.b is None else rows.get("b", unchanged(pair.b))
         return Variants(rows.get("a", unchanged(pair.a)), second, pair.label)
 
+    def _alike(
+        self,
+        pair: Pair,
+        count: int,
+        seed: int,
+        key: str,
+        function: Any,
+        settings: Mapping[str, Any],
+    ) -> Variants:
+        """Both texts of a better and a worse one in the same orders, where they have as many units:
+        what differs between them is then what differed before.
+        """
+        first: PositionRows = function(
+            pair.a, generator(seed, self.drawn_as, key, "a"), count, **settings
+        )
+        assert pair.b is not None
+        if first.written is not None:
+            rng = generator(seed, self.drawn_as, key, "b")
+            return Variants(first, function(pair.b, rng, count, **settings), pair.label)
+        return Variants(first, replace(first, sentence=pair.b), pair.label)
+
     def sides(self, pair: Pair, task: Task) -> tuple[str, ...]:
         """Which texts of this example are perturbed."""
         if pair.b is None:
             if self.side == "b":
                 raise DoesNotApply("there is no second text")
             return ("a",)
+        if task.kind == "pair" and self.side in ("task", "last"):
+            return ("a", "b")
         return {"both": ("a", "b"), "task": (task.breaks,), "last": ("b",)}.get(
             self.side, (self.side,)
         )

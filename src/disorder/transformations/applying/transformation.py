@@ -6,7 +6,7 @@ importance), and perturbed step by step.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
@@ -24,7 +24,7 @@ from disorder.transformations.applying.step import (
     TOKENS,
     Step,
 )
-from disorder.transformations.positions.prompt_examples import shots_sentence
+from disorder.transformations.positions.prompt_examples import items_sentence, shots_sentence
 from disorder.transformations.positions.single_rows import unchanged
 from disorder.transformations.rendering import NO_TEXT
 from disorder.transformations.surface_control import surface_control
@@ -180,6 +180,8 @@ class Transformation:
 
     def perturbed_sides(self, task: Task, *, is_pair: bool) -> tuple[str, ...]:
         """Which texts of an example it perturbs."""
+        if task.kind == "pair":
+            return ("a", "b")
         named = {"both": ("a", "b"), "task": (task.breaks,), "last": ("b",)}
         sides = {side for step in self.steps for side in named.get(step.side, (step.side,))}
         return tuple(sorted(sides)) if is_pair else ("a",)
@@ -278,7 +280,7 @@ class Transformation:
         cut = partial(self._cut, words=words, context=context)
         pairs = [
             Pair(
-                shots_sentence(e.shots) if e.shots else cut(e.text_a),
+                self._first(e, cut),
                 None if e.text_b is None else cut(e.text_b),
                 e.label,
             )
@@ -295,6 +297,17 @@ class Transformation:
             weights = self._given(context).importance(pairs)
             pairs = [_weighed(pair, found) for pair, found in zip(pairs, weights, strict=True)]
         return pairs
+
+    def _first(self, example: Example, cut: Callable[[str], Sentence]) -> Sentence:
+        """The units of the first text: its words, or items of a list."""
+        if self.perturbs == "options":
+            return items_sentence(example.choice.options if example.choice else ())
+        return shots_sentence(example.shots) if example.shots else cut(example.text_a)
+
+    @property
+    def perturbs(self) -> str:
+        """What it is for: the words of texts, or the items of a list."""
+        return self.steps[0].part.perturbs
 
     def _token_pair(self, example: Example, context: Context | None) -> Pair | DoesNotApply:
         texts = [text for text in example.texts if text is not None]

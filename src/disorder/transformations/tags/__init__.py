@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from disorder.registry import TaggerPart, part
 from disorder.specs import split_spec
-from disorder.store.kept import Memo
+from disorder.store.store import Memo
 from disorder.transformations.tags.choice import (
     TaggerChoice,
     named_or_usual,

@@ -8,7 +8,7 @@ from importlib.util import find_spec
 
 from disorder.languages import UNSPACED_LANGUAGES
 from disorder.registry import SplitterPart, part
-from disorder.store.kept import Memo
+from disorder.store.store import Memo
 from disorder.transformations.words.sentence import with_kept_gaps, with_whole_characters
 from disorder.types import Sentence
 

@@ -24,8 +24,7 @@ from disorder.requests.settings import Settings
 from disorder.results.conclusion import verdict
 from disorder.results.run import EarlyStop, Record, Run
 from disorder.results.run_folder import majority_share, write_run
-from disorder.store.examples_file import write_examples
-from disorder.store.sample_parts import SampleParts
+from disorder.store.sample_parts import SampleParts, write_examples
 from disorder.store.storage import make_folder
 from disorder.transformations import Transformation
 from disorder.transformations.words import NATURAL
@@ -195,9 +194,14 @@ def _behaviour(audit: Audit, dataset: Dataset, originals: Originals) -> ModelBeh
     answered = np.flatnonzero(originals.answered)
     rng = generator(audit.settings.seed, "repeats")
     again = answered[repeated_texts(len(answered), rng)]
-    found = predicted_label(model.predict_texts([texts[i] for i in again.tolist()]).values)
+    predictor = replace(audit.predictor, load=lambda: model)
+    found = predicted_label(
+        predictor.predict_examples([examples[i] for i in again.tolist()]).values
+    )
+    is_probed = not dataset.task.has_own_chance
     return ModelBehaviour(
-        reads_beginning_only(lambda given: model.predict_texts(given).values, texts, gold),
+        is_probed
+        and reads_beginning_only(lambda given: model.predict_texts(given).values, texts, gold),
         noise_floor(originals.labels[again], found),
     )
 

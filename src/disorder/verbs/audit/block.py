@@ -111,7 +111,7 @@ class BlockPredictor:
     @property
     def is_drawn_once(self) -> bool:
         """Whether all examples have one first text, which is part of a prompt."""
-        return self.perturbs != "text"
+        return self.perturbs in ("instruction", "shots")
 
     def __call__(self, block: Block) -> BlockResult:
         """Perturb and predict one block."""
@@ -128,7 +128,7 @@ class BlockPredictor:
     def _originals(self, block: Block, costs: Costs) -> pa.Table:
         """The predictions for the original texts."""
         examples = block.examples
-        predictions = self.model.predict_texts([example.texts for example in examples])
+        predictions = self.predict_examples(examples)
         with _timing(costs, "write"):
             return sample_table(
                 ORIGINAL,
@@ -137,6 +137,13 @@ class BlockPredictor:
                 [None] * len(examples),
                 predictions.split([1] * len(examples)),
             )
+
+    def predict_examples(self, examples: Sequence[Example]) -> Predictions:
+        """The predictions for the original texts of some examples."""
+        choices = [example.choice for example in examples if example.choice is not None]
+        if choices:
+            return self.model.predict_choices(choices)
+        return self.model.predict_texts([example.texts for example in examples])
 
     def _perturbations(self, block: Block, costs: Costs) -> tuple[pa.Table, Counter[str]]:
         """The predictions for the perturbed texts, and which examples were left out."""
@@ -149,11 +156,18 @@ class BlockPredictor:
                 perturbed.examples,
                 perturbed.variants,
                 predictions,
-                segments=(self.perturbs, "item") if self.is_drawn_once else ("text_a", "text_b"),
+                segments=self._segments,
                 texts=self._kept_texts(block.transformation, perturbed.variants),
                 disorder=[variant_disorder(variants) for variants in perturbed.variants],
             )
         return table, perturbed.skips
+
+    @property
+    def _segments(self) -> tuple[str, str]:
+        """The names of the two texts."""
+        if self.task.kind == "choice":
+            return ("options", "question") if self.perturbs == "options" else ("question", "")
+        return (self.perturbs, "item") if self.is_drawn_once else ("text_a", "text_b")
 
     def _kept_texts(self, spec: str, variants: Sequence[Variants]) -> list[list[Texts]] | None:
         """The perturbed texts, where they cannot be drawn again from the text and the seed."""
@@ -191,6 +205,8 @@ class BlockPredictor:
             short=self.short,
             context=context,
         )
+        if self.task.kind == "choice":
+            return map(_with_options, apply(examples), examples)
         if not self.is_drawn_once:
             return apply(examples)
         [drawn] = apply([replace(examples[0], id=PROMPT)])
@@ -226,7 +242,8 @@ class BlockPredictor:
         return predictions
 
     def _predict_all(self, variants: Sequence[Variants]) -> list[Predictions]:
-        return self.model.predict_variants(variants).split([len(each) for each in variants])
+        found = self.model.predict_variants(variants).split([len(each) for each in variants])
+        return [_by_content(each, own) for each, own in zip(variants, found, strict=True)]
 
     def _predict_in_rounds(self, variants: Sequence[Variants], gold: Ints) -> list[Predictions]:
         """Predict a few variants of every undecided example at a time."""
@@ -270,6 +287,26 @@ def _with_question(drawn: Variants | DoesNotApply, example: Example) -> Variants
         return drawn
     question = unchanged(split(str(example.text_b)))
     return Variants(drawn.a, question, example.label)
+
+
+def _with_options(drawn: Variants | DoesNotApply, example: Example) -> Variants | DoesNotApply:
+    """A perturbed question with its options, or perturbed options with their question."""
+    if isinstance(drawn, DoesNotApply):
+        return drawn
+    assert example.choice is not None
+    is_of_options = drawn.a.sentence.text != example.text_a
+    question = unchanged(split(example.text_a)) if is_of_options else None
+    return replace(drawn, b=question, choice=example.choice)
+
+
+def _by_content(variants: Variants, found: Predictions) -> Predictions:
+    """Predictions for options in another order, with each option in the column of its own."""
+    if variants.choice is None or variants.b is None:
+        return found
+    orders = variants.a.positions[: len(found)]
+    values = np.zeros_like(found.values)
+    np.put_along_axis(values, orders, found.values[:, : orders.shape[1]], axis=1)
+    return Predictions(values, found.outcomes)
 
 
 def _rounds(total: int) -> Iterator[int]:

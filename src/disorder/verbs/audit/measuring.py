@@ -17,6 +17,7 @@ from disorder.metrics import references, step_counts
 from disorder.requests.settings import Settings
 from disorder.results.conclusion import Caveat, Conclusion
 from disorder.results.run import EarlyStop, Omitted, Record
+from disorder.tasks.pair import SAME_WORDS
 from disorder.transformations import Transformation
 from disorder.transformations.applying.transformation import CONTROL_OF, SAME_AS_ORIGINAL
 from disorder.types import Bools, Dataset, Example, Floats, Ints, Outcomes, Variants
@@ -127,6 +128,8 @@ class Measuring:
             gives_probabilities=has_probabilities,
             control=controls.get(CONTROL_OF + samples.spec),
         )
+        if samples.transformation is not None and samples.transformation.perturbs == "options":
+            outcomes = self._with_places(samples.spec, outcomes, chosen)
         found = self._scored(found, samples, outcomes, chosen, stops)
         is_of_labels = not self.facts.task.is_regression
         is_described = not is_original and not is_control
@@ -137,6 +140,21 @@ class Measuring:
             acceptance[chosen] = outcomes.acceptance
             found = replace(found, acceptance=acceptance)
         return found
+
+    def _with_places(self, spec: str, outcomes: Outcomes, chosen: Ints) -> Outcomes:
+        """The outcomes with where the chosen option stood in each variant, −1 where none was
+        chosen, and a number for each order of the options.
+        """
+        places = np.full(outcomes.label.shape, -1, dtype=np.int64)
+        order = np.full(outcomes.label.shape, -1, dtype=np.int64)
+        for row, number in enumerate(chosen.tolist()):
+            orders = self.perturbed(spec, self.dataset.examples[number]).a.positions
+            labels = outcomes.label[row, : len(orders)]
+            order[row, : len(orders)] = np.unique(orders, axis=0, return_inverse=True)[1].ravel()
+            is_chosen = labels >= 0
+            where = (orders == labels[:, None]).argmax(axis=1)
+            places[row, : len(orders)] = np.where(is_chosen, where, -1)
+        return replace(outcomes, place=places, order=order)
 
     def _control(
         self, samples: TransformationSamples, originals: Originals
@@ -176,7 +194,12 @@ class Measuring:
             own, missing = measure(part, group, keeps_words=keeps_words, points=points, only=only)
             records += [_with_anytime_interval(record, stops) for record in own]
             omitted += missing
-            if keeps_words and self._concludes:
+            if group == "all" and self.facts.task.kind == "pair":
+                keep = np.array([each.groups.get(SAME_WORDS) != "yes" for each in members])
+                part = part.take(keep)
+                members = [each for each, is_kept in zip(members, keep, strict=True) if is_kept]
+            is_decidable = group != f"{SAME_WORDS}=yes" and len(members)
+            if keeps_words and self._concludes and is_decidable:
                 conclusions[group] = self._concluded(part, group, members, found.skips, stops)
         return replace(
             found,
@@ -222,6 +245,8 @@ class Measuring:
 
     def _moved(self, spec: str) -> list[str]:
         """The texts that a transformation moves, where it leaves another in place."""
+        if self.dataset.task.kind == "choice":
+            return ["the question"]
         is_pair = self.dataset.examples[0].text_b is not None
         transformation = next(each for each in self.plan if each.spec == spec)
         sides = transformation.perturbed_sides(self.dataset.task, is_pair=is_pair)

@@ -21,6 +21,7 @@ from disorder.metrics.statistics.kinds import (
     conclude_kind,
 )
 from disorder.metrics.statistics.natural_outcomes import NaturalOutcomes
+from disorder.metrics.statistics.own_chance import skill_of
 from disorder.metrics.statistics.three_ratios import ThreeRatios
 from disorder.results.conclusion import Caveat, Conclusion
 from disorder.results.run import DIGITS
@@ -54,7 +55,7 @@ def conclude_on_order(
     """The conclusion about some examples of a natural audit under a transformation that keeps their
     words.
     """
-    given = NaturalOutcomes(outcomes)
+    given = skill_of(outcomes)
     facts = _facts(given, run)
     ratios = given.ratios() if facts.n_gold_labels > 1 else []
     found = (
@@ -87,12 +88,16 @@ def conclude_on_order(
 
 def _facts(given: NaturalOutcomes, run: RunFacts) -> Facts:
     outcomes = given.outcomes
-    answers = np.unique(outcomes.original_label)
+    n_labels, answers = len(np.unique(given.gold)), np.unique(outcomes.original_label)
+    n_answers = len(answers)
+    if outcomes.task.has_own_chance:  # gold is an option, whatever its place
+        n_labels = 2
+        n_answers = 2 if outcomes.task.kind == "pair" else n_answers
     sizes = family_sizes(given.family)
     skill = given.skill
     return Facts(
-        n_gold_labels=len(np.unique(given.gold)),
-        n_answers=len(answers),
+        n_gold_labels=n_labels,
+        n_answers=n_answers,
         n_others=int((given.gold != answers[0]).sum()),
         skill=skill.score(),
         perfect=1 - skill.by_chance,

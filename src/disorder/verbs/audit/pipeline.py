@@ -11,10 +11,9 @@ from typing import Any, Unpack
 
 from disorder.errors import BadData, BadModel, CannotWrite, DisorderError, option
 from disorder.requests.audit import AuditOptions, ResumeOptions
-from disorder.requests.commands import resume_line
 from disorder.requests.keywords import takes_options
-from disorder.requests.settings import Settings
-from disorder.requests.view import held
+from disorder.requests.option import held
+from disorder.requests.settings import Settings, resume_line
 from disorder.results.page import write_report
 from disorder.results.run import Run
 from disorder.results.run_folder import read_run, write_run

@@ -36,7 +36,7 @@ from disorder.verbs.audit.planning import (
     score_names,
     with_controls,
 )
-from disorder.verbs.audit.prompt_breaking import perturbable_prompt
+from disorder.verbs.audit.prompt_breaking import check_options, perturbable_prompt
 from disorder.verbs.audit.prompt_spread import PromptShare
 from disorder.verbs.audit.resuming import continue_run, recorded_plan
 from disorder.verbs.audit.verdicts import RANK
@@ -72,10 +72,12 @@ def prepared(
     watch = _watchers(plan, dataset, chosen, requested, rule)
     decided_at = limits(requested, dataset.task, chosen.fidelity) if chosen.curtail else []
     prompt = bound_prompt(model, dataset, chosen)
-    if chosen.break_ != "text":
+    if chosen.break_ == "options":
+        check_options(dataset)
+    elif chosen.break_ != "text":
         prompt, dataset = perturbable_prompt(prompt, dataset, chosen)
     loaded, notes = loaded_model(model, dataset, plan, chosen, prompt)
-    chosen = replace(chosen, precision=loaded.precision)
+    chosen = replace(chosen, precision=loaded.precision, threshold=loaded.similar_above)
     run = _new_run(loaded, data, dataset, plan, chosen)
     run.notes = [
         *dataset.notes,
@@ -174,7 +176,8 @@ def _new_run(
     ]
     run.hashes = {"data": dataset.fingerprint, "model": loaded.fingerprint}
     run.taggers = sorted({resolved(tagger) for tagger in _taggers(plan, dataset)})
-    run.prompt = loaded.prompt_description(dataset.examples[0].texts)
+    first = dataset.examples[0]
+    run.prompt = loaded.prompt_description(first.choice or first.texts)
     # one that is not known changes no score: it is a note, and an error where it is needed
     run.language_caveats = [] if dataset.task.language == UNKNOWN else list(dataset.notes)
     run.splitters = {t.spec: t.splitter_for(dataset.task) for t in plan}

@@ -8,10 +8,10 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from disorder.errors import DisorderError, option
-from disorder.requests.commands import resume_line
+from disorder.requests.settings import resume_line
 from disorder.results.run import Run
-from disorder.store.kept import JOURNAL, journal_entries
 from disorder.store.sample_parts import SAMPLES
+from disorder.store.store import JOURNAL, journal_entries
 from disorder.transformations import Transformation, parse
 from disorder.verbs.audit.planning import LEFT_OUT
 from disorder.verbs.prompting import prompt_files

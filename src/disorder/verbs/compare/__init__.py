@@ -11,10 +11,9 @@ from typing import Unpack
 
 from disorder.errors import BadData, DisorderError, UnknownName, option
 from disorder.requests.audit import AuditOptions
-from disorder.requests.commands import changed, command_line
 from disorder.requests.fields import CompareFields
 from disorder.requests.keywords import takes_options
-from disorder.requests.option import declared_in
+from disorder.requests.option import changed, command_line, declared_in
 from disorder.requests.runs import CompareOptions
 from disorder.results.comparison import Comparison
 from disorder.results.page import visible

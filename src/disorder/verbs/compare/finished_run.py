@@ -15,8 +15,7 @@ from disorder.errors import BadData, DisorderError
 from disorder.results.page import visible
 from disorder.results.run import Run
 from disorder.results.run_folder import read_run
-from disorder.store.examples_file import read_examples
-from disorder.store.sample_parts import SampleParts
+from disorder.store.sample_parts import SampleParts, read_examples
 from disorder.store.samples import predictions_of
 from disorder.transformations import parse
 from disorder.transformations.words import NATURAL

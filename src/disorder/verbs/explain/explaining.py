@@ -27,8 +27,7 @@ from disorder.requests.settings import Settings
 from disorder.results.progress import Steps, shown_progress
 from disorder.results.result import Section
 from disorder.specs import format_part, parse_part
-from disorder.store.kept import records
-from disorder.store.store import Store
+from disorder.store.store import Store, records
 from disorder.transformations import Transformation, parse
 from disorder.types import Dataset, Progress
 from disorder.verbs.explain.result import Explained, Explanations, section_of, write_folder

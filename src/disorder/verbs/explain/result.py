@@ -10,8 +10,8 @@ from typing import Any
 
 from disorder.errors import DisorderError, NothingToMeasure, UnknownName, option
 from disorder.registry import ExplanationPart
-from disorder.requests.commands import changed, command_line
 from disorder.requests.explain import ExplainOptions
+from disorder.requests.option import changed, command_line
 from disorder.results import drawing
 from disorder.results.page import write_report
 from disorder.results.render import notebook

@@ -16,7 +16,7 @@ from disorder.randomness import generator
 from disorder.results.run import Run
 from disorder.results.run_folder import read_run
 from disorder.results.wording import main_transformation
-from disorder.store.examples_file import read_examples
+from disorder.store.sample_parts import read_examples
 from disorder.transformations import Transformation, parse, stored_texts
 from disorder.transformations.rendering import variant_texts
 from disorder.types import ORIGINAL, Example, Task, Texts, Variants

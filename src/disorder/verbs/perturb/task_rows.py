@@ -14,8 +14,7 @@ from typing import Any
 
 from disorder.errors import DisorderError
 from disorder.models.prompting import Prompt, Question
-from disorder.store.folder_lock import LOCK
-from disorder.store.storage import write_atomically
+from disorder.store.storage import LOCK, write_atomically
 from disorder.store.store import Store
 from disorder.types import ORIGINAL, Example, Texts
 

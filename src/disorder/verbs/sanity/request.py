@@ -8,10 +8,9 @@ from typing import Any
 
 from disorder.errors import BadOption, option
 from disorder.registry import CheckPart, part, parts
-from disorder.requests.commands import changed, command_line
 from disorder.requests.fields import SanityFields
 from disorder.requests.groups import TrainingOptions
-from disorder.requests.option import declared_in
+from disorder.requests.option import changed, command_line, declared_in
 from disorder.requests.sanity import SanityOptions
 from disorder.requests.settings import Settings
 from disorder.verbs.sanity.equivalence import VerdictRule

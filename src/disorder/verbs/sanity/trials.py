@@ -17,8 +17,7 @@ import numpy as np
 from disorder.data import groups
 from disorder.errors import NothingToMeasure
 from disorder.results.result import Row
-from disorder.store.kept import ARRAYS, Arrays
-from disorder.store.store import Store
+from disorder.store.store import ARRAYS, Arrays, Store
 from disorder.types import ORIGINAL, Bools, Floats, Ints, Score, Task, Texts
 from disorder.verbs.sanity.equivalence import VerdictRule
 from disorder.verbs.sanity.features import shared_words

@@ -14,7 +14,7 @@ from typing import Any
 
 from disorder.errors import BadData, option
 from disorder.safe_io import read_json, reason, validated
-from disorder.store.checkpoints import Checkpoints
+from disorder.store.store import Checkpoints
 from disorder.verbs.train.folder import saving_weights
 
 STATE = "state.json"
@@ -33,7 +33,8 @@ class TrainingState:
     best_epoch: int = 0
     waited: int = 0  # epochs since the best one
     seconds: float = 0.0
-    n_learned: int = 0
+    n_learned: int = 0  # rows, over all epochs and phases
+    n_updates: int = 0  # of the weights
     curve: list[dict[str, Any]] = field(default_factory=list)
     after: dict[str, Any] = field(default_factory=dict)
 

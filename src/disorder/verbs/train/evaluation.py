@@ -70,6 +70,15 @@ def _loss(loss: Callable[..., Any], logits: Floats, dev: Inputs) -> float:
     return float(loss(torch.from_numpy(logits), torch.from_numpy(dev.targets), None))
 
 
+def best_constant(phase: Phase) -> float | None:
+    """The dev score of the best answer that is the same for every text; None for spans."""
+    if phase.labels == SPANS:
+        return None
+    if not phase.labels:
+        return 0.0
+    return round(float(np.bincount(phase.dev.targets).max() / len(phase.dev)), 6)
+
+
 def final_score(
     model: TrainableModel, phase: Phase, task: Task, after: dict[str, Any]
 ) -> tuple[str, Score]:

@@ -87,7 +87,7 @@ seed {request["seed"]}, settings: {settings or "the defaults"}.
 Predicts: {", ".join(record["labels"]) or "a number"}.
 
 Dev {metric}: {score["value"]:.3f} (95 % interval {score["low"]:.3f} to {score["high"]:.3f},
-{score["n"]:,} examples, {_dev_source(record)}).
+{score["n"]:,} examples, {_dev_source(record)}). {learned_nothing(record)}
 
 | phase | epoch | training loss | dev {metric} |
 | --- | --- | --- | --- |
@@ -99,6 +99,19 @@ All facts of this training are in `training.json`. Weights are safetensors
 (a bag of words: an .npz array), never pickled.
 """
     write_atomically(folder / "README.md", text.encode("utf-8", "backslashreplace"))
+
+
+def learned_nothing(record: Record) -> str:
+    """That a model does not do better than one constant answer; empty where it does."""
+    score = record["score"]
+    constant = record.get("best_constant")
+    if constant is None or score["low"] > constant:
+        return ""
+    what = "guessing" if score["metric"] == "spearman" else "always giving the commonest label"
+    return (
+        f"This model learned nothing that shows: {what} scores {constant:.3f}. Train it longer "
+        "(epochs=…), on more data, or with another lr=…"
+    )
 
 
 def _perturbed(record: Record) -> str:

@@ -18,7 +18,7 @@ import numpy as np
 
 from disorder.errors import BadData, DisorderError
 from disorder.results.progress import Steps
-from disorder.store.checkpoints import Checkpoints
+from disorder.store.store import Checkpoints
 from disorder.types import Ints, Progress
 from disorder.verbs.train.batches import epoch_batches, group_by_step, share_batches, to_tensors
 from disorder.verbs.train.checkpoint import (
@@ -172,6 +172,7 @@ class PhaseTraining:
         torch.nn.utils.clip_grad_norm_(self.names, self.settings.clip)
         self.optimizer.step()
         self.optimizer.zero_grad()
+        self.state.n_updates += 1
 
     def batch_loss(self, batch: Ints) -> Any:
         """The mean loss of a batch, with its graph."""

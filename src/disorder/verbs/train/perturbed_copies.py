@@ -25,6 +25,12 @@ class PerturbedCopies:
     examples: list[int]
     skips: dict[str, Counter[str]]
 
+    def completed(self, examples: Sequence[Example]) -> PerturbedCopies:
+        """The copies of all examples, where those that could not be perturbed are as they were."""
+        found = dict(zip(self.examples, self.texts, strict=True))
+        texts = [found.get(i, example.texts) for i, example in enumerate(examples)]
+        return PerturbedCopies(texts, list(range(len(examples))), self.skips)
+
 
 def perturbed_copies(
     examples: Sequence[Example],

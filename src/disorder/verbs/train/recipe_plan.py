@@ -69,6 +69,7 @@ class Job:
     asks: str | None = None  # the model that says which words matter to a transformation
     data_dir: str | None = None
     finds_spans: bool = False  # whether answers in a passage are trained, not labels
+    keeps_unperturbed: bool = False  # whether copies hold what no transformation applies to
 
     @property
     def task(self) -> Task:
@@ -120,11 +121,14 @@ class Job:
 
     def copies(self, spec: str, *, draw: int = 0) -> Inputs:
         """One copy of every training example under a transformation; those it does not apply to are
-        counted and left out.
+        counted, and left out or kept as they are.
         """
         if spec == ORIGINAL:
             return self._originals(self.train.examples)
-        return self.mixed([spec], draw=draw)
+        perturbed = self._copied([spec], draw)
+        if self.keeps_unperturbed:
+            perturbed = perturbed.completed(self.train.examples)
+        return self._perturbed_inputs(self.train.examples, perturbed)
 
     def perturbed_by(self, usual: Sequence[str] | None = None) -> list[str]:
         """The transformations of a mitigation: those of `--on`, else the usual ones, else Word
@@ -138,9 +142,12 @@ class Job:
         """One perturbed copy of every training example, by a transformation drawn for it; skips are
         counted as for copies.
         """
+        return self._perturbed_inputs(self.train.examples, self._copied(specs, draw))
+
+    def _copied(self, specs: Sequence[str], draw: int) -> PerturbedCopies:
         perturbed = self._perturb(self.train.examples, specs, self.seed + draw)
         self.skips |= {spec: dict(sorted(skips.items())) for spec, skips in perturbed.skips.items()}
-        return self._perturbed_inputs(self.train.examples, perturbed)
+        return perturbed
 
     def dev_perturbed(self, specs: Sequence[str]) -> Inputs:
         """One perturbed copy of every dev example, by a transformation drawn for it."""

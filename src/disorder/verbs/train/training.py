@@ -15,8 +15,8 @@ from typing import Any, Unpack
 from disorder.errors import BadData, DisorderError, option
 from disorder.models.fingerprints import path_fingerprint
 from disorder.models.loading import loading
-from disorder.requests.commands import command_line
 from disorder.requests.keywords import takes_options
+from disorder.requests.option import command_line
 from disorder.requests.train import AsksOptions, TrainOptions
 from disorder.results.progress import shown_progress
 from disorder.safe_io import validated
@@ -26,7 +26,7 @@ from disorder.types import Dataset, Progress, Score
 from disorder.verbs.model_loading import named_again
 from disorder.verbs.train.calibrating import write_calibration
 from disorder.verbs.train.devices import OneDevice, choose_devices, is_first_process
-from disorder.verbs.train.evaluation import final_score
+from disorder.verbs.train.evaluation import best_constant, final_score
 from disorder.verbs.train.folder import (
     Record,
     read_record,
@@ -172,6 +172,7 @@ def run_training(
         write_calibration(folder, loop.state.after)
         seconds = time.perf_counter() - began
         record |= _results(loop, job, metric, score, spec, seconds)
+        record["best_constant"] = best_constant(phases[-1])
         write_card(folder, record)
         sync_tree(folder)  # before it says that it is done
         write_record(folder, record)
@@ -269,4 +270,6 @@ def _results(
         },
         "seconds": round(seconds, 3),
         "examples_per_second": round(state.n_learned / max(state.seconds, 1e-9), 1),
+        "n_rows": state.n_learned,
+        "n_updates": state.n_updates,
     }

@@ -40,6 +40,7 @@ def build_job(checked: CheckedRequest, data: Dataset | None = None) -> Job:
         asks=request.asks or (request.model if is_fine_tuned else None),
         data_dir=request.data_dir,
         finds_spans=finds_spans,
+        keeps_unperturbed=checked.settings.loop.unperturbed == "keep",
     )
 
 
