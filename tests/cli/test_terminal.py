@@ -23,7 +23,7 @@ from disorder.results.grid import Cell, Column, Grid
 from disorder.results.safe_console import SafeConsole
 from disorder.results.terminal import show
 from disorder.results.terminal_table import fitted
-from disorder.transformations.applying.suites import suites
+from disorder.transformations.applying.parsing import suites
 from disorder.verbs.audit import audit
 
 SPECS = [

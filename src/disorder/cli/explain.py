@@ -23,11 +23,11 @@ def explain(
     options: ExplainOptions,
     output: ExplainOutput,
 ) -> None:
-    """What does MODEL rely on instead of order when it predicts DATA?
+    """Which words does MODEL use when it predicts DATA, and how local is the order it uses?
 
-    Figures that could go into a paper, each with the data behind it and a line that says what it
-    shows. Without --by: those that need no more model calls than an audit; the others (words,
-    heads, minimal pairs) are shown when named. Names and settings: disorder list explanations.
+    Without --by: an overview in one picture. Other explanations (words, heads, minimal pairs, the
+    papers' figures) are made when named, each with the data behind its figures. Names and settings:
+    disorder list explanations.
     """
     from disorder.cli.progress import Bar
     from disorder.store.store import UNFINISHED

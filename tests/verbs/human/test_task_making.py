@@ -21,7 +21,7 @@ from conftest import pairs
 from disorder.errors import DisorderError
 from disorder.verbs.human import make
 from disorder.verbs.human.answer_store import AnswerStore
-from disorder.verbs.human.even_draw import draw_in_turn, even_shares, short_or_long
+from disorder.verbs.human.task_drawing import draw_in_turn, even_shares, short_or_long
 from disorder.verbs.human.task_folder import (
     ItemKey,
     order_for,

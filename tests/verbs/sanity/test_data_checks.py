@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from disorder.data.minhash import N_BANDS
+from disorder.data.word_hashes import N_BANDS
 from disorder.errors import NothingToMeasure
 from disorder.types import Dataset, Example, Task
 from disorder.verbs.sanity import CheckInput, CheckResult, VerdictRule, near_duplicates

@@ -12,7 +12,7 @@ from made_data import ZOO, some
 import disorder
 from disorder.data import families as families_module
 from disorder.data.families import families_of, find_families, similar_sets
-from disorder.data.minhash import N_BANDS
+from disorder.data.word_hashes import N_BANDS
 from disorder.errors import DisorderError
 from disorder.requests.settings import Settings
 from disorder.types import Example

@@ -19,7 +19,8 @@ from disorder.results.conclusion import Caveat, Conclusion
 from disorder.results.run import EarlyStop, Omitted, Record
 from disorder.tasks.pair import SAME_WORDS
 from disorder.transformations import Transformation
-from disorder.transformations.applying.transformation import CONTROL_OF, SAME_AS_ORIGINAL
+from disorder.transformations.applying.transformation import CONTROL_OF
+from disorder.transformations.surface_control import SAME_AS_ORIGINAL
 from disorder.types import Bools, Dataset, Example, Floats, Ints, Outcomes, Variants
 from disorder.types.predictions import predicted_label
 from disorder.verbs.audit.conclusions import concluded

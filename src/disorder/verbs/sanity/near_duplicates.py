@@ -10,8 +10,17 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from disorder.data.minhash import DEPTH, N_BANDS, Match, band_neighbours, signatures
-from disorder.data.word_hashes import GOLDEN, Hashes, distinct, hashes
+from disorder.data.word_hashes import (
+    DEPTH,
+    GOLDEN,
+    N_BANDS,
+    Hashes,
+    Match,
+    band_neighbours,
+    distinct,
+    hashes,
+    signatures,
+)
 from disorder.types import Example
 
 NEAR = 0.8  # Jaccard similarity of words and neighbouring words from which texts are nearly equal

@@ -13,7 +13,7 @@ from disorder.registry import check
 from disorder.results.result import Figure, Row, Table
 from disorder.results.writing import MINUS, score_row
 from disorder.transformations import parse
-from disorder.transformations.applying.suites import SINGLE
+from disorder.transformations.applying.parsing import SINGLE
 from disorder.transformations.tags import tagger_notes
 from disorder.types import Score
 from disorder.verbs.sanity.check_input import CheckInput

@@ -12,8 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from disorder.data.minhash import Match
-from disorder.data.word_hashes import words_of
+from disorder.data.word_hashes import Match, words_of
 from disorder.metrics import share
 from disorder.registry import check
 from disorder.results.result import Row, Table

@@ -1,19 +1,30 @@
-"""Gold answers to questions about a passage: SQuAD's column layouts, and a plain one for files.
+"""Columns: which ones of a table are its texts, its label and its gold answers.
 
-`answers` is `{text: [...], answer_start: [...]}` (the hub's squad_v2), a list of `{text,
-answer_start}` (SQuAD's own files), or a list of texts; `answer` and `answer_start` together hold
-one. No answer means that the passage has none.
+Usual names need no explanation where the table has no column of our own name, nothing was said, and
+one reading is possible. Questions about a passage have gold answers: `answers` is `{text: [...],
+answer_start: [...]}` (the hub's squad_v2), a list of `{text, answer_start}` (SQuAD's own files), or
+a list of texts; `answer` and `answer_start` together hold one. No answer means that the passage has
+none.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from disorder.errors import BadData
 
 GoldAnswers = tuple[tuple[str, int], ...]
 UNKNOWN_START = -1
+PAIRS = (
+    ("premise", "hypothesis"),
+    ("sentence1", "sentence2"),
+    ("question1", "question2"),
+    ("question", "sentence"),
+)
+SINGLES = ("text", "sentence", "question")
+LABELS = ("gold_label", "gold")
+TEXTS = ("text_a", "text_b")
 
 
 def as_question(row: dict[str, Any], where: str) -> dict[str, Any]:
@@ -84,3 +95,44 @@ def _start(value: Any, where: str) -> int:
         return int(value)
     except (TypeError, ValueError):
         raise BadData(f"{where}: answer_start must be a number, got {value!r}") from None
+
+
+def guessed_columns(columns: Iterable[str], given: Mapping[str, str]) -> dict[str, str]:
+    """What further columns are, beside those that the user named: column → text_a, text_b, label.
+
+    >>> guessed_columns(["premise", "hypothesis", "gold_label"], {})
+    {'premise': 'text_a', 'hypothesis': 'text_b', 'gold_label': 'label'}
+    >>> guessed_columns(["text", "sentence", "label"], {})
+    {}
+    """
+    names = [str(name) for name in columns if name not in given]
+    known = {*names, *given.values()}
+    guessed: dict[str, str] = {}
+    if known.isdisjoint(TEXTS):
+        guessed |= dict(zip(_texts(names), TEXTS, strict=False))
+    if "label" not in known:
+        labels = [name for name in names if name.casefold() in LABELS]
+        guessed |= {labels[0]: "label"} if len(labels) == 1 else {}
+    return guessed
+
+
+def _texts(names: list[str]) -> tuple[str, ...]:
+    """The one or two columns that hold the texts; none where several readings are possible."""
+    folded = {name.casefold(): name for name in names}
+    pairs = [pair for pair in PAIRS if folded.keys() >= set(pair)]
+    if len(pairs) == 1:
+        return tuple(folded[name] for name in pairs[0])
+    singles = [name for name in SINGLES if name in folded]
+    return (folded[singles[0]],) if len(singles) == 1 and not pairs else ()
+
+
+def in_words(guessed: Mapping[str, str]) -> str:
+    """What was guessed, for a message.
+
+    >>> in_words({"premise": "text_a", "gold_label": "label"})
+    'column premise is read as text_a, gold_label as label (--columns says otherwise)'
+    """
+    readings = [f"{column} as {target}" for column, target in guessed.items()]
+    first, *rest = readings
+    said = ", ".join([first.replace(" as ", " is read as ", 1), *rest])
+    return f"column {said} (--columns says otherwise)"

@@ -1,4 +1,5 @@
-"""Random orders of n words under a rule: uniform, distinct, and drawn all at once.
+"""Orders of n words: random ones under a rule (uniform, distinct, drawn all at once), and the rows
+that are made of them, with the final punctuation in its place.
 
 Few words: every order is listed once and rows are picked from the list, so that counts are exact.
 Many: random orders are drawn in bulk and those that break the rule are thrown away, which leaves
@@ -17,7 +18,8 @@ from math import factorial
 import numpy as np
 from numpy.random import Generator
 
-from disorder.types import Bools, Ints
+from disorder.errors import DoesNotApply
+from disorder.types import Bools, Fidelity, Ints, PositionRows, Sentence
 
 LISTED = 7  # 7! = 5,040 rows are listed; from 8 on, orders are drawn
 MAX_ROUNDS = 64  # bulk draws before a rule counts as too tight for these words
@@ -235,3 +237,59 @@ def _first_of_each(rows: Ints) -> Ints | slice:
     if sums is not None and len(set(sums.tolist())) == len(rows):
         return slice(None)
     return np.sort(np.unique(rows, axis=0, return_index=True)[1])
+
+
+def unchanged(sentence: Sentence) -> PositionRows:
+    """The sentence as it is."""
+    return PositionRows(sentence, np.arange(len(sentence))[None, :], is_shared=True)
+
+
+def emptied(sentence: Sentence) -> PositionRows:
+    """No words at all."""
+    return PositionRows(sentence, np.empty((1, 0), dtype=np.int64), is_shared=True)
+
+
+def keep_only(sentence: Sentence, kept: Bools, fidelity: Fidelity) -> PositionRows:
+    """The words that are kept, in their order; a text that would be left empty is skipped."""
+    if not kept.any():
+        raise DoesNotApply("no word of a text would be left")
+    return PositionRows(
+        sentence,
+        np.flatnonzero(kept)[None, :],
+        is_shared=True,
+        is_spaced_out=fidelity == "released",
+    )
+
+
+def ending(sentence: Sentence, fidelity: Fidelity) -> Ints:
+    """The final run of punctuation; in Word Salad's released code only a final full stop."""
+    if fidelity == "released":
+        return np.arange(len(sentence))[-1:] if sentence.words[-1:] == ["."] else np.arange(0)
+    return sentence.tail
+
+
+def reorder(
+    sentence: Sentence,
+    orders: Ints,
+    fidelity: Fidelity = "paper",
+    *,
+    available: int | None = None,
+    is_shared: bool = False,
+) -> PositionRows:
+    """Rows that put the words before the ending in these orders, written as that fidelity writes
+    them.
+    """
+    kept = np.tile(ending(sentence, fidelity), (len(orders), 1))
+    released = fidelity == "released"
+    positions = np.concatenate([orders, kept], axis=1).astype(np.int64)
+    return PositionRows(
+        sentence, positions, available, is_shared, is_spaced_out=released, is_lowered=released
+    )
+
+
+def alphabetical(sentence: Sentence, fidelity: Fidelity) -> PositionRows:
+    """The words in alphabetical order, case ignored, equal words as they stood."""
+    n = len(sentence) - len(ending(sentence, fidelity))
+    order = sorted(range(n), key=lambda i: (sentence.words[i].casefold(), i))
+    orders = np.array([order], dtype=np.int64).reshape(1, n)
+    return reorder(sentence, orders, fidelity, is_shared=True)
