@@ -366,7 +366,7 @@ class TestWordSalad:
         seen: list[list[str]] = []
 
         def record(train: Any, test: Any, **settings: Any) -> list[Any]:
-            seen.append(list(settings["on"]))
+            seen.append(list(settings["with_"]))
             raise disorder.DisorderError("enough")
 
         monkeypatch.setattr("disorder.papers.study.training_models.mitigations", record)
@@ -406,7 +406,7 @@ class TestNliDataSanityCheck:
             units={"total": "count"},
             cells=TableMatcher(table).match(cells),
         )
-        assert found.verdict == ("1 of 3 published numbers equal ours, 2 differ by at most 0.5 %")
+        assert found.verdict == ("1 of 3 published numbers equal ours; within 0.5 %: 2 of 3")
         texts = [cell.text for line in study_grid(found).rows for cell in line]
         assert "equal" in texts
         assert "+4 differs (within 0.5 %)" in texts

@@ -190,7 +190,8 @@ class Study(BaseModel):
             if any(self.units.get(cell.column) != "count" for cell in matched):
                 return f"{of} lie in our 95 % intervals"
             n_near = sum(each.is_near for each in judged)
-            return f"{of} equal ours, {n_near} differ by at most {NEAR:.1%}".replace("%", " %")
+            near = f"; within {100 * NEAR:g} %: {n_near} of {len(judged)}"
+            return f"{of} equal ours{near if n_within < len(judged) else ''}"
         n = sum(each.difference is not None for each in same)
         if n:
             numbers = "number stands" if n == 1 else "numbers stand"
