@@ -39,7 +39,7 @@ def subject(*, precision: str = "fp32") -> Any:
     from disorder.randomness import digest
     from disorder.requests.settings import Settings
     from disorder.verbs.explain import Subject
-    from disorder.verbs.explain.word_masking import cut, n_words
+    from disorder.verbs.explain.word_importance import cut, n_words
 
     data = read_data(DATA)
     alone = [
@@ -57,8 +57,7 @@ def subject(*, precision: str = "fp32") -> Any:
 def ours(*, precision: str = "fp32") -> Callable[[], object]:
     """All samples of all texts in one plan."""
     from disorder.verbs.explain.explanations.lime import by_lime
-    from disorder.verbs.explain.word_importance import weighed
-    from disorder.verbs.explain.word_masking import cut
+    from disorder.verbs.explain.word_importance import cut, weighed
 
     about = subject(precision=precision)
     columns = np.asarray(about.original.argmax(axis=1))
@@ -75,7 +74,7 @@ def ours(*, precision: str = "fp32") -> Callable[[], object]:
 def forward_passes() -> Callable[[], object]:
     """The network alone, on the inputs that ours gives it."""
     from disorder.verbs.explain.explanations.lime import by_lime
-    from disorder.verbs.explain.word_masking import cut, n_words
+    from disorder.verbs.explain.word_importance import cut, n_words
 
     about = subject()
     model = about.model.predictor
@@ -123,7 +122,7 @@ def package(
     """The package with our samples, or its own by seed."""
     from lime.lime_text import LimeTextExplainer
 
-    from disorder.verbs.explain.word_masking import cut
+    from disorder.verbs.explain.word_importance import cut
 
     about = subject()
     columns = about.original.argmax(axis=1).tolist()

@@ -17,9 +17,9 @@ from collections.abc import Sequence
 from _measure import TOY
 
 from disorder.data import read_data, vocabulary
-from disorder.memo import Memo
 from disorder.models import LoadedModel, load
 from disorder.registry import TransformationPart, parts
+from disorder.store.store import Memo
 from disorder.transformations import Transformation, parse, tags, words
 from disorder.transformations.rendering import variant_texts
 from disorder.types import Dataset, Example

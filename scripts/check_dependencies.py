@@ -20,9 +20,10 @@ from importlib.metadata import PackageNotFoundError, distribution
 from itertools import chain
 from pathlib import Path
 
-from lock_dependencies import LOCKS, extras_without_torch
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
+
+from lock_dependencies import LOCKS, extras_without_torch
 
 HERE = Path(__file__).resolve().parent.parent
 SQUATTED = "999."

@@ -14,8 +14,7 @@ import numpy as np
 
 from disorder.data import select
 from disorder.models import LoadedModel, load
-from disorder.models.importance.by_word import _gold
-from disorder.models.importance.leave_one_out import leave_one_out
+from disorder.models.importance.by_word import _gold, leave_one_out
 from disorder.requests.settings import Settings
 from disorder.transformations.words import split
 from disorder.types import Floats, Pair

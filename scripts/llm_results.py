@@ -38,8 +38,8 @@ def audits(model: str, n: int, q: int) -> dict[str, dict[str, Any]]:
         asked = {"shots": SHOTS, "shots_from": given.get("shots_from")}
         found[name] = common | asked | {"with_": "derange"}
         found[f"{name}-rank"] = common | {"with_": "derange", "score": "order_rank"}
-        found[f"{name}-instruction"] = found[name] | {"break_": "instruction"}
-        found[f"{name}-shots"] = common | asked | {"break_": "shots"}
+        found[f"{name}-instruction"] = found[name] | {"on": "instruction"}
+        found[f"{name}-shots"] = common | asked | {"on": "shots"}
     # the texts themselves first, so that a table of part of the runs has them
     return dict(sorted(found.items(), key=lambda item: item[0].count("-")))
 

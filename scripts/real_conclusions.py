@@ -16,8 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import disorder
-from disorder.results.conclusion import Conclusion
-from disorder.results.verdict import figures
+from disorder.results.conclusion import Conclusion, figures
 
 COMMON = "--with derange --q 10 --short use"
 TRAINED = {

@@ -93,8 +93,7 @@ def _stub(module: str) -> Path:
 
 def _fields(module: str) -> str:
     """The views of requests as type checkers read them."""
-    from disorder.requests.option import declared_in
-    from disorder.requests.view import View
+    from disorder.requests.option import View, declared_in
 
     lines: list[str] = []
     for name, view in vars(importlib.import_module(module)).items():
@@ -111,7 +110,7 @@ def _fields(module: str) -> str:
         "from dataclasses import dataclass",
         f"from typing import {', '.join(used)}",
         "",
-        "from disorder.requests.view import View",
+        "from disorder.requests.option import View",
     ]
     return "\n".join(head + lines) + "\n"
 

@@ -24,7 +24,7 @@ import torch
 from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors
 from torch import Tensor, nn
 
-from disorder.data import grammar
+import grammar
 
 OUT = Path(__file__).parents[1] / "src/disorder/models/builtin_models"
 SPECIALS = ["[PAD]", "[UNK]", "[CLS]", "[SEP]"]

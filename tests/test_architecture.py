@@ -20,14 +20,15 @@ LAYERS = (
     {"papers"},
     {"cli", "web", "__main__"},
     {"verbs"},
-    {"data", "transformations", "models", "metrics"},
+    {"data", "tasks", "transformations", "models", "metrics"},
     {"requests", "store", "results", "engines"},
-    {"types", "errors", "registry", "specs", "randomness", "untrusted_files", "visible_text"}
-    | {"parquet_size", "predictions", "memo", "hub", "languages", "steps", "standard_output"},
+    {"types", "errors", "registry", "specs", "randomness", "languages", "safe_io"}
+    | {"visible_text", "standard_output"},
 )  # the papers' own, which nothing imports → surfaces → verbs → parts → middle → base
 # the only steps sideways, apart from verb to verb: results are written through the store, which
 # knows none of them
 BESIDE = {
+    "data": {"tasks"},
     "__main__": {"cli"},
     "cli": {"web"},
     "results": {"requests", "store"},

@@ -32,7 +32,7 @@ from disorder.transformations import Transformation, parse
 from disorder.transformations.positions.prompt_examples import shots_sentence
 from disorder.transformations.rendering import render, variant_texts
 from disorder.transformations.words import split
-from disorder.types import Example, Fidelity, Outcomes, Score, Task, Variants
+from disorder.types import Choice, Example, Fidelity, Outcomes, Score, Task, Variants
 
 TEXTS = {
     "empty": "",
@@ -95,8 +95,12 @@ def specs() -> list[str]:
 def example_for(spec: str, language: str, *, name: str = "1") -> Example:
     """An example that a transformation can perturb: those for the examples of a prompt get some."""
     texts = PAIRS[language]
-    if parts(TransformationPart)[spec_name(spec)].perturbs == "words":
+    perturbs = parts(TransformationPart)[spec_name(spec)].perturbs
+    if perturbs == "words":
         return example(*texts, name=name)
+    if perturbs == "options":
+        options = tuple(f"{texts[0]} {i}" for i in range(5))
+        return replace(example(texts[0], name=name), choice=Choice(texts[0], options))
     shots = tuple((f"{texts[0]} {i}", f"answer {i}") for i in range(5))
     return replace(example(shots_sentence(shots).text, texts[1], name=name), shots=shots)
 

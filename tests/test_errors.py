@@ -20,7 +20,7 @@ from disorder.errors import (
     naming_options,
     option,
 )
-from disorder.requests.commands import resume_line
+from disorder.requests.settings import resume_line
 
 SOURCE = Path(disorder.__file__).parent
 

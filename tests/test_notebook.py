@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from disorder.results import notebook_progress
-from disorder.results.notebook_progress import bar_html, shown_progress, silent
+from disorder.results import progress as notebook_progress
+from disorder.results.progress import bar_html, shown_progress, silent
 
 ROOT = Path(__file__).parents[1]
 

@@ -57,7 +57,7 @@ import disorder
 print(*[part["kind"] for part in disorder.list_parts() if part["origin"] == "plugin"])
 """
     kinds = with_plugin(code, DECLARED["entry-points"], EXAMPLE / "src").split()
-    expected = ["transformation", "metric", "model", "data", "check", "explanation", "item"]
+    expected = ["transformation", "metric", "model", "data", "task", "check", "explanation", "item"]
     assert sorted(kinds) == sorted(expected)
     files = {path.stem for path in (EXAMPLE / "src" / "disorder_stutter").glob("*.py")}
     assert len(kinds) == len(files - {"__init__"})

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from disorder.cli.progress import Bar
-from disorder.steps import OVERALL
+from disorder.results.progress import OVERALL
 
 
 def test_a_stage_that_is_done_has_no_time_left(capsys: pytest.CaptureFixture[str]) -> None:

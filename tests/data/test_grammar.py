@@ -13,11 +13,12 @@ from itertools import combinations, islice
 
 import pytest
 
-from disorder.data import grammar
-from disorder.data.grammar import nli_words
-from disorder.data.grammar.draw import Draw
-from disorder.data.grammar.surface import article, n_words, sentence, words
+import grammar
+from disorder.data.builtin import builtin
 from disorder.errors import BadSetting, UnknownName
+from grammar import nli_words
+from grammar.draw import Draw
+from grammar.surface import article, n_words, sentence, words
 
 Row = dict[str, str | None]
 TASKS = ("nli", "sentiment", "acceptability")
@@ -132,6 +133,15 @@ def test_output_is_pinned(test_rows: dict[str, list[Row]], task: str, digest: st
     # A change here changes every published figure on the built-in data, and the built-in models
     # must be trained again.
     assert hashlib.sha256(json.dumps(test_rows[task]).encode()).hexdigest() == digest
+
+
+@pytest.mark.parametrize("task", grammar.MAKERS)
+def test_the_package_has_what_the_grammar_writes(task: str) -> None:
+    kept = [row for _, row in builtin(task)]
+    assert kept == list(grammar.rows(task, "test"))
+    train = [row for _, row in builtin(f"{task}:train")]
+    assert len(train) == grammar.N_TRAIN[task]
+    assert train[:3000] == list(grammar.rows(task, "train", 3000))
 
 
 def test_fewer_rows_are_a_prefix_of_more(test_rows: dict[str, list[Row]]) -> None:

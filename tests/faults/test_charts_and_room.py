@@ -13,11 +13,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from disorder.cli.options import new_folder
+from disorder.cli.folders import new_folder
 from disorder.errors import CannotWrite, DisorderError
-from disorder.results import chart_process, charts
-from disorder.results.chart_process import ChartFailed, ChartProcess, drawn_by_child
-from disorder.results.page import page
+from disorder.results import drawing
+from disorder.results.drawing import ChartFailed, ChartProcess, drawn_by_child
+from disorder.results.render import page
 from disorder.results.run_folder import read_run
 from disorder.store.storage import write_atomically
 from disorder.verbs import transformation_samples
@@ -37,7 +37,7 @@ def child() -> Iterator[ChartProcess]:
 
 class TestCharts:
     def test_a_child_draws_them(self, child: ChartProcess) -> None:
-        task = {"what": "svg", "spec": json.dumps(charts.styled(SPEC))}
+        task = {"what": "svg", "spec": json.dumps(drawing.styled(SPEC))}
         assert child(task)["svg"].startswith("<svg")
         first = child._child
         assert child(task)["svg"].startswith("<svg")
@@ -59,8 +59,8 @@ class TestCharts:
     def test_a_child_that_hangs_is_ended(
         self, child: ChartProcess, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr(chart_process, "SECONDS", 0.3)
-        monkeypatch.setattr(chart_process, "CHILD", "import time; time.sleep(60)")
+        monkeypatch.setattr(drawing, "SECONDS", 0.3)
+        monkeypatch.setattr(drawing, "CHILD", "import time; time.sleep(60)")
         with pytest.raises(ChartFailed, match="more than 0 s"):
             child({"what": "svg", "spec": "{}"})
         assert child._child is None
@@ -70,13 +70,13 @@ class TestCharts:
     def test_a_page_is_drawn_without_charts(
         self, finished: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr(chart_process, "CHILD", "import os; os.abort()")
-        monkeypatch.setattr(charts, "drawn_by_child", ChartProcess())
-        text = page(read_run(finished))
+        monkeypatch.setattr(drawing, "CHILD", "import os; os.abort()")
+        monkeypatch.setattr(drawing, "drawn_by_child", ChartProcess())
+        text = page(read_run(finished).result)
         assert "The chart could not be drawn (the process that draws charts died with" in text
         assert "</html>" in text
         with pytest.raises(ChartFailed):
-            charts.png("<svg/>")
+            drawing.png("<svg/>")
 
     @pytest.mark.skipif(sys.platform != "linux", reason="ulimit -v")
     def test_an_audit_with_little_memory_ends_with_its_verdict(self, tmp_path: Path) -> None:
@@ -104,7 +104,7 @@ def test_the_child_has_a_limit_of_memory() -> None:
     if sys.platform == "linux":
         limits = Path(f"/proc/{child.pid}/limits").read_text()
         line = next(line for line in limits.splitlines() if line.startswith("Max data size"))
-        assert line.split()[3] == str(chart_process.MEMORY)
+        assert line.split()[3] == str(drawing.MEMORY)
 
 
 class TestRoom:

@@ -51,8 +51,8 @@ def test_resume_runs_nothing_that_the_folder_names(finished: Path, trap: Path, m
 def test_named_again_it_is_resumed(trap: Path) -> None:
     done = run("audit", EVIL, "builtin", "--limit", 9, "--q", 2, "--out", "run", cwd=trap)
     assert done.code == 0, done.told
-    raw = json.loads((trap / "run" / "run.json").read_text())
-    (trap / "run" / "run.json").write_text(json.dumps(raw | {"status": "started"}))
+    raw = json.loads((trap / "run" / "result.json").read_text())
+    (trap / "run" / "result.json").write_text(json.dumps(raw | {"status": "started"}))
     (trap / MARK).unlink()
     assert run("audit", "--resume", "run", EVIL, cwd=trap).code == 0
     assert (trap / MARK).exists()
@@ -175,7 +175,7 @@ def test_a_board_shows_no_page_that_a_run_folder_holds(finished: Path, tmp_path:
     (tmp_path / "runs" / "linked" / "report.html").symlink_to(tmp_path / "secret")
     (tmp_path / "runs" / "scripted" / "report.html").write_text("<script>alert(1)</script>")
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr("disorder.results.charts.svg", lambda spec: "<svg/>")
+        patched.setattr("disorder.results.drawing.svg", lambda spec: "<svg/>")
         board(tmp_path / "runs", out=tmp_path / "site")
     pages = [path.read_text() for path in (tmp_path / "site" / "reports").glob("*.html")]
     assert len(pages) == 2
@@ -220,6 +220,7 @@ def test_remote_code_is_never_run(tmp_path: Path) -> None:
     }
     (folder / "config.json").write_text(json.dumps(config))
     (folder / "tokenizer_config.json").write_text(json.dumps(config))
+    (folder / "model.safetensors").touch()
     done = run("audit", f"hf:{folder}", "builtin", "--limit", 3, cwd=tmp_path, typed=b"y\ny\ny\n")
     assert done.is_one_line("cannot be loaded")
     assert not (tmp_path / MARK).exists()
@@ -228,7 +229,7 @@ def test_remote_code_is_never_run(tmp_path: Path) -> None:
 def test_every_loader_that_is_loaded_for_a_folder_says_that_it_only_reads() -> None:
     """A new kind of model runs code or reaches a server until it says otherwise."""
     unsafe = {name for name, entry in parts(ModelPart).items() if not entry.only_reads}
-    assert {"python"} <= unsafe
+    assert {"python", "sklearn", "openai"} <= unsafe
     assert not unsafe & {"hf", "onnx", "bow", "bilstm", "builtin", "uniform", "always"}
 
 

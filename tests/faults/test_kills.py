@@ -24,7 +24,7 @@ pytestmark = [
 @pytest.fixture
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     """No charts: their process has tests of its own."""
-    monkeypatch.setattr("disorder.results.charts.svg", lambda spec: "<svg/>")
+    monkeypatch.setattr("disorder.results.drawing.svg", lambda spec: "<svg/>")
 
 
 def to_the_end(verb: Verb, out: Path, run: Path) -> float:

@@ -249,12 +249,12 @@ def test_a_chart_that_cannot_be_drawn_leaves_the_viewer_running(
 ) -> None:
     from starlette.testclient import TestClient
 
-    from disorder.results import chart_process, charts
+    from disorder.results import drawing
     from disorder.web import run_page
     from disorder.web.viewer_app import viewer_app
 
-    monkeypatch.setattr(chart_process, "CHILD", "import os; os.abort()")
-    monkeypatch.setattr(charts, "drawn_by_child", chart_process.ChartProcess())
+    monkeypatch.setattr(drawing, "CHILD", "import os; os.abort()")
+    monkeypatch.setattr(drawing, "drawn_by_child", drawing.ChartProcess())
     run_page.draw_chart.cache_clear()
     client = TestClient(viewer_app(finished.parent), base_url="http://127.0.0.1")
     id = client.get("/").text.split('href="/run/')[1].split('"')[0].split("?")[0]

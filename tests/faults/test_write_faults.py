@@ -35,7 +35,7 @@ USUAL = (3, 40)
 def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A folder on the failing disk; charts are not drawn, and blocks are small."""
     monkeypatch.setattr(division, "BLOCK", 96)  # several parts
-    monkeypatch.setattr("disorder.results.charts.svg", lambda spec: "<svg/>")
+    monkeypatch.setattr("disorder.results.drawing.svg", lambda spec: "<svg/>")
     monkeypatch.setenv("DISORDER_CACHE", str(tmp_path / "cache"))
     (tmp_path / "disk").mkdir()
     return tmp_path / "disk"

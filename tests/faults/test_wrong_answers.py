@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from disorder.cli import options
+from disorder.cli import folders
 from disorder.errors import BadData, DisorderError
 from disorder.results.run_folder import read_run
 from disorder.store import storage
@@ -68,6 +68,7 @@ class TestOldParts:
     ) -> None:
         old = copied(finished, tmp_path / "old")
         (old / "run.json").unlink()
+        (old / "result.json").unlink()
         with pytest.raises(DisorderError, match=r"holds samples of a run that has no run.json"):
             audit("uniform", "builtin", limit=30, q=4, out=old, cache="off")
 
@@ -235,10 +236,10 @@ class TestTwoWriters:
     ) -> None:
         monkeypatch.chdir(tmp_path)
         with ThreadPoolExecutor(8) as pool:
-            made = list(pool.map(lambda _: options.new_folder("bow", "builtin"), range(40)))
+            made = list(pool.map(lambda _: folders.new_folder("bow", "builtin"), range(40)))
         assert len(set(made)) == 40
         assert all(folder.is_dir() for folder in made)
-        options.remove_empty_folders()
+        folders.remove_empty_folders()
         assert not (tmp_path / "runs").exists()
 
     def test_a_command_that_fails_early_leaves_no_folder(self, tmp_path: Path) -> None:
@@ -321,8 +322,8 @@ class TestGate:
 
     def test_a_key_that_stands_twice_is_damage(self, finished: Path, tmp_path: Path) -> None:
         bad = copied(finished, tmp_path / "bad")
-        text = (bad / "run.json").read_text()
-        (bad / "run.json").write_text('{"status": "done",' + text.lstrip()[1:])
+        text = (bad / "result.json").read_text()
+        (bad / "result.json").write_text('{"status": "done",' + text.lstrip()[1:])
         with pytest.raises(BadData, match="'status' stands twice"):
             read_run(bad)
 

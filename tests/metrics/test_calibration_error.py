@@ -15,8 +15,8 @@ from conftest import outcomes
 from disorder.errors import NothingToMeasure
 from disorder.metrics import measure
 from disorder.metrics.ece import N_BINS, bin_of, calibration_error
-from disorder.predictions import predicted_label
 from disorder.types import Outcomes, Task
+from disorder.types.predictions import predicted_label
 from disorder.verbs.audit.describing import figures
 
 ece = partial(measure, "ece")

@@ -18,7 +18,7 @@ from disorder.metrics.statistics.kinds import (
     conclude_kind,
 )
 from disorder.metrics.statistics.three_ratios import ThreeRatios, three_ratios
-from disorder.results.verdict import NAMES
+from disorder.results.conclusion import NAMES
 from disorder.types import Floats, Ints, Score
 
 LIMITS = KindLimits()

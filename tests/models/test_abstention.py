@@ -19,11 +19,11 @@ from disorder.errors import BadModel
 from disorder.metrics import scores
 from disorder.models import load
 from disorder.models.bow import Bow
-from disorder.models.outputs.calibration import Calibration, calibration_of
-from disorder.models.servers.writing import WrittenReply
-from disorder.predictions import FAILED, Predictions, is_declined, predicted_label
+from disorder.models.outputs import Calibration, calibration_of
+from disorder.models.servers.replies import WrittenReply
 from disorder.store.samples import sample_table
 from disorder.types import Example, Outcomes, Task, Texts
+from disorder.types.predictions import FAILED, Predictions, is_declined, predicted_label
 
 
 class Guard:
@@ -175,13 +175,33 @@ def test_the_temperature_of_a_folder_is_used(tmp_path: Path) -> None:
     Bow(("no", "yes"), weights).save(tmp_path)
     task, spec = Task("t", ("no", "yes")), f"bow:{tmp_path}"
     plain = load(spec, task=task)
-    Calibration(2.0, 0.9).write(tmp_path)
+    Calibration(2.0, 0.7).write(tmp_path)
     cooled = load(spec, task=task)
     assert plain([("word", None)])[0, 1] == pytest.approx(1 / (1 + np.exp(-2)))
     assert cooled([("word", None)])[0, 1] == pytest.approx(1 / (1 + np.exp(-1)))
     assert plain.fingerprint != cooled.fingerprint
     assert any("temperature 2" in note for note in cooled.notes)
-    assert calibration_of(spec) == Calibration(2.0, 0.9)
+    assert calibration_of(spec) == Calibration(2.0, 0.7)
+
+
+def test_the_threshold_of_a_folder_is_used(tmp_path: Path) -> None:
+    weights = np.zeros((2**18, 2))
+    weights[0] = [0.0, 2.0]  # p = 0.881
+    Bow(("no", "yes"), weights).save(tmp_path)
+    task, spec = Task("t", ("no", "yes")), f"bow:{tmp_path}"
+    Calibration().write(tmp_path)
+    never = load(spec, task=task)
+    Calibration(threshold=0.88).write(tmp_path)
+    above = load(spec, task=task)
+    Calibration(threshold=0.9).write(tmp_path)
+    below = load(spec, task=task)
+    assert [model.abstains for model in (never, above, below)] == [False, True, True]
+    assert above.predict_texts([("word", None)]).outcomes.tolist() == ["answered"]
+    found = below.predict_texts([("word", None)])
+    assert found.outcomes.tolist() == ["abstained"]
+    assert predicted_label(found.values).tolist() == [-1]
+    assert len({model.fingerprint for model in (never, above, below)}) == 3
+    assert any("below 0.9" in note for note in below.notes)
 
 
 @pytest.mark.parametrize(

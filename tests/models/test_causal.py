@@ -19,9 +19,8 @@ from disorder.errors import BadModel
 from disorder.models import load
 from disorder.models.causal import CausalModel
 from disorder.models.causal_network import CausalNetwork
-from disorder.models.inputs.seams import common_length, prompt_tokens
+from disorder.models.inputs.prompt_tokens import Stem, common_length, prompt_tokens
 from disorder.models.prompting import Prompt, Shot, prompt_for
-from disorder.models.stems import Stem
 from disorder.types import Texts
 
 torch = pytest.importorskip("torch", reason="needs torch")

@@ -20,8 +20,7 @@ from disorder.data.builtin import TASKS
 from disorder.errors import BadData, BadModel
 from disorder.models import LoadedModel, load
 from disorder.models.bow import Bow, features
-from disorder.models.importance.by_word import BY_GRADIENT, BY_LEAVING_OUT
-from disorder.models.importance.leave_one_out import leave_one_out
+from disorder.models.importance.by_word import BY_GRADIENT, BY_LEAVING_OUT, leave_one_out
 from disorder.transformations.words import split
 from disorder.types import Floats, Pair, Task, Texts
 

@@ -13,7 +13,6 @@ import pytest
 
 from disorder.models.inputs.variants import text_segments
 from disorder.models.loaded_model import LoadedModel
-from disorder.predictions import Predictions
 from disorder.store.prediction_cache import (
     FILE,
     OLDER,
@@ -22,6 +21,7 @@ from disorder.store.prediction_cache import (
     key_of,
 )
 from disorder.types import Floats, Texts
+from disorder.types.predictions import Predictions
 
 
 def keys(n: int, start: int = 0) -> list[bytes]:

@@ -23,7 +23,7 @@ from tokenizers import (
 )
 
 from disorder.errors import DoesNotApply
-from disorder.models.inputs.encoded import EncodedInputs
+from disorder.models.inputs.token_blocks import EncodedInputs
 from disorder.models.inputs.tokens import WordTokens
 from disorder.transformations import parse
 from disorder.transformations.rendering import variant_texts

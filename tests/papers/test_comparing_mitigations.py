@@ -13,12 +13,14 @@ from typing import Any
 import numpy as np
 import pytest
 
+import disorder
 from conftest import pairs
 from disorder.data import read_data
 from disorder.errors import BadSetting, DisorderError, UnknownName
-from disorder.papers.training import chosen_lines, held_out_score, mitigations
+from disorder.papers.training import chosen_lines, gain_lines, held_out_score, mitigations
+from disorder.papers.training.mitigation_scores import model_judge
 from disorder.types import Dataset
-from disorder.verbs.train import TrainedModel, folder_name, train
+from disorder.verbs.train import TrainedModel, folder_name, perturbed_copies, train
 
 pytest.importorskip("torch", reason="needs torch")
 pytest.importorskip("safetensors", reason="needs safetensors")
@@ -45,7 +47,7 @@ def test_the_comparison_counts_abstentions(reviews: Dataset, tmp_path: Path) -> 
     asked: dict[str, Any] = {
         "model": "convnet",
         "settings": SMALL | {"epochs": 3},
-        "on": ["reverse", "drop_least"],
+        "with_": ["reverse", "drop_least"],
         "seeds": 2,
     }
     asked |= {"recipe": ["plain", "threshold", "invalid_class"], "transfer": "invalid_class"}
@@ -62,7 +64,8 @@ def test_the_comparison_counts_abstentions(reviews: Dataset, tmp_path: Path) -> 
     for finding in found:
         assert len(finding.by_seed) == 2
         assert finding.low <= finding.value <= finding.high
-        assert np.mean(finding.by_seed) == pytest.approx(finding.value, abs=1e-5)
+        if not finding.metric.startswith("skill_kept"):  # a ratio of means is no mean of ratios
+            assert np.mean(finding.by_seed) == pytest.approx(finding.value, abs=1e-5)
     abstained, accuracy = (
         values["invalid_class", "", metric, "original", "all"].value
         for metric in ("abstained", "accuracy")
@@ -80,7 +83,7 @@ def test_mitigations_do_not_mix_trainings(tmp_path: Path, jsonl: Callable[..., P
     data = str(jsonl(pairs(40)))
     asked: dict[str, Any] = {
         "model": "convnet",
-        "on": "reverse",
+        "with_": "reverse",
         "seeds": 1,
         "recipe": "invalid_class",
         "settings": SMALL,
@@ -101,14 +104,13 @@ def test_a_grid_trains_every_value_and_held_out_data_chooses(
     data = replace(reviews, examples=reviews.examples[:120])
     asked: dict[str, Any] = {
         "model": plain.spec,
-        "on": "reverse",
+        "with_": "reverse",
         "seeds": 1,
         "settings": {"epochs": 1, "lr": 0.005},
     }
     grid = "entropic:lam=0.001/5,rule=grid"
     found = mitigations(data, data, out=tmp_path / "g", recipe=["plain", grid], **asked)
     folder = tmp_path / "g" / "seed-0"
-    chosen = json.loads((folder / "chosen.json").read_bytes())[grid]
     scores = {
         name: json.loads((folder / folder_name(name, "") / "training.json").read_bytes())["after"][
             "held_out"
@@ -116,8 +118,7 @@ def test_a_grid_trains_every_value_and_held_out_data_chooses(
         for name in ("entropic:lam=0.001,rule=grid", "entropic:lam=5,rule=grid")
     }
     best = max(scores, key=lambda name: scores[name]["accuracy"] + scores[name]["caught"])
-    assert chosen["chosen"] == best
-    [line] = chosen_lines(tmp_path / "g")
+    [line] = chosen_lines(tmp_path / "g", ["plain", grid])
     assert line.startswith(f"seed-0: of {grid} {best} was best on held-out data")
     alone = mitigations(data, data, out=tmp_path / "g", recipe=["plain", best], **asked)
     values = {(f.metric, f.texts): f.value for f in alone if f.mitigation == best}
@@ -126,9 +127,67 @@ def test_a_grid_trains_every_value_and_held_out_data_chooses(
 
 
 def test_a_grid_needs_something_to_choose_by(reviews: Dataset, tmp_path: Path) -> None:
-    asked: dict[str, Any] = {"model": "convnet", "on": "reverse", "seeds": 1}
+    asked: dict[str, Any] = {"model": "convnet", "with_": "reverse", "seeds": 1}
     with pytest.raises(BadSetting, match="lam"):
         mitigations(reviews, reviews, out=tmp_path / "g", recipe="entropic:lam=1/-1", **asked)
     (tmp_path / "training.json").write_text('{"after": {}}')
     with pytest.raises(DisorderError, match="no score on held-out data"):
         held_out_score(tmp_path)
+
+
+def test_a_mitigation_is_compared_with_a_plain_model_that_learned_as_much(
+    reviews: Dataset, tmp_path: Path
+) -> None:
+    test = replace(reviews, examples=reviews.examples[:150])
+    data = replace(reviews, examples=reviews.examples[150:900])
+    asked: dict[str, Any] = {
+        "model": "convnet",
+        "settings": SMALL | {"epochs": 8, "lr": 0.01},
+        "with_": ["reverse"],
+        "seeds": 2,
+        "recipe": ["plain", "threshold", "entropic", "invalid_class"],
+    }
+    found = mitigations(data, test, out=tmp_path / "c", **asked)
+    values = {(f.mitigation, f.metric, f.texts): f for f in found if f.group == "all"}
+    names = list(dict.fromkeys(f.mitigation for f in found))
+    assert names == [*asked["recipe"], "plain, 14 epochs", "plain, 16 epochs"]
+    updates = {name: values[name, "n_updates", "train"].by_seed for name in names}
+    assert updates["threshold"] == updates["plain"], "it learns nothing more"
+    assert updates["plain"] < updates["entropic"] <= updates["plain, 14 epochs"]
+    assert updates["plain"] < updates["invalid_class"] <= updates["plain, 16 epochs"]
+    assert ("plain", "accuracy_difference", "original") not in values
+    pair = ("invalid_class", "plain, 16 epochs")
+    accuracy = [values[name, "accuracy", "original"].value for name in pair]
+    paid = values["invalid_class", "accuracy_difference", "original"]
+    assert paid.value == pytest.approx(accuracy[0] - accuracy[1], abs=1e-5)
+    kept = [values[name, "skill_kept", "all"].value for name in pair]
+    gained = values["invalid_class", "skill_kept_difference", "all"]
+    assert gained.value == pytest.approx(kept[0] - kept[1], abs=1e-5)
+    assert gained.low < gained.value < gained.high
+    lines = gain_lines(found)
+    assert [line.split()[0] for line in lines[:3]] == ["threshold", "entropic", "invalid_class"]
+    assert f"keeps {kept[0]:.2f} of its skill" in lines[2]
+    assert "plain model with as many updates" in lines[3]
+
+
+def test_an_audit_abstains_where_the_comparison_does(reviews: Dataset, tmp_path: Path) -> None:
+    """One folder, one threshold: both verbs abstain on the same texts."""
+    settings = SMALL | {"epochs": 3, "may_abstain": 0.2}
+    trained = train("max_entropy", reviews, model="convnet", out=tmp_path / "m", settings=settings)
+    test = replace(reviews, examples=reviews.examples[:100])
+    judge = model_judge(trained.spec, test.task)
+    turned = perturbed_copies(test.examples, test.task, ["reverse"], seed=0, context=None)
+    run = disorder.audit(
+        trained.spec, test, with_="reverse", q=1, fidelity="paper", out=tmp_path / "r"
+    )
+    outcomes: dict[str, dict[str, str]] = {"original": {}, "reverse": {}}
+    for row in run.samples().to_pylist():
+        outcomes[row["transformation"]][row["example"]] = row["outcome"]
+    for kind, texts in (
+        ("original", [example.texts for example in test.examples]),
+        ("reverse", turned.texts),
+    ):
+        abstains = judge(texts)[0] < 0
+        found = [outcomes[kind][example.id] == "abstained" for example in test.examples]
+        assert abstains.any()
+        assert found == abstains.tolist()

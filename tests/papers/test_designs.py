@@ -66,6 +66,24 @@ def test_a_bag_of_words_loses_nothing_by_perturbed_order(tmp_path: Path) -> None
         assert design.accuracy.n == 30
 
 
+def test_all_models_of_a_seed_learn_from_the_same_examples_in_as_many_updates(
+    tmp_path: Path,
+) -> None:
+    """Texts of one word have no other order: they stay, and are counted."""
+    rows = [
+        {"id": f"{i:03d}", "text": "good" if i % 4 == 0 else "a good film", "label": str(i % 2)}
+        for i in range(80)
+    ]
+    asked: dict[str, Any] = {"model": "convnet", "settings": SMALL, "seeds": 2}
+    found = designs(rows, rows, ["derange", "reverse"], out=tmp_path / "d", **asked)
+    assert {design.n_examples for design in found} == {(72, 72)}
+    assert {design.n_updates for design in found} == {(18, 18)}
+    assert found[0].n_unperturbed == (0, 0)
+    assert all(n > 10 for n in found[1].n_unperturbed)
+    kept = json.loads((tmp_path / "d" / "designs.json").read_text())
+    assert kept[1]["n_updates"] == [18, 18]
+
+
 def test_a_design_is_the_mean_of_its_seeds_over_examples_that_all_have(tmp_path: Path) -> None:
     right = np.array([[1.0, 0.0, 1.0, np.nan], [1.0, 1.0, 1.0, 1.0]])
     plain = np.array([[1.0, 1.0, 1.0, 1.0], [0.0, 1.0, 0.0, 1.0]])
@@ -175,7 +193,7 @@ def test_designs_from_the_command_line(
         "designs",
         data,
         data,
-        "--on",
+        "--with",
         "reverse",
         "--model",
         "bow",

@@ -21,7 +21,7 @@ from disorder.errors import BadSetting, DisorderError, DoesNotApply, MissingPack
 from disorder.papers.translation import trained_translators
 from disorder.papers.translation import translator as thot_translator
 from disorder.papers.translation.training_pairs import PairSelection, choose
-from disorder.store.cache_folder import default_folder
+from disorder.store.storage import default_cache_folder
 from disorder.transformations import parse
 from disorder.transformations.rendering import variant_texts
 from disorder.transformations.words import split
@@ -95,7 +95,7 @@ def cold(monkeypatch: pytest.MonkeyPatch) -> Any:
 
 
 def kept() -> list[Path]:
-    return sorted((default_folder() / "translators").iterdir())
+    return sorted((default_cache_folder() / "translators").iterdir())
 
 
 class TestWhatIsWritten:
@@ -319,7 +319,7 @@ class TestWhatIsKept:
             with pytest.raises(ZeroDivisionError):
                 translated(Given(planted()), "Dog tree.")
         assert kept() == []
-        half_done = default_folder() / "translators" / ".part-left"
+        half_done = default_cache_folder() / "translators" / ".part-left"
         half_done.mkdir()
         assert translated(Given(planted()), "Dog tree.") == "dog-no tree-no ."
 
@@ -334,7 +334,7 @@ class TestWhatIsKept:
             build(pairs, folder)
 
         pairs = choose(iter(planted()), PairSelection("given", 5000, 60, 0))["contradiction", True]
-        kept_as = default_folder() / "translators" / trained_translators._key(pairs)
+        kept_as = default_cache_folder() / "translators" / trained_translators._key(pairs)
         monkeypatch.setattr(trained_translators.thot_translator, "build", slow)
         assert translated(Given(planted()), "Dog tree.") == "dog-no tree-no ."
         assert n_built == [60, 60]

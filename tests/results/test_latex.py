@@ -15,7 +15,7 @@ from disorder.errors import DisorderError, UnknownName
 from disorder.papers.study import latex_table, read_study
 from disorder.results.citations import PAPERS, bibtex, methods_sentence, papers_of
 from disorder.results.comparison_table import latex_tables
-from disorder.results.latex import escaped
+from disorder.results.markup import latex_text
 from disorder.results.run import Record, Run
 from disorder.results.run_tables import latex_table as run_table
 
@@ -28,9 +28,8 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
     folder = tmp_path_factory.mktemp("runs")
     for name in ("builtin", "builtin:bow"):
         out = folder / name.replace(":", "-")
-        disorder.audit(
-            name, "builtin", with_=["derange", "shuffle_ngrams:n=2"], q=5, limit=60, out=out
-        )
+        given = {"with_": ["derange", "shuffle_ngrams:n=2"], "q": 5, "limit": 60}
+        disorder.audit(name, "builtin", out=out, fidelity="paper", **given)
     return folder / "builtin", folder / "builtin-bow"
 
 
@@ -92,7 +91,7 @@ def test_tables_compile(run: Run, runs: tuple[Path, Path], tmp_path: Path) -> No
     comparison = disorder.compare(*runs)
     tables = [run_table(run), run_table(hostile), latex_tables(comparison)]
     sentence = methods_sentence(run).replace("\\citep", "\\cite")
-    log = compiled("\n".join([*tables, sentence, escaped(HOSTILE)]), tmp_path)
+    log = compiled("\n".join([*tables, sentence, latex_text(HOSTILE)]), tmp_path)
     assert "Undefined control sequence" not in log
 
 

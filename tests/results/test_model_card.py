@@ -14,7 +14,7 @@ from markdown_it import MarkdownIt
 
 import disorder
 from conftest import Command
-from disorder.results.markdown import as_text, code
+from disorder.results.markup import markdown_code, markdown_text
 from disorder.results.model_card import HubDataset, eval_results, hub_dataset, model_card
 from disorder.results.run import Run
 from disorder.results.wording import command as command_of
@@ -121,8 +121,8 @@ BRACKETS = ["[a](b)", "[a]", "[x] done", "[^1]: note", "a [b][c]", "![a](b)", "[
 
 @given(st.one_of(st.sampled_from(BRACKETS), st.text("[]()!:^x`*|<&\\ \n", max_size=30)))
 def test_any_text_is_text_on_a_card(text: str) -> None:
-    cells = f"| {as_text(text)} | {code(text, in_table=True)} |"
-    page = f"- {as_text(text)}: {as_text(text)}\n\n| a | b |\n| --- | --- |\n{cells}\n"
+    cells = f"| {markdown_text(text)} | {markdown_code(text, in_table=True)} |"
+    page = f"- {markdown_text(text)}: {markdown_text(text)}\n\n| a | b |\n| --- | --- |\n{cells}\n"
     html = MarkdownIt("commonmark").enable("table").render(page)
     for tag in ("<a", "<img", "<em>", "<strong>"):
         assert tag not in html
@@ -139,7 +139,7 @@ def test_any_text_is_text_on_a_card(text: str) -> None:
 @example(text=" `a| ")
 @example(text="www.a.b|*c*")
 def test_code_is_shown_as_it_is(text: str, *, in_table: bool) -> None:
-    cell = code(text, in_table=in_table)
+    cell = markdown_code(text, in_table=in_table)
     page = f"| a |\n| --- |\n| {cell} |\n" if in_table else f"- {cell} is it\n"
     html = MarkdownIt("commonmark").enable("table").render(page)
     [shown] = re.findall("<code>(.*?)</code>", html)
@@ -148,7 +148,7 @@ def test_code_is_shown_as_it_is(text: str, *, in_table: bool) -> None:
 
 
 def test_code_is_one_line() -> None:
-    assert code("a\n\nb\r\nc") == "`a b␍ c`"
+    assert markdown_code("a\n\nb\r\nc") == "`a b␍ c`"
 
 
 def test_the_card_of_a_dataset_is_read_by_the_hub(tmp_path: Path) -> None:

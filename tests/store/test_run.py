@@ -15,7 +15,6 @@ from conftest import pairs
 from disorder.errors import BadData, DisorderError, UnknownName
 from disorder.results.run import Run
 from disorder.results.run_folder import read_run
-from disorder.results.terminal import caveat_lines
 from disorder.store.sample_parts import SampleParts
 from disorder.verbs.audit import audit, division, resume
 
@@ -31,6 +30,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
         [row | {"genre": "news" if i % 2 else "chat"} for i, row in enumerate(pairs(24))],
         q=4,
         with_=["derange", "reverse"],
+        fidelity="paper",
         group_by="genre",
         cache="off",
         out=folder,
@@ -183,7 +183,7 @@ class TestNotebook:
         assert [f"caveat: {text}" for text in run.caveats] == repr(run).splitlines()[
             -len(run.caveats) :
         ]
-        assert caveat_lines(run) == [f"caveat: {text}" for text in run.caveats]
+        assert run.result.caveats == run.caveats
 
 
 class TestResume:
@@ -192,6 +192,7 @@ class TestResume:
     ) -> None:
         monkeypatch.setattr(division, "BLOCK", 40)  # parts of 10 examples with 4 variants
         settings: dict[str, Any] = {"q": 4, "with_": "derange", "cache": "off"}
+        settings |= {"fidelity": "paper"}
         run = audit("uniform", pairs(30), out=tmp_path / "run", **settings)
         parts = sorted(path.name for path in (tmp_path / "run" / "samples").glob("*.parquet"))
         assert len(parts) == 1 + 3
@@ -219,8 +220,8 @@ class TestResume:
 
 
 def _unfinish(folder: Path) -> None:
-    """Leave run.json as a killed run leaves it."""
-    path = folder / "run.json"
+    """Leave result.json as a killed run leaves it."""
+    path = folder / "result.json"
     state = json.loads(path.read_text(encoding="utf-8"))
     state |= {"status": "started", "scores": [], "profile": {}}
     path.write_text(json.dumps(state), encoding="utf-8")

@@ -10,10 +10,10 @@ import pyarrow as pa
 import pytest
 
 from disorder.errors import BadData, DisorderError
-from disorder.predictions import Predictions
 from disorder.store.sample_parts import SampleParts
 from disorder.store.samples import SCHEMA, no_answers_of, sample_table
 from disorder.types import Example
+from disorder.types.predictions import Predictions
 from disorder.verbs.audit import audit, resume
 from disorder.verbs.compare import FinishedRun
 
@@ -54,9 +54,10 @@ def test_parts_of_an_older_version_are_read_in_todays_columns(tmp_path: Path) ->
 
 def test_an_unfinished_run_of_an_older_version_is_not_resumed(tmp_path: Path) -> None:
     folder = tmp_path / "run"
-    audit("uniform", "builtin", limit=5, q=2, with_="derange", cache="off", out=folder)
-    state = json.loads((folder / "run.json").read_text())
-    (folder / "run.json").write_text(json.dumps(state | {"status": "started"}))
+    given = {"limit": 5, "q": 2, "with_": "derange", "fidelity": "paper", "cache": "off"}
+    audit("uniform", "builtin", out=folder, **given)
+    state = json.loads((folder / "result.json").read_text())
+    (folder / "result.json").write_text(json.dumps(state | {"status": "started"}))
     journal = folder / "samples" / "journal.jsonl"
     entries = [json.loads(line) for line in journal.read_text().splitlines()]
     for entry in entries:
@@ -65,7 +66,7 @@ def test_an_unfinished_run_of_an_older_version_is_not_resumed(tmp_path: Path) ->
     journal.write_text("".join(json.dumps(entry) + "\n" for entry in entries))
     with pytest.raises(DisorderError, match="was begun by an earlier version"):
         resume(folder)
-    (folder / "run.json").write_text(json.dumps(state))
+    (folder / "result.json").write_text(json.dumps(state))
     assert FinishedRun.open(folder).outcomes("derange") is not None
 
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from conftest import RunContext, example
 from disorder.errors import BadSetting, DoesNotApply, MissingData, MissingPackage
-from disorder.models.inputs.chunks import chunks_of
+from disorder.models.inputs.token_blocks import chunks_of
 from disorder.registry import TransformationPart, parts
 from disorder.transformations import parse
 from disorder.transformations.rendering import render, variant_texts

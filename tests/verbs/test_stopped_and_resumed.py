@@ -11,9 +11,8 @@ import numpy as np
 import pytest
 
 import disorder
-from disorder.results.exhibits import Figure, Table
-from disorder.store.kept import ARRAYS, JOURNAL, records
-from disorder.store.store import UNFINISHED, Store
+from disorder.results.result import Figure, Table
+from disorder.store.store import ARRAYS, JOURNAL, UNFINISHED, Store, records
 from disorder.types import Score
 from disorder.verbs.explain import Explained
 from disorder.verbs.sanity.trials import Trials

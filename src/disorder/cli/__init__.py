@@ -19,13 +19,12 @@ from disorder.cli import (
     board,
     compare,
     explain,
+    folders,
     gate,
     human,
-    options,
     perturb,
     plan,
     report,
-    resuming,
     sanity,
     train,
     view,
@@ -95,7 +94,7 @@ app.command(
     "train",
     examples=(
         "disorder train plain train.jsonl --model hf:FOLDER --set epochs=3",
-        "disorder train max_entropy mnli:train --model bilstm --on derange",
+        "disorder train max_entropy mnli:train --model bilstm --with derange",
     ),
 )(train.train)
 
@@ -144,11 +143,11 @@ def main(arguments: list[str] | None = None) -> None:
     _take_termination_for_an_interrupt()
     open_missing_streams()
     degrade_streams()
-    resuming.start(arguments)
+    folders.start(arguments)
     try:
         code = _run(arguments)
     finally:
-        options.remove_empty_folders()
+        folders.remove_empty_folders()
     sys.exit(code)
 
 
@@ -169,9 +168,9 @@ def _run(arguments: list[str] | None) -> int:
         return code
     except (DisorderError, typer.TyperException) as error:
         told = error.format_message() if isinstance(error, typer.TyperException) else str(error)
-        return _fail(told, resuming.advice() if isinstance(error, CannotWrite) else "")
+        return _fail(told, folders.advice() if isinstance(error, CannotWrite) else "")
     except (KeyboardInterrupt, typer.Abort):
-        print_text(f"\nstopped; {resuming.advice() or resuming.AGAIN}", is_error=True)
+        print_text(f"\nstopped; {folders.advice() or folders.AGAIN}", is_error=True)
         # Where the interrupt came while a string was executed (as dataclasses do), CPython ends
         # `python -m disorder` by the signal, whatever the exit code, unless another is executed.
         exec("")
@@ -185,7 +184,7 @@ def _run(arguments: list[str] | None) -> int:
         if error.errno is None:
             return _bug()
         where = f"{error.filename}: " if error.filename is not None else ""
-        return _fail(f"{where}{error.strerror}", resuming.advice())
+        return _fail(f"{where}{error.strerror}", folders.advice())
     except BaseException:  # a library that calls sys.exit or panics, too: 1 would mean a gate
         return _bug()
 

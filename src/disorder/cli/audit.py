@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, cast
 
 from disorder.cli import options as o
+from disorder.cli.folders import new_folder, resumable
 from disorder.cli.output import console as new_console
 from disorder.cli.output import output_may_be_unread, print_json, print_text
-from disorder.cli.resuming import resumable
 from disorder.requests.audit import AuditOptions, AuditOutput, ResumeOptions
-from disorder.requests.option import declared_in
+from disorder.requests.option import command_line, declared_in
 
 if TYPE_CHECKING:
     from disorder.results.run import Run
@@ -36,24 +36,35 @@ def audit(
     if output["dry_run"]:
         return _previewed(named, data or "builtin", options)
     resumed = output["resume"]
-    folder = resumed or output["out"] or str(o.new_folder(named, data or "builtin"))
+    folder = resumed or output["out"] or str(new_folder(named, data or "builtin"))
     if resumed is None:
         run = _audited(named, data or "builtin", folder, options)
     else:
         run = _resumed(folder, model, data, options)
-    if output["as_json"]:
-        print_json(run.model_dump())
-    else:
-        from disorder.results.terminal import show
+    from disorder.results.wording import spent
 
-        show(run, new_console(), folder=folder, profile=output["profile"])
+    if output["as_json"]:
+        print_json(run.result.as_data())
+    else:
+        show_run(run, folder, is_all=output["every"])
+        if output["profile"]:
+            print_text("\n".join(spent(run)))
     return _ruled(run, is_shown=not output["as_json"]) if run.gate else 0
+
+
+def show_run(run: Run, folder: str, *, is_all: bool) -> None:
+    """Print a run on one screen, or all of it."""
+    from disorder.results.terminal import show_result
+
+    written = [f"Report: {folder}/report.html"]
+    if not is_all:
+        written.append(f"everything else: {command_line('report', folder, '--all')}")
+    show_result(run.result, new_console(), written, is_all=is_all)
 
 
 def _ruled(run: Run, *, is_shown: bool) -> int:
     """Print the decision of --fail-if; exit code 1 where it failed."""
-    from disorder.results.decision import Decision
-    from disorder.results.gate import lines
+    from disorder.results.gate import Decision, lines
 
     decision = Decision.model_validate(run.gate)
     with output_may_be_unread():

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from disorder.cli.files import write
+from disorder.cli.folders import write
 from disorder.cli.output import console as new_console
 from disorder.cli.output import print_json, print_text
 from disorder.requests.runs import CompareOptions, CompareOutput

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from disorder.cli.files import write
+from disorder.cli.folders import write
 from disorder.cli.output import output_may_be_unread, print_json, print_text
 from disorder.requests.runs import GateOptions, GateOutput
 
@@ -22,18 +22,17 @@ def gate(
 
     A rule is [TRANSFORMATION:]SCORE[[GROUP]] < or > NUMBER: "skill_kept > 0.8",
     "derange:wos[needs=order] < 0.3", "original:accuracy < 0.8", "*:agreement > 0.9" (under every
-    transformation). It is decided on the interval, see --on. Exit code 2: a rule cannot be decided
-    (bad rule, score not measured).
+    transformation). It is decided on the interval; where that includes the limit it is UNDECIDED,
+    with exit code 0 unless --undecided fail. Exit code 2: bad rule, or score not measured.
     """
-    from disorder.results.badge import svg
-    from disorder.results.gate import junit_xml, lines, notes, summary
+    from disorder.results.gate import badge_svg, junit_xml, lines, notes, summary
     from disorder.verbs.gate import gate as start
 
     decision = start(run, output["fail_if"], **options)
     for option, path, text in (
         ("--junit", output["junit"], junit_xml),
         ("--markdown", output["markdown"], summary),
-        ("--badge", output["badge"], svg),
+        ("--badge", output["badge"], badge_svg),
     ):
         if path is not None:
             write(option, Path(path), text(decision))

@@ -213,7 +213,7 @@ def _transformation_facts(entry: TransformationPart, paper: str) -> Iterator[str
 
 def _applies_to(entry: TransformationPart) -> str:
     if entry.perturbs == "shots":
-        return "the examples of a prompt (--break shots)"
+        return "the examples of a prompt (--on shots)"
     return "single texts and pairs" if entry.single else "pairs"
 
 

@@ -19,7 +19,7 @@ from rich.table import Column
 from rich.text import Text
 
 from disorder.cli.output import console, print_text
-from disorder.steps import OVERALL, stage_text, step_text
+from disorder.results.progress import OVERALL, stage_text, step_text
 
 EVERY = 10.0  # seconds between plain lines
 

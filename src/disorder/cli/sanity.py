@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 from disorder.cli import options as o
+from disorder.cli.folders import new_folder, resumable
 from disorder.cli.output import console as new_console
 from disorder.cli.output import print_json
-from disorder.cli.resuming import resumable
 from disorder.requests.sanity import SanityOptions, SanityOutput
 
 
@@ -22,13 +22,13 @@ def sanity(data: o.SomeData, *, options: SanityOptions, output: SanityOutput) ->
     from disorder.store.store import UNFINISHED
     from disorder.verbs.sanity import sanity as run_checks
 
-    folder = Path(output["out"] or o.new_folder("sanity", data))
+    folder = Path(output["out"] or new_folder("sanity", data))
     with resumable(folder, UNFINISHED), Bar() as bar:
         found = run_checks(data, out=folder, progress=bar, **options)
     if output["as_json"]:
         print_json(found.result.as_data())
         return
-    from disorder.results.terminal_result import show_result
+    from disorder.results.terminal import show_result
 
     written = [
         f"Report: {folder}/report.html",

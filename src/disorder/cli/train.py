@@ -7,19 +7,16 @@ from typing import TYPE_CHECKING, Annotated, cast
 
 import typer
 
-from disorder.cli import options as o
+from disorder.cli.folders import new_folder, resumable
 from disorder.cli.output import console as new_console
 from disorder.cli.output import print_json
-from disorder.cli.resuming import resumable
 from disorder.errors import DisorderError
-from disorder.requests.commands import changed, command_line
-from disorder.requests.option import declared_in
+from disorder.requests.option import changed, command_line, declared_in
 from disorder.requests.train import AsksOptions, TrainOptions, TrainOutput
 
 if TYPE_CHECKING:
-    from rich.console import Console
-
     from disorder.verbs.train import TrainedModel
+    from disorder.verbs.train.before_after import BeforeAndAfter
 
 Recipe = Annotated[str | None, typer.Argument(help="Recipe: plain, … (disorder list recipes)")]
 TrainData = Annotated[
@@ -36,11 +33,11 @@ def train(
 ) -> None:
     """Train a model on DATA by RECIPE.
 
-    The folder it leaves can be audited at once. `--on T` trains on perturbed texts; a killed
+    The folder it leaves can be audited at once. `--with T` trains on perturbed texts; a killed
     training is resumed with `--resume DIR`. Several GPUs: accelerate launch -m disorder train ...
     """
     from disorder.cli.progress import EpochBar
-    from disorder.cli.training_summary import show_training
+    from disorder.cli.training_summary import show_audits, show_training
     from disorder.verbs.train import is_first_process
     from disorder.verbs.train import resume as resume_training
     from disorder.verbs.train import train as start_training
@@ -56,7 +53,7 @@ def train(
             "train needs a recipe and data, for instance: disorder train plain builtin:nli:train"
         )
     network = options.get("model", declared_in(TrainOptions)["model"].default)
-    folder = Path(resumed or output["out"] or o.new_folder(network, data or "", "models"))
+    folder = Path(resumed or output["out"] or new_folder(network, data or "", "models"))
     again = cast("AsksOptions", {k: v for k, v in options.items() if k not in named})
     command = command_line("train", "--resume", folder, *changed(AsksOptions, again))
     with resumable(folder, "training.json", command), EpochBar() as bar:
@@ -66,33 +63,19 @@ def train(
             trained = start_training(recipe, data, out=folder, progress=bar, **options)
     if not is_first_process():
         return
-    if output["as_json"]:
-        print_json(trained.record)
-        return
     console = new_console()
-    show_training(trained, console)
-    if output["audit"] is not None:
-        _audit_before_and_after(trained, output["audit"], console)
+    if not output["as_json"]:
+        show_training(trained, console)
+    audits = None if output["audit"] is None else _audited(trained, output["audit"])
+    if output["as_json"]:
+        print_json(trained.record | ({} if audits is None else {"audit": audits.as_data()}))
+    elif audits is not None:
+        show_audits(audits, console)
 
 
-def _audit_before_and_after(trained: TrainedModel, data: str, console: Console) -> None:
-    """The same audit of the starting model, if that is a trained one, and of the trained model."""
+def _audited(trained: TrainedModel, data: str) -> BeforeAndAfter:
     from disorder.cli.progress import Bar
-    from disorder.cli.tables import print_line
-    from disorder.cli.training_summary import show_audits
-    from disorder.verbs.audit import audit
+    from disorder.verbs.train.before_after import audit_training
 
-    request = trained.record["request"]
-    settings = {name: request[name] for name in ("seed", "columns", "task", "data_dir")}
-    specs = {"before": request["model"], "after": trained.spec}
-    if ":" not in specs["before"]:
-        del specs["before"]  # a network from scratch
-    runs = {}
-    for when, spec in specs.items():
-        out = trained.folder / f"audit-{when}"
-        try:
-            with Bar() as bar:
-                runs[when] = audit(spec, data, out=out, progress=bar, **settings)
-        except DisorderError as error:
-            print_line(console, f"no audit {when} training: {error}")
-    show_audits(runs, console)
+    with Bar() as bar:
+        return audit_training(trained, data, progress=bar)

@@ -14,19 +14,22 @@ if TYPE_CHECKING:
 
     from disorder.results.run import Run
     from disorder.verbs.train import TrainedModel
+    from disorder.verbs.train.before_after import BeforeAndAfter
 
 
 def show_training(trained: TrainedModel, console: Console) -> None:
     """Print the summary of a training."""
+    from disorder.verbs.train import learned_nothing
+
     record = trained.record
     after = record["after"]
-    lines = [_dev_score(trained), _speed(record)]
+    lines = [_dev_score(trained), learned_nothing(record), _speed(record)]
     for spec, reasons in record["skips"].items():
         for reason, n in reasons.items():
             lines.append(f"{spec}: {n:,} training examples left out ({reason})")
     lines += [*_span_scores(after), *_predictions(after), *_calibration(after)]
     lines.append(f"\nNext: disorder audit {trained.spec} {_audit_data(record)}")
-    for line in lines:
+    for line in filter(None, lines):
         print_line(console, line)
 
 
@@ -100,18 +103,23 @@ def _audit_data(record: Mapping[str, Any]) -> str:
     return data.removesuffix(":train") if ":" in data else data
 
 
-def show_audits(runs: Mapping[str, Run], console: Console) -> None:
-    """The scores of the audits before and after training, one row per score."""
+def show_audits(audits: BeforeAndAfter, console: Console) -> None:
+    """The scores of the audits before and after training, one row per score; then in a sentence
+    what changed.
+    """
     from disorder.results.grid import Grid
-    from disorder.results.terminal_table import print_table
+    from disorder.results.terminal import print_table
 
+    named = {"before": audits.before, "after": audits.after}
+    runs = {when: run for when, run in named.items() if run is not None}
     rows = [["transformation", "score", *(f"{when} training" for when in runs)]]
-    last = runs.get("after")
-    for record in last.scores if last else ():
+    for record in audits.after.scores:
         if record.group == "all" and not record.metric.startswith("omega@"):
             cells = [_audit_score(run, record) for run in runs.values()]
             rows.append([record.transformation, record.metric, *cells])
     print_table(console, Grid.of_texts(rows, n_names=2))
+    for line in filter(None, (audits.reason, audits.sentence)):
+        print_line(console, line)
 
 
 def _audit_score(run: Run, record: Any) -> str:

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import json
 import logging
 import math
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from hashlib import blake2b
 from typing import Any
 
-from disorder.data.answer_spans import answers_of, as_question
-from disorder.data.usual_columns import guessed_columns, in_words
+from disorder.data.columns import answers_of, as_question, guessed_columns, in_words
 from disorder.errors import BadData, option
+from disorder.registry import TaskPart
+from disorder.tasks import LETTERS, TaskRow, fits, recognised, said
 from disorder.types import Example
 
 SourceRow = tuple[str, Mapping[str, Any]]  # where it is ("line 3"), and its columns
@@ -36,6 +38,8 @@ class ExampleReader:
     columns: Mapping[str, str] = field(default_factory=dict)
     label_names: Sequence[str] = ()
     group_by: Sequence[str] = ()
+    task: TaskPart | None = None  # a form of data other than texts with labels
+    is_known: bool = False  # the task is, so that columns need not show it
     skipped: Counter[str] = field(default_factory=Counter)
     _seen: dict[str, tuple[bytes, str]] = field(default_factory=dict)
     _is_pair: bool | None = None
@@ -44,10 +48,52 @@ class ExampleReader:
     def examples(self, rows: Iterable[SourceRow]) -> Iterator[Example]:
         """The usable rows, in the order they come."""
         for where, raw in rows:
-            row = self._renamed(raw, where)
-            example = self._example(row, where)
+            if not self.is_known:
+                self.is_known = True
+                self._recognise(raw)
+            if self.task is not None:
+                example = self._task_example(self.task, raw, where)
+            else:
+                example = self._example(self._renamed(raw, where), where)
             if example is not None and self._is_new(example, where):
                 yield example
+
+    def _recognise(self, raw: Mapping[str, Any]) -> None:
+        """Find out from the first row whether the data has another form than texts with labels."""
+        if not isinstance(raw, Mapping) or {"text_a", "label"} <= {*raw, *self.columns.values()}:
+            return
+        row = self._with_own_names(raw)
+        self.task = recognised(row)
+        if self.task is not None:
+            logger.info("%s: %s", self.source, said(self.task, row))
+
+    def _with_own_names(self, raw: Mapping[str, Any]) -> dict[str, Any]:
+        """A row with the columns that the user named under the names that were given them."""
+        row = {key: value for key, value in raw.items() if key not in self.columns}
+        return row | {new: raw[old] for old, new in self.columns.items() if old in raw}
+
+    def _task_example(self, entry: TaskPart, raw: Mapping[str, Any], where: str) -> Example | None:
+        if not isinstance(raw, Mapping):
+            raise BadData(
+                f"{self.source}, {where}: expected an object with columns, got {type(raw).__name__}"
+            )
+        row = self._with_own_names(raw)
+        if not fits(entry, row):
+            wanted = "; ".join(" or ".join(names) for names in entry.columns)
+            raise BadData(
+                f"{self.source}, {where}: {entry.title} needs the columns {wanted}; it has "
+                f"{_names(row)}"
+            )
+        try:
+            found: TaskRow = entry.function(row)
+        except BadData as error:
+            raise BadData(f"{self.source}, {where}: {error}") from None
+        reason = _unusable(found)
+        if reason:
+            self.skipped[reason] += 1
+            return None
+        groups = {column: self._group(row, column, where) for column in self.group_by}
+        return _example_of(found, self._name(row), {**groups, **found.groups})
 
     def _renamed(self, raw: Mapping[str, Any], where: str) -> dict[str, Any]:
         if not isinstance(raw, Mapping):
@@ -128,7 +174,7 @@ class ExampleReader:
         return str(row[column])
 
     def _is_new(self, example: Example, where: str) -> bool:
-        content = _content(example.text_a, example.text_b, example.label)
+        content = _content_of(example)
         before = self._seen.setdefault(example.id, (content, where))
         if before[1] == where:
             return True
@@ -166,6 +212,42 @@ class ExampleReader:
         return text
 
 
+def _texts_of(found: TaskRow) -> tuple[str, ...]:
+    if found.choice is None:
+        return found.pair or ()
+    return (found.choice.question, *found.choice.options)
+
+
+def _unusable(found: TaskRow) -> str:
+    """Why a row of a task is left out; empty where it is not."""
+    texts = _texts_of(found)
+    if found.answer is None:
+        return NO_LABEL_REASON
+    if not all(map(_has_words, texts)):
+        return EMPTY_REASON
+    if max(map(len, texts)) > LONGEST:
+        return LONG_REASON
+    return "" if _is_valid(*texts) else INVALID_REASON
+
+
+def _example_of(found: TaskRow, name: str, groups: Mapping[str, str]) -> Example:
+    if found.choice is None:
+        assert found.pair is not None
+        example = Example(name, *found.pair, "good", groups)
+    else:
+        label = LETTERS[int(found.answer or 0)]
+        example = Example(name, found.choice.question, None, label, groups, choice=found.choice)
+    return example if name else replace(example, id=_content_of(example).hex()[:12])
+
+
+def _content_of(example: Example) -> bytes:
+    """A hash of what an example asks, without its id."""
+    if example.choice is None:
+        return _content(example.text_a, example.text_b, example.label)
+    asked = json.dumps([example.choice.ask, *example.choice.options])
+    return _content(example.text_a, asked, example.label)
+
+
 def _unknown_target(column: str, target: str) -> str:
     given = option("columns", f"{column}={target}")
     message = f"{given}: a column can be {', '.join(TARGETS)}, not {target!r}"
@@ -192,7 +274,10 @@ def _is_valid(*texts: str) -> bool:
 
 def _content(text_a: str, text_b: str | None, label: str) -> bytes:
     parts = [text_a, "\0" if text_b is None else "\1" + text_b, label]
-    return blake2b("\0".join(parts).encode("utf-8", "surrogatepass"), digest_size=16).digest()
+    key = "\0".join(parts)
+    if "\0" in f"{text_a}{text_b or ''}{label}":  # which could pass for the border between two
+        key = f"\2{[len(part) for part in parts]}{key}"
+    return blake2b(key.encode("utf-8", "surrogatepass"), digest_size=16).digest()
 
 
 def _names(row: Mapping[str, Any]) -> str:

@@ -15,9 +15,8 @@ from typing import IO, Any
 
 from disorder.data.examples import SourceRow
 from disorder.errors import BadData
-from disorder.parquet_size import check_file
 from disorder.registry import data
-from disorder.untrusted_files import RepeatedKey, check_regular_file, reason, unique_keys
+from disorder.safe_io import RepeatedKey, check_file, check_regular_file, reason, unique_keys
 
 MAX_FIELD = 2**31 - 1
 BOM = b"\xef\xbb\xbf"

@@ -9,8 +9,8 @@ from typing import Any
 
 from disorder.data.examples import SourceRow
 from disorder.errors import BadData, MissingPackage
-from disorder.hub import hub_access
 from disorder.registry import data
+from disorder.store.hub import hub_access
 
 PAIRS = (
     ("premise", "hypothesis"),

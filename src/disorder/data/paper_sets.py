@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 
 from disorder.data.examples import SourceRow
 from disorder.data.hf import hf
-from disorder.registry import DataPart, Split, register
+from disorder.registry import Split, data
 from disorder.types import Task
 
 XNLI_LANGUAGES = (
@@ -47,18 +47,11 @@ def named_set(
         return hf(f"{hub}:{chosen.hub}")
 
     rows.__doc__ = about
-    register(
-        DataPart(
-            name=task.name,
-            function=rows,
-            form=f"{task.name}:{'|'.join(splits)}",
-            needs="datasets",
-            task=task,
-            hub=hub,
-            splits=splits,
-            default_split=default,
-        )
+    form = f"{task.name}:{'|'.join(splits)}"
+    enter = data(
+        form=form, needs="datasets", task=task, hub=hub, splits=splits, default_split=default
     )
+    enter(rows)
 
 
 named_set(
@@ -151,20 +144,14 @@ named_set(
 )
 
 
+@data(
+    form=f"xnli:{'|'.join(XNLI_LANGUAGES)}",
+    needs="datasets",
+    task=lambda split: nli_task("xnli", language=split or "en"),
+    hub="facebook/xnli",
+    splits={code: Split("validation", (f"dev_{code}",)) for code in XNLI_LANGUAGES},
+    default_split="en",
+)
 def xnli(split: str = "en") -> Iterator[SourceRow]:
     """XNLI (Conneau et al., 2018): the same inference in fifteen languages, by language."""
     return hf(f"facebook/xnli/{split}:validation")
-
-
-register(
-    DataPart(
-        name="xnli",
-        function=xnli,
-        form=f"xnli:{'|'.join(XNLI_LANGUAGES)}",
-        needs="datasets",
-        task=lambda split: nli_task("xnli", language=split or "en"),
-        hub="facebook/xnli",
-        splits={code: Split("validation", (f"dev_{code}",)) for code in XNLI_LANGUAGES},
-        default_split="en",
-    )
-)

@@ -1,25 +1,45 @@
-"""Reading data: from rows to datasets of examples, whole, by language or one by one."""
+"""Reading data: from rows to datasets of examples, whole, by language or one by one; and which of
+them are used, in which order and groups, whatever the order of the rows.
+"""
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from hashlib import blake2b
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 from disorder.data.examples import ExampleReader, SourceRow
 from disorder.data.sources import DataSource, open_source
 from disorder.data.tasks import guess_task, is_number, known_tasks, same_number_twice
-from disorder.errors import BadData, UnknownName, option
-from disorder.languages import AUTO, DetectedLanguage, detect, language_code, sampled
-from disorder.registry import DataPart, parts
+from disorder.errors import BadData, DisorderError, UnknownName, option
+from disorder.languages import (
+    AUTO,
+    UNSPACED_LANGUAGES,
+    DetectedLanguage,
+    detect,
+    language_code,
+    sampled,
+    segments,
+)
+from disorder.randomness import digest
+from disorder.registry import DataPart, TaskPart, parts
 from disorder.requests.keywords import takes_options
 from disorder.specs import listed, parse_pairs, split_spec
-from disorder.types import Dataset, Example, Task
+from disorder.tasks import LETTERS
+from disorder.types import Bools, Dataset, Example, Task
 
+LABELS = "labels"  # the task of texts with fixed labels, whatever other columns there are
 LANGUAGE_COLUMN = "language"  # that says of each row which one it is in
+MAX_GROUPS = 100
+ENOUGH = 20  # examples before a label counts as rare
 
 
 @takes_options()
@@ -102,7 +122,9 @@ def _dataset(source: DataSource, reader: ExampleReader, title: str, named: str |
     examples = sorted(reader.examples(source.rows), key=lambda example: example.id)
     if not examples:
         raise BadData(f"{title}: no example can be used{_because(reader.skipped)}")
-    known = source.task or _guessed_task(title, examples, name=source.name)
+    known = source.task or _guessed_task(
+        title, examples, name=source.name, of=reader.task if reader.task else None
+    )
     for example in examples:
         check_label(title, known, example)
     found = detected_language(examples, named or source.language)
@@ -116,7 +138,11 @@ def _dataset(source: DataSource, reader: ExampleReader, title: str, named: str |
     )
 
 
-def _guessed_task(title: str, examples: Sequence[Example], *, name: str = "") -> Task:
+def _guessed_task(
+    title: str, examples: Sequence[Example], *, name: str = "", of: TaskPart | None = None
+) -> Task:
+    if of is not None:
+        return _task_of(of, name or title, examples)
     found = guess_task(
         name or title,
         {example.label for example in examples},
@@ -125,6 +151,14 @@ def _guessed_task(title: str, examples: Sequence[Example], *, name: str = "") ->
     )
     check_distinct(title, found)
     return found
+
+
+def _task_of(entry: TaskPart, name: str, examples: Sequence[Example]) -> Task:
+    """The task of data of another form than texts with labels."""
+    if entry.scored == "pair":
+        return Task(name, ("good", "bad"), "both", kind="pair")
+    most = max(len(example.choice.options) for example in examples if example.choice is not None)
+    return Task(name, LETTERS[:most], "a", kind="choice")
 
 
 def named_language(language: str) -> str | None:
@@ -171,6 +205,8 @@ def fingerprint(examples: Sequence[Example]) -> str:
         fields = [example.id, example.text_a, example.text_b, example.label]
         if example.answers is not None:
             fields.append(str(example.answers))
+        if example.choice is not None:
+            fields += [example.choice.ask, *example.choice.options]
         hashed.update(len(fields).to_bytes(8, "little"))
         # each with its length, so that no text can pass for the border between two
         for text in fields:
@@ -207,15 +243,18 @@ def _open(
     group_by: Sequence[str],
 ) -> tuple[DataSource, ExampleReader]:
     source = open_source(spec, data_dir)
+    of = None
     if task is not None:
         known = known_tasks()
-        if task not in known:
-            raise UnknownName("task", task, known)
-        source = replace(source, task=known[task])
+        of = parts(TaskPart).get(task)
+        if of is None and task != LABELS and task not in known:
+            raise UnknownName("task", task, {LABELS: None, **parts(TaskPart), **known})
+        source = replace(source, task=known.get(task))
     names = source.task.labels if source.task else ()
     title = spec if isinstance(spec, str) else source.name
     groups = [*dict.fromkeys([*source.group_by, *listed(group_by)])]
-    return source, ExampleReader(title, column_names(columns), names, groups)
+    is_known = task is not None or source.task is not None
+    return source, ExampleReader(title, column_names(columns), names, groups, of, is_known)
 
 
 def column_names(columns: Mapping[str, str] | str | None) -> dict[str, str]:
@@ -230,3 +269,123 @@ def column_names(columns: Mapping[str, str] | str | None) -> dict[str, str]:
 def _because(skipped: Mapping[str, int]) -> str:
     reasons = ", ".join(f"{count} with {reason}" for reason, count in sorted(skipped.items()))
     return f" ({reasons})" if reasons else " (it is empty)"
+
+
+def select(
+    data: Any,
+    *,
+    columns: Mapping[str, str] | str | None = None,
+    data_dir: str | Path | None = None,
+    task: str | None = None,
+    language: str = AUTO,
+    group_by: Sequence[str] = (),
+    limit: int | None = None,
+    seed: int = 0,
+    is_shuffled: bool = False,
+) -> Dataset:
+    """A dataset, with at most `limit` of its examples, drawn at random by `seed`.
+
+    `data` is a `Dataset`, or what `read_data` takes, with the same settings. Examples are sorted by
+    id; `is_shuffled` puts them in random order, so that any first part of them is a random one.
+    """
+    dataset = data
+    if isinstance(data, Dataset):
+        named = None if language == AUTO else language
+        _check_unread(columns=columns, task=task, language=named, group_by=group_by)
+    else:
+        dataset = read_data(
+            data,
+            columns=columns,
+            data_dir=data_dir,
+            task=task,
+            language=language,
+            group_by=group_by,
+        )
+
+    def key(example: Example) -> bytes | str:
+        return digest(seed, "order", example.id) if is_shuffled else example.id
+
+    ordered = replace(dataset, examples=sorted(dataset.examples, key=key))
+    selected = _limited(ordered, limit, seed)
+    _check_groups(selected)
+    return selected
+
+
+def _check_unread(**given: object) -> None:
+    """Raise on a setting of reading where the data was read already."""
+    for name, value in given.items():
+        if value:
+            raise DisorderError(
+                f"{name}={value!r} is for reading data, and this is a Dataset, which was read "
+                f"already: read_data(…, {name}=…)"
+            )
+
+
+def vocabulary(dataset: Dataset) -> list[str]:
+    """The words of letters in the data, in alphabetical order; Chinese ones by character."""
+    texts = (text for example in dataset.examples for text in example.texts if text)
+    words = partial(_words_of, language=dataset.task.language)
+    return sorted({found.lower() for text in texts for found in words(text)})
+
+
+def _words_of(text: str, *, language: str) -> list[str]:
+    if language == "zh":
+        return re.findall(r"[^\W\d_]", text)
+    if language not in UNSPACED_LANGUAGES:
+        return re.findall(r"[^\W\d_]+", text)
+    bounds = segments(text, "word")
+    pieces = (text[i:j] for i, j in pairwise(bounds))
+    return [piece for piece in pieces if piece[0].isalpha()]
+
+
+def rare_labels(dataset: Dataset) -> list[str]:
+    """A warning for each label that so few examples have that it may be a typo."""
+    counts = Counter(example.label for example in dataset.examples)
+    n = len(dataset.examples)
+    if dataset.task.is_regression or n < ENOUGH:
+        return []
+    return [
+        f"label {label!r} stands in {count} of {n:,} examples only; typo?"
+        for label, count in sorted(counts.items())
+        if count <= max(1, n // 200)
+    ]
+
+
+def drawing_key(seed: int, id: str) -> bytes:
+    """Examples are drawn in the order of this key, whatever the order of the rows."""
+    return digest(seed, "limit", id)
+
+
+def _limited(dataset: Dataset, limit: int | None, seed: int) -> Dataset:
+    """A random part of the data, the same whatever the order of its rows."""
+    if limit is None or limit >= len(dataset.examples):
+        return dataset
+    by_key = sorted(dataset.examples, key=lambda example: drawing_key(seed, example.id))
+    kept = {example.id for example in by_key[:limit]}
+    examples = [example for example in dataset.examples if example.id in kept]
+    n_left_out = len(dataset.examples) - limit
+    skipped = {**dataset.skipped, "not drawn (--limit)": n_left_out}
+    return replace(dataset, examples=examples, skipped=skipped)
+
+
+def _check_groups(dataset: Dataset) -> None:
+    """Raise where a column to split scores by has too many values."""
+    for column in dataset.examples[0].groups:
+        n_values = len({example.groups[column] for example in dataset.examples})
+        if n_values > MAX_GROUPS:
+            raise DisorderError(
+                f"{option('group_by', column)}: it has {n_values:,} values; {MAX_GROUPS} at most"
+            )
+
+
+def groups(
+    used: Sequence[Example], everything: Sequence[Example]
+) -> Iterator[tuple[str, Bools, int]]:
+    """Each group: its name, which of the used examples are in it, and its size in all the data."""
+    yield "all", np.ones(len(used), dtype=bool), len(everything)
+    for column in everything[0].groups:
+        counts = Counter(example.groups[column] for example in everything)
+        for value in sorted(counts):
+            mask = np.array([example.groups[column] == value for example in used], dtype=bool)
+            if mask.any():
+                yield f"{column}={value}", mask, counts[value]

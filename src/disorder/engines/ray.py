@@ -10,7 +10,7 @@ from typing import Any
 
 from disorder.errors import DisorderError, MissingPackage, option
 from disorder.registry import engine
-from disorder.untrusted_files import reason
+from disorder.safe_io import reason
 
 AHEAD = 2  # blocks that wait at each worker, so that none is ever idle
 RETRIES = 3  # deaths of a worker, and of workers on one block, before we give up

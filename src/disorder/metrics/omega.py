@@ -12,7 +12,7 @@ from fractions import Fraction
 from disorder.errors import BadSetting
 from disorder.metrics.statistics.decomposition import Share
 from disorder.registry import metric
-from disorder.types import Fidelity, Outcomes, Task
+from disorder.types import Outcomes, Task
 
 NONE = Fraction(0)
 ALL = Fraction(1)  # as a limit: every permutation is accepted
@@ -46,16 +46,14 @@ def omega_max(outcomes: Outcomes) -> Share:
     of="permutations",
     shown="permutations",
     position=120,
-    decided_at=lambda task, fidelity, x: chance_limit(task, fidelity),
+    decided_at=lambda task, fidelity, x: chance_limit(task),
     depends_on_q=True,
     alone="a model that gives one frequent label to every perturbed text has it at the share of "
     "that label, and a bag of words at its accuracy",
 )
 def omega_rand(outcomes: Outcomes) -> Share:
-    """Share of examples whose permutations get the gold label more often than by chance (released:
-    more than 0.34).
-    """
-    return exceeding(outcomes, chance_limit(outcomes.task, outcomes.fidelity))
+    """Share of examples whose permutations get the gold label more often than by chance."""
+    return exceeding(outcomes, chance_limit(outcomes.task))
 
 
 @metric(
@@ -104,10 +102,8 @@ def below_all(limit: Fraction) -> Fraction:
     return limit if limit < ALL else NEVER
 
 
-def chance_limit(task: Task, fidelity: Fidelity) -> Fraction:
-    """Chance; the released code writes 0.34 for three labels."""
-    if fidelity == "released" and len(task.labels) == 3:
-        return Fraction("0.34")
+def chance_limit(task: Task) -> Fraction:
+    """Chance, as an exact fraction: 1/3 for three labels, also in the released code."""
     return Fraction(1, len(task.labels))
 
 

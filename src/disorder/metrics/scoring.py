@@ -148,6 +148,7 @@ def scores(
         int(outcomes.n_variants.max(initial=1)),
         is_original=outcomes.transformation == ORIGINAL,
         keeps_words=keeps_words,
+        moves_options=outcomes.place is not None,
     )
     for metric in _applying(outcomes.task, measured, points or {}, only):
         try:
@@ -165,9 +166,15 @@ def planned_names(
     is_copy: bool,
     points: Mapping[str, Iterable[str]],
     only: Collection[str] | None,
+    moves_options: bool = False,
 ) -> list[str]:
     """The names of all scores that will apply where examples have at most so many variants."""
-    measured = _measured_on(n_variants, is_original=is_original, keeps_words=keeps_words)
+    measured = _measured_on(
+        n_variants,
+        is_original=is_original,
+        keeps_words=keeps_words,
+        moves_options=moves_options,
+    )
     return [
         metric.name
         for metric in _applying(task, measured, points, only)
@@ -199,7 +206,9 @@ def _fits(entry: MetricPart, on: str) -> bool:
     return entry.on == on or (entry.on == "any" and on != "likelihoods")
 
 
-def _measured_on(n_variants: int, *, is_original: bool, keeps_words: bool) -> set[str]:
+def _measured_on(
+    n_variants: int, *, is_original: bool, keeps_words: bool, moves_options: bool
+) -> set[str]:
     """What such outcomes can be measured on."""
     found = {"texts"}
     if n_variants > 1:
@@ -208,6 +217,8 @@ def _measured_on(n_variants: int, *, is_original: bool, keeps_words: bool) -> se
         found.add("variants")
         if keeps_words:
             found.add("order")
+        if moves_options:
+            found.add("options")
     return found
 
 

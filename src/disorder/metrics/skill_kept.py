@@ -12,7 +12,8 @@ import numpy as np
 
 from disorder.errors import NothingToMeasure
 from disorder.metrics.spearman import numbers
-from disorder.metrics.statistics.natural_outcomes import NaturalOutcomes, is_by_families
+from disorder.metrics.statistics.natural_outcomes import is_by_families
+from disorder.metrics.statistics.own_chance import skill_of
 from disorder.metrics.statistics.skill_ratio import SkillRatio
 from disorder.registry import metric
 from disorder.types import Outcomes
@@ -38,6 +39,7 @@ def skill_kept(outcomes: Outcomes) -> SkillRatio:
         gold = outcomes.gold.astype(np.float64)
         original = outcomes.original[:, 0].astype(np.float64)
         return SkillRatio.of_numbers(gold, original, numbers(outcomes).astype(np.float64))
-    if is_by_families(outcomes) and len(np.unique(outcomes.gold)) > 1:
-        return NaturalOutcomes(outcomes).ratios()[0].t
+    has_skill = outcomes.chance is not None or len(np.unique(outcomes.gold)) > 1
+    if is_by_families(outcomes) and has_skill:
+        return skill_of(outcomes).ratios()[0].t
     return SkillRatio.of_labels(outcomes.gold, outcomes.is_right, outcomes.acceptance)

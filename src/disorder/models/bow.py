@@ -23,10 +23,10 @@ import numpy as np
 
 from disorder.errors import BadData, BadModel
 from disorder.models.fingerprints import array_fingerprint, folder_fingerprint
-from disorder.models.outputs.probabilities import softmax
+from disorder.models.outputs import softmax
 from disorder.registry import model
+from disorder.safe_io import read_file, read_json
 from disorder.types import Floats, Ints, Predictor, Task, Texts
-from disorder.untrusted_files import read_file, read_json
 
 N_FEATURES = 2**18
 MAX_BYTES = 1024**3  # of weights, packed or not

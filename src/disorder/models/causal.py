@@ -15,19 +15,23 @@ import numpy as np
 from cachetools import LRUCache
 
 from disorder.errors import BadModel, DoesNotApply, MissingPackage, option
-from disorder.hub import hub_access
-from disorder.memo import Memo
 from disorder.models.causal_network import CausalNetwork
-from disorder.models.complete import check_complete
-from disorder.models.devices import best_device
-from disorder.models.fingerprints import hub_fingerprint
-from disorder.models.inputs.seams import Ids, PromptTokens, common_length, prompt_tokens
+from disorder.models.fingerprints import check_complete, hub_fingerprint
+from disorder.models.inputs.batches import best_device
+from disorder.models.inputs.prompt_tokens import (
+    Ids,
+    PromptTokens,
+    Stem,
+    common_length,
+    prompt_tokens,
+)
 from disorder.models.inputs.variants import all_texts, are_tokens, token_rows
 from disorder.models.likelihood import LikelihoodModel
 from disorder.models.prompting import Prompt, PromptedModel, Question, prompt_for
-from disorder.models.prompting.text_places import TextPlace, marked, text_places, with_moved
-from disorder.models.stems import Stem
+from disorder.models.prompting.template import TextPlace, marked, text_places, with_moved
 from disorder.registry import model
+from disorder.store.hub import hub_access
+from disorder.store.store import Memo
 from disorder.types import Floats, Predictor, Task, Texts, TokenUnit, Variants
 
 # texts that begin differently, to find where the part that all prompts share ends
@@ -48,7 +52,7 @@ def causal(address: str, *, task: Task, prompt: Prompt | None = None) -> Predict
     network, tokenizer = loaded_network("causal", address)
     fingerprint = fingerprint_of("causal", address, network)
     causal_network = CausalNetwork(network, tokenizer)
-    if task.is_likelihood:
+    if task.is_likelihood or task.kind == "pair":
         return LikelihoodModel(causal_network, fingerprint, causal_network.notes)
     return CausalModel(causal_network, prompt or prompt_for(task), fingerprint)
 
@@ -217,7 +221,9 @@ class CausalModel(PromptedModel):
         self, questions: Sequence[Question], tokens: Sequence[PromptTokens] | None = None
     ) -> Floats:
         """Scores of questions, whose tokens are made when they are needed or given."""
-        scores = np.empty((len(questions), len(self.prompt.words)))
+        if not questions:
+            return np.empty((0, len(self.prompt.words)))
+        scores = np.empty((len(questions), len(questions[0].options)))
         openings: dict[tuple[object, ...], list[int]] = {}
         for i, question in enumerate(questions):
             openings.setdefault((question.instruction, question.shots), []).append(i)
@@ -249,7 +255,7 @@ class CausalModel(PromptedModel):
         """Scores of questions with one opening, some at a time: the keys and values of their leads
         must fit in memory.
         """
-        scores = np.empty((len(questions), len(self.prompt.words)))
+        scores = np.empty((len(questions), len(questions[0].options)))
         lengths = {question.lead: len(question.lead) for question in questions}
         portions = np.cumsum(list(lengths.values())) // PORTION
         portion_of = dict(zip(lengths, portions.tolist(), strict=True))

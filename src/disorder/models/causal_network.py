@@ -18,11 +18,22 @@ from typing import Any
 import numpy as np
 
 from disorder.errors import BadModel, BadSetting, option
-from disorder.models.devices import free_memory, thread_pool
-from disorder.models.fitting_batches import Feed, FittingBatches
-from disorder.models.inputs.batches import by_length, max_input_length, token_budget
-from disorder.models.inputs.seams import Ids, PromptTokens
-from disorder.models.stems import Stem, additive_mask, side_by_side
+from disorder.models.inputs.batches import (
+    Feed,
+    FittingBatches,
+    by_length,
+    free_memory,
+    max_input_length,
+    thread_pool,
+    token_budget,
+)
+from disorder.models.inputs.prompt_tokens import (
+    Ids,
+    PromptTokens,
+    Stem,
+    additive_mask,
+    side_by_side,
+)
 from disorder.types import Floats, Ints
 
 STEM_SHARE = 2  # a token of the stem is copied in a batch, but not computed
@@ -70,7 +81,7 @@ class CausalNetwork(FittingBatches):
         """Whether a shared stem and answers side by side give what plain passes give; tried on one
         prompt, since some architectures keep their state otherwise.
         """
-        from disorder.models.inputs.seams import prompt_tokens
+        from disorder.models.inputs.prompt_tokens import prompt_tokens
 
         [tokens] = prompt_tokens(self.tokenizer, [PROBE], [PROBE_ANSWERS], special=True)
         plain = [self._plain_score(tokens, k) for k in range(len(tokens.tails))]

@@ -4,7 +4,6 @@ there is one.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Sequence
 from functools import cached_property, partial
 from pathlib import Path
@@ -13,29 +12,22 @@ from typing import Any
 import numpy as np
 
 from disorder.errors import BadModel, MissingPackage
-from disorder.hub import hub_access, why_not_loaded
-from disorder.models.complete import check_complete
-from disorder.models.devices import best_device
-from disorder.models.fingerprints import hub_fingerprint
-from disorder.models.fitting_batches import Feed
-from disorder.models.hf_network import HFNetwork
+from disorder.models.fingerprints import check_complete, hub_fingerprint
+from disorder.models.hf_network import HFNetwork, TextNetwork
 from disorder.models.importance.gradients import (
     TARGETS,
     by_side,
     is_telling,
     token_scores,
+    walked,
     watching,
 )
-from disorder.models.importance.integrated_gradients import walked
-from disorder.models.inputs.encoded import EncodedInputs
-from disorder.models.inputs.pieces import is_fast
-from disorder.models.inputs.token_blocks import Encoded
-from disorder.models.inputs.tokens import PROBES, WordTokens
-from disorder.models.inputs.variants import all_texts
-from disorder.models.outputs.answer_spans import is_question_answering
-from disorder.models.outputs.probabilities import softmax
+from disorder.models.inputs.batches import Feed, best_device
+from disorder.models.inputs.tokens import PROBES, is_fast
+from disorder.models.question_answering import is_question_answering
 from disorder.registry import model
-from disorder.types import Floats, Pair, Predictor, Task, Texts, TokenUnit, Variants
+from disorder.store.hub import hub_access, why_not_loaded
+from disorder.types import Floats, Pair, Predictor, Task
 
 CONFIGS = ("config.json", "adapter_config.json")  # one of which every model folder has
 
@@ -45,6 +37,7 @@ def hf(address: str, *, task: Task) -> Predictor:
     """A transformers classifier, or question answering model, from the hub or a folder; labels come
     from its config.
     """
+    check_files(address, f"hf:{address}")  # before torch, whose import takes seconds
     try:
         import torch
         from transformers import (
@@ -57,9 +50,6 @@ def hf(address: str, *, task: Task) -> Predictor:
     except ImportError as error:
         raise MissingPackage(f"hf:{address}", "transformers", "hf") from error
     logging.disable_progress_bar()
-    if address.startswith(("/", "./", "../", "~")) and not Path(address).is_dir():
-        raise BadModel(f"hf:{address}: no such folder")
-    check_folder(Path(address).expanduser(), f"hf:{address}")
     try:
         with hub_access(address):
             tokenizer = AutoTokenizer.from_pretrained(address, trust_remote_code=False)
@@ -87,13 +77,43 @@ def hf(address: str, *, task: Task) -> Predictor:
     )
 
 
-def check_folder(folder: Path, spec: str) -> None:
-    """Raise on a folder that holds no transformers model."""
-    if folder.is_dir() and not any((folder / name).exists() for name in CONFIGS):
+def check_files(address: str, spec: str) -> None:
+    """Raise on a folder that holds no whole transformers model, and on a name that is neither a
+    folder nor one on the hub.
+    """
+    folder = Path(address).expanduser()
+    if not folder.is_dir():
+        if not address or address.startswith(("/", "./", "../", "~")):
+            raise BadModel(f"{spec}: no such folder")
+        _check_name(address)
+        return
+    if not any((folder / name).exists() for name in CONFIGS):
         raise BadModel(
             f"{spec} is no transformers model: need a folder with config.json, a tokenizer and "
             "*.safetensors"
         )
+    if not any(folder.glob("*.safetensors")):
+        if any(folder.glob("*.bin")):
+            raise BadModel(why_not_loaded(address, OSError()))
+        raise BadModel(f"{spec} has no weights: there is no *.safetensors in the folder")
+
+
+def _check_name(address: str) -> None:
+    """Raise where the hub, or its cache where it cannot be reached, has no model of that name."""
+    try:
+        from huggingface_hub import hf_hub_download
+        from huggingface_hub.errors import EntryNotFoundError, LocalEntryNotFoundError
+    except ImportError:
+        return  # what is missing is said where it is needed
+    try:
+        with hub_access(address):
+            hf_hub_download(address, "config.json")
+    except (OSError, ValueError) as error:
+        is_other = isinstance(error, EntryNotFoundError)  # an adapter has another configuration
+        if is_other and not isinstance(error, LocalEntryNotFoundError):
+            return
+        told = why_not_loaded(address, error)
+        raise BadModel(f"{told}; nor is there a folder of that name here") from None
 
 
 def hf_predictor(
@@ -107,7 +127,7 @@ def hf_predictor(
     return kind(network, tokenizer, fingerprint, is_borrowed=is_borrowed)
 
 
-class HFClassifier(HFNetwork):
+class HFClassifier(TextNetwork):
     """A transformers classifier; inputs of equal length run together, without padding."""
 
     def __init__(self, network: Any, tokenizer: Any, fingerprint: str, **more: Any) -> None:
@@ -115,55 +135,6 @@ class HFClassifier(HFNetwork):
         names = network.config.id2label
         self.labels = (
             tuple(str(names[i]) for i in sorted(names)) if network.config.num_labels > 1 else ()
-        )
-        self.tokens = _word_tokens(tokenizer, self.max_length)
-        self.notes = (
-            ["every text is tokenised as a whole"] if self.tokens is None else self.tokens.notes
-        )
-
-    def __call__(self, texts: Sequence[Texts], /) -> Floats:
-        """Probabilities, one row per text (one number per text for a regression model)."""
-        began = time.perf_counter()
-        encoded = self.encode(texts)
-        self.input_seconds += time.perf_counter() - began
-        return self._predict(encoded)
-
-    def predict_variants(self, variants: Sequence[Variants], /) -> Floats:
-        """Probabilities, one row per variant, from word positions."""
-        if self.tokens is None:
-            return self(all_texts(variants))
-        began = time.perf_counter()
-        encoded = self.tokens.encode_variants(variants)
-        self.input_seconds += time.perf_counter() - began
-        return self._predict(encoded)
-
-    def token_units(self, texts: Texts, /) -> list[list[TokenUnit]]:
-        """The tokens of each text, as units that can be moved."""
-        if self.tokens is None:
-            raise BadModel("unit=token needs a fast tokenizer; this model has none: unit=word")
-        return [self.tokens.units(text) for text in texts if text is not None]
-
-    def _predict(self, encoded: EncodedInputs) -> Floats:
-        began = time.perf_counter()
-        batches = self.batches(encoded.lengths.tolist())
-        feeds = [self.feed_of(*encoded.batch(members)) for members in batches]
-        self.input_seconds += time.perf_counter() - began
-        logits = np.empty((len(encoded), max(1, len(self.labels))))
-        for members, outputs in zip(batches, self.each(self.forward, feeds), strict=True):
-            logits[members] = outputs
-        return softmax(logits) if self.labels else logits
-
-    def encode(self, texts: Sequence[Texts]) -> EncodedInputs:
-        """Token numbers of texts, as the tokenizer gives them."""
-        if self.tokens is not None:
-            return EncodedInputs.of_lists(self.tokens.encode(texts))
-        first = [a for a, _ in texts]
-        second = [b for _, b in texts]
-        pairs = None if not second or second[0] is None else second
-        given = self.tokenizer(first, pairs, truncation=True, max_length=self.max_length)
-        types = given.get("token_type_ids") or [[0] * len(ids) for ids in given["input_ids"]]
-        return EncodedInputs.of_lists(
-            [Encoded(ids, kinds) for ids, kinds in zip(given["input_ids"], types, strict=True)]
         )
 
     def has_gradients(self) -> bool:
@@ -212,19 +183,3 @@ class HFClassifier(HFNetwork):
     ) -> list[list[Floats]]:
         """What each word adds to the probability of the labels marked in `targets`."""
         return walked(self, pairs, targets, n_steps=n_steps)
-
-
-def _word_tokens(tokenizer: Any, max_length: int) -> WordTokens | None:
-    """Tokenising from kept words, for tokenizers that have a fast core."""
-    if not is_fast(tokenizer):
-        return None
-    core = tokenizer.backend_tokenizer
-    own = type(core).from_str(core.to_str())
-    own.no_padding()
-    own.enable_truncation(max_length, direction=tokenizer.truncation_side)
-    tokens = WordTokens(own, max_length)
-    for a, b in PROBES:  # the fast core must also be all there is to this tokenizer
-        whole = tokenizer(a, b, truncation=True, max_length=max_length)["input_ids"]
-        if tokens.encode([(a, b)])[0].ids != whole:
-            return None
-    return tokens

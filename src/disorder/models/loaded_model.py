@@ -13,20 +13,20 @@ from typing import Any
 import numpy as np
 
 from disorder.errors import BadModel
-from disorder.memo import Memo
+from disorder.models.embed import Similarity
 from disorder.models.importance.by_word import MAX_KEPT, how, importance
 from disorder.models.importance.by_word import key_of as pair_key
 from disorder.models.inputs.variants import (
+    ChoiceInputs,
     ModelInputs,
     QuestionInputs,
     TextInputs,
     VariantInputs,
+    choices_of,
 )
-from disorder.models.outputs.calibration import Calibration
-from disorder.models.outputs.probabilities import are_shares, checked
-from disorder.models.outputs.unread_replies import IS_UNREAD, UnreadReplies
+from disorder.models.outputs import IS_UNREAD, Calibration, UnreadReplies, are_shares, checked
 from disorder.models.prompting import PromptedModel
-from disorder.models.prompting.perturbed_parts import ShotsPrompt
+from disorder.models.prompting.prompt import ShotsPrompt
 from disorder.models.protocols import (
     Counting,
     Generates,
@@ -36,7 +36,10 @@ from disorder.models.protocols import (
     Timed,
     TokenUnits,
 )
-from disorder.predictions import (
+from disorder.store.prediction_cache import KeptPredictions, PredictionCache, key_of
+from disorder.store.store import Memo
+from disorder.types import Choice, Costs, Floats, Pair, Predictor, Texts, TokenUnit, Variants
+from disorder.types.predictions import (
     ABSTAINED,
     ABSTAINS,
     ANSWERED,
@@ -44,8 +47,6 @@ from disorder.predictions import (
     Predictions,
     is_declined,
 )
-from disorder.store.prediction_cache import KeptPredictions, PredictionCache, key_of
-from disorder.types import Costs, Floats, Pair, Predictor, Texts, TokenUnit, Variants
 
 
 @dataclass
@@ -65,6 +66,7 @@ class LoadedModel:
     cache: PredictionCache | None = None
     calibration: Calibration | None = None
     no_answer: str = "skip"
+    repeat: int = 0  # how often the same texts were predicted before: those answers do not count
     counts: Costs = field(default_factory=Costs)
     counted: Costs = field(default_factory=Costs)  # of the predictor's own counts
     unread: UnreadReplies = field(default_factory=UnreadReplies)
@@ -72,10 +74,13 @@ class LoadedModel:
 
     @property
     def fingerprint(self) -> str:
-        """A hash of the model itself, and of the temperature of its logits."""
-        if self.calibration is None or not self.predictor.fingerprint:
-            return self.predictor.fingerprint
-        return f"{self.predictor.fingerprint}/{self.calibration.temperature}"
+        """A hash of the model itself, of the temperature of its logits and of its threshold."""
+        found = self.predictor.fingerprint
+        if self.calibration is None or not found:
+            return found
+        found = f"{found}/{self.calibration.temperature}"
+        threshold = self.calibration.threshold
+        return found if threshold is None else f"{found}/{threshold}"
 
     def __call__(self, texts: Sequence[Texts] | Sequence[str], /) -> Floats:
         """Probabilities of the task's labels, one row per text or pair of texts; zeros where the
@@ -94,16 +99,29 @@ class LoadedModel:
         """Probabilities of the task's labels, and an outcome for each text."""
         return self._predict(TextInputs(_as_pairs(texts)))
 
+    def predict_choices(self, choices: Sequence[Choice], /) -> Predictions:
+        """Probabilities of the options by place, and an outcome for each question."""
+        return self._predict(ChoiceInputs(choices))
+
     def predict_variants(self, variants: Sequence[Variants], /) -> Predictions:
         """The same, one row per variant of every example in turn.
 
         A model that takes tokens gets the positions; texts are made for the others, and for the
         keys of a cache.
         """
+        if variants and variants[0].choice is not None:
+            return self.predict_choices([each for one in variants for each in choices_of(one)])
         prompt = self.predictor.prompt if isinstance(self.predictor, PromptedModel) else None
         if isinstance(prompt, ShotsPrompt):
             return self._predict(QuestionInputs(prompt.perturbed_questions(variants)))
         return self._predict(VariantInputs(variants))
+
+    def n_cached(self, texts: Sequence[Texts], variants: Sequence[Variants]) -> int:
+        """How many of these texts and variants the cache has a prediction for."""
+        if self.cache is None:
+            return 0
+        keys = [*self._keys(TextInputs(texts)), *self._keys(VariantInputs(variants))]
+        return int(self._kept(keys).is_kept.sum())
 
     def _predict(self, inputs: ModelInputs) -> Predictions:
         if isinstance(self.predictor, Streaming):
@@ -116,11 +134,16 @@ class LoadedModel:
         if self.labels and self.no_answer != "skip":
             is_said = raw.is_failed if self.no_answer == "abstain" else is_declined(outcomes)
             outcomes = np.where(is_said, ABSTAINS, outcomes)
-        if (outcomes != ANSWERED).any():
-            aligned[outcomes == ABSTAINS] = 0.0
         # What is kept on disk is single precision: round here, once, so that every path decides on
         # the same numbers.
-        return Predictions(aligned.astype(np.float32).astype(np.float64), outcomes)
+        aligned = aligned.astype(np.float32).astype(np.float64)
+        if self.threshold is not None:
+            assert self.calibration is not None
+            is_below = self.calibration.abstains_on(aligned) & (outcomes == ANSWERED)
+            outcomes = np.where(is_below, ABSTAINS, outcomes)
+        if (outcomes != ANSWERED).any():
+            aligned[outcomes == ABSTAINS] = 0.0
+        return Predictions(aligned, outcomes)
 
     def _cached(self, inputs: ModelInputs, cache: PredictionCache) -> Predictions:
         """Predictions from the cache, and from the model where there are none."""
@@ -171,7 +194,8 @@ class LoadedModel:
 
     def _keys(self, inputs: ModelInputs) -> list[bytes]:
         fingerprint = self.predictor.fingerprint
-        return [key_of(fingerprint, self.precision, each) for each in inputs.segments()]
+        again = [("repeat", str(self.repeat))] if self.repeat else []
+        return [key_of(fingerprint, self.precision, [*each, *again]) for each in inputs.segments()]
 
     def _kept(self, keys: Sequence[bytes]) -> KeptPredictions:
         """What the cache has; a row that no model can have predicted does not count, nor does a
@@ -289,7 +313,12 @@ class LoadedModel:
                 f"logits are divided by the temperature {self.calibration.temperature:.3g} "
                 "(calibration.json)"
             )
-        if self.abstains:
+        if self.threshold is not None:
+            found.append(
+                f"the model abstains where its top probability is below {self.threshold:.3g} "
+                "(calibration.json)"
+            )
+        if self._has_invalid_label:
             found.append(
                 f"a text that the model calls {ABSTAINED!r} gets none of the labels: "
                 "it is accepted by no score"
@@ -304,11 +333,11 @@ class LoadedModel:
             )
         return self.predictor.generate(requests, max_tokens=max_tokens)
 
-    def prompt_description(self, texts: Texts) -> dict[str, Any]:
+    def prompt_description(self, given: Texts | Choice) -> dict[str, Any]:
         """How a language model is asked, with its question about one text; empty for others."""
         if not isinstance(self.predictor, PromptedModel):
             return {}
-        return self.predictor.description(texts)
+        return self.predictor.description(given)
 
     @property
     def n_questions(self) -> int:
@@ -318,6 +347,11 @@ class LoadedModel:
         return 1
 
     @property
+    def similar_above(self) -> float | None:
+        """The cosine above which an embedder takes a pair for similar; None for other models."""
+        return self.predictor.threshold if isinstance(self.predictor, Similarity) else None
+
+    @property
     def is_remote(self) -> bool:
         """Whether predictions come one by one from elsewhere, and each is worth keeping."""
         return isinstance(self.predictor, Streaming)
@@ -325,6 +359,15 @@ class LoadedModel:
     @property
     def abstains(self) -> bool:
         """Whether the model can say that a text is none."""
+        return self._has_invalid_label or self.threshold is not None
+
+    @property
+    def threshold(self) -> float | None:
+        """The top probability below which the model abstains, where its folder says so."""
+        return None if self.calibration is None else self.calibration.threshold
+
+    @property
+    def _has_invalid_label(self) -> bool:
         return self.columns is not None and bool((self.columns.sum(axis=1) == 0).any())
 
 

@@ -3,24 +3,32 @@
 from __future__ import annotations
 
 import inspect
+import re
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
 from disorder.errors import BadModel, DisorderError, option
+from disorder.models.embed import is_embedder
 from disorder.models.likelihood import likelihood_of
 from disorder.models.loaded_model import LoadedModel
-from disorder.models.outputs.calibration import calibration_of
-from disorder.models.outputs.label_columns import label_columns
-from disorder.models.protocols import Batching, Costly, Precision
+from disorder.models.outputs import calibration_of, label_columns
+from disorder.models.preference import preference_of
+from disorder.models.protocols import Batching, Chooses, Costly, Precision
 from disorder.models.python import as_predictor, with_own_names
 from disorder.registry import ModelPart, part, parts
+from disorder.safe_io import check_regular_files, reason
 from disorder.store.prediction_cache import PredictionCache
-from disorder.types import Predictor, Task
-from disorder.untrusted_files import check_regular_files, reason
+from disorder.types import Floats, Predictor, Task, Texts
+from disorder.types.predictions import predicted_label
 
 PROMPT = "prompt"  # what loaders of language models take beside the task
+# what a model of the hub is called: mostly with its owner, or with a dash
+HUB_NAME = re.compile(r"[\w.-]+/[\w.-]+|[\w.]+-[\w.-]+")
+PICKLES = (".joblib", ".pkl", ".pickle")  # endings of saved scikit-learn models
 CACHE = "cache_folder"  # what loaders take that remember something beside predictions
 
 
@@ -42,10 +50,20 @@ def load(
     (`is_prompted`) take `prompt`. `no_answer` says what becomes of texts that the model does not
     answer: "skip", "abstain", or "declined": abstain where the model read the text.
     """
+    model = full_spec(model)
     title = model if isinstance(model, str) else name_of(model)
-    predictor = with_own_names(_predictor(model, task, options or {}, cache), labels or {}, task)
+    predictor = _predictor(model, task, options or {}, cache)
+    if labels:
+        predictor = with_own_names(predictor, labels, task)
     if task.is_likelihood:
         predictor = likelihood_of(title, predictor)
+    if task.kind == "pair":
+        predictor = preference_of(title, predictor)
+    if task.kind == "choice" and not isinstance(predictor, Chooses):
+        raise BadModel(
+            f"{title} predicts fixed labels; multiple choice needs a language model (causal:…, "
+            "openai:…), or a function that takes a question with its options"
+        )
     if batch_size is not None and isinstance(predictor, Batching):
         predictor.batch_size = batch_size
     if precision != "fp32":
@@ -64,9 +82,28 @@ def load(
 
 
 def name_of(model: Any) -> str:
-    """What a model that is no spec is called: the name of a function, else of its class."""
+    """What a model that is no spec is called: the name of a function, else of its class; of
+    (model, tokenizer) the first.
+    """
+    if isinstance(model, tuple) and model:
+        model = model[0]
     is_named = inspect.isroutine(model) or inspect.isclass(model)
     return str(model.__name__ if is_named else type(model).__name__)
+
+
+def full_spec(model: Any) -> Any:
+    """A spec with its kind, which a file can go without: FILE.py:FUNCTION, FILE.joblib, FILE.onnx;
+    a path is a spec. Anything else as it is.
+    """
+    spec = str(model) if isinstance(model, Path) else model
+    if not isinstance(spec, str) or spec.partition(":")[0] in parts(ModelPart):
+        return spec
+    file, _, name = spec.rpartition(":")
+    if file.endswith(".py") and name:
+        return f"python:{spec}"
+    if Path(spec).is_file() and Path(spec).suffix in (*PICKLES, ".onnx"):
+        return f"{'onnx' if spec.endswith('.onnx') else 'sklearn'}:{spec}"
+    return spec
 
 
 def is_prompted(model: Any) -> bool:
@@ -79,8 +116,8 @@ def is_prompted(model: Any) -> bool:
 
 def _predictor(model: Any, task: Task, options: Mapping[str, Any], cache: Path | None) -> Predictor:
     if not isinstance(model, str):
-        _check_options(name_of(model), (), options)
-        return as_predictor(model, task=task)
+        _check_options(name_of(model), ("threshold",) if is_embedder(model) else (), options)
+        return as_predictor(model, task=task, **options)
     name, _, address = model.partition(":")
     check_exists(model)
     loader = part(ModelPart, name).function
@@ -135,20 +172,21 @@ def _is_worth_caching(predictor: Predictor) -> bool:
 
 def check_exists(spec: str) -> None:
     """Raise where there is no such kind of model, with what was probably meant."""
-    name = spec.partition(":")[0]
+    name = full_spec(spec).partition(":")[0]
     if name in parts(ModelPart):
         return
     if Path(spec).is_dir():
         raise BadModel(f"{spec} is a folder: write hf:{spec}, or onnx:{spec} for an ONNX export")
     if Path(spec).is_file() and Path(spec).suffix == ".py":
-        module = Path(spec).stem
-        raise BadModel(f"{spec} is a Python file: name its function, python:{module}:FUNCTION")
+        raise BadModel(f"{spec} is a Python file: name its function, {spec}:FUNCTION")
     if Path(spec).is_file():
         raise BadModel(f"{spec} is a file, and the model comes first: disorder audit MODEL {spec}")
     if spec.count(":") == 1 and all(
         word.isidentifier() for word in spec.replace(":", ".").split(".")
     ):
         raise BadModel(f"unknown model {spec!r}; for a function of yours write python:{spec}")
+    if HUB_NAME.fullmatch(spec) and not get_close_matches(spec, parts(ModelPart)):
+        raise BadModel(f"unknown model {spec!r}; did you mean hf:{spec}, a model of the hub?")
     part(ModelPart, name)
 
 
@@ -158,3 +196,50 @@ def _set_precision(name: str, predictor: Predictor, precision: str) -> None:
             f"{name} runs in one precision only; {option('precision', precision)} is for hf: models"
         )
     predictor.use_precision(precision)
+
+
+CANDIDATES = ("bf16", "int8")
+WORTH = 1.15  # times faster, or it is not worth it
+
+
+def choose_precision(
+    load: Callable[[str], LoadedModel], texts: Sequence[Texts], agree: float
+) -> tuple[str, str]:
+    """The fastest precision whose predictions agree with fp32 on at least `agree` of a sample, and
+    a line that says so.
+    """
+    sample = list(texts)
+    exact = load("fp32")
+    expected, seconds = _timed(exact, sample)
+    best = "fp32"
+    note = "precision fp32: no faster one agrees"
+    for precision in _offered(exact):
+        try:
+            predictions, took = _timed(load(precision), sample)
+        except DisorderError as error:
+            return "fp32", f"precision fp32: {error}"
+        rate = float((predicted_label(predictions) == predicted_label(expected)).mean())
+        if rate >= agree and took * WORTH < seconds:
+            best = precision
+            seconds = took
+            note = (
+                f"precision {precision}: {rate:.3f} of {len(sample)} sampled predictions "
+                f"agree with fp32 (bound {agree})"
+            )
+    return best, note
+
+
+def _offered(model: LoadedModel) -> tuple[str, ...]:
+    """The faster precisions that a model can run in; all, to be told why, if it has but one."""
+    if not isinstance(model.predictor, Precision):
+        return CANDIDATES
+    return tuple(each for each in CANDIDATES if each in model.predictor.precisions)
+
+
+def _timed(predictor: LoadedModel, sample: Sequence[Texts]) -> tuple[Floats, float]:
+    """Predictions without the cache, the time of the second of two runs."""
+    predictor.cache = None
+    predictions = predictor(sample)
+    began = time.perf_counter()
+    predictor(sample)
+    return predictions, time.perf_counter() - began

@@ -13,9 +13,14 @@ import numpy as np
 
 from disorder.errors import BadModel, BadSetting, option
 from disorder.models.causal import fingerprint_of, loaded_network
-from disorder.models.devices import free_memory, thread_pool
-from disorder.models.fitting_batches import Feed, FittingBatches
-from disorder.models.inputs.batches import max_input_length, token_budget
+from disorder.models.inputs.batches import (
+    Feed,
+    FittingBatches,
+    free_memory,
+    max_input_length,
+    thread_pool,
+    token_budget,
+)
 from disorder.models.likelihood import LikelihoodModel
 from disorder.registry import model
 from disorder.types import Floats, Ints, Predictor, Task

@@ -15,10 +15,10 @@ from typing import Any
 import numpy as np
 
 from disorder.errors import BadModel, BadSetting, ModelStopped, option
-from disorder.models.outputs.unread_replies import UNREAD
+from disorder.models.outputs import UNREAD
 from disorder.models.prompting import Prompt, PromptedModel, Question, prompt_for
-from disorder.models.servers.addresses import Key, split_address
-from disorder.models.servers.answers import Answer, Way
+from disorder.models.prompting.choice_prompt import ChoicePrompt
+from disorder.models.servers.addresses import Key, Network, split_address
 from disorder.models.servers.client import (
     MAX_CONNECTIONS,
     MAX_RETRIES,
@@ -26,9 +26,8 @@ from disorder.models.servers.client import (
     Client,
     Rejected,
 )
-from disorder.models.servers.endpoint import Endpoint, Unusable
+from disorder.models.servers.endpoint import USUAL, Endpoint, RequestSettings, Unusable
 from disorder.models.servers.event_loop import as_they_come, run
-from disorder.models.servers.network import Network
 from disorder.models.servers.probing import (
     AUTO,
     Memory,
@@ -37,11 +36,10 @@ from disorder.models.servers.probing import (
     probed,
     ways_named,
 )
-from disorder.models.servers.request_settings import USUAL, RequestSettings
-from disorder.models.servers.writing import written, written_line
-from disorder.predictions import Prediction, Predictions
+from disorder.models.servers.replies import Answer, Way, written, written_line
 from disorder.registry import model
-from disorder.types import Floats, Predictor, Task, Texts
+from disorder.types import Choice, Floats, Predictor, Task, Texts
+from disorder.types.predictions import Prediction, Predictions
 
 AHEAD = 2  # texts that wait for each connection, so that none is ever idle
 
@@ -69,7 +67,7 @@ def openai(
     """A model of an OpenAI-compatible server, at the address you name; OPENAI_API_KEY is sent to
     it where it is set.
     """
-    if task.is_likelihood:
+    if task.is_likelihood or task.kind == "pair":
         raise BadModel("openai: servers do not give the likelihood of a text; use causal:FOLDER")
     name, url = split_address(address, base_url)
     client = Client(
@@ -86,6 +84,11 @@ def openai(
         temperature, top_p, reasoning_effort, max_answer_tokens, extra_body or {}
     )
     bound = prompt or prompt_for(task)
+    if isinstance(bound, ChoicePrompt) and bound.by != "letter":
+        raise BadModel(
+            "openai: servers do not give the likelihood of a given answer; use "
+            f"{option('choose_by', 'letter')}, or causal:FOLDER"
+        )
     endpoint = Endpoint(client, name, settings)
     return ServerModel(endpoint, bound, answers or AUTO, Memory(cache_folder))
 
@@ -123,7 +126,13 @@ class ServerModel(PromptedModel):
         """The same for whole questions."""
         return self._together(questions)
 
-    def _together(self, inputs: Sequence[Texts] | Sequence[Question]) -> Predictions:
+    def predict_choices(self, choices: Sequence[Choice], /) -> Predictions:
+        """The same for questions with options of their own."""
+        return self._together(choices)
+
+    def _together(
+        self, inputs: Sequence[Texts] | Sequence[Question] | Sequence[Choice]
+    ) -> Predictions:
         found = Predictions.empty(len(inputs), max(1, len(self.labels)))
         for i, prediction in self.as_they_come(inputs):
             found.values[i] = prediction.values
@@ -131,13 +140,13 @@ class ServerModel(PromptedModel):
         return found
 
     def as_they_come(
-        self, inputs: Sequence[Texts] | Sequence[Question], /
+        self, inputs: Sequence[Texts] | Sequence[Question] | Sequence[Choice], /
     ) -> Generator[tuple[int, Prediction], None, None]:
         """Number and prediction of each input as its answer comes."""
         way = self._ready()
         try:
             client = self.endpoint.client
-            every: Sequence[Texts | Question] = inputs
+            every: Sequence[Texts | Question | Choice] = inputs
             yield from as_they_come(
                 lambda given: self._prediction(way, given),
                 every,
@@ -224,7 +233,7 @@ class ServerModel(PromptedModel):
             return question.text
         return "\n\n".join(f"[{turn['role']}]\n{turn['content']}" for turn in question.messages)
 
-    def description(self, texts: Texts) -> dict[str, Any]:
+    def description(self, given: Texts | Choice) -> dict[str, Any]:
         """What run.json holds of the prompt and of how answers are read."""
         refused = {} if self._probed is None else dict(self._probed.refused)
         server = {
@@ -233,19 +242,25 @@ class ServerModel(PromptedModel):
             "gives_probabilities": self._way(self.way_name).gives_probabilities,
             "refused": refused,
         }
-        return super().description(texts) | server
+        return super().description(given) | server
 
     def _way(self, name: str) -> Way:
         return ways_named(name, self.prompt.chat)[0]
 
-    async def _prediction(self, way: Way, given: Texts | Question) -> Prediction:
+    async def _prediction(self, way: Way, given: Texts | Question | Choice) -> Prediction:
         """The prediction for one input: all orders of its options, averaged."""
-        questions = [given] if isinstance(given, Question) else self.prompt.questions([given])
+        if isinstance(given, Question):
+            questions = [given]
+        elif isinstance(given, Choice):
+            questions = self.questions_about([given])
+        else:
+            questions = self.prompt.questions([given])
         found = await asyncio.gather(*(self._answer(way, each) for each in questions))
         why_not = next((answer.why_not for answer in found if answer.why_not), "")
         if why_not:
             return Prediction.failed(why_not, max(1, len(self.labels)))
-        scores = np.array([answer.scores for answer in found])
+        asked = zip(questions, found, strict=True)
+        scores = np.array([self.prompt.row_of(each, answer.scores) for each, answer in asked])
         probabilities = self.prompt.by_order(scores, self._empty_scores)
         self.count_orders(probabilities)
         row = self.prompt.predictions(probabilities)[0]

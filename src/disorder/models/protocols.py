@@ -9,19 +9,23 @@ scikit-learn estimators) are described at the end.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Generator, Sequence
-from typing import Any, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
-from disorder.models.prompting.prompt import Question
-from disorder.predictions import Prediction, Predictions
-from disorder.types import Costs, Floats, Pair, Predictor, Texts, TokenUnit, Variants
+from disorder.types import Choice, Costs, Floats, Pair, Predictor, Texts, TokenUnit, Variants
+from disorder.types.predictions import Prediction, Predictions
+
+if TYPE_CHECKING:
+    from disorder.models.prompting.prompt import Question
 
 __all__ = [
     "Asked",
     "Attention",
     "Batching",
+    "Chooses",
     "ClassEstimator",
     "Costly",
     "Counting",
+    "Embeds",
     "Estimator",
     "Generates",
     "Gradients",
@@ -116,6 +120,16 @@ class Scores(Protocol):
 
 
 @runtime_checkable
+class Embeds(Protocol):
+    """Gives a vector for a text: an embedder."""
+
+    fingerprint: str
+
+    def embed(self, texts: Sequence[str], /) -> Floats:
+        """One row per text; how long it is does not matter, cosines are compared."""
+
+
+@runtime_checkable
 class Generates(Protocol):
     """Writes an answer to a request: a language model."""
 
@@ -173,7 +187,7 @@ class Streaming(Protocol):
     """Gives predictions one by one as they come, so that each is kept the moment it is there."""
 
     def as_they_come(
-        self, inputs: Sequence[Texts] | Sequence[Question], /
+        self, inputs: Sequence[Texts] | Sequence[Question] | Sequence[Choice], /
     ) -> Generator[tuple[int, Prediction], None, None]:
         """Number of an input and its prediction, in any order."""
 
@@ -184,6 +198,14 @@ class Asked(Protocol):
 
     def predict_questions(self, questions: Sequence[Question], /) -> Floats | Predictions:
         """Predictions, one row per question of a prompt with one order of its options."""
+
+
+@runtime_checkable
+class Chooses(Protocol):
+    """Chooses among the options of a question."""
+
+    def predict_choices(self, choices: Sequence[Choice], /) -> Floats | Predictions:
+        """Probabilities of the options by place, one row per question; 0 where there is none."""
 
 
 @runtime_checkable

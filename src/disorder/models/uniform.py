@@ -10,7 +10,7 @@ import numpy as np
 from disorder.errors import BadModel
 from disorder.randomness import digest
 from disorder.registry import model
-from disorder.types import Floats, Predictor, Task, Texts
+from disorder.types import Choice, Floats, Predictor, Task, Texts
 
 
 @model(form="uniform[:SEED]", only_reads=True)
@@ -39,3 +39,17 @@ class Uniform:
         ]
         picks = np.array([value % len(self.labels) for value in hashes], dtype=np.int64)
         return np.eye(len(self.labels))[picks]
+
+    def predict_choices(self, choices: Sequence[Choice], /) -> Floats:
+        """An option with certainty for each question, drawn uniformly."""
+        picks = [
+            int.from_bytes(digest(self.seed, each.question, *each.options)[:8], "big")
+            % len(each.options)
+            for each in choices
+        ]
+        return np.eye(len(self.labels))[np.array(picks, dtype=np.int64)]
+
+    def log_likelihoods(self, texts: Sequence[str], /) -> Floats:
+        """A number for each text, drawn uniformly."""
+        drawn = [int.from_bytes(digest(self.seed, text)[:6], "big") for text in texts]
+        return np.array(drawn, dtype=np.float64) / 2**48

@@ -61,10 +61,12 @@ class MitigationsOptions(ComparisonOptions, total=False):
             is_common=True,
         ),
     ]
-    on: Annotated[
+    with_: Annotated[
         Names,
         training(
             "Transformation that makes texts invalid; can be repeated (default: Word Salad's)",
+            recorded_as="on",
+            was="on",
             is_common=True,
         ),
     ]
@@ -111,9 +113,9 @@ class ComparisonOutput(TypedDict):
 class DesignsOutput(ComparisonOutput):
     """What `disorder designs` takes beside the options."""
 
-    on: Annotated[
+    with_: Annotated[
         Names,
-        training("Transformation to perturb texts by; can be repeated", is_common=True),
+        training("Transformation to perturb texts by; can be repeated", was="on", is_common=True),
     ]
 
 
@@ -129,9 +131,11 @@ class ItemOptions(TypedDict, total=False):
         sampling("Permutations per example (default: the paper's)", check=Positive, is_common=True),
     ]
     seeds: Annotated[
-        int,
+        int | None,
         training(
-            "Trainings per model, for items that train", default=1, check=Positive, is_common=True
+            "Trainings per model, for items that train (default: the item's, mostly 1)",
+            check=Positive,
+            is_common=True,
         ),
     ]
     limit: Annotated[
@@ -198,7 +202,10 @@ class StudyOutput(TypedDict):
     list_all: Annotated[
         bool,
         output(
-            "Show all items, and what each needs", default=False, flags=("--list",), is_common=True
+            "Show all items; with a name, what each needs",
+            default=False,
+            flags=("--list",),
+            is_common=True,
         ),
     ]
     check: Annotated[

@@ -4,109 +4,51 @@ Built-in parts and installed plugins come in by the same door. A plugin is a pac
 point in the group `disorder` that names a module; importing the module runs its decorators. Names
 are never overwritten: two parts of one kind and name are an error.
 """
+# ruff: noqa: I001 (a statement for each name otherwise)
 
-from __future__ import annotations
-
-import importlib
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    from disorder.registry.declaration import Part
-    from disorder.registry.decorators import (
-        TAGGERS,
-        check,
-        data,
-        engine,
-        explanation,
-        metric,
-        model,
-        network,
-        prompt,
-        recipe,
-        tagger,
-        transformation,
-        words,
-    )
-    from disorder.registry.kinds import (
-        CheckPart,
-        DataPart,
-        EnginePart,
-        ExplanationPart,
-        MetricPart,
-        ModelPart,
-        Need,
-        NetworkPart,
-        PromptPart,
-        RecipePart,
-        Split,
-        SplitterPart,
-        TaggerPart,
-        TransformationPart,
-    )
-    from disorder.registry.lookup import (
-        HOMES,
-        KINDS,
-        broken_plugins,
-        list_parts,
-        metric_named,
-        part,
-        parts,
-        parts_of,
-        register,
-        unregister,
-    )
-    from disorder.registry.verbs import VerbPart, verb
-
-__all__ = [
-    "HOMES",
-    "KINDS",
-    "TAGGERS",
-    "CheckPart",
-    "DataPart",
-    "EnginePart",
-    "ExplanationPart",
-    "MetricPart",
-    "ModelPart",
-    "Need",
-    "NetworkPart",
-    "Part",
-    "PromptPart",
-    "RecipePart",
-    "Split",
-    "SplitterPart",
-    "TaggerPart",
-    "TransformationPart",
-    "VerbPart",
-    "broken_plugins",
-    "check",
-    "data",
-    "engine",
-    "explanation",
-    "list_parts",
-    "metric",
-    "metric_named",
-    "model",
-    "network",
-    "part",
-    "parts",
-    "parts_of",
-    "prompt",
-    "recipe",
-    "register",
-    "tagger",
-    "transformation",
-    "unregister",
-    "verb",
-    "words",
-]
-
-
-if not TYPE_CHECKING:  # else a name that is not there would be of any type
-
-    def __getattr__(name: str) -> Any:
-        """Load names when they are first used: `disorder --help` needs few of them."""
-        if name not in __all__:
-            raise AttributeError(f"module 'disorder.registry' has no attribute {name!r}")
-        modules = ("lookup", "verbs", "declaration", "kinds", "decorators")
-        homes = (importlib.import_module(f"disorder.registry.{module}") for module in modules)
-        return next(getattr(home, name) for home in homes if hasattr(home, name))
+from disorder.registry.kinds import (
+    TAGGERS as TAGGERS,
+    CheckPart as CheckPart,
+    DataPart as DataPart,
+    EnginePart as EnginePart,
+    ExplanationPart as ExplanationPart,
+    MetricPart as MetricPart,
+    ModelPart as ModelPart,
+    Need as Need,
+    NetworkPart as NetworkPart,
+    PromptPart as PromptPart,
+    RecipePart as RecipePart,
+    Split as Split,
+    SplitterPart as SplitterPart,
+    TaggerPart as TaggerPart,
+    TaskPart as TaskPart,
+    TransformationPart as TransformationPart,
+    VerbPart as VerbPart,
+    check as check,
+    data as data,
+    engine as engine,
+    explanation as explanation,
+    metric as metric,
+    model as model,
+    network as network,
+    prompt as prompt,
+    recipe as recipe,
+    tagger as tagger,
+    task as task,
+    transformation as transformation,
+    verb as verb,
+    words as words,
+)
+from disorder.registry.lookup import (
+    HOMES as HOMES,
+    KINDS as KINDS,
+    Part as Part,
+    broken_plugins as broken_plugins,
+    list_parts as list_parts,
+    metric_named as metric_named,
+    part as part,
+    parts as parts,
+    parts_of as parts_of,
+    register as register,
+    unregister as unregister,
+)

@@ -1,30 +1,113 @@
-"""The lookup of parts by kind and name: built-in ones by the folder of their kind, those of plugins
-by their entry points. The first are imported when a kind is first looked up, plugins when a name is
-not found, or when all are listed.
+"""Parts, and their lookup by kind and name.
+
+Built-in parts are found by the folder of their kind, and imported when the kind is first looked up;
+those of plugins by their entry points, when a name is not found, or when all are listed.
 """
 
 from __future__ import annotations
 
 import importlib
+import inspect
 import pkgutil
 import sys
 import typing
-from collections.abc import Callable, Iterable
-from functools import partial
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property, partial
 from pathlib import Path
 from threading import RLock
-from typing import TYPE_CHECKING, Any, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, TypeVar
 
 from disorder.errors import BadSetting, DisorderError, UnknownName
-from disorder.registry.declaration import F, Part
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
 
     from disorder.registry.kinds import MetricPart
 
-P = TypeVar("P", bound=Part)
+F = TypeVar("F", bound=Callable[..., Any])
 
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Part:
+    """One registered function, and what its decorator says about it."""
+
+    kind: ClassVar[str]
+
+    name: str = ""  # that of the function, unless declared
+    paper: str = ""
+    function: Callable[..., Any] = field(init=False, repr=False)
+
+    def with_function(self, function: Callable[..., Any]) -> Self:
+        """The part that its decorator enters."""
+        known = {"name": self.name or function.__name__, "function": function}
+        for name, value in (known | self.completed(function)).items():
+            object.__setattr__(self, name, value)
+        return self
+
+    def completed(self, function: Callable[..., Any]) -> dict[str, Any]:
+        """Fields that follow from others or from the function."""
+        return {}
+
+    @property
+    def summary(self) -> str:
+        """The first paragraph of the docstring, as `disorder list` prints it."""
+        return first_paragraph(self.function)
+
+    @property
+    def is_built_in(self) -> bool:
+        """Whether it ships with disorder."""
+        return self.function.__module__.split(".")[0] == "disorder"
+
+    @cached_property
+    def settings(self) -> dict[str, Any]:
+        """Its keyword-only settings with their defaults."""
+        return {
+            name: parameter.default
+            for name, parameter in inspect.signature(self.function).parameters.items()
+            if parameter.kind is parameter.KEYWORD_ONLY
+        }
+
+    @cached_property
+    def _hints(self) -> dict[str, Any]:
+        return typing.get_type_hints(self.function)
+
+    def bind(self, given: Mapping[str, Any]) -> dict[str, Any]:
+        """Settings as typed by a user, converted to the types that the function declares."""
+        for name in given:
+            if name not in self.settings:
+                known = self.settings or {"(it has none)": None}
+                raise UnknownName(f"setting of {self.name}", name, known)
+        return {name: self._convert(name, value) for name, value in given.items()}
+
+    def _convert(self, name: str, value: Any) -> Any:
+        from pydantic import TypeAdapter, ValidationError
+
+        hint = self._hints[name]
+        try:
+            return TypeAdapter(hint).validate_python(value)
+        except ValidationError:
+            raise BadSetting(self.name, need=_wanted(hint), **{name: value}) from None
+
+
+def first_paragraph(function: Callable[..., Any]) -> str:
+    """The first paragraph of a docstring, as one line."""
+    return (inspect.getdoc(function) or "").split("\n\n")[0].replace("\n", " ")
+
+
+def _wanted(hint: Any) -> str:
+    """What a setting of this type needs, in words."""
+    options = typing.get_args(hint)
+    if typing.get_origin(hint) is Literal:
+        return " or ".join(map(str, options))
+    if options:  # an optional setting
+        hint = next(option for option in options if option is not type(None))
+    if hint is bool:
+        return "true or false"
+    return f"a value of type {getattr(hint, '__name__', hint)}"
+
+
+P = TypeVar("P", bound=Part)
 HOMES = {
     "transformation": "transformations",
     "words": "transformations/words",
@@ -33,6 +116,7 @@ HOMES = {
     "model": "models",
     "prompt": "models/prompts",
     "data": "data",
+    "task": "tasks",
     "network": "models/networks",
     "recipe": "verbs/train/recipes",
     "explanation": "verbs/explain/explanations",
@@ -43,7 +127,8 @@ HOMES = {
 }  # kind → the folder whose files are its parts, in the package or in one of its rooms (papers/)
 PACKAGE = Path(__file__).parents[1]
 PLUGINS = "disorder"  # entry points of plugins
-PLUGIN_VERBS = "disorder.verbs"  # of their commands, so that --help loads nothing else of them
+# those of commands and of study items are loaded apart: --help and an audit need no other
+APART = {"verb": "disorder.verbs", "item": "disorder.items"}
 
 
 def _homes(kind: str) -> list[Path]:
@@ -60,20 +145,10 @@ _broken: dict[str, str] = {}  # plugin → why it cannot be loaded
 _lock = RLock()  # threads wait for the one that imports the parts of a kind
 
 
-def declare(kind: type[Part], *, name: str = "", **declared: Any) -> Callable[[F], F]:
-    """A decorator that enters a function as a part of this kind, under its own name or another."""
-
-    def enter(function: F) -> F:
-        register(kind(name=name or function.__name__, function=function, **declared))
-        return function
-
-    return enter
-
-
 def register(part: Part) -> None:
     """Enter a part under its name."""
     _check_choices(part)
-    if _loading & {PLUGINS, PLUGIN_VERBS} and not part.is_built_in:
+    if _loading & {PLUGINS, *APART.values()} and not part.is_built_in:
         _load_built_in(part.kind)  # whose name is taken is the plugin's mistake, and no other's
     known = _parts[part.kind].get(part.name)
     if known is not None and known.function is not part.function:
@@ -166,7 +241,7 @@ def _load_built_in(kind: str) -> None:
 
 
 def _load_plugins(kind: str) -> None:
-    group = PLUGIN_VERBS if kind == "verb" else PLUGINS
+    group = APART.get(kind, PLUGINS)
     if group not in _loaded:
         with _lock:
             _load_once(group, partial(_import_plugins, group))

@@ -6,6 +6,7 @@ from typing import Annotated, Literal, TypedDict
 from disorder.requests.groups import (
     AbstentionOptions,
     CacheOptions,
+    EmbedderOptions,
     GroupOptions,
     LoadingOptions,
     PermutationOptions,
@@ -71,6 +72,15 @@ class SamplingOptions(TransformationOptions, PermutationOptions, SeedOptions, to
         int | None,
         sampling(
             "Audit this many examples, drawn at random by seed", check=Positive, is_common=True
+        ),
+    ]
+    repeats: Annotated[
+        int,
+        sampling(
+            "How often some texts are predicted again, to know how often the model changes its "
+            "prediction by itself",
+            default=1,
+            check=NOT_NEGATIVE,
         ),
     ]
 
@@ -150,13 +160,16 @@ class PromptOptions(TypedDict, total=False):
 class PerturbedPartOptions(TypedDict, total=False):
     """What a transformation is applied to."""
 
-    break_: Annotated[
-        Literal["text", "instruction", "shots"],
+    on: Annotated[
+        Literal["text", "instruction", "shots", "options"],
         Option(
             "What is perturbed: text, or of a prompt its instruction (the words) or its shots (the "
-            "order of the examples, and which answer belongs to which)",
+            "order of the examples, and which answer belongs to which); of multiple choice the "
+            "order of the options",
             default="text",
             group="Prompts of language models",
+            recorded_as="break_",
+            was="break_",
         ),
     ]
 
@@ -212,6 +225,7 @@ class AuditOptions(
     PromptingOptions,
     PerturbedPartOptions,
     ServerOptions,
+    EmbedderOptions,
     AbstentionOptions,
     BudgetOptions,
     EngineOptions,
@@ -247,11 +261,20 @@ class AuditOutput(TypedDict):
             is_common=True,
         ),
     ]
+    every: Annotated[
+        bool,
+        output(
+            "Show everything that was measured, not one screen",
+            default=False,
+            flags=("--all",),
+            is_common=True,
+        ),
+    ]
     profile: Annotated[bool, output("Say where the time went", default=False)]
     as_json: Annotated[
         bool,
         output(
-            "Print run.json on standard output and nothing else",
+            "Print result.json on standard output and nothing else",
             default=False,
             flags=("--json",),
             is_common=True,

@@ -3,12 +3,12 @@
 from disorder.requests.audit import AuditOptions
 from disorder.requests.explain import ExplainOptions
 from disorder.requests.human import HumanMakeOptions
+from disorder.requests.option import view_of
 from disorder.requests.perturb import ExportOptions, PerturbOptions
 from disorder.requests.plan import PlanOptions
 from disorder.requests.runs import BoardOptions, CompareOptions, GateOptions
 from disorder.requests.sanity import SanityOptions
 from disorder.requests.train import TrainOptions
-from disorder.requests.view import view_of
 
 AuditFields = view_of(AuditOptions, "AuditFields")
 BoardFields = view_of(BoardOptions, "BoardFields")

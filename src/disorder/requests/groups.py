@@ -51,17 +51,22 @@ class PermutationOptions(TypedDict, total=False):
     ]
 
 
-class RenderingOptions(TypedDict, total=False):
-    """How texts are perturbed, whatever the transformation."""
+class FidelityOptions(TypedDict, total=False):
+    """How words are cut out of a text and written back."""
 
     fidelity: Annotated[
         Literal["natural", "paper", "released"],
         sampling(
             "natural: words with all that is glued to them; paper: as described; released: as the "
             "authors' code does",
-            default="paper",
+            default="natural",
         ),
     ]
+
+
+class RenderingOptions(FidelityOptions, total=False):
+    """How texts are perturbed, whatever the transformation."""
+
     short: Annotated[
         Literal["skip", "use"],
         sampling(
@@ -126,7 +131,21 @@ class CacheOptions(TypedDict, total=False):
     ]
 
 
-class LoadingOptions(LabelOptions, CacheOptions, total=False):
+class PickleOptions(TypedDict, total=False):
+    """Whether a file that can run code may be loaded."""
+
+    allow_pickle: Annotated[
+        bool,
+        model(
+            "Load a joblib or pickle file, which can run any code: only what you trust",
+            default=False,
+            for_model=True,
+            changes_predictions=False,
+        ),
+    ]
+
+
+class LoadingOptions(LabelOptions, CacheOptions, PickleOptions, total=False):
     """How a model is loaded."""
 
     batch_size: Annotated[
@@ -181,6 +200,14 @@ class ShotOptions(TypedDict, total=False):
 class PromptingOptions(ShotOptions, total=False):
     """How a language model is asked."""
 
+    choose_by: Annotated[
+        Literal["letter", "likelihood", "normalised"],
+        prompting(
+            "How an option of multiple choice is chosen: by its letter, as the likeliest "
+            "continuation, or as the likeliest per character",
+            default="letter",
+        ),
+    ]
     option_orders: Annotated[
         int,
         prompting(
@@ -281,6 +308,29 @@ class ServerOptions(ServerAddressOptions, RequestOptions, total=False):
             "How often a failed request is sent again",
             check=at_least(0),
             changes_predictions=False,
+        ),
+    ]
+
+
+class EmbedderOptions(TypedDict, total=False):
+    """From which cosine on an embedder takes two texts for similar."""
+
+    threshold: Annotated[
+        float | None,
+        Option(
+            "Cosine above which an embedder takes a pair for similar (default: chosen on other "
+            "data)",
+            group="Embedders",
+            for_model=True,
+            check=Need("a number from -1 to 1", lambda value: -1 <= value <= 1),
+        ),
+    ]
+    threshold_from: Annotated[
+        Place,
+        Option(
+            "Data with labels that it is chosen on (default: the training split of DATA); never "
+            "rows that are audited",
+            group="Embedders",
         ),
     ]
 

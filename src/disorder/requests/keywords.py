@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import collections.abc
 import inspect
+import logging
 import types
 import typing
 from collections.abc import Callable, Mapping
@@ -19,6 +20,7 @@ from disorder.requests.option import Declared, declared_in
 
 P = ParamSpec("P")
 R = TypeVar("R")
+logger = logging.getLogger("disorder")
 
 
 def takes_options(
@@ -42,6 +44,7 @@ def takes_options(
 
         @wraps(function)
         def checked(*args: P.args, **kwargs: P.kwargs) -> R:
+            _rename(kwargs, declared)
             for name in kwargs:
                 if name not in signature.parameters:
                     raise _unknown(name_of_verb, name, tuple(signature.parameters), inside or {})
@@ -63,6 +66,14 @@ def takes_options(
         return checked
 
     return decorate
+
+
+def _rename(given: dict[str, Any], declared: Mapping[str, Declared]) -> None:
+    """Give the keywords of before their new names, with a note."""
+    for name, each in declared.items():
+        if each.option.was in given:
+            given[name] = given.pop(each.option.was)
+            logger.info("%s is now written %s", each.option.was, name)
 
 
 def _unknown(

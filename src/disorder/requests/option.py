@@ -1,18 +1,21 @@
 """An option: declared once, as `Annotated[type, Option(…)]` in the TypedDict of a verb.
 
 The command and its help, the keywords in Python, their checks, the recorded settings, the command
-that repeats or resumes a run and the reference all come from these declarations.
+that repeats or resumes a run and the reference all come from these declarations; and so does a
+`View`, which has an attribute for each option, as verbs and result files hold it. fields.py makes
+the views; type checkers read them in fields.pyi, which `make reference` writes.
 """
 
 from __future__ import annotations
 
+import shlex
 import types
 import typing
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from functools import lru_cache
+from dataclasses import dataclass, field, make_dataclass
+from functools import lru_cache, partial
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, ClassVar, Literal, Self
 
 from disorder.errors import DisorderError, option
 from disorder.specs import listed, parse_list, parse_pairs
@@ -41,6 +44,7 @@ class Option:
     choices: tuple[str, ...] = ()
     flags: tuple[str, ...] = ()
     recorded_as: str = ""
+    was: str = ""  # the keyword of before, still accepted with a note, as is its spelling
     is_common: bool = False  # shown by --help, not only by --help-all
     is_always_said: bool = False  # in the command that repeats a run, even where it is the default
     is_implied: bool = False  # in no command that repeats a run: another option says it
@@ -142,7 +146,8 @@ class Declared:
     @property
     def flags(self) -> tuple[str, ...]:
         """Its spellings on the command line."""
-        return self.option.flags or (f"--{self.name.strip('_').replace('_', '-')}",)
+        names = (self.name, self.option.was) if self.option.was else (self.name,)
+        return self.option.flags or tuple(f"--{n.strip('_').replace('_', '-')}" for n in names)
 
     @property
     def recorded_name(self) -> str:
@@ -241,3 +246,76 @@ def at_least(least: int) -> Need:
 
 
 NOT_NEGATIVE = Need("0 or more", lambda value: 0 <= value < float("inf"))
+
+
+class View:
+    """What was asked, with the defaults of what was not said."""
+
+    request: ClassVar[type]
+
+    @classmethod
+    def of(cls, options: Mapping[str, object], **more: Any) -> Self:
+        """The view of options as a verb was given them, with `more` that it has beside them."""
+        chosen = cls(**held(cls.request, options), **more)
+        chosen.check_together()
+        return chosen
+
+    def check_together(self) -> None:
+        """Raise on values that cannot work together."""
+
+
+def view_of(request: type, name: str) -> type[View]:
+    """The view of a request: a frozen dataclass."""
+    entries = [
+        (
+            each.recorded_name,
+            each.recorded_type,
+            field(default_factory=partial(each.held, each.default)),
+        )
+        for each in declared_in(request).values()
+    ]
+    return make_dataclass(name, entries, bases=(View,), namespace={"request": request}, frozen=True)
+
+
+def held(request: type, options: Mapping[str, object]) -> dict[str, Any]:
+    """The options that were given, as a view holds them."""
+    declared = declared_in(request)
+    return {
+        declared[name].recorded_name: declared[name].held(value) for name, value in options.items()
+    }
+
+
+def command_line(verb: str, *words: object) -> str:
+    """What to type; every word is quoted where a shell needs it."""
+    return shlex.join(["disorder", verb, *map(str, words)])
+
+
+def changed(request: type, recorded: Mapping[str, Any]) -> list[str]:
+    """The options that say how recorded settings differ from the defaults."""
+    words = []
+    for each in declared_in(request).values():
+        value = recorded.get(each.recorded_name)
+        if value is None or each.option.is_implied:
+            continue
+        if each.option.is_always_said or not each.is_default(value):
+            words += each.words(value)
+    return words
+
+
+def must_be_said(request: type, recorded: Mapping[str, Any]) -> list[str]:
+    """The options among recorded ones that must be said again when a run is resumed."""
+    return [
+        name
+        for name, each in declared_in(request).items()
+        if each.option.named_again == "must" and recorded.get(each.recorded_name)
+    ]
+
+
+def must_be_named(spec: str) -> bool:
+    """Whether loading a model runs code or reaches another machine, so that only the user's own
+    word counts.
+    """
+    from disorder.registry import ModelPart, parts
+
+    entry = parts(ModelPart).get(spec.partition(":")[0])
+    return bool(spec) and (entry is None or not entry.only_reads)

@@ -55,13 +55,21 @@ class CompareOutput(TypedDict):
 class GateOptions(TypedDict, total=False):
     """How rules are decided."""
 
-    on: Annotated[
-        Literal["sure", "value", "doubt"],
+    by: Annotated[
+        Literal["interval", "value"],
         decided(
-            "What must lie beyond the limit to fail: the entire interval (sure), the value "
-            "(value), any part of the interval (doubt)",
-            default="sure",
+            "What decides: the interval, which leaves a rule undecided where it includes the "
+            "limit, or the value alone",
+            default="interval",
         ),
+    ]
+    undecided: Annotated[
+        Literal["pass", "fail"],
+        decided("Whether a rule that is undecided lets the gate pass or fail", default="pass"),
+    ]
+    on: Annotated[
+        Literal["sure", "value", "doubt"] | None,
+        decided("Old spelling: sure, value, doubt are --by interval, --by value, --undecided fail"),
     ]
 
 

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from disorder.errors import BadOption, DisorderError, option
-from disorder.requests.audit import AuditOptions
-from disorder.requests.commands import resume_line
+from disorder.errors import BadOption, DisorderError, names_options, option
+from disorder.requests.audit import AuditOptions, ResumeOptions
 from disorder.requests.fields import AuditFields
-from disorder.requests.option import declared_in
-from disorder.requests.view import View
+from disorder.requests.option import View, command_line, declared_in
 from disorder.visible_text import one_line
 
 DECLARED = {each.recorded_name: each for each in declared_in(AuditOptions).values()}
@@ -58,7 +57,11 @@ class Settings(AuditFields):
     def model_options(self) -> dict[str, Any]:
         """The settings that were given for the model itself."""
         values = {name: getattr(self, name) for name, d in DECLARED.items() if d.option.for_model}
-        return {name: value for name, value in values.items() if value not in (None, {})}
+        return {
+            name: value
+            for name, value in values.items()
+            if value not in (None, {}) and value is not False
+        }
 
     def check_together(self) -> None:
         """Raise on values that cannot work together."""
@@ -99,3 +102,23 @@ class Settings(AuditFields):
             for name, each in DECLARED.items()
             if each.option.for_prompt and not each.is_default(getattr(self, name))
         ]
+
+
+AN_OBJECT = "…"  # stands for a model that has no spec
+
+
+def resume_line(folder: object, model: str = "", **options: Any) -> str:
+    """What resumes an audit, as whoever reads it writes it: a command, or a line of Python."""
+    if names_options():
+        declared = declared_in(ResumeOptions)
+        words = [word for name, value in options.items() for word in declared[name].words(value)]
+        return command_line("audit", "--resume", folder, *([model] if model else []), *words)
+    named = {"model": model} if model else {}
+    keywords = [f"{name}={_python(value)}" for name, value in (named | options).items()]
+    return f"disorder.resume({', '.join([_python(str(folder)), *keywords])})"
+
+
+def _python(value: Any) -> str:
+    if value == AN_OBJECT:
+        return AN_OBJECT
+    return json.dumps(value, ensure_ascii=False)

@@ -60,10 +60,12 @@ class AsksOptions(TypedDict, total=False):
 class TrainOptions(EachTrainingOptions, AsksOptions, SeedOptions, total=False):
     """Everything beside the recipe and the data."""
 
-    on: Annotated[
+    with_: Annotated[
         Names,
         training(
             "Train on this transformation of the texts; can be repeated; original: original texts",
+            recorded_as="on",
+            was="on",
             is_common=True,
         ),
     ]
@@ -80,7 +82,8 @@ class TrainOutput(TypedDict):
     audit: Annotated[
         str | None,
         output(
-            "Audit the model on this data before and after training, with the same seed",
+            "Audit the model before and after training, on this data or as in this run folder, and "
+            "say what changed",
             is_common=True,
         ),
     ]

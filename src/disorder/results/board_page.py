@@ -9,13 +9,11 @@ from hashlib import sha256
 from importlib.resources import files
 from typing import Any
 
-from disorder.results.display import framed
-from disorder.results.frames import data_frame
-from disorder.results.metric_names import meaning_of, title_of
-from disorder.results.page import conclusion_rules, template
+from disorder.results.conclusion import NAMES, conclusion_rules
+from disorder.results.render import framed, template
+from disorder.results.row_export import data_frame
 from disorder.results.run import Record
-from disorder.results.short_names import short_name
-from disorder.results.verdict import NAMES
+from disorder.results.writing import meaning_of, short_name, title_of
 
 # conclusions that rank: the others have no skill that could be kept
 RANKED = ("reads_order", "mixed", "bag_of_words", "undecided")

@@ -1,28 +1,22 @@
-"""Charts of a run, drawn from run.json alone: plain SVG, no script, readable in print and grey."""
+"""Charts of a run as Vega-Lite, made from its record alone; readable in print and grey."""
 
 from __future__ import annotations
 
-import base64
-import json
 from collections.abc import Mapping
-from html import escape
 from typing import Any
 
-from disorder.results.chart_process import ChartFailed, drawn_by_child
-from disorder.results.metric_names import title_of
+from disorder.results.drawing import GREY
 from disorder.results.run import Run
+from disorder.results.writing import title_of
 
 BLUE = "#0b5fa5"
 ORANGE = "#e08a00"
-GREY = "#555555"
-FONT = "Helvetica, Arial, sans-serif"
-WIDTH = 460
-HEIGHT = 220
 TEXTS = {"before": "original texts", "after": "perturbed texts"}
 ChartRows = list[dict[str, Any]]
+ChartSpec = dict[str, Any]
 
 
-def forest(run: Run, metric: str) -> str:
+def forest(run: Run, metric: str) -> ChartSpec:
     """A score of every transformation with its interval, and chance as a line."""
     rows: ChartRows = [
         {
@@ -44,7 +38,7 @@ def forest(run: Run, metric: str) -> str:
     layers = interval_layers(rows, x, points, label_limit=220)
     if run.chance is not None:
         layers.append(dotted_line({"x": {"datum": run.chance}}))
-    return svg({"data": {"values": rows}, "layer": layers, "height": {"step": 24}})
+    return {"data": {"values": rows}, "layer": layers, "height": {"step": 24}}
 
 
 def interval_layers(
@@ -73,7 +67,7 @@ def interval_layers(
     ]
 
 
-def omega_curve(run: Run, transformation: str) -> str:
+def omega_curve(run: Run, transformation: str) -> ChartSpec:
     """Ω_x over x, beside the reference models at their Ω_max and what a bag of words would give."""
     points = run.figures[transformation]["omega"]
     rows: ChartRows = [{"x": x, "share": y, "model": "this model"} for x, y in points]
@@ -99,10 +93,10 @@ def omega_curve(run: Run, transformation: str) -> str:
     layers: ChartRows = [{"mark": line, "encoding": encoding}]
     if run.chance is not None:
         layers.append(dotted_line({"x": {"datum": run.chance}}))
-    return svg({"data": {"values": rows}, "layer": layers})
+    return {"data": {"values": rows}, "layer": layers}
 
 
-def acceptance(run: Run, transformation: str) -> str:
+def acceptance(run: Run, transformation: str) -> ChartSpec:
     """How many examples have each share of accepted permutations, by whether the prediction for
     the original text is correct.
     """
@@ -127,7 +121,7 @@ def acceptance(run: Run, transformation: str) -> str:
     )
 
 
-def confidence(run: Run, transformation: str) -> str:
+def confidence(run: Run, transformation: str) -> ChartSpec:
     """The confidence of the model's predictions, for original and for perturbed texts."""
     table = run.figures[transformation]["confidence"]
     rows = [
@@ -139,7 +133,7 @@ def confidence(run: Run, transformation: str) -> str:
     return _bars(rows, "share", "texts", list(TEXTS.values()), title)
 
 
-def reliability(run: Run, transformation: str) -> str:
+def reliability(run: Run, transformation: str) -> ChartSpec:
     """How often predictions are correct, by confidence; calibrated ones lie on the diagonal."""
     rows: ChartRows = [
         {
@@ -181,10 +175,10 @@ def reliability(run: Run, transformation: str) -> str:
         "encoding": {**places, **colour, "size": size, "shape": shape},
     }
     lines = {"mark": {"type": "line", "strokeWidth": 1}, "encoding": {**places, **colour}}
-    return svg({"data": {"values": rows}, "layer": [diagonal, lines, points]})
+    return {"data": {"values": rows}, "layer": [diagonal, lines, points]}
 
 
-def heat_map(cells: ChartRows, rows: str, columns: str, value: str) -> str:
+def heat_map(cells: ChartRows, rows: str, columns: str, value: str) -> ChartSpec:
     """A share from 0 to 1 for every row and column, as colour and number; dark is high, in grey
     too.
     """
@@ -208,12 +202,15 @@ def heat_map(cells: ChartRows, rows: str, columns: str, value: str) -> str:
         {"mark": "rect", "encoding": {"x": x, "y": y, "color": colour}},
         {"mark": {"type": "text", "fontSize": 11}, "encoding": {"x": x, "y": y, **number}},
     ]
-    return svg(
-        {"data": {"values": cells}, "layer": layers, "width": {"step": 52}, "height": {"step": 26}}
-    )
+    return {
+        "data": {"values": cells},
+        "layer": layers,
+        "width": {"step": 52},
+        "height": {"step": 26},
+    }
 
 
-def _bars(rows: ChartRows, y: str, group: str, names: list[str], title: str) -> str:
+def _bars(rows: ChartRows, y: str, group: str, names: list[str], title: str) -> ChartSpec:
     """Two histograms, one above the other, so that none is hidden and no colour is needed."""
     x = {
         "field": "from",
@@ -230,9 +227,7 @@ def _bars(rows: ChartRows, y: str, group: str, names: list[str], title: str) -> 
         "row": {"field": group, "type": "nominal", "sort": names, "title": None, "header": header},
         "color": _two(group, names)["color"] | {"legend": None},
     }
-    return svg(
-        {"data": {"values": rows}, "mark": {"type": "bar"}, "encoding": encoding, "height": 90}
-    )
+    return {"data": {"values": rows}, "mark": {"type": "bar"}, "encoding": encoding, "height": 90}
 
 
 def _two(field: str, names: list[str], *, dash: bool = False) -> dict[str, Any]:
@@ -259,49 +254,3 @@ def dotted_line(encoding: dict[str, Any]) -> dict[str, Any]:
         "mark": {"type": "rule", "aria": False, "strokeDash": [2, 3], "color": GREY},
         "encoding": encoding,
     }
-
-
-def svg(spec: dict[str, Any]) -> str:
-    """A Vega-Lite picture as SVG, in the style of all our pictures; where it cannot be drawn, a
-    picture that says why.
-    """
-    try:
-        drawn: str = drawn_by_child({"what": "svg", "spec": json.dumps(styled(spec))})["svg"]
-    except ChartFailed as error:
-        return _instead(str(error))
-    return drawn
-
-
-def _instead(told: str) -> str:
-    """What stands where a chart is missing."""
-    words = escape(told[:1].upper() + told[1:])
-    return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" width="{WIDTH}" height="40" role="img" '
-        f'aria-label="{words}"><text x="0" y="24" font-family="{FONT}" font-size="12" '
-        f'fill="{GREY}">{words}</text></svg>'
-    )
-
-
-def png(drawn: str) -> bytes:
-    """An SVG as PNG, sharp enough for print."""
-    return base64.b64decode(drawn_by_child({"what": "png", "svg": drawn, "scale": 3})["png"])
-
-
-def pdf(drawn: str) -> bytes:
-    """An SVG as PDF, its letters as letters."""
-    return base64.b64decode(drawn_by_child({"what": "pdf", "svg": drawn})["pdf"])
-
-
-def styled(spec: dict[str, Any]) -> dict[str, Any]:
-    """The picture with our usual size, letters and axes where it does not say otherwise."""
-    letters = {"labelFontSize": 12, "titleFontSize": 12, "labelFont": FONT, "titleFont": FONT}
-    config = {
-        "font": FONT,
-        # room for letters that are wider where a page is read than where it was drawn
-        "axis": letters | {"grid": True, "titlePadding": 12},
-        "legend": letters | {"columnPadding": 28},
-        "padding": {"left": 14, "right": 10, "top": 5, "bottom": 5},
-        "view": {"stroke": None},
-    }
-    size = {} if "facet" in spec else {"width": WIDTH, "height": HEIGHT}
-    return {**size, "config": config, "background": "white"} | spec

@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from disorder.registry import TransformationPart, metric_named, parts
-from disorder.results.latex import code, escaped, titled
-from disorder.results.metric_names import shown, title_of
+from disorder.results.markup import latex_code, latex_text, latex_title
 from disorder.results.run import Run
+from disorder.results.writing import shown, title_of
 
 PAPERS = {
     "UNLI": (
@@ -88,10 +88,11 @@ def methods_sentence(run: Run) -> str:
         "released": "as their released code does it",
     }[str(fidelity)]
     return (
-        f"We audited {code(run.model)} on {code(run.data)} ({_examples(run)}) with disorder "
-        f"{escaped(version)} \\citep{{{cited}}}: every text was perturbed by "
-        f"{_transformations(run)} (seed {run.seed}), {said} (fidelity {code(str(fidelity))}), and "
-        f"the model predicted again, {run.n_predictions:,} predictions in all. We report "
+        f"We audited {latex_code(run.model)} on {latex_code(run.data)} ({_examples(run)}) with "
+        f"disorder {latex_text(version)} \\citep{{{cited}}}: every text was perturbed by "
+        f"{_transformations(run)} (seed {run.seed}), {said} "
+        f"(fidelity {latex_code(str(fidelity))}), and the model "
+        f"predicted again, {run.n_predictions:,} predictions in all. We report "
         f"{_metrics(run)}, with 95\\,\\% intervals over examples{_hashes(run)}."
     )
 
@@ -103,16 +104,13 @@ def _examples(run: Run) -> str:
 
 
 def _transformations(run: Run) -> str:
-    told = [
-        f"{code(spec)} ({run.variants.get(spec, 1)} variant{'s' * (run.variants.get(spec, 1) > 1)})"
-        for spec in run.transformations
-    ]
-    return _and(told)
+    counts = {spec: run.variants.get(spec, 1) for spec in run.transformations}
+    return _and([f"{latex_code(spec)} ({n} variant{'s' * (n > 1)})" for spec, n in counts.items()])
 
 
 def _metrics(run: Run) -> str:
     measured = [record.metric for record in run.scores if record.group == "all"]
-    return _and([titled(title_of(name)) for name in shown(measured, "table", "permutations")])
+    return _and([latex_title(title_of(name)) for name in shown(measured, "table", "permutations")])
 
 
 def _and(words: list[str]) -> str:
@@ -123,7 +121,7 @@ def _hashes(run: Run) -> str:
     told = [f"{name} {digest[:12]}" for name, digest in sorted(run.hashes.items()) if digest]
     versions = [f"{name} {number}" for name, number in run.versions.items() if name != "disorder"]
     parts_told = [*(f"hash of the {each}" for each in told), *versions]
-    return f" ({escaped(', '.join(parts_told))})" if parts_told else ""
+    return f" ({latex_text(', '.join(parts_told))})" if parts_told else ""
 
 
 def papers_of(run: Run) -> list[str]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import BaseModel, Field
 
-from disorder.results.frames import data_frame
+from disorder.results.row_export import data_frame
 from disorder.results.run import Omitted
 from disorder.store.storage import write_atomically
 
@@ -36,10 +36,11 @@ class Difference(BaseModel):
     p_holm: float
     n: int
     test: str
+    family: Literal["main", "other", "all"] = "all"  # the tests that p_holm is corrected for
 
     @property
     def is_sure(self) -> bool:
-        """Whether the difference is significant after Holm's correction for all comparisons."""
+        """Whether the difference is significant after Holm's correction for its family of tests."""
         return self.p_holm < ALPHA
 
 
@@ -100,8 +101,7 @@ class Comparison(BaseModel):
 
     def save(self, path: str | Path) -> Path:
         """Write the comparison: as JSON, or as a page where the name ends in .html."""
-        from disorder.results.render import page
-        from disorder.results.saving import as_json
+        from disorder.results.render import as_json, page
 
         target = Path(path)
         text = page(self.result) if target.suffix == ".html" else as_json(self.result)
@@ -120,8 +120,7 @@ class Comparison(BaseModel):
         return self.model_dump(exclude={"schema_version"})
 
     def _repr_html_(self) -> str:
-        from disorder.results.display import framed
-        from disorder.results.render import page
+        from disorder.results.render import framed, page
 
         return framed(page(self.result, in_folder=False))
 

@@ -17,10 +17,10 @@ from disorder.results.comparison_table import (
     rows_that_matter,
     where,
 )
-from disorder.results.exhibits import Figure
-from disorder.results.metric_names import meaning_of, title_of
-from disorder.results.page import conclusion_rules, visible
-from disorder.results.result import Result, Section
+from disorder.results.conclusion import conclusion_rules
+from disorder.results.result import Figure, Result, Section
+from disorder.results.writing import meaning_of, title_of
+from disorder.visible_text import visible
 
 PICTURE = (
     "Every difference with its 95 % interval; filled points: significant at 0.05 after Holm's "

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 
 from rich.console import Console
 from rich.text import Text
 
 from disorder.results.comparison import ALPHA, Comparison, ComparisonConclusion, Difference
+from disorder.results.conclusion import PAGE, loss
 from disorder.results.grid import Cell, Column, Grid, as_latex
-from disorder.results.latex import code, label
-from disorder.results.metric_names import place_of, title_of
-from disorder.results.number_text import MINUS
+from disorder.results.markup import latex_code, latex_label
 from disorder.results.run_tables import text_name
-from disorder.results.terminal_table import print_table
-from disorder.results.verdict import PAGE, loss
+from disorder.results.terminal import print_table
+from disorder.results.writing import MINUS, place_of, title_of
 from disorder.visible_text import one_line, visible
 
 ORDER = {
@@ -102,19 +102,31 @@ def footnotes(comparison: Comparison) -> list[str]:
     lines = []
     if comparison.conclusions:
         lines.append(
-            "the conclusion: skill kept and accuracy on original texts, with Holm's correction for "
-            f"these two; how conclusions are drawn: {PAGE}"
+            "the conclusion rests on the main tests, skill kept and accuracy on original texts; "
+            f"how conclusions are drawn: {PAGE}"
         )
     used = dict.fromkeys(d.test for d in comparison.differences)
     lines += [f"{name}: {TESTS[name]}" for name in used if name in TESTS]
     if comparison.differences:
-        n = len(comparison.differences)
-        lines.append(f"p_holm: p after Holm's correction for all {n} tests; * below {ALPHA}")
+        lines.append(
+            f"p_holm: p after Holm's correction for {families(comparison)}; * below {ALPHA}"
+        )
     lines += [
         f"not compared: {o.metric}, {where(o.transformation)}, {o.group} ({o.reason})"
         for o in comparison.omitted
     ]
     return lines + comparison.notes
+
+
+def families(comparison: Comparison) -> str:
+    """The families of tests that p-values are corrected for, with their sizes."""
+    sizes = Counter(d.family for d in comparison.differences)
+    if sizes["all"]:
+        return f"all {sizes['all']} tests" if sizes["all"] > 1 else "one test"
+    main = f"the {sizes['main']} main tests (skill kept, accuracy on original texts)"
+    return (
+        f"{main}, and apart from them for the {sizes['other']} others" if sizes["other"] else main
+    )
 
 
 def where(transformation: str) -> str:
@@ -174,7 +186,7 @@ def short_grid(differences: Sequence[Difference], caption: str = "") -> Grid:
 def difference_grid(
     differences: Sequence[Difference], base: str, other: str, caption: str = ""
 ) -> Grid:
-    """One row per score; with a caption, which pages have, also the test and its own p-value."""
+    """One row per score; with a caption, which pages have, also the test."""
     heads = ["n", base, other, "difference", "p (Holm)"]
     columns = [Column("texts", "name"), Column("score", "word"), *map(Column, heads)]
     rows = [
@@ -182,9 +194,8 @@ def difference_grid(
         for d in differences
     ]
     if caption:
-        columns += [Column("p alone"), Column("test", "word")]
-        tests = [[Cell(shown_p(d.p)), Cell(d.test)] for d in differences]
-        rows = [[*row, *test] for row, test in zip(rows, tests, strict=True)]
+        columns.append(Column("test", "word"))
+        rows = [[*row, Cell(d.test)] for row, d in zip(rows, differences, strict=True)]
     return Grid(columns, rows, caption)
 
 
@@ -206,12 +217,12 @@ def latex_tables(comparison: Comparison) -> str:
     """One table for a paper per pair of runs and group."""
     tables = []
     for base, other, group, differences in comparison.pairs:
-        only = "" if group == "all" else f", only {code(group)}"
+        only = "" if group == "all" else f", only {latex_code(group)}"
         caption = (
-            f"{code(other)} minus {code(base)} on {code(comparison.data)}{only}: paired "
-            f"differences on the same {comparison.n_examples:,} examples and permutations, with "
-            "95\\,\\% intervals; bold where significant at 0.05 after Holm's correction."
+            f"{latex_code(other)} minus {latex_code(base)} on {latex_code(comparison.data)}{only}: "
+            f"paired differences on the same {comparison.n_examples:,} examples and permutations, "
+            "with 95\\,\\% intervals; bold where significant at 0.05 after Holm's correction."
         )
         grid = difference_grid(differences, "base", "other")
-        tables.append(as_latex(grid, caption, label(base, other, group)))
+        tables.append(as_latex(grid, caption, latex_label(base, other, group)))
     return "\n".join(tables)

@@ -1,13 +1,23 @@
-"""The conclusion of a run as data: its kind, the number behind it, why, and what to mind.
+"""The conclusion of a run: as data (kind, number, reason, what to mind), and in words.
 
-Sentences are made of it in results/verdict.py; docs/conclusions.md says how it is drawn.
+The verdict of a run is that of all examples, then one line for each group; docs/conclusions.md says
+how conclusions are drawn.
 """
 
 from __future__ import annotations
 
-from typing import Literal
+from collections.abc import Mapping
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import BaseModel, Field, FiniteFloat, NonNegativeInt, model_validator
+
+from disorder.requests.settings import Settings
+from disorder.results.result import Section
+from disorder.results.writing import MINUS, capitalised, title_of
+
+if TYPE_CHECKING:
+    from disorder.results.run import Record, Run
 
 MAIN = "derange"  # what conclusions and rules are about where it was measured: every word moves
 ConclusionKind = Literal[
@@ -99,3 +109,156 @@ class WordBaseline(BaseModel):
     n: int
     model: float
     chance: float
+
+
+PAGE = "docs/conclusions.md"  # how conclusions are drawn
+NAMES = {
+    "reads_order": "reads word order",
+    "reads_or_mixed": "loses its skill without word order, in part or all of it",
+    "mixed": "uses word order in part",
+    "mixed_or_bag": "keeps its skill without word order, in part or all of it",
+    "bag_of_words": "behaves like a bag of words",
+    "bag_or_misled": "loses nothing without word order",
+    "order_not_used": "does not use the order of the words that were moved",
+    "misled_by_order": "word order misleads it",
+    "surface": "loses its skill before a word moves",
+    "undecided": "undecided",
+    "no_skill": "no skill to lose",
+    "one_label": "one answer for every text",
+    "one_gold_label": "one gold label only",
+}
+# what follows from a kind that says nothing on word order
+NOTHING = {
+    "no_skill": "so nothing can be said on word order",
+    "one_label": "so nothing can be said on word order",
+    "one_gold_label": "and skill cannot be told from one constant answer",
+}
+
+
+def verdict(run: Run) -> str:
+    """One sentence, then what it rests on, then a line for each group where scores were split."""
+    if run.conclusion is None:
+        return _of_figures(run)
+    groups = [f"{group}: {brief(found)}" for group, found in run.conclusions.items()]
+    return "\n".join([*_sentences(run.conclusion), *groups])
+
+
+def sentence(found: Conclusion) -> str:
+    """A conclusion in one or two full sentences."""
+    return " ".join(_sentences(found))
+
+
+def _sentences(found: Conclusion) -> list[str]:
+    """The conclusion, and the numbers it rests on where they are not part of it."""
+    name = capitalised(NAMES[found.kind])
+    if found.value is None:
+        ending = f", {NOTHING[found.kind]}" if found.kind in NOTHING else ""
+        return [f"{name}: {found.because}{ending}{_more(found)}."]
+    kept = f"{figures(found)} of its skill above chance is left {loss(found.transformation)}"
+    return [f"{name}: {kept}{_more(found)}.", f"{capitalised(found.because)}."]
+
+
+def brief(found: Conclusion) -> str:
+    """A conclusion in half a line, for a group.
+
+    >>> brief(
+    ...     Conclusion(
+    ...         kind="mixed",
+    ...         value=0.5,
+    ...         low=0.42,
+    ...         high=0.58,
+    ...         because="…",
+    ...         transformation="sort",
+    ...         n=900,
+    ...     )
+    ... )
+    'uses word order in part; 0.50 [0.42, 0.58] of its skill is left'
+    """
+    if found.value is None:
+        return f"{NAMES[found.kind]}; {found.because}{_more(found)}"
+    return f"{NAMES[found.kind]}; {figures(found)} of its skill is left{_more(found)}"
+
+
+def _more(found: Conclusion) -> str:
+    """How many more examples would decide it, where that is known."""
+    if found.more_examples is None:
+        return ""
+    plural = "" if found.more_examples == 1 else "s"
+    return f"; about {found.more_examples:,} more example{plural} would decide it"
+
+
+def figures(found: Conclusion | Record) -> str:
+    """A value with its interval; a minus is a true minus."""
+    return f"{found.value:.2f} [{found.low:.2f}, {found.high:.2f}]".replace("-", MINUS)
+
+
+def loss(transformation: str) -> str:
+    """What was done to the words."""
+    return "when every word is moved" if transformation == MAIN else f"under {transformation}"
+
+
+def _of_figures(run: Run) -> str:
+    """Where nothing can be concluded on word order (no transformation kept the words, or prediction
+    stopped once Ω was decided): the number itself.
+    """
+    perturbed = [r for r in run.scores if r.transformation != "original" and r.group == "all"]
+    main = [r for r in perturbed if r.metric in ("agreement", "omega_max", "spearman")]
+    original = run.score("original", "accuracy") or run.score("original", "spearman")
+    if not perturbed or original is None:
+        return "No conclusion: no transformation could be applied to any example."
+    measured = (main or perturbed)[0]
+    none = ""
+    if run.settings.get("curtail"):
+        none = "No conclusion, since --curtail does not predict every variant. "
+    return (
+        f"{none}{capitalised(title_of(measured.metric))} is {figures(measured)} under "
+        f"{measured.transformation}; {title_of(original.metric)} on original texts is "
+        f"{original.value:.2f}."
+    )
+
+
+def conclusion_rules(settings: Mapping[str, Any]) -> Section[None]:
+    """How conclusions are drawn: with the limits of a run, else the usual ones."""
+    limits = asdict(Settings()) | dict(settings)
+    about = (
+        "From the skill that is kept: balanced accuracy above chance on perturbed texts, divided "
+        "by the same on original texts (for numbers, the ratio of rank correlations). Its whole "
+        "95 % interval decides, never the value alone:"
+    )
+    terms = {
+        "reads word order": f"the interval ends at {limits['reads_below']} or below: the skill is "
+        "lost with the order. It does not mean that the model reads as people do",
+        "behaves like a bag of words": f"it begins at {limits['bag_above']} or above. That is no "
+        "fault where words alone can answer",
+        "uses word order in part": "it lies between the two, or so far above 1 that order misleads "
+        "the model",
+        "undecided": "it includes a limit; or skill on original texts cannot be told from none; or "
+        "words that stood side by side mostly still do, so that the skill that is kept may rest on "
+        "their order",
+        "no skill to lose": "balanced accuracy on original texts is not above that of one constant "
+        "answer",
+        "one answer for every text, one gold label only": "there is nothing to tell skill by",
+        "loses its skill without word order, in part or all of it": "with natural units: it ends "
+        f"below {limits['bag_above']}",
+        "keeps its skill without word order, in part or all of it": "with natural units: it begins "
+        f"above {limits['reads_below']}",
+        "loses nothing without word order": "with natural units: it begins at "
+        f"{limits['bag_above']} or above, and may lie above 1.2",
+        "word order misleads it": "with natural units: it begins above 1.2",
+        "loses its skill before a word moves": "with natural units: the surface control, which has "
+        f"the words in their order, keeps less than {limits['bag_above']} of the skill",
+        "does not use the order of the words that were moved": "with natural units: as for a bag "
+        "of words, where one of two texts stayed as it was",
+    }
+    note = (
+        "The page docs/conclusions.md of disorder has all rules and caveats, and how often "
+        "conclusions are wrong on models whose answer is known."
+    )
+    return Section(
+        "conclusions",
+        "How conclusions are drawn",
+        about,
+        terms=terms,
+        notes=[note],
+        is_folded=True,
+    )

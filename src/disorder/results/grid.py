@@ -1,5 +1,5 @@
 """A table as it is shown: columns, rows and cells, written as Markdown or LaTeX here, for terminals
-in `terminal_table`, for pages by the macro `table` of table.html.
+in `terminal`, for pages by the macro `table` of table.html.
 
 Names and texts in cells are untrusted: every writer escapes them.
 """
@@ -10,8 +10,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
-from disorder.results import latex, markdown
-from disorder.results.number_text import Bounded, bounds, cell_text, fixed, short_bounds
+from disorder.results.markup import (
+    latex_code,
+    latex_text,
+    latex_title,
+    markdown_code,
+    markdown_text,
+)
+from disorder.results.writing import Bounded, bounds, cell_text, fixed, short_bounds
 
 # only numbers stand right; words and numbers are never wrapped, texts are where they must be
 ColumnKind = Literal["name", "word", "number", "text"]
@@ -38,16 +44,15 @@ class Cell:
     text: str = ""
     below: str = ""
     mark: str = ""
+    brief: str = ""  # what stands below where space is short
 
     @classmethod
-    def of(cls, score: Bounded | None, missing: str = "") -> Cell:
-        """A score with its interval."""
-        return cls(missing) if score is None else cls(fixed(score.value), bounds(score))
-
-    @classmethod
-    def short(cls, score: Bounded | None) -> Cell:
-        """A score with its interval, as short as it can be said."""
-        return cls() if score is None else cls(fixed(score.value), short_bounds(score))
+    def of(cls, score: Bounded | None, missing: str = "", note: str = "") -> Cell:
+        """A score with its interval, and a note behind that."""
+        if score is None:
+            return cls(missing)
+        below = f"{bounds(score)} {note}".rstrip()
+        return cls(fixed(score.value), below, brief=short_bounds(score))
 
     @property
     def line(self) -> str:
@@ -89,6 +94,15 @@ class Grid:
         cells = [[Cell(cell_text(row.get(name))) for name in names] for row in rows]
         return cls(columns, cells, caption)
 
+    @property
+    def brief(self) -> Grid:
+        """The same with what stands below its numbers as short as it can be said."""
+        rows = [
+            [replace(cell, below=cell.brief) if cell.brief else cell for cell in row]
+            for row in self.rows
+        ]
+        return replace(self, rows=rows)
+
     def part(self, start: int, stop: int) -> Grid:
         """The same rows with their names and some of the other columns."""
         columns = [self.columns[0], *self.columns[start:stop]]
@@ -99,15 +113,15 @@ class Grid:
 def as_markdown(grid: Grid) -> list[str]:
     """The lines of a table in Markdown."""
     rules = ["---:" if column.kind == "number" else "---" for column in grid.columns]
-    lines = [[markdown.as_text(column.title) for column in grid.columns], rules]
+    lines = [[markdown_text(column.title) for column in grid.columns], rules]
     lines += [[_markdown(cell) for cell in row] for row in grid.rows]
     return [f"| {' | '.join(cells)} |" for cells in lines]
 
 
 def _markdown(cell: Cell) -> str:
     if cell.mark == "code":
-        return markdown.code(cell.text, in_table=True)
-    text = markdown.as_text(cell.text)
+        return markdown_code(cell.text, in_table=True)
+    text = markdown_text(cell.text)
     shown = f"**{text}**" if text and cell.mark in STRONG else text
     return f"{shown} {cell.below}".strip()
 
@@ -123,7 +137,7 @@ def as_latex(grid: Grid, caption: str, label: str) -> str:
         rf"  \label{{{label}}}",
         rf"  \begin{{tabular}}{{{columns}}}",
         r"    \toprule",
-        f"    {_latex_row([latex.titled(column.title) for column in grid.columns])}",
+        f"    {_latex_row([latex_title(column.title) for column in grid.columns])}",
         r"    \midrule",
         *(f"    {_latex_row([_latex(cell) for cell in row])}" for row in grid.rows),
         r"    \bottomrule",
@@ -138,7 +152,7 @@ def _latex_row(cells: Sequence[str]) -> str:
 
 
 def _latex(cell: Cell) -> str:
-    text = latex.code(cell.text) if cell.mark == "code" else latex.titled(cell.text)
+    text = latex_code(cell.text) if cell.mark == "code" else latex_title(cell.text)
     shown = rf"\textbf{{{text}}}" if text and cell.mark in STRONG else text
-    below = rf" {{\small {latex.escaped(cell.below)}}}" if cell.below else ""
+    below = rf" {{\small {latex_text(cell.below)}}}" if cell.below else ""
     return f"{shown}{below}"

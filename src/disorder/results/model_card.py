@@ -9,18 +9,16 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from disorder.registry import DataPart, parts
-from disorder.results.front_matter import yaml_value
+from disorder.results.conclusion import PAGE
 from disorder.results.grid import as_markdown
-from disorder.results.markdown import as_text, code
-from disorder.results.metric_names import meaning_of, shown, title_of
+from disorder.results.markup import markdown_code, markdown_text, yaml_value
 from disorder.results.run import Record, Run
 from disorder.results.run_tables import by_transformation, score_grid
-from disorder.results.terminal import about, caveat_lines
-from disorder.results.verdict import PAGE, capitalised
-from disorder.results.wording import command
+from disorder.results.wording import about, command
+from disorder.results.writing import meaning_of, shown, title_of
 from disorder.specs import split_spec
+from disorder.types import ORIGINAL
 
-ORIGINAL = "original"
 TASK = "text-classification"
 
 
@@ -85,27 +83,27 @@ def _section(run: Run) -> Iterator[str]:
     yield "## Word order"
     yield ""
     first, *rest = run.verdict.split("\n")
-    yield f"**{as_text(first)}**"
+    yield f"**{markdown_text(first)}**"
     yield ""
     for line in rest:
-        yield f"- {as_text(line)}"
-    for line in caveat_lines(run):
-        yield f"- {as_text(capitalised(line))}"
+        yield f"- {markdown_text(line)}"
+    for line in run.caveats:
+        yield f"- Caveat: {markdown_text(line)}"
     if rest or run.conclusion is not None:
         yield ""
-    yield f"{as_text(about(run))}. In brackets 95 % intervals over examples."
+    yield f"{markdown_text(about(run))}. In brackets 95 % intervals over examples."
     yield ""
     columns = shown([record.metric for record in run.scores if record.group == "all"], "table")
     yield from as_markdown(score_grid(run, metrics=columns))
     yield ""
     for metric in columns:
-        yield f"- {as_text(title_of(metric))}: {as_text(meaning_of(metric))}"
+        yield f"- {markdown_text(title_of(metric))}: {markdown_text(meaning_of(metric))}"
     yield ""
     if run.conclusion is not None:
-        yield f"How conclusions are drawn: {code(PAGE)} of disorder."
+        yield f"How conclusions are drawn: {markdown_code(PAGE)} of disorder."
         yield ""
     version = run.versions.get("disorder", "")
-    yield f"Measured by disorder {version}; run it again: {code(command(run))}"
+    yield f"Measured by disorder {version}; run it again: {markdown_code(command(run))}"
 
 
 def eval_results(run: Run) -> str | None:

@@ -1,17 +1,103 @@
 """The result of a verb: one envelope for all of them, with the verb's own type as its body.
 
-What a person reads is in it as data (headline, sections, caveats, next steps), so that one place
-renders it, and result.json holds it.
+What a person reads is in it as data (headline, sections with figures and tables, caveats, next
+steps), so that one place renders it, and result.json holds it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
+from functools import cached_property
+from pathlib import Path
 from typing import Any, Generic, Protocol, TypeVar
 
-from disorder.results.exhibits import Figure, Row, Table
+from disorder.errors import DisorderError
+from disorder.results import drawing
 from disorder.results.grid import Grid
+from disorder.results.row_export import csv_text
+from disorder.store.storage import cannot_write, write_named_file
+
+Row = dict[str, Any]
+SHOWN = 12  # rows of a table on a page
+# ending → from an SVG to the content of a file
+FORMATS: dict[str, Callable[[str], bytes]] = {
+    ".svg": lambda drawn: drawn.encode(),
+    ".pdf": drawing.pdf,
+    ".png": drawing.png,
+}
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A picture and the rows it is made of.
+
+    `spec` is Vega-Lite without data, which `rows` fill in, so the CSV is what is drawn; or `drawn`
+    is an SVG of your own.
+    """
+
+    name: str
+    caption: str
+    rows: Sequence[Row]
+    spec: Mapping[str, Any] = field(default_factory=dict)
+    drawn: str = ""
+
+    @cached_property
+    def svg(self) -> str:
+        """The picture."""
+        return self.drawn or drawing.svg({"data": {"values": list(self.rows)}} | dict(self.spec))
+
+
+@dataclass(frozen=True)
+class Picture:
+    """An SVG that a notebook displays, and that can be saved as SVG, PDF or PNG."""
+
+    svg: str = field(repr=False)
+
+    def save(self, path: str | Path) -> Path:
+        """Write the picture, as SVG, PDF or PNG by the ending of `path`; returns the path."""
+        path = Path(path)
+        if path.suffix not in FORMATS:
+            raise DisorderError(f"{path}: end the name of a picture in {' or '.join(FORMATS)}")
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise cannot_write(path, error) from None
+        write_named_file(path, FORMATS[path.suffix](self.svg))
+        return path
+
+    def _repr_svg_(self) -> str:
+        return self.svg
+
+    def _repr_html_(self) -> str:
+        return f'<div style="max-width: 100%; overflow-x: auto">{self.svg}</div>'
+
+
+@dataclass(frozen=True)
+class Table:
+    """Rows to read and to export; a page shows the first of them."""
+
+    name: str
+    caption: str
+    rows: Sequence[Row]
+
+    @property
+    def grid(self) -> Grid:
+        """The rows that a page shows."""
+        return Grid.of_data(self.rows[:SHOWN])
+
+    @property
+    def n_hidden(self) -> int:
+        """How many rows a page does not show."""
+        return max(0, len(self.rows) - SHOWN)
+
+
+def as_csv(rows: Sequence[Row]) -> bytes:
+    """Rows as CSV; columns in the order they first appear in."""
+    columns = list(dict.fromkeys(name for row in rows for name in row))
+    text = csv_text(columns, ([row.get(name, "") for name in columns] for row in rows))
+    return text.encode("utf-8", "backslashreplace")
+
 
 SCHEMA_VERSION = 2
 Found = TypeVar("Found")  # what the part behind a section gives, where there is one
@@ -56,6 +142,7 @@ class Section(Generic[Found]):
     terms: Mapping[str, str] = field(default_factory=dict)
     commands: Sequence[str] = ()
     links: Mapping[str, str] = field(default_factory=dict)  # title → page
+    examples: Sequence[Row] = ()  # of texts and what became of them
     is_folded: bool = False
 
     @property
@@ -71,7 +158,7 @@ class Section(Generic[Found]):
             "asks": self.asks,
             "reason": self.reason,
             "findings": list(self.findings),
-            "figures": [_exhibit(figure) for figure in self.figures],
+            "figures": [_exhibit(figure) for figure in self.figures if figure.name],
             "tables": [_exhibit(table) for table in self.tables],
             "notes": list(self.notes),
         }
@@ -87,8 +174,9 @@ class Result:
     """What a verb found.
 
     `about` names model, data and size in one line; `headline` is the conclusion in words, one line
-    or more, `lead` what qualifies it; `grids` are the tables that a reader needs first. `body` is
-    the verb's own type.
+    or more, `lead` what qualifies it; `grids` are the tables that a reader needs first, `examples`
+    texts that show it. `body` is the verb's own type. What `is_summarised` is one screen in the
+    terminal, unless all is wanted.
     """
 
     verb: str
@@ -101,17 +189,20 @@ class Result:
     lead: Sequence[str] = ()
     caveats: Sequence[str] = ()
     grids: Sequence[Grid] = ()
+    examples: Sequence[Row] = ()
+    picture: Figure | None = None
     sections: Sequence[Section[Any]] = ()
     notes: Sequence[str] = ()
     next_steps: Sequence[NextStep] = ()
     links: Mapping[str, str] = field(default_factory=dict)  # title → page beside this one
     command: str = ""  # repeats it
     facts: Mapping[str, str] = field(default_factory=dict)  # data, model, versions
+    is_summarised: bool = False
 
     @property
     def figures(self) -> list[Figure]:
-        """Every figure, in the order of the page."""
-        return [figure for section in self.sections for figure in section.figures]
+        """Every figure that has a file, in the order of the page."""
+        return [figure for each in self.sections for figure in each.figures if figure.name]
 
     @property
     def tables(self) -> list[Table]:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import asdict
+from hashlib import blake2b
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -18,19 +20,21 @@ from pydantic import (
 from pydantic.dataclasses import dataclass
 
 from disorder.errors import BadData, DisorderError, UnknownName
-from disorder.requests.commands import resume_line
+from disorder.requests.settings import DECLARED, resume_line
 from disorder.results.conclusion import AnswerTable, Conclusion, WordBaseline
-from disorder.results.frames import data_frame
-from disorder.results.run_checks import binding
+from disorder.results.result import Picture
+from disorder.results.row_export import data_frame
 from disorder.store.sample_parts import SampleParts
 from disorder.store.storage import copy_folder, place
 from disorder.types import Score, Task
 from disorder.visible_text import visible
 
 if TYPE_CHECKING:
-    from disorder.results.exhibits import Picture
+    from disorder.results.result import Result
 
 SCHEMA_VERSION = 1
+NEEDS = "needs="  # begins the groups of data that was made to know whether order decides
+ABOUT_NEED = {"may_not_need_order", "order_need_unknown"}  # kinds of caveats
 DIGITS = 6  # scores are rounded, so that the last bits of a sum do not show
 
 
@@ -101,11 +105,12 @@ class Run(BaseModel):
     data: str
     task: str
     labels: list[str]
-    breaks: Literal["a", "b"] | None = None  # None in runs of older versions
+    breaks: Literal["a", "b", "both"] | None = None  # None in runs of older versions
     reject_label: str | None = None
     default_label: str | None = None
     language: str = "en"
     is_likelihood: bool = False
+    kind: Literal["labels", "choice", "pair"] = "labels"
     chance: float | None
     majority: float = 0.0
     transformations: list[str]
@@ -210,6 +215,7 @@ class Run(BaseModel):
             self.default_label,
             self.language,
             self.is_likelihood,
+            self.kind,
         )
 
     def usual_words(self, transformation: str) -> str:
@@ -238,6 +244,8 @@ class Run(BaseModel):
         general = {caveat.kind for caveat in self.conclusion.caveats}
         lines = [str(caveat) for caveat in self.conclusion.caveats]
         for group, found in self.conclusions.items():
+            if group.startswith(NEEDS):
+                general |= ABOUT_NEED  # which such a group is made to know
             lines += [f"{group}: {c}" for c in found.caveats if c.kind not in general]
         return lines
 
@@ -291,12 +299,22 @@ class Run(BaseModel):
 
     @property
     def binding(self) -> str:
-        """A hash of all that decides the predictions; sample parts carry it."""
-        return binding(self)
+        """A hash of all that decides the predictions: model, data, transformations, settings.
+
+        Sample parts carry it, so that those of another run are never taken for one's own.
+        """
+        settings = {
+            name: value
+            for name, value in self.settings.items()
+            if name not in DECLARED or DECLARED[name].option.changes_predictions
+        }
+        bound = [self.hashes, self.seed, self.transformations, settings]
+        text = json.dumps(bound, sort_keys=True, default=str)
+        return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
 
     def save(self, folder: str | Path) -> Path:
         """Copy the run folder to `folder`, on disk or at an address; gives its path."""
-        from disorder.results.page import write_report
+        from disorder.results.run_folder import write_report, write_run
 
         target = place(folder)
         if self.folder is None or not self.folder.exists():
@@ -304,19 +322,31 @@ class Run(BaseModel):
         if target.exists():
             raise DisorderError(f"{target} is there already; choose another folder")
         copy_folder(self.folder, target)
+        write_run(target, self)
         write_report(target, self)
         return target
 
+    @property
+    def result(self) -> Result:
+        """The envelope, from which page, terminal and record are made."""
+        from disorder.results.run_result import run_result
+
+        return run_result(self)
+
+    def as_data(self) -> dict[str, Any]:
+        """All that the run holds, as plain data."""
+        return self.model_dump(exclude={"schema_version"})
+
     def plot(self, name: str = "forest", transformation: str = "") -> Picture:
         """A picture of the report, as an object that a notebook displays."""
-        from disorder.results.display import run_picture
+        from disorder.results.run_result import run_figure
 
-        return run_picture(self, name, transformation)
+        return Picture(run_figure(self, name, transformation).svg)
 
     def _repr_html_(self) -> str:
-        from disorder.results.display import run_html
+        from disorder.results.render import framed, page
 
-        return run_html(self)
+        return framed(page(self.result, in_folder=False))
 
     def __repr__(self) -> str:
         head = f"Run({self.model} on {self.data}, {self.n_examples:,} examples, {self.status})"

@@ -1,27 +1,35 @@
-"""The run folder: run.json, read and written, and a new run to begin with.
+"""The run folder: a new run to begin with, its record read, checked and written.
 
-A run folder has run.json, examples.parquet and samples/*.parquet, written as the run goes.
+Whoever wrote a folder, a run that passes has finite scores inside their intervals, each once, and
+tables of the shape that charts are drawn from.
 """
 
 from __future__ import annotations
 
 import json
+import math
 import platform
 import subprocess
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+from pydantic import BaseModel, Field
 
 from disorder.errors import BadData
+from disorder.requests.settings import DECLARED, Settings
 from disorder.results.run import SCHEMA_VERSION, Run
-from disorder.results.run_checks import check_run
+from disorder.results.saving import RECORD, record_of
+from disorder.safe_io import MAX_REASON, read_json, validated
 from disorder.store.storage import place, write_atomically
 from disorder.types import Dataset, Example
-from disorder.untrusted_files import MAX_REASON, read_json, validated
 from disorder.visible_text import one_line
+
+if TYPE_CHECKING:
+    from disorder.results.run import Record, Run
 
 PACKAGES = ("disorder", "numpy", "onnxruntime", "tokenizers")
 
@@ -46,6 +54,7 @@ def new_run(
         default_label=task.default_label,
         language=task.language,
         is_likelihood=task.is_likelihood,
+        kind=task.kind,
         chance=None if task.is_regression else task.chance,
         majority=majority_share(dataset.examples),
         transformations=list(transformations),
@@ -78,9 +87,21 @@ def _git() -> str | None:
 
 
 def write_run(folder: Path, run: Run) -> None:
-    """Write run.json in one step."""
+    """Write run.json, which other tools read, and result.json, which we do."""
+    from disorder.results.render import as_json
+
+    found = run.model_copy().placed_in(folder)
     text = json.dumps(run.model_dump(), indent=1, ensure_ascii=False, allow_nan=False) + "\n"
-    write_atomically(folder / "run.json", text.encode("utf-8", "backslashreplace"))
+    for name, content in (("run.json", text), (RECORD, as_json(found.result))):
+        write_atomically(folder / name, content.encode("utf-8", "backslashreplace"))
+
+
+def write_report(folder: Path, run: Run) -> None:
+    """Write report.html into the run folder."""
+    from disorder.results.render import page
+
+    html = page(run.model_copy().placed_in(folder).result)
+    write_atomically(folder / "report.html", html.encode("utf-8", "backslashreplace"))
 
 
 def read_run(folder: str | Path) -> Run:
@@ -89,17 +110,120 @@ def read_run(folder: str | Path) -> Run:
     if not isinstance(folder, str) and not is_path:
         raise BadData(f"a run is read from a folder, not from {type(folder).__name__}")
     where = place(folder)
-    path = where / "run.json"
+    path = record_of(where, "run.json")
     try:
         raw = read_json(path)
     except FileNotFoundError:
         raise BadData(f"{folder} is no run folder: it has no run.json") from None
     if not isinstance(raw, dict):
         raise BadData(f"{path} is damaged: it holds no object")
+    expected = 2 if path.name == RECORD else SCHEMA_VERSION
     found = raw.get("schema_version")
-    if found != SCHEMA_VERSION:
+    if found != expected:
         told = one_line(found)[:MAX_REASON]
-        raise BadData(f"{path}: schema version {told}; this disorder reads {SCHEMA_VERSION}")
-    run: Run = validated(Run, raw, str(path))
+        raise BadData(f"{path}: schema version {told}; this disorder reads {expected}")
+    if path.name == RECORD and raw.get("verb") != "audit":
+        raise BadData(f"{folder} is no run folder: it holds the result of another command")
+    run: Run = validated(Run, raw | {"schema_version": SCHEMA_VERSION}, str(path))
     check_run(run, str(path))
     return run.placed_in(where)
+
+
+MAX_POINTS = 10_000  # of one curve: a chart shows a few dozen
+
+Number = float
+Points = Annotated[list[tuple[Number, Number]], Field(max_length=MAX_POINTS)]
+Bars = Annotated[list[Number], Field(max_length=MAX_POINTS)]
+Bins = Annotated[
+    list[tuple[Number, Number, Annotated[Number, Field(ge=1)]]], Field(max_length=MAX_POINTS)
+]
+When = Literal["before", "after"]
+
+
+class FigureTables(BaseModel):
+    """The numbers behind the charts of one transformation; older versions wrote fewer, none wrote
+    null.
+    """
+
+    omega: Points = []
+    acceptance: dict[Literal["right", "wrong"], Bars] = {}
+    confidence: dict[When, Bars] = {}
+    reliability: dict[When, Bins] = {}
+
+
+class ToldVariant(BaseModel):
+    """One perturbed version of a telling example."""
+
+    variant: int
+    texts: list[list[tuple[str, int | None]]]
+    answer: str
+    confidence: Number | None
+
+
+class ToldExample(BaseModel):
+    """One telling example."""
+
+    kind: Literal["unmoved", "rescued", "noticed"]
+    transformation: str
+    id: str
+    gold: str
+    text_a: str
+    text_b: str | None
+    answer: str
+    confidence: Number | None
+    accepted: Number
+    variants: list[ToldVariant]
+
+
+SHAPES: dict[str, Any] = {
+    "figures": dict[str, FigureTables],
+    "telling": list[ToldExample],
+    "references": dict[Annotated[str, Field(min_length=1)], list[Any]],
+    "variants": dict[str, Annotated[int, Field(ge=1)]],
+    "skips": dict[str, dict[str, Annotated[int, Field(ge=0)]]],
+    "n_examples": Annotated[int, Field(ge=0)],
+    "n_available": Annotated[int, Field(ge=0)],
+}
+
+
+def check_run(run: Run, where: str) -> None:
+    """Raise `BadData` where a run that was read could not have been written by an audit."""
+    for name, shape in SHAPES.items():
+        validated(shape, getattr(run, name), f"{where} ({name})")
+    check_settings(run.settings, where)
+    for steps in run.dev_r.values():
+        if any(set(run.labels) - set(counts) for counts in steps.values()):
+            raise BadData(f"{where} is damaged (dev_r): a label has no count")
+    check_records(run.scores, where)
+    for records in run.references.values():
+        check_records(records, where)
+
+
+def check_settings(settings: Mapping[str, Any], where: str) -> None:
+    """Raise on a setting that has no such type; settings of a newer version are let be."""
+    # None is what a version may have written for a setting that was not given
+    given = {
+        name: value for name, value in settings.items() if name in DECLARED and value is not None
+    }
+    validated(Settings, given, f"{where} (settings)")
+
+
+def check_records(records: Iterable[Record], where: str) -> None:
+    """Raise on a score that is no number, lies outside its own interval, or stands there twice."""
+    seen = set()
+    for record in records:
+        name = one_line(f"{record.transformation}:{record.metric}[{record.group}]")
+        numbers = (record.low, record.value, record.high)
+        if not all(map(math.isfinite, numbers)):
+            raise BadData(f"{where} is damaged: {name} is not a number")
+        if not record.low <= record.value <= record.high:
+            raise BadData(
+                f"{where} is damaged: {name} is {record.value:g}, "
+                f"outside its own interval [{record.low:g}, {record.high:g}]"
+            )
+        if record.n < 0 or record.skipped < 0:
+            raise BadData(f"{where} is damaged: {name} rests on {record.n} examples")
+        key = (record.transformation, record.metric, record.group)
+        if key in seen:
+            raise BadData(f"{where} is damaged: {name} stands there twice")
+        seen.add(key)

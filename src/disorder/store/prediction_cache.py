@@ -19,8 +19,8 @@ from zlib import crc32
 
 import numpy as np
 
-from disorder.predictions import Prediction, Predictions, is_failed
 from disorder.types import Bools, Floats
+from disorder.types.predictions import Prediction, Predictions, is_failed
 
 FILE = "predictions-2.sqlite"  # the number goes up when keys or rows are made in another way
 OLDER = "predictions.sqlite"

@@ -2,14 +2,14 @@
 
 A part is written whole or not at all, and named before it is predicted, so that a run that was
 killed knows which parts it has. The journal keeps a checksum of each; a part that does not match
-is predicted again.
+is predicted again. Texts are rebuilt from positions and the examples, which lie beside them.
 """
 
 from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -19,15 +19,26 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from disorder.errors import BadData
-from disorder.parquet_size import most_unpacked
-from disorder.store.kept import Entry, Kept
-from disorder.store.samples import READ_SCHEMA, SCHEMA, check_unique, checked_samples
-from disorder.types import ORIGINAL
-from disorder.untrusted_files import parse_parquet
+from disorder.safe_io import most_unpacked, parse_parquet, read_parquet
+from disorder.store.samples import READ_SCHEMA, SCHEMA, check_unique, checked_samples, storable
+from disorder.store.storage import write_atomically
+from disorder.store.store import Entry, Kept
+from disorder.types import ORIGINAL, Choice, Example
 from disorder.visible_text import one_line
 
 SAMPLES = "samples"  # their folder
 PART = re.compile(r"\d{2,}-[^/\\\x00-\x1f]*\.parquet")
+EXAMPLES = pa.schema(
+    [
+        ("id", pa.string()),
+        ("text_a", pa.string()),
+        ("text_b", pa.string()),
+        ("label", pa.string()),
+        ("groups", pa.map_(pa.string(), pa.string())),
+        ("options", pa.list_(pa.string())),
+        ("ask", pa.string()),
+    ]
+)
 
 
 @dataclass
@@ -58,12 +69,12 @@ class SampleParts:
         if not (folder / SAMPLES).is_dir():
             raise BadData(f"{folder} has no samples; they were removed, or it is no run folder")
         # older versions did not say what a part is of; theirs are read but not resumed
-        parts.known |= {
+        parts.written |= {
             name: entry
             for name, entry in parts.kept.known.items()
             if "of" not in entry and _is_part(entry)
         }
-        if parts.kept.known and not parts.known:
+        if parts.kept.known and not parts.written:
             raise BadData(
                 f"{folder}: its samples are of another model, data or settings than run.json says; "
                 "audit it again"
@@ -71,13 +82,18 @@ class SampleParts:
         return parts
 
     @cached_property
-    def known(self) -> dict[str, Entry]:
-        """The finished parts of this run, by name."""
+    def written(self) -> dict[str, Entry]:
+        """All finished parts of this run, by name."""
         return {
             name: entry
             for name, entry in self.kept.known.items()
             if _is_part(entry) and (not self.of or entry.get("of") == self.of)
         }
+
+    @property
+    def known(self) -> dict[str, Entry]:
+        """The finished parts that hold the first prediction for each text, by name."""
+        return {name: entry for name, entry in self.written.items() if not entry.get("repeat")}
 
     def read(self, name: str) -> pa.Table:
         """The samples of a finished part, checked; one line where they cannot be what an audit
@@ -93,7 +109,7 @@ class SampleParts:
 
     def skips(self, name: str) -> dict[str, int]:
         """The examples that a finished part left out, by reason."""
-        return dict(self.known[name]["skips"])
+        return dict(self.written[name]["skips"])
 
     def table(self, names: Iterable[str] | None = None) -> pa.Table:
         """Finished parts as one table, all without `names`; no row stands there twice."""
@@ -140,12 +156,12 @@ class SampleParts:
     @property
     def n_predicted(self) -> int:
         """How many predictions the model made for the parts, in whatever session."""
-        return sum(entry.get("predicted", 0) for entry in self.known.values())
+        return sum(entry.get("predicted", 0) for entry in self.written.values())
 
     @property
     def spent(self) -> dict[str, float]:
         """What all sessions of the run had spent when the last part was written."""
-        entries = [entry.get("spent", {}) for entry in self.known.values()]
+        entries = [entry.get("spent", {}) for entry in self.written.values()]
         names = sorted({name for entry in entries for name in entry})
         return {name: max(entry.get(name, 0.0) for entry in entries) for name in names}
 
@@ -160,9 +176,11 @@ class SampleParts:
         start: int = 0,
         n_examples: int = 0,
         n_predicted: int = 0,
+        repeat: int = 0,
     ) -> None:
         """Add a part: the file first, then its line in the journal, which says what it holds: so
-        many examples from `start` on, under one transformation.
+        many examples from `start` on, under one transformation, predicted for the so manyth time
+        after the first (`repeat`).
 
         `spent` is what the run has spent by then, and `n_predicted` how many predictions the model
         made for this part: a run that is killed cannot say so itself.
@@ -170,6 +188,8 @@ class SampleParts:
         sink = pa.BufferOutputStream()
         pq.write_table(table, sink, compression="zstd")
         more: dict[str, Any] = {"spent": dict(spent)} if spent else {}
+        if repeat:
+            more["repeat"] = repeat
         self.kept.write(
             name,
             sink.getvalue().to_pybytes(),
@@ -182,7 +202,7 @@ class SampleParts:
             predicted=n_predicted,
             **more,
         )
-        self.known[name] = self.kept.known[name]
+        self.written[name] = self.kept.known[name]
 
 
 def _is_part(entry: Entry) -> bool:
@@ -191,7 +211,7 @@ def _is_part(entry: Entry) -> bool:
     is_counted = isinstance(skips, dict) and all(type(n) is int for n in skips.values())
     is_named = PART.fullmatch(entry["part"]) is not None
     is_said = isinstance(entry.get("transformation", ""), str)
-    numbers = [entry.get(name, 0) for name in ("start", "examples", "predicted")]
+    numbers = [entry.get(name, 0) for name in ("start", "examples", "predicted", "repeat")]
     are_numbers = all(type(number) is int and number >= 0 for number in numbers)
     return is_named and is_counted and is_said and are_numbers and _are_amounts(entry)
 
@@ -201,3 +221,56 @@ def _are_amounts(entry: Mapping[str, Any]) -> bool:
     return isinstance(spent, dict) and all(
         type(amount) in (int, float) and 0 <= amount < math.inf for amount in spent.values()
     )
+
+
+def write_examples(folder: Path, examples: Sequence[Example]) -> None:
+    """Write the examples of a run, so that its texts can be rebuilt from positions anywhere."""
+    columns: dict[str, Any] = {
+        "id": [storable(e.id) for e in examples],
+        "text_a": [storable(e.text_a) for e in examples],
+        "text_b": pa.array(
+            [None if e.text_b is None else storable(e.text_b) for e in examples], pa.string()
+        ),
+        "label": [e.label for e in examples],
+        "groups": pa.array(
+            [list(e.groups.items()) for e in examples], pa.map_(pa.string(), pa.string())
+        ),
+    }
+    choices = [e.choice for e in examples if e.choice is not None]
+    if choices:
+        columns["options"] = [[storable(text) for text in each.options] for each in choices]
+        columns["ask"] = [each.ask for each in choices]
+    table = pa.table(columns)
+    sink = pa.BufferOutputStream()
+    pq.write_table(table, sink)
+    write_atomically(folder / "examples.parquet", sink.getvalue().to_pybytes())
+
+
+def read_examples(folder: Path) -> list[Example]:
+    """The examples of a run, in the order in which they were used."""
+    try:
+        table = read_parquet(folder / "examples.parquet", schema=EXAMPLES)
+    except (FileNotFoundError, BadData) as error:
+        why = "it is missing" if isinstance(error, FileNotFoundError) else error
+        raise BadData(f"{folder}/examples.parquet: {why}; audit it again") from None
+    rows = table.to_pylist()
+    if any(row["id"] is None or row["text_a"] is None or row["label"] is None for row in rows):
+        raise BadData(f"{folder}/examples.parquet: an id, a text or a label is missing")
+    return [
+        Example(
+            row["id"],
+            row["text_a"],
+            row["text_b"],
+            row["label"],
+            dict(row["groups"] or ()),
+            choice=_choice(row),
+        )
+        for row in rows
+    ]
+
+
+def _choice(row: Mapping[str, Any]) -> Choice | None:
+    options = row.get("options")
+    if not options:
+        return None
+    return Choice(row["text_a"], tuple(map(str, options)), row.get("ask") or "")

@@ -22,7 +22,7 @@ from disorder.types import PositionRows, Sentence
     perturbs="shots",
 )
 def shuffle_answers(sentence: Sentence, rng: Generator, count: int) -> PositionRows:
-    """Deal the answers of a prompt's examples to other examples (--break shots)."""
+    """Deal the answers of a prompt's examples to other examples (--on shots)."""
     check_shots(sentence)
     dealt, available = reordered(sentence.words[1::2], count, rng)
     positions = np.tile(np.arange(len(sentence)), (len(dealt), 1))

@@ -14,7 +14,7 @@ from disorder.types import PositionRows, Sentence
     keeps="the examples of a prompt", destroys="their order", side="a", perturbs="shots"
 )
 def shuffle_shots(sentence: Sentence, rng: Generator, count: int) -> PositionRows:
-    """Put the examples of a prompt, each with its answer, into another order (--break shots)."""
+    """Put the examples of a prompt, each with its answer, into another order (--on shots)."""
     check_shots(sentence)
     orders, available = reordered(list(range(len(sentence) // 2)), count, rng)
     firsts = 2 * np.array(orders, dtype=np.int64).reshape(len(orders), -1)

@@ -23,13 +23,13 @@ from disorder.requests.fields import BoardFields
 from disorder.requests.keywords import takes_options
 from disorder.requests.runs import BoardOptions
 from disorder.results.board_page import Board, BoardRow, page
-from disorder.results.page import page as report_page
+from disorder.results.render import page as report_page
 from disorder.results.run import Record, Run
 from disorder.results.run_folder import read_run
 from disorder.results.wording import main_transformation
-from disorder.store.kept import FILE, checksum
 from disorder.store.storage import write_atomically
-from disorder.store.store import Store
+from disorder.store.store import FILE, Store, checksum
+from disorder.verbs.compare import check_alike
 
 REPORTS = "reports"
 
@@ -57,6 +57,8 @@ def _board(
     if not found:
         raise DisorderError("no finished run is there: disorder board runs --out board")
     metrics = _measured(wanted, found)
+    for data in dict.fromkeys(run.data for run in found):
+        check_alike([run for run in found if run.data == data])
     names = _link_names(found)
     rows = [_row(run, name if out else "", metrics) for run, name in zip(found, names, strict=True)]
     made = Board(title=title, rows=ranked(rows), metrics=metrics)
@@ -199,7 +201,7 @@ def _write(store: Store, folder: Path, made: Board, runs: dict[str, Run]) -> Non
 
 
 def _encoded_report(run: Run) -> bytes:
-    return _encoded(report_page(run))
+    return _encoded(report_page(run.result, in_folder=False))
 
 
 @cache

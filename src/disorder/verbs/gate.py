@@ -20,14 +20,13 @@ from disorder.requests.fields import GateFields
 from disorder.requests.keywords import takes_options
 from disorder.requests.runs import GateOptions
 from disorder.results.conclusion import MAIN
-from disorder.results.decision import Decision, Ruling
-from disorder.results.page import visible
+from disorder.results.gate import Decision, Ruling, State
 from disorder.results.run import Record, Run
-from disorder.results.run_checks import check_records
-from disorder.results.run_folder import read_run
+from disorder.results.run_folder import check_records, read_run
 from disorder.specs import listed
 from disorder.transformations import parse
 from disorder.types import ORIGINAL
+from disorder.visible_text import visible
 
 OPERATORS = {"<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge}
 RULE = r"\s*(?P<score>.*[^\s<>=!])\s*(?P<operator><=|>=|<|>)\s*(?P<limit>[^\s<>=]+)\s*"
@@ -81,22 +80,24 @@ class GateRule:
         """Whether a number is beyond the limit."""
         return bool(OPERATORS[self.operator](value, self.limit))
 
-    def ruling(self, record: Record, on: str) -> Ruling:
-        """The decision on one score; it is undecided where the interval includes the limit."""
-        mild, severe = sorted((record.low, record.high), reverse=self.operator.startswith("<"))
-        beyond = {
-            "sure": self.is_met(mild),
-            "value": self.is_met(record.value),
-            "doubt": self.is_met(severe),
-        }
-        is_sure = beyond["sure"] == beyond["doubt"]
+    def ruling(self, record: Record, chosen: GateFields, why_none: str = "") -> Ruling:
+        """The decision on one score. It is undecided where the score means nothing (`why_none`),
+        and, decided by the interval, where that includes the limit.
+        """
+        is_sure = self.is_met(record.low) == self.is_met(record.high)
+        more = None if is_sure or why_none else self._more_examples(record)
+        state: State = "failed" if self.is_met(record.value) else "passed"
+        if why_none or (chosen.by == "interval" and not is_sure):
+            state = "undecided"
         return Ruling(
             rule=self.text,
             operator=self.operator,
             limit=self.limit,
-            passed=not beyond[on],
-            is_sure=is_sure,
-            more_examples=None if is_sure else self._more_examples(record),
+            passed=state == "passed" or (state == "undecided" and chosen.undecided == "pass"),
+            is_sure=is_sure and not why_none,
+            more_examples=more,
+            state=state,
+            because=(why_none or _what_decides(more)) if state == "undecided" else "",
             transformation=record.transformation,
             metric=record.metric,
             group=record.group,
@@ -119,6 +120,29 @@ class GateRule:
         return two_digits(record.n * ((half / distance) ** 2 - 1))
 
 
+def _what_decides(more_examples: int | None) -> str:
+    if more_examples is None:
+        return "the value is too near to the limit for more examples to decide it"
+    return f"about {more_examples:,} more examples would decide it"
+
+
+OLD_ON: Mapping[str, GateOptions] = {
+    "sure": {"by": "interval"},
+    "value": {"by": "value"},
+    "doubt": {"by": "interval", "undecided": "fail"},
+}
+
+
+def _chosen(options: GateOptions) -> tuple[GateFields, list[str]]:
+    """How rules are decided, and a note where `on` said so."""
+    chosen = GateFields.of(options)
+    if chosen.on is None:
+        return chosen, []
+    meant = OLD_ON[chosen.on]
+    told = " ".join(option(name, value) for name, value in meant.items())
+    return GateFields.of(options | meant), [f"{option('on', chosen.on)} is now written {told}"]
+
+
 @takes_options(GateOptions)
 def gate(
     run: str | Path | Run, fail_if: str | Sequence[str], **options: Unpack[GateOptions]
@@ -129,7 +153,7 @@ def gate(
     run: its folder, or what `disorder.audit` gave back.
     fail_if: one rule or several, such as "skill_kept > 0.8".
     """
-    on = GateFields.of(options).on
+    chosen, notes = _chosen(options)
     rules = [GateRule.parse(text) for text in listed(fail_if)]
     if not rules:
         raise DisorderError(f"no rule to decide: {EXAMPLE}")
@@ -137,40 +161,35 @@ def gate(
     found.check_done()
     check_records(found.scores, str(found.folder or "this run"))
     rulings = [
-        _with_skill(found, rule, rule.ruling(record, on))
+        rule.ruling(record, chosen, _why_none(found, record))
         for rule in rules
         for record in _records(found, rule)
     ]
-    passed = all(ruling.passed for ruling in rulings)
+    notes += [note for rule in rules for note in _notes(found, rule)]
     return Decision(
         run=str(found.folder or ""),
         model=found.model,
         data=found.data,
-        on=on,
-        passed=passed,
+        by=chosen.by,
+        undecided=chosen.undecided,
+        passed=all(ruling.passed for ruling in rulings),
         rulings=rulings,
         conclusion=found.conclusion,
-        notes=list(dict.fromkeys(note for rule in rules for note in _notes(found, rule))),
+        notes=list(dict.fromkeys(notes)),
     )
 
 
-def _with_skill(run: Run, rule: GateRule, ruling: Ruling) -> Ruling:
-    """The ruling; undecided on a score that means nothing where there is no skill to lose."""
-    if _lacks_skill(run, rule):
-        return ruling.model_copy(update={"passed": True, "is_sure": False, "more_examples": None})
-    return ruling
-
-
-def _lacks_skill(run: Run, rule: GateRule) -> bool:
-    entry = metric_named(rule.metric)
-    is_without = run.conclusion is not None and run.conclusion.kind in WITHOUT_SKILL
-    return entry is not None and entry.needs_skill and is_without
+def _why_none(run: Run, record: Record) -> str:
+    """Why a score means nothing here: some do without skill on original texts."""
+    entry = metric_named(record.metric)
+    concluded = run.conclusions.get(record.group, run.conclusion)
+    if entry is None or not entry.needs_skill or concluded is None:
+        return ""
+    return f"no skill, so no {record.metric}" if concluded.kind in WITHOUT_SKILL else ""
 
 
 def _notes(run: Run, rule: GateRule) -> Iterator[str]:
     """Why a limit on this score alone misleads, with a rule that does not."""
-    if _lacks_skill(run, rule):
-        yield f"no skill, so no {rule.metric}: the model is not above chance on original texts"
     entry = metric_named(rule.metric)
     if entry is None or not entry.alone or rule.transformation == ORIGINAL:
         return

@@ -14,16 +14,17 @@ from disorder.models.prompting import Prompt
 from disorder.randomness import digest
 from disorder.registry import ModelPart, parts
 from disorder.requests.audit import AuditOptions
-from disorder.requests.commands import AN_OBJECT, must_be_said, resume_line
 from disorder.requests.keywords import takes_options
-from disorder.requests.settings import Settings
+from disorder.requests.option import must_be_named, must_be_said
+from disorder.requests.settings import AN_OBJECT, Settings, resume_line
 from disorder.specs import parse_pairs
-from disorder.store.cache_folder import default_folder
+from disorder.store.storage import default_cache_folder
 from disorder.transformations import Transformation, parse
 from disorder.transformations.rendering import variant_texts
 from disorder.transformations.words import NATURAL
 from disorder.types import Dataset, Task, Texts
 from disorder.verbs.prompting import prompt_files
+from disorder.verbs.similarity_threshold import choose_threshold
 from disorder.visible_text import one_line
 
 N_SAMPLED = 200  # examples that a precision is tried on
@@ -79,14 +80,6 @@ def resume_command(folder: object, model: str, settings: Mapping[str, Any]) -> s
     return resume_line(folder, named, **said | ({"prompt": files} if files else {}))
 
 
-def must_be_named(spec: str) -> bool:
-    """Whether loading a model runs code or reaches another machine, so that only the user's own
-    word counts.
-    """
-    entry = parts(ModelPart).get(spec.partition(":")[0])
-    return bool(spec) and (entry is None or not entry.only_reads)
-
-
 def label_names(labels: Mapping[str, str] | str | None) -> dict[str, str]:
     """What the model's labels mean: a mapping, or written as on the command line."""
     if isinstance(labels, str):
@@ -130,6 +123,7 @@ def loaded_model(
         precision, note = choose_precision(load_in, texts, settings.agree)
         notes.append(note)
     loaded = load_in(precision)
+    notes += choose_threshold(loaded, dataset, settings)
     if any("importance" in transformation.needs for transformation in plan):
         notes.append(loaded.how_importance)
     return loaded, [*notes, *loaded.notes]
@@ -138,7 +132,7 @@ def loaded_model(
 def _cache_folder(settings: Settings) -> Path | None:
     if settings.cache == "off":
         return None
-    return Path(settings.cache) if settings.cache else default_folder()
+    return Path(settings.cache) if settings.cache else default_cache_folder()
 
 
 def _sampled(dataset: Dataset, plan: Sequence[Transformation], settings: Settings) -> list[Texts]:
@@ -146,7 +140,7 @@ def _sampled(dataset: Dataset, plan: Sequence[Transformation], settings: Setting
     can be perturbed without a model.
     """
     texts: list[Texts] = []
-    transformation = next((each for each in plan if not each.asks_others), parse("derange"))
+    transformation = next((each for each in plan if not each.needs_context), parse("derange"))
     for example in sorted(
         dataset.examples, key=lambda example: digest(settings.seed, "precision", example.id)
     )[:N_SAMPLED]:

@@ -69,7 +69,16 @@ def build_outcomes(
         family=family,
         control=control,
         n_failed=n_failed,
+        chance=chances_of(facts.task, examples),
     )
+
+
+def chances_of(task: Task, examples: Sequence[Example]) -> Floats | None:
+    """The accuracy of a guess on each example, where it has one of its own."""
+    if not task.has_own_chance:
+        return None
+    n_options = [2 if each.choice is None else len(each.choice.options) for each in examples]
+    return 1 / np.array(n_options, dtype=np.float64)
 
 
 def original_outcomes(task: Task, gold: Floats | Ints, predictions: Floats) -> Outcomes:

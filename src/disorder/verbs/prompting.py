@@ -9,6 +9,7 @@ from disorder.data import stream, train_spec
 from disorder.errors import BadData, DisorderError, option
 from disorder.models import is_prompted
 from disorder.models.prompting import Prompt, Shot, prompt_for
+from disorder.models.prompting.choice_prompt import ChoiceShot, choice_prompt
 from disorder.randomness import digest
 from disorder.registry import PromptPart, parts
 from disorder.requests.settings import Settings
@@ -23,7 +24,7 @@ def prompt_files(names: Iterable[str]) -> list[str]:
 
 def bound_prompt(model: Any, dataset: Dataset, settings: Settings) -> Prompt | None:
     """The prompt for the data of a run; None for a model that takes none."""
-    if dataset.task.is_likelihood or not is_prompted(model):
+    if dataset.task.is_likelihood or dataset.task.kind == "pair" or not is_prompted(model):
         if settings.prompt_options:
             given = ", ".join(settings.prompt_options)
             raise DisorderError(
@@ -35,12 +36,26 @@ def bound_prompt(model: Any, dataset: Dataset, settings: Settings) -> Prompt | N
 
 def prompt_of(dataset: Dataset, settings: Settings) -> Prompt:
     """The prompt that these settings mean for some data."""
+    if dataset.task.kind == "choice":
+        return choice_prompt(
+            dataset.task,
+            by=settings.choose_by,
+            name=settings.prompt[0] if settings.prompt else None,
+            shots=[
+                ChoiceShot(example.choice, example.label)
+                for example in _shots(dataset, settings)
+                if example.choice is not None
+            ],
+            option_orders=settings.option_orders,
+            calibrate=settings.calibrate,
+            chat=settings.chat,
+        )
     prompt = prompt_for(
         dataset.task,
         is_pair=dataset.examples[0].text_b is not None,
         name=settings.prompt[0] if settings.prompt else None,
         label_words=settings.label_words,
-        shots=_shots(dataset, settings),
+        shots=[Shot(example.texts, example.label) for example in _shots(dataset, settings)],
         option_orders=settings.option_orders,
         calibrate=settings.calibrate,
         chat=settings.chat,
@@ -64,7 +79,7 @@ def _check_range(prompt: Prompt, dataset: Dataset) -> None:
             )
 
 
-def _shots(dataset: Dataset, settings: Settings) -> list[Shot]:
+def _shots(dataset: Dataset, settings: Settings) -> list[Example]:
     """Examples of other rows, as many of each label as can be, drawn and ordered by seed."""
     if not settings.shots:
         return []
@@ -90,7 +105,7 @@ def _shots(dataset: Dataset, settings: Settings) -> list[Shot]:
             "audited"
         )
     chosen.sort(key=lambda example: digest(seed, "shot order", example.id))
-    return [Shot(example.texts, example.label) for example in chosen]
+    return chosen
 
 
 def _training_split(dataset: Dataset, settings: Settings) -> str:

@@ -11,16 +11,16 @@ from typing import TYPE_CHECKING, Any
 
 from disorder.errors import DisorderError
 from disorder.results.grid import Cell, Column, Grid
-from disorder.results.metric_names import shown, title_of
 from disorder.results.run import Run
 from disorder.results.wording import main_transformation
+from disorder.results.writing import shown, title_of
 from disorder.types import ORIGINAL
 from disorder.web.run_library import FoundRun, RunLibrary
 from disorder.web.run_page import n_pages
 from disorder.web.sample_queries import PER_PAGE, SampleQueries
 
 if TYPE_CHECKING:
-    from disorder.results.comparison import Comparison
+    from disorder.results.comparison import Comparison, Difference
 
 _comparing = Lock()
 
@@ -111,12 +111,12 @@ def paired_differences(
             raise DisorderError(
                 "a run folder has symbolic links, which are not followed here; use disorder compare"
             )
-        comparison = compare_runs(tuple(chosen), transformation)
+        comparison = compare_runs(tuple(chosen))
     except DisorderError as error:
         return values | {"problem": str(error).replace(f"{library.root}/", "")}
     return values | {
         "tables": [
-            short_grid(differences, f"{other} minus {base}")
+            short_grid(_under(differences, transformation), f"{other} minus {base}")
             for base, other, _, differences in comparison.pairs
         ],
         "headline": headline(comparison),
@@ -124,10 +124,19 @@ def paired_differences(
     }
 
 
+def _under(differences: Sequence[Difference], transformation: str) -> list[Difference]:
+    return [d for d in differences if d.transformation in (ORIGINAL, transformation)]
+
+
 @lru_cache(maxsize=32)
-def compare_runs(chosen: tuple[FoundRun, ...], transformation: str) -> Comparison:
-    """Paired differences of runs under one transformation, computed once: large runs take long."""
+def compare_runs(chosen: tuple[FoundRun, ...]) -> Comparison:
+    """Paired differences of runs, computed once: large runs take long. All that they share,
+    whatever is shown, so that p-values are those of `disorder compare`.
+    """
     from disorder.verbs.compare import compare
 
+    runs = [found.run for found in chosen]
+    shared = shared_transformations(runs)
+    is_all = all(run.transformations == shared for run in runs)
     with _comparing:
-        return compare(*(found.folder for found in chosen), with_=[transformation])
+        return compare(*(found.folder for found in chosen), with_=[] if is_all else shared)

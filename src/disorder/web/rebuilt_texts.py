@@ -48,7 +48,7 @@ def rebuild(
         transformation = parse(spec, usual_words=run.usual_words(spec))
         _check_safe(transformation, run)
         task = _task(run, example, rows)
-        if transformation.asks_others or run.settings.get("break_", "text") != "text":
+        if transformation.needs_context or run.settings.get("break_", "text") != "text":
             return [_from_stored(transformation, task, example, row) for row in rows], True
         variants = transformation.apply(
             example, task=task, q=run.settings["q"], seed=run.seed, short=run.settings["short"]

@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from disorder.errors import UnknownName
+from disorder.results.conclusion import NAMES
 from disorder.results.run import Record, Run
-from disorder.results.short_names import short_name
-from disorder.results.verdict import NAMES
 from disorder.results.wording import main_transformation
+from disorder.results.writing import short_name
 from disorder.types import ORIGINAL
 from disorder.web.run_library import FoundRun, RunEntry
 

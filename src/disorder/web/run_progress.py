@@ -7,8 +7,8 @@ from collections import Counter
 from typing import Any
 
 from disorder.errors import BadData
-from disorder.store.kept import JOURNAL
 from disorder.store.sample_parts import SampleParts
+from disorder.store.store import JOURNAL
 from disorder.types import ORIGINAL
 from disorder.web.run_library import FoundRun, RunLibrary
 

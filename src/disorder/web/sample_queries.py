@@ -14,10 +14,9 @@ from threading import Lock
 from typing import Any
 
 from disorder.errors import BadData
-from disorder.parquet_size import check_file
+from disorder.safe_io import check_file, read_parquet
 from disorder.store.samples import ROW
 from disorder.types import ORIGINAL
-from disorder.untrusted_files import read_parquet
 from disorder.visible_text import visible
 from disorder.web.run_library import FoundRun, RunLibrary
 

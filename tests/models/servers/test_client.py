@@ -16,10 +16,8 @@ import pytest
 
 from disorder.errors import BadModel, DisorderError, ModelStopped
 from disorder.models.servers import client as client_module
-from disorder.models.servers.addresses import Key, split_address
-from disorder.models.servers.client import Client, Rejected
-from disorder.models.servers.network import Network
-from disorder.models.servers.throttle import Throttle
+from disorder.models.servers.addresses import Key, Network, split_address
+from disorder.models.servers.client import Client, Rejected, Throttle
 from fake_server import FakeServer, Fault
 
 pytest.importorskip("httpx2", reason="needs httpx2")

@@ -25,7 +25,7 @@ import pytest
 from conftest import NLI, Command
 from disorder.errors import BadModel
 from disorder.models.openai import ServerModel
-from disorder.models.outputs.probabilities import softmax
+from disorder.models.outputs import softmax
 from disorder.models.prompting import Question, prompt_for
 from disorder.models.servers.addresses import Key
 from disorder.models.servers.client import Client

@@ -17,16 +17,15 @@ from disorder.errors import BadModel, DisorderError, ModelStopped, UnknownName
 from disorder.models import load
 from disorder.models.loaded_model import LoadedModel
 from disorder.models.openai import ServerModel
-from disorder.models.outputs.unread_replies import UNREAD
+from disorder.models.outputs import UNREAD
 from disorder.models.prompting import Prompt, prompt_for
 from disorder.models.servers.addresses import Key
 from disorder.models.servers.client import Client
-from disorder.models.servers.endpoint import Endpoint
+from disorder.models.servers.endpoint import MOST, Endpoint
 from disorder.models.servers.event_loop import run
 from disorder.models.servers.probing import Memory, probed
 from disorder.models.servers.replies import named_options
-from disorder.models.servers.room import MOST
-from disorder.predictions import FAILED, Prediction, Predictions
+from disorder.types.predictions import FAILED, Prediction, Predictions
 from fake_server import FakeServer, Fault
 from oracles import guess, item_of
 

@@ -21,13 +21,12 @@ from disorder.papers.study import (
     StudyCell,
     StudySettings,
     Workbench,
-    availability,
     preflight,
     study_items,
 )
+from disorder.papers.study.means import Change, best_and_mean
 from disorder.papers.study.part_settings import with_settings
 from disorder.papers.study.pipelines.accuracy_scatter import overlap_words
-from disorder.papers.study.pipelines.seeds import Change, best_and_mean
 from disorder.store.store import Store
 
 Command = Callable[..., tuple[int, str, str]]
@@ -80,14 +79,15 @@ def test_the_caption_of_trainings_states_how_many_were_trained_and_tested_on(as_
     assert "sort" not in found.does
 
 
-def test_a_recipe_that_learns_from_fewer_examples_than_the_others_says_so(as_data: Any) -> None:
+def test_trainings_that_hold_examples_out_say_how_many(as_data: Any) -> None:
     pytest.importorskip("torch", reason="needs torch")
     as_data("mnli/dev_matched", 12)
     as_data("mnli/train", 30)
     found = disorder.study("ws/table8", "bow", "mnli:matched", set_={"epochs": 1})
     assert [note for note in found.notes if "held out" in note] == [
-        "bow on mnli:matched, temperature: trained on 27 examples; 3 were held out"
-    ]
+        f"bow on mnli:matched, {recipe}: trained on 27 examples; 3 were held out"
+        for recipe in ("plain", "label_smoothing", "focal", "temperature")
+    ], "a temperature needs some, and the others are to be compared with it"
 
 
 def test_shuffles_draw_ten_at_most_and_the_caption_says_so(as_data: Any) -> None:
@@ -274,8 +274,8 @@ def test_packages_model_and_data_that_are_missing_are_told_together(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.delenv("DISORDER_DATA", raising=False)
-    monkeypatch.setitem(availability.PACKAGES, "nlp", ("no_such_tagger",))
-    monkeypatch.setitem(availability.PACKAGES, "train", ("no_such_trainer",))
+    monkeypatch.setitem(preflight.PACKAGES, "nlp", ("no_such_tagger",))
+    monkeypatch.setitem(preflight.PACKAGES, "train", ("no_such_trainer",))
     with pytest.raises(DisorderError) as told:
         disorder.study("ndsc/table2")
     line = str(told.value)
@@ -357,9 +357,10 @@ def test_a_papers_splitter_that_is_missing_is_said(
 
 def test_an_audit_stands_in_for_an_explanation(tmp_path: Path) -> None:
     run = tmp_path / "run"
-    disorder.audit("builtin", "builtin", with_=["derange"], q=5, limit=60, out=run)
+    given = {"with_": ["derange"], "q": 5, "limit": 60, "fidelity": "paper"}
+    disorder.audit("builtin", "builtin", out=run, **given)
     found = disorder.study("unli/fig8", str(run), q=5)
-    with_model = disorder.study("unli/fig8", "builtin", "builtin", q=5, limit=60)
+    with_model = disorder.study("unli/fig8", "builtin", "builtin", q=5, limit=60, fidelity="paper")
     assert found.cell("omega_all").value == with_model.cell("omega_all").value
     assert found.cell("omega_max").value == with_model.cell("omega_max").value
     with pytest.raises(DisorderError, match="needs the model itself"):

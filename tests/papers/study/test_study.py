@@ -52,11 +52,12 @@ def test_a_bag_of_words_accepts_every_permutation_of_what_it_gets_right() -> Non
 
 
 def test_it_says_what_the_audit_says(tmp_path: Path) -> None:
-    small = {"limit": 150, "q": 5, "seed": 3}
+    small: dict[str, Any] = {"limit": 150, "q": 5, "seed": 3, "fidelity": "paper"}
     found = disorder.study("unli/table2", "builtin", "builtin", out=tmp_path / "study", **small)
     run = disorder.audit("builtin", "builtin", with_=["derange"], **small)
     records = {
-        metric: run.score("derange", metric) for metric in ("omega_max", "p_c", "p_f", "omega_rand")
+        metric: run.score("derange", metric)
+        for metric in ("omega_max", "p_c", "p_f", "omega_rand", "accuracy_used")
     }
     assert {cell.column for cell in found.cells} == {
         "accuracy",
@@ -79,7 +80,8 @@ def test_it_says_what_the_audit_says(tmp_path: Path) -> None:
 
 
 def test_a_finished_run_stands_for_its_model_and_data(tmp_path: Path) -> None:
-    run = disorder.audit("builtin:bow", "builtin", with_=["derange"], out=tmp_path / "run", **SMALL)
+    given = {"with_": ["derange"], "fidelity": "paper", **SMALL}
+    run = disorder.audit("builtin:bow", "builtin", out=tmp_path / "run", **given)
     found = disorder.study("unli/table2", str(tmp_path / "run"), q=5, out=tmp_path / "study")
     record = run.score("derange", "p_c")
     assert record is not None
@@ -158,7 +160,8 @@ def test_scores_that_depend_on_the_number_of_draws_are_compared_with_as_many_onl
 def test_what_was_printed_by_the_released_definitions_is_shown_and_not_judged(
     as_mnli: Path,
 ) -> None:
-    found = disorder.study("unli/table2", "builtin", "mnli:matched", as_=["InferSent"], **SMALL)
+    how: dict[str, Any] = {"as_": ["InferSent"], "fidelity": "paper", **SMALL}
+    found = disorder.study("unli/table2", "builtin", "mnli:matched", **how)
     same = found.cell("p_c").same
     assert same is not None
     assert same.difference == pytest.approx(found.cell("p_c").value - 0.842)
@@ -559,6 +562,10 @@ class TestCommand:
         code, out, _ = run("study", "--list")
         assert code == 0
         assert all(name in out for name in study_items())
+        assert out.count("\n") <= len(study_items()) + 2, "one line per item"
+        needs = run("study", "--list", "unli/table2")[1]
+        assert "needs hf:FacebookAI/roberta-large-mnli" in needs
+        assert max(map(len, (out + needs).splitlines())) <= 80
         rows = json.loads(run("study", "--list", "--json")[1])
         assert [row["item"] for row in rows] == list(study_items())
         assert any("MODEL" in reason for row in rows for reason in row["lacking"])

@@ -16,11 +16,10 @@ from rich.console import Console
 
 from conftest import outcomes
 from disorder.requests.settings import Settings
-from disorder.results.conclusion import Conclusion, WordBaseline
-from disorder.results.page import page
+from disorder.results.conclusion import Conclusion, WordBaseline, sentence
+from disorder.results.render import page
 from disorder.results.run import Run
-from disorder.results.terminal import show
-from disorder.results.verdict import sentence
+from disorder.results.terminal import show_result
 from disorder.types import Ints, Outcomes, Task
 from disorder.verbs.audit import audit
 from disorder.verbs.audit.caveats import caveats_of, of_behaviour, words_alone
@@ -142,10 +141,15 @@ class TestCopies:
             return [label_of[" ".join(sorted(text.split()))] for text in texts]
 
         copied = audited(model, rows, with_="derange").conclusion
-        assert "repeats" in kinds(copied)
+        assert "templated" in kinds(copied)
         assert copied is not None
-        assert any("only 10 of 60 examples differ" in str(each) for each in copied.caveats)
-        assert "repeats" not in kinds(audited(model, base, with_="derange").conclusion)
+        assert any("as much as 10 families" in str(each) for each in copied.caveats)
+        as_printed = audited(model, rows, with_="derange", fidelity="paper").conclusion
+        assert "repeats" in kinds(as_printed)
+        assert as_printed is not None
+        assert any("only 10 of 60 examples differ" in str(each) for each in as_printed.caveats)
+        once = audited(model, base, with_="derange", fidelity="paper").conclusion
+        assert "repeats" not in kinds(once)
 
 
 class TestKeepsSkillAndIsNoBagOfWords:
@@ -205,9 +209,9 @@ class TestNumbers:
         run = audited(lambda texts: [2.5] * len(texts), rows, with_="derange")
         assert run.verdict.startswith("One answer for every text: the model answers 2.5 to all 12")
         console = Console(width=80, file=io.StringIO(), record=True)
-        show(run, console)
-        assert "One answer for every text" in console.export_text()
-        assert "One answer for every text" in page(run)
+        show_result(run.result, console, is_all=True)
+        assert "Your model gives one answer to every text" in console.export_text()
+        assert "One answer for every text" in page(run.result)
 
     def test_one_gold_number(self) -> None:
         found = conclude(self.made([3] * 20, range(20)), LIMITS)
@@ -228,7 +232,7 @@ class TestNumbers:
 
 class TestWhatToType:
     def run(self, **more: Any) -> Any:
-        given = {"data": "my data.csv", "n_available": 900, "settings": {}}
+        given = {"data": "my data.csv", "n_available": 900, "settings": {}, "kind": "labels"}
         return SimpleNamespace(**(given | more))
 
     def test_the_command_reads_the_data_as_the_audit_did(self) -> None:
@@ -271,7 +275,7 @@ class TestPerturbedPrompts:
     def verdict(self, before: list[float]) -> str:
         record = SimpleNamespace(value=0.99, low=0.97, high=1.0, transformation="derange")
         run = SimpleNamespace(
-            settings={"break_": "instruction"},
+            settings={"on": "instruction"},
             transformations=["derange"],
             score=lambda spec, metric: record,
             answers={"derange": {"answers": ["yes", "no"], "before": before}},

@@ -222,7 +222,7 @@ def test_the_words_of_the_instruction_are_perturbed_and_the_texts_are_not(
     tiny_llama: Path, tmp_path: Path
 ) -> None:
     run = disorder.audit(
-        f"causal:{tiny_llama}", "builtin", break_="instruction", out=tmp_path / "run", **SMALL
+        f"causal:{tiny_llama}", "builtin", on="instruction", out=tmp_path / "run", **SMALL
     )
     assert run.transformations == ["derange:side=a"]
     assert "the word order of the instruction" in run.verdict
@@ -273,7 +273,7 @@ def test_the_order_of_examples_and_their_answers_are_perturbed(
     run = disorder.audit(
         f"causal:{tiny_llama}",
         "builtin",
-        break_="shots",
+        on="shots",
         shots=3,
         shots_from=others,
         q=10,
@@ -294,14 +294,14 @@ def test_the_order_of_examples_and_their_answers_are_perturbed(
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"break_": "shots"}, "the prompt needs two examples or more"),
+        ({"on": "shots"}, "the prompt needs two examples or more"),
         (
-            {"break_": "shots", "shots": 3, "with_": "derange"},
+            {"on": "shots", "shots": 3, "with_": "derange"},
             "takes shuffle_answers and shuffle_s",
         ),
-        ({"break_": "instruction", "with_": "swap_texts"}, "takes both texts of a pair"),
-        ({"break_": "instruction", "option_orders": 2}, "leave out option_orders"),
-        ({"break_": "prompt"}, "need text or instruction or shots"),
+        ({"on": "instruction", "with_": "swap_texts"}, "takes both texts of a pair"),
+        ({"on": "instruction", "option_orders": 2}, "leave out option_orders"),
+        ({"on": "prompt"}, "need text or instruction or shots"),
         ({"score": ["order_rank", "p_c"]}, "measure p_c in another audit"),
         ({"score": "order_rank", "shots": 3}, "this model takes no prompt"),
     ],
@@ -316,7 +316,7 @@ def test_what_cannot_be_perturbed_or_measured_is_one_line(
 
 def test_breaking_a_prompt_needs_a_language_model() -> None:
     with pytest.raises(DisorderError, match="is for language models"):
-        disorder.audit("builtin", "builtin", limit=4, break_="instruction")
+        disorder.audit("builtin", "builtin", limit=4, on="instruction")
 
 
 @pytest.mark.parametrize("kind", ["causal", "masked"])

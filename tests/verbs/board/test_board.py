@@ -12,7 +12,7 @@ from conftest import Command
 from disorder.errors import DisorderError
 from disorder.results.board_page import Board, BoardRow, page
 from disorder.results.run import Record
-from disorder.store.kept import JOURNAL
+from disorder.store.store import JOURNAL
 from disorder.verbs import board as boarding
 from disorder.verbs.board import ranked
 
@@ -72,7 +72,8 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("runs")
     for name in ("builtin", "builtin:bow", "uniform"):
         out = folder / name.replace(":", "-")
-        disorder.audit(name, "builtin", with_="derange", q=5, limit=80, out=out)
+        given = {"with_": "derange", "q": 5, "limit": 80, "fidelity": "paper"}
+        disorder.audit(name, "builtin", out=out, **given)
     return folder
 
 

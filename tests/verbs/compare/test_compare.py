@@ -40,6 +40,7 @@ ASKED: dict[str, Any] = {
     "limit": 60,
     "q": 8,
     "with_": ("derange", "reverse"),
+    "fidelity": "paper",
     "cache": "off",
 }
 KEYS = [
@@ -57,6 +58,7 @@ KEYS = [
     "p_holm",
     "n",
     "test",
+    "family",
 ]
 HOSTILE = "<img src=x onerror=alert(1)> | \x1b[31mred\x1b[0m\n\u202eend"
 Command = Callable[..., tuple[int, str, str]]
@@ -79,12 +81,12 @@ def found(folders: dict[str, Path]) -> Comparison:
 
 
 def changed(folder: Path, to: Path, **facts: Any) -> Path:
-    """A copy of a run with other facts in run.json."""
+    """A copy of a run with other facts in result.json."""
     shutil.copytree(folder, to)
-    run = json.loads((to / "run.json").read_text(encoding="utf-8"))
+    run = json.loads((to / "result.json").read_text(encoding="utf-8"))
     for name, fact in facts.items():
         run[name] = run[name] | fact if isinstance(fact, dict) else fact
-    (to / "run.json").write_text(json.dumps(run), encoding="utf-8")
+    (to / "result.json").write_text(json.dumps(run), encoding="utf-8")
     return to
 
 
@@ -122,7 +124,7 @@ class TestNumbers:
         assert record.difference == pytest.approx((gained - lost) / record.n, abs=1e-6)
         assert record.p == pytest.approx(binomtest(gained, gained + lost).pvalue, rel=1e-5)
 
-    def test_holm_is_over_all_that_is_shown(
+    def test_holm_is_over_the_named_family(
         self, folders: dict[str, Path], found: Comparison
     ) -> None:
         one = compare(folders["reader"], folders["bag"], metrics=["omega_max"], with_=["derange"])

@@ -17,9 +17,9 @@ from disorder.requests.settings import Settings
 from disorder.results.render import page
 from disorder.types import Dataset, Example, Floats, Task
 from disorder.verbs.explain import Subject, explain
-from disorder.verbs.explain.head_ablation import random_heads
+from disorder.verbs.explain.explanations.heads import random_heads
 from disorder.verbs.explain.head_matching import distances, found_heads
-from disorder.verbs.explain.word_masking import cut
+from disorder.verbs.explain.word_importance import cut
 
 torch = pytest.importorskip("torch", reason="needs torch")
 transformers = pytest.importorskip("transformers", reason="needs transformers")

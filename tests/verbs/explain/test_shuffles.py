@@ -12,9 +12,8 @@ from disorder.models import load
 from disorder.requests.settings import Settings
 from disorder.types import Dataset, Example, Floats, Task, Texts
 from disorder.verbs.explain import Subject, text_versions
-from disorder.verbs.explain.explanations.shuffles import shuffles
+from disorder.verbs.explain.explanations.shuffles import WeighedVersion, shuffles, versions_figure
 from disorder.verbs.explain.head_matching import TiedWords
-from disorder.verbs.explain.weighed_versions import WeighedVersion, versions_figure
 from disorder.verbs.explain.word_importance import WeighedWords
 
 TASK = Task("mood", labels=("negative", "positive"), breaks="a")

@@ -16,7 +16,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from disorder.data import read_data
-from disorder.data.grammar import sentiment as grammar
 from disorder.errors import BadData, BadSetting, DisorderError
 from disorder.models import load
 from disorder.models.importance.gradients import by_side
@@ -27,8 +26,8 @@ from disorder.verbs.explain.explanations.gradients import by_gradients
 from disorder.verbs.explain.explanations.leave_one_out import by_leaving_out
 from disorder.verbs.explain.explanations.lime import by_lime, coefficients, masks, nearness
 from disorder.verbs.explain.word_drawings import WeighedLine, importance_drawing
-from disorder.verbs.explain.word_importance import weighed
-from disorder.verbs.explain.word_masking import cut, masked, n_words
+from disorder.verbs.explain.word_importance import cut, masked, n_words, weighed
+from grammar import sentiment as grammar
 
 Write = Callable[..., Path]
 SENTIMENT = Task("toy", ("negative", "positive"), "a")
@@ -250,7 +249,7 @@ def test_the_words_of_an_abstention_are_those_that_cause_it(by: str) -> None:
     )
     name = by.partition(":")[0]
     found = explain(Abstains(bad=0.4), data, by=by)[name]
-    rows = [row for row in found.tables[0].rows if row["texts"] == "original"]
+    rows = [row for row in found.tables[1].rows if row["texts"] == "original"]
     assert {row["prediction"] for row in rows} == {"invalid"}
     assert {row["word"] for row in rows if row["score"] > 0.2} == {"bad"}
 

@@ -20,8 +20,9 @@ import disorder
 from disorder.errors import DisorderError, UnknownName
 from disorder.metrics import SkillRatio
 from disorder.registry import MetricPart, metric, metric_named, parts, unregister
-from disorder.results.badge import svg
-from disorder.results.gate import Decision, code, junit_xml, lines, notes, summary
+from disorder.results.conclusion import Caveat, Conclusion
+from disorder.results.gate import Decision, badge_svg, junit_xml, lines, notes, summary
+from disorder.results.markup import markdown_code
 from disorder.results.run import Omitted, Record, Run
 from disorder.results.run_folder import write_run
 from disorder.types import Dataset, Outcomes, Task
@@ -122,10 +123,36 @@ class TestDecisions:
         ]
         assert decided(rule)[1] == (sure == doubt)
 
+    def test_undecided_is_a_state_of_its_own_whatever_it_means_for_the_gate(self) -> None:
+        for undecided in ("pass", "fail"):
+            decision = gate(made(), ["wos < 0.22"], undecided=undecided)
+            [ruling] = decision.rulings
+            assert (ruling.state, decision.state) == ("undecided", "undecided")
+            assert decision.passed == ruling.passed == (undecided == "pass")
+        [by_value] = gate(made(), ["wos < 0.22"], by="value", undecided="fail").rulings
+        assert (by_value.state, by_value.passed, by_value.is_sure) == ("passed", True, False)
+        assert gate(made(), ["wos < 0.22", "wos < 0.3"]).state == "failed"
+
     def test_one_rule_that_fails_fails_all(self) -> None:
         decision = gate(made(), ["omega_max > 0.99", "wos < 0.3"])
         assert [r.passed for r in decision.rulings] == [True, False]
         assert not decision.passed
+
+    @pytest.mark.parametrize(
+        ("on", "now"),
+        [
+            ("sure", {"by": "interval", "undecided": "pass"}),
+            ("value", {"by": "value"}),
+            ("doubt", {"undecided": "fail"}),
+        ],
+    )
+    def test_the_old_spelling_is_accepted_with_a_note(self, on: str, now: dict[str, str]) -> None:
+        old, new = gate(made(), ["wos < 0.22"], on=on), gate(made(), ["wos < 0.22"], **now)
+        assert old.rulings == new.rulings
+        assert (old.by, old.undecided) == (new.by, new.undecided)
+        [note] = old.notes
+        assert note.startswith(f"on={on!r} is now written ")
+        assert not new.notes
 
     @given(st.floats(-2, 2), st.sampled_from(["<", "<=", ">", ">="]))
     def test_sure_is_never_stricter_than_value_nor_value_than_doubt(
@@ -278,7 +305,7 @@ class TestCommand:
             "UNDECIDED        derange:omega_max is 0.960 [0.940, 0.980], n = 1,000; "
             "fails if > 0.95; about 3,000 more examples would decide it",
         ]
-        assert "1 rule is undecided: the interval includes the limit" in out
+        assert out.splitlines()[2].startswith("1 rule is undecided, which fails nothing")
         code, out, err = command(
             "gate", tmp_path, "--fail-if", "p_f > 0.1", "--badge", tmp_path / "badge.svg"
         )
@@ -322,6 +349,8 @@ class TestCommand:
             "passed": False,
             "is_sure": True,
             "more_examples": None,
+            "state": "failed",
+            "because": "",
         }
         assert told["rulings"] == [ruling]
 
@@ -365,10 +394,59 @@ class TestShown:
         assert [[child.tag for child in case] for case in suite] == [["system-out"], ["failure"]]
         assert {"message", "type"} == set(suite[1][0].attrib)
 
+    def test_undecided_is_neither_green_nor_red_anywhere(self) -> None:
+        """Issue 25, row 15: a smaller run must not turn FAIL into a pass."""
+        decision = gate(made(), ["omega_max > 0.95"])
+        told = "about 3,000 more examples would decide it"
+        assert next(iter(lines(decision))).startswith("UNDECIDED")
+        assert told in next(iter(lines(decision)))
+        suite = ElementTree.fromstring(junit_xml(decision))[0]
+        assert (suite.get("failures"), suite.get("skipped")) == ("0", "1")
+        assert [child.tag for child in suite[0]] == ["skipped"]
+        assert told in str(suite[0][0].get("message"))
+        text = summary(decision)
+        assert "no rule failed, 1 of 1 undecided" in text
+        assert "| ⚠ UNDECIDED |" in text
+        assert "✅" not in text
+        assert "1 of 1 undecided" in badge_svg(decision)
+        assert "hold" not in badge_svg(decision)
+        assert decision.model_dump()["state"] == "undecided"
+        assert decision.model_dump()["rulings"][0]["state"] == "undecided"
+
+    def test_undecided_may_fail(self) -> None:
+        decision = gate(made(), ["omega_max > 0.95"], undecided="fail")
+        suite = ElementTree.fromstring(junit_xml(decision))[0]
+        assert (suite.get("failures"), suite.get("skipped")) == ("1", "0")
+        assert "1 of 1 undecided, which fails the gate" in summary(decision)
+        assert "❌ UNDECIDED" in summary(decision)
+        assert list(lines(decision))[1] == (
+            "1 rule is undecided, and so the gate fails (--undecided fail)."
+        )
+
+    def test_a_value_beside_its_limit_is_not_decided_by_more_examples(self) -> None:
+        told = next(iter(lines(gate(made(), ["omega_max > 0.96"]))))
+        assert told.endswith("the value is too near to the limit for more examples to decide it")
+
+    def test_the_caveats_of_the_audit_are_printed(self) -> None:
+        caveat = Caveat(kind="left_out", text="270 of 300 examples were left out")
+        concluded = Conclusion(
+            kind="bag_of_words",
+            value=1,
+            low=0.9,
+            high=1.1,
+            because="",
+            n=9,
+            transformation="derange",
+            caveats=[caveat],
+        )
+        decision = gate(made(conclusion=concluded), ["wos < 0.3"])
+        assert list(lines(decision))[-1] == "caveat: 270 of 300 examples were left out"
+        assert "Caveat: `270 of 300 examples were left out`" in summary(decision)
+
     def test_badge_says_it_in_words(self) -> None:
         held, failed = (
-            svg(gate(made(), ["omega_max > 0.99"])),
-            svg(gate(made(), ["wos < 0.3", "omega_max > 0.99"])),
+            badge_svg(gate(made(), ["omega_max > 0.99"])),
+            badge_svg(gate(made(), ["wos < 0.3", "omega_max > 0.99"])),
         )
         for text, words in ((held, "1 of 1 hold"), (failed, "1 of 2 failed")):
             root = ElementTree.fromstring(text)
@@ -399,14 +477,14 @@ class TestShown:
         for tag in ("<img", "<a ", "<em>", "\x1b"):
             assert tag not in html
         assert html.count("<code>") == html.count("</code>") == 3
-        assert "img" not in svg(hostile).replace('role="img"', "")
+        assert "img" not in badge_svg(hostile).replace('role="img"', "")
 
     @given(st.text(max_size=60))
     def test_any_text_stays_in_its_cell(self, text: str) -> None:
         html = (
             MarkdownIt("commonmark")
             .enable("table")
-            .render(f"| a | b |\n| --- | --- |\n| {code(text, in_table=True)} | 1 |\n")
+            .render(f"| a | b |\n| --- | --- |\n| {markdown_code(text, in_table=True)} | 1 |\n")
         )
         assert html.count("<td>") == 2
         assert html.count("<code>") == html.count("</code>") == 1
@@ -497,6 +575,11 @@ class TestRulesThatMeanWhatTheySay:
         run = audit("uniform", "builtin", with_="derange", q=5, limit=300, cache="off")
         with pytest.raises(DisorderError, match=r"skill_kept was not measured \(balanced accuracy"):
             gate(run, BETTER)
+        for chosen in ({}, {"by": "value"}):  # issue 25, row 10: a guesser is no reader
+            decision = gate(run, "wos < 0.2", **chosen)
+            assert (decision.state, decision.passed) == ("undecided", True)
+            assert next(iter(lines(decision))).endswith("; no skill, so no wos")
+        assert not gate(run, "wos < 0.2", undecided="fail").passed
 
 
 @pytest.mark.parametrize(
@@ -526,7 +609,7 @@ def test_a_rule_that_cannot_be_decided_is_told_before_the_first_prediction(
 def test_a_live_rule_may_spell_a_transformation_as_a_user_does() -> None:
     names = ScoreNames({"original": ["accuracy"], "shuffle_ngrams": ["agreement"]}, ["all"])
     data = Dataset("d", Task("t", ("x", "y")), [], {}, "")
-    live = LiveGate.of(["shuffle_ngrams:n=1:agreement < 0.01"], names, data)
+    live = LiveGate.of(["shuffle_ngrams:n=1:agreement < 0.01"], names, data, None)
     assert [rule.spec for rule in live.rules] == ["shuffle_ngrams"]
 
 

@@ -12,6 +12,7 @@ import pandas as pd
 import pytest
 
 import disorder
+from conftest import pairs
 from disorder.data import read_data
 from disorder.errors import DisorderError
 from disorder.types import DISORDER
@@ -35,8 +36,8 @@ def test_it_is_a_public_function_with_documented_keywords() -> None:
 
 
 def test_one_transformation_or_a_list_of_them() -> None:
-    one = list(perturb(ROWS, with_="reverse"))
-    two = list(perturb(ROWS, with_=["reverse", "sort"]))
+    one = list(perturb(ROWS, with_="reverse", fidelity="paper"))
+    two = list(perturb(ROWS, with_=["reverse", "sort"], fidelity="paper"))
     assert [list(record) for record in one] == [KEYS, KEYS]
     assert one[0]["text_b"] == "eight seven six five."
     assert one[0]["positions_b"] == [3, 2, 1, 0, 4]
@@ -59,7 +60,7 @@ def test_every_form_of_data_gives_the_same_texts(tmp_path: Path, form: str) -> N
 
 
 def test_counts_are_filled_while_iterating_and_begin_again_with_every_iteration() -> None:
-    texts = perturb(ROWS, with_="derange", q=2)
+    texts = perturb(ROWS, with_="derange", q=2, fidelity="paper")
     assert (texts.written, texts.skips) == ({}, {})
     records = iter(texts)
     next(records)
@@ -73,7 +74,7 @@ def test_counts_are_filled_while_iterating_and_begin_again_with_every_iteration(
 
 
 def test_removed_words_are_counted_per_text() -> None:
-    texts = perturb(ROWS, with_="drop_text:side=b")
+    texts = perturb(ROWS, with_="drop_text:side=b", fidelity="paper")
     assert len(list(texts)) == 2
     assert texts.removed == {"drop_text:side=b": {"a": 0, "b": 7}}
 
@@ -139,3 +140,21 @@ def test_its_repr_says_what_is_made() -> None:
     texts = perturb(ROWS, with_=["sort", "derange"], q=3)
     assert isinstance(texts, PerturbedTexts)
     assert repr(texts) == "PerturbedTexts(sort, derange; q=3, seed=0)"
+
+
+def test_rows_to_train_on_have_the_label_to_learn(tmp_path: Path) -> None:
+    rows = pairs(6)
+    found = perturb(rows, with_=["reverse", "sort"])
+    out = found.save(tmp_path / "train.jsonl", as_="training")
+    written = [json.loads(line) for line in out.read_text().splitlines()]
+    assert [row["label"] for row in written[:6]] == [row["label"] for row in rows]
+    assert {row["label"] for row in written[6:]} == {"invalid"}
+    assert len(written) == 18
+    assert len({row["id"] for row in written}) == 18
+    gold = {row["id"]: row["label"] for row in rows}
+    assert all(row["gold"] == gold[row["id"].split("#")[0]] for row in written)
+    assert written[6]["text_b"] == next(iter(found))["text_b"]
+    assert read_data(out).task.labels[-1] == "invalid" or "invalid" in read_data(out).task.labels
+    taken = [{**row, "label": "invalid"} for row in rows]
+    with pytest.raises(DisorderError, match="a label 'invalid' of its own"):
+        list(perturb(taken, with_="reverse").training_rows())

@@ -9,9 +9,8 @@ import numpy as np
 import pytest
 
 from disorder.errors import BadModel, BadSetting
-from disorder.models.inputs.vocabulary import UNKNOWN, Vocabulary, count_words
 from disorder.models.networks import Shape
-from disorder.models.scratch import by_size, feed
+from disorder.models.scratch import UNKNOWN, Vocabulary, by_size, count_words, feed
 from disorder.registry import NetworkPart, SplitterPart, part, parts
 
 torch = pytest.importorskip("torch", reason="needs torch")

@@ -18,7 +18,7 @@ from disorder.data import read_data
 from disorder.errors import BadData, BadModel, BadSetting
 from disorder.metrics.answer_match import exact_match, f1, normalised
 from disorder.models import load
-from disorder.models.outputs.answer_spans import BestSpans, Window, best_spans, gathered, windows
+from disorder.models.question_answering import BestSpans, Window, best_spans, gathered, windows
 from disorder.types import Task
 from disorder.verbs.train import Job, TrainedModel, resume, train
 from disorder.verbs.train.span_learning import (
@@ -392,7 +392,7 @@ def test_training_on_perturbed_questions_but_not_on_perturbed_passages(
         "plain",
         questions(40),
         model=encoder,
-        on=["reverse:side=a"],
+        with_=["reverse:side=a"],
         out=tmp_path / "m",
         settings=settings,
     )
@@ -402,7 +402,7 @@ def test_training_on_perturbed_questions_but_not_on_perturbed_passages(
             "plain",
             questions(40),
             model=encoder,
-            on=["reverse:side=b"],
+            with_=["reverse:side=b"],
             out=tmp_path / "n",
             settings=settings,
         )

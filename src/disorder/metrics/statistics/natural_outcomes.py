@@ -21,17 +21,20 @@ from disorder.metrics.statistics.family_variance import moves_of_families
 from disorder.metrics.statistics.intervals import student
 from disorder.metrics.statistics.skill_ratio import SkillRatio
 from disorder.metrics.statistics.three_ratios import ThreeRatios, three_ratios
-from disorder.predictions import predicted_label
 from disorder.types import Bools, Floats, Ints, Outcomes, Score
+from disorder.types.predictions import predicted_label
 
 MOST_CONTROLLED = 0.5  # share of the examples that must have a control for one to be shown
 
 
 @dataclass(frozen=True, eq=False)
 class NaturalOutcomes:
-    """The outcomes of a natural audit, as skill sees them."""
+    """The outcomes of a natural audit, as skill sees them; `fixed` are the labels that count where
+    that was settled before all examples were predicted.
+    """
 
     outcomes: Outcomes
+    fixed: Ints | None = None
 
     @cached_property
     def gold(self) -> Ints:
@@ -47,7 +50,7 @@ class NaturalOutcomes:
     @cached_property
     def counted(self) -> Ints:
         """The labels that count."""
-        return labels_that_count(self.gold, self.family)
+        return labels_that_count(self.gold, self.family) if self.fixed is None else self.fixed
 
     @cached_property
     def n_failed(self) -> Ints:
@@ -154,4 +157,5 @@ class NaturalOutcomes:
 
 def is_by_families(outcomes: Outcomes) -> bool:
     """Whether outcomes are concluded on as those of a natural audit: of labels, over families."""
-    return outcomes.fidelity == "natural" and not outcomes.task.is_regression
+    is_natural = outcomes.fidelity == "natural" or outcomes.chance is not None
+    return is_natural and not outcomes.task.is_regression

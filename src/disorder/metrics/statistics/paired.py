@@ -25,7 +25,7 @@ from disorder.metrics.statistics.intervals import wilson
 from disorder.metrics.statistics.resampling import PAIRED
 from disorder.metrics.statistics.skill_ratio import RatioDifference, SkillRatio
 from disorder.randomness import generator
-from disorder.types import Bools, Floats
+from disorder.types import Bools, Floats, Ints
 
 N_FLIPS = 9999
 BLOCK = 400_000  # numbers held at once
@@ -45,8 +45,14 @@ class PairedDifference:
     test: str
 
 
-def difference_of(base: Decomposition, other: Decomposition, *, seed: int = 0) -> PairedDifference:
-    """How two scores of the same examples differ."""
+def difference_of(
+    base: Decomposition, other: Decomposition, *, seed: int = 0, family: Ints | None = None
+) -> PairedDifference:
+    """How two scores of the same examples differ. Where examples share a `family`, families are
+    what signs are flipped of and what is resampled; ratios of skills know theirs themselves.
+    """
+    if family is not None and len(np.unique(family)) < len(family):
+        return _over_families(base, other, family, seed)
     match base, other:
         case Share(), Share():
             return _of_shares(base.holds, other.holds)
@@ -66,6 +72,18 @@ def difference_of(base: Decomposition, other: Decomposition, *, seed: int = 0) -
         case SkillRatio(), SkillRatio():
             return _of_ratios(RatioDifference(base, other))
     raise TypeError(f"{type(base).__name__} and {type(other).__name__} cannot be compared")
+
+
+def _over_families(
+    base: Decomposition, other: Decomposition, family: Ints, seed: int
+) -> PairedDifference:
+    """How two scores differ where examples come in families."""
+    one, two = (
+        Mean.over_all(side.values) if isinstance(side, Share) else side for side in (base, other)
+    )
+    if not isinstance(one, Mean) or not isinstance(two, Mean):
+        return difference_of(base, other, seed=seed)
+    return _of_means(one, two, seed, np.unique(family, return_inverse=True)[1])
 
 
 def _of_shares(base: Bools, other: Bools) -> PairedDifference:
@@ -122,30 +140,36 @@ def _phi(both: int, first: int, second: int, neither: int) -> float:
     return corrected / sqrt(margins)
 
 
-def _of_means(base: Mean, other: Mean, seed: int) -> PairedDifference:
+def _of_means(base: Mean, other: Mean, seed: int, family: Ints | None = None) -> PairedDifference:
     difference = other.value - base.value
-    low, high = _resampled_means(base, other, seed)
+    low, high = _resampled_means(base, other, seed, family)
     n = int((base.counts | other.counts).sum())
-    p = sign_flip(contributions(base, other), seed=seed)
+    added = contributions(base, other)
+    if family is not None:
+        added = np.asarray(np.bincount(family, added), dtype=np.float64)
+    p = sign_flip(added, seed=seed)
     return PairedDifference(
         difference, min(low, difference), max(high, difference), p, n, "sign-flip"
     )
 
 
-def _resampled_means(base: Mean, other: Mean, seed: int) -> tuple[float, float]:
+def _resampled_means(
+    base: Mean, other: Mean, seed: int, family: Ints | None
+) -> tuple[float, float]:
     """A percentile interval; in each resample both scores are computed again on the same examples.
 
     One imagined example that speaks for each model joins the resampling (as Bonett and Price do for
     paired shares, 2012): without them the interval has no width where the models never differ.
     """
-    n = len(base.contributions)
+    n = len(base.contributions) if family is None else int(family.max()) + 1
     differences = []
     for weights in PAIRED.weights(n + 2, seed):
+        drawn = weights[:, :n] if family is None else weights[:, family]
         for_other = weights[:, n]
         for_base = weights[:, n + 1]
         imagined = for_other + for_base
-        base_sum, base_n = base.weighted(weights[:, :n])
-        other_sum, other_n = other.weighted(weights[:, :n])
+        base_sum, base_n = base.weighted(drawn)
+        other_sum, other_n = other.weighted(drawn)
         with np.errstate(invalid="ignore", divide="ignore"):
             first = (base_sum + for_base) / (base_n + imagined)
             differences.append((other_sum + for_other) / (other_n + imagined) - first)

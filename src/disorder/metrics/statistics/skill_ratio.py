@@ -127,6 +127,29 @@ class SkillRatio:
         )
 
     @classmethod
+    def of_scores(
+        cls, before: Floats, after: Floats, chance: Floats, family: Ints | None = None
+    ) -> SkillRatio:
+        """The ratio of mean scores above chance, where each example has a chance of its own."""
+        n = len(before)
+        units = np.arange(n) if family is None else family
+        both = np.stack([after, before], axis=1)
+        lone = np.zeros(n, dtype=np.int64)
+        moves = moves_of_families(units, lone, both - chance[:, None])
+        means = (both - chance[:, None]).mean(axis=0)
+        return cls(
+            float(means[0]),
+            float(means[1]),
+            moves.deviations,
+            _imagined(both.mean(axis=0)[None], moves.effective_by_label).sum(axis=0),
+            max(1, floor(moves.effective - 1)),
+            float(chance.mean()),
+            "accuracy",
+            n_examples=n,
+            n_families=moves.effective,
+        )
+
+    @classmethod
     def of_answers(cls, before: BeyondChance, after: BeyondChance) -> SkillRatio:
         """The ratio of accuracies beyond chance over all labels, for data where too few labels have
         enough families for a balanced one.
@@ -214,7 +237,7 @@ class SkillRatio:
 
     def plain(self, which: int) -> Score:
         """What the skill is measured in, after (0) or before (1), with its interval."""
-        value = self.chance + (self.after, self.before)[which]
+        value = min(1.0, self.chance + (self.after, self.before)[which])  # not above by rounding
         half = student(self.freedom) * sqrt(self.covariance[which, which])
         lowest = 0.0 if self.chance else -1.0
         return Score(value, max(lowest, value - half), min(1.0, value + half), len(self))

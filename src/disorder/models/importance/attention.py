@@ -18,7 +18,7 @@ import numpy as np
 
 from disorder.errors import BadModel
 from disorder.models.importance.gradients import owned, shares
-from disorder.models.inputs.pieces import is_fast
+from disorder.models.inputs.tokens import is_fast
 from disorder.models.protocols import Attention, Head
 from disorder.types import Floats, Pair, Texts
 

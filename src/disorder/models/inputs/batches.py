@@ -1,17 +1,24 @@
-"""Batches: which inputs go through a model together. Only those of equal length, so that nothing is
-padded.
+"""Batches: which inputs go through a model together, on which device, and what becomes of a batch
+that does not fit. Only inputs of equal length go together, so that nothing is padded.
 """
 
 from __future__ import annotations
 
 import os
+import time
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
 
-from disorder.types import Ints
+from disorder.errors import BadModel
+from disorder.models.inputs.token_blocks import EncodedInputs
+from disorder.models.inputs.tokens import WordTokens
+from disorder.models.inputs.variants import all_texts
+from disorder.models.outputs import softmax
+from disorder.types import Floats, Ints, Texts, TokenUnit, Variants
 
 # tokens in a batch on a CPU: from 512 to 8,192 no difference above noise was measured
 CPU_BUDGET = 2048
@@ -74,3 +81,165 @@ def n_threads() -> int:
     if given.isdecimal() and int(given):
         return int(given)
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def best_device() -> str:
+    """A GPU where there is one."""
+    import torch
+
+    if torch.cuda.is_available():
+        return "cuda"
+    return "mps" if torch.backends.mps.is_available() else "cpu"
+
+
+def thread_pool(device: Any) -> ThreadPoolExecutor | None:
+    """Threads for batches side by side on a CPU, each batch on one; None on a GPU.
+
+    It is quicker than one batch on all threads, and gives the same bits for any number of them.
+    """
+    import torch
+
+    if device.type != "cpu":
+        return None
+    return ThreadPoolExecutor(n_threads(), initializer=torch.set_num_threads, initargs=(1,))
+
+
+def free_memory(network: Any) -> int | None:
+    """Bytes that the network's device has beside its weights; None on a CPU, where batches are
+    small anyway.
+    """
+    import torch
+
+    kind = network.device.type
+    if kind == "cuda":
+        total = torch.cuda.get_device_properties(network.device).total_memory
+    elif kind == "mps":
+        total = torch.mps.recommended_max_memory()
+    else:
+        return None
+    weights: int = sum(weight.nbytes for weight in network.parameters())
+    return max(0, int(total) - weights)
+
+
+def is_out_of_memory(error: RuntimeError | MemoryError) -> bool:
+    """Whether an error says that memory ran out: CUDA has a class for it, the CPU and MPS words."""
+    import torch
+
+    if isinstance(error, MemoryError | torch.OutOfMemoryError):
+        return True
+    message = str(error).lower()
+    return "out of memory" in message or "can't allocate memory" in message
+
+
+Feed = dict[str, Any]
+Run = Callable[[Feed], Floats]
+
+
+class FittingBatches:
+    """What all networks of transformers share: how their batches are run."""
+
+    batch_size: int | None
+    budget: int  # tokens in a batch
+    notes: list[str]
+    pool: ThreadPoolExecutor | None
+
+    def each(self, run: Run, feeds: Sequence[Feed]) -> Iterator[Floats]:
+        """What `run` makes of every batch, side by side on a CPU."""
+        return self.pool.map(run, feeds) if self.pool else map(run, feeds)
+
+    def fitting(self, run: Run, feed: Feed) -> Floats:
+        """What `run` makes of one batch; one that does not fit in memory is halved, and so are
+        those to come.
+        """
+        try:
+            return run(feed)
+        except (RuntimeError, MemoryError) as error:
+            if not is_out_of_memory(error) or len(feed["input_ids"]) == 1:
+                raise
+        except IndexError as error:
+            raise BadModel(
+                "a token or place has no row in the model's embeddings: its tokenizer belongs to "
+                "another model"
+            ) from error
+        # not inside `except`, where the tensors of the batch that failed are still held
+        return self._in_halves(run, feed)
+
+    def _in_halves(self, run: Run, feed: Feed) -> Floats:
+        n, length = feed["input_ids"].shape
+        self.notes.append(f"a batch of {n} texts did not fit in memory; smaller ones are used")
+        if self.batch_size:
+            self.batch_size = min(self.batch_size, n // 2)
+        self.budget = min(self.budget, n * length // 2)
+        halves = [
+            {name: array[part] for name, array in feed.items()}
+            for part in (slice(n // 2), slice(n // 2, n))
+        ]
+        return np.concatenate([self.fitting(run, half) for half in halves])
+
+
+class TokenModel:
+    """A network over token numbers: texts and variants become inputs, and inputs of equal length
+    batches.
+    """
+
+    labels: tuple[str, ...]
+    tokens: WordTokens | None  # None where every text is tokenised as a whole
+    input_seconds: float
+
+    def __call__(self, texts: Sequence[Texts], /) -> Floats:
+        """Probabilities, one row per text (one number per text for a regression model)."""
+        began = time.perf_counter()
+        encoded = self.encode(texts)
+        self.input_seconds += time.perf_counter() - began
+        return self._predicted(encoded)
+
+    def predict_variants(self, variants: Sequence[Variants], /) -> Floats:
+        """Probabilities, one row per variant, from word positions."""
+        if self.tokens is None:
+            return self(all_texts(variants))
+        began = time.perf_counter()
+        encoded = self.tokens.encode_variants(variants)
+        self.input_seconds += time.perf_counter() - began
+        return self._predicted(encoded)
+
+    def token_units(self, texts: Texts, /) -> list[list[TokenUnit]]:
+        """The tokens of each text, as units that can be moved."""
+        if self.tokens is None:
+            raise BadModel("unit=token needs a fast tokenizer; this model has none: unit=word")
+        return [self.tokens.units(text) for text in texts if text is not None]
+
+    def _predicted(self, encoded: EncodedInputs) -> Floats:
+        logits = self.outputs_of(encoded, max(1, len(self.labels)))
+        return softmax(logits) if self.labels else logits
+
+    def outputs_of(self, encoded: EncodedInputs, width: int) -> Floats:
+        """What the network gives for each input, a row of `width` numbers."""
+        began = time.perf_counter()
+        batches = self.batches(encoded.lengths.tolist())
+        feeds = [self.feed_of(*encoded.batch(members)) for members in batches]
+        self.input_seconds += time.perf_counter() - began
+        found = np.empty((len(encoded), width))
+        for members, outputs in zip(batches, self.each(self.forward, feeds), strict=True):
+            found[members] = outputs
+        return found
+
+    def encode(self, texts: Sequence[Texts]) -> EncodedInputs:
+        """Token numbers of texts, as the tokenizer gives them."""
+        assert self.tokens is not None
+        return EncodedInputs.of_lists(self.tokens.encode(texts))
+
+    def batches(self, lengths: Sequence[int]) -> list[Ints]:
+        """Numbers of inputs that go through the network together."""
+        raise NotImplementedError
+
+    def feed_of(self, ids: Ints, type_ids: Ints) -> Feed:
+        """The arrays of one batch, as the network takes them."""
+        raise NotImplementedError
+
+    def each(self, run: Run, feeds: Sequence[Feed]) -> Iterator[Floats]:
+        """What `run` makes of every batch, side by side on a CPU."""
+        raise NotImplementedError
+
+    def forward(self, feed: Feed) -> Floats:
+        """The network's outputs for one batch."""
+        raise NotImplementedError

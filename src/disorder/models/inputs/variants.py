@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Protocol
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
-from disorder.models.prompting.prompt import Question
-from disorder.models.protocols import Asked, Tokens
-from disorder.predictions import Predictions
+from disorder.models.protocols import Asked, Chooses, Tokens
 from disorder.store.prediction_cache import Segments
 from disorder.transformations.rendering import variant_texts
-from disorder.types import Floats, Ints, PositionRows, Predictor, Texts, Variants
+from disorder.types import Choice, Floats, Ints, PositionRows, Predictor, Texts, Variants
+from disorder.types.predictions import Predictions
+
+if TYPE_CHECKING:
+    from disorder.models.prompting.prompt import Question
 
 
 class ModelInputs(Protocol):
@@ -22,7 +24,7 @@ class ModelInputs(Protocol):
     def __len__(self) -> int:
         """How many predictions there will be."""
 
-    def given(self) -> Sequence[Texts] | Sequence[Question]:
+    def given(self) -> Sequence[Texts] | Sequence[Question] | Sequence[Choice]:
         """The inputs one by one, as a model that streams its predictions takes them."""
 
     def take(self, chosen: Ints) -> ModelInputs:
@@ -86,6 +88,40 @@ class QuestionInputs:
         """The predictions of a model that takes questions."""
         assert isinstance(predictor, Asked)
         return predictor.predict_questions(self.questions)
+
+
+@dataclass(frozen=True, eq=False)
+class ChoiceInputs:
+    """Inputs that are questions with options of their own."""
+
+    choices: Sequence[Choice]
+
+    def __len__(self) -> int:
+        return len(self.choices)
+
+    def given(self) -> Sequence[Choice]:
+        """The questions."""
+        return self.choices
+
+    def take(self, chosen: Ints) -> ChoiceInputs:
+        """Some of them."""
+        return ChoiceInputs([self.choices[i] for i in chosen.tolist()])
+
+    def segments(self) -> list[Segments]:
+        """Question and options of each."""
+        return [
+            [
+                ("question", each.question),
+                ("ask", each.ask),
+                *(("option", text) for text in each.options),
+            ]
+            for each in self.choices
+        ]
+
+    def predicted_by(self, predictor: Predictor) -> Floats | Predictions:
+        """The predictions of a model that chooses."""
+        assert isinstance(predictor, Chooses)
+        return predictor.predict_choices(self.choices)
 
 
 @dataclass(frozen=True, eq=False)
@@ -154,6 +190,20 @@ def all_texts(variants: Sequence[Variants]) -> list[Texts]:
     return [texts for each in variants for texts in variant_texts(each)]
 
 
+def choices_of(variants: Variants) -> list[Choice]:
+    """The questions of an example's variants: with other words, or with its options in another
+    order.
+    """
+    assert variants.choice is not None
+    if variants.b is None:
+        return [replace(variants.choice, question=a) for a, _ in variant_texts(variants)]
+    options = variants.a.sentence.words
+    return [
+        replace(variants.choice, options=tuple(options[i] for i in row))
+        for row in variants.a.positions.tolist()
+    ]
+
+
 def take_variants(variants: Sequence[Variants], chosen: Ints) -> list[Variants]:
     """The chosen ones of all variants, counted over all examples, in ascending order."""
     counts = np.array([len(each) for each in variants])
@@ -171,7 +221,7 @@ def some_variants(variants: Variants, chosen: Ints) -> Variants:
     if len(chosen) == len(variants):
         return variants
     b = None if variants.b is None else _some(variants.b, chosen)
-    return Variants(_some(variants.a, chosen), b, variants.label)
+    return replace(variants, a=_some(variants.a, chosen), b=b)
 
 
 def _some(rows: PositionRows, chosen: Ints) -> PositionRows:

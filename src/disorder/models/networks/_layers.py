@@ -4,7 +4,9 @@ it gives alone.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
+from itertools import pairwise
 from typing import Any
 
 import torch
@@ -125,3 +127,100 @@ class Siamese(nn.Module):
 
     def _encode(self, ids: Tensor, lengths: Tensor) -> Tensor:
         return self.pool(self.encoder(self.words(ids), lengths), lengths)
+
+
+class Convolutions(nn.Module):
+    """Each layer reads the one below; the states of all layers stand side by side."""
+
+    def __init__(self, width: int, hidden: int, layers: int, reach: int) -> None:
+        super().__init__()
+        sizes = [width, *[hidden] * layers]
+        self.layers = nn.ModuleList(
+            nn.Conv1d(below, above, reach, padding=reach // 2) for below, above in pairwise(sizes)
+        )
+
+    def forward(self, states: Tensor, lengths: Tensor) -> Tensor:
+        """States of all layers, one row per word."""
+        mask = is_word(lengths, states.shape[1])[:, None, :]
+        below, found = states.transpose(1, 2) * mask, []
+        for layer in self.layers:
+            below = torch.relu(layer(below)) * mask
+            found.append(below)
+        return torch.cat(found, dim=1).transpose(1, 2)
+
+
+class Esim(nn.Module):
+    """Enhanced sequential inference, without the tree half."""
+
+    def __init__(self, shape: Shape, hidden: int, dropout: float) -> None:
+        super().__init__()
+        self.words = Words(shape, dropout)
+        self.dropout = nn.Dropout(dropout)
+        self.encoder = BiLSTM(shape.width, hidden)
+        self.project = nn.Sequential(nn.Linear(8 * hidden, hidden), nn.ReLU())
+        self.composer = BiLSTM(hidden, hidden)
+        self.head = Classifier(8 * hidden, shape.n_outputs, hidden, dropout)
+
+    def forward(self, a: Tensor, n_a: Tensor, b: Tensor, n_b: Tensor) -> Any:
+        """Logits, one row per pair."""
+        first, second = self.encoder(self.words(a), n_a), self.encoder(self.words(b), n_b)
+        near = first @ second.transpose(1, 2)
+        first_sees = attend(near, n_b) @ second
+        second_sees = attend(near.transpose(1, 2), n_a) @ first
+        features = [
+            *self._composed(first, first_sees, n_a),
+            *self._composed(second, second_sees, n_b),
+        ]
+        return self.head(torch.cat(features, dim=1))
+
+    def _composed(self, own: Tensor, seen: Tensor, lengths: Tensor) -> tuple[Tensor, Tensor]:
+        matched = torch.cat([own, seen, own - seen, own * seen], dim=2)
+        states = self.composer(self.dropout(self.project(matched)), lengths)
+        return mean_pool(states, lengths), max_pool(states, lengths)
+
+
+def attend(near: Tensor, lengths: Tensor) -> Tensor:
+    """Attention weights over the words of the other text."""
+    return near.masked_fill(~is_word(lengths, near.shape[2])[:, None, :], LOW).softmax(dim=2)
+
+
+class SmallTransformer(nn.Module):
+    """Pre-norm encoder layers; places are sines, so that no text is too long."""
+
+    def __init__(
+        self, shape: Shape, hidden: int, layers: int, heads: int, positions: bool, dropout: float
+    ) -> None:
+        super().__init__()
+        self.words = Words(shape, dropout)
+        self.positions = positions
+        self.project = nn.Linear(shape.width, hidden)
+        self.texts = nn.Embedding(2, hidden)
+        layer = nn.TransformerEncoderLayer(
+            hidden, heads, 4 * hidden, dropout, batch_first=True, norm_first=True
+        )
+        self.encoder = nn.TransformerEncoder(layer, layers, enable_nested_tensor=False)
+        self.norm = nn.LayerNorm(hidden)
+        self.head = Classifier(hidden, shape.n_outputs, 0, dropout)
+
+    def forward(
+        self, a: Tensor, n_a: Tensor, b: Tensor | None = None, n_b: Tensor | None = None
+    ) -> Any:
+        """Logits, one row per text or pair."""
+        states = self._embedded(a, 0)
+        mask = is_word(n_a, a.shape[1])
+        if b is not None and n_b is not None:
+            states = torch.cat([states, self._embedded(b, 1)], dim=1)
+            mask = torch.cat([mask, is_word(n_b, b.shape[1])], dim=1)
+        states = self.norm(self.encoder(states, src_key_padding_mask=~mask))
+        return self.head((states * mask[..., None]).sum(dim=1) / mask.sum(dim=1, keepdim=True))
+
+    def _embedded(self, ids: Tensor, text: int) -> Any:
+        states = self.project(self.words(ids)) + self.texts.weight[text]
+        return states + places(*states.shape[1:], like=states) if self.positions else states
+
+
+def places(n: int, width: int, *, like: Tensor) -> Tensor:
+    """Sines and cosines of each place, at wavelengths from 2π to 20,000π."""
+    rates = torch.exp(torch.arange(0, width, 2, device=like.device) * (-math.log(10_000.0) / width))
+    angles = torch.arange(n, device=like.device)[:, None] * rates
+    return torch.stack([angles.sin(), angles.cos()], dim=2).reshape(n, -1)[:, :width].to(like.dtype)

@@ -21,6 +21,6 @@ def esim(shape: Shape, *, hidden: int = 128, dropout: float = 0.2) -> Any:
             "esim compares two texts, and this data has one; "
             "infersent, bilstm and convnet read single texts"
         )
-    from disorder.models.networks._esim import Esim
+    from disorder.models.networks._layers import Esim
 
     return Esim(shape, hidden, dropout)

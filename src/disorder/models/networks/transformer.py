@@ -27,7 +27,7 @@ def transformer(
     """Self-attention over the text (or both texts, one after the other), mean-pooled; words carry
     their position.
     """
-    from disorder.models.networks._transformer import SmallTransformer
+    from disorder.models.networks._layers import SmallTransformer
 
     if hidden % heads or layers < 1:
         raise BadSetting(

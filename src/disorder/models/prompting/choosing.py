@@ -32,6 +32,10 @@ def prompt_for(
 
     `is_pair` says whether there are two texts; without it the task's own prompt decides.
     """
+    if task.kind == "choice":
+        from disorder.models.prompting.choice_prompt import choice_prompt
+
+        return choice_prompt(task, name=name, chat=chat)
     usual = usual_prompt(task, is_pair)
     if is_pair is None:
         is_pair = usual.texts == 2 or task.breaks == "b"
@@ -57,6 +61,11 @@ def prompt_for(
     )
 
 
+def template_of(name: str) -> PromptTemplate:
+    """The template of a registered prompt, or in a file."""
+    return PromptTemplate(name, _source(name, _named(name, None)))
+
+
 def usual_prompt(task: Task, is_pair: bool | None) -> PromptPart:
     """The registered prompt of the task itself, else the one whose labels are those of the task,
     else the one for any labels.
@@ -77,7 +86,7 @@ def usual_prompt(task: Task, is_pair: bool | None) -> PromptPart:
     return known[ANY_LABELS]
 
 
-def _named(name: str | None, usual: PromptPart) -> PromptPart | None:
+def _named(name: str | None, usual: PromptPart | None) -> PromptPart | None:
     """The registered prompt that a name stands for; None for a file."""
     if name is None:
         return usual

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, fields
 from functools import cached_property, lru_cache
 from hashlib import blake2b
 from typing import Any
 
 import numpy as np
 
-from disorder.models.outputs.probabilities import softmax
+from disorder.models.outputs import softmax
 from disorder.models.prompting.template import PromptTemplate
-from disorder.types import Floats, Shots, Texts
+from disorder.types import Floats, PositionRows, Shots, Texts, Variants
 
 BETWEEN = "\n\n"  # instruction, examples and text in a plain prompt
 BEFORE_ANSWER = " "
@@ -118,10 +118,18 @@ class Prompt:
     @cached_property
     def fingerprint(self) -> str:
         """A hash of all that can change a prediction."""
+        return blake2b(json.dumps(self.contents).encode(), digest_size=16).hexdigest()
+
+    @property
+    def contents(self) -> list[Any]:
+        """All that can change a prediction."""
         shots = [[*shot.texts, shot.label] for shot in self.shots]
         content: list[Any] = [type(self).__name__, self.template.source, self.labels, self.words]
-        content += [self.numbers, shots, self.listings, self.calibrates, self.chat]
-        return blake2b(json.dumps(content).encode(), digest_size=16).hexdigest()
+        return [*content, self.numbers, shots, self.listings, self.calibrates, self.chat]
+
+    def row_of(self, question: Question, scores: Floats) -> Floats:
+        """The scores of a question's options, one for each label."""
+        return scores
 
     def questions(self, texts: Sequence[Texts]) -> list[Question]:
         """The questions about some texts, all orders of the options of a text in turn."""
@@ -188,3 +196,61 @@ class Prompt:
 def _no_lead(first: str, options: tuple[str, ...]) -> str:
     """Single texts have nothing before them that other texts share."""
     return ""
+
+
+class InstructionPrompt(Prompt):
+    """A prompt that takes (instruction, question)."""
+
+    @property
+    def part(self) -> str:
+        """The instruction as it is."""
+        return self.openings[0][0]
+
+    def questions(self, texts: Sequence[Texts]) -> list[Question]:
+        """One question per pair, after its instruction."""
+        _, shots = self.openings[0]
+        return [Question(a, shots, str(b), self.words) for a, b in texts]
+
+
+class ShotsPrompt(Prompt):
+    """A prompt whose examples are perturbed: a variant holds each and its answer in turn."""
+
+    @property
+    def part(self) -> str:
+        """The examples as they are, for people to read."""
+        return "\n".join(f"{item} {answer}" for item, answer in self.openings[0][1])
+
+    def questions(self, texts: Sequence[Texts]) -> list[Question]:
+        """One question per pair, after the examples as they are."""
+        instruction, shots = self.openings[0]
+        return [Question(instruction, shots, str(b), self.words) for _, b in texts]
+
+    def perturbed_questions(self, variants: Sequence[Variants]) -> list[Question]:
+        """One question per variant, after the examples that it holds."""
+        instruction, _ = self.openings[0]
+        return [
+            Question(instruction, shots, each.b.sentence.text, self.words)
+            for each in variants
+            if each.b is not None
+            for shots in _shots(each.a)
+        ]
+
+
+def _shots(rows: PositionRows) -> Iterator[Shots]:
+    """The examples of each variant."""
+    units = rows.sentence.words
+    for positions in rows.positions.tolist():
+        chosen = [units[i] for i in positions]
+        yield tuple(zip(chosen[::2], chosen[1::2], strict=True))
+
+
+KINDS: dict[str, type[InstructionPrompt | ShotsPrompt]] = {
+    "instruction": InstructionPrompt,
+    "shots": ShotsPrompt,
+}
+
+
+def perturbed_part(prompt: Prompt, part: str) -> InstructionPrompt | ShotsPrompt:
+    """The same prompt with this part to be perturbed."""
+    given: dict[str, Any] = {field.name: getattr(prompt, field.name) for field in fields(prompt)}
+    return KINDS[part](**given)

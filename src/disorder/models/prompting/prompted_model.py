@@ -8,9 +8,10 @@ from typing import Any
 
 import numpy as np
 
+from disorder.models.prompting.choice_prompt import ChoicePrompt
 from disorder.models.prompting.prompt import Prompt, Question
-from disorder.predictions import ABSTAINED, Predictions
-from disorder.types import Costs, Floats, Texts
+from disorder.types import Choice, Costs, Floats, Texts
+from disorder.types.predictions import ABSTAINED, Predictions
 
 
 class PromptedModel:
@@ -47,7 +48,29 @@ class PromptedModel:
 
     def predict_questions(self, questions: Sequence[Question], /) -> Floats | Predictions:
         """The same for whole questions, all orders of the options of a text in turn."""
-        return self.predictions(self.option_scores(questions))
+        return self.predictions(self._rows_of(questions))
+
+    def predict_choices(self, choices: Sequence[Choice], /) -> Floats | Predictions:
+        """The same for questions with options of their own."""
+        return self.predict_questions(self.questions_about(choices))
+
+    def questions_about(self, choices: Sequence[Choice]) -> list[Question]:
+        """The questions that the prompt asks about some choices."""
+        assert isinstance(self.prompt, ChoicePrompt)
+        return self.prompt.questions_about(choices)
+
+    def _rows_of(self, questions: Sequence[Question]) -> Floats:
+        """The scores of the options, a column per label: questions with as many options together,
+        since a backend gives a matrix.
+        """
+        n_options = np.array([len(question.options) for question in questions])
+        rows = np.empty((len(questions), len(self.prompt.words)))
+        for n in np.unique(n_options).tolist():
+            places = np.flatnonzero(n_options == n).tolist()
+            alike = [questions[i] for i in places]
+            for i, question, scores in zip(places, alike, self.option_scores(alike), strict=True):
+                rows[i] = self.prompt.row_of(question, scores)
+        return rows
 
     def predictions(self, scores: Floats) -> Floats:
         """Predictions from the scores of the options, one row per question."""
@@ -75,10 +98,14 @@ class PromptedModel:
             return None
         return self.option_scores(self.prompt.questions([self.prompt.empty]))
 
+    @property
+    def _by_likelihood(self) -> bool:
+        return isinstance(self.prompt, ChoicePrompt) and self.prompt.by != "letter"
+
     def _count(self, scores: Floats, probabilities: Floats) -> None:
         """Count what the run tells of its questions, as sums that workers can add up."""
         self.counts["questions"] += len(scores)
-        if self.gives_mass:
+        if self.gives_mass and not self._by_likelihood:
             self.counts["label_mass"] += float(np.exp(scores[:, self._apart]).sum())
         self.count_orders(probabilities)
 
@@ -95,9 +122,13 @@ class PromptedModel:
                 self.counts["first_listed"] += float(probabilities[:, k, first].sum())
                 self.counts["last_listed"] += float(probabilities[:, k, last].sum())
 
-    def description(self, texts: Texts) -> dict[str, Any]:
+    def description(self, given: Texts | Choice) -> dict[str, Any]:
         """What run.json holds of the prompt, with the question about one example."""
         prompt = self.prompt
+        if isinstance(given, Choice):
+            asked = self.questions_about([given])
+        else:
+            asked = prompt.questions([given])
         names = prompt.labels or tuple(f"{number:g}" for number in prompt.numbers)
         return {
             "name": prompt.name,
@@ -105,7 +136,7 @@ class PromptedModel:
             "shots": len(prompt.shots),
             "option_orders": len(prompt.listings),
             "calibrate": "content-free" if prompt.calibrates else None,
-            "rendered": self.rendered(prompt.questions([texts])[0]),
+            "rendered": self.rendered(asked[0]),
         }
 
 

@@ -10,8 +10,8 @@ import asyncio
 import json
 import random
 import re
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import AsyncIterator, Iterator, Mapping
+from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
@@ -20,9 +20,14 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from disorder.errors import BadModel, MissingPackage, ModelStopped, option
-from disorder.models.servers.addresses import KEY_VARIABLE, Key, below, key_header
-from disorder.models.servers.network import Network, tls_failure
-from disorder.models.servers.throttle import Throttle
+from disorder.models.servers.addresses import (
+    KEY_VARIABLE,
+    Key,
+    Network,
+    below,
+    key_header,
+    tls_failure,
+)
 
 MAX_CONNECTIONS = 8
 MAX_RETRIES = 6
@@ -283,3 +288,53 @@ def _retry_after(headers: Any) -> float | None:
 
 def _bounded(seconds: float) -> float | None:
     return min(max(0.0, seconds), 10 * LONGEST_WAIT) if seconds == seconds else None
+
+
+class Throttle:
+    """A limit on requests under way that follows what the server can take."""
+
+    def __init__(self, most: int, allowed: int | None = None) -> None:
+        self.most = most
+        self.allowed = most if allowed is None else allowed
+        self.fewest = self.allowed  # the smallest limit so far
+        self._under_way = 0
+        self._successes = 0
+        self._open_at = 0.0
+        self._changed = asyncio.Condition()
+
+    @asynccontextmanager
+    async def place(self) -> AsyncIterator[None]:
+        """Wait for a place among the requests under way."""
+        async with self._changed:
+            await self._changed.wait_for(lambda: self._under_way < self.allowed)
+            self._under_way += 1
+        try:
+            await self._wait_for_opening()
+            yield
+        finally:
+            async with self._changed:
+                self._under_way -= 1
+                self._changed.notify()
+
+    async def _wait_for_opening(self) -> None:
+        """Nobody sends while the server asked for a pause."""
+        loop = asyncio.get_running_loop()
+        while (left := self._open_at - loop.time()) > 0:
+            await asyncio.sleep(left)
+
+    def slow_down(self, seconds: float) -> None:
+        """The server is overloaded: half as many requests, and none for so many seconds."""
+        opens = asyncio.get_running_loop().time() + seconds
+        if opens > self._open_at:
+            if self._open_at <= opens - seconds:  # one halving for all that failed together
+                self.allowed = max(1, self.allowed // 2)
+                self.fewest = min(self.fewest, self.allowed)
+            self._open_at = opens
+        self._successes = 0
+
+    def succeeded(self) -> None:
+        """A request went through."""
+        self._successes += 1
+        if self.allowed < self.most and self._successes >= self.allowed:
+            self.allowed += 1
+            self._successes = 0

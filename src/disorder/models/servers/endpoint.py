@@ -1,17 +1,147 @@
-"""An endpoint: one model of one server, what is sent to it and what comes back, with its cost."""
+"""An endpoint: one model of one server, what is sent to it and what comes back, with its cost.
+
+With every request go sampling settings, room for the answer (grown for a model that thinks first,
+by what `usage` says), and whatever else the user wants to be sent.
+"""
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from disorder.errors import BadModel
+from disorder.errors import BadModel, BadSetting, option
 from disorder.models.servers.client import MAX_BYTES, Client, Rejected
-from disorder.models.servers.request_settings import USUAL, RequestSettings
-from disorder.models.servers.room import Room, reasoning_tokens
 from disorder.types import Costs
+
+USUAL = {"temperature": 0}  # the likeliest answer, from servers that take it
+OURS = ("model", "messages", "prompt", "stream", "n", "logprobs", "top_logprobs", "echo")
+
+
+@dataclass(frozen=True)
+class RequestSettings:
+    """Settings of requests that the user gave; nothing is sent for those that are None."""
+
+    temperature: float | None = None
+    top_p: float | None = None
+    reasoning_effort: str | None = None
+    max_answer_tokens: int | None = None
+    extra_body: Mapping[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        """Raise on a value that no server takes."""
+        if self.temperature is not None and not 0 <= self.temperature <= 2:
+            raise BadSetting("openai", temperature=self.temperature, need="a number from 0 to 2")
+        if self.top_p is not None and not 0 < self.top_p <= 1:
+            raise BadSetting("openai", top_p=self.top_p, need="a share above 0, at most 1")
+        if self.max_answer_tokens is not None and self.max_answer_tokens < 1:
+            raise BadSetting("openai", max_answer_tokens=self.max_answer_tokens, need="1 or more")
+        for name in self.extra_body:
+            if name in OURS:
+                raise BadSetting("openai", extra_body=name, need=f"none of {', '.join(OURS)}")
+
+    @property
+    def given(self) -> dict[str, Any]:
+        """The fields of a request that the user set."""
+        named = {
+            "temperature": self.temperature,
+            "top_p": self.top_p,
+            "reasoning_effort": self.reasoning_effort,
+        }
+        return {name: value for name, value in named.items() if value is not None} | nested(
+            self.extra_body
+        )
+
+    @property
+    def fingerprint(self) -> str:
+        """What tells predictions under these settings from others; empty for the usual ones."""
+        limit = {} if self.max_answer_tokens is None else {"limit": self.max_answer_tokens}
+        said = USUAL | self.given | limit
+        return "" if said == USUAL else json.dumps(said, sort_keys=True)
+
+    def option(self, name: str) -> str:
+        """How the user gave a field, for messages."""
+        if name in nested(self.extra_body):
+            return option("extra_body", name)
+        return option(name, self.given[name])
+
+
+def nested(pairs: Mapping[str, Any]) -> dict[str, Any]:
+    """The fields of a request from names and values as they are typed: a dot in a name goes one
+    level down, and a value that is JSON is read as such.
+
+    >>> nested({"top_k": "1", "chat_template_kwargs.enable_thinking": "false"})
+    {'top_k': 1, 'chat_template_kwargs': {'enable_thinking': False}}
+    """
+    found: dict[str, Any] = {}
+    for name, value in pairs.items():
+        *outer, last = name.split(".")
+        place = found
+        for part in outer:
+            place = place.setdefault(part, {})
+        place[last] = _read(value)
+    return found
+
+
+def _read(value: Any) -> Any:
+    if not isinstance(value, str):
+        return value
+    try:
+        return json.loads(value)
+    except ValueError:
+        return value
+
+
+FIRST = 2048  # tokens to think, once a model is found to need any
+GROWTH = 4  # times more for one that had too few
+MARGIN = 2  # times what an answer was seen to use
+MAX_COUNT = 10**7  # tokens of one reply; a larger count is none
+MOST = 32768  # to think, before an answer counts as none
+
+
+@dataclass
+class Room:
+    """Tokens that a model gets beside those of its answer; `given` is a limit for both together."""
+
+    given: int | None = None
+    thinking: int = 0
+    most: int = MOST
+
+    def limit(self, longest: int) -> int:
+        """The limit of a request whose answer itself takes at most `longest` tokens."""
+        return longest + self.thinking if self.given is None else self.given
+
+    def learn(self, used: int) -> None:
+        """A model used so many tokens to think."""
+        self.thinking = min(self.most, max(self.thinking, MARGIN * used))
+
+    def grow(self, limit: int, longest: int) -> bool:
+        """More room after a reply that ended at a limit; False where there is no more."""
+        if self.given is not None or limit >= longest + self.most:
+            return False
+        if self.limit(longest) <= limit:  # else another reply has made room already
+            self.thinking = min(self.most, max(FIRST, GROWTH * self.thinking))
+        return True
+
+    def stop_at(self, limit: int, longest: int) -> None:
+        """The server takes no larger limit."""
+        self.most = self.thinking = max(0, limit - longest)
+
+
+def reasoning_tokens(reply: Mapping[str, Any]) -> int:
+    """Tokens of a reply that the model thought and did not show, as far as the server says."""
+    usage = reply.get("usage")
+    if not isinstance(usage, dict):
+        return 0
+    places = [usage.get("completion_tokens_details"), usage.get("output_tokens_details"), usage]
+    for place in places:
+        value = place.get("reasoning_tokens") if isinstance(place, dict) else None
+        if isinstance(value, int) and 0 < value <= MAX_COUNT:
+            return value
+    return 0
+
 
 CHARACTERS = 4  # in a token, where a server does not count tokens
 # the smallest limit that a server takes, in the words of its refusal of a smaller one

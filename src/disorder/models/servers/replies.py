@@ -1,10 +1,27 @@
-"""Replies as text: what of it is meant for the reader, which options it names, and why none."""
+"""Replies: the text that a model behind a server wrote, with room to think where it needs any,
+which options it names and why none; and the answer that a way to ask makes of it.
+"""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+
+from disorder.models.prompting import Question
+from disorder.models.servers.client import Rejected
+from disorder.models.servers.endpoint import (
+    Endpoint,
+    Reply,
+    content_of,
+    first_choice,
+    reasoning_tokens,
+)
+from disorder.types import Floats
+from disorder.types.predictions import NO_LABEL, REFUSED
 
 THINKING = re.compile(r"<(think|thinking|reasoning)>.*?</\1>", re.DOTALL | re.IGNORECASE)
 OPENED = re.compile(r"<(think|thinking|reasoning)>", re.IGNORECASE)
@@ -52,3 +69,122 @@ def is_refusal(text: str, message: Mapping[str, Any], ended: str) -> bool:
     """Whether a reply that names no option says that there will be none."""
     is_said = message.get("refusal") or ended == "content_filter" or REFUSAL.search(text)
     return bool(is_said)
+
+
+@dataclass(frozen=True, eq=False)
+class Answer:
+    """Log-probabilities of a question's options, or the reason why there are none.
+
+    `mass` is the share of the probability that the options got together, where the way shows it.
+    """
+
+    scores: Floats
+    mass: float = float("nan")
+    why_not: str = ""
+
+    @classmethod
+    def none(cls, why_not: str, n_options: int) -> Answer:
+        """No answer, and why."""
+        return cls(np.full(n_options, np.nan), why_not=why_not)
+
+    @classmethod
+    def of_option(cls, number: int, n_options: int) -> Answer:
+        """An answer that names one option and gives no probabilities."""
+        scores = np.full(n_options, -np.inf)
+        scores[number] = 0.0
+        return cls(scores)
+
+    @classmethod
+    def of_probabilities(cls, found: Sequence[float], *, mass: float = float("nan")) -> Answer:
+        """An answer by the probabilities of the options."""
+        with np.errstate(divide="ignore"):
+            return cls(np.log(np.asarray(found, dtype=np.float64)), mass)
+
+
+class Unfit(Exception):
+    """A way that a server does not offer, or does not do right; the message says why."""
+
+
+class Way(Protocol):
+    """A way to get an answer from a server: tried on a few questions first, then used."""
+
+    name: str
+    gives_probabilities: bool
+    reads_once: bool  # whether the server reads a prompt once, or once for each option
+    chats: tuple[str, ...]  # values of --chat that it can be used with
+
+    async def probe(self, endpoint: Endpoint, questions: Sequence[Question]) -> None:
+        """Raise `Unfit` where the server does not do this, or does it wrong."""
+
+    async def ask(self, endpoint: Endpoint, question: Question) -> Answer:
+        """The answer to a question."""
+
+
+RAN_OUT = "output limit was reached"  # the words of an error that other servers give as a reply
+EMPTY = {"choices": [{"finish_reason": "length", "message": {"content": ""}}]}
+
+
+@dataclass(frozen=True)
+class WrittenReply:
+    """The text of a reply without what the model thought aloud; `is_cut` says that it ended at its
+    limit before there was any.
+    """
+
+    text: str
+    message: Mapping[str, Any]
+    ended: str
+    limit: int
+    is_cut: bool
+
+    @property
+    def why_cut(self) -> str:
+        """Why there is no text."""
+        return f"no answer within {self.limit} tokens"
+
+    @property
+    def why_no_label(self) -> str:
+        """Why it names no option."""
+        if is_refusal(self.text, self.message, self.ended):
+            return REFUSED
+        return self.why_cut if self.is_cut else NO_LABEL
+
+
+async def written(
+    endpoint: Endpoint, messages: Sequence[Mapping[str, str]], longest: int, **more: Any
+) -> WrittenReply:
+    """The reply to some messages; a model that thinks gets more room, up to the most there is."""
+    room = endpoint.room
+    found: WrittenReply | None = None
+    while True:
+        limit = room.limit(longest)
+        try:
+            reply = await _reply(endpoint, messages, limit, more)
+        except Rejected:
+            if found is None:
+                raise
+            room.stop_at(found.limit, longest)  # only the limit has changed since the last reply
+            return found
+        content, message, ended = content_of(reply)
+        text, is_cut = visible_reply(content, ended)
+        found = WrittenReply(text, message, ended, limit, is_cut)
+        if not is_cut:
+            room.learn(reasoning_tokens(reply))
+        if not is_cut or not room.grow(limit, longest):
+            return found
+
+
+async def _reply(
+    endpoint: Endpoint, messages: Sequence[Mapping[str, str]], limit: int, more: dict[str, Any]
+) -> Reply:
+    try:
+        return await endpoint.chat(messages, limit=limit, **more)
+    except Rejected as refusal:
+        if RAN_OUT in str(refusal):
+            return EMPTY
+        raise
+
+
+async def written_line(endpoint: Endpoint, request: str, limit: int) -> str:
+    """The first line of a plain continuation."""
+    choice = first_choice(await endpoint.complete([request], max_tokens=limit))
+    return (str(choice.get("text") or "").strip().splitlines() or [""])[0].strip()

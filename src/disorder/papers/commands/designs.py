@@ -11,11 +11,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from disorder.cli import options as o
-from disorder.cli.files import write
+from disorder.cli.folders import new_folder, resumable, write
 from disorder.cli.output import console as new_console
 from disorder.cli.output import print_json
-from disorder.cli.resuming import resumable
 from disorder.cli.tables import markdown, print_line, seeds_text, signed, with_interval
 from disorder.papers.requests import DesignsOptions, DesignsOutput
 from disorder.registry import verb
@@ -32,7 +30,8 @@ ComparisonTest = Annotated[
 MEANING = (
     "95 % intervals over test examples; they do not include the variation between seeds. "
     "Δ: accuracy minus that of the plain model of the same seed on the same test examples, "
-    "unperturbed."
+    "unperturbed. Models of a seed learn from the same examples in as many updates; a training "
+    "example that a transformation does not apply to stays as it is."
 )
 
 
@@ -46,17 +45,17 @@ def designs(
 ) -> None:
     """Perturb the training data, the test data, or both (NLI Data Sanity Check).
 
-    Trains one model on original texts and one per --on; Δ is against the first on original texts,
+    Trains one model on original texts and one per --with; Δ is against the first on original texts,
     with a paired interval. The same command with the same --out resumes what was stopped. Leaves
     designs.json and designs.md.
     """
     from disorder.cli.progress import EpochBar
     from disorder.papers.training import designs as compare_designs
-    from disorder.results.terminal_table import print_table
+    from disorder.results.terminal import print_table
 
     folder = comparison_folder(DesignsOptions, options, data, output["out"])
     with resumable(folder, "seed-0"), EpochBar() as bar:
-        found = compare_designs(data, test, output["on"], out=folder, progress=bar, **options)
+        found = compare_designs(data, test, output["with_"], out=folder, progress=bar, **options)
     note = f"{seeds_text(len(found[0].accuracy_by_seed))}. {MEANING}"
     _write(folder, found, note)
     if output["as_json"]:
@@ -75,7 +74,7 @@ def comparison_folder(
 ) -> Path:
     """The folder of a comparison: the one that was named, or a new one."""
     model = options.get("model", declared_in(request)["model"].default)
-    return Path(out or o.new_folder(str(model), data, "models"))
+    return Path(out or new_folder(str(model), data, "models"))
 
 
 def delta_grid(found: list[Design]) -> Grid:
@@ -87,14 +86,16 @@ def delta_grid(found: list[Design]) -> Grid:
         "corrupt-test": "Δ, perturbed test",
         "corrupt-both": "Δ, both",
     }
-    rows = [["perturbed by", "n", *titles.values()]]
+    heads = ["perturbed by", "n", *titles.values(), "trained on", "unperturbed", "updates"]
+    rows = [heads]
     specs = dict.fromkeys(design.tested_on for design in found[1:] if design.name == "corrupt-test")
     for spec in specs:
         own = {
             design.name: design for design in found if spec in (design.trained_on, design.tested_on)
         }
         n = own["corrupt-test"].accuracy.n
-        rows.append([spec, f"{n:,}", *(_delta(own[name]) for name in titles)])
+        deltas = [_delta(own[name]) for name in titles]
+        rows.append([spec, f"{n:,}", *deltas, *_learned_from(own["corrupt-train"])])
     return Grid.of_texts(rows, "Δ to plain")
 
 
@@ -102,11 +103,13 @@ def design_grid(found: list[Design]) -> Grid:
     """One row per design, with its accuracy, Δ, and Δ by seed."""
     from disorder.results.grid import Grid
 
-    rows = [["design", "trained on", "tested on", "n", "accuracy", "Δ to plain", "Δ by seed"]]
+    heads = ["design", "trained on", "tested on", "n", "accuracy", "Δ to plain", "Δ by seed"]
+    rows = [[*heads, "training examples", "unperturbed", "updates"]]
     for design in found:
         by_seed = ", ".join(map(signed, design.delta_by_seed or ()))
         cells = [f"{design.accuracy.n:,}", _accuracy(design), _delta(design), by_seed]
-        rows.append([design.name, design.trained_on, design.tested_on, *cells])
+        names = [design.name, design.trained_on, design.tested_on]
+        rows.append([*names, *cells, *_learned_from(design)])
     return Grid.of_texts(rows, "All numbers", 3)
 
 
@@ -120,6 +123,12 @@ def _delta(design: Design) -> str:
     if delta is None:
         return ""
     return f"{signed(delta.value)} ({signed(delta.low)} to {signed(delta.high)})"
+
+
+def _learned_from(design: Design) -> list[str]:
+    """Training examples, those left as they were, and updates; one number where seeds agree."""
+    counts = (design.n_examples, design.n_unperturbed, design.n_updates)
+    return [", ".join(f"{n:,}" for n in dict.fromkeys(by_seed)) for by_seed in counts]
 
 
 def _write(folder: Path, found: list[Design], note: str) -> None:

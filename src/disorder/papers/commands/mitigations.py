@@ -8,15 +8,16 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from disorder.cli.files import write
+from disorder.cli.folders import resumable, write
 from disorder.cli.output import console as new_console
 from disorder.cli.output import print_json
-from disorder.cli.resuming import resumable
 from disorder.cli.tables import as_json as json_text
-from disorder.cli.tables import markdown, print_line, seeds_text
+from disorder.cli.tables import markdown, print_line, seeds_text, signed
 from disorder.papers.commands.designs import ComparisonData, ComparisonTest, comparison_folder
 from disorder.papers.requests import ComparisonOutput, MitigationsOptions
 from disorder.registry import verb
+from disorder.requests.option import declared_in
+from disorder.specs import listed
 
 if TYPE_CHECKING:
     from disorder.papers.training import Finding
@@ -31,6 +32,14 @@ TITLES = {
     ("accuracy", "all"): "gold, perturbed",
     ("entropy", "all"): "entropy, perturbed",
 }
+GAINS = {
+    ("skill_kept", "all"): "skill kept",
+    ("skill_kept_difference", "all"): "Δ skill kept",
+    ("accuracy_difference", "original"): "Δ accuracy, original",
+    ("n_examples", "train"): "training examples",
+    ("n_rows", "train"): "rows",
+    ("n_updates", "train"): "updates",
+}
 ORDERS = {
     ("abstained", "order=plain"): "plain",
     ("abstained", "order=passive"): "passive",
@@ -42,7 +51,9 @@ ORDERS = {
 MEANING = (
     "accuracy, original: share of original texts given the gold label; an abstention is not "
     "correct. abstained: share called invalid. gold, perturbed: share of perturbed texts that "
-    "still get the gold label. entropy: as a share of the largest possible."
+    "still get the gold label. entropy: as a share of the largest possible. skill kept: share of "
+    "the skill above chance that is left on perturbed texts; an abstention counts as a guess. Δ: "
+    "minus a plain model with at least as many updates of its weights, on the same test examples."
 )
 
 
@@ -61,8 +72,9 @@ def mitigations(
     mitigations.md.
     """
     from disorder.cli.progress import EpochBar
+    from disorder.papers.training import chosen_lines, gain_lines
     from disorder.papers.training import mitigations as compare_mitigations
-    from disorder.results.terminal_table import print_table
+    from disorder.results.terminal import print_table
 
     folder = comparison_folder(MitigationsOptions, options, data, output["out"])
     with resumable(folder, "seed-0"), EpochBar() as bar:
@@ -75,6 +87,10 @@ def mitigations(
     console = new_console()
     for grid in grids:
         print_table(console, grid)
+    console.print()
+    recipes = options.get("recipe", declared_in(MitigationsOptions)["recipe"].default)
+    for line in (*gain_lines(found), *chosen_lines(folder, listed(recipes))):
+        print_line(console, line)
     console.print()
     console.print(MEANING, style="dim", highlight=False, markup=False)
     print_line(console, f"Models, mitigations.json and mitigations.md: {folder}")
@@ -94,6 +110,7 @@ def grids_of(found: list[Finding]) -> list[Grid]:
     groups = [group for group in dict.fromkeys(f.group for f in mixed) if group != "all"]
     grids = [
         _grid("Mitigations", mixed, _columns(shown)),
+        _grid("Gained and paid, and what each model learned from", mixed, _columns(GAINS)),
         *(_grid(f"Only {group}", mixed, _columns(shown, group)) for group in groups),
         _grid("Perturbed texts abstained on, by transformation", mixed, by_spec),
     ]
@@ -117,7 +134,7 @@ def _tested_on(found: list[Finding]) -> list[str]:
 def _is_of_transformation(finding: Finding) -> bool:
     """Whether it is the share abstained on of the texts of one transformation."""
     is_share = finding.metric == "abstained" and finding.group == "all"
-    is_other = finding.texts in ("original", "all") or finding.texts.startswith("order=")
+    is_other = finding.texts in ("original", "all", "train") or finding.texts.startswith("order=")
     return is_share and not is_other
 
 
@@ -138,10 +155,15 @@ def _grid(title: str, found: list[Finding], columns: list[Column]) -> Grid:
 
 def _cell(finding: Finding | None) -> Cell:
     from disorder.results.grid import Cell
-    from disorder.results.number_text import fixed
+    from disorder.results.writing import fixed
 
     if finding is None:
         return Cell()
+    if finding.metric.startswith("n_"):
+        return Cell(f"{finding.value:,.0f}")
+    if finding.metric.endswith("_difference"):
+        bounds = f"{finding.low:+.2f} to {finding.high:+.2f}"
+        return Cell(signed(finding.value), bounds.replace("-", "−"))
     return Cell(fixed(finding.value), f"{finding.low:.2f}–{finding.high:.2f}".replace("-", "−"))
 
 
@@ -150,8 +172,11 @@ def _write(folder: Path, found: list[Finding], grids: list[Grid]) -> None:
     picture.
     """
     write("--out", folder / "mitigations.json", json_text(found, indent=1))
+    from disorder.papers.training import gain_lines
+
     note = f"{seeds_text(len(found[0].by_seed))}; 95 % intervals over examples. {MEANING}"
-    write("--out", folder / "mitigations.md", markdown(grids, note))
+    said = "\n\n".join([*gain_lines(found), note])
+    write("--out", folder / "mitigations.md", markdown(grids, said))
     cells: list[dict[str, Any]] = [
         {"trained on": f.trained_on, "tested on": f.texts, "abstained": f.value}
         for f in found
@@ -159,6 +184,7 @@ def _write(folder: Path, found: list[Finding], grids: list[Grid]) -> None:
     ]
     if cells:
         from disorder.results.charts import heat_map
+        from disorder.results.drawing import svg
 
-        picture = heat_map(cells, "trained on", "tested on", "abstained")
+        picture = svg(heat_map(cells, "trained on", "tested on", "abstained"))
         write("--out", folder / "transfer.svg", picture)

@@ -17,7 +17,7 @@ from disorder.papers.study.naming import (
 )
 from disorder.papers.study.part_settings import spec_in_run
 from disorder.papers.study.workbench import Workbench, check_made_of
-from disorder.requests.commands import resume_line
+from disorder.requests.settings import resume_line
 from disorder.results.run import Run
 from disorder.results.run_folder import read_run
 from disorder.types import Fidelity

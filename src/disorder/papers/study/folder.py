@@ -10,6 +10,7 @@ from pydantic import ValidationError
 
 from disorder.errors import BadData, DisorderError, option
 from disorder.papers.requests import StudyOptions
+from disorder.papers.study.item import study_items
 from disorder.papers.study.result import PublishedNumber, Study
 from disorder.papers.study.table_lines import (
     keys_of,
@@ -19,13 +20,12 @@ from disorder.papers.study.table_lines import (
     study_grid,
     why_not,
 )
-from disorder.requests.commands import changed, command_line
-from disorder.results.exhibits import Figure, Row, as_csv
+from disorder.requests.option import changed, command_line
 from disorder.results.grid import as_markdown as markdown_lines
-from disorder.results.markdown import as_text
-from disorder.results.render import page
-from disorder.results.result import Result, Section
-from disorder.results.saving import RECORD, as_json, record_of
+from disorder.results.markup import markdown_text
+from disorder.results.render import as_json, page
+from disorder.results.result import Figure, Result, Row, Section, as_csv
+from disorder.results.saving import RECORD, record_of
 from disorder.store.storage import make_folder, write_atomically
 from disorder.visible_text import visible
 
@@ -145,7 +145,7 @@ def as_markdown(study: Study) -> str:
         "",
         f"**{_sentence(study.verdict)}**",
         "",
-        as_text(_sentence(study.does)),
+        markdown_text(_sentence(study.does)),
     ]
     if study.cells:
         parts += ["", *markdown_lines(study_grid(study))]
@@ -153,7 +153,7 @@ def as_markdown(study: Study) -> str:
         parts += ["", " ".join(legend)]
     notes = [*why_not(study), *study.notes, *study.remarks]
     if notes:
-        parts += ["", *(f"- {as_text(note)}" for note in notes)]
+        parts += ["", *(f"- {markdown_text(note)}" for note in notes)]
     commands = [*study.commands, command_of(study)]
     parts += ["", *(f"    {visible(command).replace(chr(10), ' ')}" for command in commands)]
     return "\n".join(parts) + "\n"
@@ -166,8 +166,11 @@ def meanings(study: Study) -> dict[str, str]:
 
 def command_of(study: Study) -> str:
     """The command that repeats the study."""
-    request = study.request
+    request = dict(study.request)
     names = request["names"]
+    known = study_items().get(study.item)
+    if known is not None and request.get("seeds") == known.seeds:
+        del request["seeds"]  # as it is without being said
     words = [study.item, *request["models"], *request["data"]]
     for model in request["models"]:
         if model in names:

@@ -15,7 +15,8 @@ from disorder.papers.study.result import DIGITS, PublishedNumber, StudyCell
 # scores that depend on how many permutations are drawn
 BY_DRAWS = ("omega", "p_f", "entropy_f")
 # what a printed row says about the number itself: no row of ours says it
-STATED = ("model", "source", "bound")
+STATED = ("model", "source", "bound", "heads")
+LABEL = "label"  # what the model predicts for a printed text: ours may predict another
 
 
 @dataclass(frozen=True)
@@ -60,7 +61,11 @@ class TableMatcher:
         printed = row.cells[cell.column]
         model = row.about.get("model", self.subject)
         theirs = PublishedNumber(
-            model=model, printed=printed, value=round(value, 8), is_same=self._is_same(cell, model)
+            model=model,
+            printed=printed,
+            value=round(value, 8),
+            is_same=self._is_same(cell, model),
+            label=row.about.get(LABEL, "") if self.table.texts else "",
         )
         if not theirs.is_same:
             return theirs
@@ -79,13 +84,16 @@ class TableMatcher:
         return (
             self.not_comparable
             or (self.partial_counts if is_count else "")
-            or self._other_draws(column)
+            or self._why_other_draws(column)
         )
 
     def _why_not_judged(self, cell: StudyCell, row: PublishedRow) -> str:
         """Why the printed number was made by other definitions than ours, or is no number but a
         bound.
         """
+        label = row.about.get(LABEL, "") if self.table.texts else ""
+        if label and label != cell.row.get(LABEL):
+            return f"printed is the confidence in another label, {label}"
         if bound := row.about.get("bound"):
             return f"the text states a bound, {bound} that"
         names = (cell.column, *(f"{key}={value}" for key, value in cell.row.items()))
@@ -94,17 +102,32 @@ class TableMatcher:
     def _is_same(self, cell: StudyCell, model: str) -> bool:
         return not model or self.names.get(cell.row.get("model", "")) == model
 
-    def _other_draws(self, column: str) -> str:
+    def other_draws(self, columns: Iterable[str]) -> dict[str, tuple[int, int]]:
+        """The columns that depend on how many permutations are drawn, where we and the paper drew
+        other numbers, with both.
+        """
         if self.q is None or self.paper_q is None or self.q == self.paper_q:
-            return ""
-        if not column.startswith(BY_DRAWS) and column not in self.by_draws:
-            return ""
-        return f"{self.q} permutations here, {self.paper_q} in the paper"
+            return {}
+        drawn = (self.q, self.paper_q)
+        return {
+            column: drawn
+            for column in columns
+            if column.startswith(BY_DRAWS) or column in self.by_draws
+        }
+
+    def _why_other_draws(self, column: str) -> str:
+        found = self.other_draws([column]).get(column)
+        return f"{found[0]} permutations here, {found[1]} in the paper" if found else ""
 
     def _is_about(self, row: PublishedRow, cell: StudyCell) -> bool:
         """Whether a printed row is about all that a row of ours is about, but for the model."""
         names_data = "data" in row.about or not self.data
         if not names_data and cell.row.get("data", self.data[0]) not in self.data:
             return False
-        about = {key: value for key, value in row.about.items() if key not in STATED}
+        stated: tuple[str, ...] = STATED
+        if self.table.texts and LABEL in row.about:  # of one text; means have no label
+            if LABEL not in cell.row:
+                return False
+            stated = (*STATED, LABEL)
+        about = {key: value for key, value in row.about.items() if key not in stated}
         return all(cell.row.get(key) == value for key, value in about.items())

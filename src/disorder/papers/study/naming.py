@@ -9,7 +9,7 @@ from typing import Any
 
 from disorder.papers.training import FinishedDesigns
 from disorder.results.run import Run
-from disorder.results.short_names import short_name as without_folders
+from disorder.results.writing import short_name as without_folders
 from disorder.verbs.train import folder_name
 
 

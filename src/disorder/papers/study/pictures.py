@@ -9,8 +9,9 @@ from disorder.papers.study.naming import short_name
 from disorder.papers.study.published_tables import SCALES
 from disorder.papers.study.result import Study, StudyCell, StudyPicture
 from disorder.papers.study.table_lines import columns_of, constants, title
-from disorder.results.charts import BLUE, GREY, ORANGE, svg
-from disorder.results.page import visible
+from disorder.results.charts import BLUE, ORANGE
+from disorder.results.drawing import GREY, svg
+from disorder.visible_text import visible
 
 WHOSE = ("ours", "published, same model and data", "published, another model")
 MOST = 120  # points of a picture; with more of them nothing can be read

@@ -67,11 +67,16 @@ class PublishedTable:
         None where the cell holds no number.
         """
         found = number(text)
-        return None if found is None else found * SCALES[self.unit_of(column)]
+        return None if found is None else found * self._scale(column, text)
 
     def half_step(self, column: str, text: str) -> float:
         """Half a unit of the last printed digit, on our scale: what rounding may have hidden."""
-        return 0.5 * 10.0 ** -decimals(text) * SCALES[self.unit_of(column)]
+        return 0.5 * 10.0 ** -decimals(text) * self._scale(column, text)
+
+    def _scale(self, column: str, text: str) -> float:
+        """What a printed number is multiplied by; a percentage may stand among shares."""
+        unit = self.unit_of(column)
+        return SCALES["percent" if unit == "share" and text.endswith("%") else unit]
 
     def values(self, key: str) -> list[str]:
         """What the rows say under a key, each once."""

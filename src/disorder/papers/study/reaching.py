@@ -17,7 +17,7 @@ from disorder.papers.study.item import StudyItem
 from disorder.papers.study.matching import STATED
 from disorder.papers.study.published_tables import PublishedRow
 from disorder.results.saving import record_of, verb_of
-from disorder.untrusted_files import read_json
+from disorder.safe_io import read_json
 
 PrintedCell = tuple[PublishedRow, str]
 NO_PIPELINE = "no part of the pipeline fills it"

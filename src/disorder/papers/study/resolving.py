@@ -7,20 +7,25 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 from disorder.data import joined_specs, named_set_of
 from disorder.data.files import READERS
 from disorder.errors import DisorderError, Lacking, UnknownName, option
-from disorder.papers.study.availability import is_available, why_no_data, why_no_models
+from disorder.papers.requests import PaperFidelity
 from disorder.papers.study.item import StudyItem
 from disorder.papers.study.naming import Given, GivenDesigns, GivenRun, NamedRows, title_of
+from disorder.papers.study.preflight import is_available, why_no_data, why_no_models
+from disorder.papers.study.workbench import LEARNING
 from disorder.papers.training import FinishedDesigns
 from disorder.registry import DataPart, ModelPart, NetworkPart, parts
 from disorder.results.run_folder import read_run
 from disorder.specs import split_spec
-from disorder.types import Dataset
+from disorder.transformations import parse
+from disorder.transformations.applying.transformation import OF_MODEL
+from disorder.types import ORIGINAL, Dataset
 
+WHOSE = get_args(PaperFidelity)
 HUMAN_TASK = "task.json"  # in a folder that people answer
 
 
@@ -93,6 +98,27 @@ def _builtin_kind(address: str) -> Literal["model", "data", "either"]:
     if not address:
         return "either"
     return "model" if address == "bow" else "data"
+
+
+def usual_fidelity(item: StudyItem, models: Sequence[Any]) -> PaperFidelity:
+    """Whose definitions are used unless the user says: those of finished runs, else the item's.
+
+    Where the released code cuts texts by the model's own tokens, models that do not show theirs
+    get texts as the paper describes them.
+    """
+    for model in models:
+        if isinstance(model, GivenRun) and model.run.settings.get("fidelity") in WHOSE:
+            found: PaperFidelity = model.run.settings["fidelity"]
+            return found
+    has_tokens = all(isinstance(model, str) and model.startswith("hf:") for model in models)
+    if item.fidelity == "released" and not has_tokens and _needs_tokens(item):
+        return "paper"
+    return item.fidelity
+
+
+def _needs_tokens(item: StudyItem) -> bool:
+    named = [spec for spec in item.pipeline.perturbs if spec not in (ORIGINAL, *LEARNING)]
+    return any(parse(spec, fidelity="released").needs & set(OF_MODEL) for spec in named)
 
 
 def models_for(item: StudyItem, given: Sequence[Any]) -> list[Any]:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, Self
 
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, Field, model_validator
 
 from disorder.errors import NothingToMeasure
 from disorder.results.render import notebook
@@ -16,13 +16,15 @@ from disorder.types import Score
 
 SCHEMA_VERSION = 1
 DIGITS = 6
+NEAR = 0.005  # counts that differ by less are said to be near, beside those that are equal
 
 
 class PublishedNumber(BaseModel):
     """A printed number that stands beside a cell of ours.
 
     `difference` (ours minus theirs) is there only where both are about the same model and data, and
-    `is_within` only where both were made by the same definitions too.
+    `is_within` only where both were made by the same definitions too. `label` is what the paper's
+    model predicts, where the number is a confidence in it.
     """
 
     model: str
@@ -32,6 +34,12 @@ class PublishedNumber(BaseModel):
     why_not: str = ""
     difference: float | None = None
     is_within: bool | None = None
+    label: str = ""
+
+    @property
+    def is_near(self) -> bool:
+        """Whether a count differs by at most `NEAR` of what is printed."""
+        return self.difference is not None and abs(self.difference) <= NEAR * abs(self.value)
 
 
 class StudyCell(BaseModel):
@@ -46,6 +54,13 @@ class StudyCell(BaseModel):
     skipped: int = 0
     by_seed: list[float] = Field(default_factory=list)
     theirs: list[PublishedNumber] = Field(default_factory=list)
+
+    @model_validator(mode="after")
+    def _without_empty_interval(self) -> Self:
+        """A maximum, or the score of one word, has no interval: its ends are the value."""
+        if self.low is not None and self.low == self.high:
+            self.low = self.high = None
+        return self
 
     @classmethod
     def of(cls, row: Mapping[str, str], column: str, score: Score) -> StudyCell:
@@ -110,6 +125,8 @@ class Study(BaseModel):
 
     `study.records` are all numbers as a flat list, `study.cell("p_c", data="mnli:matched")` is one
     of them, `study.verdict` says how well they agree with the paper's. A notebook shows the table.
+    `draws` has the columns that depend on how many permutations are drawn, where that differs: ours
+    and the paper's number.
     """
 
     schema_version: int = SCHEMA_VERSION
@@ -121,6 +138,7 @@ class Study(BaseModel):
     request: dict[str, Any]
     columns: list[str] = Field(default_factory=list)
     units: dict[str, str] = Field(default_factory=dict)
+    draws: dict[str, tuple[int, int]] = Field(default_factory=dict)
     cells: list[StudyCell] = Field(default_factory=list)
     published: list[dict[str, Any]] = Field(default_factory=list)
     remarks: list[str] = Field(default_factory=list)
@@ -165,11 +183,15 @@ class Study(BaseModel):
             return VERDICT_WITHOUT_CELLS.get(self.kind, "a picture, without numbers to compare")
         matched = [cell for cell in self.cells if cell.same is not None]
         same = [cell.same for cell in matched if cell.same is not None]
-        judged = [each.is_within for each in same if each.is_within is not None]
+        judged = [each for each in same if each.is_within is not None]
         if judged:
-            is_count = all(cell.low is None for cell in matched)
-            where = "equal ours" if is_count else "lie in our 95 % intervals"
-            return f"{sum(judged)} of {len(judged)} published numbers {where}"
+            n_within = sum(bool(each.is_within) for each in judged)
+            of = f"{n_within} of {len(judged)} published numbers"
+            if any(self.units.get(cell.column) != "count" for cell in matched):
+                return f"{of} lie in our 95 % intervals"
+            n_near = sum(each.is_near for each in judged)
+            near = f"; within {100 * NEAR:g} %: {n_near} of {len(judged)}"
+            return f"{of} equal ours{near if n_within < len(judged) else ''}"
         n = sum(each.difference is not None for each in same)
         if n:
             numbers = "number stands" if n == 1 else "numbers stand"

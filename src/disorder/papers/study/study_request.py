@@ -11,7 +11,6 @@ from typing import Any
 
 from disorder.data import honest_name
 from disorder.errors import BadData, DisorderError, Lacking, NothingToMeasure, option
-from disorder.papers.study.availability import check_packages, is_available, why_no_data
 from disorder.papers.study.folder import (
     LEGACY,
     has_results,
@@ -30,6 +29,7 @@ from disorder.papers.study.naming import (
 )
 from disorder.papers.study.part_settings import (
     PartSettings,
+    StudySettings,
     check_parts,
     settings_notes,
     with_settings,
@@ -38,10 +38,13 @@ from disorder.papers.study.pictures import forests
 from disorder.papers.study.pipelines.per_task_training import PerTaskTraining, is_trained
 from disorder.papers.study.preflight import (
     Lacks,
+    check_packages,
+    is_available,
     item_settings,
     notes_on_settings,
     parts_used,
     usable_pipeline,
+    why_no_data,
 )
 from disorder.papers.study.resolving import (
     check_distinct,
@@ -51,16 +54,15 @@ from disorder.papers.study.resolving import (
     published_names,
 )
 from disorder.papers.study.result import StepResult, Study, StudyCell
-from disorder.papers.study.study_settings import StudySettings
 from disorder.papers.study.table_lines import title
 from disorder.papers.study.workbench import LEARNING, Workbench
+from disorder.results.progress import Steps
 from disorder.results.saving import record_of
+from disorder.safe_io import read_json, reason
 from disorder.specs import split_spec
-from disorder.steps import Steps
 from disorder.store.store import Store
 from disorder.transformations import parse
 from disorder.types import Progress
-from disorder.untrusted_files import read_json, reason
 
 BEYOND = "beyond"  # the name of items that are of no paper
 MAY_DIFFER = ("models", "data", "names")  # between a study and its continuation
@@ -202,8 +204,9 @@ class StudyRequest:
         some = _examples(self._limit(models), "of each set at most")
         if self.item.pipeline.trains and not self._tests_as_given(models):
             trained = _examples(self.settings.limit, "at most")
-            seeds = f" with {self.settings.seeds} seeds" if self.settings.seeds > 1 else ""
-            some = f"trained on {trained}{seeds}, tested on {some}"
+            n = len(self.settings.seeds_to_train)
+            seeds = f"{n} seeds" if n > 1 else "one seed"
+            some = f"trained on {trained} with {seeds}, tested on {some}"
         return ", ".join([*words, some])
 
     @property
@@ -251,12 +254,16 @@ class StudyRequest:
 
     def _why_partial(self, models: Sequence[Any]) -> str:
         """Why counts are not those of the paper's data, where they are not."""
-        designs = [each.designs.about for each in models if isinstance(each, GivenDesigns)]
-        limits = [self._limit(models), self.settings.limit, *(each.limit for each in designs)]
-        if limit := next(filter(None, limits), None):
+        limit = self._limit(models)
+        train = None
+        if self.item.pipeline.counts_training_data:
+            designs = [each.designs.about for each in models if isinstance(each, GivenDesigns)]
+            limits = [self.settings.limit, *(each.limit for each in designs)]
+            limit = next(filter(None, limits), None)
+            train = designs[0].train if designs else self._train
+        if limit:
             return f"counted over {limit:,} examples"
-        train = designs[0].train if designs else self._train
-        if train is None or (self._tests_as_given(models) and not designs):
+        if train is None:
             return ""
         name = honest_name(train, data_dir=self.settings.data_dir)
         return "" if name == self.item.train else "counted over other training data"
@@ -292,9 +299,10 @@ class StudyRequest:
             found.pictures += step.pictures
         columns = [*found.columns, *(cell.column for cell in found.cells)]
         found.columns = list(dict.fromkeys(columns))
+        found.draws = matcher.other_draws(found.columns)
         for name in found.columns:
             found.units.setdefault(name, self.item.pipeline.units.get(name, "share"))
-        found.pictures += forests(found)
+        found.pictures += forests(found) if self.item.pipeline.has_forests else []
         found.notes = list(dict.fromkeys(found.notes))
         found.status = "done"
 

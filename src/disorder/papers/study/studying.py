@@ -10,16 +10,17 @@ from typing import Any, Unpack
 
 from disorder.papers.requests import StudyOptions
 from disorder.papers.study.item import find_item
+from disorder.papers.study.part_settings import StudySettings
 from disorder.papers.study.resolving import (
     as_given_run,
     as_list,
     split_models_and_data,
+    usual_fidelity,
 )
 from disorder.papers.study.result import Study
 from disorder.papers.study.study_request import StudyRequest
-from disorder.papers.study.study_settings import StudySettings
 from disorder.requests.keywords import takes_options
-from disorder.results.notebook_progress import shown_progress
+from disorder.results.progress import shown_progress
 from disorder.store.store import Store
 from disorder.types import Progress
 
@@ -52,18 +53,20 @@ def study(
     """
     item = find_item(name)
     settings = StudySettings.of(options)
-    settings = replace(
-        settings,
-        fidelity=settings.fidelity or item.fidelity,
-        set={name: str(value) for name, value in settings.set.items()},
-    )
     more_models, more_data = split_models_and_data(
         models_or_data, needs_model=item.pipeline.needs_model
+    )
+    every = [*map(as_given_run, as_list(models)), *more_models]
+    settings = replace(
+        settings,
+        fidelity=settings.fidelity or usual_fidelity(item, every),
+        seeds=settings.seeds or item.seeds,
+        set={name: str(value) for name, value in settings.set.items()},
     )
     request = StudyRequest(
         item=item,
         settings=settings,
-        models=[*map(as_given_run, as_list(models)), *more_models],
+        models=every,
         data=[*(_text_or_given(each) for each in as_list(data)), *more_data],
         names=[as_] if isinstance(as_, str) else list(as_),
     )

@@ -16,10 +16,17 @@ from disorder.papers.study.naming import hashed_folder_name, raw_data, short_nam
 from disorder.papers.study.part_settings import canonical
 from disorder.papers.study.workbench import Workbench
 from disorder.papers.training import Design, Finding, designs, mitigations
+from disorder.safe_io import read_json
 from disorder.specs import split_spec
 from disorder.types import ORIGINAL
-from disorder.untrusted_files import read_json
-from disorder.verbs.train import TrainingRequest, TrainingSource, train_once, with_prefix
+from disorder.verbs.train import (
+    EQUAL_ARMS,
+    TrainingRequest,
+    TrainingSource,
+    loop_setting_names,
+    train_once,
+    with_prefix,
+)
 
 # as the papers do: no epoch is picked, and nothing is kept apart of the training data
 LAST_EPOCH = {"epoch": "last"}
@@ -31,13 +38,14 @@ class TrainingArm:
     """One way to train: the recipe, the texts to train on, and settings of its own.
 
     Some recipes store a threshold below which the model abstains; with `never_abstains` it is
-    removed.
+    removed. `of` names the arm whose trained model it begins from.
     """
 
     recipe: str = "plain"
     on: Sequence[str] = ()
     settings: Mapping[str, str] = field(default_factory=dict)
     never_abstains: bool = False
+    of: str = ""
 
 
 def perturbed_by(arms: Mapping[str, TrainingArm]) -> list[str]:
@@ -54,14 +62,20 @@ def train_model(
     seed: int,
     usual: Mapping[str, str],
     dev: Any = None,
+    start: str | None = None,
 ) -> str:
     """The spec of a model trained in one way on the bench's training data.
 
     `name` tells this way from others of the same model; `usual` are the paper's settings. `dev` is
-    data to score answers on, where those are trained.
+    data to score answers on, where those are trained; `start` a trained model to begin from, which
+    keeps the settings of its network.
     """
     out = bench.folder / "models" / hashed_folder_name(model, name, f"seed-{seed}")
     base = TrainingRequest(data=bench.train, **_request(bench, model, usual))
+    if start is not None:
+        names = loop_setting_names()
+        kept = {key: value for key, value in base.settings.items() if key in names}
+        base = replace(base, model=start, settings=kept)
     request = replace(
         base,
         recipe=arm.recipe,
@@ -106,7 +120,7 @@ def run_designs(
         out=out,
         progress=with_prefix(bench.progress, short_name(model)),
         seed=bench.settings.seed,
-        seeds=bench.settings.seeds,
+        seeds=len(bench.settings.seeds_to_train),
         test_limit=bench.settings.test_limit,
         **_request(bench, model, usual),
     )
@@ -133,10 +147,10 @@ def run_mitigations(
         progress=with_prefix(bench.progress, f"{short_name(model)} {short_name(test)}"),
         fidelity=bench.fidelity,
         recipe=recipes,
-        on=on,
+        with_=on,
         transfer=transfer,
         seed=bench.settings.seed,
-        seeds=bench.settings.seeds,
+        seeds=len(bench.settings.seeds_to_train),
         test_limit=bench.settings.test_limit,
         **_request(bench, model, usual, LAST_EPOCH),  # thresholds are fitted on what is held out
     )
@@ -158,7 +172,7 @@ def _request(
     papers = usual if model.startswith("hf:") else {}
     return {
         "model": model,
-        "settings": {**fixed, **papers, **bench.settings.of_training},
+        "settings": {**EQUAL_ARMS, **fixed, **papers, **bench.settings.of_training},
         "limit": bench.settings.limit,
         "device": bench.settings.device,
         "columns": bench.settings.columns,

@@ -22,17 +22,17 @@ from disorder.models import LoadedModel, load
 from disorder.papers.fields import DesignsFields
 from disorder.papers.requests import DesignsOptions
 from disorder.papers.training.finished_designs import Design, DesignsRequest, write_designs
-from disorder.predictions import predicted_label
 from disorder.requests.keywords import takes_options
-from disorder.results.notebook_progress import shown_progress
+from disorder.results.progress import Steps, shown_progress
 from disorder.specs import listed
-from disorder.steps import Steps
 from disorder.store.store import Store
 from disorder.transformations import parse
 from disorder.types import ORIGINAL, Bools, Dataset, Floats, Ints, Progress, Score, Texts
+from disorder.types.predictions import predicted_label
 from disorder.verbs.context import RunContext
 from disorder.verbs.train import (
     SETTING_NAMES,
+    TrainingCounts,
     TrainingRequest,
     TrainingSource,
     check_request,
@@ -46,6 +46,7 @@ from disorder.verbs.train import (
 )
 
 DesignKey = tuple[str, str, str]  # design, trained on, tested on
+Counts = tuple[int, int, int]  # training examples, those left as they were, updates
 PLAIN: DesignKey = ("plain", ORIGINAL, ORIGINAL)
 
 
@@ -53,7 +54,7 @@ PLAIN: DesignKey = ("plain", ORIGINAL, ORIGINAL)
 def designs(
     data: Any,
     test: Any,
-    on: str | Sequence[str],
+    with_: str | Sequence[str],
     *,
     out: str | Path,
     progress: Progress | None = None,
@@ -67,16 +68,16 @@ def designs(
 
     data: training data: a spec (`mnli:train`), a file, or rows.
     test: test data, never trained on.
-    on: transformations to perturb texts by.
+    with_: transformations to perturb texts by.
     out: folder of the models, of designs.json and of what was asked for (request.json); models
         that are there already are reused.
     progress: called with (stage, done, total, note) after every step.
     """
     asked = DesignsFields.of(options)
-    specs = list(dict.fromkeys(parse(spec).tried().spec for spec in listed(on)))
+    specs = list(dict.fromkeys(parse(spec).tried().spec for spec in listed(with_)))
     if not specs:
         raise DisorderError(
-            f"designs needs a transformation to perturb texts by: {option('on', 'reverse')}"
+            f"designs needs a transformation to perturb texts by: {option('with_', 'reverse')}"
         )
     drawn = range(asked.seed, asked.seed + asked.seeds)
     request = comparison_request(data, options)
@@ -104,9 +105,14 @@ def _compared(
         for s in drawn
     ]
     steps.finish()
-    plain = np.array([found[PLAIN] for found in per_seed])
+    right = [is_right for is_right, _ in per_seed]
+    plain = np.array([each[PLAIN] for each in right])
     found = [
-        design_of(key, np.array([each[key] for each in per_seed]), plain) for key in per_seed[0]
+        with_counts(
+            design_of(key, np.array([each[key] for each in right]), plain),
+            [counts[key[1]] for _, counts in per_seed],
+        )
+        for key in right[0]
     ]
     about = DesignsRequest(
         model=request.model,
@@ -133,17 +139,23 @@ def _one_seed(
     specs: Sequence[str],
     folder: Path,
     steps: Steps,
-) -> dict[DesignKey, Floats]:
-    """All models of one seed, tested on the same texts: which test examples each design gets right.
+) -> tuple[dict[DesignKey, Floats], dict[str, Counts]]:
+    """All models of one seed, tested on the same texts: which test examples each design gets right,
+    and what each model learned from.
 
     1 or 0 per test example, NaN where a transformation does not apply.
     """
+    counts: dict[str, Counts] = {}
 
     def trained(name: str, own: TrainingRequest) -> str:
         called = training_name(request.seed, name)
         steps.begin(called)
         told = with_prefix(steps, called)
-        return train_once(own, source, out=folder / folder_name(name), progress=told)
+        place = folder / folder_name(name)
+        spec = train_once(own, source, out=place, progress=told)
+        learned = TrainingCounts.of(place)
+        counts[name] = (learned.n_examples, learned.n_unperturbed, learned.n_updates)
+        return spec
 
     plain_spec = trained(ORIGINAL, request)
     plain = load(plain_spec, task=test.task)
@@ -152,13 +164,13 @@ def _one_seed(
     found = {PLAIN: _is_right(plain, test, everything, originals)}
     for spec in specs:
         places, texts = perturbed_test(spec, test, request.seed, plain, request.data_dir)
-        asks = plain_spec if parse(spec).asks_others else None
+        asks = plain_spec if parse(spec).needs_context else None
         own = replace(request, on=[spec], asks=asks)
         perturbed = load(trained(spec, own), task=test.task)
         found["corrupt-train", spec, ORIGINAL] = _is_right(perturbed, test, everything, originals)
         found["corrupt-test", ORIGINAL, spec] = _is_right(plain, test, places, texts)
         found["corrupt-both", spec, spec] = _is_right(perturbed, test, places, texts)
-    return found
+    return found, counts
 
 
 def perturbed_test(
@@ -171,11 +183,11 @@ def perturbed_test(
     """Which test examples the transformation applies to, and one perturbed copy of each; the model
     says which words matter.
     """
-    context = RunContext(model, vocabulary(test), data_dir) if parse(spec).asks_others else None
+    context = RunContext(model, vocabulary(test), data_dir) if parse(spec).needs_context else None
     perturbed = perturbed_copies(test.examples, test.task, [spec], seed=seed, context=context)
     if not perturbed.texts:
         reasons = ", ".join(perturbed.skips[spec])
-        raise BadData(f"{option('on', spec)}: no test example can be perturbed ({reasons})")
+        raise BadData(f"{option('with_', spec)}: no test example can be perturbed ({reasons})")
     return np.array(perturbed.examples, dtype=np.int64), perturbed.texts
 
 
@@ -190,7 +202,7 @@ def design_of(key: DesignKey, is_right: Floats, plain: Floats) -> Design:
     """The numbers of one design, from which test examples were right (seeds × examples)."""
     applies = ~np.isnan(is_right).any(axis=0)
     if not applies.any():
-        raise BadData(f"{option('on', key[2])}: it applies to no test example with every seed")
+        raise BadData(f"{option('with_', key[2])}: it applies to no test example with every seed")
     skipped = int((~applies).sum())
     is_right = is_right[:, applies]
     plain = plain[:, applies]
@@ -205,6 +217,12 @@ def design_of(key: DesignKey, is_right: Floats, plain: Floats) -> Design:
     delta = accuracy_difference(by_example, plain.mean(axis=0), skipped)
     delta_by_seed = _rounded((is_right - plain).mean(axis=1))
     return Design(*key, accuracy, delta, by_seed, delta_by_seed)
+
+
+def with_counts(design: Design, by_seed: Sequence[Counts]) -> Design:
+    """The design, with what its models learned from."""
+    examples, unperturbed, updates = zip(*by_seed, strict=True)
+    return replace(design, n_examples=examples, n_unperturbed=unperturbed, n_updates=updates)
 
 
 def accuracy_difference(

@@ -9,9 +9,9 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+from disorder.safe_io import read_json, validated
 from disorder.store.storage import write_atomically
 from disorder.types import Score
-from disorder.untrusted_files import read_json, validated
 
 FOUND = "designs.json"
 ABOUT = "request.json"
@@ -21,6 +21,9 @@ ABOUT = "request.json"
 class Design:
     """One design: what models were trained and tested on, the mean accuracy over seeds, and Δ; and
     both by seed.
+
+    All models of a seed are trained on the same examples for as many updates; `n_unperturbed` of
+    the examples stayed as they were, since the transformation does not apply to them.
     """
 
     name: str
@@ -30,6 +33,9 @@ class Design:
     delta: Score | None  # None for plain on plain
     accuracy_by_seed: tuple[float, ...]
     delta_by_seed: tuple[float, ...] | None
+    n_examples: tuple[int, ...] = ()  # to train on, by seed
+    n_unperturbed: tuple[int, ...] = ()
+    n_updates: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True)

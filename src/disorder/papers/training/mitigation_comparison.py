@@ -5,13 +5,17 @@ A mitigation is a recipe after which a model can abstain on a text: by a label o
 a threshold. Measured are how often it predicts original texts correctly (an abstention is not
 correct), how often it abstains on perturbed ones, and whether it abstains on valid texts too, rare
 but valid word orders among them. A model that always abstains is no mitigation.
+
+A mitigation trains longer than the plain model: on perturbed copies too, or on from the plain one.
+So it is compared with a control, a plain model that has at least as many updates of its weights.
 """
 
 from __future__ import annotations
 
-import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import product
+from math import ceil
 from pathlib import Path
 from typing import Any, Unpack
 
@@ -22,30 +26,35 @@ from disorder.errors import BadData
 from disorder.models import load
 from disorder.papers.fields import MitigationsFields
 from disorder.papers.requests import MitigationsOptions
+from disorder.papers.training.mitigation_gains import gains
 from disorder.papers.training.mitigation_scores import (
     Finding,
-    FindingKey,
+    SeedFindings,
     TextsByKind,
+    counted,
     findings,
     measure,
     measure_rare,
     model_judge,
     rare_orders,
 )
-from disorder.papers.training.setting_grid import best_of, grid_of, held_out_score
+from disorder.papers.training.setting_grid import (
+    best_of,
+    chosen_text,
+    grid_of,
+    held_out_score,
+)
 from disorder.registry import RecipePart, part
 from disorder.requests.keywords import takes_options
-from disorder.results.notebook_progress import shown_progress
+from disorder.results.progress import Steps, shown_progress
 from disorder.specs import format_part, parse_part
-from disorder.steps import Steps
-from disorder.store.storage import write_atomically
 from disorder.store.store import Store
 from disorder.transformations import parse
-from disorder.types import ORIGINAL, Dataset, Fidelity, Floats, Ints, Progress, Texts
-from disorder.untrusted_files import read_json
+from disorder.types import ORIGINAL, Dataset, Fidelity, Ints, Progress, Texts
 from disorder.verbs.context import RunContext
 from disorder.verbs.train import (
     SETTING_NAMES,
+    TrainingCounts,
     TrainingRequest,
     TrainingSource,
     check_request,
@@ -102,6 +111,10 @@ class Mitigation:
         """Whether it trains on perturbed copies."""
         return self.recipe.perturbs
 
+    def place(self, folder: Path) -> Path:
+        """Where its model is among those of a seed."""
+        return folder / folder_name(self.name, self.on)
+
     def all_settings(self, shared: Mapping[str, Any]) -> dict[str, Any]:
         """The shared settings that fit, and its own; a model that is trained already keeps its
         network's.
@@ -123,6 +136,15 @@ class Mitigation:
         if self.starts_trained:
             own = replace(own, model=plain)
         return own
+
+
+@dataclass(frozen=True)
+class TrainedArm:
+    """A trained model of the comparison, and all that it learned from."""
+
+    name: str
+    spec: str
+    counts: TrainingCounts
 
 
 @takes_options(MitigationsOptions, inside={"settings": SETTING_NAMES})
@@ -167,12 +189,34 @@ def mitigations(
             for s in drawn
         ]
         steps.finish()
-        return findings(per_seed)
+        measured = findings([each.values for each in per_seed])
+        return [*measured, *gains(per_seed, test_data), *counted(per_seed)]
 
 
 def _salad(test: Dataset, fidelity: Fidelity) -> list[str]:
     usual = salad_specs(is_pair=test.examples[0].text_b is not None, has_model=True)
     return [parse(spec, fidelity=fidelity).spec for spec in usual]
+
+
+def held_out_scores(mitigation: Mitigation, folder: Path) -> dict[str, dict[str, float]]:
+    """The scores of all settings to choose from, as their trainings measured them."""
+    return {each.name: held_out_score(each.place(folder)) for each in mitigation.alternatives}
+
+
+def chosen_lines(folder: Path, recipes: Sequence[str], on: Sequence[str] = ("",)) -> Iterator[str]:
+    """Which settings were chosen in the trainings below a folder, a line per seed and grid."""
+    for seed in sorted(folder.glob("seed-*")):
+        for recipe, spec in product(recipes, on):
+            mitigation = replace(Mitigation.parse(recipe), on=spec)
+            if mitigation.choices and all(
+                each.place(seed).exists() for each in mitigation.alternatives
+            ):
+                scores = held_out_scores(mitigation, seed)
+                yield f"{seed.name}: of {mitigation} {chosen_text(scores)}"
+
+
+def _plain(name: str) -> Mitigation:
+    return replace(Mitigation.parse("plain"), name=name)
 
 
 @dataclass(frozen=True)
@@ -185,51 +229,64 @@ class _SeedTrainings:
     folder: Path
     steps: Steps
 
-    def measure(self, chosen: Sequence[Mitigation], test: Dataset) -> dict[FindingKey, Floats]:
-        """All mitigations, tested on the same texts; the plain model says which words matter."""
+    def measure(self, chosen: Sequence[Mitigation], test: Dataset) -> SeedFindings:
+        """All mitigations and their controls, tested on the same texts; the plain model says which
+        words matter.
+        """
         plain = self.train(Mitigation.parse("plain"), self.request)
-        texts = self.test_texts(test, plain)
+        texts = self.test_texts(test, plain.spec)
         rare = rare_orders(test)
-        values: dict[FindingKey, Floats] = {}
-        for mitigation in chosen:
-            spec = self.chosen(mitigation, plain)
-            judge = model_judge(spec, test.task)
+        found = SeedFindings()
+        arms = [(each, self.chosen(each, plain)) for each in chosen]
+        controls: dict[str, TrainedArm] = {}
+        for mitigation, arm in arms:
+            if not mitigation.on:
+                control = self.control(arm, plain)
+                controls[control.name] = control
+                found.controls[mitigation.name] = control.name
+        own = {str(mitigation) for mitigation, _ in arms}
+        arms += [(_plain(name), arm) for name, arm in controls.items() if name not in own]
+        for mitigation, arm in arms:
+            judge = model_judge(arm.spec, test.task)
             measured = measure(judge, test, texts)
             if rare is not None:
                 measured |= measure_rare(judge, rare)
-            values |= {(mitigation.name, mitigation.on, *key): v for key, v in measured.items()}
-        return values
+            key = (mitigation.name, mitigation.on)
+            found.values |= {(*key, *more): v for more, v in measured.items()}
+            found.counts[key] = arm.counts
+        return found
 
-    def chosen(self, mitigation: Mitigation, plain: str) -> str:
-        """The spec of the trained model; of several, of the one that is best on held-out data."""
-        trained = {
-            each.name: (self.train(each, each.request(self.request, plain, self.specs)), each)
-            for each in mitigation.alternatives
-        }
+    def chosen(self, mitigation: Mitigation, plain: TrainedArm) -> TrainedArm:
+        """The trained model; of several, the one that is best on held-out data."""
+        trained = {each.name: self._mitigated(each, plain) for each in mitigation.alternatives}
         if not mitigation.choices:
-            return trained[mitigation.name][0]
-        scores = {name: held_out_score(self.place(each)) for name, (_, each) in trained.items()}
-        best = best_of(scores)
-        self._note(mitigation, {"chosen": best, "scores": scores})
-        return trained[best][0]
+            return trained[mitigation.name]
+        return trained[best_of(held_out_scores(mitigation, self.folder))]
 
-    def _note(self, mitigation: Mitigation, found: Mapping[str, Any]) -> None:
-        """Keep what was chosen, and by which scores, beside the models."""
-        path = self.folder / "chosen.json"
-        kept = read_json(path) if path.exists() else {}
-        kept[str(mitigation)] = found
-        write_atomically(path, json.dumps(kept, indent=1).encode())
+    def _mitigated(self, mitigation: Mitigation, plain: TrainedArm) -> TrainedArm:
+        arm = self.train(mitigation, mitigation.request(self.request, plain.spec, self.specs))
+        if not mitigation.starts_trained:
+            return arm
+        return replace(arm, counts=arm.counts.after(plain.counts))
 
-    def place(self, mitigation: Mitigation) -> Path:
-        """The folder of a mitigation's model."""
-        return self.folder / folder_name(mitigation.name, mitigation.on)
+    def control(self, arm: TrainedArm, plain: TrainedArm) -> TrainedArm:
+        """The plain model, trained for at least as many updates."""
+        by_epoch = plain.counts.n_updates / max(1, plain.counts.n_epochs)
+        n_epochs = ceil(arm.counts.n_updates / by_epoch - 1e-9)
+        if n_epochs <= plain.counts.n_epochs:
+            return plain
+        named = _plain(f"plain, {n_epochs} epochs")
+        settings = {**self.request.settings, "epochs": n_epochs}
+        return self.train(named, replace(self.request, settings=settings))
 
-    def train(self, mitigation: Mitigation, request: TrainingRequest) -> str:
-        """The spec of the trained model."""
+    def train(self, mitigation: Mitigation, request: TrainingRequest) -> TrainedArm:
+        """Train it, or find it trained."""
         name = training_name(request.seed, str(mitigation))
         self.steps.begin(name)
-        out = self.place(mitigation)
-        return train_once(request, self.source, out=out, progress=with_prefix(self.steps, name))
+        out = mitigation.place(self.folder)
+        told = with_prefix(self.steps, name)
+        spec = train_once(request, self.source, out=out, progress=told)
+        return TrainedArm(mitigation.name, spec, TrainingCounts.of(out))
 
     def test_texts(self, test: Dataset, plain: str) -> TextsByKind:
         """Original texts, and those under each transformation that applies."""

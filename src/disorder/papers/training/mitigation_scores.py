@@ -5,16 +5,17 @@ but valid texts.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from disorder.data import read_data
 from disorder.metrics.statistics.intervals import mean
 from disorder.models import load
-from disorder.models.outputs.calibration import calibration_of
-from disorder.predictions import predicted_label
+from disorder.models.outputs import Calibration
 from disorder.types import ORIGINAL, Bools, Dataset, Example, Floats, Ints, Task, Texts
+from disorder.types.predictions import predicted_label
+from disorder.verbs.train import TrainingCounts
 
 ALL = "all"  # every transformation together, or every example
 RARE_ORDERS = {
@@ -23,6 +24,8 @@ RARE_ORDERS = {
 }
 PLAIN_ORDER = "plain"
 ABSTAINED_MORE = "abstained_more"  # than in plain order
+TRAIN = "train"  # the texts that counts of training are about
+COUNTS = ("n_examples", "n_rows", "n_updates")
 
 MeasureKey = tuple[str, str, str]  # metric, texts, group
 FindingKey = tuple[str, str, str, str, str]  # mitigation, trained on, metric, texts, group
@@ -48,18 +51,32 @@ class Finding:
     by_seed: tuple[float, ...]
 
 
+@dataclass
+class SeedFindings:
+    """What was measured with one seed: a number per test example, what each model learned from,
+    and the plain model that each mitigation is compared with.
+    """
+
+    values: dict[FindingKey, Floats] = field(default_factory=dict)
+    counts: dict[tuple[str, str], TrainingCounts] = field(default_factory=dict)
+    controls: dict[str, str] = field(default_factory=dict)
+
+
 def model_judge(spec: str, task: Task) -> Judge:
     """What a model predicts, −1 where it abstains by its own label or its threshold; and its
     entropy as a share of the largest possible.
     """
     predictor = load(spec, task=task)
-    calibration = calibration_of(spec)
-    threshold = 0.0 if calibration is None else calibration.threshold or 0.0
+    calibration = predictor.calibration or Calibration()
+    # entropy is that of the network: an abstention below the threshold has none
+    network = predictor
+    if predictor.threshold is not None:
+        network = replace(predictor, calibration=replace(calibration, threshold=None))
 
     def judge(texts: Sequence[Texts]) -> tuple[Ints, Floats]:
-        found = predictor(texts)
-        labels = np.where(found.max(axis=1) < threshold, -1, predicted_label(found))
-        if predictor.abstains:
+        found = network(texts)
+        labels = np.where(calibration.abstains_on(found), -1, predicted_label(found))
+        if network.abstains:
             abstaining = np.maximum(1 - found.sum(axis=1), 0)[:, None]
             found = np.concatenate([found, abstaining], axis=1)
         entropies = -(found * np.log(np.maximum(found, 1e-300))).sum(axis=1)
@@ -158,3 +175,16 @@ def _finding(key: FindingKey, stacked: Floats) -> Finding:
     )
     by_seed = tuple(round(float(np.nanmean(each[is_there])), 6) for each in stacked)
     return Finding(*key, value, low, high, score.n, by_seed)
+
+
+def counted(per_seed: Sequence[SeedFindings]) -> list[Finding]:
+    """What each model learned from: training examples, rows over all epochs, updates."""
+    found = []
+    for name, on in per_seed[0].counts:
+        counts = [each.counts[name, on] for each in per_seed if (name, on) in each.counts]
+        for metric in COUNTS:
+            by_seed = tuple(float(getattr(each, metric)) for each in counts)
+            value = float(np.mean(by_seed))
+            key = (name, on, metric, TRAIN, ALL)
+            found.append(Finding(*key, value, min(by_seed), max(by_seed), len(counts), by_seed))
+    return found

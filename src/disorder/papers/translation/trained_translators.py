@@ -29,7 +29,7 @@ from disorder.papers.translation.translator import (
     Untranslatable,
     WordPair,
 )
-from disorder.store.cache_folder import default_folder
+from disorder.store.storage import default_cache_folder
 from disorder.types import Context
 
 TRAINING = "1"  # changed whenever the same pairs would train another translator
@@ -67,7 +67,7 @@ def translator(
                 f"{selection.train} has {len(pairs)} {what} of its label {label!r}, "
                 "too few to learn from"
             )
-        folder = default_folder() / "translators" / _key(pairs)
+        folder = default_cache_folder() / "translators" / _key(pairs)
         return _kept(folder, label, pairs, decoder)
 
 

@@ -6,44 +6,42 @@ importance), and perturbed step by step.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from disorder.errors import BadSetting, DisorderError, DoesNotApply
 from disorder.languages import language_name
-from disorder.transformations.applying.chain import NONE_EXISTS, then
-from disorder.transformations.applying.step import (
+from disorder.transformations.applying.chain import enough, then, where_one_can_move
+from disorder.transformations.positions.prompt_examples import items_sentence, shots_sentence
+from disorder.transformations.rendering import NO_TEXT
+from disorder.transformations.surface_control import control_of
+from disorder.transformations.tags import named_or_usual, tagged_units
+from disorder.transformations.words import (
     BREAKING_WORDS,
     LONGER,
+    NATURAL,
     PIECES,
     PUNKT,
     TOKENS,
-    Step,
-)
-from disorder.transformations.positions.prompt_examples import shots_sentence
-from disorder.transformations.positions.single_rows import unchanged
-from disorder.transformations.rendering import NO_TEXT
-from disorder.transformations.surface_control import surface_control
-from disorder.transformations.tags import named_or_usual, tagged
-from disorder.transformations.words import (
-    NATURAL,
     default_splitter,
     fits,
     is_for_another,
+    sentence_of,
     split,
+    token_sentence,
 )
 from disorder.transformations.words.punkt import LANGUAGES
-from disorder.transformations.words.sentence import sentence_of, token_sentence
 from disorder.types import (
+    CONTROL_OF,
     Context,
     Example,
     Floats,
     Pair,
-    PositionRows,
     Sentence,
     Task,
     Texts,
@@ -51,10 +49,11 @@ from disorder.types import (
     Variants,
 )
 
+if TYPE_CHECKING:
+    from disorder.transformations.applying.parsing import Step
+
 PROBE = ("one two three four five six.", "seven eight nine ten eleven twelve.")
 OF_MODEL = (PIECES, TOKENS)
-CONTROL_OF = "surface:of="  # before the spec of a transformation
-SAME_AS_ORIGINAL = "the surface control is the original text"
 
 
 @dataclass(frozen=True)
@@ -84,7 +83,7 @@ class Transformation:
         return frozenset().union(cut, *(step.needs for step in self.steps))
 
     @property
-    def asks_others(self) -> bool:
+    def needs_context(self) -> bool:
         """Whether it uses a model or other data, so that its texts cannot be drawn again from the
         original text and the seed.
         """
@@ -180,6 +179,8 @@ class Transformation:
 
     def perturbed_sides(self, task: Task, *, is_pair: bool) -> tuple[str, ...]:
         """Which texts of an example it perturbs."""
+        if task.kind == "pair":
+            return ("a", "b")
         named = {"both": ("a", "b"), "task": (task.breaks,), "last": ("b",)}
         sides = {side for step in self.steps for side in named.get(step.side, (step.side,))}
         return tuple(sorted(sides)) if is_pair else ("a",)
@@ -247,7 +248,7 @@ class Transformation:
 
         variants = self.steps[0].apply(pair, task, self.steps[0].count(q), seed, key, context)
         if self.is_natural:
-            variants = _where_one_can_move(variants)
+            variants = where_one_can_move(variants)
         for number, step in enumerate(self.steps[1:], start=1):
             wanted = count if len(variants) == 1 else 1
 
@@ -258,8 +259,8 @@ class Transformation:
 
             variants = then(variants, apply, cut)
         units = f"{self.steps[0].moves}s".replace("char", "character")
-        found = _enough(variants, count, short, units)
-        return _control(found) if self.is_control else found
+        found = enough(variants, count, short, units)
+        return control_of(found) if self.is_control else found
 
     def _cut(self, text: str, words: str, context: Context | None) -> Sentence:
         if words != PIECES:
@@ -278,7 +279,7 @@ class Transformation:
         cut = partial(self._cut, words=words, context=context)
         pairs = [
             Pair(
-                shots_sentence(e.shots) if e.shots else cut(e.text_a),
+                self._first(e, cut),
                 None if e.text_b is None else cut(e.text_b),
                 e.label,
             )
@@ -286,7 +287,7 @@ class Transformation:
         ]
         if "tags" in self.needs:
             sentences = [side for pair in pairs for side in pair.sides]
-            tags = iter(_tagged(sentences, self.tagger_for(task)))
+            tags = iter(tagged_units(sentences, tagger=self.tagger_for(task)))
             pairs = [
                 Pair(next(tags), None if pair.b is None else next(tags), pair.label)
                 for pair in pairs
@@ -295,6 +296,17 @@ class Transformation:
             weights = self._given(context).importance(pairs)
             pairs = [_weighed(pair, found) for pair, found in zip(pairs, weights, strict=True)]
         return pairs
+
+    def _first(self, example: Example, cut: Callable[[str], Sentence]) -> Sentence:
+        """The units of the first text: its words, or items of a list."""
+        if self.perturbs == "options":
+            return items_sentence(example.choice.options if example.choice else ())
+        return shots_sentence(example.shots) if example.shots else cut(example.text_a)
+
+    @property
+    def perturbs(self) -> str:
+        """What it is for: the words of texts, or the items of a list."""
+        return self.steps[0].part.perturbs
 
     def _token_pair(self, example: Example, context: Context | None) -> Pair | DoesNotApply:
         texts = [text for text in example.texts if text is not None]
@@ -320,78 +332,11 @@ def _untagged(text: str) -> Sentence:
     return replace(sentence, tags=np.full(len(sentence), "NOUN"))
 
 
-def _tagged(sentences: Sequence[Sentence], tagger: str) -> list[Sentence]:
-    """The sentences with word classes; a unit with marks glued to it has that of its first word."""
-    words = [split(each.text) if each.keeps_gaps else each for each in sentences]
-    found = tagged(words, tagger=tagger)
-    return [
-        _with_tags_of(sentence, known) if sentence.keeps_gaps else known
-        for sentence, known in zip(sentences, found, strict=True)
-    ]
-
-
-def _with_tags_of(sentence: Sentence, known: Sentence) -> Sentence:
-    """The units of a sentence with the classes of the words in them."""
-    assert known.tags is not None
-    if not len(sentence):
-        return replace(sentence, tags=known.tags[:0], is_head=None)
-    unit = np.searchsorted(sentence.starts, known.starts, side="right") - 1
-    order = np.lexsort((known.starts, known.is_punctuation, unit))
-    first = order[np.unique(unit[order], return_index=True)[1]]
-    is_head = None
-    if known.is_head is not None:
-        is_head = np.bincount(unit, known.is_head, minlength=len(sentence)) > 0
-    return replace(sentence, tags=known.tags[first], is_head=is_head)
-
-
 def _weighed(pair: Pair, importance: Sequence[Floats]) -> Pair:
     a, *b = [
         replace(side, importance=found) for side, found in zip(pair.sides, importance, strict=True)
     ]
     return Pair(a, b[0] if b else None, pair.label)
-
-
-def _control(variants: Variants) -> Variants:
-    control = surface_control(variants)
-    if control.texts is None:
-        raise DoesNotApply(control.because)
-    if control.is_original:
-        raise DoesNotApply(SAME_AS_ORIGINAL)
-    a, *b = [
-        PositionRows.of_texts(rows.sentence, [str(text)], is_shared=True)
-        for rows, text in zip(variants.sides, control.texts, strict=False)
-    ]
-    return Variants(a, b[0] if b else None, variants.label)
-
-
-def _where_one_can_move(variants: Variants) -> Variants:
-    """The variants; a text that has no other order stays as it is where the other one moves."""
-    is_stuck = [len(rows) == 0 and rows.available == 0 for rows in variants.sides]
-    moves = [len(rows) > 0 and not rows.is_shared for rows in variants.sides]
-    if not any(is_stuck) or not any(moves):
-        return variants
-    a, *b = [
-        unchanged(rows.sentence) if stuck else rows
-        for rows, stuck in zip(variants.sides, is_stuck, strict=True)
-    ]
-    return Variants(a, b[0] if b else None, variants.label)
-
-
-def _enough(variants: Variants, count: int, short: str, units: str) -> Variants:
-    if len(variants) == 0:
-        raise DoesNotApply(
-            NONE_EXISTS.format(units=units)
-            if variants.available == 0
-            else "no order that keeps the rule was found"
-        )
-    if len(variants) < count and short == "skip":
-        if variants.available is None:
-            how_many = f"{len(variants)} distinct variants were found"
-        else:
-            how_many = f"{variants.available} distinct variants exist"
-        raise DoesNotApply(f"{how_many}, {count} asked for")
-    a, *b = [rows if rows.is_shared else rows.take(slice(len(variants))) for rows in variants.sides]
-    return Variants(a, b[0] if b else None, variants.label)
 
 
 class _Trial:

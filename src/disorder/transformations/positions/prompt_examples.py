@@ -37,6 +37,25 @@ def shots_sentence(shots: Shots) -> Sentence:
     )
 
 
+def items_sentence(items: Sequence[str]) -> Sentence:
+    """The items of a list as a sentence whose units they are.
+
+    >>> items_sentence(("a cat", "a dog")).words
+    ['a cat', 'a dog']
+    """
+    lengths = np.array([len(item) for item in items], dtype=np.int64)
+    ends = np.cumsum(lengths + 1) - 1
+    n = len(items)
+    return Sentence(
+        text="\n".join(items),
+        starts=ends - lengths,
+        ends=ends,
+        is_punctuation=np.zeros(n, dtype=bool),
+        is_spaced=np.ones(n, dtype=bool),
+        joint="\n",
+    )
+
+
 def check_shots(sentence: Sentence) -> None:
     """Raise where a sentence is not the examples of a prompt."""
     if not sentence.is_shots:

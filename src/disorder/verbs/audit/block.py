@@ -22,19 +22,20 @@ import pyarrow as pa
 from disorder.data import vocabulary
 from disorder.errors import DoesNotApply
 from disorder.models import LoadedModel, some_variants
-from disorder.predictions import Predictions, predicted_label
 from disorder.requests.settings import Settings
 from disorder.store.samples import sample_table
 from disorder.transformations import Transformation, parse
 from disorder.transformations.positions.disorder import variant_disorder
-from disorder.transformations.positions.single_rows import unchanged
+from disorder.transformations.positions.orders import unchanged
 from disorder.transformations.rendering import shown_texts
 from disorder.transformations.words import split
 from disorder.types import ORIGINAL, Bools, Costs, Dataset, Example, Ints, Task, Texts, Variants
+from disorder.types.predictions import Predictions, predicted_label
 from disorder.verbs.audit.division import Block
 from disorder.verbs.context import RunContext
 
 ROUNDS = (1, 1, 1, 1, 2, 2, 4, 4, 8)  # variants predicted in a round; the last size is repeated
+FIRST = np.zeros(1, dtype=np.int64)  # of the variants of an example
 PROMPT = "prompt"  # the key of draws that all examples share
 MODEL_COSTS = ("assemble", "forward", "cache")  # what a model counts by itself, in seconds
 
@@ -111,7 +112,7 @@ class BlockPredictor:
     @property
     def is_drawn_once(self) -> bool:
         """Whether all examples have one first text, which is part of a prompt."""
-        return self.perturbs != "text"
+        return self.perturbs in ("instruction", "shots")
 
     def __call__(self, block: Block) -> BlockResult:
         """Perturb and predict one block."""
@@ -128,7 +129,7 @@ class BlockPredictor:
     def _originals(self, block: Block, costs: Costs) -> pa.Table:
         """The predictions for the original texts."""
         examples = block.examples
-        predictions = self.model.predict_texts([example.texts for example in examples])
+        predictions = self.predict_examples(examples, self._model_of(block))
         with _timing(costs, "write"):
             return sample_table(
                 ORIGINAL,
@@ -136,12 +137,31 @@ class BlockPredictor:
                 examples,
                 [None] * len(examples),
                 predictions.split([1] * len(examples)),
+                repeat=block.repeat,
             )
+
+    def _model_of(self, block: Block) -> LoadedModel:
+        """The model, or one that does not know the predictions it made before."""
+        return replace(self.model, repeat=block.repeat) if block.repeat else self.model
+
+    def predict_examples(
+        self, examples: Sequence[Example], model: LoadedModel | None = None
+    ) -> Predictions:
+        """The predictions for the original texts of some examples."""
+        model = model or self.model
+        choices = [example.choice for example in examples if example.choice is not None]
+        if choices:
+            return model.predict_choices(choices)
+        return model.predict_texts([example.texts for example in examples])
 
     def _perturbations(self, block: Block, costs: Costs) -> tuple[pa.Table, Counter[str]]:
         """The predictions for the perturbed texts, and which examples were left out."""
         perturbed = self._perturb(block, costs)
-        predictions = self._predict(perturbed, costs)
+        if block.repeat:
+            perturbed.variants = [some_variants(each, FIRST) for each in perturbed.variants]
+            predictions = self._predict_all(perturbed.variants, self._model_of(block))
+        else:
+            predictions = self._predict(perturbed, costs)
         with _timing(costs, "write"):
             table = sample_table(
                 block.transformation,
@@ -149,15 +169,23 @@ class BlockPredictor:
                 perturbed.examples,
                 perturbed.variants,
                 predictions,
-                segments=(self.perturbs, "item") if self.is_drawn_once else ("text_a", "text_b"),
+                segments=self._segments,
                 texts=self._kept_texts(block.transformation, perturbed.variants),
                 disorder=[variant_disorder(variants) for variants in perturbed.variants],
+                repeat=block.repeat,
             )
         return table, perturbed.skips
 
+    @property
+    def _segments(self) -> tuple[str, str]:
+        """The names of the two texts."""
+        if self.task.kind == "choice":
+            return ("options", "question") if self.perturbs == "options" else ("question", "")
+        return (self.perturbs, "item") if self.is_drawn_once else ("text_a", "text_b")
+
     def _kept_texts(self, spec: str, variants: Sequence[Variants]) -> list[list[Texts]] | None:
         """The perturbed texts, where they cannot be drawn again from the text and the seed."""
-        if not self.transformation(spec).asks_others and not self.is_drawn_once:
+        if not self.transformation(spec).needs_context and not self.is_drawn_once:
             return None
         return [shown_texts(each) for each in variants]
 
@@ -182,7 +210,7 @@ class BlockPredictor:
         self, spec: str, examples: Sequence[Example]
     ) -> Iterator[Variants | DoesNotApply]:
         chosen = self.transformation(spec)
-        context = self._context if chosen.asks_others else None
+        context = self._context if chosen.needs_context else None
         apply = partial(
             chosen.apply_all,
             task=self.task,
@@ -191,6 +219,8 @@ class BlockPredictor:
             short=self.short,
             context=context,
         )
+        if self.task.kind == "choice":
+            return map(_with_options, apply(examples), examples)
         if not self.is_drawn_once:
             return apply(examples)
         [drawn] = apply([replace(examples[0], id=PROMPT)])
@@ -219,14 +249,17 @@ class BlockPredictor:
         if not variants:
             return []
         if not self.decided_at or all(len(each) == 1 for each in variants):
-            return self._predict_all(variants)
+            return self._predict_all(variants, self.model)
         gold = [self.task.labels.index(example.label) for example in perturbed.examples]
         predictions = self._predict_in_rounds(variants, np.array(gold))
         costs["saved"] += sum(map(len, variants)) - sum(map(len, predictions))
         return predictions
 
-    def _predict_all(self, variants: Sequence[Variants]) -> list[Predictions]:
-        return self.model.predict_variants(variants).split([len(each) for each in variants])
+    def _predict_all(self, variants: Sequence[Variants], model: LoadedModel) -> list[Predictions]:
+        if not variants:
+            return []
+        found = model.predict_variants(variants).split([len(each) for each in variants])
+        return [_by_content(each, own) for each, own in zip(variants, found, strict=True)]
 
     def _predict_in_rounds(self, variants: Sequence[Variants], gold: Ints) -> list[Predictions]:
         """Predict a few variants of every undecided example at a time."""
@@ -246,7 +279,7 @@ class BlockPredictor:
             chosen = [
                 some_variants(variants[i], np.arange(predicted[i], ends[i])) for i in undecided
             ]
-            for i, found in zip(undecided, self._predict_all(chosen), strict=True):
+            for i, found in zip(undecided, self._predict_all(chosen, self.model), strict=True):
                 predictions[i].append(found)
                 predicted[i] += len(found)
                 accepted[i] += int((predicted_label(found.values) == gold[i]).sum())
@@ -270,6 +303,26 @@ def _with_question(drawn: Variants | DoesNotApply, example: Example) -> Variants
         return drawn
     question = unchanged(split(str(example.text_b)))
     return Variants(drawn.a, question, example.label)
+
+
+def _with_options(drawn: Variants | DoesNotApply, example: Example) -> Variants | DoesNotApply:
+    """A perturbed question with its options, or perturbed options with their question."""
+    if isinstance(drawn, DoesNotApply):
+        return drawn
+    assert example.choice is not None
+    is_of_options = drawn.a.sentence.text != example.text_a
+    question = unchanged(split(example.text_a)) if is_of_options else None
+    return replace(drawn, b=question, choice=example.choice)
+
+
+def _by_content(variants: Variants, found: Predictions) -> Predictions:
+    """Predictions for options in another order, with each option in the column of its own."""
+    if variants.choice is None or variants.b is None:
+        return found
+    orders = variants.a.positions[: len(found)]
+    values = np.zeros_like(found.values)
+    np.put_along_axis(values, orders, found.values[:, : orders.shape[1]], axis=1)
+    return Predictions(values, found.outcomes)
 
 
 def _rounds(total: int) -> Iterator[int]:

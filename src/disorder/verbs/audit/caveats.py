@@ -41,6 +41,8 @@ def caveats_of(
     if outcomes.task.is_regression:
         yield from _reversed_scale(outcomes)
         return
+    if outcomes.task.has_own_chance:
+        return
     yield from _skew(outcomes)
     yield from _few(outcomes)
     better = better_order(outcomes, least_skill=least_skill)

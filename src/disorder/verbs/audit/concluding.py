@@ -12,11 +12,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from disorder.metrics import SkillRatio, decompose, two_digits
-from disorder.predictions import ABSTAINED
 from disorder.requests.settings import Settings
 from disorder.results.conclusion import Conclusion, ConclusionKind
 from disorder.results.run import DIGITS
 from disorder.types import Outcomes
+from disorder.types.predictions import ABSTAINED
 
 SKILL = "skill_kept"
 # A model that gets half of the other labels right misses five in a row 3 times in 100

@@ -14,8 +14,8 @@ from disorder.errors import DoesNotApply
 from disorder.metrics import SkillRatio
 from disorder.metrics.statistics.kinds import KindLimits
 from disorder.metrics.statistics.natural_outcomes import is_by_families
-from disorder.requests.commands import changed, command_line
 from disorder.requests.groups import ReadingOptions
+from disorder.requests.option import changed, command_line
 from disorder.requests.settings import Settings
 from disorder.results.conclusion import MAIN, Caveat, Conclusion, WordBaseline
 from disorder.results.run import DIGITS, Run
@@ -135,7 +135,7 @@ def beside_words_alone(
     examples = dataset.examples
     gold = gold_of(dataset.task, examples).astype(np.int64)  # of no use for numbers
     baseline = None
-    if not dataset.task.is_regression:
+    if not dataset.task.is_regression and not dataset.task.has_own_chance:
         baseline = word_baseline(dataset, gold, seed=seed)
     for group, chosen, _ in groups(examples, examples):
         own = found.get(group)
@@ -177,7 +177,7 @@ def neighbours_under(
     """What a transformation leaves of neighbouring words, on some examples; None where that cannot
     be said.
     """
-    if transformation.asks_others:
+    if transformation.needs_context:
         return None
     counts = np.zeros(4)
     for example in examples[:N_SAMPLED]:
@@ -190,7 +190,7 @@ def neighbours_under(
 
 def sanity_command(run: Run) -> str:
     """What to type to find out whether the data needs word order; empty where it is too small."""
-    if run.n_available < FEWEST_ROWS:
+    if run.n_available < FEWEST_ROWS or run.kind != "labels":
         return ""
     if run.data == IN_MEMORY:
         return "disorder.sanity with the same data"

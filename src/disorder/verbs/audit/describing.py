@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 
 from disorder.metrics.ece import N_BINS, bin_of
-from disorder.predictions import ABSTAINED
 from disorder.types import Bools, Example, Floats, Ints, Outcomes, PositionRows, Sentence, Variants
+from disorder.types.predictions import ABSTAINED
 
 N_BARS = 20  # of the histograms
 DIGITS = 3

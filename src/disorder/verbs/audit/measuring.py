@@ -7,23 +7,26 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
 
-from disorder.errors import DisorderError, DoesNotApply
+from disorder.errors import DisorderError
 from disorder.metrics import references, step_counts
-from disorder.predictions import predicted_label
 from disorder.requests.settings import Settings
 from disorder.results.conclusion import Caveat, Conclusion
 from disorder.results.run import EarlyStop, Omitted, Record
+from disorder.tasks.pair import SAME_WORDS
 from disorder.transformations import Transformation
-from disorder.transformations.applying.transformation import CONTROL_OF, SAME_AS_ORIGINAL
-from disorder.types import Bools, Dataset, Example, Floats, Ints, Outcomes, Variants
+from disorder.transformations.surface_control import SAME_AS_ORIGINAL
+from disorder.transformations.words import NATURAL
+from disorder.types import CONTROL_OF, Bools, Dataset, Example, Floats, Ints, Outcomes, Variants
+from disorder.types.predictions import ABSTAINED, predicted_label
+from disorder.verbs.audit.behaviour import ModelBehaviour
 from disorder.verbs.audit.conclusions import concluded
 from disorder.verbs.audit.describing import answers, figures, noteworthy
-from disorder.verbs.audit.order_kinds import ModelBehaviour, RunFacts
+from disorder.verbs.audit.order_kinds import RunFacts
 from disorder.verbs.audit.planning import score_points
 from disorder.verbs.audit.relative_gain import controls
 from disorder.verbs.audit.watching import FAIL_IF, not_predicted
@@ -106,10 +109,16 @@ class Measuring:
         if is_original and not samples.used.any():
             reasons = ", ".join(f"{why} ({n:,})" for why, n in samples.failures.items())
             raise DisorderError(f"the model answered no original text: {reasons}")
+        if is_original and self._never_labels(samples):
+            raise DisorderError(
+                f"the model gave none of the labels to {len(samples):,} original texts: look at "
+                "what it replies, and at how it is asked (--prompt, --labels)"
+            )
         skips = {} if is_original else _skips(samples, originals)
         is_control = samples.transformation is not None and samples.transformation.is_control
         if is_control:
-            samples = self._control(samples, originals)
+            perturbed = partial(self.perturbed, samples.spec)
+            samples = samples.with_unchanged_controls(originals.values, perturbed)
             skips.pop(SAME_AS_ORIGINAL, None)
         chosen = np.flatnonzero(samples.used & originals.answered)
         found = Measured(samples.spec, skips=skips, failures=_sorted(samples.failures))
@@ -127,6 +136,8 @@ class Measuring:
             gives_probabilities=has_probabilities,
             control=controls.get(CONTROL_OF + samples.spec),
         )
+        if samples.transformation is not None and samples.transformation.perturbs == "options":
+            outcomes = self._with_places(samples.spec, outcomes, chosen)
         found = self._scored(found, samples, outcomes, chosen, stops)
         is_of_labels = not self.facts.task.is_regression
         is_described = not is_original and not is_control
@@ -138,21 +149,26 @@ class Measuring:
             found = replace(found, acceptance=acceptance)
         return found
 
-    def _control(
-        self, samples: TransformationSamples, originals: Originals
-    ) -> TransformationSamples:
-        """The samples of a surface control, with the prediction for the original text where the two
-        texts are the same and nothing was predicted again.
+    def _never_labels(self, samples: TransformationSamples) -> bool:
+        """Whether a model that is not made to abstain declined every text."""
+        if not self.facts.task.labels or ABSTAINED in self.model_labels:
+            return False
+        return bool((predicted_label(samples.values[samples.used, 0]) < 0).all())
+
+    def _with_places(self, spec: str, outcomes: Outcomes, chosen: Ints) -> Outcomes:
+        """The outcomes with where the chosen option stood in each variant, −1 where none was
+        chosen, and a number for each order of the options.
         """
-        values, used = samples.values.copy(), samples.used.copy()
-        for i in np.flatnonzero(np.isnan(values[:, 0, 0]) & originals.answered).tolist():
-            try:
-                self.perturbed(samples.spec, self.dataset.examples[i])
-            except DoesNotApply as reason:
-                if str(reason) == SAME_AS_ORIGINAL:
-                    values[i, 0] = originals.values[i]
-                    used[i] = True
-        return replace(samples, values=values, used=used)
+        places = np.full(outcomes.label.shape, -1, dtype=np.int64)
+        order = np.full(outcomes.label.shape, -1, dtype=np.int64)
+        for row, number in enumerate(chosen.tolist()):
+            orders = self.perturbed(spec, self.dataset.examples[number]).a.positions
+            labels = outcomes.label[row, : len(orders)]
+            order[row, : len(orders)] = np.unique(orders, axis=0, return_inverse=True)[1].ravel()
+            is_chosen = labels >= 0
+            where = (orders == labels[:, None]).argmax(axis=1)
+            places[row, : len(orders)] = np.where(is_chosen, where, -1)
+        return replace(outcomes, place=places, order=order)
 
     def _scored(
         self,
@@ -176,7 +192,12 @@ class Measuring:
             own, missing = measure(part, group, keeps_words=keeps_words, points=points, only=only)
             records += [_with_anytime_interval(record, stops) for record in own]
             omitted += missing
-            if keeps_words and self._concludes:
+            if group == "all" and self.facts.task.kind == "pair":
+                keep = np.array([each.groups.get(SAME_WORDS) != "yes" for each in members])
+                part = part.take(keep)
+                members = [each for each, is_kept in zip(members, keep, strict=True) if is_kept]
+            is_decidable = group != f"{SAME_WORDS}=yes" and len(members)
+            if keeps_words and self._concludes and is_decidable:
                 conclusions[group] = self._concluded(part, group, members, found.skips, stops)
         return replace(
             found,
@@ -222,6 +243,8 @@ class Measuring:
 
     def _moved(self, spec: str) -> list[str]:
         """The texts that a transformation moves, where it leaves another in place."""
+        if self.dataset.task.kind == "choice":
+            return ["the question"]
         is_pair = self.dataset.examples[0].text_b is not None
         transformation = next(each for each in self.plan if each.spec == spec)
         sides = transformation.perturbed_sides(self.dataset.task, is_pair=is_pair)
@@ -230,7 +253,9 @@ class Measuring:
     def caveats_of_the_run(self, stops: Sequence[EarlyStop]) -> list[Caveat]:
         """Caveats that hold for every group under a transformation that stopped so."""
         found = [Caveat(kind="language", text=text) for text in self.language_caveats]
-        if stops or NOT_REACHED in self.dataset.skipped:
+        n = len(self.dataset.examples)
+        is_early = any(stop.n_examples < n or self.facts.fidelity != NATURAL for stop in stops)
+        if is_early or NOT_REACHED in self.dataset.skipped:
             found.append(Caveat(kind="stopped_early", text=STOPPED_EARLY))
         return found
 

@@ -6,7 +6,7 @@ Runs that follow a paper are concluded by concluding.py, as they always were.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -21,11 +21,13 @@ from disorder.metrics.statistics.kinds import (
     conclude_kind,
 )
 from disorder.metrics.statistics.natural_outcomes import NaturalOutcomes
+from disorder.metrics.statistics.own_chance import skill_of
 from disorder.metrics.statistics.three_ratios import ThreeRatios
-from disorder.predictions import ABSTAINED
 from disorder.results.conclusion import Caveat, Conclusion
 from disorder.results.run import DIGITS
-from disorder.types import Outcomes, Score
+from disorder.types import Outcomes
+from disorder.types.predictions import ABSTAINED
+from disorder.verbs.audit.behaviour import ModelBehaviour
 
 MOST = 1_000.0  # times as many examples: more is no help to name
 STEPS = 12  # of a bisection
@@ -33,19 +35,11 @@ OPEN = ("undecided",)
 
 
 @dataclass(frozen=True)
-class ModelBehaviour:
-    """What a model does whatever is perturbed."""
-
-    reads_beginning_only: bool = False
-    noise: Score | None = None  # share of the same texts that get another label
-
-
-@dataclass(frozen=True)
 class RunFacts:
     """What is known of the run, whatever the group of examples."""
 
     moved: Sequence[str] = ()  # the texts that moved, where another did not
-    behaviour: ModelBehaviour = ModelBehaviour()
+    behaviour: ModelBehaviour = field(default_factory=ModelBehaviour)
 
 
 def conclude_on_order(
@@ -54,7 +48,7 @@ def conclude_on_order(
     """The conclusion about some examples of a natural audit under a transformation that keeps their
     words.
     """
-    given = NaturalOutcomes(outcomes)
+    given = skill_of(outcomes)
     facts = _facts(given, run)
     ratios = given.ratios() if facts.n_gold_labels > 1 else []
     found = (
@@ -87,12 +81,16 @@ def conclude_on_order(
 
 def _facts(given: NaturalOutcomes, run: RunFacts) -> Facts:
     outcomes = given.outcomes
-    answers = np.unique(outcomes.original_label)
+    n_labels, answers = len(np.unique(given.gold)), np.unique(outcomes.original_label)
+    n_answers = len(answers)
+    if outcomes.task.has_own_chance:  # gold is an option, whatever its place
+        n_labels = 2
+        n_answers = 2 if outcomes.task.kind == "pair" else n_answers
     sizes = family_sizes(given.family)
     skill = given.skill
     return Facts(
-        n_gold_labels=len(np.unique(given.gold)),
-        n_answers=len(answers),
+        n_gold_labels=n_labels,
+        n_answers=n_answers,
         n_others=int((given.gold != answers[0]).sum()),
         skill=skill.score(),
         perfect=1 - skill.by_chance,

@@ -11,13 +11,11 @@ from typing import Any, Unpack
 
 from disorder.errors import BadData, BadModel, CannotWrite, DisorderError, option
 from disorder.requests.audit import AuditOptions, ResumeOptions
-from disorder.requests.commands import resume_line
 from disorder.requests.keywords import takes_options
-from disorder.requests.settings import Settings
-from disorder.requests.view import held
-from disorder.results.page import write_report
+from disorder.requests.option import held
+from disorder.requests.settings import Settings, resume_line
 from disorder.results.run import Run
-from disorder.results.run_folder import read_run, write_run
+from disorder.results.run_folder import read_run, write_report, write_run
 from disorder.store.storage import TemporaryFolder, place
 from disorder.store.store import Store
 from disorder.types import Progress
@@ -46,10 +44,10 @@ def audit(
     What is a list or pairs on the command line may be a list or a mapping:
     `with_=["sort", "reverse"]`, `labels={"LABEL_0": "entailment"}`.
 
-    model: a spec (`hf:FOLDER`), a function, a scikit-learn estimator, a transformers pipeline. A
-        function gets a list of texts (of tuples for pairs) and returns label names, or one row of
-        probabilities per text, with columns in the order of its attribute `labels`, else of
-        `run.labels`.
+    model: a spec (`hf:FOLDER`), a function (also async), a scikit-learn estimator, a pipeline or
+        (model, tokenizer) of transformers, a SentenceTransformer. A function gets a list of texts
+        (of tuples for pairs) and returns label names, or one row of probabilities per text, with
+        columns in the order of its attribute `labels`, else of `run.labels`.
     data: a spec (`mnli:matched`, `data.jsonl`), a list of dictionaries, or a data frame.
     out: write the run folder there, on disk or at an address like s3://bucket/run. Without it the
         run lies in a temporary folder; `run.save(path)` keeps it.

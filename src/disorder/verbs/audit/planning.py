@@ -14,7 +14,7 @@ from disorder.requests.settings import Settings
 from disorder.transformations import Transformation, parse, suite
 from disorder.transformations.words import NATURAL
 from disorder.types import ORIGINAL, Dataset, Task
-from disorder.verbs.audit.prompt_breaking import on_prompts, shot_transformations
+from disorder.verbs.audit.prompt_breaking import LISTS, list_transformations, on_prompts
 from disorder.verbs.audit.verdicts import RANK
 from disorder.verbs.gate import ScoreNames
 
@@ -24,8 +24,8 @@ TOLERANT = ("full", "ladder")  # suites of all that can be done here
 
 def planned_for(settings: Settings, language: str | None) -> tuple[list[Transformation], list[str]]:
     """As `planned`, for the texts or for the part of the prompt that is perturbed."""
-    if settings.break_ == "shots" and not settings.transformations:
-        settings = replace(settings, transformations=shot_transformations())
+    if settings.break_ in LISTS and not settings.transformations:
+        settings = replace(settings, transformations=list_transformations(settings.break_))
     plan, left_out = planned(settings, language)
     return plan if settings.break_ == "text" else on_prompts(plan, settings.break_), left_out
 
@@ -63,12 +63,13 @@ def with_controls(plan: Sequence[Transformation], settings: Settings) -> list[Tr
     """The transformations, each that moves the words of a text after its surface control, where an
     audit is natural and measures labels.
     """
+    plan = [each for each in plan if not each.is_control]
     is_controlled = settings.fidelity == NATURAL and settings.break_ == "text"
     if not is_controlled or settings.curtail or RANK in settings.score:
         return list(plan)
     found: list[Transformation] = []
     for each in plan:
-        is_of_texts = each.keeps_words and not each.asks_others
+        is_of_texts = each.keeps_words and not each.needs_context
         found += [replace(each, is_control=True), each] if is_of_texts else [each]
     return found
 
@@ -112,6 +113,7 @@ def score_names(
             keeps_words=each.keeps_words,
             is_copy=each.is_copy,
             only=requested or None,
+            moves_options=each.perturbs == "options",
         )
     return ScoreNames(found, [name for name, _, _ in groups(dataset.examples, dataset.examples)])
 
@@ -126,6 +128,6 @@ def likelihood_task(task: Task, requested: Sequence[str], settings: Settings) ->
         )
     if settings.break_ != "text":
         raise DisorderError(
-            f"{option('score', RANK)} is about texts; leave out {option('break_', settings.break_)}"
+            f"{option('score', RANK)} is about texts; leave out {option('on', settings.break_)}"
         )
     return Task(task.name, (), task.breaks, language=task.language, is_likelihood=True)

@@ -4,7 +4,7 @@ before anything is predicted.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
 from functools import partial
 from pathlib import Path
@@ -19,10 +19,9 @@ from disorder.metrics import Metric, StopRule, limits
 from disorder.models import LoadedModel
 from disorder.models.prompting import Prompt
 from disorder.requests.settings import Settings
-from disorder.results.notebook_progress import shown_progress
+from disorder.results.progress import Steps, shown_progress
 from disorder.results.run import Run
 from disorder.results.run_folder import new_run
-from disorder.steps import Steps
 from disorder.transformations import Transformation
 from disorder.transformations.tags import resolved, tagger_notes
 from disorder.transformations.words import NATURAL
@@ -37,7 +36,7 @@ from disorder.verbs.audit.planning import (
     score_names,
     with_controls,
 )
-from disorder.verbs.audit.prompt_breaking import perturbable_prompt
+from disorder.verbs.audit.prompt_breaking import check_options, perturbable_prompt
 from disorder.verbs.audit.prompt_spread import PromptShare
 from disorder.verbs.audit.resuming import continue_run, recorded_plan
 from disorder.verbs.audit.verdicts import RANK
@@ -70,13 +69,16 @@ def prepared(
     if RANK in requested:
         dataset = replace(dataset, task=likelihood_task(dataset.task, requested, chosen))
     _check_task(dataset, chosen, rule)
-    watch = _watchers(plan, dataset, chosen, requested, rule)
+    families = family_numbers(dataset.examples) if chosen.fidelity == NATURAL else None
+    watch = _watchers(plan, dataset, chosen, requested, rule, families)
     decided_at = limits(requested, dataset.task, chosen.fidelity) if chosen.curtail else []
     prompt = bound_prompt(model, dataset, chosen)
-    if chosen.break_ != "text":
+    if chosen.break_ == "options":
+        check_options(dataset)
+    elif chosen.break_ != "text":
         prompt, dataset = perturbable_prompt(prompt, dataset, chosen)
     loaded, notes = loaded_model(model, dataset, plan, chosen, prompt)
-    chosen = replace(chosen, precision=loaded.precision)
+    chosen = replace(chosen, precision=loaded.precision, threshold=loaded.similar_above)
     run = _new_run(loaded, data, dataset, plan, chosen)
     run.notes = [
         *dataset.notes,
@@ -107,7 +109,7 @@ def prepared(
         watch=[*watch, budget],
         is_resumed=before is not None,
         resume_with=turn.resume_with,
-        families=family_numbers(dataset.examples) if chosen.fidelity == NATURAL else None,
+        families=families,
     )
 
 
@@ -139,6 +141,7 @@ def _watchers(
     chosen: Settings,
     requested: Sequence[str],
     rule: StopRule | None,
+    families: Mapping[str, int] | None,
 ) -> list[Watcher]:
     """What may end prediction early; a rule that cannot be decided is an error now, not at the
     end.
@@ -146,7 +149,7 @@ def _watchers(
     found: list[Watcher] = [] if rule is None else [StopWhen(rule)]
     if chosen.fail_if:
         names = score_names(plan, dataset, chosen, requested)
-        found.append(LiveGate.of(chosen.fail_if, names, dataset))
+        found.append(LiveGate.of(chosen.fail_if, names, dataset, families))
     return found
 
 
@@ -175,7 +178,8 @@ def _new_run(
     ]
     run.hashes = {"data": dataset.fingerprint, "model": loaded.fingerprint}
     run.taggers = sorted({resolved(tagger) for tagger in _taggers(plan, dataset)})
-    run.prompt = loaded.prompt_description(dataset.examples[0].texts)
+    first = dataset.examples[0]
+    run.prompt = loaded.prompt_description(first.choice or first.texts)
     # one that is not known changes no score: it is a note, and an error where it is needed
     run.language_caveats = [] if dataset.task.language == UNKNOWN else list(dataset.notes)
     run.splitters = {t.spec: t.splitter_for(dataset.task) for t in plan}

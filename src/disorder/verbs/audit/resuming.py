@@ -8,10 +8,10 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from disorder.errors import DisorderError, option
-from disorder.requests.commands import resume_line
+from disorder.requests.settings import resume_line
 from disorder.results.run import Run
-from disorder.store.kept import JOURNAL, journal_entries
 from disorder.store.sample_parts import SAMPLES
+from disorder.store.store import JOURNAL, journal_entries
 from disorder.transformations import Transformation, parse
 from disorder.verbs.audit.planning import LEFT_OUT
 from disorder.verbs.prompting import prompt_files
@@ -31,7 +31,8 @@ def check_version(folder: Path) -> None:
     texts in other ways, and a run must not be of two kinds.
     """
     entries = journal_entries(folder / SAMPLES / JOURNAL)
-    if any({"predicted", "transformation"} - set(entry) for entry in entries):
+    parts = [set(entry) for entry in entries if entry["part"].endswith(".parquet")]
+    if any({"predicted", "transformation"} - names for names in parts):
         raise DisorderError(
             f"{folder} was begun by an earlier version of disorder and cannot be resumed; start it "
             f"again with another {option('out')}"

@@ -13,6 +13,7 @@ from disorder.results.run import Run
 PARTS = {"instruction": "the word order of the instruction", "shots": "its examples as they are"}
 SURVIVES = 0.95  # agreement from which on a perturbed part is not needed
 RANK = "order_rank"
+FOLLOWS = "follows_place"
 
 
 def prompt_verdict(run: Run) -> str:
@@ -20,6 +21,8 @@ def prompt_verdict(run: Run) -> str:
     part = str(run.settings.get("break_", "text"))
     if part == "text":
         return ""
+    if part == "options":
+        return _option_verdict(run)
     measured = [run.score(spec, "agreement") for spec in run.transformations]
     record = next(filter(None, measured), None)
     if record is None:
@@ -38,6 +41,20 @@ def prompt_verdict(run: Run) -> str:
     else:
         claim = f"Undecided whether the model needs {PARTS[part]}"
     return f"{claim}: {figures} of its predictions are unchanged under {record.transformation}."
+
+
+def _option_verdict(run: Run) -> str:
+    """How far answers follow the place of an option."""
+    measured = [run.score(spec, FOLLOWS) for spec in run.transformations]
+    record = next(filter(None, measured), None)
+    if record is None:
+        return "No verdict: no question has two answered orders of its options."
+    figures = f"{record.value:.2f} [{record.low:.2f}, {record.high:.2f}]".replace("-", "−")
+    claim = "follows" if record.low > 0 else "is not shown to follow"
+    return (
+        f"Its answer {claim} the position of the option: {figures} (0 = the content decides or it "
+        "guesses, 1 = always the same letter)."
+    )
 
 
 def _only_answer(answered: Mapping[str, Any]) -> str:

@@ -10,23 +10,33 @@ from pathlib import Path
 from typing import Unpack
 
 from disorder.errors import BadData, DisorderError, UnknownName, option
-from disorder.metrics import holm
+from disorder.requests.audit import AuditOptions
 from disorder.requests.fields import CompareFields
 from disorder.requests.keywords import takes_options
+from disorder.requests.option import changed, command_line, declared_in
 from disorder.requests.runs import CompareOptions
 from disorder.results.comparison import Comparison
-from disorder.results.page import visible
 from disorder.results.run import Run
 from disorder.results.run_folder import read_run
 from disorder.transformations import parse
-from disorder.verbs.compare.concluding import conclusions_of, main_of
+from disorder.transformations.words import NATURAL
+from disorder.types import CONTROL_OF
+from disorder.verbs.compare.concluding import conclusions_of, correct, main_of
 from disorder.verbs.compare.differences import Comparing
 from disorder.verbs.compare.finished_run import FinishedRun
+from disorder.visible_text import visible
 
-__all__ = ["FinishedRun", "compare"]
+__all__ = ["FinishedRun", "check_alike", "compare"]
 
-# settings that decide which permutations are drawn and what is measured on them
-SAME = ("q", "short", "fidelity")
+# how the model is loaded and asked: each run keeps its own
+OF_MODEL = {
+    each.recorded_name
+    for each in declared_in(AuditOptions).values()
+    if each.option.for_model or each.option.for_prompt or each.option.named_again
+}
+
+# settings that decide which permutations are drawn, how they are written, and what is measured
+SAME = ("q", "short")
 
 
 @takes_options(CompareOptions)
@@ -37,8 +47,8 @@ def compare(
 ) -> Comparison:
     """Compare finished runs (or their folders) on the same examples and permutations.
 
-    Gives paired differences with intervals, with Holm's correction over all tests. Without
-    `metrics` and `with_`: all main scores that the runs share.
+    Gives paired differences with intervals, with Holm's correction over the main tests, and over
+    the others. Without `metrics` and `with_`: all main scores that the runs share.
 
     runs: two or more finished runs, or their folders.
     base: the run that the others are compared with (default: the first).
@@ -58,10 +68,8 @@ def compare(
         pairs=asked.pairs,
         seed=asked.seed,
     ).go()
-    corrected = holm([difference.p for difference in found.differences])
-    for difference, p in zip(found.differences, corrected, strict=True):
-        difference.p_holm = float(f"{p:.6g}")
     found.main = main_of([each.run for each in given], _chosen(given, transformations))
+    correct(found, asked.metrics)
     by_name = {each.name: each.run for each in given}
     found.conclusions = list(conclusions_of(found, by_name, asked.metrics))
     found.has_chosen = bool(transformations or asked.metrics)
@@ -104,14 +112,17 @@ def _check_same(base: FinishedRun, other: FinishedRun, *, has_chosen: bool) -> N
     theirs = _facts(other.run)
     if has_chosen:
         mine.pop("transformations")
+    if base.run.settings.get("limit") == other.run.settings.get("limit"):
+        mine.pop("number of examples")  # one stopped earlier: those that both have are compared
     differing = {name: (x, theirs[name]) for name, x in mine.items() if x != theirs[name]}
     if differing:
         told = "; ".join(visible(f"{name} ({x} and {y})") for name, (x, y) in differing.items())
-        tip = "audit again"
+        tip = f"make them alike: {visible(_alike(base.run, other.run))}"
         if list(differing) == ["transformations"]:
             tip = f"{option('with_', 'T')} compares one that they share"
         raise DisorderError(f"{names} cannot be compared: they differ in {told}; {tip}")
-    if base.rows != other.rows:
+    n_shared = min(len(base.examples), len(other.examples))  # one may have stopped earlier
+    if base.first_rows(n_shared) != other.first_rows(n_shared):
         raise BadData(
             f"{base.folder} and {other.folder} hold other examples, though their hashes agree; "
             "audit them again"
@@ -134,8 +145,53 @@ def _facts(run: Run) -> dict[str, object]:
         "number of examples": run.n_examples,
         "labels": run.labels,
         **{name: run.settings.get(name) for name in SAME},
-        "transformations": ", ".join(run.transformations),
+        **_ways(run),
+        "transformations": ", ".join(_named(run)),
     }
+
+
+def _named(run: Run) -> list[str]:
+    """The transformations of a run without its controls, which come by themselves."""
+    return [spec for spec in run.transformations if not spec.startswith(CONTROL_OF)]
+
+
+def _ways(run: Run) -> dict[str, object]:
+    """How a run writes perturbed texts, and what an abstention counts as; a natural run books it
+    in one way, and measures skill against its control.
+    """
+    is_natural = run.settings.get("fidelity") == NATURAL
+    words = {run.usual_words(spec) for spec in run.transformations}
+    return {
+        "fidelity": run.settings.get("fidelity"),
+        "words": ", ".join(sorted(words)),
+        "no_answer": None if is_natural else run.settings.get("no_answer", "skip"),
+    }
+
+
+def check_alike(runs: Sequence[Run]) -> None:
+    """Raise where runs that stand side by side were not written and booked in one way."""
+    for other in runs[1:]:
+        first = _ways(runs[0])
+        differing = [name for name, value in _ways(other).items() if value != first[name]]
+        if differing:
+            raise DisorderError(
+                f"{runs[0].folder} and {other.folder} cannot stand side by side: they differ in "
+                f"{', '.join(differing)}; make them alike: {visible(_alike(runs[0], other))}"
+            )
+
+
+def _alike(base: Run, other: Run) -> str:
+    """The command that makes two runs alike: the one that is not natural, else the other one, is
+    audited as its partner was.
+    """
+    is_first = (
+        base.settings.get("fidelity") != NATURAL and other.settings.get("fidelity") == NATURAL
+    )
+    again, partner = (base, other) if is_first else (other, base)
+    asked = {"seed": partner.seed, "transformations": _named(partner)}
+    settings = partner.settings | asked
+    words = changed(AuditOptions, {k: v for k, v in settings.items() if k not in OF_MODEL})
+    return command_line("audit", again.model, again.data, *words, "--out", f"{again.folder}-alike")
 
 
 def _chosen(given: Sequence[FinishedRun], transformations: Sequence[str]) -> list[str]:

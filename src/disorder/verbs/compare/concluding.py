@@ -1,7 +1,8 @@
 """What a comparison says in the end: which model uses word order more, and which is more accurate.
 
-Two differences are chosen beforehand for each pair and group (skill kept under one transformation,
-accuracy on original texts) and tested by themselves, with Holm's correction for the two.
+Two differences are chosen beforehand for each pair and group: skill kept under one transformation,
+and accuracy on original texts. They are the main tests, one family for Holm's correction; all
+others are another. Each test has one corrected p, wherever it is shown.
 """
 
 from __future__ import annotations
@@ -10,14 +11,13 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from disorder.metrics import holm
 from disorder.results.comparison import (
-    ALPHA,
     Comparison,
     ComparisonConclusion,
     ComparisonKind,
     Difference,
 )
+from disorder.results.conclusion import NAMES
 from disorder.results.run import Run
-from disorder.results.verdict import NAMES
 from disorder.types import ORIGINAL
 
 SKILL = "skill_kept"
@@ -39,28 +39,50 @@ def main_of(runs: Sequence[Run], transformations: Sequence[str]) -> str:
     return next((spec for spec in ranked if spec in transformations), "")
 
 
+def correct(found: Comparison, metrics: Sequence[str]) -> None:
+    """Holm's correction of every p in its family."""
+    main = [d for pair in _pairs_to_conclude(found, metrics) for d in pair[3:] if d is not None]
+    for difference in found.differences:
+        is_main = any(difference is each for each in main)
+        difference.family = "all" if not main else "main" if is_main else "other"
+    for name in ("main", "other", "all"):
+        family = [d for d in found.differences if d.family == name]
+        for difference, p in zip(family, holm([d.p for d in family]), strict=True):
+            difference.p_holm = float(f"{p:.6g}")
+
+
+def _pairs_to_conclude(
+    found: Comparison, metrics: Sequence[str]
+) -> Iterator[tuple[str, str, str, Difference | None, Difference]]:
+    """Base, other and group, with the differences of skill kept and of accuracy."""
+    if not found.main or (metrics and SKILL not in metrics):
+        return
+    for base, other, group, differences in found.pairs:
+        accuracy = _one(differences, ORIGINAL, ACCURACY)
+        if accuracy is not None:
+            yield base, other, group, _one(differences, found.main, (SKILL,)), accuracy
+
+
 def conclusions_of(
     found: Comparison, runs: Mapping[str, Run], metrics: Sequence[str]
 ) -> Iterator[ComparisonConclusion]:
     """One conclusion per pair of runs and group, unless the user asked for other scores; where a
     skill was not measured, it says why.
     """
-    is_wanted = found.main and (not metrics or SKILL in metrics)
-    for base, other, group, differences in found.pairs:
-        skill = _one(differences, found.main, (SKILL,))
-        accuracy = _one(differences, ORIGINAL, ACCURACY)
-        if accuracy is None or not is_wanted:
-            continue
-        beyond = _beyond_more_or_less((base, other), runs, found.main, group) if skill else ""
-        because = beyond if skill else _why_not((base, other), runs, found.main, group)
-        order, right = holm([skill.p if skill else 0.0, accuracy.p])
+    for base, other, group, skill, accuracy in _pairs_to_conclude(found, metrics):
+        names = (base, other)
+        beyond = _beyond_more_or_less(names, runs, found.main, group) if skill else ""
+        because = beyond if skill else _why_not(names, runs, found.main, group)
+        order: ComparisonKind = "undecided"
+        if skill and not beyond and _is_above_nothing(skill, runs, found.main):
+            order = _kind(skill, SAME_SKILL)
         yield ComparisonConclusion(
             base=base,
             other=other,
             group=group,
             transformation=found.main,
-            order=_kind(skill, order, SAME_SKILL) if skill and not beyond else "undecided",
-            accuracy=_kind(accuracy, right, SAME_ACCURACY),
+            order=order,
+            accuracy=_kind(accuracy, SAME_ACCURACY),
             skill_kept=skill,
             original=accuracy,
             because=because,
@@ -82,6 +104,17 @@ def _beyond_more_or_less(
     if len(values) == len(names) and all(value <= 0 for value in values):
         return f"both lose all their skill: {names[0]} and {names[1]}"
     return ""
+
+
+def _is_above_nothing(skill: Difference, runs: Mapping[str, Run], spec: str) -> bool:
+    """Whether two skills differ though what is below 0 counts as 0: where one is, the other's own
+    interval must exclude 0.
+    """
+    if min(skill.base_value, skill.other_value) >= 0:
+        return True
+    name = skill.base if skill.base_value > skill.other_value else skill.other
+    record = runs[name].score(spec, SKILL, skill.group)
+    return record is not None and record.low > 0
 
 
 def _kind_of(run: Run, group: str) -> str:
@@ -115,10 +148,10 @@ def _one(differences: Sequence[Difference], spec: str, metrics: Sequence[str]) -
     return next((d for d in differences if d.transformation == spec and d.metric in metrics), None)
 
 
-def _kind(found: Difference, p: float, same: float) -> ComparisonKind:
-    """Higher or lower where the test says so; the same where the interval leaves no room for
-    another.
+def _kind(found: Difference, same: float) -> ComparisonKind:
+    """Higher or lower where the corrected test says so; the same where the interval leaves no room
+    for another.
     """
-    if p < ALPHA and not found.low <= 0 <= found.high:
+    if found.is_sure:
         return "higher" if found.difference > 0 else "lower"
     return "same" if -same <= found.low and found.high <= same else "undecided"

@@ -12,12 +12,12 @@ from disorder.data import groups as groups_of
 from disorder.errors import BadData, DisorderError, NothingToMeasure, UnknownName
 from disorder.metrics import decompose, difference_of
 from disorder.results.comparison import Compared, Comparison, Difference
-from disorder.results.metric_names import shown
-from disorder.results.page import visible
 from disorder.results.run import DIGITS, Omitted
+from disorder.results.writing import shown
 from disorder.transformations import parse
 from disorder.types import ORIGINAL, Outcomes
 from disorder.verbs.compare.finished_run import FinishedRun
+from disorder.visible_text import visible
 
 NEAR = 2 * 10**-DIGITS  # scores in run.json are rounded
 
@@ -51,7 +51,7 @@ class Comparing:
         first = self.given[0].run
         return Comparison(
             data=first.data,
-            n_examples=first.n_examples,
+            n_examples=min(finished.run.n_examples for finished in self.given),
             audit_seed=first.seed,
             seed=self.seed,
             differences=differences,
@@ -90,7 +90,7 @@ class Comparing:
             if first is None or second is None or mine is None or theirs is None:
                 self._note(f"{spec} is not compared: no example could be used")
                 continue
-            if parse(spec).asks_others:
+            if parse(spec).needs_context:
                 self._note(f"{spec}: each model has its own perturbed texts, paired by example")
             elif not first.draws_as(second):
                 raise DisorderError(
@@ -176,7 +176,7 @@ class Comparing:
             mine = decompose(metric, first)
             theirs = decompose(metric, second)
             values = mine.value, theirs.value
-            found = difference_of(mine, theirs, seed=self.seed)
+            found = difference_of(mine, theirs, seed=self.seed, family=first.family)
         except NothingToMeasure as reason:
             self.omitted[spec, metric, group] = f"{reason}, among the examples that both runs share"
             return

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import get_args
 
@@ -12,17 +12,16 @@ import pyarrow as pa
 
 from disorder.data.families import family_numbers
 from disorder.errors import BadData, DisorderError
-from disorder.results.page import visible
 from disorder.results.run import Run
 from disorder.results.run_folder import read_run
-from disorder.store.examples_file import read_examples
-from disorder.store.sample_parts import SampleParts
+from disorder.store.sample_parts import SampleParts, read_examples
 from disorder.store.samples import predictions_of
-from disorder.transformations import parse
+from disorder.transformations import Transformation, parse
 from disorder.transformations.words import NATURAL
-from disorder.types import ORIGINAL, Bools, Example, Fidelity, Floats, Ints, Outcomes
+from disorder.types import ORIGINAL, Bools, Example, Fidelity, Floats, Ints, Outcomes, Variants
 from disorder.verbs.outcomes import OutcomeFacts
 from disorder.verbs.transformation_samples import ExampleNumbers, TransformationSamples
+from disorder.visible_text import visible
 
 POSITIONS = ["positions_a", "positions_b"]
 
@@ -56,10 +55,10 @@ class FinishedRun:
         parts = SampleParts.open(folder, to_write=False, of=run.binding, n_labels=len(run.labels))
         return cls(folder, run, parts, [examples[i] for i in turns], np.array(turns))
 
-    @property
-    def rows(self) -> list[tuple[str, str, str | None, str]]:
-        """What the run was about."""
-        return [(e.id, e.text_a, e.text_b, e.label) for e in self.examples]
+    def first_rows(self, n: int) -> list[tuple[str, str, str | None, str]]:
+        """What the run was about: its first examples, in the order in which they were predicted."""
+        first = (self.examples[i] for i in np.argsort(self.turns)[:n])
+        return [(e.id, e.text_a, e.text_b, e.label) for e in first]
 
     @property
     def fidelity(self) -> Fidelity:
@@ -78,7 +77,13 @@ class FinishedRun:
         if not kept.any():
             return None
         positions = table.select(POSITIONS).filter(pa.array(kept))
-        return RunSamples(places[kept], np.asarray(variants)[kept], positions, predictions[kept])
+        return RunSamples(
+            places[kept],
+            self.turns[places[kept]],
+            np.asarray(variants)[kept],
+            positions,
+            predictions[kept],
+        )
 
     def outcomes(self, spec: str) -> Outcomes | None:
         """What the model predicted under a transformation; None where no example could be used."""
@@ -89,6 +94,10 @@ class FinishedRun:
         q = int(table["variant"].to_numpy().max(initial=0)) + 1
         samples = TransformationSamples.empty(transformation, q, self._numbers)
         samples.add(table, {}, len(self.examples))
+        if transformation is not None and transformation.is_control:
+            samples = samples.with_unchanged_controls(
+                self.original, partial(self._perturbed, transformation)
+            )
         is_used = self._is_used(spec, np.arange(len(self.examples)))
         chosen = np.flatnonzero(samples.used & is_used)
         if not len(chosen):
@@ -159,23 +168,32 @@ class FinishedRun:
         if transformation is None or is_known:
             return
         settings = self.run.settings
-        q = int(settings["q"])
         # those that depend on a model or other data always draw the full number
-        if settings.get("short") != "use" or transformation.asks_others:
-            samples.n_variants[chosen] = transformation.count(q)
+        if settings.get("short") != "use" or transformation.needs_context:
+            samples.n_variants[chosen] = transformation.count(int(settings["q"]))
             return
-        task, seed = self.run.full_task, self.run.seed
         for i in chosen.tolist():
-            example = self.examples[i]
-            variants = transformation.apply(example, task=task, q=q, seed=seed, short="use")
-            samples.n_variants[i] = len(variants)
+            samples.n_variants[i] = len(self._perturbed(transformation, self.examples[i]))
+
+    def _perturbed(self, transformation: Transformation, example: Example) -> Variants:
+        """All variants of an example, drawn again."""
+        return transformation.apply(
+            example,
+            task=self.run.full_task,
+            q=int(self.run.settings["q"]),
+            seed=self.run.seed,
+            short=self.run.settings.get("short", "skip"),
+        )
 
 
 @dataclass(frozen=True, eq=False)
 class RunSamples:
-    """The rows of one transformation: example, variant, word positions, prediction."""
+    """The rows of one transformation: example, when it was predicted, variant, word positions,
+    prediction.
+    """
 
     places: Ints
+    turns: Ints
     variants: Ints
     positions: pa.Table
     predictions: Floats
@@ -183,6 +201,6 @@ class RunSamples:
     def draws_as(self, other: RunSamples) -> bool:
         """Whether the variants that both runs predicted choose the same words."""
         width = int(max(self.variants.max(), other.variants.max())) + 1
-        mine, theirs = (samples.places * width + samples.variants for samples in (self, other))
+        mine, theirs = (samples.turns * width + samples.variants for samples in (self, other))
         _, i, j = np.intersect1d(mine, theirs, assume_unique=True, return_indices=True)
         return bool(self.positions.take(pa.array(i)).equals(other.positions.take(pa.array(j))))

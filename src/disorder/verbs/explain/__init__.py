@@ -6,28 +6,29 @@
 
 from __future__ import annotations
 
-from disorder.results.exhibits import Figure, Picture, Row, Table
+from disorder.results.result import Figure, Picture, Row, Table
 from disorder.verbs.explain.explaining import explain
-from disorder.verbs.explain.folder import (
-    check_format,
-    write_csvs,
-    write_figures,
-    write_folder,
+from disorder.verbs.explain.explanations.heads import RANDOM, WITHOUT
+from disorder.verbs.explain.explanations.shuffles import (
+    WeighedVersion,
+    text_versions,
+    versions_figure,
 )
-from disorder.verbs.explain.head_ablation import RANDOM, WITHOUT
-from disorder.verbs.explain.head_exhibits import LIMITS
+from disorder.verbs.explain.head_matching import LIMITS
 from disorder.verbs.explain.result import (
     Explained,
     Explanations,
     bounds,
+    check_format,
     said,
     signed,
+    write_csvs,
+    write_figures,
+    write_folder,
 )
-from disorder.verbs.explain.subject import LIMIT, PerturbedExamples, Subject
-from disorder.verbs.explain.weighed_versions import WeighedVersion, text_versions, versions_figure
+from disorder.verbs.explain.subject import PerturbedExamples, Subject
 
 __all__ = [
-    "LIMIT",
     "LIMITS",
     "RANDOM",
     "WITHOUT",

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from disorder.metrics import ratio, resampled, widened
-from disorder.results.exhibits import Row
+from disorder.results.result import Row
 from disorder.types import Bools, Floats, Ints, Outcomes, Score
 from disorder.verbs.explain.result import bounds, said, signed
 

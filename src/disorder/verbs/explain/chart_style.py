@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from disorder.results.charts import BLUE as BLUE
-from disorder.results.charts import FONT as FONT
-from disorder.results.charts import GREY as GREY
 from disorder.results.charts import ORANGE as ORANGE
+from disorder.results.drawing import FONT as FONT
+from disorder.results.drawing import GREY as GREY
 
 VegaLite = dict[str, Any]
 LIGHT = "#9ecae1"

@@ -8,14 +8,25 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from disorder.errors import NothingToMeasure, UnknownName
+from disorder.errors import DisorderError, NothingToMeasure, UnknownName, option
 from disorder.registry import ExplanationPart
-from disorder.results.exhibits import Figure, Picture, Row, Table
-from disorder.results.number_text import MINUS, score_row, with_interval
+from disorder.requests.explain import ExplainOptions
+from disorder.requests.option import changed, command_line
+from disorder.results import drawing
 from disorder.results.render import notebook
-from disorder.results.result import Result, Section
+from disorder.results.result import Figure, Picture, Result, Row, Section, Table, as_csv
+from disorder.results.run import Run
+from disorder.results.run_folder import read_run, write_report
+from disorder.results.saving import write_result
+from disorder.results.writing import MINUS, score_row, with_interval
+from disorder.store.storage import make_folder, write_atomically
 from disorder.store.store import Store
 from disorder.types import Score
+
+FORMATS = (".svg", ".png")
+CLAIMS = ("order", "words")  # what explanations may disagree on
+said = with_interval  # a number with its interval, for a sentence
+bounds = score_row  # a number with its interval, for a row of a figure or table
 
 
 @dataclass(frozen=True)
@@ -23,7 +34,8 @@ class Explained:
     """What one explanation found.
 
     `finding` is one line with numbers and intervals; `scores` holds those numbers by name; `skips`
-    counts examples left out, by reason.
+    counts examples left out, by reason; `claims` says whether `order` or `words` are used, where
+    that is shown either way, so that explanations that disagree are noticed.
     """
 
     finding: str
@@ -32,6 +44,7 @@ class Explained:
     scores: Mapping[str, Score] = field(default_factory=dict)
     notes: Sequence[str] = ()
     skips: Mapping[str, int] = field(default_factory=dict)
+    claims: Mapping[str, bool] = field(default_factory=dict)
 
 
 def section_of(
@@ -76,6 +89,8 @@ class Explanations:
     notes: list[str] = field(default_factory=list)
     version: str = version("disorder")
     beside: Sequence[str] = ()
+    n_calls: int = 0  # planned, at most
+    n_made: int = 0  # model calls made, without what was kept on disk
     command: str = ""  # repeats it, where it is part of something larger
 
     @property
@@ -107,24 +122,43 @@ class Explanations:
     @property
     def result(self) -> Result:
         """The envelope, from which page and record are made."""
-        from disorder.verbs.explain.folder import command_of
-
         return Result(
             verb="explain",
             about=self.about,
-            headline="What does the model rely on instead of order?",
+            headline="What does the model rely on?",
             request=self.settings,
             body=self,
             records=self.records,
             sections=self.sections,
+            caveats=self.disagreements,
             notes=self.notes,
             command=self.command or command_of(self),
             facts={
                 "data": f"{self.data} ({self.hashes['data']})",
                 "model": f"{self.model} ({self.hashes['model'] or 'no hash'})",
                 "version": f"disorder {self.version}",
+                "model calls": f"{self.n_made:,} made, at most about {self.n_calls:,} planned",
             },
         )
+
+    @property
+    def disagreements(self) -> list[str]:
+        """What some explanations claim and others deny."""
+        found = []
+        for what in CLAIMS:
+            claimed = {
+                each.spec: each.found.claims[what]
+                for each in self.sections
+                if each.found is not None and what in each.found.claims
+            }
+            yes = " and ".join(name for name, holds in claimed.items() if holds)
+            no = " and ".join(name for name, holds in claimed.items() if not holds)
+            if yes and no:
+                found.append(
+                    f"these explanations disagree: {what} is used according to {yes}, and not "
+                    f"according to {no}; their sentences say what each has measured"
+                )
+        return found
 
     @property
     def figures(self) -> list[Figure]:
@@ -144,6 +178,7 @@ class Explanations:
             "data": self.data,
             "n_examples": self.n_examples,
             "n_available": self.n_available,
+            "n_calls": self.n_calls,
             "labels": list(self.labels),
             "transformation": self.transformation,
             "settings": dict(self.settings),
@@ -161,8 +196,6 @@ class Explanations:
 
     def save(self, folder: str | Path) -> Path:
         """Write the page, every figure and the data behind it into a folder; returns the folder."""
-        from disorder.verbs.explain.folder import write_folder
-
         with Store.open(Path(folder)):
             write_folder(Path(folder), self)
         return Path(folder)
@@ -185,17 +218,94 @@ class Explanations:
         return notebook(self.result)
 
 
-def said(score: Score) -> str:
-    """A number with its interval, for a sentence."""
-    return with_interval(score)
-
-
 def signed(score: Score, scale: float = 1.0) -> str:
     """A change with its interval, for a sentence."""
     value, low, high = (scale * each for each in (score.value, score.low, score.high))
     return f"{value:+.3f} [{low:+.3f}, {high:+.3f}]".replace("-", MINUS)
 
 
-def bounds(score: Score) -> Row:
-    """A number with its interval, for a row."""
-    return score_row(score)
+def write_folder(folder: Path, found: Explanations) -> None:
+    """Write explain.html, explain.json, and every figure as SVG with its CSV, where an audit may
+    lie.
+    """
+    audit = _audited(folder, found)
+    links = {"The audit of this model": "report.html"} if audit is not None else {}
+    result = replace(found.result, links=links)
+    write_result(folder, result, record="explain.json", page_name="explain.html")
+    if audit is not None:
+        write_report(folder, audit)
+
+
+def _audited(folder: Path, result: Explanations) -> Run | None:
+    """The finished audit of the same model and data in this folder, if there is one: both pages
+    then link to each other.
+    """
+    if not (folder / "run.json").exists():
+        return None
+    run = read_run(folder)
+    is_same = run.hashes == dict(result.hashes) and run.model == result.model
+    return run if run.status == "done" and is_same else None
+
+
+def write_figures(path: Path, result: Explanations) -> list[Path]:
+    """Write the figures as SVG or PNG, by the ending of `path`; of several, each has its own name
+    before the ending.
+    """
+    check_format(path)
+    figures = result.figures
+    if not figures:
+        raise DisorderError(f"{option('figure')}: there is no figure to write")
+    paths = _paths(path, [figure.name for figure in figures])
+    for where, figure in zip(paths, figures, strict=True):
+        _write(where, drawing.png(figure.svg) if where.suffix == ".png" else figure.svg.encode())
+    return paths
+
+
+def check_format(path: Path) -> None:
+    """Raise on a file ending that is not supported for figures."""
+    if path.suffix not in FORMATS:
+        raise DisorderError(f"{option('figure', path)}: end the name in {' or '.join(FORMATS)}")
+
+
+def write_csvs(path: Path, result: Explanations) -> list[Path]:
+    """Write the data behind the figures, and the tables; of several, each has its own name before
+    the ending.
+    """
+    exhibits: list[Figure | Table] = [*result.figures, *result.tables]
+    if not exhibits:
+        raise DisorderError(f"{option('csv')}: there is no table to write")
+    paths = _paths(path, [each.name for each in exhibits])
+    for where, each in zip(paths, exhibits, strict=True):
+        _write(where, as_csv(each.rows))
+    return paths
+
+
+def _paths(path: Path, names: Sequence[str]) -> list[Path]:
+    """The path itself for one exhibit, one file per name for several."""
+    if len(names) == 1:
+        return [path]
+    stem = path.stem
+    return [
+        path.with_stem(name if f"{name}_".startswith(f"{stem}_") else f"{stem}-{name}")
+        for name in names
+    ]
+
+
+def command_of(result: Explanations) -> str:
+    """The command that repeats a result: every setting that differs from its default."""
+    settings = result.settings
+    made = {
+        **settings,
+        "by": [section.spec for section in result.sections],
+        "transformation": result.transformation,
+        "limit": result.n_examples if settings["limit"] is None else settings["limit"],
+    }
+    beside = [word for name in result.beside for word in ("--beside", name)]
+    words = [result.model, result.data, *beside, *changed(ExplainOptions, made)]
+    return command_line("explain", *words)
+
+
+def _write(path: Path, content: bytes) -> None:
+    """Write a file whole or not at all, in a folder that need not exist yet."""
+    make_folder(path.parent)
+    write_atomically(path, content)

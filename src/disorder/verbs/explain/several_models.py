@@ -7,8 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from disorder.errors import DisorderError
-from disorder.results.exhibits import Figure, Table
-from disorder.results.result import Section
+from disorder.results.result import Figure, Section, Table
 from disorder.verbs.explain.result import Explained, with_found
 
 ACROSS = 2  # models beside each other; more go on below

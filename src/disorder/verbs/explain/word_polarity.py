@@ -14,7 +14,7 @@ import numpy as np
 from disorder.data import stream
 from disorder.errors import BadData
 from disorder.metrics import share
-from disorder.results.exhibits import Figure, Row, Table
+from disorder.results.result import Figure, Row, Table
 from disorder.types import Score
 from disorder.verbs.explain.chart_style import colours, domain, intervals, name, number, offset
 from disorder.verbs.explain.result import bounds, said

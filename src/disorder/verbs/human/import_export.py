@@ -14,10 +14,10 @@ from pathlib import Path
 from typing import Any, Literal
 
 from disorder.errors import BadData, DisorderError, UnknownName, option
-from disorder.results.csv_text import cell_text, csv_text
+from disorder.results.row_export import cell_text, csv_text
+from disorder.safe_io import parse_json, read_file
 from disorder.standard_output import standard_output
 from disorder.store.storage import cannot_write, write_named_file
-from disorder.untrusted_files import parse_json, read_file
 from disorder.verbs.human.answer_store import AnswerStore, HumanAnswer, StaleAnswer
 from disorder.verbs.human.task_folder import (
     MAX_NAME,

@@ -20,7 +20,7 @@ from pydantic.dataclasses import dataclass as checked_dataclass
 
 from disorder.errors import NothingToMeasure
 from disorder.metrics import mean, share
-from disorder.results.notebook_progress import shown_progress
+from disorder.results.progress import shown_progress
 from disorder.results.run import Record
 from disorder.types import ORIGINAL, Bools, Floats, Ints, Progress, Score
 from disorder.verbs.human.agreement import (
@@ -29,6 +29,9 @@ from disorder.verbs.human.agreement import (
     cohen_kappa,
     fleiss_kappa,
     krippendorff_alpha,
+    paired_difference,
+    resampled_sums,
+    weighted_sum,
 )
 from disorder.verbs.human.ratings import (
     ALL,
@@ -39,7 +42,6 @@ from disorder.verbs.human.ratings import (
     read_ratings,
     right_share,
 )
-from disorder.verbs.human.score_intervals import paired_difference, resampled_sums, weighted_sum
 from disorder.verbs.human.task_folder import INVALID, TaskKind
 
 FAMILIES = {

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from disorder.verbs.train.calibrating import HELD_OUT
 from disorder.verbs.train.comparison import (
+    EQUAL_ARMS,
+    TrainingCounts,
     TrainingSource,
     comparison_request,
     folder_name,
@@ -16,8 +18,8 @@ from disorder.verbs.train.comparison import (
     with_prefix,
 )
 from disorder.verbs.train.devices import is_first_process
-from disorder.verbs.train.inputs import Inputs
-from disorder.verbs.train.perturbed_copies import perturbed_copies, salad_specs
+from disorder.verbs.train.folder import learned_nothing
+from disorder.verbs.train.inputs import Inputs, perturbed_copies, salad_specs
 from disorder.verbs.train.recipe_plan import AfterPhase, Job, Loss, Phase
 from disorder.verbs.train.request import TrainingRequest, check_request
 from disorder.verbs.train.trainable import TrainableModel, starting_model
@@ -30,6 +32,7 @@ from disorder.verbs.train.training_settings import (
 )
 
 __all__ = [
+    "EQUAL_ARMS",
     "HELD_OUT",
     "SETTING_NAMES",
     "AfterPhase",
@@ -40,6 +43,7 @@ __all__ = [
     "Phase",
     "TrainableModel",
     "TrainedModel",
+    "TrainingCounts",
     "TrainingRequest",
     "TrainingSource",
     "WordSettings",
@@ -47,6 +51,7 @@ __all__ = [
     "comparison_request",
     "folder_name",
     "is_first_process",
+    "learned_nothing",
     "loop_setting_names",
     "perturbed_copies",
     "read_test_data",

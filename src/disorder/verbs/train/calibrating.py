@@ -20,8 +20,7 @@ import numpy as np
 from disorder.errors import NothingToMeasure
 from disorder.metrics.ece import calibration_error
 from disorder.metrics.statistics.intervals import mean, share
-from disorder.models.outputs.calibration import Calibration
-from disorder.models.outputs.probabilities import softmax
+from disorder.models.outputs import Calibration, softmax
 from disorder.types import ORIGINAL, Bools, Floats, Ints
 from disorder.verbs.train.inputs import Inputs
 from disorder.verbs.train.network_rows import predict_logits

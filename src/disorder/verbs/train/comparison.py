@@ -16,7 +16,7 @@ from typing import Any
 from disorder.errors import BadData, DisorderError, option
 from disorder.requests.option import declared_in
 from disorder.requests.train import EachTrainingOptions
-from disorder.steps import OVERALL
+from disorder.results.progress import OVERALL
 from disorder.store.store import Store
 from disorder.types import Dataset, Progress
 from disorder.verbs.selected_data import selected_data
@@ -24,12 +24,14 @@ from disorder.verbs.train.folder import read_record
 from disorder.verbs.train.request import (
     CheckedRequest,
     TrainingRequest,
+    build_job,
     check_request,
     spelled,
     training_request,
 )
 from disorder.verbs.train.training import changed_since, new_record, run_training
-from disorder.verbs.train.training_data import build_job
+
+EQUAL_ARMS = {"patience": "0", "unperturbed": "keep"}
 
 
 @dataclass(frozen=True)
@@ -88,10 +90,55 @@ def _deciding(request: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def comparison_request(data: Any, options: Mapping[str, object]) -> TrainingRequest:
-    """The request for trainings that the options of a comparison give; each has its own seed."""
+    """The request for trainings that the options of a comparison give; each has its own seed.
+
+    None of them stops early and none leaves an example out, unless the user says so: otherwise
+    they would differ in how much they learned from.
+    """
     shared = declared_in(EachTrainingOptions)
     own = {name: value for name, value in options.items() if name in shared}
-    return training_request("plain", data, own)
+    request = training_request("plain", data, own)
+    return replace(request, settings={**EQUAL_ARMS, **request.settings})
+
+
+@dataclass(frozen=True)
+class TrainingCounts:
+    """How much a model learned from: examples (and of them those that no transformation applied
+    to), rows over all epochs, updates of the weights.
+    """
+
+    n_examples: int
+    n_rows: int
+    n_updates: int
+    n_epochs: int
+    n_unperturbed: int
+
+    @classmethod
+    def of(cls, folder: Path) -> TrainingCounts:
+        """Those of the training in a folder."""
+        record = read_record(folder)
+        if "n_updates" not in record:
+            raise DisorderError(
+                f"{folder} holds a training of an older version, which did not count its updates; "
+                f"choose another {option('out')}"
+            )
+        return cls(
+            n_examples=int(record["n_train"]),
+            n_rows=int(record["n_rows"]),
+            n_updates=int(record["n_updates"]),
+            n_epochs=len(record["curve"]),
+            n_unperturbed=sum(sum(reasons.values()) for reasons in record["skips"].values()),
+        )
+
+    def after(self, first: TrainingCounts) -> TrainingCounts:
+        """The counts of a training that continued from another one."""
+        return TrainingCounts(
+            self.n_examples,
+            self.n_rows + first.n_rows,
+            self.n_updates + first.n_updates,
+            self.n_epochs + first.n_epochs,
+            self.n_unperturbed,
+        )
 
 
 def read_test_data(verb: str, test: Any, limit: int | None, request: TrainingRequest) -> Dataset:

@@ -13,7 +13,7 @@ import numpy as np
 from disorder.errors import DisorderError
 from disorder.metrics import scores
 from disorder.metrics.statistics.ranks import rank_correlation
-from disorder.models.outputs.probabilities import softmax
+from disorder.models.outputs import softmax
 from disorder.types import Floats, Score, Task
 from disorder.verbs.outcomes import original_outcomes
 from disorder.verbs.train.inputs import Inputs
@@ -68,6 +68,15 @@ def _loss(loss: Callable[..., Any], logits: Floats, dev: Inputs) -> float:
     import torch
 
     return float(loss(torch.from_numpy(logits), torch.from_numpy(dev.targets), None))
+
+
+def best_constant(phase: Phase) -> float | None:
+    """The dev score of the best answer that is the same for every text; None for spans."""
+    if phase.labels == SPANS:
+        return None
+    if not phase.labels:
+        return 0.0
+    return round(float(np.bincount(phase.dev.targets).max() / len(phase.dev)), 6)
 
 
 def final_score(

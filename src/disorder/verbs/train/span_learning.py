@@ -18,7 +18,7 @@ import numpy as np
 from disorder.errors import BadData
 from disorder.metrics.answer_match import exact_match, f1
 from disorder.metrics.statistics.intervals import mean
-from disorder.models.outputs.answer_spans import BestSpans, Window, gathered, windows
+from disorder.models.question_answering import BestSpans, Window, gathered, windows
 from disorder.randomness import generator
 from disorder.types import Dataset, Example, Floats, Score
 from disorder.verbs.train.inputs import Inputs

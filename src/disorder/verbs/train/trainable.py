@@ -13,9 +13,9 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from disorder.errors import BadModel, MissingPackage, UnknownName, option
-from disorder.hub import hub_access
 from disorder.randomness import digest
 from disorder.registry import NetworkPart, Part, parts
+from disorder.store.hub import hub_access
 from disorder.types import Texts
 from disorder.verbs.train.training_settings import TrainingSettings
 
@@ -104,7 +104,7 @@ def load_trainable(
 
         return TrainableEncoder(start.address, labels, settings.loop.max_length, seed=seed)
     if start.name == "bow":
-        from disorder.verbs.train.trainable_bow import TrainableBow
+        from disorder.verbs.train.trainable_network import TrainableBow
 
         return TrainableBow(start.address, labels)
     from disorder.verbs.train.trainable_network import TrainableNetwork

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 
 from disorder.errors import BadModel
-from disorder.hub import hub_access, why_not_loaded
-from disorder.models.outputs.answer_spans import is_question_answering
+from disorder.models.question_answering import is_question_answering
+from disorder.store.hub import hub_access, why_not_loaded
 from disorder.types import Bools, Texts
 from disorder.verbs.train.trainable import SPANS, label_columns, torch_seed
 

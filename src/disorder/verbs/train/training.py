@@ -15,18 +15,18 @@ from typing import Any, Unpack
 from disorder.errors import BadData, DisorderError, option
 from disorder.models.fingerprints import path_fingerprint
 from disorder.models.loading import loading
-from disorder.requests.commands import command_line
 from disorder.requests.keywords import takes_options
+from disorder.requests.option import command_line
 from disorder.requests.train import AsksOptions, TrainOptions
-from disorder.results.notebook_progress import shown_progress
+from disorder.results.progress import shown_progress
+from disorder.safe_io import validated
 from disorder.store.storage import sync_tree
 from disorder.store.store import Store
 from disorder.types import Dataset, Progress, Score
-from disorder.untrusted_files import validated
 from disorder.verbs.model_loading import named_again
 from disorder.verbs.train.calibrating import write_calibration
 from disorder.verbs.train.devices import OneDevice, choose_devices, is_first_process
-from disorder.verbs.train.evaluation import final_score
+from disorder.verbs.train.evaluation import best_constant, final_score
 from disorder.verbs.train.folder import (
     Record,
     read_record,
@@ -41,11 +41,11 @@ from disorder.verbs.train.request import (
     FROM_PYTHON,
     CheckedRequest,
     TrainingRequest,
+    build_job,
     check_request,
     training_request,
 )
 from disorder.verbs.train.trainable import load_trainable
-from disorder.verbs.train.training_data import build_job
 from disorder.verbs.train.training_settings import SETTING_NAMES
 from disorder.visible_text import one_line
 
@@ -172,6 +172,7 @@ def run_training(
         write_calibration(folder, loop.state.after)
         seconds = time.perf_counter() - began
         record |= _results(loop, job, metric, score, spec, seconds)
+        record["best_constant"] = best_constant(phases[-1])
         write_card(folder, record)
         sync_tree(folder)  # before it says that it is done
         write_record(folder, record)
@@ -269,4 +270,6 @@ def _results(
         },
         "seconds": round(seconds, 3),
         "examples_per_second": round(state.n_learned / max(state.seconds, 1e-9), 1),
+        "n_rows": state.n_learned,
+        "n_updates": state.n_updates,
     }

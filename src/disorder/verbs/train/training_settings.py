@@ -17,7 +17,9 @@ class LoopSettings:
 
     `epoch` is the one whose weights stay: the best on the dev data, or the last of a fixed number,
     as in the papers. Then nothing need be `held_out` of the training data where no dev data is
-    named, unless the recipe calibrates.
+    named, unless the recipe calibrates. `unperturbed` says what becomes of training examples that
+    a transformation does not apply to: they are left out, or kept as they are, so that trainings
+    to be compared have the same examples.
     """
 
     lr: float | None = None
@@ -33,6 +35,7 @@ class LoopSettings:
     held_out: bool = True
     precision: Literal["auto", "fp32", "bf16"] = "auto"
     head: Literal["auto", "labels", "spans"] = "auto"
+    unperturbed: Literal["drop", "keep"] = "drop"
     save_every: int = 500
 
     def __post_init__(self) -> None:
@@ -91,9 +94,9 @@ def sort_settings(
     """Sort settings as typed to the recipe, the loop and the network; a name that none of them has
     is an error.
     """
-    owners = {"recipe": recipe, "loop": Part(name="train", function=LoopSettings)}
+    owners = {"recipe": recipe, "loop": Part(name="train").with_function(LoopSettings)}
     if network is not None:
-        owners["words"] = Part(name=network.name, function=WordSettings)
+        owners["words"] = Part(name=network.name).with_function(WordSettings)
         owners["network"] = network
     by_owner: dict[str, dict[str, Any]] = {
         owner: {} for owner in ("recipe", "loop", "words", "network")

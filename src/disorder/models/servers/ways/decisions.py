@@ -13,10 +13,10 @@ from typing import Any
 import numpy as np
 
 from disorder.models.prompting import Question
-from disorder.models.servers.answers import Answer, Unfit
 from disorder.models.servers.client import Rejected
 from disorder.models.servers.endpoint import Endpoint, Reply, Unusable
-from disorder.predictions import REFUSED
+from disorder.models.servers.replies import Answer, Unfit
+from disorder.types.predictions import REFUSED
 
 NAME = "label"
 SHAPES = ("systemone", "decisions")

@@ -12,10 +12,10 @@ from typing import Any
 
 from disorder.errors import option
 from disorder.models.prompting import Question
-from disorder.models.servers.answers import Answer, Unfit
 from disorder.models.servers.client import Rejected
 from disorder.models.servers.endpoint import Endpoint, Unusable, first_choice
-from disorder.predictions import UNLIKELY_LABELS
+from disorder.models.servers.replies import Answer, Unfit
+from disorder.types.predictions import UNLIKELY_LABELS
 
 N_TOPS = (20, 5)  # the most that OpenAI's API allows; the most of some others
 N_TOP_PLAIN = 5  # of plain continuations

@@ -10,12 +10,10 @@ from collections.abc import Sequence
 
 from disorder.errors import option
 from disorder.models.prompting import Question
-from disorder.models.servers.answers import Answer, Unfit
 from disorder.models.servers.client import Rejected
 from disorder.models.servers.endpoint import Endpoint, Unusable
-from disorder.models.servers.replies import named_options
-from disorder.models.servers.writing import written
-from disorder.predictions import SEVERAL_LABELS
+from disorder.models.servers.replies import Answer, Unfit, named_options, written
+from disorder.types.predictions import SEVERAL_LABELS
 
 LONGEST = 24  # tokens of a reply, beside what a model thinks
 

@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 
 from disorder.models.prompting import Question
-from disorder.models.servers.answers import Answer, Unfit
 from disorder.models.servers.client import Rejected
 from disorder.models.servers.endpoint import Endpoint, Unusable, first_choice
+from disorder.models.servers.replies import Answer, Unfit
 
 TOLERANCE = 0.25  # in log-probability, between writing a token and reading it back
 

@@ -15,11 +15,11 @@ from disorder.papers.study.part_settings import spec_in_run
 from disorder.papers.study.pipeline import Pipeline, Reach
 from disorder.papers.study.result import DIGITS, StepResult, StudyCell
 from disorder.papers.study.workbench import Workbench
-from disorder.predictions import ABSTAINED
 from disorder.randomness import digest
 from disorder.transformations import parse
 from disorder.transformations.rendering import variant_texts
 from disorder.types import Example, Ints, Outcomes, Texts
+from disorder.types.predictions import ABSTAINED
 from disorder.verbs.compare import FinishedRun
 
 KEPT = "prediction stays"

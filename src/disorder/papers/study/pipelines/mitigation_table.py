@@ -5,19 +5,21 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
+from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
+from disorder.papers.study.means import EXAMPLES_ALONE
 from disorder.papers.study.naming import short_name, title_of
 from disorder.papers.study.part_settings import canonical
 from disorder.papers.study.pipeline import Pipeline, Reach
 from disorder.papers.study.pipelines.per_task_training import training_data_for
 from disorder.papers.study.pipelines.salad_scores import SALAD
-from disorder.papers.study.pipelines.seeds import EXAMPLES_ALONE
 from disorder.papers.study.result import DIGITS, StepResult, StudyCell
 from disorder.papers.study.training_models import run_mitigations
 from disorder.papers.study.workbench import Workbench
 from disorder.papers.training import ALL, Finding, chosen_lines
+from disorder.transformations import parse
 from disorder.types import ORIGINAL, Score
 
 
@@ -27,13 +29,15 @@ class MitigationTable(Pipeline):
 
     `recipes` are what is trained, by the name that its rows have.
     With `transfer`, that recipe is trained on each transformation alone and tested on all.
-    `settings` are the paper's, for hf: models.
+    `settings` are the paper's, for hf: models; `not_for` says which transformations the paper
+    leaves out on which data.
     """
 
     recipes: Mapping[str, str]
     transfer: str | None = None
     transformations: Sequence[str] = SALAD
     settings: Mapping[str, str] = field(default_factory=dict)
+    not_for: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
     kind = "mitigations"
     trains = True
@@ -75,9 +79,11 @@ class MitigationTable(Pipeline):
 
     def _mitigated(self, bench: Workbench, model: Any, data: Any) -> StepResult:
         train = training_data_for(bench, data)
+        left_out = self._left_out(bench, data)
         declared = {
             canonical(bench.spec_of(spec, train=train), bench.fidelity): spec
             for spec in self.transformations
+            if spec not in left_out
         }
         found, folder = run_mitigations(
             bench,
@@ -90,9 +96,12 @@ class MitigationTable(Pipeline):
             transfer=self.transfer,
         )
         about = {"model": title_of(model), "data": bench.name_of(data)}
-        result = StepResult(notes=[EXAMPLES_ALONE] if bench.settings.seeds > 1 else [])
+        result = StepResult(
+            notes=[EXAMPLES_ALONE] if len(bench.settings.seeds_to_train) > 1 else []
+        )
         what = f"{short_name(model)} on {short_name(data)}"
-        result.notes += [f"{what}, {line}" for line in chosen_lines(folder)]
+        result.notes += [f"{what}: left out {spec} ({why})" for spec, why in left_out.items()]
+        result.notes += [f"{what}, {line}" for line in self._chosen(folder, list(declared))]
         for finding in found:
             as_declared = replace(
                 finding,
@@ -101,6 +110,21 @@ class MitigationTable(Pipeline):
             )
             result.cells += self._cells(as_declared, about)
         return result
+
+    def _left_out(self, bench: Workbench, data: Any) -> dict[str, str]:
+        """The transformations that do not apply to some data, and why, before anything trains."""
+        found = dict.fromkeys(self.not_for.get(title_of(data), ()), "the paper has none here")
+        if bench.read(data, limit=1).examples[0].text_b is None:
+            for spec in self.transformations:
+                if any(step.part.scope == "pair" for step in parse(spec).steps):
+                    found[spec] = "it needs two texts"
+        return found
+
+    def _chosen(self, folder: Path, specs: Sequence[str]) -> Iterator[str]:
+        """Which settings held-out data chose."""
+        yield from chosen_lines(folder, list(self.recipes.values()))
+        if self.transfer:
+            yield from chosen_lines(folder, [self.transfer], specs)
 
     def _cells(self, finding: Finding, about: Mapping[str, str]) -> Iterator[StudyCell]:
         """The cell that a finding fills, if the table has one for it."""

@@ -7,22 +7,19 @@ data whose labels it has.
 from __future__ import annotations
 
 import json
-from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from disorder.data import named_set_of
 from disorder.errors import BadModel, DisorderError, MissingData, option
-from disorder.hub import hub_access
 from disorder.papers.study.auditing import audit_once
-from disorder.papers.study.availability import is_available
-from disorder.papers.study.naming import raw_data, short_name, title_of
-from disorder.papers.study.part_settings import PartSettings
+from disorder.papers.study.means import BEST, Change, best_and_mean, mean_of, over_seeds
+from disorder.papers.study.naming import short_name, title_of
 from disorder.papers.study.pipeline import Measurement, Pipeline, Reach
 from disorder.papers.study.pipelines.audit_table import missing_scores
-from disorder.papers.study.pipelines.seeds import BEST, Change, best_and_mean, mean_of, over_seeds
+from disorder.papers.study.preflight import is_available
 from disorder.papers.study.result import StepResult, StudyCell
 from disorder.papers.study.training_models import (
     TrainingArm,
@@ -33,9 +30,10 @@ from disorder.papers.study.training_models import (
 from disorder.papers.study.workbench import LEARNING, Workbench
 from disorder.registry import NetworkPart, parts
 from disorder.results.run import Run
+from disorder.safe_io import read_json
 from disorder.specs import split_spec
+from disorder.store.hub import hub_access
 from disorder.types import Score
-from disorder.untrusted_files import read_json
 
 CLASSIFIER = "ForSequenceClassification"
 PLAIN = TrainingArm()
@@ -50,8 +48,7 @@ class PerTaskTraining(Pipeline):
     The name of the way stands under `key` in the rows. Without arms, a model that is trained
     already is not trained again: then `limit` is how many examples it is tested on. `settings` are
     the paper's, for hf: models. `changes` are columns that say what a way changes against the first
-    one. With `runs` the other ways have a row for the best of several trainings and one for their
-    mean.
+    one. With `runs` each way has a row for the best of several trainings and one for their mean.
     """
 
     measures: Measurement
@@ -64,11 +61,6 @@ class PerTaskTraining(Pipeline):
     runs: bool = False
 
     trains = True
-
-    @property
-    def q(self) -> int | None:
-        """How many permutations the paper draws."""
-        return self.measures.q
 
     @property
     def does(self) -> str:
@@ -96,15 +88,6 @@ class PerTaskTraining(Pipeline):
         ]
 
     @property
-    def own_settings(self) -> Mapping[str, Collection[str]]:  # type: ignore[override]
-        """Those of what is measured."""
-        return self.measures.own_settings
-
-    def tuned(self, given: PartSettings) -> PerTaskTraining:
-        """The same with the user's settings of what is measured."""
-        return replace(self, measures=self.measures.tuned(given))
-
-    @property
     def takes_runs(self) -> bool:  # type: ignore[override]
         """Whether models that are trained already are tested as they are."""
         return not self.arms
@@ -116,10 +99,6 @@ class PerTaskTraining(Pipeline):
             for name in super().step_names(bench)
             for arm in self.arms or ("",)
         ]
-
-    def without(self, specs: Collection[str]) -> PerTaskTraining:
-        """The same without these transformations in the tests."""
-        return replace(self, measures=self.measures.without(specs))
 
     def __call__(self, bench: Workbench) -> Iterator[StepResult]:
         """One step per model, data and way; what does not fit is left out of a larger table."""
@@ -139,21 +118,13 @@ class PerTaskTraining(Pipeline):
                         raise
                     what = f"{short_name(model)} on {short_name(data)}"
                     result = StepResult(notes=[f"{what}: left out ({reason})"])
+                result.cells = (best_and_mean if self.runs else over_seeds)(result.cells)
                 if name == next(iter(self.arms), ""):
-                    baseline = result.cells = over_seeds(result.cells)
-                else:
-                    self._compare(result, baseline)
+                    baseline = result.cells
+                else:  # the best against the best, the mean against the mean
+                    for change in self.changes:
+                        result.cells += change.cells(result.cells, baseline, without=(self.key,))
                 yield result
-
-    def _compare(self, result: StepResult, baseline: Sequence[StudyCell]) -> None:
-        """Several trainings as rows, and what they change against the first way to train."""
-        if self.runs and not any(
-            count > 1 for count in Counter(map(_place, result.cells)).values()
-        ):
-            result.notes.append(f"best and mean of several trainings: say --seeds {FIVE}")
-        result.cells = best_and_mean(result.cells) if self.runs else over_seeds(result.cells)
-        for change in self.changes:
-            result.cells += change.cells(result.cells, baseline, without=(self.key, "of"))
 
     def _measured(
         self,
@@ -165,7 +136,7 @@ class PerTaskTraining(Pipeline):
     ) -> StepResult:
         result = StepResult()
         what = f"{short_name(model)} on {short_name(data)}"
-        measures = self.measures
+        measures = self.measures.on(title_of(data))
         train = None
         try:
             train = learned_from(bench, data, measures.perturbs)
@@ -201,32 +172,28 @@ class PerTaskTraining(Pipeline):
             yield settings.seed, model, settings.test_limit or settings.limit
             return
         for seed in settings.seeds_to_train:
-            spec = train_for_task(bench, model, data, arm, seed=seed, usual=self.settings)
-            yield seed, spec, settings.test_limit
+            yield seed, self._trained(bench, model, data, arm, seed), settings.test_limit
 
-
-def train_for_task(
-    bench: Workbench,
-    model: Any,
-    data: Any,
-    arm: TrainingArm,
-    *,
-    seed: int,
-    usual: Mapping[str, str],
-) -> str:
-    """The spec of a model trained in one way for a set of data."""
-    train = training_data_for(bench, data)
-    settings = [f"{name}={value}" for name, value in arm.settings.items()]
-    way = " ".join([train, arm.recipe, *settings, *arm.on])
-    dev = raw_data(data) if _has_answers(bench, data) else None
-    return train_model(
-        replace(bench, train=train), model, way, arm, seed=seed, usual=usual, dev=dev
-    )
-
-
-def _has_answers(bench: Workbench, data: Any) -> bool:
-    """Whether answers in a passage are trained: then they are scored on the test data."""
-    return bench.read(data, limit=1).examples[0].answers is not None
+    def _trained(self, bench: Workbench, model: Any, data: Any, arm: TrainingArm, seed: int) -> str:
+        """The spec of a model trained in one way for a set of data."""
+        train = training_data_for(bench, data)
+        dev = None
+        if bench.read(data, limit=1).examples[0].answers is not None:
+            if not model.startswith("hf:"):
+                raise BadModel(f"{short_name(model)} cannot find answers in a passage: name an hf:")
+            arm = replace(arm, settings={**arm.settings, "head": "spans"})
+            dev = bench.read(data, limit=bench.settings.test_limit)
+        settings = [f"{name}={value}" for name, value in arm.settings.items()]
+        return train_model(
+            replace(bench, train=train),
+            model,
+            " ".join([train, arm.recipe, *settings, *arm.on]),
+            arm,
+            seed=seed,
+            usual=self.settings,
+            dev=dev,
+            start=self._trained(bench, model, data, self.arms[arm.of], seed) if arm.of else None,
+        )
 
 
 def learned_from(bench: Workbench, data: Any, specs: Sequence[str]) -> str | None:
@@ -291,10 +258,6 @@ def _architectures(address: str) -> list[str]:
         return list(config.architectures or ())
     except (OSError, ValueError):
         return []  # loading it will say what is wrong
-
-
-def _place(cell: StudyCell) -> tuple[Any, ...]:
-    return (*cell.row.items(), cell.column)
 
 
 def _title(model: Any, data: Any, arm: TrainingArm, seed: int) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
@@ -14,7 +14,7 @@ from disorder.metrics.agreement import unchanged
 from disorder.metrics.confidence import top_probability
 from disorder.papers.study.pipeline import Measurement, Reach
 from disorder.papers.study.pipelines.audit_table import score_of
-from disorder.papers.study.pipelines.dev_r_filter import outcomes_of
+from disorder.papers.study.pipelines.dev_r_scores import outcomes_of
 from disorder.papers.study.result import DIGITS, StudyCell
 from disorder.results.run import Run
 from disorder.types import ORIGINAL, Floats, Ints, Outcomes, Score
@@ -33,7 +33,8 @@ class SaladScores(Measurement):
 
     `single` says which transformations have rows of their own, `means` which means there are;
     where `is_named` is false the rows do not say which mean it is. PBSMT learns from the training
-    part of the data first. With `chance`, what guessing gives has a row too.
+    part of the data first. With `chance`, what guessing gives has a row too. `not_for` says which
+    transformations the paper leaves out on which data; its means there are over the others.
     """
 
     metric: str = "agreement"
@@ -43,7 +44,12 @@ class SaladScores(Measurement):
     transformations: Sequence[str] = SALAD
     chance: bool = False
     original: bool = False
+    not_for: Mapping[str, Sequence[str]] = field(default_factory=dict)
     q: int | None = 5
+
+    def on(self, data: str) -> SaladScores:
+        """The same without what the paper leaves out on this data."""
+        return self.without(self.not_for.get(data, ()))
 
     @property
     def metrics(self) -> Sequence[str]:

@@ -15,7 +15,7 @@ from disorder.metrics import measure
 from disorder.metrics.acceptance import flipped, right_first
 from disorder.metrics.entropy import accepted_entropy
 from disorder.registry import explanation
-from disorder.results.exhibits import Figure, Row
+from disorder.results.result import Figure, Row
 from disorder.types import Floats, Score
 from disorder.verbs.explain.chart_style import BLUE, LIGHT, domain, name, number, reference
 from disorder.verbs.explain.result import Explained, bounds, said

@@ -10,7 +10,7 @@ from fractions import Fraction
 
 from disorder.metrics import measure, share
 from disorder.registry import explanation
-from disorder.results.exhibits import Figure, Row
+from disorder.results.result import Figure, Row
 from disorder.types import Outcomes
 from disorder.verbs.explain.chart_style import BAND, domain, number, reference, ruled
 from disorder.verbs.explain.result import Explained, bounds, said

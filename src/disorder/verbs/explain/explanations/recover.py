@@ -14,7 +14,7 @@ import numpy as np
 from disorder.errors import BadSetting, MissingPackage, NothingToMeasure
 from disorder.metrics import average, share
 from disorder.registry import explanation
-from disorder.results.exhibits import Table
+from disorder.results.result import Table
 from disorder.transformations.rendering import variant_texts
 from disorder.transformations.words import split
 from disorder.verbs.explain.result import Explained, said
@@ -30,7 +30,7 @@ ROOM = 4  # tokens that an answer may have per word
 @explanation(
     asks="Can the model put the words back into order?",
     needs="a language model that writes text, rapidfuzz",
-    usual=False,
+    calls=lambda subject, n: {"texts to restore": min(n, len(subject.examples))},
 )
 def recover(subject: Subject, *, n: int = 50) -> Explained:
     """Ask a language model to restore scrambled texts, and measure the share of the edit distance

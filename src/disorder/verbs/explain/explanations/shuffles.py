@@ -7,29 +7,39 @@ both shown, with how often each happens, so that a few examples are not taken fo
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
-from disorder.errors import BadSetting, NothingToMeasure
+from disorder.errors import BadModel, BadSetting, MissingPackage, NothingToMeasure
 from disorder.metrics import share
+from disorder.models import n_heads
 from disorder.randomness import digest
 from disorder.registry import explanation
-from disorder.results.exhibits import Figure, Row, Table
+from disorder.results.result import Figure, Row, Table
 from disorder.transformations.rendering import variant_texts
-from disorder.types import Bools, Texts
+from disorder.types import Bools, Pair, Texts
+from disorder.types.predictions import ABSTAINED, predicted_label, with_abstention
+from disorder.verbs.explain.explanations.lime import by_lime
+from disorder.verbs.explain.head_matching import N_PAIRS, TiedWords, found_heads
 from disorder.verbs.explain.result import Explained, said
 from disorder.verbs.explain.subject import PerturbedExamples, Subject
-from disorder.verbs.explain.weighed_versions import SAMPLES, text_versions, versions_figure
+from disorder.verbs.explain.word_drawings import WeighedLine, importance_drawing
+from disorder.verbs.explain.word_importance import WeighedWords, cut, n_words, weighed
 
 STAYS = "prediction stays"
 CHANGES = "prediction changes"
+SAMPLES = 300  # of LIME: few words have few distinct ones
 
 
 @explanation(
     asks="Which shuffles of an example change its prediction, and which words weigh in each?",
     paper="OOO Fig. 1, 3, 4, A2–A4",
-    usual=False,
+    calls=lambda subject, q, n, samples: {
+        **subject.perturbed_calls(q=q),
+        "words of shuffles left out": 2 * n * (q + 1) * samples,
+    },
 )
 def shuffles(subject: Subject, *, q: int = 5, n: int = 1, samples: int = SAMPLES) -> Explained:
     """Draw `n` examples whose prediction stays under `q` shuffles and `n` whose prediction changes:
@@ -79,3 +89,128 @@ def _texts(perturbed: PerturbedExamples, place: int) -> Iterator[tuple[str, Text
     yield "original", example.texts
     for number, texts in enumerate(variant_texts(perturbed.variants[place]), start=1):
         yield f"shuffle {number}", texts
+
+
+@dataclass(frozen=True, eq=False)
+class WeighedVersion:
+    """One version of a text or pair, and what the model predicts for it."""
+
+    name: str
+    texts: Texts
+    label: str
+    confidence: float
+    weighed: WeighedWords
+    ties: TiedWords | None
+
+    @property
+    def line(self) -> WeighedLine:
+        """The line of the drawing: its words with their weights, tied ones framed."""
+        heading = f"{self.name} · {self.label} {self.confidence:.2f}"
+        words = self.weighed
+        return WeighedLine(heading, words.words, words.side, words.scores, self._frames)
+
+    @property
+    def _frames(self) -> Mapping[int, int]:
+        """Which pen frames a word; a word of two ties has the first one's."""
+        if self.ties is None:
+            return {}
+        n_first = self.weighed.side.count("a")
+        frames: dict[int, int] = {}
+        for pen, (i, j) in enumerate(self.ties.ties):
+            frames.setdefault(i, pen)
+            frames.setdefault(n_first + j, pen)
+        return frames
+
+    @property
+    def row(self) -> Row:
+        """The version for a table."""
+        head = "" if self.ties is None else "layer {}, head {}".format(*self.ties.head)
+        top = self.weighed.top
+        return {
+            "version": self.name,
+            "text a": self.texts[0],
+            "text b": self.texts[1] or "",
+            "label": self.label,
+            "confidence": round(self.confidence, 4),
+            "heaviest word": self.weighed.words[top],
+            "its weight": round(float(self.weighed.scores[top]), 4),
+            "head": head,
+        }
+
+
+def text_versions(
+    subject: Subject, named: Sequence[tuple[str, Texts]], *, samples: int = SAMPLES
+) -> list[WeighedVersion]:
+    """What the model predicts for each text, and which of its words weigh and are tied; texts
+    without words are left out.
+    """
+    kept = [(name, texts) for name, texts in named if n_words(cut(texts))]
+    pairs = [cut(texts) for _, texts in kept]
+    predictions = subject.predict([texts for _, texts in kept])
+    columns = predicted_label(predictions).astype(np.int64)
+    tops = with_abstention(predictions).max(axis=-1)
+    scores = by_lime(subject, pairs, columns, samples=samples)
+    ties = _ties(subject, pairs)
+    labels = (*subject.task.labels, ABSTAINED)
+    return [
+        WeighedVersion(
+            name,
+            texts,
+            labels[int(columns[i])],
+            float(tops[i]),
+            weighed(pairs[i], scores[i]),
+            ties.get(i),
+        )
+        for i, (name, texts) in enumerate(kept)
+    ]
+
+
+def _ties(subject: Subject, pairs: Sequence[Pair]) -> dict[int, TiedWords]:
+    """What one head ties together in each pair; nothing in single texts and in models without
+    attention heads.
+    """
+    usable = [
+        i
+        for i, pair in enumerate(pairs)
+        if pair.b is not None and int(np.prod([len(s.movable) for s in pair.sides])) >= N_PAIRS
+    ]
+    if not usable:
+        return {}
+    try:
+        n_heads(subject.model)
+        found = found_heads(subject.model, [pairs[i] for i in usable])
+    except (BadModel, MissingPackage):
+        return {}
+    return dict(zip(usable, found, strict=True))
+
+
+def versions_figure(name: str, versions: Sequence[WeighedVersion], about: str) -> Figure:
+    """One drawing of all versions, each with its label, confidence, and weighed words."""
+    tied = ""
+    if any(version.ties is not None for version in versions):
+        tied = (
+            f" Thick frames: the {N_PAIRS} word pairs that the head with the likest pairs attends "
+            "to most, a colour for each."
+        )
+    caption = (
+        f"{about}: the prediction for each version and its confidence. Darker words weigh more "
+        "(LIME), solid for the predicted label, dashed against it; the two texts of a pair stand "
+        f"apart.{tied}"
+    )
+    rows = list(_word_rows(versions))
+    lines = [version.line for version in versions]
+    return Figure(name, caption, rows, drawn=importance_drawing(lines))
+
+
+def _word_rows(versions: Sequence[WeighedVersion]) -> Iterator[Row]:
+    for version in versions:
+        words = version.weighed
+        for side, word, score in zip(words.side, words.words, words.scores.tolist(), strict=True):
+            yield {
+                "version": version.name,
+                "label": version.label,
+                "confidence": round(version.confidence, 4),
+                "side": side,
+                "word": word,
+                "score": round(score, 6),
+            }

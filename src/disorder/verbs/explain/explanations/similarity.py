@@ -12,7 +12,7 @@ import numpy as np
 from disorder.errors import BadSetting, NothingToMeasure
 from disorder.metrics import average, measure, ratio
 from disorder.registry import explanation
-from disorder.results.exhibits import Figure, Row
+from disorder.results.result import Figure, Row
 from disorder.types import Floats, Score
 from disorder.verbs.explain.chart_style import colours, intervals, name, number, offset
 from disorder.verbs.explain.result import Explained, bounds, said, signed
@@ -25,6 +25,7 @@ TEXTS = ("original", "shuffled")
     asks="Does a shuffled text look as similar as the original one?",
     paper="OOO Fig. 2",
     on="numbers",
+    calls=lambda subject, n, **_: subject.perturbed_calls(f"shuffle_ngrams:n={n}"),
 )
 def similarity(subject: Subject, *, n: int = 1, ranges: int = 6) -> Explained:
     """Compare the histograms of predicted numbers on original pairs and on pairs with runs of `n`

@@ -12,9 +12,9 @@ from dataclasses import replace
 import numpy as np
 
 from disorder.errors import BadData
-from disorder.predictions import ABSTAINED
 from disorder.registry import recipe
 from disorder.types import ORIGINAL
+from disorder.types.predictions import ABSTAINED
 from disorder.verbs.train.calibrating import observe_after
 from disorder.verbs.train.inputs import Inputs
 from disorder.verbs.train.recipe_plan import Job, Phase

@@ -1,1 +1,0 @@
-"""From raw outputs to probabilities: checks, calibration, answer spans."""

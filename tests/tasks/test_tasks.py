@@ -1,0 +1,484 @@
+"""Multiple choice and pairs: rows are recognised, and models with a known answer are told apart."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import disorder
+from disorder.data import read_data
+from disorder.errors import BadData, BadModel, DisorderError
+from disorder.metrics.statistics.pairs_of_orders import pair_counts
+from disorder.models import load
+from disorder.registry import TaskPart, parts
+from disorder.results.run import Run
+from disorder.types import Choice, Dataset, Floats
+from fake_server import FakeServer
+
+Rows = list[dict[str, Any]]
+WORDS = ("red", "green", "blue", "small", "large", "round", "flat", "old", "new", "warm", "cold")
+THINGS = (
+    "stone",
+    "house",
+    "river",
+    "cloud",
+    "table",
+    "horse",
+    "letter",
+    "garden",
+    "window",
+    "road",
+)
+
+
+def questions(n: int = 120, sizes: Sequence[int] = (4,)) -> Rows:
+    """Questions that are answered by the order of two colours, each with options of its own."""
+    rng = np.random.default_rng(0)
+    rows = []
+    for i in range(n):
+        first, second = rng.permutation(WORDS)[:2]
+        thing, other = rng.permutation(THINGS)[:2]
+        k = sizes[i % len(sizes)]
+        wrong = [f"{each} {i}" for each in rng.permutation(THINGS)[: k - 1]]
+        answer = int(rng.integers(k))
+        options = [*wrong[:answer], f"the {first} one", *wrong[answer:]]
+        ask = f"Which stands before the {first} {thing} and the {second} {other} in line {i} ?"
+        rows.append({"id": f"q{i:03}", "question": ask, "options": options, "answer": answer})
+    return rows
+
+
+def order_of(question: str) -> tuple[str, ...]:
+    """The words of a question in their order, whatever marks are on them."""
+    return tuple(word.strip("?.,").lower() for word in question.split())
+
+
+def known(rows: Rows) -> dict[tuple[str, ...], str]:
+    return {order_of(row["question"]): row["options"][row["answer"]] for row in rows}
+
+
+def reader(rows: Rows) -> Callable[[Rows], list[int]]:
+    """Knows the answer to a question in its own order, and guesses otherwise."""
+    answers = known(rows)
+
+    def choose(given: Rows) -> list[int]:
+        found = []
+        for each in given:
+            answer = answers.get(order_of(each["question"]))
+            guess = sum(map(ord, each["question"][:9])) % len(each["options"])
+            found.append(each["options"].index(answer) if answer else guess)
+        return found
+
+    return choose
+
+
+def word_counter(rows: Rows) -> Callable[[Rows], list[int]]:
+    """Knows the answer to a question by its words, in any order."""
+    answers = {tuple(sorted(key)): answer for key, answer in known(rows).items()}
+
+    def choose(given: Rows) -> list[int]:
+        asked = (tuple(sorted(order_of(each["question"]))) for each in given)
+        return [each["options"].index(answers[key]) for key, each in zip(asked, given, strict=True)]
+
+    return choose
+
+
+def always_second(given: Rows) -> list[str]:
+    return ["B" for _ in given]
+
+
+def longest(given: Rows) -> list[str]:
+    return [max(each["options"], key=len) for each in given]
+
+
+def audited(model: Any, rows: Rows, **more: Any) -> Run:
+    settings = {"fidelity": "natural", "q": 5, "short": "use", "with_": ["derange"], "cache": "off"}
+    return disorder.audit(model, rows, **(settings | more))
+
+
+def kind_of(run: Run) -> str:
+    assert run.conclusion is not None
+    return run.conclusion.kind
+
+
+def test_a_reader_a_counter_and_one_letter_are_told_apart() -> None:
+    rows = questions()
+    assert kind_of(audited(reader(rows), rows)) == "reads_order"
+    counter = audited(word_counter(rows), rows)
+    assert kind_of(counter) == "order_not_used"
+    assert counter.conclusion is not None
+    assert "the question" in counter.conclusion.because
+    assert kind_of(audited(always_second, rows)) == "one_label"
+
+
+@pytest.mark.parametrize("sizes", [(2,), (4,), (5,), (2, 3, 5)])
+def test_a_guesser_has_no_skill_whatever_the_number_of_options(sizes: Sequence[int]) -> None:
+    rows = questions(600, sizes)
+    run = audited("uniform", rows)
+    assert kind_of(run) in ("no_skill", "undecided")
+    accuracy = run["original", "accuracy"]
+    chance = float(np.mean([1 / len(row["options"]) for row in rows]))
+    assert accuracy.low <= chance <= accuracy.high
+    assert run.conclusion is not None
+    assert f"{chance:.2f}" in run.conclusion.because
+
+
+def test_skill_is_above_the_chance_of_each_question() -> None:
+    """Half of the questions have two options and half five: a model that is right on all of them
+    before, and guesses after, keeps nothing.
+    """
+    rows = questions(400, (2, 5))
+    run = audited(reader(rows), rows)
+    kept = run["derange", "skill_kept"]
+    assert kept.low <= 0 <= kept.high
+    assert run["derange", "accuracy"].value == pytest.approx(0.35, abs=0.06)
+
+
+PLACES = {
+    "content": (0.0, 1.0),
+    "place": (1.0, 0.0),
+    "half": (0.5, 0.5),
+}
+
+
+@pytest.mark.parametrize("name", PLACES)
+@pytest.mark.parametrize("size", [3, 4, 5])
+def test_what_an_answer_follows_when_options_move(name: str, size: int) -> None:
+    rows = questions(200, (size,))
+    by_content = word_counter(rows)
+
+    def half(given: Rows) -> list[int]:
+        chosen = by_content(given)
+        number = [int(re.findall(r"\d+", each["question"])[0]) for each in given]
+        return [1 if n % 2 else answer for n, answer in zip(number, chosen, strict=True)]
+
+    model = {"content": by_content, "place": always_second, "half": half}[name]
+    run = audited(model, rows, with_=[], on="options", q=6)
+    for metric, expected in zip(("follows_place", "holds_to_option"), PLACES[name], strict=True):
+        found = run["shuffle_options", metric]
+        assert found.low - 1e-9 <= expected <= found.high + 1e-9
+        assert found.value == pytest.approx(expected, abs=0.1)
+    follows = run["shuffle_options", "follows_place"]
+    assert ("is not shown to follow" in run.verdict) == (follows.low <= 0)
+    assert f"{follows.value:.2f}".replace("-", "−") in run.verdict
+
+
+def test_the_spelling_of_before_is_accepted_with_a_note(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    caplog.set_level("INFO", logger="disorder")
+    old: dict[str, Any] = {"break_": "options"}
+    run = audited(always_second, questions(12), with_=[], **old)
+    assert run.settings["break_"] == "options"
+    assert "break_ is now written on" in caplog.text
+
+
+def test_a_guesser_follows_neither_place_nor_content() -> None:
+    run = audited("uniform", questions(400), with_=[], on="options", q=6)
+    for metric in ("follows_place", "holds_to_option"):
+        found = run["shuffle_options", metric]
+        assert found.low <= 0 <= found.high
+
+
+def test_options_that_speak_of_others_keep_their_place() -> None:
+    rows = questions(30)
+    for row in rows:
+        row["options"][3] = "None of the above"
+        row["answer"] = min(row["answer"], 2)
+    seen: list[str] = []
+
+    def watching(given: Rows) -> list[int]:
+        seen.extend(each["options"][3] for each in given)
+        return [0 for _ in given]
+
+    audited(watching, rows, with_=[], on="options")
+    assert set(seen) == {"None of the above"}
+
+
+def test_pairs_of_different_orders_are_counted() -> None:
+    values = np.array([[0, 0, 1, 1], [2, 2, 2, 0]])
+    given = np.ones((2, 4), dtype=bool)
+    assert pair_counts(values, given).tolist() == [2.0, 3.0]
+    given[1, 0] = False
+    assert pair_counts(values, given).tolist() == [2.0, 1.0]
+
+
+FORMS: dict[str, Any] = {
+    "a list and a place": {"question": "q", "options": ["x", "y"], "answer": 1},
+    "a list and a letter": {"question": "q", "choices": ["x", "y"], "answer": "B"},
+    "a list and a text": {"question": "q", "endings": ["x", "y"], "label": "y"},
+    "a mapping": {
+        "question": "q",
+        "choices": {"text": ["x", "y"], "label": ["1", "2"]},
+        "answerKey": "2",
+    },
+}
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_multiple_choice_is_recognised_in_the_forms_it_comes_in(form: str) -> None:
+    [example] = read_data([FORMS[form]], language="en").examples
+    assert example.label == "B"
+    assert example.choice == Choice("q", ("x", "y"))
+
+
+def test_cause_and_effect_have_questions_of_their_own() -> None:
+    row = {"question": "It rained.", "asks_for": "effect", "options": ["a", "b"], "answer": 0}
+    [example] = read_data([row], language="en").examples
+    assert example.choice is not None
+    assert example.choice.ask == "What happened as a result?"
+    with pytest.raises(BadData, match="cause or effect"):
+        read_data([row | {"asks_for": "why"}])
+
+
+WRONG: dict[str, tuple[dict[str, Any], str]] = {
+    "an answer that is no option": (FORMS["a list and a place"] | {"answer": 5}, "none of the 2"),
+    "one option": (FORMS["a list and a place"] | {"options": ["x"]}, "2 to 26"),
+    "options that are a text": (FORMS["a list and a place"] | {"options": "xy"}, "list of texts"),
+}
+
+
+@pytest.mark.parametrize("what", WRONG)
+def test_rows_that_cannot_be_read_say_why(what: str) -> None:
+    row, message = WRONG[what]
+    with pytest.raises(BadData, match=message):
+        read_data([row])
+
+
+def test_rows_without_an_answer_are_left_out_and_counted() -> None:
+    rows = [FORMS["a list and a place"], {"question": "p", "options": ["x", "y"], "answer": -1}]
+    dataset = read_data(rows, language="en")
+    assert len(dataset.examples) == 1
+    assert dict(dataset.skipped) == {"no gold label": 1}
+
+
+def test_two_readings_are_an_error_that_names_both_tasks() -> None:
+    row = FORMS["a list and a place"] | {"good": "a b", "bad": "b a"}
+    with pytest.raises(BadData, match=r"task='choice'.*task='pair'|task='pair'.*task='choice'"):
+        read_data([row])
+    assert read_data([row], task="pair", language="en").task.kind == "pair"
+    assert read_data([row], task="choice", language="en").task.kind == "choice"
+
+
+def test_texts_with_labels_are_read_as_before() -> None:
+    row = {"text_a": "a b", "label": "x", "options": ["x", "y"], "question": "q", "answer": 0}
+    assert read_data([row], language="en").task.kind == "labels"
+    named = read_data([row | {"sentence": "c"}], task="labels", language="en")
+    assert named.task.kind == "labels"
+
+
+def test_questions_with_other_options_are_other_questions() -> None:
+    rows = [
+        {"id": "1", "question": "q", "options": ["x", "y"], "answer": 0},
+        {"id": "2", "question": "q", "options": ["x", "z"], "answer": 0},
+    ]
+    first, second = (read_data([row], language="en").fingerprint for row in rows)
+    assert first != second
+    assert len(read_data([{**row, "id": None} for row in rows], language="en").examples) == 2
+
+
+def test_fixed_labels_are_no_answer_to_a_choice(tiny_bert: Path) -> None:
+    with pytest.raises(BadModel, match="multiple choice needs a language model"):
+        audited(f"hf:{tiny_bert}", questions(12))
+
+
+def test_options_move_only_where_there_are_some() -> None:
+    rows = [{"id": str(i), "text_a": f"a b c {i}", "label": "xy"[i % 2]} for i in range(10)]
+    with pytest.raises(DisorderError, match="multiple choice"):
+        audited("uniform", rows, with_=[], on="options")
+
+
+def preferring(rows: Rows) -> Callable[[list[str]], list[float]]:
+    good = {order_of(row["good"]) for row in rows}
+    return lambda texts: [float(order_of(text) in good) for text in texts]
+
+
+def pairs_of(n: int = 150) -> Rows:
+    """Pairs of which a third has the same words in another order."""
+    rng = np.random.default_rng(1)
+    rows = []
+    for i in range(n):
+        words = [str(word) for word in rng.permutation(WORDS)[:6]]
+        worse = [*words[1:], words[0]] if i % 3 == 0 else [*words[:-1], "never"]
+        rows.append({"id": f"p{i:03}", "good": " ".join(words), "bad": " ".join(worse)})
+    return rows
+
+
+def test_pairs_are_decided_by_the_higher_score_and_ties_by_nobody() -> None:
+    rows = pairs_of()
+    run = audited(preferring(rows), rows)
+    assert run["original", "accuracy"].value == 1.0
+    assert kind_of(run) == "reads_order"
+    tied = audited(lambda texts: [0.0 for _ in texts], rows)
+    assert tied["original", "accuracy"].value == 0.0  # it prefers neither
+    assert kind_of(tied) in ("no_skill", "one_label", "undecided")
+
+
+def test_pairs_of_the_same_words_are_a_group_without_a_kind() -> None:
+    rows = pairs_of()
+
+    def has_no_never(texts: list[str]) -> list[float]:
+        return [-float("never" in text.split()) for text in texts]
+
+    run = audited(has_no_never, rows)
+    assert kind_of(run) == "bag_of_words"
+    assert "same_words=yes" not in run.conclusions
+    assert run["derange", "accuracy", "same_words=yes"].value == 0.0
+    assert run.conclusion is not None
+    assert run.conclusion.n == 100
+
+
+def test_both_texts_of_a_pair_move_alike() -> None:
+    seen: list[str] = []
+
+    def watching(texts: list[str]) -> list[float]:
+        seen.extend(texts)
+        return [float(len(seen)) + i for i, _ in enumerate(texts)]
+
+    rows = [{"id": "1", "good": "a b c d e", "bad": "v w x y z"}] * 1
+    with pytest.raises(DisorderError):
+        audited(watching, rows, with_=["unknown"])
+    run = audited(watching, [{"id": str(i), **rows[0]} for i in range(3)], q=2)
+    assert run.n_examples >= 1
+    partner = dict(zip("abcde", "vwxyz", strict=True))
+    moved = {text for text in seen if text.startswith(tuple("abcde"))}
+    assert {"".join(partner[c] for c in text.split()) for text in moved} == {
+        text.replace(" ", "") for text in seen if text.startswith(tuple("vwxyz"))
+    }
+
+
+def test_likelihoods_of_options_are_those_of_plain_passes(tiny_llama: Path) -> None:
+    import torch
+
+    from disorder.models.prompting.choice_prompt import choice_prompt
+
+    task = read_data(questions(4, (3, 2)), language="en").task
+    choices = [Choice(row["question"], tuple(row["options"])) for row in questions(4, (3, 2))]
+    for by in ("likelihood", "normalised"):
+        prompt = choice_prompt(task, by=by, chat="off")
+        loaded = load(f"causal:{tiny_llama}", task=task, options={"prompt": prompt})
+        found = loaded.predict_choices(choices).values
+        network = loaded.predictor.network  # type: ignore[attr-defined]
+        for row, choice in zip(found, choices, strict=True):
+            expected = _plain(torch, network, f"Question: {choice.question}\nAnswer:", choice, by)
+            np.testing.assert_allclose(row[: len(expected)], expected, atol=1e-4)
+            assert (row[len(expected) :] == 0).all()
+
+
+def _plain(torch: Any, network: Any, context: str, choice: Choice, by: str) -> Floats:
+    scores = []
+    n_context = len(network.tokenizer(context)["input_ids"])
+    for option in choice.options:
+        ids = network.tokenizer(f"{context} {option}")["input_ids"]
+        with torch.inference_mode():
+            logp = torch.log_softmax(network.network(torch.tensor([ids])).logits[0].float(), -1)
+        total = sum(float(logp[i - 1, ids[i]]) for i in range(n_context, len(ids)))
+        scores.append(total / len(option) if by == "normalised" else total)
+    shares = np.exp(np.array(scores) - max(scores))
+    return np.asarray(shares / shares.sum())
+
+
+def test_a_server_is_asked_for_a_letter_and_shows_the_question(tmp_path: Path) -> None:
+    rows = questions(20, (4, 3))
+    answers = known(rows)
+
+    def brain(text: str) -> dict[str, float]:
+        asked = re.search(r"Question: (.*)", text)
+        listed = dict(re.findall(r"([A-D])\. (.*)", text))
+        answer = answers.get(order_of(asked[1])) if asked else None
+        right = next((letter for letter, option in listed.items() if option == answer), "A")
+        return {right: 0.9, **{each: 0.02 for each in "ABCD" if each != right}}
+
+    with FakeServer(brain) as server:
+        run = audited(f"openai:fake@{server.url}", rows, out=tmp_path / "run")
+    assert run["original", "accuracy"].value == 1.0
+    assert "A. " in run.prompt["rendered"]
+    assert rows[0]["question"] in run.prompt["rendered"]
+
+
+def test_a_run_is_read_back_compared_and_gated(tmp_path: Path) -> None:
+    rows = questions()
+    first = audited(reader(rows), rows, out=tmp_path / "reader")
+    second = audited(word_counter(rows), rows, out=tmp_path / "counter")
+    again = disorder.read_run(tmp_path / "reader")
+    assert again.full_task == first.full_task
+    compared = disorder.compare(first, second)
+    [row] = [
+        each
+        for each in compared.differences
+        if (each.transformation, each.metric) == ("derange", "skill_kept")
+    ]
+    assert row.difference > 0.8
+    assert disorder.gate(first, ["skill_kept > 0.5"]).passed
+    assert not disorder.gate(second, ["skill_kept > 0.5"]).passed
+
+
+class Interrupted:
+    """Chooses by the words of a question, once a call has been interrupted."""
+
+    fingerprint = "interrupted"
+
+    def __init__(self, rows: Rows, at: int) -> None:
+        self.choose = word_counter(rows)
+        self.at = at
+        self.n_calls = 0
+        self.labels = ("A", "B", "C", "D")
+
+    def __call__(self, texts: Any, /) -> Any:
+        raise AssertionError("a text alone has no options")
+
+    def predict_choices(self, choices: Sequence[Choice], /) -> Floats:
+        self.n_calls += 1
+        if self.n_calls == self.at:
+            raise KeyboardInterrupt
+        given = [{"question": each.question, "options": [*each.options]} for each in choices]
+        return np.eye(4)[self.choose(given)]
+
+
+def test_a_choice_is_resumed_to_the_same_scores(tmp_path: Path) -> None:
+    rows = questions(60)
+    whole = audited(Interrupted(rows, at=0), rows, out=tmp_path / "whole")
+    with pytest.raises(KeyboardInterrupt):
+        audited(Interrupted(rows, at=2), rows, out=tmp_path / "cut")
+    resumed = disorder.resume(tmp_path / "cut", model=Interrupted(rows, at=0), data=rows)
+    assert [vars(each) for each in resumed.scores] == [vars(each) for each in whole.scores]
+
+
+def test_every_task_has_a_title_and_reads_a_row() -> None:
+    assert {"choice", "pair", "causes"} <= set(parts(TaskPart))
+    for entry in parts(TaskPart).values():
+        assert entry.title
+        assert entry.summary
+        assert all(entry.columns)
+
+
+@pytest.mark.shared
+@pytest.mark.parametrize(
+    ("name", "kind", "n"),
+    [
+        ("arc/easy_test", "choice", 2376),
+        ("mmlu/test_half", "choice", 7658),
+        ("csqa/dev", "choice", 1221),
+        ("xcopa/it_test", "choice", 500),
+        ("xcopa/zh_test", "choice", 500),
+        ("blimp/half", "pair", 34000),
+        ("sugarcrepe/captions", "pair", 2317),
+        ("squad2/dev", "labels", 11873),
+    ],
+)
+def test_sets_of_other_forms_are_recognised(
+    shared_data: Path, name: str, kind: str, n: int
+) -> None:
+    dataset: Dataset = read_data(shared_data / f"{name}.jsonl.gz")
+    assert dataset.task.kind == kind
+    assert len(dataset.examples) + sum(dataset.skipped.values()) == n
+
+
+def test_measures_need_moved_options() -> None:
+    run = audited("uniform", questions(20))
+    names = {record.metric for record in run.scores} | {each.metric for each in run.omitted}
+    assert not names & {"follows_place", "holds_to_option"}
