@@ -29,7 +29,7 @@ FLOORS = {
     "papers": ["papers"],
     "surfaces": ["cli", "web"],
     "verbs": ["verbs"],
-    "parts": ["data", "transformations", "models", "metrics"],
+    "parts": ["data", "tasks", "transformations", "models", "metrics"],
     "middle": ["requests", "store", "results", "engines"],
     "base": [],  # every room that is on no other floor
 }
