@@ -9,7 +9,7 @@ from disorder.requests.settings import Settings
 from disorder.types import Dataset
 
 
-def selected_data(data: Any, settings: Settings) -> Dataset:
+def selected_data(data: Any, settings: Settings, *, needs_gold: bool = True) -> Dataset:
     """The dataset that a verb works on; in random order where a run may stop early."""
     return select(
         data,
@@ -21,4 +21,5 @@ def selected_data(data: Any, settings: Settings) -> Dataset:
         limit=settings.limit,
         seed=settings.seed,
         is_shuffled=settings.may_stop,
+        needs_gold=needs_gold,
     )
