@@ -28,6 +28,7 @@ from disorder.requests.settings import Settings
 from disorder.transformations.words import NATURAL
 from disorder.types import Outcomes, Score
 from disorder.verbs.audit import Pilot, Prices, pilot
+from disorder.verbs.run_inputs import with_run
 
 MOST_PERMUTATIONS = 20  # a pilot with a few does not say what a hundred would
 WIDTHS = 2 * 1.959964  # standard errors in a 95 % interval
@@ -135,10 +136,11 @@ def plan(model: Any = "builtin", data: Any = "builtin", **options: Unpack[PlanOp
     """How many examples and permutations an audit needs for an interval of this width, and what
     they cost, from a small pilot.
 
-    model: as for `disorder.audit`.
+    model: as for `disorder.audit`; or a run folder, for its model and data.
     data: as for `disorder.audit`.
     """
-    asked = PlanFields.of(options)
+    model, data, given = with_run("plan", PlanOptions, model, data, options)
+    asked = PlanFields.of(given)
     name = Metric.named(asked.score or next(each for each in USUAL if each in metric_names())).name
     settings = Settings.among(
         asked,

@@ -51,7 +51,7 @@ def designs(
     """
     from disorder.cli.progress import EpochBar
     from disorder.papers.training import designs as compare_designs
-    from disorder.results.terminal_table import print_table
+    from disorder.results.terminal import print_table
 
     folder = comparison_folder(DesignsOptions, options, data, output["out"])
     with resumable(folder, "seed-0"), EpochBar() as bar:

@@ -74,7 +74,7 @@ def mitigations(
     from disorder.cli.progress import EpochBar
     from disorder.papers.training import chosen_lines, gain_lines
     from disorder.papers.training import mitigations as compare_mitigations
-    from disorder.results.terminal_table import print_table
+    from disorder.results.terminal import print_table
 
     folder = comparison_folder(MitigationsOptions, options, data, output["out"])
     with resumable(folder, "seed-0"), EpochBar() as bar:
@@ -184,6 +184,7 @@ def _write(folder: Path, found: list[Finding], grids: list[Grid]) -> None:
     ]
     if cells:
         from disorder.results.charts import heat_map
+        from disorder.results.drawing import svg
 
-        picture = heat_map(cells, "trained on", "tested on", "abstained")
+        picture = svg(heat_map(cells, "trained on", "tested on", "abstained"))
         write("--out", folder / "transfer.svg", picture)

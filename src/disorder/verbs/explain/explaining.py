@@ -37,6 +37,7 @@ from disorder.verbs.explain.several_models import short_names, together
 from disorder.verbs.explain.subject import Calls, Subject
 from disorder.verbs.model_loading import loaded_model
 from disorder.verbs.prompting import bound_prompt
+from disorder.verbs.run_inputs import with_run
 from disorder.verbs.selected_data import selected_data
 
 # what one explanation lacks need not stop the others
@@ -61,14 +62,15 @@ def explain(
     The result displays in a notebook; `found["overlap"]` is one explanation, `found.records` all
     scores, `found.plot("overlap")` a figure, `found.save(folder)` the page with all its files.
 
-    model: as for `disorder.audit`.
+    model: as for `disorder.audit`; or a run folder, for its model and data.
     data: as for `disorder.audit`.
     beside: another model, or a list of others, to be shown in the same pictures, on the same
         examples and perturbed texts.
     out: folder to write page, figures and CSV into, as the command does.
     progress: called as progress(stage, done, total, note).
     """
-    asked = ExplainFields.of(options)
+    model, data, given = with_run("explain", ExplainOptions, model, data, options)
+    asked = ExplainFields.of(given)
     settings = Settings.among(asked)
     transformation = parse(asked.transformation, fidelity=settings.fidelity).tried()
     wanted = [parsed(spec) for spec in asked.by]

@@ -13,11 +13,10 @@ from disorder.registry import ExplanationPart
 from disorder.requests.explain import ExplainOptions
 from disorder.requests.option import changed, command_line
 from disorder.results import drawing
-from disorder.results.page import write_report
 from disorder.results.render import notebook
 from disorder.results.result import Figure, Picture, Result, Row, Section, Table, as_csv
 from disorder.results.run import Run
-from disorder.results.run_folder import read_run
+from disorder.results.run_folder import read_run, write_report
 from disorder.results.saving import write_result
 from disorder.results.writing import MINUS, score_row, with_interval
 from disorder.store.storage import make_folder, write_atomically
