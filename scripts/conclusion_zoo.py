@@ -377,8 +377,8 @@ def _summary(done: Mapping[Cell, Tally]) -> str:
         f"{total:,} simulated audits in {len(done)} of {len(cells())} cells ({seconds / 60:.0f} "
         f"minutes of CPU), q = {Q}; wrong conclusions: {wrong}; cells with more than "
         f"{100 * WORST:g} % of them: {over}. Of {intervals:,} intervals, in cells where at least "
-        f"half of the audits give one, {covered / max(1, intervals):.3f} cover the truth. Shares are "
-        "given as 95 % intervals of the simulation itself."
+        f"half of the audits give one, {covered / max(1, intervals):.3f} cover the truth. "
+        "Shares are given as 95 % intervals of the simulation itself."
     )
 
 
