@@ -115,6 +115,13 @@ class LoadedModel:
             return self._predict(QuestionInputs(prompt.perturbed_questions(variants)))
         return self._predict(VariantInputs(variants))
 
+    def n_cached(self, texts: Sequence[Texts], variants: Sequence[Variants]) -> int:
+        """How many of these texts and variants the cache has a prediction for."""
+        if self.cache is None:
+            return 0
+        keys = [*self._keys(TextInputs(texts)), *self._keys(VariantInputs(variants))]
+        return int(self._kept(keys).is_kept.sum())
+
     def _predict(self, inputs: ModelInputs) -> Predictions:
         if isinstance(self.predictor, Streaming):
             raw = self._streamed(inputs, self.predictor)

@@ -252,11 +252,20 @@ class AuditOutput(TypedDict):
             is_common=True,
         ),
     ]
+    every: Annotated[
+        bool,
+        output(
+            "Show everything that was measured, not one screen",
+            default=False,
+            flags=("--all",),
+            is_common=True,
+        ),
+    ]
     profile: Annotated[bool, output("Say where the time went", default=False)]
     as_json: Annotated[
         bool,
         output(
-            "Print run.json on standard output and nothing else",
+            "Print result.json on standard output and nothing else",
             default=False,
             flags=("--json",),
             is_common=True,

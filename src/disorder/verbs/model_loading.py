@@ -15,7 +15,7 @@ from disorder.randomness import digest
 from disorder.registry import ModelPart, parts
 from disorder.requests.audit import AuditOptions
 from disorder.requests.keywords import takes_options
-from disorder.requests.option import must_be_said
+from disorder.requests.option import must_be_named, must_be_said
 from disorder.requests.settings import AN_OBJECT, Settings, resume_line
 from disorder.specs import parse_pairs
 from disorder.store.storage import default_cache_folder
@@ -78,14 +78,6 @@ def resume_command(folder: object, model: str, settings: Mapping[str, Any]) -> s
     if named and named.partition(":")[0] not in parts(ModelPart):
         named = AN_OBJECT
     return resume_line(folder, named, **said | ({"prompt": files} if files else {}))
-
-
-def must_be_named(spec: str) -> bool:
-    """Whether loading a model runs code or reaches another machine, so that only the user's own
-    word counts.
-    """
-    entry = parts(ModelPart).get(spec.partition(":")[0])
-    return bool(spec) and (entry is None or not entry.only_reads)
 
 
 def label_names(labels: Mapping[str, str] | str | None) -> dict[str, str]:

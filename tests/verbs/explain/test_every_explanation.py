@@ -28,7 +28,6 @@ LACKS = {
     "cosine": "no embedder",
     "sides": "come alone",
     "minitree": "spac|nltk",
-    "ladder": "spac|nltk",
 }
 QUICK = {"lime": "lime:n=6,samples=100"}  # the paper's 1,000 samples per text are slow
 

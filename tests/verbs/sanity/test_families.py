@@ -16,7 +16,7 @@ from disorder.data.word_hashes import N_BANDS
 from disorder.errors import DisorderError
 from disorder.requests.settings import Settings
 from disorder.types import Example
-from disorder.verbs.sanity.splits import RowLimits, read_rows
+from disorder.verbs.sanity.rows import RowLimits, read_rows
 
 
 def examples(n: int, n_words: int = 12, seed: int = 0) -> list[Example]:

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
+from math import ceil
 from typing import Any
 
 import numpy as np
 
 from disorder.errors import DisorderError
+from disorder.models.loaded_model import LoadedModel
 from disorder.requests.settings import Settings
 from disorder.transformations import Transformation
-from disorder.types import Costs, Dataset, Outcomes
+from disorder.types import Costs, Dataset, Outcomes, Variants
 from disorder.verbs.audit.block import BlockPredictor
 from disorder.verbs.audit.division import stages_of
 from disorder.verbs.audit.planning import planned
@@ -20,6 +24,8 @@ from disorder.verbs.outcomes import OutcomeFacts
 from disorder.verbs.prompting import bound_prompt
 from disorder.verbs.selected_data import selected_data
 from disorder.verbs.transformation_samples import ExampleNumbers, TransformationSamples
+
+MOST_LOOKED_UP = 1000  # examples whose texts are looked up in the cache
 
 
 @dataclass(frozen=True)
@@ -32,6 +38,7 @@ class Pilot:
     n_questions: int  # per text
     spent: Costs
     seconds: float
+    n_cached: Callable[[int, int], int]  # of the texts of so many examples, with q variants each
 
 
 def pilot(model: Any, data: Any, settings: Settings) -> Pilot:
@@ -58,7 +65,31 @@ def pilot(model: Any, data: Any, settings: Settings) -> Pilot:
         loaded.n_questions,
         spent,
         seconds,
+        partial(_n_cached, loaded, data, transformation, settings),
     )
+
+
+def _n_cached(
+    loaded: LoadedModel,
+    data: Any,
+    transformation: Transformation,
+    settings: Settings,
+    n_examples: int,
+    q: int,
+) -> int:
+    """How many texts of an audit have a prediction in the cache already; of a large one, some are
+    looked up. 0 where the variants depend on a model or other data.
+    """
+    if transformation.needs_context:
+        return 0
+    dataset = selected_data(data, replace(settings, limit=n_examples))
+    looked_up = dataset.examples[:: ceil(len(dataset.examples) / MOST_LOOKED_UP)]
+    made = transformation.apply_all(
+        looked_up, task=dataset.task, q=q, seed=settings.seed, short=settings.short
+    )
+    variants = [each for each in made if isinstance(each, Variants)]
+    found = loaded.n_cached([example.texts for example in looked_up], variants)
+    return round(found * len(dataset.examples) / len(looked_up))
 
 
 def _outcomes(

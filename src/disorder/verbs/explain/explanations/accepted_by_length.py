@@ -1,7 +1,7 @@
-"""Length: are short texts accepted more readily when their words are moved? UNLI Figure 6.
+"""Acceptance by length: are short texts accepted more often when words move? UNLI Figure 6.
 
-Short texts have fewer orders, and each order leaves more of the text in place, so length must be
-looked at before any other cause is named.
+Short texts have fewer orders, and each order leaves more of the text in place. Whether a model
+*reads* length is another question, which the ladder answers.
 """
 
 from __future__ import annotations
@@ -21,15 +21,17 @@ from disorder.verbs.explain.subject import PerturbedExamples, Subject
 GROUPS = ("first predicted right", "first predicted wrong")
 
 
-@explanation(asks="Does length decide what is accepted?", paper="UNLI Fig. 6")
-def length(subject: Subject, *, bins: int = 5) -> Explained:
+@explanation(
+    asks="Are perturbed short texts accepted more often than long ones?", paper="UNLI Fig. 6"
+)
+def accepted_by_length(subject: Subject, *, bins: int = 5) -> Explained:
     """Show acceptance by the number of words in the perturbed texts, apart for examples first
     predicted right and wrong.
 
     Bins hold about equally many examples; one with fewer than five of a group is not shown.
     """
     if bins < 1:
-        raise BadSetting("length", bins=bins, need="1 or more")
+        raise BadSetting("accepted_by_length", bins=bins, need="1 or more")
     perturbed = subject.perturbed()
     outcomes = perturbed.outcomes
     words = n_perturbed_words(perturbed)
@@ -46,7 +48,9 @@ def length(subject: Subject, *, bins: int = 5) -> Explained:
         raise NothingToMeasure("no range of lengths holds five examples; more are needed")
     rows = [row for row, _ in found]
     x = number(
-        "middle", "words in the perturbed texts (middle of the bin)", {"scale": {"zero": False}}
+        "middle",
+        "words in the perturbed texts (middle of the bin)",
+        {"scale": {"zero": False}, "axis": {"format": "d", "tickMinStep": 1}},
     )
     y = number("value", "share that gets the gold label", domain(0, 1))
     layers = [
@@ -58,7 +62,7 @@ def length(subject: Subject, *, bins: int = 5) -> Explained:
         f"Share of permutations ({outcomes.transformation}) that get the gold label, by number of "
         "words; 95 % intervals over examples; the dotted line is chance."
     )
-    figure = Figure("length", caption, rows, {"layer": layers})
+    figure = Figure("accepted_by_length", caption, rows, {"layer": layers})
     scores = {
         f"{row['original text']}, {row['from']}–{row['to']} words": score for row, score in found
     }

@@ -1,18 +1,22 @@
-"""What `sanity` shows and leaves: its verdicts as one table, and a folder with page, record, card,
-figures and tables.
-"""
+"""What `sanity` leaves: page, record, figures and tables, and a section for a dataset card."""
 
 from __future__ import annotations
 
+import json
+from collections.abc import Iterator
 from pathlib import Path
 
-from disorder.results.result import Result, Row, Section
+from disorder.results.grid import as_markdown
+from disorder.results.markup import markdown_code, markdown_text, yaml_value
+from disorder.results.result import Result, Section
 from disorder.results.saving import check_folder as check_result_folder
 from disorder.results.saving import write_result
-from disorder.results.writing import with_interval
+from disorder.results.writing import score_row, with_interval
 from disorder.store.storage import remove_files
-from disorder.verbs.sanity.dataset_card import card
-from disorder.verbs.sanity.result import Sanity, Verdict, record, verdict_grid
+from disorder.verbs.sanity.result import Sanity, verdict_grid
+from disorder.verbs.sanity.verdicts import (
+    Verdict,
+)
 
 METRICS = {
     "spearman": "a Spearman correlation",
@@ -49,7 +53,7 @@ def result_of(found: Sanity) -> Result:
         records=found.records,
         lead=list(_lead(found)),
         grids=[verdict_grid(found)],
-        sections=[*found.sections, _how(found)],
+        sections=[*found.sections, _how(found), _overall(found)],
         notes=found.notes,
         command=found.command,
         facts=facts,
@@ -84,45 +88,75 @@ def _how(found: Sanity) -> Section[None]:
     return Section("how", "How verdicts are reached", terms=terms)
 
 
-def plain_data(found: Sanity) -> Row:
-    """What was checked and found, as result.json holds it."""
-    return {
-        "data": found.data,
-        "train": found.train,
-        "design": found.design,
-        "model": found.model,
-        "rows": dict(found.n_rows),
-        "own_words": found.own_words,
-        "language": found.language,
-        "labels": list(found.labels),
-        "metric": found.metric,
-        "chance": found.chance,
-        "original": record(found.original) if found.original else None,
-        "settings": dict(found.settings),
-        "hashes": dict(found.hashes),
-        "version": found.version,
-        "seconds": found.seconds,
-        "notes": list(found.notes),
-        "verdicts": [
-            _verdict(section.name, verdict)
-            for section in found.sections
-            if section.found
-            for verdict in section.found.verdicts
-        ],
-        "not_done": {each.name: each.reason for each in found.sections if not each.found},
-    }
+def _overall(found: Sanity) -> Section[str]:
+    """Stands last, in the terminal too."""
+    return Section("overall", "What to fix first", found=found.overall, notes=[found.overall])
 
 
-def _verdict(check: str, verdict: Verdict) -> Row:
-    row: Row = {
-        "check": check,
+CARD_METRICS = {
+    "spearman": "Spearman's rank correlation",
+    "balanced_accuracy": "Accuracy with every label counting the same",
+}
+
+
+def card(result: Sanity) -> str:
+    """Front matter in YAML, then the section."""
+    return "\n".join([*_front_matter(result), "", *_section(result)]) + "\n"
+
+
+def _front_matter(result: Sanity) -> Iterator[str]:
+    yield "---"
+    yield "disorder_sanity:"
+    yield f"  data: {yaml_value(result.data)}"
+    yield f"  model: {yaml_value(result.model)}"
+    yield f"  version: {json.dumps(result.version)}"
+    yield f"  metric: {json.dumps(result.metric)}"
+    yield f"  language: {json.dumps(result.language)}"
+    yield f"  role: {json.dumps(result.settings['role'])}"
+    yield f"  margin: {result.settings['margin']}"
+    yield f"  seed: {result.settings['seed']}"
+    yield f"  hash: {json.dumps(result.hashes['data'])}"
+    if result.original:
+        yield f"  original: {json.dumps(score_row(result.original))}"
+    yield "  verdicts:" if result.verdicts else "  verdicts: []"
+    for verdict in result.verdicts:
+        yield f"    - {yaml_value(_entry(verdict))}"
+    yield "---"
+
+
+def _entry(verdict: Verdict) -> dict[str, object]:
+    entry: dict[str, object] = {
         "question": verdict.question,
         "group": verdict.group,
         "answer": verdict.answer,
-        "because": verdict.because,
     }
     if verdict.score:
-        row |= record(verdict.score)
+        entry |= score_row(verdict.score)
     if verdict.original:
-        row["original"] = record(verdict.original)
-    return row
+        entry["original"] = score_row(verdict.original)
+    return entry
+
+
+def _section(result: Sanity) -> Iterator[str]:
+    yield "## Sanity check"
+    yield ""
+    yield (
+        f"What this data needs of a model, measured by disorder {result.version} with the model "
+        f"{markdown_code(result.model)};"
+    )
+    yield f"{markdown_text(result.design)}."
+    if result.original:
+        yield ""
+        yield (
+            f"{CARD_METRICS.get(result.metric, result.metric)}: {with_interval(result.original)}; "
+            f"chance is {result.chance:.3f}. Costs are differences to that, in points of a"
+        )
+        yield (
+            "hundred, with 95 % intervals over rows; "
+            f"up to {100 * result.settings['margin']:g} points count as none."
+        )
+    yield ""
+    yield from as_markdown(verdict_grid(result))
+    if result.command:
+        yield ""
+        yield f"Run it again: {markdown_code(result.command)}"
