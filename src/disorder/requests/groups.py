@@ -51,17 +51,22 @@ class PermutationOptions(TypedDict, total=False):
     ]
 
 
-class RenderingOptions(TypedDict, total=False):
-    """How texts are perturbed, whatever the transformation."""
+class FidelityOptions(TypedDict, total=False):
+    """How words are cut out of a text and written back."""
 
     fidelity: Annotated[
         Literal["natural", "paper", "released"],
         sampling(
             "natural: words with all that is glued to them; paper: as described; released: as the "
             "authors' code does",
-            default="paper",
+            default="natural",
         ),
     ]
+
+
+class RenderingOptions(FidelityOptions, total=False):
+    """How texts are perturbed, whatever the transformation."""
+
     short: Annotated[
         Literal["skip", "use"],
         sampling(

@@ -357,7 +357,8 @@ def test_a_papers_splitter_that_is_missing_is_said(
 
 def test_an_audit_stands_in_for_an_explanation(tmp_path: Path) -> None:
     run = tmp_path / "run"
-    disorder.audit("builtin", "builtin", with_=["derange"], q=5, limit=60, out=run)
+    given = {"with_": ["derange"], "q": 5, "limit": 60, "fidelity": "paper"}
+    disorder.audit("builtin", "builtin", out=run, **given)
     found = disorder.study("unli/fig8", str(run), q=5)
     with_model = disorder.study("unli/fig8", "builtin", "builtin", q=5, limit=60, fidelity="paper")
     assert found.cell("omega_all").value == with_model.cell("omega_all").value

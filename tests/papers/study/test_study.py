@@ -80,7 +80,8 @@ def test_it_says_what_the_audit_says(tmp_path: Path) -> None:
 
 
 def test_a_finished_run_stands_for_its_model_and_data(tmp_path: Path) -> None:
-    run = disorder.audit("builtin:bow", "builtin", with_=["derange"], out=tmp_path / "run", **SMALL)
+    given = {"with_": ["derange"], "fidelity": "paper", **SMALL}
+    run = disorder.audit("builtin:bow", "builtin", out=tmp_path / "run", **given)
     found = disorder.study("unli/table2", str(tmp_path / "run"), q=5, out=tmp_path / "study")
     record = run.score("derange", "p_c")
     assert record is not None

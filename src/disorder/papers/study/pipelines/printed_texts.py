@@ -189,7 +189,9 @@ class PrintedFigure(Pipeline):
         self, bench: Workbench, loaded: LoadedModel, dataset: Dataset, model: str
     ) -> StudyPicture:
         """The printed texts in one picture, as this model sees them."""
-        subject = Subject(loaded, dataset, Settings(seed=bench.settings.seed))
+        subject = Subject(
+            loaded, dataset, Settings(seed=bench.settings.seed, fidelity=bench.fidelity)
+        )
         named: list[tuple[str, Texts]] = [
             (", ".join(text.about.values()), (text.text_a, text.text_b)) for text in self.texts
         ]
