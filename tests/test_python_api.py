@@ -140,7 +140,7 @@ class TestRun:
         again = disorder.read_run(str(run.folder))
         assert again.scores == run.scores
         assert again.folder == run.folder
-        assert again.samples().num_rows == 30 * (1 + 3)
+        assert again.samples().num_rows == 30 * (1 + 1 + 3)  # original, control, variants
 
     def test_without_out_it_can_still_be_saved(self, tmp_path: Path) -> None:
         run = disorder.audit("uniform", pairs(12), **SMALL)

@@ -122,7 +122,8 @@ def test_killed_at_random_moments_it_ends_with_the_same_bytes(place: Path) -> No
             break
         out = f"perturbed{attempt}"  # done before it could be killed often enough: start another
     assert kills >= KILLS
-    assert expected["n_predictions"] == 400 * (1 + 40 + 10 + 1)
+    repeats = 2 * 15
+    assert expected["n_predictions"] == 400 * (1 + 40 + 10 + 1) + repeats
 
 
 MORTAL = """
@@ -179,6 +180,7 @@ def test_a_resumed_run_predicts_no_finished_block_again(
             with_=SPECS,
             out="run",
             progress=stop,
+            repeats=0,
         )
     assert read_run(Path("run")).status == "failed"
     before = read_run(Path("run")).n_predictions
@@ -196,7 +198,8 @@ def test_a_resumed_run_predicts_no_finished_block_again(
 def test_a_damaged_part_is_predicted_again(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(place)
     monkeypatch.syspath_prepend(str(place))
-    whole = audit("python:slow_model:predict", "data.jsonl", q=5, with_=["derange"], out="run")
+    given = {"q": 5, "with_": ["derange"], "fidelity": "paper"}
+    whole = audit("python:slow_model:predict", "data.jsonl", out="run", **given)
     before = samples_of(Path("run"))
     part = Path("run/samples/01-derange-00000.parquet")
     for damage in (

@@ -28,9 +28,8 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
     folder = tmp_path_factory.mktemp("runs")
     for name in ("builtin", "builtin:bow"):
         out = folder / name.replace(":", "-")
-        disorder.audit(
-            name, "builtin", with_=["derange", "shuffle_ngrams:n=2"], q=5, limit=60, out=out
-        )
+        given = {"with_": ["derange", "shuffle_ngrams:n=2"], "q": 5, "limit": 60}
+        disorder.audit(name, "builtin", out=out, fidelity="paper", **given)
     return folder / "builtin", folder / "builtin-bow"
 
 

@@ -108,7 +108,8 @@ def test_terminal_fits_eighty_columns_and_starts_with_the_verdict(run: Run) -> N
 @pytest.fixture(scope="module")
 def labels_only() -> Run:
     """A model that gives one label to all texts, on data with two labels of three."""
-    return audit("always:neutral", pairs(12), q=3, with_=["derange", "sort"], cache="off")
+    given = {"q": 3, "with_": ["derange", "sort"], "fidelity": "paper", "cache": "off"}
+    return audit("always:neutral", pairs(12), **given)
 
 
 def test_what_was_not_measured_is_said_once_with_the_reason(labels_only: Run) -> None:

@@ -19,7 +19,7 @@ from disorder.store.storage import place, write_atomically
 from disorder.verbs.audit.pipeline import audit, resume
 
 upath = pytest.importorskip("upath", reason="needs universal_pathlib")
-SETTINGS = {"q": 5, "with_": ["derange", "reverse"]}
+SETTINGS = {"q": 5, "with_": ["derange", "reverse"], "fidelity": "paper"}
 
 
 @pytest.fixture

@@ -30,6 +30,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
         [row | {"genre": "news" if i % 2 else "chat"} for i, row in enumerate(pairs(24))],
         q=4,
         with_=["derange", "reverse"],
+        fidelity="paper",
         group_by="genre",
         cache="off",
         out=folder,
@@ -191,6 +192,7 @@ class TestResume:
     ) -> None:
         monkeypatch.setattr(division, "BLOCK", 40)  # parts of 10 examples with 4 variants
         settings: dict[str, Any] = {"q": 4, "with_": "derange", "cache": "off"}
+        settings |= {"fidelity": "paper"}
         run = audit("uniform", pairs(30), out=tmp_path / "run", **settings)
         parts = sorted(path.name for path in (tmp_path / "run" / "samples").glob("*.parquet"))
         assert len(parts) == 1 + 3

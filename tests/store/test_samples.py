@@ -54,7 +54,8 @@ def test_parts_of_an_older_version_are_read_in_todays_columns(tmp_path: Path) ->
 
 def test_an_unfinished_run_of_an_older_version_is_not_resumed(tmp_path: Path) -> None:
     folder = tmp_path / "run"
-    audit("uniform", "builtin", limit=5, q=2, with_="derange", cache="off", out=folder)
+    given = {"limit": 5, "q": 2, "with_": "derange", "fidelity": "paper", "cache": "off"}
+    audit("uniform", "builtin", out=folder, **given)
     state = json.loads((folder / "result.json").read_text())
     (folder / "result.json").write_text(json.dumps(state | {"status": "started"}))
     journal = folder / "samples" / "journal.jsonl"

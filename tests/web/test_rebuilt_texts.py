@@ -57,9 +57,8 @@ def test_rebuilt_texts_are_those_the_model_saw(spec: str, tmp_path: Path) -> Non
     if "released" in spec:
         pytest.importorskip("nltk")
     model = RecordingModel()
-    run = disorder.audit(
-        model, pairs(4), q=5, with_=[spec], cache="off", seed=3, out=tmp_path / "run"
-    )
+    given = {"q": 5, "with_": [spec], "cache": "off", "seed": 3, "fidelity": "paper"}
+    run = disorder.audit(model, pairs(4), out=tmp_path / "run", **given)
     library = RunLibrary(tmp_path)
     queries = SampleQueries(library)
     found = readable(library)

@@ -15,6 +15,7 @@ from disorder.web.run_library import FoundRun, RunLibrary
 from disorder.web.run_progress import run_progress
 
 BIG = {"q": 60, "with_": ["derange", "shuffle_ngrams:n=2", "reverse"], "cache": "off"}
+BIG |= {"fidelity": "paper"}
 
 
 def progress_in(folder: Path) -> dict[str, Any]:

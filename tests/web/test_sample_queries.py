@@ -42,6 +42,7 @@ def queried(tmp_path_factory: pytest.TempPathFactory) -> Queried:
         limit=90,
         q=8,
         with_=TRANSFORMATIONS,
+        fidelity="paper",
         cache="off",
         out=folder / "run",
     )
@@ -170,6 +171,7 @@ def test_a_damaged_part_is_left_out_and_named(tmp_path: Path) -> None:
         limit=9,
         q=4,
         with_=["derange"],
+        fidelity="paper",
         cache="off",
         out=tmp_path / "run",
     )
@@ -188,6 +190,7 @@ def test_a_damaged_part_is_left_out_and_named(tmp_path: Path) -> None:
 @pytest.mark.parametrize(("at", "variant"), [(1, 0), (1, -5)])
 def test_rows_that_no_audit_wrote_are_one_line(tmp_path: Path, at: int, variant: int) -> None:
     settings: dict[str, Any] = {"limit": 9, "q": 4, "with_": ["derange"], "cache": "off"}
+    settings |= {"fidelity": "paper"}
     disorder.audit("uniform", "builtin", out=tmp_path / "run", **settings)
     part = tmp_path / "run" / "samples" / "01-derange-00000.parquet"
     table = pq.read_table(part)
@@ -233,9 +236,8 @@ def test_a_chinese_character_counts_as_a_word(text: str, n_words: int) -> None:
 
 @pytest.mark.parametrize("name", ["examples.parquet", "samples/01-derange-00000.parquet"])
 def test_a_file_that_would_fill_memory_is_not_read(tmp_path: Path, name: str) -> None:
-    disorder.audit(
-        "uniform", "builtin", limit=20, q=2, with_="derange", cache="off", out=tmp_path / "run"
-    )
+    given = {"limit": 20, "q": 2, "with_": "derange", "fidelity": "paper", "cache": "off"}
+    disorder.audit("uniform", "builtin", out=tmp_path / "run", **given)
     path = tmp_path / "run" / name
     table = pq.read_table(path).take(pa.array([0] * 400))
     column = "text_a" if name.startswith("ex") else "written_a"

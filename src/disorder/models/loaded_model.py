@@ -66,6 +66,7 @@ class LoadedModel:
     cache: PredictionCache | None = None
     calibration: Calibration | None = None
     no_answer: str = "skip"
+    repeat: int = 0  # how often the same texts were predicted before: those answers do not count
     counts: Costs = field(default_factory=Costs)
     counted: Costs = field(default_factory=Costs)  # of the predictor's own counts
     unread: UnreadReplies = field(default_factory=UnreadReplies)
@@ -193,7 +194,8 @@ class LoadedModel:
 
     def _keys(self, inputs: ModelInputs) -> list[bytes]:
         fingerprint = self.predictor.fingerprint
-        return [key_of(fingerprint, self.precision, each) for each in inputs.segments()]
+        again = [("repeat", str(self.repeat))] if self.repeat else []
+        return [key_of(fingerprint, self.precision, [*each, *again]) for each in inputs.segments()]
 
     def _kept(self, keys: Sequence[bytes]) -> KeptPredictions:
         """What the cache has; a row that no model can have predicted does not count, nor does a

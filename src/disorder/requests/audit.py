@@ -74,6 +74,15 @@ class SamplingOptions(TransformationOptions, PermutationOptions, SeedOptions, to
             "Audit this many examples, drawn at random by seed", check=Positive, is_common=True
         ),
     ]
+    repeats: Annotated[
+        int,
+        sampling(
+            "How often some texts are predicted again, to know how often the model changes its "
+            "prediction by itself",
+            default=1,
+            check=NOT_NEGATIVE,
+        ),
+    ]
 
 
 class ScoreOptions(TypedDict, total=False):

@@ -51,17 +51,22 @@ class PermutationOptions(TypedDict, total=False):
     ]
 
 
-class RenderingOptions(TypedDict, total=False):
-    """How texts are perturbed, whatever the transformation."""
+class FidelityOptions(TypedDict, total=False):
+    """How words are cut out of a text and written back."""
 
     fidelity: Annotated[
         Literal["natural", "paper", "released"],
         sampling(
             "natural: words with all that is glued to them; paper: as described; released: as the "
             "authors' code does",
-            default="paper",
+            default="natural",
         ),
     ]
+
+
+class RenderingOptions(FidelityOptions, total=False):
+    """How texts are perturbed, whatever the transformation."""
+
     short: Annotated[
         Literal["skip", "use"],
         sampling(
@@ -126,7 +131,21 @@ class CacheOptions(TypedDict, total=False):
     ]
 
 
-class LoadingOptions(LabelOptions, CacheOptions, total=False):
+class PickleOptions(TypedDict, total=False):
+    """Whether a file that can run code may be loaded."""
+
+    allow_pickle: Annotated[
+        bool,
+        model(
+            "Load a joblib or pickle file, which can run any code: only what you trust",
+            default=False,
+            for_model=True,
+            changes_predictions=False,
+        ),
+    ]
+
+
+class LoadingOptions(LabelOptions, CacheOptions, PickleOptions, total=False):
     """How a model is loaded."""
 
     batch_size: Annotated[

@@ -5,6 +5,7 @@ from typing import Annotated, TypedDict
 
 from disorder.requests.groups import (
     AbstentionOptions,
+    FidelityOptions,
     LoadingOptions,
     OnePromptOptions,
     Positive,
@@ -68,6 +69,7 @@ class PilotOptions(TypedDict, total=False):
 class PlanOptions(
     WidthOptions,
     SeedOptions,
+    FidelityOptions,
     PilotOptions,
     ReadingOptions,
     LoadingOptions,

@@ -11,6 +11,7 @@ from disorder.requests.option import changed, command_line
 from disorder.results.conclusion import MAIN
 from disorder.results.run import Omitted, Run
 from disorder.results.writing import place_of
+from disorder.types import CONTROL_OF
 
 SECONDS = ("draw", "assemble", "forward", "cache", "write")
 COUNTS = ("predicted", "saved", "cached", "resumed")
@@ -136,7 +137,8 @@ def _named_scores(entries: Sequence[Omitted]) -> str:
 
 def command(run: Run) -> str:
     """The command that repeats a run: every setting that differs from its default."""
-    settings = {**run.settings, "transformations": run.transformations, "seed": run.seed}
+    named = [spec for spec in run.transformations if not spec.startswith(CONTROL_OF)]
+    settings = {**run.settings, "transformations": named, "seed": run.seed}
     return command_line("audit", run.model, run.data, *changed(AuditOptions, settings))
 
 

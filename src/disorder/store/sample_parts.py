@@ -69,12 +69,12 @@ class SampleParts:
         if not (folder / SAMPLES).is_dir():
             raise BadData(f"{folder} has no samples; they were removed, or it is no run folder")
         # older versions did not say what a part is of; theirs are read but not resumed
-        parts.known |= {
+        parts.written |= {
             name: entry
             for name, entry in parts.kept.known.items()
             if "of" not in entry and _is_part(entry)
         }
-        if parts.kept.known and not parts.known:
+        if parts.kept.known and not parts.written:
             raise BadData(
                 f"{folder}: its samples are of another model, data or settings than run.json says; "
                 "audit it again"
@@ -82,13 +82,18 @@ class SampleParts:
         return parts
 
     @cached_property
-    def known(self) -> dict[str, Entry]:
-        """The finished parts of this run, by name."""
+    def written(self) -> dict[str, Entry]:
+        """All finished parts of this run, by name."""
         return {
             name: entry
             for name, entry in self.kept.known.items()
             if _is_part(entry) and (not self.of or entry.get("of") == self.of)
         }
+
+    @property
+    def known(self) -> dict[str, Entry]:
+        """The finished parts that hold the first prediction for each text, by name."""
+        return {name: entry for name, entry in self.written.items() if not entry.get("repeat")}
 
     def read(self, name: str) -> pa.Table:
         """The samples of a finished part, checked; one line where they cannot be what an audit
@@ -104,7 +109,7 @@ class SampleParts:
 
     def skips(self, name: str) -> dict[str, int]:
         """The examples that a finished part left out, by reason."""
-        return dict(self.known[name]["skips"])
+        return dict(self.written[name]["skips"])
 
     def table(self, names: Iterable[str] | None = None) -> pa.Table:
         """Finished parts as one table, all without `names`; no row stands there twice."""
@@ -151,12 +156,12 @@ class SampleParts:
     @property
     def n_predicted(self) -> int:
         """How many predictions the model made for the parts, in whatever session."""
-        return sum(entry.get("predicted", 0) for entry in self.known.values())
+        return sum(entry.get("predicted", 0) for entry in self.written.values())
 
     @property
     def spent(self) -> dict[str, float]:
         """What all sessions of the run had spent when the last part was written."""
-        entries = [entry.get("spent", {}) for entry in self.known.values()]
+        entries = [entry.get("spent", {}) for entry in self.written.values()]
         names = sorted({name for entry in entries for name in entry})
         return {name: max(entry.get(name, 0.0) for entry in entries) for name in names}
 
@@ -171,9 +176,11 @@ class SampleParts:
         start: int = 0,
         n_examples: int = 0,
         n_predicted: int = 0,
+        repeat: int = 0,
     ) -> None:
         """Add a part: the file first, then its line in the journal, which says what it holds: so
-        many examples from `start` on, under one transformation.
+        many examples from `start` on, under one transformation, predicted for the so manyth time
+        after the first (`repeat`).
 
         `spent` is what the run has spent by then, and `n_predicted` how many predictions the model
         made for this part: a run that is killed cannot say so itself.
@@ -181,6 +188,8 @@ class SampleParts:
         sink = pa.BufferOutputStream()
         pq.write_table(table, sink, compression="zstd")
         more: dict[str, Any] = {"spent": dict(spent)} if spent else {}
+        if repeat:
+            more["repeat"] = repeat
         self.kept.write(
             name,
             sink.getvalue().to_pybytes(),
@@ -193,7 +202,7 @@ class SampleParts:
             predicted=n_predicted,
             **more,
         )
-        self.known[name] = self.kept.known[name]
+        self.written[name] = self.kept.known[name]
 
 
 def _is_part(entry: Entry) -> bool:
@@ -202,7 +211,7 @@ def _is_part(entry: Entry) -> bool:
     is_counted = isinstance(skips, dict) and all(type(n) is int for n in skips.values())
     is_named = PART.fullmatch(entry["part"]) is not None
     is_said = isinstance(entry.get("transformation", ""), str)
-    numbers = [entry.get(name, 0) for name in ("start", "examples", "predicted")]
+    numbers = [entry.get(name, 0) for name in ("start", "examples", "predicted", "repeat")]
     are_numbers = all(type(number) is int and number >= 0 for number in numbers)
     return is_named and is_counted and is_said and are_numbers and _are_amounts(entry)
 

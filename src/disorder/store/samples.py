@@ -66,12 +66,13 @@ def sample_table(
     segments: tuple[str, str] = ("text_a", "text_b"),
     texts: Sequence[Sequence[Texts]] | None = None,
     disorder: Sequence[Mapping[str, Floats]] | None = None,
+    repeat: int = 0,
 ) -> pa.Table:
     """The variants of some examples with their predictions; None stands for original texts.
 
     `segments` are the names of the two texts. `texts` are those of every variant, to be kept where
     they cannot be drawn again from the original text and the seed; `disorder` is that of every
-    variant.
+    variant; `repeat` is how often the texts were predicted before.
     """
     counts = [len(part) for part in predictions]
     found = Predictions.empty(0, max(1, len(labels)))
@@ -86,7 +87,7 @@ def sample_table(
         ids,
         _constant(transformation, sum(counts)),
         pa.array(np.concatenate([np.arange(n) for n in counts]) if counts else [], pa.int32()),
-        pa.array(np.zeros(sum(counts), dtype=np.int32)),
+        pa.array(np.full(sum(counts), repeat, dtype=np.int32)),
         _repeated([_segment(side, segments) for side in sides], counts),
         _lists("a", variants, sides, counts),
         _lists("b", variants, sides, counts),

@@ -36,6 +36,7 @@ DISORDER = (
 Progress = Callable[[str, int, int, str], None]  # stage, done, total, note
 Shots = tuple[tuple[str, str], ...]  # the examples of a prompt, each with its answer
 ORIGINAL = "original"  # stands for the transformation of texts that are not perturbed
+CONTROL_OF = "surface:of="  # before the spec of a transformation: its surface control
 
 
 @dataclass(frozen=True, slots=True)

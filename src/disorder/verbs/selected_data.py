@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from disorder.data import select
+from disorder.data.families import family_numbers
 from disorder.requests.settings import Settings
+from disorder.transformations.words import NATURAL
 from disorder.types import Dataset
 
 
 def selected_data(data: Any, settings: Settings) -> Dataset:
-    """The dataset that a verb works on; in random order where a run may stop early."""
-    return select(
+    """The dataset that a verb works on; where a run may stop early, in random order, in a natural
+    run family by family.
+    """
+    found = select(
         data,
         columns=settings.columns,
         data_dir=settings.data_dir,
@@ -22,3 +27,11 @@ def selected_data(data: Any, settings: Settings) -> Dataset:
         seed=settings.seed,
         is_shuffled=settings.may_stop,
     )
+    if not settings.may_stop or settings.fidelity != NATURAL:
+        return found
+    families = family_numbers(found.examples)
+    turn: dict[int, int] = {}
+    for example in found.examples:
+        turn.setdefault(families[example.id], len(turn))
+    in_turn = sorted(found.examples, key=lambda example: turn[families[example.id]])
+    return replace(found, examples=in_turn)

@@ -10,15 +10,16 @@ import os
 import shutil
 import tempfile
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import pyarrow as pa
 
-from disorder.errors import BadData, DisorderError, option
+from disorder.errors import BadData, DisorderError, DoesNotApply, option
 from disorder.store.samples import no_answers_of, predictions_of, storable
 from disorder.transformations import Transformation
+from disorder.transformations.surface_control import SAME_AS_ORIGINAL
 from disorder.types import (
     ORIGINAL,
     Bools,
@@ -27,6 +28,7 @@ from disorder.types import (
     Ints,
     Outcomes,
     Task,
+    Variants,
     shows_probabilities,
 )
 from disorder.types.predictions import predicted_label
@@ -150,6 +152,23 @@ class TransformationSamples:
         self.used = self.used[:n]
         self.n_failed = self.n_failed[:n]
         self.n_variants = self.n_variants[:n]
+
+    def with_unchanged_controls(
+        self, original: Floats, perturbed: Callable[[Example], Variants]
+    ) -> TransformationSamples:
+        """Samples of surface controls with the prediction for the original text where the two texts
+        are the same, so that nothing was predicted again.
+        """
+        values, used = self.values.copy(), self.used.copy()
+        is_open = np.isnan(values[:, 0, 0]) & ~np.isnan(original[:, 0])
+        for i in np.flatnonzero(is_open).tolist():
+            try:
+                perturbed(self.numbers.examples[i])
+            except DoesNotApply as reason:
+                if str(reason) == SAME_AS_ORIGINAL:
+                    values[i, 0] = original[i]
+                    used[i] = True
+        return replace(self, values=values, used=used)
 
     def outcomes(
         self,

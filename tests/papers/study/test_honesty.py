@@ -21,13 +21,12 @@ from disorder.papers.study import (
     StudyCell,
     StudySettings,
     Workbench,
-    availability,
     preflight,
     study_items,
 )
+from disorder.papers.study.means import Change, best_and_mean
 from disorder.papers.study.part_settings import with_settings
 from disorder.papers.study.pipelines.accuracy_scatter import overlap_words
-from disorder.papers.study.pipelines.seeds import Change, best_and_mean
 from disorder.store.store import Store
 
 Command = Callable[..., tuple[int, str, str]]
@@ -275,8 +274,8 @@ def test_packages_model_and_data_that_are_missing_are_told_together(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.delenv("DISORDER_DATA", raising=False)
-    monkeypatch.setitem(availability.PACKAGES, "nlp", ("no_such_tagger",))
-    monkeypatch.setitem(availability.PACKAGES, "train", ("no_such_trainer",))
+    monkeypatch.setitem(preflight.PACKAGES, "nlp", ("no_such_tagger",))
+    monkeypatch.setitem(preflight.PACKAGES, "train", ("no_such_trainer",))
     with pytest.raises(DisorderError) as told:
         disorder.study("ndsc/table2")
     line = str(told.value)
@@ -358,7 +357,8 @@ def test_a_papers_splitter_that_is_missing_is_said(
 
 def test_an_audit_stands_in_for_an_explanation(tmp_path: Path) -> None:
     run = tmp_path / "run"
-    disorder.audit("builtin", "builtin", with_=["derange"], q=5, limit=60, out=run)
+    given = {"with_": ["derange"], "q": 5, "limit": 60, "fidelity": "paper"}
+    disorder.audit("builtin", "builtin", out=run, **given)
     found = disorder.study("unli/fig8", str(run), q=5)
     with_model = disorder.study("unli/fig8", "builtin", "builtin", q=5, limit=60, fidelity="paper")
     assert found.cell("omega_all").value == with_model.cell("omega_all").value

@@ -80,7 +80,8 @@ def test_it_says_what_the_audit_says(tmp_path: Path) -> None:
 
 
 def test_a_finished_run_stands_for_its_model_and_data(tmp_path: Path) -> None:
-    run = disorder.audit("builtin:bow", "builtin", with_=["derange"], out=tmp_path / "run", **SMALL)
+    given = {"with_": ["derange"], "fidelity": "paper", **SMALL}
+    run = disorder.audit("builtin:bow", "builtin", out=tmp_path / "run", **given)
     found = disorder.study("unli/table2", str(tmp_path / "run"), q=5, out=tmp_path / "study")
     record = run.score("derange", "p_c")
     assert record is not None
@@ -561,6 +562,10 @@ class TestCommand:
         code, out, _ = run("study", "--list")
         assert code == 0
         assert all(name in out for name in study_items())
+        assert out.count("\n") <= len(study_items()) + 2, "one line per item"
+        needs = run("study", "--list", "unli/table2")[1]
+        assert "needs hf:FacebookAI/roberta-large-mnli" in needs
+        assert max(map(len, (out + needs).splitlines())) <= 80
         rows = json.loads(run("study", "--list", "--json")[1])
         assert [row["item"] for row in rows] == list(study_items())
         assert any("MODEL" in reason for row in rows for reason in row["lacking"])

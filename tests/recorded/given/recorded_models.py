@@ -47,6 +47,11 @@ def by_first_word(texts: Sequence[str]) -> list[str]:
     return [next((word for word in words(t) if word in ("good", "bad")), "bad") for t in texts]
 
 
+def chinese(texts: Sequence[str]) -> list[str]:
+    """Good where a word of praise stands anywhere in the text."""
+    return ["good" if any(word in t for word in ("好", "精彩", "可靠")) else "bad" for t in texts]
+
+
 def hashed(pairs: Pairs) -> list[dict[str, float]]:
     """Scores of labels: half from the bag of words, half from the texts as written."""
     found = []

@@ -102,8 +102,8 @@ class TestSameBytes:
             made.append(files_of(folder))
         assert made[0] == made[1] == made[2]
         assert (
-            len(made[0]) == 1 + 1 + 6
-        )  # the scores, the original texts, the six transformations of the suite
+            len(made[0]) == 1 + 1 + 6 + 6 + 2
+        )  # scores, original texts, the transformations of the suite and their controls, repeats
 
     def test_the_same_for_a_scikit_learn_classifier(self, jsonl: Write, tmp_path: Path) -> None:
         model, made = classifier(SINGLE), []
@@ -265,12 +265,13 @@ class TestRunFolder:
         assert raw["status"] == "done"
         assert (raw["model"], raw["data"], raw["seed"]) == ("uniform", str(path), 5)
         assert raw["settings"]["q"] == 4
-        assert raw["transformations"] == ["derange", "sort"]
+        both = ["surface:of=derange", "derange", "surface:of=sort", "sort"]
+        assert raw["transformations"] == both
         assert {"disorder", "numpy", "python"} <= set(raw["versions"])
         assert raw["hashes"] == {"data": read_data(str(path)).fingerprint, "model": "uniform:0"}
         assert "git" in raw
         assert raw["skips"]["data"] == {"no gold label": 1}
-        assert raw["n_predictions"] == 12 + 12 * 4 + 12
+        assert raw["n_predictions"] == 12 + 12 * 4 + 12 + 2 * 12 + 2 * 12  # controls, repeats
         assert all(
             set(r) == {"transformation", "metric", "group", "value", "low", "high", "n", "skipped"}
             for r in raw["scores"]
@@ -292,13 +293,14 @@ class TestRunFolder:
         self, jsonl: Write, tmp_path: Path
     ) -> None:
         path, spec = str(jsonl(pairs(5))), "derange"
-        audit("uniform", path, q=3, with_=[spec, "reverse"], out=tmp_path / "run")
+        given = {"q": 3, "with_": [spec, "reverse"], "out": tmp_path / "run"}
+        audit("uniform", path, fidelity="paper", **given)
         samples = pq.read_table(
             tmp_path / "run" / "samples" / "01-derange-00000.parquet"
         ).to_pylist()
         assert set(samples[0]) == SAMPLES
         assert len(samples) == 15
-        records = list(perturb(path, with_=spec, q=3))
+        records = list(perturb(path, with_=spec, q=3, fidelity="paper"))
         model = Uniform(NLI.labels, "", 0)
         for row, record in zip(
             samples, sorted(records, key=lambda r: (r["id"], r["variant"])), strict=True
@@ -322,12 +324,13 @@ class TestRunFolder:
 
     def test_texts_can_be_rebuilt_from_a_run(self, jsonl: Write, tmp_path: Path) -> None:
         path = str(jsonl(pairs(3)))
-        audit("uniform", path, q=2, with_=["derange"], out=tmp_path / "run")
+        audit("uniform", path, q=2, with_=["derange"], out=tmp_path / "run", fidelity="paper")
         texts = {
             row["id"]: row["text_b"]
             for row in pq.read_table(tmp_path / "run" / "examples.parquet").to_pylist()
         }
-        wanted = {(r["id"], r["variant"]): r["text_b"] for r in perturb(path, with_="derange", q=2)}
+        made = perturb(path, with_="derange", q=2, fidelity="paper")
+        wanted = {(r["id"], r["variant"]): r["text_b"] for r in made}
         for row in pq.read_table(
             tmp_path / "run" / "samples" / "01-derange-00000.parquet"
         ).to_pylist():
@@ -454,7 +457,7 @@ class TestMistakes:
         assert skipped.skips["derange"] == {"9 distinct variants exist, 20 asked for": 1}
         assert skipped["derange", "accuracy"].n == 1
         assert used["derange", "accuracy"].n == 2
-        assert used.n_predictions == 2 + 9 + 20
+        assert used.n_predictions == 2 + 9 + 20 + 2 + 2  # the last are repeats
 
     def test_a_dataset_made_in_python(self) -> None:
         examples = [
@@ -486,7 +489,7 @@ class TestReview:
             fidelity="released",
             out=tmp_path / "a",
         )
-        audit("uniform", path, q=3, with_=["derange"], out=tmp_path / "b")
+        audit("uniform", path, q=3, with_=["derange"], fidelity="paper", out=tmp_path / "b")
         name = "samples/01-derange-00000.parquet"
         assert pq.read_table(tmp_path / "a" / name).equals(pq.read_table(tmp_path / "b" / name))
 
@@ -502,7 +505,7 @@ class TestReview:
             row | {"label": "neutral" if i else "entailment"} for i, row in enumerate(pairs(60))
         ]
         run = audit("always:neutral", str(jsonl(rows)), q=3, task="mnli", with_=["derange"])
-        assert run.verdict.startswith("Undecided: balanced accuracy 0.50")
+        assert run.verdict.startswith("Undecided: accuracy 0.98")
 
     def test_stopping_early_watches_the_score_that_is_reported(self) -> None:
         for fidelity in ("paper", "released"):

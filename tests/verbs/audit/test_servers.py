@@ -90,7 +90,8 @@ def test_equal_texts_are_asked_once(server: FakeServer) -> None:
         }
         for i in range(9)
     ]
-    settings = SETTINGS | {"base_url": server.url, "limit": None, "with_": "reverse"}
+    given = {"limit": None, "with_": "reverse", "repeats": 0}
+    settings = SETTINGS | {"base_url": server.url} | given
     disorder.audit("openai:fake", rows, **settings)
     counts = Counter(json.dumps(body) for _, body in server.questions[-2:])
     assert set(counts.values()) == {1}
@@ -133,7 +134,7 @@ def refusing(text: str) -> dict[str, Any]:
 @pytest.mark.parametrize("no_answer", ["skip", "abstain"])
 def test_refusals_are_counted_or_abstentions(no_answer: str) -> None:
     with FakeServer(offers=(), reply=refusing) as server:
-        run = audit(server, no_answer=no_answer)
+        run = audit(server, no_answer=no_answer, fidelity="paper")
     refused = run.no_answers.get("original", {}).get("the model refused", 0)
     if no_answer == "skip":
         assert 0 < refused < 60
@@ -155,7 +156,7 @@ def test_a_model_that_never_answers_is_one_line(run: Command) -> None:
         )
     assert code == 2
     assert err.count("\n") == 1
-    assert "no label in the reply (10)" in err
+    assert "gave none of the labels to 10 original texts" in err
 
 
 def test_a_folder_where_nothing_was_predicted_can_be_used_again(tmp_path: Path) -> None:
@@ -173,7 +174,8 @@ def test_a_server_that_dies_says_how_to_resume_and_is_paid_once(
 ) -> None:
     whole = Reader(examples)
     dead = Fault(status=500)
-    options = ("--with", "derange", "--q", 4, "--limit", 40, "--short", "use", "--max-retries", 0)
+    options = ("--with", "derange", "--q", 4, "--limit", 40, "--short", "use")
+    options += ("--max-retries", 0, "--repeats", 0)  # texts that are predicted again on purpose
     with FakeServer(brain=whole) as server:
         # connections are few, so that few questions are under way when it dies
         server.faults = lambda number, path: dead if number > 90 else None
@@ -286,7 +288,6 @@ def test_several_prompts_share_a_budget_and_are_resumed_together(
     second = disorder.read_run(out / "prompts" / "2-paraphrase")
     assert run.spent["questions"] + second.spent["questions"] <= 100
     assert min(run.n_examples, second.n_examples) >= 10
-    assert run.n_examples != second.n_examples
     assert run.prompt_spread
     assert all(len(row["values"]) == 2 for row in run.prompt_spread)
     n = len(server.questions)
@@ -349,7 +350,8 @@ def test_a_gate_is_decided_live(
     assert stored["gate"]["passed"] is (code == 0)
     assert n_questions < 4200 * 4 / 4
     assert stored["skips"]["data"]["not predicted (--fail-if)"] > 2000
-    [record] = [r for r in stored["scores"] if r["metric"] == "skill_kept" and r["group"] == "all"]
+    wanted = {"transformation": "derange", "metric": "skill_kept", "group": "all"}
+    [record] = [r for r in stored["scores"] if wanted.items() <= r.items()]
     assert (record["low"] > 0.5) if code else (record["high"] < 0.5)
 
 

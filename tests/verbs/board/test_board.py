@@ -72,7 +72,8 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("runs")
     for name in ("builtin", "builtin:bow", "uniform"):
         out = folder / name.replace(":", "-")
-        disorder.audit(name, "builtin", with_="derange", q=5, limit=80, out=out)
+        given = {"with_": "derange", "q": 5, "limit": 80, "fidelity": "paper"}
+        disorder.audit(name, "builtin", out=out, **given)
     return folder
 
 

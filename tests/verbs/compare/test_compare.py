@@ -40,6 +40,7 @@ ASKED: dict[str, Any] = {
     "limit": 60,
     "q": 8,
     "with_": ("derange", "reverse"),
+    "fidelity": "paper",
     "cache": "off",
 }
 KEYS = [

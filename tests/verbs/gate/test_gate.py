@@ -609,7 +609,7 @@ def test_a_rule_that_cannot_be_decided_is_told_before_the_first_prediction(
 def test_a_live_rule_may_spell_a_transformation_as_a_user_does() -> None:
     names = ScoreNames({"original": ["accuracy"], "shuffle_ngrams": ["agreement"]}, ["all"])
     data = Dataset("d", Task("t", ("x", "y")), [], {}, "")
-    live = LiveGate.of(["shuffle_ngrams:n=1:agreement < 0.01"], names, data)
+    live = LiveGate.of(["shuffle_ngrams:n=1:agreement < 0.01"], names, data, None)
     assert [rule.spec for rule in live.rules] == ["shuffle_ngrams"]
 
 

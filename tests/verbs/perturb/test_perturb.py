@@ -36,8 +36,8 @@ def test_it_is_a_public_function_with_documented_keywords() -> None:
 
 
 def test_one_transformation_or_a_list_of_them() -> None:
-    one = list(perturb(ROWS, with_="reverse"))
-    two = list(perturb(ROWS, with_=["reverse", "sort"]))
+    one = list(perturb(ROWS, with_="reverse", fidelity="paper"))
+    two = list(perturb(ROWS, with_=["reverse", "sort"], fidelity="paper"))
     assert [list(record) for record in one] == [KEYS, KEYS]
     assert one[0]["text_b"] == "eight seven six five."
     assert one[0]["positions_b"] == [3, 2, 1, 0, 4]
@@ -60,7 +60,7 @@ def test_every_form_of_data_gives_the_same_texts(tmp_path: Path, form: str) -> N
 
 
 def test_counts_are_filled_while_iterating_and_begin_again_with_every_iteration() -> None:
-    texts = perturb(ROWS, with_="derange", q=2)
+    texts = perturb(ROWS, with_="derange", q=2, fidelity="paper")
     assert (texts.written, texts.skips) == ({}, {})
     records = iter(texts)
     next(records)
@@ -74,7 +74,7 @@ def test_counts_are_filled_while_iterating_and_begin_again_with_every_iteration(
 
 
 def test_removed_words_are_counted_per_text() -> None:
-    texts = perturb(ROWS, with_="drop_text:side=b")
+    texts = perturb(ROWS, with_="drop_text:side=b", fidelity="paper")
     assert len(list(texts)) == 2
     assert texts.removed == {"drop_text:side=b": {"a": 0, "b": 7}}
 

@@ -29,9 +29,12 @@ MOST_CONTROLLED = 0.5  # share of the examples that must have a control for one 
 
 @dataclass(frozen=True, eq=False)
 class NaturalOutcomes:
-    """The outcomes of a natural audit, as skill sees them."""
+    """The outcomes of a natural audit, as skill sees them; `fixed` are the labels that count where
+    that was settled before all examples were predicted.
+    """
 
     outcomes: Outcomes
+    fixed: Ints | None = None
 
     @cached_property
     def gold(self) -> Ints:
@@ -47,7 +50,7 @@ class NaturalOutcomes:
     @cached_property
     def counted(self) -> Ints:
         """The labels that count."""
-        return labels_that_count(self.gold, self.family)
+        return labels_that_count(self.gold, self.family) if self.fixed is None else self.fixed
 
     @cached_property
     def n_failed(self) -> Ints:

@@ -13,8 +13,8 @@ from disorder.errors import NothingToMeasure
 from disorder.metrics.statistics.intervals import share
 from disorder.types import Ints, Score
 
-SHARE_REPEATED = 0.02  # of all texts
-FEWEST_REPEATED = 30
+SHARE_REPEATED = 0.01  # of the originals, and as many variants
+FEWEST_REPEATED = 15
 
 
 def repeated_texts(n_texts: int, rng: Generator) -> Ints:

@@ -16,6 +16,7 @@ from disorder.types import Floats, Texts
 N_PROBED = 20
 FEWEST_WORDS = 100  # of a text; no model is known to read less
 PARTS = 3
+N_TEXTS = PARTS * N_PROBED  # that are predicted at most
 
 Predict = Callable[[Sequence[Texts]], Floats]
 

@@ -20,10 +20,11 @@ from disorder.errors import BadSetting, DoesNotApply, UnknownName
 from disorder.randomness import generator
 from disorder.registry import SplitterPart, TaggerPart, TransformationPart, part, parts
 from disorder.specs import format_part, parse_part, spec_name, split_chain
-from disorder.transformations.applying.transformation import CONTROL_OF, Transformation
+from disorder.transformations.applying.transformation import Transformation
 from disorder.transformations.positions.orders import unchanged
 from disorder.transformations.words import NATURAL, PIECES, PUNKT, UNITS
 from disorder.types import (
+    CONTROL_OF,
     Context,
     Fidelity,
     Pair,

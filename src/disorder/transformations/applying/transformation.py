@@ -37,6 +37,7 @@ from disorder.transformations.words import (
 )
 from disorder.transformations.words.punkt import LANGUAGES
 from disorder.types import (
+    CONTROL_OF,
     Context,
     Example,
     Floats,
@@ -53,7 +54,6 @@ if TYPE_CHECKING:
 
 PROBE = ("one two three four five six.", "seven eight nine ten eleven twelve.")
 OF_MODEL = (PIECES, TOKENS)
-CONTROL_OF = "surface:of="  # before the spec of a transformation
 
 
 @dataclass(frozen=True)

@@ -16,10 +16,8 @@ import numpy as np
 
 from disorder.engines import Engine
 from disorder.errors import DisorderError, ModelStopped
-from disorder.metrics.statistics.noise_floor import noise_floor, repeated_texts
-from disorder.models.inputs.truncation import reads_beginning_only
+from disorder.metrics.statistics.planned_looks import planned_looks
 from disorder.models.prompting import findings
-from disorder.randomness import generator
 from disorder.requests.settings import Settings
 from disorder.results.conclusion import verdict
 from disorder.results.run import EarlyStop, Record, Run
@@ -30,6 +28,7 @@ from disorder.transformations import Transformation
 from disorder.transformations.words import NATURAL
 from disorder.types import ORIGINAL, Dataset, Floats, Progress
 from disorder.types.predictions import predicted_label
+from disorder.verbs.audit.behaviour import BehaviourProbe
 from disorder.verbs.audit.block import BlockPredictor
 from disorder.verbs.audit.budget import Budget
 from disorder.verbs.audit.conclusions import (
@@ -41,7 +40,6 @@ from disorder.verbs.audit.conclusions import (
 )
 from disorder.verbs.audit.division import stages_of
 from disorder.verbs.audit.measuring import NOT_REACHED, Measured, Measuring, Originals
-from disorder.verbs.audit.order_kinds import ModelBehaviour
 from disorder.verbs.audit.relative_gain import gains
 from disorder.verbs.audit.sampling import BlockSource, Sampling, sample
 from disorder.verbs.audit.verdicts import prompt_verdict, rank_verdict
@@ -122,7 +120,10 @@ def _growing(audit: Audit, source: BlockSource, folder: Path) -> Iterator[Run]:
     if is_in_portions:
         write_examples(folder, dataset.examples)
     measuring = _measuring(audit, dataset)
-    has_noise = audit.settings.fidelity == NATURAL and not dataset.task.is_regression
+    is_probed = audit.families is not None and bool(dataset.task.labels)
+    is_probed = is_probed and not audit.facts.is_curtailed
+    probe = BehaviourProbe(source, dataset, audit.settings)
+    stages = {stage.spec: stage for stage in stages_of(audit.plan, audit.settings.q)}
     reached = _reached(audit.run, dataset)
     has_probabilities = bool(reached.prompt.get("gives_probabilities", False))
     sampled: list[TransformationSamples] = []
@@ -133,8 +134,9 @@ def _growing(audit: Audit, source: BlockSource, folder: Path) -> Iterator[Run]:
     for samples in stream:
         if samples.transformation is None:
             originals = Originals(samples.values[:, 0].copy())
-            if has_noise:
-                measuring = replace(measuring, behaviour=_behaviour(audit, dataset, originals))
+        elif is_probed:
+            behaviour = probe.under(samples, originals.values, stages)
+            measuring = replace(measuring, behaviour=behaviour)
         stops = [stop for watcher in audit.watch for stop in watcher.stops(len(dataset.examples))]
         if samples.has_probabilities and not has_probabilities:
             # the model was certain of all texts so far: those are measured again
@@ -153,12 +155,15 @@ def _growing(audit: Audit, source: BlockSource, folder: Path) -> Iterator[Run]:
         sampled.append(samples)
         run = _assembled(reached, measured, stops, has_probabilities=has_probabilities)
         yield run
-    run = run.model_copy(update={"notes": [*run.notes, *_notes(audit.watch, dataset)]})
+    notes = [*run.notes, *_notes(audit.watch, dataset), *probe.notes]
+    run = run.model_copy(update={"notes": notes})
     _check_measured(run, measured, audit.requested)
     yield _concluded(run, audit, dataset, originals, measured)
 
 
 def _sampling(audit: Audit, source: BlockSource) -> Sampling:
+    n = len(audit.dataset.examples)
+    is_watched = audit.families is not None and audit.settings.may_stop
     return Sampling(
         audit.dataset,
         stages_of(audit.plan, audit.settings.q),
@@ -167,6 +172,7 @@ def _sampling(audit: Audit, source: BlockSource) -> Sampling:
         audit.progress,
         audit.watch,
         audit.settings.is_in_portions,
+        [look.n_examples for look in planned_looks(n)] if is_watched else (),
     )
 
 
@@ -180,29 +186,6 @@ def _measuring(audit: Audit, dataset: Dataset) -> Measuring:
         perturbed=audit.predictor.perturbed,
         model_labels=audit.predictor.model.predictor.labels,
         language_caveats=audit.run.language_caveats,
-    )
-
-
-def _behaviour(audit: Audit, dataset: Dataset, originals: Originals) -> ModelBehaviour:
-    """What the model does whatever is perturbed, found by predicting some texts past the cache:
-    whether it reads long ones to the end, and how often it changes its prediction by itself.
-    """
-    model = replace(audit.predictor.model, cache=None)
-    examples = dataset.examples
-    texts = [example.texts for example in examples]
-    gold = [example.label for example in examples]
-    answered = np.flatnonzero(originals.answered)
-    rng = generator(audit.settings.seed, "repeats")
-    again = answered[repeated_texts(len(answered), rng)]
-    predictor = replace(audit.predictor, load=lambda: model)
-    found = predicted_label(
-        predictor.predict_examples([examples[i] for i in again.tolist()]).values
-    )
-    is_probed = not dataset.task.has_own_chance
-    return ModelBehaviour(
-        is_probed
-        and reads_beginning_only(lambda given: model.predict_texts(given).values, texts, gold),
-        noise_floor(originals.labels[again], found),
     )
 
 

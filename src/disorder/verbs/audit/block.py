@@ -35,6 +35,7 @@ from disorder.verbs.audit.division import Block
 from disorder.verbs.context import RunContext
 
 ROUNDS = (1, 1, 1, 1, 2, 2, 4, 4, 8)  # variants predicted in a round; the last size is repeated
+FIRST = np.zeros(1, dtype=np.int64)  # of the variants of an example
 PROMPT = "prompt"  # the key of draws that all examples share
 MODEL_COSTS = ("assemble", "forward", "cache")  # what a model counts by itself, in seconds
 
@@ -128,7 +129,7 @@ class BlockPredictor:
     def _originals(self, block: Block, costs: Costs) -> pa.Table:
         """The predictions for the original texts."""
         examples = block.examples
-        predictions = self.predict_examples(examples)
+        predictions = self.predict_examples(examples, self._model_of(block))
         with _timing(costs, "write"):
             return sample_table(
                 ORIGINAL,
@@ -136,19 +137,31 @@ class BlockPredictor:
                 examples,
                 [None] * len(examples),
                 predictions.split([1] * len(examples)),
+                repeat=block.repeat,
             )
 
-    def predict_examples(self, examples: Sequence[Example]) -> Predictions:
+    def _model_of(self, block: Block) -> LoadedModel:
+        """The model, or one that does not know the predictions it made before."""
+        return replace(self.model, repeat=block.repeat) if block.repeat else self.model
+
+    def predict_examples(
+        self, examples: Sequence[Example], model: LoadedModel | None = None
+    ) -> Predictions:
         """The predictions for the original texts of some examples."""
+        model = model or self.model
         choices = [example.choice for example in examples if example.choice is not None]
         if choices:
-            return self.model.predict_choices(choices)
-        return self.model.predict_texts([example.texts for example in examples])
+            return model.predict_choices(choices)
+        return model.predict_texts([example.texts for example in examples])
 
     def _perturbations(self, block: Block, costs: Costs) -> tuple[pa.Table, Counter[str]]:
         """The predictions for the perturbed texts, and which examples were left out."""
         perturbed = self._perturb(block, costs)
-        predictions = self._predict(perturbed, costs)
+        if block.repeat:
+            perturbed.variants = [some_variants(each, FIRST) for each in perturbed.variants]
+            predictions = self._predict_all(perturbed.variants, self._model_of(block))
+        else:
+            predictions = self._predict(perturbed, costs)
         with _timing(costs, "write"):
             table = sample_table(
                 block.transformation,
@@ -159,6 +172,7 @@ class BlockPredictor:
                 segments=self._segments,
                 texts=self._kept_texts(block.transformation, perturbed.variants),
                 disorder=[variant_disorder(variants) for variants in perturbed.variants],
+                repeat=block.repeat,
             )
         return table, perturbed.skips
 
@@ -235,14 +249,16 @@ class BlockPredictor:
         if not variants:
             return []
         if not self.decided_at or all(len(each) == 1 for each in variants):
-            return self._predict_all(variants)
+            return self._predict_all(variants, self.model)
         gold = [self.task.labels.index(example.label) for example in perturbed.examples]
         predictions = self._predict_in_rounds(variants, np.array(gold))
         costs["saved"] += sum(map(len, variants)) - sum(map(len, predictions))
         return predictions
 
-    def _predict_all(self, variants: Sequence[Variants]) -> list[Predictions]:
-        found = self.model.predict_variants(variants).split([len(each) for each in variants])
+    def _predict_all(self, variants: Sequence[Variants], model: LoadedModel) -> list[Predictions]:
+        if not variants:
+            return []
+        found = model.predict_variants(variants).split([len(each) for each in variants])
         return [_by_content(each, own) for each, own in zip(variants, found, strict=True)]
 
     def _predict_in_rounds(self, variants: Sequence[Variants], gold: Ints) -> list[Predictions]:
@@ -263,7 +279,7 @@ class BlockPredictor:
             chosen = [
                 some_variants(variants[i], np.arange(predicted[i], ends[i])) for i in undecided
             ]
-            for i, found in zip(undecided, self._predict_all(chosen), strict=True):
+            for i, found in zip(undecided, self._predict_all(chosen, self.model), strict=True):
                 predictions[i].append(found)
                 predicted[i] += len(found)
                 accepted[i] += int((predicted_label(found.values) == gold[i]).sum())

@@ -5,7 +5,7 @@ blocks of examples in each, whose samples go to a part of their own.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from disorder.transformations import Transformation
 from disorder.types import ORIGINAL, Example
@@ -20,13 +20,14 @@ SERVER_BLOCK = 512  # texts in a block that a server predicts, where every predi
 @dataclass(frozen=True)
 class Block:
     """Some examples under one transformation, the number of the first of them, and the part that
-    their samples go to.
+    their samples go to; `repeat` is how often the texts were predicted before.
     """
 
     part: str
     transformation: str
     examples: Sequence[Example]
     start: int = 0
+    repeat: int = 0
 
 
 @dataclass(frozen=True)
@@ -48,17 +49,32 @@ class Stage:
         part = f"{self.number:02d}-{name}-{index:05d}.parquet"
         return Block(part, self.spec, examples, start)
 
+    def again(self, examples: Sequence[Example], repeat: int) -> Block:
+        """Some examples whose texts are predicted again, of several variants the first."""
+        block = self.block(examples, 0, repeat)
+        part = block.part.replace(".parquet", "-again.parquet")
+        return replace(block, part=part, repeat=repeat)
+
     def blocks(
-        self, examples: Sequence[Example], *, size: int, is_curtailed: bool
+        self,
+        examples: Sequence[Example],
+        *,
+        size: int,
+        is_curtailed: bool,
+        ends: Sequence[int] = (),
     ) -> Iterator[Block]:
-        """The examples of the stage in blocks of `size` texts."""
+        """The examples of the stage in blocks of `size` texts; one ends after each number of
+        examples in `ends`, where somebody looks.
+        """
         n_examples = max(1, size // self.count)
         if is_curtailed and self.count > 1:
             n_examples = CURTAILED_BLOCK
-        start = 0
-        for index, chosen in enumerate(in_blocks(examples, n_examples, self.count)):
-            yield self.block(chosen, start, index)
-            start += len(chosen)
+        start = index = 0
+        for end in sorted({*ends, len(examples)}):
+            for chosen in in_blocks(examples[start:end], n_examples, self.count):
+                yield self.block(chosen, start, index)
+                start += len(chosen)
+                index += 1
 
 
 def stages_of(plan: Sequence[Transformation], q: int) -> list[Stage]:

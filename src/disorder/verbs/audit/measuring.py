@@ -7,25 +7,26 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
 
-from disorder.errors import DisorderError, DoesNotApply
+from disorder.errors import DisorderError
 from disorder.metrics import references, step_counts
 from disorder.requests.settings import Settings
 from disorder.results.conclusion import Caveat, Conclusion
 from disorder.results.run import EarlyStop, Omitted, Record
 from disorder.tasks.pair import SAME_WORDS
 from disorder.transformations import Transformation
-from disorder.transformations.applying.transformation import CONTROL_OF
 from disorder.transformations.surface_control import SAME_AS_ORIGINAL
-from disorder.types import Bools, Dataset, Example, Floats, Ints, Outcomes, Variants
-from disorder.types.predictions import predicted_label
+from disorder.transformations.words import NATURAL
+from disorder.types import CONTROL_OF, Bools, Dataset, Example, Floats, Ints, Outcomes, Variants
+from disorder.types.predictions import ABSTAINED, predicted_label
+from disorder.verbs.audit.behaviour import ModelBehaviour
 from disorder.verbs.audit.conclusions import concluded
 from disorder.verbs.audit.describing import answers, figures, noteworthy
-from disorder.verbs.audit.order_kinds import ModelBehaviour, RunFacts
+from disorder.verbs.audit.order_kinds import RunFacts
 from disorder.verbs.audit.planning import score_points
 from disorder.verbs.audit.relative_gain import controls
 from disorder.verbs.audit.watching import FAIL_IF, not_predicted
@@ -108,10 +109,16 @@ class Measuring:
         if is_original and not samples.used.any():
             reasons = ", ".join(f"{why} ({n:,})" for why, n in samples.failures.items())
             raise DisorderError(f"the model answered no original text: {reasons}")
+        if is_original and self._never_labels(samples):
+            raise DisorderError(
+                f"the model gave none of the labels to {len(samples):,} original texts: look at "
+                "what it replies, and at how it is asked (--prompt, --labels)"
+            )
         skips = {} if is_original else _skips(samples, originals)
         is_control = samples.transformation is not None and samples.transformation.is_control
         if is_control:
-            samples = self._control(samples, originals)
+            perturbed = partial(self.perturbed, samples.spec)
+            samples = samples.with_unchanged_controls(originals.values, perturbed)
             skips.pop(SAME_AS_ORIGINAL, None)
         chosen = np.flatnonzero(samples.used & originals.answered)
         found = Measured(samples.spec, skips=skips, failures=_sorted(samples.failures))
@@ -142,6 +149,12 @@ class Measuring:
             found = replace(found, acceptance=acceptance)
         return found
 
+    def _never_labels(self, samples: TransformationSamples) -> bool:
+        """Whether a model that is not made to abstain declined every text."""
+        if not self.facts.task.labels or ABSTAINED in self.model_labels:
+            return False
+        return bool((predicted_label(samples.values[samples.used, 0]) < 0).all())
+
     def _with_places(self, spec: str, outcomes: Outcomes, chosen: Ints) -> Outcomes:
         """The outcomes with where the chosen option stood in each variant, −1 where none was
         chosen, and a number for each order of the options.
@@ -156,22 +169,6 @@ class Measuring:
             where = (orders == labels[:, None]).argmax(axis=1)
             places[row, : len(orders)] = np.where(is_chosen, where, -1)
         return replace(outcomes, place=places, order=order)
-
-    def _control(
-        self, samples: TransformationSamples, originals: Originals
-    ) -> TransformationSamples:
-        """The samples of a surface control, with the prediction for the original text where the two
-        texts are the same and nothing was predicted again.
-        """
-        values, used = samples.values.copy(), samples.used.copy()
-        for i in np.flatnonzero(np.isnan(values[:, 0, 0]) & originals.answered).tolist():
-            try:
-                self.perturbed(samples.spec, self.dataset.examples[i])
-            except DoesNotApply as reason:
-                if str(reason) == SAME_AS_ORIGINAL:
-                    values[i, 0] = originals.values[i]
-                    used[i] = True
-        return replace(samples, values=values, used=used)
 
     def _scored(
         self,
@@ -256,7 +253,9 @@ class Measuring:
     def caveats_of_the_run(self, stops: Sequence[EarlyStop]) -> list[Caveat]:
         """Caveats that hold for every group under a transformation that stopped so."""
         found = [Caveat(kind="language", text=text) for text in self.language_caveats]
-        if stops or NOT_REACHED in self.dataset.skipped:
+        n = len(self.dataset.examples)
+        is_early = any(stop.n_examples < n or self.facts.fidelity != NATURAL for stop in stops)
+        if is_early or NOT_REACHED in self.dataset.skipped:
             found.append(Caveat(kind="stopped_early", text=STOPPED_EARLY))
         return found
 

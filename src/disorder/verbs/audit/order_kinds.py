@@ -6,7 +6,7 @@ Runs that follow a paper are concluded by concluding.py, as they always were.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -25,8 +25,9 @@ from disorder.metrics.statistics.own_chance import skill_of
 from disorder.metrics.statistics.three_ratios import ThreeRatios
 from disorder.results.conclusion import Caveat, Conclusion
 from disorder.results.run import DIGITS
-from disorder.types import Outcomes, Score
+from disorder.types import Outcomes
 from disorder.types.predictions import ABSTAINED
+from disorder.verbs.audit.behaviour import ModelBehaviour
 
 MOST = 1_000.0  # times as many examples: more is no help to name
 STEPS = 12  # of a bisection
@@ -34,19 +35,11 @@ OPEN = ("undecided",)
 
 
 @dataclass(frozen=True)
-class ModelBehaviour:
-    """What a model does whatever is perturbed."""
-
-    reads_beginning_only: bool = False
-    noise: Score | None = None  # share of the same texts that get another label
-
-
-@dataclass(frozen=True)
 class RunFacts:
     """What is known of the run, whatever the group of examples."""
 
     moved: Sequence[str] = ()  # the texts that moved, where another did not
-    behaviour: ModelBehaviour = ModelBehaviour()
+    behaviour: ModelBehaviour = field(default_factory=ModelBehaviour)
 
 
 def conclude_on_order(

@@ -63,6 +63,7 @@ def with_controls(plan: Sequence[Transformation], settings: Settings) -> list[Tr
     """The transformations, each that moves the words of a text after its surface control, where an
     audit is natural and measures labels.
     """
+    plan = [each for each in plan if not each.is_control]
     is_controlled = settings.fidelity == NATURAL and settings.break_ == "text"
     if not is_controlled or settings.curtail or RANK in settings.score:
         return list(plan)

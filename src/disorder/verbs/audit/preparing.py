@@ -4,7 +4,7 @@ before anything is predicted.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
 from functools import partial
 from pathlib import Path
@@ -69,7 +69,8 @@ def prepared(
     if RANK in requested:
         dataset = replace(dataset, task=likelihood_task(dataset.task, requested, chosen))
     _check_task(dataset, chosen, rule)
-    watch = _watchers(plan, dataset, chosen, requested, rule)
+    families = family_numbers(dataset.examples) if chosen.fidelity == NATURAL else None
+    watch = _watchers(plan, dataset, chosen, requested, rule, families)
     decided_at = limits(requested, dataset.task, chosen.fidelity) if chosen.curtail else []
     prompt = bound_prompt(model, dataset, chosen)
     if chosen.break_ == "options":
@@ -108,7 +109,7 @@ def prepared(
         watch=[*watch, budget],
         is_resumed=before is not None,
         resume_with=turn.resume_with,
-        families=family_numbers(dataset.examples) if chosen.fidelity == NATURAL else None,
+        families=families,
     )
 
 
@@ -140,6 +141,7 @@ def _watchers(
     chosen: Settings,
     requested: Sequence[str],
     rule: StopRule | None,
+    families: Mapping[str, int] | None,
 ) -> list[Watcher]:
     """What may end prediction early; a rule that cannot be decided is an error now, not at the
     end.
@@ -147,7 +149,7 @@ def _watchers(
     found: list[Watcher] = [] if rule is None else [StopWhen(rule)]
     if chosen.fail_if:
         names = score_names(plan, dataset, chosen, requested)
-        found.append(LiveGate.of(chosen.fail_if, names, dataset))
+        found.append(LiveGate.of(chosen.fail_if, names, dataset, families))
     return found
 
 

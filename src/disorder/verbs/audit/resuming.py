@@ -31,7 +31,8 @@ def check_version(folder: Path) -> None:
     texts in other ways, and a run must not be of two kinds.
     """
     entries = journal_entries(folder / SAMPLES / JOURNAL)
-    if any({"predicted", "transformation"} - set(entry) for entry in entries):
+    parts = [set(entry) for entry in entries if entry["part"].endswith(".parquet")]
+    if any({"predicted", "transformation"} - names for names in parts):
         raise DisorderError(
             f"{folder} was begun by an earlier version of disorder and cannot be resumed; start it "
             f"again with another {option('out')}"

@@ -43,7 +43,7 @@ class BlockSource:
         """Each block with its result; engines may finish them in another order. `count` is how many
         variants an example has at most.
         """
-        missing = [block for block in blocks if block.part not in self.parts.known]
+        missing = [block for block in blocks if block.part not in self.parts.written]
         results = self.engine(missing)
         by_part = {block.part: block for block in missing}
         early: dict[str, BlockResult] = {}
@@ -94,6 +94,7 @@ class BlockSource:
             start=block.start,
             n_examples=len(block.examples),
             n_predicted=int(result.counts.get("predicted", 0)),
+            repeat=block.repeat,
         )
         self.costs["write"] += time.perf_counter() - began
 
@@ -117,6 +118,7 @@ class Sampling:
     progress: Progress
     watch: Sequence[Watcher] = ()
     is_in_portions: bool = False
+    looks: Sequence[int] = ()  # examples after which watchers want to look
 
     @property
     def size(self) -> int:
@@ -161,7 +163,9 @@ def _blocks(sampling: Sampling, stage: Stage, samples: TransformationSamples) ->
     source = sampling.source
     examples = sampling.dataset.examples
     is_curtailed = sampling.facts.is_curtailed
-    blocks = list(stage.blocks(examples, size=sampling.size, is_curtailed=is_curtailed))
+    blocks = list(
+        stage.blocks(examples, size=sampling.size, is_curtailed=is_curtailed, ends=sampling.looks)
+    )
     for block, result in source.in_order(blocks, stage.count):
         places = samples.add(result.table, result.skips, len(block.examples))
         accuracy = "" if stage.transformation is None else samples.running_accuracy
@@ -239,7 +243,8 @@ def _next(sampling: Sampling, n_done: int, per_example: int) -> tuple[int, str]:
     costs = sampling.source.costs
     rooms = [watcher.room(costs) for watcher in sampling.watch]
     room, why = min(rooms, default=(math.inf, ""))
-    left = len(sampling.dataset.examples) - n_done
+    ends = [*sampling.looks, len(sampling.dataset.examples)]
+    left = next(end for end in ends if end > n_done) - n_done
     # the first of a session is small: a server is probed, which costs questions, too
     is_first = not n_done or (sampling.source.budget.is_limited and not costs.get("predicted"))
     size = 1 if is_first else max(1, sampling.size // per_example)

@@ -10,13 +10,17 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 
 from disorder.errors import NothingToMeasure
 from disorder.metrics import Anytime, AnytimeRatio, Metric, SkillRatio, StopRule
+from disorder.metrics.statistics.booking import labels_that_count
+from disorder.metrics.statistics.natural_outcomes import NaturalOutcomes
+from disorder.metrics.statistics.planned_looks import FEWEST_FAMILIES, PlannedLook, planned_looks
 from disorder.results.run import EarlyStop
-from disorder.types import ORIGINAL, Dataset, Outcomes
+from disorder.types import CONTROL_OF, ORIGINAL, Dataset, Ints, Outcomes
 from disorder.verbs.gate import GateRule, ScoreNames
 
 STOP_WHEN = "--stop-when"
@@ -70,7 +74,7 @@ class WatchedMean:
     sequence: Anytime = field(default_factory=Anytime)
     in_units: Callable[[float], float] | None = None  # known from the first value on
 
-    def take(self, outcomes: Outcomes) -> None:
+    def take(self, outcomes: Outcomes, n_done: int) -> None:
         """Take in more examples."""
         found = self.metric.watched(outcomes)
         if found is not None:
@@ -94,7 +98,7 @@ class WatchedRatio:
     sequence: AnytimeRatio
     waiting: list[Outcomes] = field(default_factory=list)  # for an example of another label
 
-    def take(self, outcomes: Outcomes) -> None:
+    def take(self, outcomes: Outcomes, n_done: int) -> None:
         """Take in more examples."""
         self.waiting.append(outcomes)
         try:
@@ -111,18 +115,54 @@ class WatchedRatio:
         return self.sequence.interval
 
 
+@dataclass
+class WatchedLooks:
+    """A ratio of skills over families, looked at when that was planned: the interval is that of the
+    last look. The labels that count are settled from all examples before the first.
+    """
+
+    metric: Metric
+    looks: list[PlannedLook]
+    counted: Ints
+    parts: list[Outcomes] = field(default_factory=list)
+    interval: Interval = (-math.inf, math.inf)
+
+    @classmethod
+    def over(cls, metric: Metric, dataset: Dataset, families: Mapping[str, int]) -> WatchedLooks:
+        """The looks at these examples."""
+        examples = dataset.examples
+        family = np.array([families[example.id] for example in examples], dtype=np.int64)
+        gold = np.array([dataset.task.labels.index(example.label) for example in examples])
+        return cls(metric, planned_looks(len(examples)), labels_that_count(gold, family))
+
+    def take(self, outcomes: Outcomes, n_done: int) -> None:
+        """Take in more examples, and look where a look is due; one at which a label that counts has
+        too few families is passed over.
+        """
+        self.parts.append(outcomes)
+        due = [look for look in self.looks if look.n_examples <= n_done]
+        if not due:
+            return
+        self.looks = self.looks[len(due) :]
+        self.parts = [_joined(self.parts)]
+        given = NaturalOutcomes(self.parts[0], self.counted)
+        seen = labels_that_count(given.gold, given.family)
+        has_enough = len(np.unique(given.family)) >= FEWEST_FAMILIES or due[-1].is_last
+        if has_enough and set(self.counted.tolist()) <= set(seen.tolist()):
+            bounds = given.ratios()[0].t.interval(due[-1].z)
+            self.interval = (-math.inf, math.inf) if bounds is None else bounds
+
+
 def _joined(parts: Sequence[Outcomes]) -> Outcomes:
     """The outcomes of several portions under one transformation, in their order."""
-    planned = [part.n_planned for part in parts if part.n_planned is not None]
-    return replace(
-        parts[0],
-        example=np.concatenate([part.example for part in parts]),
-        gold=np.concatenate([part.gold for part in parts]),
-        original=np.concatenate([part.original for part in parts]),
-        predictions=np.concatenate([part.predictions for part in parts]),
-        is_simple=np.concatenate([part.is_simple for part in parts]),
-        n_planned=np.concatenate(planned) if planned else None,
-    )
+    always = ("example", "gold", "original", "predictions", "is_simple")
+    in_some_runs = ("n_planned", "family", "control", "n_failed")
+    given = {name: [getattr(part, name) for part in parts] for name in (*always, *in_some_runs)}
+    joined: dict[str, Any] = {
+        name: None if any(each is None for each in arrays) else np.concatenate(arrays)
+        for name, arrays in given.items()
+    }
+    return replace(parts[0], **joined)
 
 
 @dataclass
@@ -134,8 +174,8 @@ class StopWhen(Watcher):
     stopped: dict[str, EarlyStop] = field(default_factory=dict)
 
     def is_about(self, spec: str) -> bool:
-        """Every transformation is watched by itself."""
-        return spec != ORIGINAL
+        """Every transformation is watched by itself; controls are those of all examples."""
+        return spec != ORIGINAL and not spec.startswith(CONTROL_OF)
 
     def take(
         self, outcomes: Mapping[str, Outcomes], n_done: int, *, has_probabilities: bool
@@ -146,7 +186,7 @@ class StopWhen(Watcher):
         metric = Metric.named(self.rule.metric)
         for spec, found in outcomes.items():
             watched = self.watched.setdefault(spec, WatchedMean(metric))
-            watched.take(found)
+            watched.take(found, n_done)
             low, high = watched.interval
             if high - low < self.rule.width and metric.fits(has_probabilities=has_probabilities):
                 self.stopped[spec] = _early_stop(spec, self.rule.metric, (low, high), n_done)
@@ -170,16 +210,16 @@ class WatchedRule:
 
     rule: GateRule
     spec: str
-    watched: WatchedMean | WatchedRatio
+    watched: WatchedMean | WatchedRatio | WatchedLooks
     n_examples: int = 0
     verdict: bool | None = None  # whether the rule is met; None as long as that is open
 
-    def take(self, outcomes: Outcomes, *, has_probabilities: bool) -> None:
+    def take(self, outcomes: Outcomes, n_done: int, *, has_probabilities: bool) -> None:
         """Take in the examples of a portion, and decide if that is possible now; not on a score of
         probabilities as long as the model gave labels only.
         """
         self.n_examples += len(outcomes)
-        self.watched.take(outcomes)
+        self.watched.take(outcomes, n_done)
         fits = self.watched.metric.fits(has_probabilities=has_probabilities)
         if self.verdict is None and fits:
             low, high = map(self.rule.is_met, self.watched.interval)
@@ -197,14 +237,24 @@ class LiveGate(Watcher):
     later: Sequence[str] = field(default_factory=list)
 
     @classmethod
-    def of(cls, texts: Sequence[str], names: ScoreNames, dataset: Dataset) -> LiveGate:
-        """The rules that a user typed, for the scores that will be measured."""
+    def of(
+        cls,
+        texts: Sequence[str],
+        names: ScoreNames,
+        dataset: Dataset,
+        families: Mapping[str, int] | None,
+    ) -> LiveGate:
+        """The rules that a user typed, for the scores that will be measured; the `families` of
+        examples are None in a run that follows a paper.
+        """
         watched = []
         later = []
         for text in texts:
             rule = GateRule.parse(text)
             specs = names.planned(rule)
-            score = _watchable(rule, dataset) if rule.group == "all" and len(specs) == 1 else None
+            score = None
+            if rule.group == "all" and len(specs) == 1:
+                score = _watchable(rule, dataset, families)
             if score is None:
                 later.append(text)
             else:
@@ -221,7 +271,7 @@ class LiveGate(Watcher):
         """Take in what a portion gave under each transformation."""
         for rule in self.rules:
             if rule.spec in outcomes:
-                rule.take(outcomes[rule.spec], has_probabilities=has_probabilities)
+                rule.take(outcomes[rule.spec], n_done, has_probabilities=has_probabilities)
 
     @property
     def is_decided(self) -> bool:
@@ -257,7 +307,9 @@ class LiveGate(Watcher):
         return [_other_intervals(FAIL_IF, list(names))] if is_cut and self.is_decided else []
 
 
-def _watchable(rule: GateRule, dataset: Dataset) -> WatchedMean | WatchedRatio | None:
+def _watchable(
+    rule: GateRule, dataset: Dataset, families: Mapping[str, int] | None
+) -> WatchedMean | WatchedRatio | WatchedLooks | None:
     """The score of a rule as it can be watched; None where it cannot."""
     metric = Metric.named(rule.metric)
     task = dataset.task
@@ -265,6 +317,8 @@ def _watchable(rule: GateRule, dataset: Dataset) -> WatchedMean | WatchedRatio |
         return None
     if metric.part.watched == "ratio":
         n_labels = len({example.label for example in dataset.examples})
+        if families is not None:
+            return WatchedLooks.over(metric, dataset, families) if n_labels > 1 else None
         return WatchedRatio(metric, AnytimeRatio(n_labels)) if n_labels > 1 else None
     return WatchedMean(metric) if metric.part.watched == "mean" else None
 

@@ -19,8 +19,8 @@ from disorder.results.comparison import Comparison
 from disorder.results.run import Run
 from disorder.results.run_folder import read_run
 from disorder.transformations import parse
-from disorder.transformations.applying.transformation import CONTROL_OF
 from disorder.transformations.words import NATURAL
+from disorder.types import CONTROL_OF
 from disorder.verbs.compare.concluding import conclusions_of, correct, main_of
 from disorder.verbs.compare.differences import Comparing
 from disorder.verbs.compare.finished_run import FinishedRun

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import get_args
 
@@ -16,9 +16,9 @@ from disorder.results.run import Run
 from disorder.results.run_folder import read_run
 from disorder.store.sample_parts import SampleParts, read_examples
 from disorder.store.samples import predictions_of
-from disorder.transformations import parse
+from disorder.transformations import Transformation, parse
 from disorder.transformations.words import NATURAL
-from disorder.types import ORIGINAL, Bools, Example, Fidelity, Floats, Ints, Outcomes
+from disorder.types import ORIGINAL, Bools, Example, Fidelity, Floats, Ints, Outcomes, Variants
 from disorder.verbs.outcomes import OutcomeFacts
 from disorder.verbs.transformation_samples import ExampleNumbers, TransformationSamples
 from disorder.visible_text import visible
@@ -94,6 +94,10 @@ class FinishedRun:
         q = int(table["variant"].to_numpy().max(initial=0)) + 1
         samples = TransformationSamples.empty(transformation, q, self._numbers)
         samples.add(table, {}, len(self.examples))
+        if transformation is not None and transformation.is_control:
+            samples = samples.with_unchanged_controls(
+                self.original, partial(self._perturbed, transformation)
+            )
         is_used = self._is_used(spec, np.arange(len(self.examples)))
         chosen = np.flatnonzero(samples.used & is_used)
         if not len(chosen):
@@ -164,16 +168,22 @@ class FinishedRun:
         if transformation is None or is_known:
             return
         settings = self.run.settings
-        q = int(settings["q"])
         # those that depend on a model or other data always draw the full number
         if settings.get("short") != "use" or transformation.needs_context:
-            samples.n_variants[chosen] = transformation.count(q)
+            samples.n_variants[chosen] = transformation.count(int(settings["q"]))
             return
-        task, seed = self.run.full_task, self.run.seed
         for i in chosen.tolist():
-            example = self.examples[i]
-            variants = transformation.apply(example, task=task, q=q, seed=seed, short="use")
-            samples.n_variants[i] = len(variants)
+            samples.n_variants[i] = len(self._perturbed(transformation, self.examples[i]))
+
+    def _perturbed(self, transformation: Transformation, example: Example) -> Variants:
+        """All variants of an example, drawn again."""
+        return transformation.apply(
+            example,
+            task=self.run.full_task,
+            q=int(self.run.settings["q"]),
+            seed=self.run.seed,
+            short=self.run.settings.get("short", "skip"),
+        )
 
 
 @dataclass(frozen=True, eq=False)
