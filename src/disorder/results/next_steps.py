@@ -23,6 +23,7 @@ from disorder.results.run import NEEDS, Run
 MOST = 3
 IN_MEMORY = "data"  # how rows that were given as they are are called
 FEWEST_ROWS = 50  # that `sanity` trains on
+PILOT = 500  # examples that a plan tries at most
 TRAINABLE = ("hf", "bow")  # models that `train` can start from, beside its networks
 KEEPS = ("bag_of_words", "bag_or_misled", "order_not_used", "mixed_or_bag", "mixed")
 LOSES = ("reads_order", "reads_or_mixed")
@@ -126,19 +127,25 @@ def _perturb(run: Run) -> Iterator[NextStep]:
 
 
 def _more(run: Run) -> Iterator[NextStep]:
-    """More examples where there are some, else how many are needed."""
+    """More examples where there are some, else how many are needed; without skill that shows,
+    whether there is any to be had.
+    """
     found = run.conclusion
     source = _source(run, PlanOptions)
+    if found is None or found.value is None:
+        yield from _sanity(run, "whether these labels can be learnt")
+        return
     if not source:
         return
-    more = None if found is None else found.more_examples
+    more = found.more_examples
     if more is not None and run.settings.get("limit") and run.n_available > run.n_examples:
         limit = min(run.n_available, run.n_examples + more)
         settings = {**run.settings, "transformations": run.transformations, "seed": run.seed}
         words = changed(AuditOptions, settings | {"limit": limit})
         yield NextStep(command_line("audit", run.model, run.data, *words), "decide it")
     else:
-        yield NextStep(command_line("plan", *source), "how many examples would decide it")
+        pilot = ["--pilot-examples", str(min(run.n_examples, PILOT))]  # a ratio shows in these
+        yield NextStep(command_line("plan", *source, *pilot), "how many examples would decide it")
 
 
 def _report(run: Run) -> Iterator[NextStep]:
