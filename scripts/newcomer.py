@@ -109,7 +109,7 @@ def docs(clone: Path, venv: Path) -> None:
 def demo(clone: Path, venv: Path) -> None:
     printed = run(["make", f"VENV={venv}", "demo"], clone)
     page = (clone / "README.md").read_text(encoding="utf-8")
-    (shown,) = [block for block in blocks(page) if "of its skill above chance is left" in block]
+    (shown,) = [block for block in blocks(page) if "what the audit says" in block]
     promised = " ".join(shown.split())
     assert promised in " ".join(printed.split()), f"README shows another conclusion:\n{printed}"
 
