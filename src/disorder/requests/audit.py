@@ -6,15 +6,14 @@ from typing import Annotated, Literal, TypedDict
 from disorder.requests.groups import (
     AbstentionOptions,
     CacheOptions,
+    FidelityOptions,
     GroupOptions,
     LoadingOptions,
-    PermutationOptions,
     Positive,
     PrecisionOptions,
     PriceOptions,
     PromptingOptions,
     ReadingOptions,
-    RenderingOptions,
     SeedOptions,
     ServerAddressOptions,
     ServerOptions,
@@ -24,7 +23,7 @@ from disorder.requests.groups import (
     prompting,
     sampling,
 )
-from disorder.requests.option import NOT_NEGATIVE, Names, Need, Option, Thresholds
+from disorder.requests.option import NOT_NEGATIVE, HeldAs, Names, Need, Option, Thresholds
 
 scores = partial(Option, group="Scores and conclusion")
 engine = partial(Option, group="Engine", changes_predictions=False)
@@ -37,8 +36,20 @@ def _is_engine(name: str) -> bool:
 
 
 KnownEngine = Need("one that `disorder list engines` shows", _is_engine)
+AUTO = "auto"
+MOST_VARIANTS = 1_000_000
 Share = Need("a share above 0, at most 1", lambda value: 0 < value <= 1)
 PartialShare = Need("a share between 0 and 1", lambda value: 0 < value < 1)
+
+
+def is_number_of_variants(q: int | str) -> bool:
+    """Whether it is auto, or a number that can be drawn."""
+    return q == AUTO or (str(q).isdecimal() and 1 <= int(q) <= MOST_VARIANTS)
+
+
+def variants_asked_for(name: str, given: int | str | None) -> int | None:
+    """A number of variants; None where it follows from the data."""
+    return None if given in (None, AUTO) else int(given or 0)
 
 
 class TransformationOptions(TypedDict, total=False):
@@ -55,8 +66,29 @@ class TransformationOptions(TypedDict, total=False):
     ]
 
 
-class SamplingOptions(TransformationOptions, PermutationOptions, SeedOptions, total=False):
+class SamplingOptions(TransformationOptions, SeedOptions, total=False):
     """Which texts are predicted."""
+
+    q: Annotated[
+        int | str,
+        HeldAs(int | None, variants_asked_for),
+        sampling(
+            "Permutations of each example; auto: 5 to 10, by how much predictions differ within "
+            "examples (100 for Ω scores and for --fidelity paper and released; shuffle and "
+            "shuffle_ngrams draw 10 at most, or :q=N)",
+            default=AUTO,
+            check=Need("auto, or 1 or more, at most 1,000,000", is_number_of_variants),
+            is_always_said=True,
+            is_common=True,
+        ),
+    ]
+    short: Annotated[
+        Literal["skip", "use"] | None,
+        sampling(
+            "Examples with fewer than q distinct variants: skip them, or use those there are "
+            "(default: use with --q auto, else skip)",
+        ),
+    ]
 
     suite: Annotated[
         str,
@@ -213,7 +245,7 @@ class EngineOptions(ClusterOptions, WorkerOptions, total=False):
 
 class AuditOptions(
     SamplingOptions,
-    RenderingOptions,
+    FidelityOptions,
     ScoreOptions,
     ReadingOptions,
     GroupOptions,

@@ -122,7 +122,7 @@ class Subject:
         explanations.
         """
         transformation = self._parsed(spec or self.transformation)
-        count = q or self.settings.q
+        count = q or self.settings.n_variants
         key = (transformation.spec, count)
         if key not in self._perturbed:
             self._perturbed[key] = self._predict_perturbed(transformation, count)
@@ -135,9 +135,9 @@ class Subject:
         made = transformation.apply_all(
             self.examples,
             task=self.task,
-            q=q or self.settings.q,
+            q=q or self.settings.n_variants,
             seed=self.settings.seed,
-            short=self.settings.short,
+            short=self.settings.short_texts,
             context=RunContext(self.model, words, self.settings.data_dir),
         )
         return list(made)

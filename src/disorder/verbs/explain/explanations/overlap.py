@@ -111,7 +111,9 @@ def _clumped(subject: Subject, width: float) -> tuple[PointsByOrder, int]:
     many those are.
     """
     parts = [
-        subject.perturbed(f"clump:share={share}", q=max(1, subject.settings.q // len(CLUMPS)))
+        subject.perturbed(
+            f"clump:share={share}", q=max(1, subject.settings.n_variants // len(CLUMPS))
+        )
         for share in CLUMPS
     ]
     names = set.intersection(*(set(part.outcomes.example.tolist()) for part in parts))
